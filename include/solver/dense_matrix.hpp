@@ -1,0 +1,23 @@
+#pragma once
+
+/// A dense matrix that owns its memory.
+
+#include "solver/views.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace solver {
+
+/// rows x columns values, column by column (column-major, as BLAS and Matrix Market have it).
+template <class T>
+struct DenseMatrix {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::vector<T> values;
+
+    DenseView<T> view() const { return {rows, columns, 1, rows, values.data()}; }
+    operator DenseView<T>() const { return view(); }
+};
+
+}  // namespace solver

@@ -1,0 +1,251 @@
+#pragma once
+
+/// Correct rounding by filter: accumulate in two- or three-fold precision together with a rigorous bound of what is lost, and
+/// answer only where the bound proves the rounding. A correctly rounded result is unique, so which accumulator, order or tree
+/// found it cannot be seen in its bits. What a filter does not decide goes to the Superaccumulator.
+///
+/// The idea: Shewchuk, Discrete Comput. Geom. 18, 1997 (adaptive predicates); Ziv, ACM TOMS 17(3), 1991 (rounding test).
+///
+/// What the filters have in common. Every term's rounding errors g are collected in c by plain additions, and m collects |g| by
+/// the same tree, so that |c_k| <= m_k at every node (rounding is monotone). Forming g loses at most u|g|, every addition on c
+/// at most u|c_k| <= u m_k. Along one path a g passes at most h such additions, and the m_k computed there exceed the exact sums
+/// of |g| by factors (1 + u), at most (1 + u)^L between leaves and root over the L merges that are not a chain. Hence
+///     |exact - (s + c)| <= (h + 2) (1 + u)^L u m + N,
+/// N = n eta covering the n products whose error two_prod cannot represent; N = 0 for sums, for floats in double, and where
+/// product_is_exact holds for every product. The tests use (h + 4) u m: the two spare units pay for (1 + u)^L, given
+/// (2 L + 3)(h + 4) u <= 1 (checked), and for the rounding of the bound itself and of c -+ bound. Where u m underflows, all
+/// these additions are exact. N is twice what it need be, which pays for its own rounding.
+
+#include "solver/numeric/error_free.hpp"
+
+namespace solver {
+
+/// How many additions an error passes on its way to the root, and how many of them belong to merges.
+struct ErrorPath {
+    std::int32_t additions = 0;  ///< h: 1 for a term of a chain, 2 for a merge
+    std::int32_t merges = 0;     ///< L
+
+    SOLVER_HD void merge(const ErrorPath& other) noexcept {
+        additions = (additions > other.additions ? additions : other.additions) + 2;
+        merges = (merges > other.merges ? merges : other.merges) + 1;
+    }
+
+    /// The bound's factor (h + 4) u, or -1 where the path is too long for the proof.
+    template <std::floating_point T>
+    SOLVER_HD T factor() const noexcept {
+        const T factor = static_cast<T>(additions + 4) * unit_roundoff<T>;
+        return mul_rn(static_cast<T>(2 * merges + 3), factor) <= T(1) ? factor : T(-1);
+    }
+};
+
+/// N for n products of which nothing is known: n eta.
+template <std::floating_point T>
+SOLVER_HD T underflow_bound(std::int64_t products) noexcept {
+    return mul_rn(static_cast<T>(products), smallest_subnormal<T>);
+}
+
+/// The pair (s, c) with its bound. 13 operations a product. Certifies what is not within the bound of a rounding boundary, so
+/// neither ties nor exact zeros unless every addition was exact.
+template <std::floating_point T>
+class FilteredPair {
+public:
+    using value_type = T;
+
+    SOLVER_HD void add(T x) noexcept { add_with_error(x, T(0)); }
+    SOLVER_HD void add_product(T a, T b) noexcept {
+        const Split<T> p = two_prod(a, b);
+        add_with_error(p.value, p.error);
+    }
+
+    SOLVER_HD void merge(const FilteredPair& other) noexcept {
+        const Split<T> s = two_sum(s_, other.s_);
+        s_ = s.value;
+        c_ = add_rn(add_rn(c_, other.c_), s.error);
+        m_ = add_rn(add_rn(m_, other.m_), magnitude(s.error));
+        path_.merge(other.path_);
+    }
+
+    /// Gives RN of the exact sum and returns true, or returns false. `underflow` is N.
+    SOLVER_HD bool try_result(T& result, T underflow = T(0)) const noexcept {
+        const T factor = path_.template factor<T>();
+        if (factor < T(0) || !is_finite(s_) || !is_finite(m_)) return false;
+        const T bound = add_rn(mul_rn(factor, m_), underflow);
+        const T low = add_rn(s_, add_rn(c_, -bound));
+        const T high = add_rn(s_, add_rn(c_, bound));
+        if (!(low == high)) return false;
+        result = canonical(low);
+        return true;
+    }
+
+private:
+    SOLVER_HD void add_with_error(T x, T x_error) noexcept {
+        const Split<T> s = two_sum(s_, x);
+        const T g = add_rn(s.error, x_error);
+        s_ = s.value;
+        c_ = add_rn(c_, g);
+        m_ = add_rn(m_, magnitude(g));
+        ++path_.additions;
+    }
+
+    T s_{0};
+    T c_{0};
+    T m_{0};
+    ErrorPath path_;
+};
+
+/// Three terms (s, c, d): c is kept error-free as well, the bound covers only what is lost on d. Certifies exact zeros, ties and
+/// most cancellations. 25 operations a product.
+///
+/// The test. exact = s + c + d + w0 with |w0| <= b = (h + 4) u m + N. Two more TwoSums give s + c + d = r + v + w exactly with
+/// r = RN(s + t), t = RN(c + d); w - b and w + b, widened by below and above, enclose w + w0 in [w_low, w_high], and
+/// r + below(v + w_low), r + above(v + w_high) enclose the exact sum. Both round to one number: that is the result.
+/// The enclosure has a positive width, so it never certifies a tie. If v is exactly half the gap between r and its neighbour
+/// r + 2v, and the rest lies within |v|/4 and has one strict sign, the sum lies strictly on one side of the midpoint r + v.
+template <std::floating_point T>
+class FilteredTriple {
+public:
+    using value_type = T;
+
+    FilteredTriple() = default;
+
+    /// From parts that were accumulated elsewhere by the same rules, in vector lanes for instance.
+    SOLVER_HD FilteredTriple(T s, T c, T d, T m, ErrorPath path) noexcept : s_(s), c_(c), d_(d), m_(m), path_(path) {}
+
+    SOLVER_HD void add(T x) noexcept { add_with_error(x, T(0)); }
+    SOLVER_HD void add_product(T a, T b) noexcept {
+        const Split<T> p = two_prod(a, b);
+        add_with_error(p.value, p.error);
+    }
+
+    SOLVER_HD void merge(const FilteredTriple& other) noexcept {
+        const Split<T> s = two_sum(s_, other.s_);
+        const Split<T> c1 = two_sum(c_, other.c_);
+        const Split<T> c2 = two_sum(c1.value, s.error);
+        const T f = add_rn(c1.error, c2.error);
+        s_ = s.value;
+        c_ = c2.value;
+        d_ = add_rn(add_rn(d_, other.d_), f);
+        m_ = add_rn(add_rn(m_, other.m_), magnitude(f));
+        path_.merge(other.path_);
+    }
+
+    /// -1 times this sum.
+    SOLVER_HD FilteredTriple negated() const noexcept { return {-s_, -c_, -d_, m_, path_}; }
+
+    /// alpha times this sum: three products, and |alpha| m for what was lost so far. N must cover |alpha| times the old N and
+    /// the three products.
+    SOLVER_HD FilteredTriple scaled(T alpha) const noexcept {
+        FilteredTriple result;
+        result.path_ = path_;
+        result.add_product(alpha, s_);
+        result.add_product(alpha, c_);
+        result.add_product(alpha, d_);
+        result.m_ = above(add_rn(result.m_, above(mul_rn(magnitude(alpha), m_))));
+        return result;
+    }
+
+    /// Gives RN of the exact sum and returns true, or returns false. `underflow` is N.
+    SOLVER_HD bool try_result(T& result, T underflow = T(0)) const noexcept {
+        const T factor = path_.template factor<T>();
+        if (factor < T(0) || !is_finite(s_) || !is_finite(c_) || !is_finite(m_)) return false;
+        if (m_ == T(0) && underflow == T(0)) {
+            result = canonical(add_rn(s_, c_));
+            return true;
+        }
+        const T bound = add_rn(mul_rn(factor, m_), underflow);
+        const Split<T> t = two_sum(c_, d_);
+        const Split<T> r = two_sum(s_, t.value);
+        const T w_low = below(add_rn(t.error, -bound));
+        const T w_high = above(add_rn(t.error, bound));
+        const T low = add_rn(r.value, below(add_rn(r.error, w_low)));
+        const T high = add_rn(r.value, above(add_rn(r.error, w_high)));
+        if (low == high && is_finite(r.value)) {
+            result = canonical(low);
+            return true;
+        }
+        return try_beside_tie(r, w_low, w_high, result);
+    }
+
+    SOLVER_HD T s() const noexcept { return s_; }
+    SOLVER_HD T c() const noexcept { return c_; }
+    SOLVER_HD T d() const noexcept { return d_; }
+
+private:
+    SOLVER_HD void add_with_error(T x, T x_error) noexcept {
+        const Split<T> s = two_sum(s_, x);
+        const Split<T> g = two_sum(s.error, x_error);
+        const Split<T> c = two_sum(c_, g.value);
+        const T f = add_rn(g.error, c.error);
+        s_ = s.value;
+        c_ = c.value;
+        d_ = add_rn(d_, f);
+        m_ = add_rn(m_, magnitude(f));
+        ++path_.additions;
+    }
+
+    SOLVER_HD static bool try_beside_tie(Split<T> r, T w_low, T w_high, T& result) noexcept {
+        const T v = r.error;
+        const T neighbour = add_rn(r.value, 2 * v);
+        const bool half_gap = v != T(0) && add_rn(r.value, mul_rn(T(0.75), v)) == r.value &&
+                              add_rn(r.value, mul_rn(T(1.25), v)) == neighbour;
+        const T quarter = magnitude(v) / 4;
+        if (!half_gap || !(w_low >= -quarter && w_high <= quarter) || !(w_low > T(0) || w_high < T(0))) return false;
+        result = canonical((w_low > T(0)) == (v > T(0)) ? neighbour : r.value);
+        return is_finite(result);
+    }
+
+    T s_{0};
+    T c_{0};
+    T d_{0};
+    T m_{0};
+    ErrorPath path_;
+};
+
+/// Sums of floats and of products of floats (exact in double): the pair in double, rounded to float. A cast of RN(s + c) would
+/// round twice; rounding s + (c -+ bound) to odd first does not (add_to_odd). 9 operations a product, no underflow.
+class FilteredFloat {
+public:
+    using value_type = float;
+
+    FilteredFloat() = default;
+    SOLVER_HD FilteredFloat(double s, double c, double m, ErrorPath path) noexcept : s_(s), c_(c), m_(m), path_(path) {}
+
+    SOLVER_HD void add(float x) noexcept { add_term(double{x}); }
+    SOLVER_HD void add_product(float a, float b) noexcept { add_term(mul_rn(double{a}, double{b})); }
+
+    SOLVER_HD void merge(const FilteredFloat& other) noexcept {
+        const Split<double> s = two_sum(s_, other.s_);
+        s_ = s.value;
+        c_ = add_rn(add_rn(c_, other.c_), s.error);
+        m_ = add_rn(add_rn(m_, other.m_), magnitude(s.error));
+        path_.merge(other.path_);
+    }
+
+    /// Gives RN of the exact sum to float and returns true, or returns false.
+    SOLVER_HD bool try_result(float& result) const noexcept {
+        const double factor = path_.factor<double>();
+        if (factor < 0 || !is_finite(s_) || !is_finite(m_)) return false;
+        const double bound = mul_rn(factor, m_);
+        const auto low = static_cast<float>(add_to_odd(s_, add_rn(c_, -bound)));
+        const auto high = static_cast<float>(add_to_odd(s_, add_rn(c_, bound)));
+        if (!(low == high)) return false;
+        result = canonical(low);
+        return true;
+    }
+
+private:
+    SOLVER_HD void add_term(double x) noexcept {
+        const Split<double> s = two_sum(s_, x);
+        s_ = s.value;
+        c_ = add_rn(c_, s.error);
+        m_ = add_rn(m_, magnitude(s.error));
+        ++path_.additions;
+    }
+
+    double s_{0};
+    double c_{0};
+    double m_{0};
+    ErrorPath path_;
+};
+
+}  // namespace solver

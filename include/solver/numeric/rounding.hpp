@@ -1,0 +1,156 @@
+#pragma once
+
+/// The five operations everything else is made of, each rounded to nearest even exactly once, on host and device.
+///
+/// Compilers may change floating-point code in two ways that break error-free transformations. Re-association (-ffast-math,
+/// -fassociative-math) is refused here. Contraction of a * b + c to a fused multiply-add cannot be seen by the preprocessor:
+/// the device uses intrinsics that are never contracted, the host hides the product from the optimizer where the target has
+/// a fused multiply-add, and error_free_transformations_work() (self_test.hpp) proves the result in the binary as built.
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+#error "solver/numeric needs IEEE arithmetic: compile this file without -ffast-math and -fassociative-math"
+#endif
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#if defined(__CUDACC__)
+#define SOLVER_HD __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
+#define SOLVER_HD inline __attribute__((always_inline))
+#else
+#define SOLVER_HD inline
+#endif
+
+namespace solver {
+
+/// u, half the distance from 1 to the next number: 2^-24 (float), 2^-53 (double).
+template <std::floating_point T>
+inline constexpr T unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+
+/// eta, the smallest positive subnormal: 2^-149 (float), 2^-1074 (double).
+template <std::floating_point T>
+inline constexpr T smallest_subnormal = std::numeric_limits<T>::denorm_min();
+
+/// The one NaN that the library returns: 0x7FC00000 (float), 0x7FF8000000000000 (double).
+template <std::floating_point T>
+inline constexpr T canonical_nan = std::numeric_limits<T>::quiet_NaN();
+
+/// RN(a + b)
+template <std::floating_point T>
+SOLVER_HD T add_rn(T a, T b) noexcept {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return __fadd_rn(a, b);
+    else
+        return __dadd_rn(a, b);
+#else
+    return a + b;
+#endif
+}
+
+/// RN(a b)
+template <std::floating_point T>
+SOLVER_HD T mul_rn(T a, T b) noexcept {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return __fmul_rn(a, b);
+    else
+        return __dmul_rn(a, b);
+#else
+    T product = a * b;
+#if !defined(SOLVER_CONTRACTION_IS_OFF) && defined(__FMA__)  // a value from nowhere cannot be fused into a later addition
+    asm("" : "+x"(product));
+#elif !defined(SOLVER_CONTRACTION_IS_OFF) && defined(__aarch64__)
+    asm("" : "+w"(product));
+#endif
+    return product;
+#endif
+}
+
+/// RN(a b + c), one rounding
+template <std::floating_point T>
+SOLVER_HD T fma_rn(T a, T b, T c) noexcept {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return __fmaf_rn(a, b, c);
+    else
+        return __fma_rn(a, b, c);
+#elif defined(__GNUC__)
+    if constexpr (std::is_same_v<T, float>)
+        return __builtin_fmaf(a, b, c);
+    else
+        return __builtin_fma(a, b, c);
+#else
+    return std::fma(a, b, c);
+#endif
+}
+
+/// RN(a / b)
+template <std::floating_point T>
+SOLVER_HD T div_rn(T a, T b) noexcept {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return __fdiv_rn(a, b);
+    else
+        return __ddiv_rn(a, b);
+#else
+    return a / b;
+#endif
+}
+
+/// RN(sqrt(a))
+template <std::floating_point T>
+SOLVER_HD T sqrt_rn(T a) noexcept {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return __fsqrt_rn(a);
+    else
+        return __dsqrt_rn(a);
+#else
+    return std::sqrt(a);
+#endif
+}
+
+/// |a|
+template <std::floating_point T>
+SOLVER_HD T magnitude(T a) noexcept {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return __builtin_fabsf(a);
+    else
+        return __builtin_fabs(a);
+#else
+    return a < 0 ? -a : (a == 0 ? T(0) : a);
+#endif
+}
+
+/// Neither Inf nor NaN.
+template <std::floating_point T>
+SOLVER_HD bool is_finite(T a) noexcept {
+    return add_rn(a, -a) == T(0);
+}
+
+/// What a reduction returns for the value a: +0 for either zero, the canonical NaN for any NaN, else a.
+template <std::floating_point T>
+SOLVER_HD T canonical(T a) noexcept {
+    return a == a ? add_rn(a, T(0)) : canonical_nan<T>;
+}
+
+/// A number strictly below (above) a, at most three ulps away: RN(a -+ (2u|a| + eta)). For a normal, 2u|a| is at least the
+/// gap to the neighbour; for a subnormal, eta is that gap; rounding is monotone. -Inf (Inf) once the range is left.
+template <std::floating_point T>
+SOLVER_HD T below(T a) noexcept {
+    return add_rn(a, -fma_rn(2 * unit_roundoff<T>, magnitude(a), smallest_subnormal<T>));
+}
+
+template <std::floating_point T>
+SOLVER_HD T above(T a) noexcept {
+    return add_rn(a, fma_rn(2 * unit_roundoff<T>, magnitude(a), smallest_subnormal<T>));
+}
+
+}  // namespace solver

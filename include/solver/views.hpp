@@ -1,0 +1,41 @@
+#pragma once
+
+/// Matrices whose memory belongs to somebody else. Views are cheap to copy and never outlive what they look at.
+
+#include <cstdint>
+#include <span>
+
+namespace solver {
+
+/// A sparse matrix by rows (CSR). Row i has the entries row_offsets[i] <= k < row_offsets[i + 1], entry k stands in column
+/// column_indices[k] (counted from 0) and has the value values[k]. Columns need not be sorted; a repeated column counts as a sum.
+/// row_offsets has rows + 1 elements and starts at 0.
+template <class T>
+struct CsrView {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::span<const std::int64_t> row_offsets;
+    std::span<const std::int32_t> column_indices;
+    std::span<const T> values;
+
+    std::int64_t nonzeros() const { return static_cast<std::int64_t>(values.size()); }
+    std::int64_t row_length(std::int64_t row) const { return row_offsets[row + 1] - row_offsets[row]; }
+};
+
+/// A dense matrix: element (i, j) is data[i * row_stride + j * column_stride]. Row-major has column_stride 1, column-major
+/// (Fortran, BLAS, Matrix Market) row_stride 1; swapping the two strides transposes.
+template <class T>
+struct DenseView {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 0;
+    const T* data = nullptr;
+};
+
+/// Throws InvalidArgument or DimensionMismatch unless the view describes a matrix: sizes that agree, row offsets that rise
+/// from 0 to the number of entries, every column within 0..columns-1. One pass over the column indices.
+template <class T>
+void check(const CsrView<T>& matrix);
+
+}  // namespace solver
