@@ -1,0 +1,16 @@
+#pragma once
+
+/// Everything: accurate linear algebra with precision modes. Each header below reads on its own.
+
+#include "solver/accuracy.hpp"
+#include "solver/bicgstab.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
+#include "solver/device.hpp"
+#include "solver/error.hpp"
+#include "solver/gemv.hpp"
+#include "solver/matrix_market.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/reduce.hpp"
+#include "solver/spmv.hpp"
+#include "solver/triangular_solve.hpp"

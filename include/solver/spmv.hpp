@@ -1,0 +1,67 @@
+#pragma once
+
+/// Sparse matrix times vector, and the residual.
+
+#include "solver/accuracy.hpp"
+#include "solver/device.hpp"
+#include "solver/views.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace solver {
+
+/// How rows are shared out. It never changes a bit of an exact result.
+enum class SpmvKernel {
+    automatic,  ///< general where equal shares of rows are nearly equal shares of entries, else adaptive
+    general,    ///< equal numbers of rows; a row belongs to one thread
+    adaptive,   ///< equal numbers of entries; a long row is shared by several threads
+};
+
+/// "auto", "general" or "adaptive".
+std::string_view to_string(SpmvKernel kernel);
+
+/// The inverse of to_string. Throws InvalidArgument that lists the choices.
+SpmvKernel spmv_kernel_from_text(std::string_view text);
+
+/// A matrix made ready for many products: who works on which entries. Keeps a view; the matrix must outlive the plan unchanged.
+/// Building costs two binary searches a thread; it is const and may be used by several threads at once.
+template <class T>
+class SpmvPlan {
+public:
+    explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
+
+    /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap.
+    ///
+    /// exact: y_i = RN(alpha sum a_ij x_j + beta y_i). compensated: A x stays a pair until the last rounding. fast: within
+    /// gamma_{n+2} (|alpha| |A| |x| + |beta| |y|) for n entries in the row. alpha == 0 reads neither A nor x, beta == 0 does not read y.
+    /// Special values as in reduce.hpp, row by row. Throws DimensionMismatch.
+    void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const;
+
+    /// r = b - A (x + x_low), x_low empty or as long as x: an approximate solution as an unevaluated pair.
+    /// exact: RN of the real number. compensated: as if in twice the working precision. r may be b, not x.
+    void residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r, Accuracy accuracy) const;
+
+    const CsrView<T>& matrix() const { return a_; }
+    const Device& device() const { return device_; }
+    SpmvKernel kernel() const { return kernel_; }  ///< general or adaptive
+
+    /// Thread t works on the entries shares()[t] <= k < shares()[t + 1] and the rows whose last entry is among them.
+    std::span<const std::int64_t> shares() const { return shares_; }
+
+private:
+    CsrView<T> a_;
+    Device device_;
+    SpmvKernel kernel_;
+    std::vector<std::int64_t> shares_;
+};
+
+/// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest.
+void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y, Accuracy accuracy,
+          const Device& device = Device::best());
+void spmv(float alpha, const CsrView<float>& a, std::span<const float> x, float beta, std::span<float> y, Accuracy accuracy,
+          const Device& device = Device::best());
+
+}  // namespace solver
