@@ -8,9 +8,12 @@ namespace solver {
 
 std::string_view to_string(Accuracy accuracy) {
     switch (accuracy) {
-        case Accuracy::fast: return "fast";
-        case Accuracy::compensated: return "compensated";
-        case Accuracy::exact: return "exact";
+        case Accuracy::fast:
+            return "fast";
+        case Accuracy::compensated:
+            return "compensated";
+        case Accuracy::exact:
+            return "exact";
     }
     throw InvalidArgument(fmt::format("accuracy: there is no mode number {}", static_cast<int>(accuracy)));
 }

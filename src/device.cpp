@@ -23,7 +23,8 @@ int available_processors() {
 
 Device Device::cpu(int threads) {
     if (threads < 0 || threads > max_threads)
-        throw InvalidArgument(fmt::format("device cpu: {} threads asked for; 1 to {} are possible, 0 means all", threads, max_threads));
+        throw InvalidArgument(
+            fmt::format("device cpu: {} threads asked for; 1 to {} are possible, 0 means all", threads, max_threads));
     return Device(Kind::cpu, threads > 0 ? threads : available_processors(), 0);
 }
 

@@ -28,17 +28,18 @@ std::string_view to_string(SolveStatus status);
 
 /// One step as seen by callbacks and kept as history.
 struct Iteration {
-    std::int64_t number = 0;         ///< 0 is the initial guess; each further one costs two products with A
-    double recursive_residual = 0;   ///< ||r||_2 / ||b||_2 of the updated residual
-    double true_residual = -1;       ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
-    bool replaced = false;           ///< r was replaced by the true residual
+    std::int64_t number = 0;        ///< 0 is the initial guess; each further one costs two products with A
+    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the updated residual
+    double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
+    bool replaced = false;          ///< r was replaced by the true residual
 };
 
 struct BicgstabOptions {
     Accuracy accuracy = Accuracy::compensated;  ///< of every product, dot, norm and preconditioner step
     double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
     std::int64_t max_iterations = 10000;
-    std::function<bool(const Iteration&)> callback = {};  ///< after every iteration; false stops. Called from the solving thread.
+    std::function<bool(const Iteration&)> callback =
+        {};  ///< after every iteration; false stops. Called from the solving thread.
     bool keep_history = false;
 };
 
@@ -52,20 +53,20 @@ struct SolveResult {
     std::vector<Iteration> history;
 };
 
-/// Solves A x = b by BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13(2), 1992), right-preconditioned, so that the residual is
-/// that of A x = b itself. x holds the initial guess on entry and the solution on return. A is square.
+/// Solves A x = b by BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13(2), 1992), right-preconditioned, so that the
+/// residual is that of A x = b itself. x holds the initial guess on entry and the solution on return. A is square.
 ///
 /// x_low is empty, or as long as x: then the solution is the unevaluated pair x + x_low, which is what lets single precision
 /// reach residuals far below its unit roundoff. x_low is overwritten.
 ///
-/// In compensated and exact the residual is replaced by b - A x where the recursion has drifted (van der Vorst, Ye, SIAM J. Sci.
-/// Comput. 22(3), 2000). In every mode convergence is claimed only on a true residual; where the recursion was wrong the iteration goes on from the
-/// true one. A zero right-hand side gives x = 0 after no iteration.
+/// In compensated and exact the residual is replaced by b - A x where the recursion has drifted (van der Vorst, Ye, SIAM J.
+/// Sci. Comput. 22(3), 2000). In every mode convergence is claimed only on a true residual; where the recursion was wrong the
+/// iteration goes on from the true one. A zero right-hand side gives x = 0 after no iteration.
 ///
 /// In exact the bits of x, the number of iterations and the history are the same on every machine, device and thread count (for
 /// preconditioners of which the same is true). Throws DimensionMismatch and InvalidArgument (tolerance not positive).
 template <class T>
-SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low = {},
-                     const BicgstabOptions& options = {});
+SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x,
+                     std::span<T> x_low = {}, const BicgstabOptions& options = {});
 
 }  // namespace solver

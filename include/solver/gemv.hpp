@@ -11,8 +11,8 @@
 namespace solver {
 
 /// y = alpha A x + beta y with the contracts, special values and errors of SpmvPlan::multiply.
-void gemv(double alpha, const DenseView<double>& a, std::span<const double> x, double beta, std::span<double> y, Accuracy accuracy,
-          const Device& device = Device::best());
+void gemv(double alpha, const DenseView<double>& a, std::span<const double> x, double beta, std::span<double> y,
+          Accuracy accuracy, const Device& device = Device::best());
 void gemv(float alpha, const DenseView<float>& a, std::span<const float> x, float beta, std::span<float> y, Accuracy accuracy,
           const Device& device = Device::best());
 

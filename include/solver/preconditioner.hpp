@@ -25,7 +25,7 @@ public:
 enum class PreconditionerKind {
     none,    ///< M = I
     jacobi,  ///< M = diag(A): z_i = RN(r_i / a_ii)
-    ilu0,    ///< M = L U with the pattern of A (Meijerink, van der Vorst, Math. Comp. 31, 1977; Saad, sec. 10.3.2), natural order
+    ilu0,  ///< M = L U with the pattern of A (Meijerink, van der Vorst, Math. Comp. 31, 1977; Saad, sec. 10.3.2), natural order
 };
 
 /// "none", "jacobi" or "ilu0".
@@ -37,8 +37,8 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 /// Builds the preconditioner of A, which it does not refer to afterwards.
 ///
 /// ILU(0): every entry is a sum in the accuracy asked for (exact: rounded once), entries of L divided by the pivot afterwards.
-/// Throws InvalidArgument that names the row where A is not square, a diagonal entry is missing or zero (Jacobi, ILU(0)), or a pivot
-/// becomes zero or not finite (ILU(0)).
+/// Throws InvalidArgument that names the row where A is not square, a diagonal entry is missing or zero (Jacobi, ILU(0)), or a
+/// pivot becomes zero or not finite (ILU(0)).
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best());

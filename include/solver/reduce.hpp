@@ -2,11 +2,11 @@
 
 /// Sums, dot products and norms of vectors, in the accuracy asked for.
 ///
-/// All of them: an empty vector gives +0; a result of zero is +0; a NaN among the inputs, Inf - Inf or 0 Inf give the canonical NaN,
-/// otherwise an Inf among the terms gives that Inf. In exact, intermediate overflow and underflow do not exist; in fast and
-/// compensated a partial sum that overflows may give Inf or NaN. Blocks of fixed length are combined in a fixed tree, so the bits of
-/// fast and compensated do not depend on the number of threads either, only on the processor's vector length.
-/// dot throws DimensionMismatch if the lengths differ.
+/// All of them: an empty vector gives +0; a result of zero is +0; a NaN among the inputs, Inf - Inf or 0 Inf give the canonical
+/// NaN, otherwise an Inf among the terms gives that Inf. In exact, intermediate overflow and underflow do not exist; in fast
+/// and compensated a partial sum that overflows may give Inf or NaN. Blocks of fixed length are combined in a fixed tree, so
+/// the bits of fast and compensated do not depend on the number of threads either, only on the processor's vector length. dot
+/// throws DimensionMismatch if the lengths differ.
 
 #include "solver/accuracy.hpp"
 #include "solver/device.hpp"
@@ -23,8 +23,8 @@ float sum(std::span<const float> x, Accuracy accuracy, const Device& device = De
 double dot(std::span<const double> x, std::span<const double> y, Accuracy accuracy, const Device& device = Device::best());
 float dot(std::span<const float> x, std::span<const float> y, Accuracy accuracy, const Device& device = Device::best());
 
-/// sqrt(sum_i x_i^2), never Inf or 0 only because a square overflows or underflows. exact: that real number, rounded once. Relative
-/// error: fast gamma_n / 2 + 2 u, compensated 2 u + gamma_h^2.
+/// sqrt(sum_i x_i^2), never Inf or 0 only because a square overflows or underflows. exact: that real number, rounded once.
+/// Relative error: fast gamma_n / 2 + 2 u, compensated 2 u + gamma_h^2.
 double norm2(std::span<const double> x, Accuracy accuracy, const Device& device = Device::best());
 float norm2(std::span<const float> x, Accuracy accuracy, const Device& device = Device::best());
 

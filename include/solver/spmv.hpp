@@ -36,13 +36,14 @@ public:
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap.
     ///
     /// exact: y_i = RN(alpha sum a_ij x_j + beta y_i). compensated: A x stays a pair until the last rounding. fast: within
-    /// gamma_{n+2} (|alpha| |A| |x| + |beta| |y|) for n entries in the row. alpha == 0 reads neither A nor x, beta == 0 does not read y.
-    /// Special values as in reduce.hpp, row by row. Throws DimensionMismatch.
+    /// gamma_{n+2} (|alpha| |A| |x| + |beta| |y|) for n entries in the row. alpha == 0 reads neither A nor x, beta == 0 does
+    /// not read y. Special values as in reduce.hpp, row by row. Throws DimensionMismatch.
     void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const;
 
     /// r = b - A (x + x_low), x_low empty or as long as x: an approximate solution as an unevaluated pair.
     /// exact: RN of the real number. compensated: as if in twice the working precision. r may be b, not x.
-    void residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r, Accuracy accuracy) const;
+    void residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r,
+                  Accuracy accuracy) const;
 
     const CsrView<T>& matrix() const { return a_; }
     const Device& device() const { return device_; }
@@ -59,8 +60,8 @@ private:
 };
 
 /// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest.
-void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y, Accuracy accuracy,
-          const Device& device = Device::best());
+void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y,
+          Accuracy accuracy, const Device& device = Device::best());
 void spmv(float alpha, const CsrView<float>& a, std::span<const float> x, float beta, std::span<float> y, Accuracy accuracy,
           const Device& device = Device::best());
 

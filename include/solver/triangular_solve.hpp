@@ -17,11 +17,11 @@ enum class Diagonal { stored, unit };  ///< unit: the diagonal is 1 and not stor
 
 /// A sparse triangular matrix made ready for many solves. Keeps a view; the matrix must outlive the plan unchanged.
 ///
-/// Row by row, given the elements already computed: x_i = RN(RN(b_i - sum_j a_ij x_j) / a_ii), a division, never a reciprocal; the
-/// inner rounding is that of the accuracy asked for (exact: the real number rounded once; the others: their bound).
+/// Row by row, given the elements already computed: x_i = RN(RN(b_i - sum_j a_ij x_j) / a_ii), a division, never a reciprocal;
+/// the inner rounding is that of the accuracy asked for (exact: the real number rounded once; the others: their bound).
 ///
-/// Columns must be sorted within each row. Throws InvalidArgument where the matrix is not square, has an entry beyond the diagonal,
-/// lacks a diagonal entry or has a zero there (stored), or has a diagonal entry (unit).
+/// Columns must be sorted within each row. Throws InvalidArgument where the matrix is not square, has an entry beyond the
+/// diagonal, lacks a diagonal entry or has a zero there (stored), or has a diagonal entry (unit).
 template <class T>
 class TriangularSolvePlan {
 public:
@@ -42,9 +42,9 @@ private:
 };
 
 /// The same for a dense matrix, of which only the triangle named is read.
-void triangular_solve(const DenseView<double>& a, Triangle triangle, Diagonal diagonal, std::span<const double> b, std::span<double> x,
-                      Accuracy accuracy, const Device& device = Device::best());
-void triangular_solve(const DenseView<float>& a, Triangle triangle, Diagonal diagonal, std::span<const float> b, std::span<float> x,
-                      Accuracy accuracy, const Device& device = Device::best());
+void triangular_solve(const DenseView<double>& a, Triangle triangle, Diagonal diagonal, std::span<const double> b,
+                      std::span<double> x, Accuracy accuracy, const Device& device = Device::best());
+void triangular_solve(const DenseView<float>& a, Triangle triangle, Diagonal diagonal, std::span<const float> b,
+                      std::span<float> x, Accuracy accuracy, const Device& device = Device::best());
 
 }  // namespace solver

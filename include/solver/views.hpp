@@ -8,8 +8,8 @@
 namespace solver {
 
 /// A sparse matrix by rows (CSR). Row i has the entries row_offsets[i] <= k < row_offsets[i + 1], entry k stands in column
-/// column_indices[k] (counted from 0) and has the value values[k]. Columns need not be sorted; a repeated column counts as a sum.
-/// row_offsets has rows + 1 elements and starts at 0.
+/// column_indices[k] (counted from 0) and has the value values[k]. Columns need not be sorted; a repeated column counts as a
+/// sum. row_offsets has rows + 1 elements and starts at 0.
 template <class T>
 struct CsrView {
     std::int64_t rows = 0;

@@ -33,8 +33,8 @@ private:
     T sum_{0};
 };
 
-/// Removes the rounding errors of additions, not those of products. Exact products (or plain sums): as Dot2. 7 operations a term.
-/// Ogita, Rump, Oishi, *Accurate sum and dot product*, SIAM J. Sci. Comput. 26(6), 2005, algorithm 4.4.
+/// Removes the rounding errors of additions, not those of products. Exact products (or plain sums): as Dot2. 7 operations a
+/// term. Ogita, Rump, Oishi, *Accurate sum and dot product*, SIAM J. Sci. Comput. 26(6), 2005, algorithm 4.4.
 template <std::floating_point T>
 class Sum2 {
 public:

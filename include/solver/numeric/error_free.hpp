@@ -41,8 +41,8 @@ SOLVER_HD Split<T> two_prod(T a, T b) noexcept {
 /// From this magnitude on (2^-102 float, 2^-969 double) a product's rounding error is a multiple of eta, hence exact:
 /// the last bit of a b is at least 2^(1-p) ulp(a b) with p = 24 or 53 digits. Below it the error is wrong by at most eta / 2.
 template <std::floating_point T>
-inline constexpr T exact_product_threshold =
-    std::numeric_limits<T>::min() * static_cast<T>(std::uint64_t{1} << std::numeric_limits<T>::digits);
+inline constexpr T exact_product_threshold = std::numeric_limits<T>::min() *
+                                             static_cast<T>(std::uint64_t{1} << std::numeric_limits<T>::digits);
 
 /// Whether two_prod(a, b) is exact.
 template <std::floating_point T>
@@ -51,7 +51,8 @@ SOLVER_HD bool product_is_exact(T a, T b) noexcept {
 }
 
 /// a + b rounded to odd: the neighbour with an odd last digit where the sum is not a number itself. Rounding that once more to
-/// nearest in a format with at least two digits less gives the correctly rounded sum (Boldo, Melquiond, IEEE Trans. Comp. 57(4), 2008).
+/// nearest in a format with at least two digits less gives the correctly rounded sum (Boldo, Melquiond, IEEE Trans. Comp.
+/// 57(4), 2008).
 SOLVER_HD double add_to_odd(double a, double b) noexcept {
     const Split<double> s = two_sum(a, b);
     const auto bits = std::bit_cast<std::uint64_t>(s.value);

@@ -8,8 +8,8 @@
 ///
 /// What the filters have in common. Every term's rounding errors g are collected in c by plain additions, and m collects |g| by
 /// the same tree, so that |c_k| <= m_k at every node (rounding is monotone). Forming g loses at most u|g|, every addition on c
-/// at most u|c_k| <= u m_k. Along one path a g passes at most h such additions, and the m_k computed there exceed the exact sums
-/// of |g| by factors (1 + u), at most (1 + u)^L between leaves and root over the L merges that are not a chain. Hence
+/// at most u|c_k| <= u m_k. Along one path a g passes at most h such additions, and the m_k computed there exceed the exact
+/// sums of |g| by factors (1 + u), at most (1 + u)^L between leaves and root over the L merges that are not a chain. Hence
 ///     |exact - (s + c)| <= (h + 2) (1 + u)^L u m + N,
 /// N = n eta covering the n products whose error two_prod cannot represent; N = 0 for sums, for floats in double, and where
 /// product_is_exact holds for every product. The tests use (h + 4) u m: the two spare units pay for (1 + u)^L, given
@@ -93,8 +93,8 @@ private:
     ErrorPath path_;
 };
 
-/// Three terms (s, c, d): c is kept error-free as well, the bound covers only what is lost on d. Certifies exact zeros, ties and
-/// most cancellations. 25 operations a product.
+/// Three terms (s, c, d): c is kept error-free as well, the bound covers only what is lost on d. Certifies exact zeros, ties
+/// and most cancellations. 25 operations a product.
 ///
 /// The test. exact = s + c + d + w0 with |w0| <= b = (h + 4) u m + N. Two more TwoSums give s + c + d = r + v + w exactly with
 /// r = RN(s + t), t = RN(c + d); w - b and w + b, widened by below and above, enclose w + w0 in [w_low, w_high], and
@@ -186,8 +186,8 @@ private:
     SOLVER_HD static bool try_beside_tie(Split<T> r, T w_low, T w_high, T& result) noexcept {
         const T v = r.error;
         const T neighbour = add_rn(r.value, 2 * v);
-        const bool half_gap = v != T(0) && add_rn(r.value, mul_rn(T(0.75), v)) == r.value &&
-                              add_rn(r.value, mul_rn(T(1.25), v)) == neighbour;
+        const bool half_gap =
+            v != T(0) && add_rn(r.value, mul_rn(T(0.75), v)) == r.value && add_rn(r.value, mul_rn(T(1.25), v)) == neighbour;
         const T quarter = magnitude(v) / 4;
         if (!half_gap || !(w_low >= -quarter && w_high <= quarter) || !(w_low > T(0) || w_high < T(0))) return false;
         result = canonical((w_low > T(0)) == (v > T(0)) ? neighbour : r.value);

@@ -1,0 +1,31 @@
+#pragma once
+
+/// Fork and join on a process-wide set of threads.
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace solver::cpu {
+
+/// Calls run(context, part) for every part in 0..parts-1, each once, and returns when all are done; part 0 runs on the calling
+/// thread. Threads are started when first needed and kept. While another caller has them (or from within a part) all parts run
+/// one after the other on the calling thread: results may depend on the number of parts, never on who runs them. The first
+/// exception of a part is rethrown. Every part runs under a FloatingPointGuard.
+void run_parts(int parts, void (*run)(void* context, int part), void* context);
+
+/// run_parts for a callable work(part).
+template <class Work>
+void parallel_for(int parts, Work&& work) {
+    using Callable = std::remove_reference_t<Work>;
+    run_parts(
+        parts, [](void* context, int part) { (*static_cast<Callable*>(context))(part); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(work))));
+}
+
+/// The first element of part `part` when `size` elements are shared out evenly in order; part == parts gives size.
+inline std::int64_t share_begin(std::int64_t size, int part, int parts) {
+    return size / parts * part + (size % parts) * part / parts;
+}
+
+}  // namespace solver::cpu
