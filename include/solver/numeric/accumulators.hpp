@@ -24,9 +24,13 @@ class Plain {
 public:
     using value_type = T;
 
+    Plain() = default;
+    SOLVER_HD explicit Plain(T sum) noexcept : sum_(sum) {}
+
     SOLVER_HD void add(T x) noexcept { sum_ = add_rn(sum_, x); }
     SOLVER_HD void add_product(T a, T b) noexcept { sum_ = fma_rn(a, b, sum_); }
     SOLVER_HD void merge(const Plain& other) noexcept { sum_ = add_rn(sum_, other.sum_); }
+    SOLVER_HD Plain scaled(T alpha) const noexcept { return Plain(mul_rn(alpha, sum_)); }  ///< alpha times this sum
     SOLVER_HD T result() const noexcept { return canonical(sum_); }
 
 private:
@@ -39,6 +43,9 @@ template <std::floating_point T>
 class Sum2 {
 public:
     using value_type = T;
+
+    Sum2() = default;
+    SOLVER_HD Sum2(T sum, T tail) noexcept : sum_(sum), tail_(tail) {}
 
     SOLVER_HD void add(T x) noexcept { add_with_tail(x, T(0)); }
     SOLVER_HD void add_product(T a, T b) noexcept { add_with_tail(mul_rn(a, b), T(0)); }
@@ -67,9 +74,17 @@ protected:
 template <std::floating_point T>
 class Dot2 : public Sum2<T> {
 public:
+    using Sum2<T>::Sum2;
+
     SOLVER_HD void add_product(T a, T b) noexcept {
         const Split<T> p = two_prod(a, b);
         this->add_with_tail(p.value, p.error);
+    }
+
+    /// alpha times this sum, as a pair again.
+    SOLVER_HD Dot2 scaled(T alpha) const noexcept {
+        const Split<T> p = two_prod(alpha, this->sum_);
+        return Dot2(p.value, fma_rn(alpha, this->tail_, p.error));
     }
 };
 
@@ -79,9 +94,13 @@ class FloatInDouble {
 public:
     using value_type = float;
 
+    FloatInDouble() = default;
+    SOLVER_HD explicit FloatInDouble(double sum) noexcept : sum_(sum) {}
+
     SOLVER_HD void add(float x) noexcept { sum_ = add_rn(sum_, double{x}); }
     SOLVER_HD void add_product(float a, float b) noexcept { sum_ = fma_rn(double{a}, double{b}, sum_); }
     SOLVER_HD void merge(const FloatInDouble& other) noexcept { sum_ = add_rn(sum_, other.sum_); }
+    SOLVER_HD FloatInDouble scaled(float alpha) const noexcept { return FloatInDouble(mul_rn(double{alpha}, sum_)); }
     SOLVER_HD float result() const noexcept { return canonical(static_cast<float>(sum_)); }
 
 private:

@@ -129,12 +129,10 @@ public:
         path_.merge(other.path_);
     }
 
-    /// -1 times this sum.
-    SOLVER_HD FilteredTriple negated() const noexcept { return {-s_, -c_, -d_, m_, path_}; }
-
-    /// alpha times this sum: three products, and |alpha| m for what was lost so far. N must cover |alpha| times the old N and
-    /// the three products.
+    /// alpha times this sum: exactly for -1, else three products, and |alpha| m for what was lost so far. N must cover |alpha| times
+    /// the old N and the three products.
     SOLVER_HD FilteredTriple scaled(T alpha) const noexcept {
+        if (alpha == T(-1)) return {-s_, -c_, -d_, m_, path_};
         FilteredTriple result;
         result.path_ = path_;
         result.add_product(alpha, s_);
@@ -219,6 +217,18 @@ public:
         c_ = add_rn(add_rn(c_, other.c_), s.error);
         m_ = add_rn(add_rn(m_, other.m_), magnitude(s.error));
         path_.merge(other.path_);
+    }
+
+    /// alpha times this sum: exactly for -1, else by two products in double. The second one loses u|alpha c| <= u |alpha| m, one
+    /// more addition's worth of the bound.
+    SOLVER_HD FilteredFloat scaled(float alpha) const noexcept {
+        if (alpha == -1.0F) return {-s_, -c_, m_, path_};
+        const Split<double> p = two_prod(double{alpha}, s_);
+        FilteredFloat result(p.value, 0, above(mul_rn(magnitude(double{alpha}), m_)), path_);
+        result.add_term(p.error);
+        result.add_term(mul_rn(double{alpha}, c_));
+        ++result.path_.additions;
+        return result;
     }
 
     /// Gives RN of the exact sum to float and returns true, or returns false.
