@@ -18,12 +18,16 @@
 #include <limits>
 #include <type_traits>
 
+// SOLVER_HD: small and hot, on host and device. SOLVER_HD_COLD: long or rare, never inlined.
 #if defined(__CUDACC__)
 #define SOLVER_HD __host__ __device__ __forceinline__
+#define SOLVER_HD_COLD __host__ __device__ __noinline__
 #elif defined(__GNUC__)
 #define SOLVER_HD inline __attribute__((always_inline))
+#define SOLVER_HD_COLD __attribute__((noinline))
 #else
 #define SOLVER_HD inline
+#define SOLVER_HD_COLD
 #endif
 
 namespace solver {

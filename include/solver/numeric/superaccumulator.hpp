@@ -1,0 +1,279 @@
+#pragma once
+
+/// The last resort of every exact sum: a fixed-point number wide enough for all products of two doubles, subnormals included.
+
+#include "solver/numeric/rounding.hpp"
+
+namespace solver {
+
+/// Holds sum x_i + sum a_i b_i as an exact number, in any order and any merge tree; `result` rounds it once. Integer arithmetic
+/// only, hence the same on every machine.
+///
+/// Digits: V = sum_k digit_k 2^(53 k - 3262), k < 121, each digit an int64 of which 53 bits are its own and 10 are room for
+/// carries (Neal, arXiv 1505.05571, with 32-bit digits there). A double touches two digits, a product of doubles three. With
+/// digits as wide as a significand, both halves of a product are shifted by the same amount and never overlap.
+/// Endurance: one term adds less than 2^53 in magnitude to a digit, so after 1021 terms the carries are resolved (automatic,
+/// about 0.1 ns a term).
+/// Capacity: |V| < 2^3161. The largest product is below 2^2048 and the smallest is 2^-2148, so any 2^63 products, then times
+/// any double, then plus any 2^63 products, fit: 2^(2048 + 63 + 1024) + 2^(2048 + 63) < 2^3161, and 2^(-2148 - 1074) > 2^-3262.
+///
+/// Inf and NaN are kept apart from V: a NaN, Inf - Inf or 0 Inf gives the canonical NaN; Inf or -Inf alone gives itself.
+class Superaccumulator {
+public:
+    /// V += x. Floats are promoted exactly.
+    SOLVER_HD void add(double x) noexcept {
+        const Parts p(x);
+        if (!p.finite) return add_special(x);
+        make_room();
+        const Place at(p.scale + eta_position);
+        const std::int64_t m = with_sign(p.significand, p.sign);
+        digit_[at.index] += static_cast<std::int64_t>((static_cast<std::uint64_t>(m) << at.shift) & digit_mask);
+        digit_[at.index + 1] += m >> (digit_bits - at.shift);
+    }
+
+    /// V += a b, exactly: no underflow, no overflow.
+    template <std::floating_point A, std::floating_point B>
+    SOLVER_HD void add_product(A a, B b) noexcept {
+        static_assert(sizeof(A) <= sizeof(double) && sizeof(B) <= sizeof(double), "float or double");
+        if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>)
+            add(mul_rn(double{a}, double{b}));  // exact
+        else
+            add_double_product(a, b);
+    }
+
+    /// V += the other V.
+    SOLVER_HD_COLD void merge(const Superaccumulator& other) noexcept {
+        if (pending_ + other.pending_ + 1 > endurance) carry();  // what is carried counts as one more term
+        for (int k = 0; k < digits; ++k) digit_[k] += other.digit_[k];
+        pending_ += other.pending_ + 1;
+        special_ = add_rn(special_, other.special_);
+    }
+
+    /// V *= alpha, exactly. Once in the life of an accumulator, and terms may be added afterwards; a second time, what leaves
+    /// the capacity gives NaN rather than a wrong number.
+    SOLVER_HD_COLD void multiply(double alpha) noexcept {
+        const Parts p(alpha);
+        if (!p.finite || special_ != 0) {
+            const double v = special_ != 0 ? special_ : sign();
+            *this = Superaccumulator();
+            return add_special(mul_rn(v, alpha));
+        }
+        carry();
+        Superaccumulator product;
+        const std::int64_t m = with_sign(p.significand, p.sign);
+        for (int k = 0; k < digits && m != 0; ++k) {
+            if (digit_[k] == 0) continue;
+            const int position = digit_bits * k + p.scale - eta_exponent;
+            if (position < 0 || position / digit_bits + 2 >= digits) return add_special(canonical_nan<double>);
+            product.add_at(position, digit_[k], m);
+        }
+        product.pending_ = 4;  // at most four digits of V reach one digit of the product
+        *this = product;
+    }
+
+    /// RN(V), one rounding to nearest even, overflow to Inf, gradual underflow; +0 where that is zero.
+    template <std::floating_point T>
+    SOLVER_HD_COLD T result() const noexcept {
+        if (special_ != 0) return canonical(static_cast<T>(special_));
+        const Magnitude v(*this);
+        if (v.is_zero()) return T(0);
+        // kept: the position of the result's last bit
+        const int kept = larger(v.leading_bit() - std::numeric_limits<T>::digits + 1, unit_position - eta_below_one<T>);
+        const auto twice = static_cast<std::uint64_t>(v.shifted_right(kept - 1));
+        const T rounded = round_half_even<T>(twice, v.any_bit_below(kept - 1), kept - (unit_position - eta_below_one<T>));
+        return v.negative && rounded != T(0) ? -rounded : rounded;
+    }
+
+    /// RN(sqrt(V)) of the real number V; NaN for V < 0.
+    template <std::floating_point T>
+    SOLVER_HD_COLD T sqrt_result() const noexcept {
+        if (special_ != 0) return special_ > 0 ? static_cast<T>(special_) : canonical_nan<T>;
+        const Magnitude v(*this);
+        if (v.is_zero()) return T(0);
+        if (v.negative) return canonical_nan<T>;
+        // floor(sqrt(V) / 2^j) = isqrt(floor(V / 4^j)); positions of sqrt(V) count from 2^(-unit_position / 2).
+        const int eta_of_root = unit_position / 2 - eta_below_one<T>;
+        const int kept = larger(v.leading_bit() / 2 - std::numeric_limits<T>::digits + 1, eta_of_root);
+        const Uint128 square = v.shifted_right(2 * (kept - 1));
+        const std::uint64_t twice = integer_sqrt(square);
+        const bool rest = Uint128{twice} * twice != square || v.any_bit_below(2 * (kept - 1));
+        return round_half_even<T>(twice, rest, kept - eta_of_root);
+    }
+
+    /// -1, 0 or 1: the sign of V (Inf and NaN apart).
+    SOLVER_HD_COLD int sign() const noexcept {
+        const Magnitude v(*this);
+        return v.is_zero() ? 0 : (v.negative ? -1 : 1);
+    }
+
+private:
+    __extension__ typedef __int128 Int128;
+    __extension__ typedef unsigned __int128 Uint128;
+
+    static constexpr int digit_bits = 53;
+    static constexpr int digits = 121;
+    static constexpr int endurance = 1021;  // 2^52 + 2^11 (carried) + 1022 2^53 (one more by merge) + 2^52 (carry) < 2^63
+    static constexpr int eta_exponent = 1074;
+    static constexpr int unit_position = 3262;                            // of the bit of weight 1; even, for the square root
+    static constexpr int eta_position = unit_position - eta_exponent;     // of the last bit of a subnormal
+    static constexpr int product_position = eta_position - eta_exponent;  // of the last bit of the smallest product
+    static constexpr std::uint64_t digit_mask = (std::uint64_t{1} << digit_bits) - 1;
+
+    static_assert(product_position / digit_bits * digit_bits >= eta_exponent, "multiply shifts down by at most eta_exponent");
+
+    template <class T>
+    static constexpr int eta_below_one = std::numeric_limits<T>::digits - std::numeric_limits<T>::min_exponent;  // 149, 1074
+
+    /// x = (sign ? -1 : 1) significand 2^(scale - 1074)
+    struct Parts {
+        SOLVER_HD explicit Parts(double x) noexcept {
+            const auto bits = std::bit_cast<std::uint64_t>(x);
+            const auto biased = static_cast<std::int32_t>((bits >> 52) & 0x7FF);
+            const std::int32_t normal = biased != 0;
+            sign = static_cast<std::int64_t>(bits) >> 63;
+            significand = static_cast<std::int64_t>((bits & (digit_mask >> 1)) | (static_cast<std::uint64_t>(normal) << 52));
+            scale = biased - normal;
+            finite = biased != 0x7FF;
+        }
+        std::int64_t significand;
+        std::int64_t sign;  ///< 0 or -1
+        std::int32_t scale;
+        bool finite;
+    };
+
+    /// The digit that holds a bit, and where in it.
+    struct Place {
+        SOLVER_HD explicit Place(int position) noexcept
+            : index(static_cast<std::uint32_t>(position) / digit_bits),
+              shift(static_cast<std::uint32_t>(position) % digit_bits) {}
+        std::uint32_t index;
+        std::uint32_t shift;
+    };
+
+    /// |V| with digits in [0, 2^53) between low and high (low > high for zero), and its sign.
+    struct Magnitude {
+        SOLVER_HD explicit Magnitude(const Superaccumulator& a) noexcept {
+            high = digits - 1;
+            while (high >= 0 && a.digit_[high] == 0) --high;
+            while (low < high && a.digit_[low] == 0) ++low;
+            if (high < 0) return;
+            std::int64_t top = resolve(a, 1);
+            negative = top < 0;
+            if (negative) top = resolve(a, -1);
+            digit[++high] = static_cast<std::uint64_t>(top);
+            while (high >= low && digit[high] == 0) --high;
+        }
+
+        SOLVER_HD std::int64_t resolve(const Superaccumulator& a, std::int64_t sign) noexcept {
+            std::int64_t carry = 0;
+            for (int k = low; k <= high; ++k) {
+                const std::int64_t v = sign * a.digit_[k] + carry;
+                digit[k] = static_cast<std::uint64_t>(v) & digit_mask;
+                carry = v >> digit_bits;
+            }
+            return carry;
+        }
+
+        SOLVER_HD bool is_zero() const noexcept { return high < low; }
+        SOLVER_HD int leading_bit() const noexcept {
+            return digit_bits * high + static_cast<int>(std::bit_width(digit[high])) - 1;
+        }
+
+        /// floor(|V| / 2^position), which the caller knows to fit.
+        SOLVER_HD Uint128 shifted_right(int position) const noexcept {
+            Uint128 value = 0;
+            for (int k = larger(position / digit_bits, low); k <= high; ++k) {
+                const int shift = digit_bits * k - position;
+                if (shift >= 128) break;
+                value |= shift < 0 ? Uint128{digit[k]} >> -shift : Uint128{digit[k]} << shift;
+            }
+            return value;
+        }
+
+        SOLVER_HD bool any_bit_below(int position) const noexcept {
+            const Place at(position);
+            const int whole = static_cast<int>(at.index);
+            std::uint64_t bits = 0;
+            for (int k = low; k < whole && k <= high; ++k) bits |= digit[k];
+            if (whole >= low && whole <= high) bits |= digit[whole] & ((std::uint64_t{1} << at.shift) - 1);
+            return bits != 0;
+        }
+
+        std::uint64_t digit[digits + 1];
+        int low = 0;
+        int high;
+        bool negative = false;
+    };
+
+    SOLVER_HD static int larger(int a, int b) noexcept { return a > b ? a : b; }
+    SOLVER_HD static std::int64_t with_sign(std::int64_t magnitude, std::int64_t sign) noexcept {
+        return (magnitude ^ sign) - sign;
+    }
+
+    SOLVER_HD void add_double_product(double a, double b) noexcept {
+        const Parts p(a);
+        const Parts q(b);
+        if (!p.finite || !q.finite) return add_special(mul_rn(a, b));
+        make_room();
+        add_at(p.scale + q.scale + product_position, with_sign(p.significand, p.sign ^ q.sign), q.significand);
+    }
+
+    /// V += a b 2^(position - unit_position), |a| and |b| below 2^53.
+    SOLVER_HD void add_at(int position, std::int64_t a, std::int64_t b) noexcept {
+        const Place at(position);
+        const Int128 product = Int128{a * 1024} * (b * 2);  // a b 2^11: the upper 64 bits are floor(a b / 2^53)
+        const auto upper = static_cast<std::int64_t>(product >> 64);
+        const std::uint64_t lower = static_cast<std::uint64_t>(product) >> 11;
+        const std::uint64_t rest = digit_bits - at.shift;
+        digit_[at.index] += static_cast<std::int64_t>((lower << at.shift) & digit_mask);
+        digit_[at.index + 1] +=
+            static_cast<std::int64_t>((lower >> rest) | ((static_cast<std::uint64_t>(upper) << at.shift) & digit_mask));
+        digit_[at.index + 2] += upper >> rest;
+    }
+
+    SOLVER_HD_COLD void add_special(double x) noexcept { special_ = add_rn(special_, x); }
+
+    SOLVER_HD void make_room() noexcept {
+        if (pending_ >= endurance) carry();
+        ++pending_;
+    }
+
+    /// Leaves at most 2^52 + 2^11 in magnitude in every digit but the last, without a chain through all digits.
+    SOLVER_HD_COLD void carry() noexcept {
+        std::int64_t from_below = 0;
+        for (int k = 0; k + 1 < digits; ++k) {
+            const std::int64_t up = (digit_[k] + (std::int64_t{1} << (digit_bits - 1))) >> digit_bits;
+            digit_[k] += from_below - up * (std::int64_t{1} << digit_bits);
+            from_below = up;
+        }
+        digit_[digits - 1] += from_below;
+        pending_ = 0;
+    }
+
+    /// twice / 2 + (a rest below), in units of eta_T 2^exponent, rounded. Where the encoding of T is consecutive in the
+    /// exponent, a carry out of the significand lands in it, and subnormals need no case of their own.
+    template <class T>
+    SOLVER_HD static T round_half_even(std::uint64_t twice, bool rest, int exponent) noexcept {
+        using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
+        constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
+        constexpr int largest_exponent = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent;
+        if (exponent > largest_exponent) return std::numeric_limits<T>::infinity();
+        const std::uint64_t down = twice / 2;
+        const bool up = (twice & 1) != 0 && (rest || (down & 1) != 0);
+        return std::bit_cast<T>(static_cast<Bits>((static_cast<Bits>(exponent) << fraction_bits) + down + up));
+    }
+
+    /// floor(sqrt(a)) for a < 2^112: the double's root is off by a few units at most.
+    SOLVER_HD static std::uint64_t integer_sqrt(Uint128 a) noexcept {
+        auto root = static_cast<std::uint64_t>(sqrt_rn(static_cast<double>(a)));
+        while (Uint128{root} * root > a) --root;
+        while (Uint128{root + 1} * (root + 1) <= a) ++root;
+        return root;
+    }
+
+    std::int64_t digit_[digits] = {};
+    double special_ = 0;  ///< 0, Inf, -Inf or NaN: the sum of all that was not finite
+    std::int32_t pending_ = 0;
+};
+
+}  // namespace solver
