@@ -1,8 +1,78 @@
 #include "solver/spmv.hpp"
+
+#include "check.hpp"
+#include "cpu/spmv.hpp"
+#include "cpu/thread_pool.hpp"
 #include "solver/error.hpp"
-#include "solver/numeric/accumulators.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
+
 namespace solver {
+namespace {
+
+/// Below this many entries and rows a thread is not worth waking.
+constexpr std::int64_t least_work_per_thread = 8192;
+
+/// Rows up to this length are not shared.
+constexpr std::int64_t longest_whole_row = 4096;
+
+/// `general` counts as balanced, for `automatic`, while no thread has more than this times its fair share of entries.
+constexpr double tolerated_imbalance = 1.1;
+
+template <class T>
+std::vector<WorkBoundary> equal_rows(const CsrView<T>& a, int threads) {
+    std::vector<WorkBoundary> boundaries;
+    for (int t = 0; t <= threads; ++t) {
+        const std::int64_t row = cpu::share_begin(a.rows, t, threads);
+        boundaries.push_back({row, a.row_offsets[row]});
+    }
+    return boundaries;
+}
+
+/// The merge path of Merrill and Garland (SC 2016): rows and entries count as one unit of work each, so that empty rows are shared out too.
+template <class T>
+std::vector<WorkBoundary> equal_work(const CsrView<T>& a, int threads) {
+    std::vector<WorkBoundary> boundaries;
+    for (int t = 0; t <= threads; ++t) {
+        const std::int64_t work = cpu::share_begin(a.rows + a.nonzeros(), t, threads);
+        // The last row whose start, rows before it included, is not beyond `work`.
+        std::int64_t low = 0;
+        std::int64_t high = a.rows;
+        while (low < high) {
+            const std::int64_t middle = (low + high + 1) / 2;
+            if (a.row_offsets[middle] + middle <= work)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        const bool shared = low < a.rows && a.row_length(low) > longest_whole_row;
+        const std::int64_t entry = shared ? std::min(work - low, a.row_offsets[low + 1]) : a.row_offsets[low];
+        boundaries.push_back(shared && entry == a.row_offsets[low + 1] ? WorkBoundary{low + 1, entry} : WorkBoundary{low, entry});
+    }
+    return boundaries;
+}
+
+bool is_balanced(const std::vector<WorkBoundary>& boundaries) {
+    const auto threads = static_cast<std::int64_t>(boundaries.size()) - 1;
+    std::int64_t largest = 0;
+    for (std::int64_t t = 0; t < threads; ++t) largest = std::max(largest, boundaries[t + 1].entry - boundaries[t].entry);
+    return static_cast<double>(largest * threads) <= tolerated_imbalance * static_cast<double>(boundaries.back().entry);
+}
+
+template <class T>
+void scale(T beta, std::span<T> y) {
+    for (T& element : y) element = beta == T(0) ? T(0) : canonical(mul_rn(beta, element));
+}
+
+template <class T>
+void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy, const Device& device) {
+    SpmvPlan<T>(a, device).multiply(alpha, x, beta, y, accuracy);
+}
+
+}  // namespace
+
 std::string_view to_string(SpmvKernel kernel) {
     switch (kernel) {
         case SpmvKernel::automatic: return "auto";
@@ -11,31 +81,54 @@ std::string_view to_string(SpmvKernel kernel) {
     }
     throw InvalidArgument(fmt::format("spmv: there is no kernel number {}", static_cast<int>(kernel)));
 }
+
 SpmvKernel spmv_kernel_from_text(std::string_view text) {
     for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
         if (text == to_string(kernel)) return kernel;
     throw InvalidArgument(fmt::format("SpMV kernel '{}' is not known; choose auto, general or adaptive", text));
 }
-template <class T> SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel) : a_(a), device_(device), kernel_(kernel == SpmvKernel::automatic ? SpmvKernel::general : kernel) {}
-template <class T> void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy) const {
-    for (std::int64_t i = 0; i < a_.rows; ++i) {
-        Dot2<T> acc;
-        for (auto k = a_.row_offsets[i]; k < a_.row_offsets[i + 1]; ++k) acc.add_product(alpha * a_.values[k], x[a_.column_indices[k]]);
-        if (beta != 0) acc.add_product(beta, y[i]);
-        y[i] = acc.result();
-    }
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel) : a_(a), device_(device), kernel_(kernel) {
+    require_cpu(device, "spmv");
+    const std::int64_t worth = (a.rows + a.nonzeros()) / least_work_per_thread;
+    const int threads = static_cast<int>(std::clamp<std::int64_t>(worth, 1, device.threads()));
+    if (kernel != SpmvKernel::adaptive) boundaries_ = equal_rows(a, threads);
+    if (kernel == SpmvKernel::automatic) kernel_ = is_balanced(boundaries_) ? SpmvKernel::general : SpmvKernel::adaptive;
+    if (kernel_ == SpmvKernel::adaptive) boundaries_ = equal_work(a, threads);
 }
-template <class T> void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r, Accuracy) const {
-    for (std::int64_t i = 0; i < a_.rows; ++i) {
-        Dot2<T> acc;
-        acc.add(b[i]);
-        for (auto k = a_.row_offsets[i]; k < a_.row_offsets[i + 1]; ++k) {
-            acc.add_product(-a_.values[k], x[a_.column_indices[k]]);
-            if (!x_low.empty()) acc.add_product(-a_.values[k], x_low[a_.column_indices[k]]);
-        }
-        r[i] = acc.result();
-    }
+
+template <class T>
+void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const {
+    require_length("spmv", "x", x.size(), a_.columns, "the columns of A", a_);
+    require_length("spmv", "y", y.size(), a_.rows, "the rows of A", a_);
+    const cpu::FloatingPointGuard guard;
+    if (alpha == T(0)) return scale(beta, y);
+    cpu::multiply(a_, boundaries_, {.alpha = alpha, .x = x.data(), .beta = beta, .y_in = y.data(), .y = y.data()}, accuracy);
 }
+
+template <class T>
+void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r, Accuracy accuracy) const {
+    require_length("residual", "x", x.size(), a_.columns, "the columns of A", a_);
+    if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a_.columns, "the columns of A", a_);
+    require_length("residual", "b", b.size(), a_.rows, "the rows of A", a_);
+    require_length("residual", "r", r.size(), a_.rows, "the rows of A", a_);
+    const cpu::FloatingPointGuard guard;
+    const T* low = x_low.empty() ? nullptr : x_low.data();
+    cpu::multiply(a_, boundaries_, {.alpha = -1, .x = x.data(), .x_low = low, .beta = 1, .y_in = b.data(), .y = r.data()}, accuracy);
+}
+
 template class SpmvPlan<float>;
 template class SpmvPlan<double>;
+
+void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y, Accuracy accuracy,
+          const Device& device) {
+    multiply_once(alpha, a, x, beta, y, accuracy, device);
 }
+
+void spmv(float alpha, const CsrView<float>& a, std::span<const float> x, float beta, std::span<float> y, Accuracy accuracy,
+          const Device& device) {
+    multiply_once(alpha, a, x, beta, y, accuracy, device);
+}
+
+}  // namespace solver

@@ -26,6 +26,12 @@ std::string_view to_string(SpmvKernel kernel);
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 SpmvKernel spmv_kernel_from_text(std::string_view text);
 
+/// Where one thread's work begins and its predecessor's ends: before this entry, which belongs to this row.
+struct WorkBoundary {
+    std::int64_t row = 0;
+    std::int64_t entry = 0;
+};
+
 /// A matrix made ready for many products: who works on which entries. Keeps a view; the matrix must outlive the plan unchanged.
 /// Building costs two binary searches a thread; it is const and may be used by several threads at once.
 template <class T>
@@ -49,14 +55,14 @@ public:
     const Device& device() const { return device_; }
     SpmvKernel kernel() const { return kernel_; }  ///< general or adaptive
 
-    /// Thread t works on the entries shares()[t] <= k < shares()[t + 1] and the rows whose last entry is among them.
-    std::span<const std::int64_t> shares() const { return shares_; }
+    /// Thread t works between boundaries t and t + 1; a row that crosses a boundary is shared.
+    std::span<const WorkBoundary> boundaries() const { return boundaries_; }
 
 private:
     CsrView<T> a_;
     Device device_;
     SpmvKernel kernel_;
-    std::vector<std::int64_t> shares_;
+    std::vector<WorkBoundary> boundaries_;
 };
 
 /// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest.

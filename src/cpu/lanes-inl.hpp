@@ -20,18 +20,33 @@ namespace solver::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Lanes in a vector of D; an upper limit on processors that choose at run time.
+template <class D>
+inline constexpr std::size_t max_lanes = hn::MaxLanes(D());
+
 template <class V>
 struct SplitLanes {
     V value;
     V error;
 };
 
+/// a - b with one rounding, as a fused 1 b: processors that add and multiply in different units (Zen) do half the work of a
+/// TwoSum in each.
+template <class V>
+HWY_INLINE V sub_by_fma(V a, V b) {
+#if HWY_NATIVE_FMA
+    return hn::NegMulAdd(b, hn::Set(hn::DFromV<V>(), 1), a);
+#else
+    return hn::Sub(a, b);
+#endif
+}
+
 template <class V>
 HWY_INLINE SplitLanes<V> two_sum_lanes(V a, V b) {
     const V sum = hn::Add(a, b);
-    const V b_kept = hn::Sub(sum, a);
-    const V a_kept = hn::Sub(sum, b_kept);
-    return {sum, hn::Add(hn::Sub(a, a_kept), hn::Sub(b, b_kept))};
+    const V b_kept = sub_by_fma(sum, a);
+    const V a_kept = sub_by_fma(sum, b_kept);
+    return {sum, hn::Add(hn::Sub(a, a_kept), sub_by_fma(b, b_kept))};
 }
 
 #if HWY_NATIVE_FMA
@@ -86,9 +101,12 @@ HWY_INLINE auto is_finite_lanes(V a) {
 /// microcoded (measured on Zen 4).
 template <class D, class At>
 HWY_INLINE hn::Vec<D> pack(D d, At at) {
-    constexpr std::size_t lanes = HWY_MAX_LANES_D(D);
-#if HWY_HAVE_SCALABLE
-    alignas(64) hn::TFromD<D> values[lanes];
+    constexpr std::size_t lanes = max_lanes<D>;
+#if HWY_TARGET == HWY_SCALAR
+    static_assert(lanes == 1);
+    return hn::Set(d, at(0));
+#elif HWY_HAVE_SCALABLE
+    HWY_ALIGN hn::TFromD<D> values[lanes];
     for (std::size_t i = 0; i < hn::Lanes(d); ++i) values[i] = at(i);
     return hn::Load(d, values);
 #else
@@ -105,7 +123,7 @@ HWY_INLINE hn::Vec<D> pack(D d, At at) {
 
 /// Values of type T widened to the lanes of D: as they are, or floats in double lanes.
 template <class T, class D>
-using StoredAs = hn::Rebind<T, D>;
+using StoredAs = hn::Rebind<T, std::remove_const_t<D>>;
 
 template <class D, class V>
 HWY_INLINE hn::Vec<D> widen(D d, V v) {
@@ -126,6 +144,17 @@ HWY_INLINE hn::Vec<D> pack_widened(D d, At at) {
     return widen(d, pack(StoredAs<T, D>(), at));
 }
 
+/// Stores the canonical results, rounded to T where the lanes are wider.
+template <class V, class T>
+HWY_INLINE void store_rounded(V v, T* to) {
+    const hn::DFromV<V> d;
+    const StoredAs<T, decltype(d)> stored;
+    if constexpr (std::is_same_v<hn::TFromD<decltype(d)>, T>)
+        hn::StoreU(canonical_lanes(v), d, to);
+    else
+        hn::StoreU(canonical_lanes(hn::DemoteTo(stored, v)), stored, to);
+}
+
 /// What a lane accumulator finds: the results, and in which lanes they are proven (all, unless it is a filter).
 template <class D>
 struct Results {
@@ -135,16 +164,18 @@ struct Results {
 
 template <class D>
 HWY_INLINE Results<D> all_proven(D d, hn::Vec<D> value) {
-    return {canonical_lanes(value), hn::FirstN(d, hn::Lanes(d))};
+    return {value, hn::FirstN(d, hn::Lanes(d))};
 }
 
 /// Lanes of Plain<T>, and of FloatInDouble in double lanes.
-template <class ScalarAccumulator, class Lane>
+template <class ScalarAccumulator, class Lane, std::size_t limit>
 class PlainLanes {
 public:
     using Scalar = ScalarAccumulator;
-    using D = hn::ScalableTag<Lane>;
+    using D = hn::CappedTag<Lane, limit>;
     using V = hn::Vec<D>;
+
+    HWY_INLINE PlainLanes() : sum_(hn::Zero(D())) {}
 
     HWY_INLINE void add(V x) { sum_ = hn::Add(sum_, x); }
     HWY_INLINE void add_product(V a, V b) { sum_ = hn::MulAdd(a, b, sum_); }
@@ -154,21 +185,24 @@ public:
 
     /// Writes lane i to to[i].
     HWY_INLINE void store(Scalar* to) const {
-        HWY_ALIGN Lane s[HWY_MAX_LANES_D(D)];
+        HWY_ALIGN Lane s[max_lanes<D>];
         hn::Store(sum_, D(), s);
         for (std::size_t i = 0; i < hn::Lanes(D()); ++i) to[i] = Scalar(s[i]);
     }
 
 private:
-    V sum_ = hn::Zero(D());
+    V sum_;
 };
 
 /// Lanes of Dot2<double>.
+template <std::size_t limit>
 class Dot2Lanes {
 public:
     using Scalar = Dot2<double>;
-    using D = hn::ScalableTag<double>;
+    using D = hn::CappedTag<double, limit>;
     using V = hn::Vec<D>;
+
+    HWY_INLINE Dot2Lanes() : sum_(hn::Zero(D())), tail_(sum_) {}
 
     HWY_INLINE void add(V x) { add_with_tail(x, hn::Zero(D())); }
     HWY_INLINE void add_product(V a, V b) {
@@ -185,8 +219,8 @@ public:
     }
 
     HWY_INLINE void store(Scalar* to) const {
-        HWY_ALIGN double s[HWY_MAX_LANES_D(D)];
-        HWY_ALIGN double c[HWY_MAX_LANES_D(D)];
+        HWY_ALIGN double s[max_lanes<D>];
+        HWY_ALIGN double c[max_lanes<D>];
         hn::Store(sum_, D(), s);
         hn::Store(tail_, D(), c);
         for (std::size_t i = 0; i < hn::Lanes(D()); ++i) to[i] = Scalar(s[i], c[i]);
@@ -199,24 +233,78 @@ private:
         tail_ = hn::Add(tail_, hn::Add(s.error, x_tail));
     }
 
-    V sum_ = hn::Zero(D());
-    V tail_ = hn::Zero(D());
+    V sum_;
+    V tail_;
 };
 
-/// RN(a -+ (2u|a| + eta)), as below and above.
+/// Lanes of FilteredPair<double>, a first and cheap try: what it does not prove is done again by FilteredTripleLanes.
+template <std::size_t limit>
+class FilteredPairLanes {
+public:
+    using D = hn::CappedTag<double, limit>;
+    using V = hn::Vec<D>;
+
+    HWY_INLINE FilteredPairLanes() : s_(hn::Zero(D())), c_(s_), m_(s_) {}
+
+    HWY_INLINE void add_product(V a, V b) {
+        const SplitLanes<V> p = two_prod_lanes(a, b);
+        const SplitLanes<V> s = two_sum_lanes(s_, p.value);
+        const V g = hn::Add(s.error, p.error);
+        s_ = s.value;
+        c_ = hn::Add(c_, g);
+        m_ = hn::Add(m_, hn::Abs(g));
+        ++path_.additions;
+    }
+    HWY_INLINE void negate() {
+        s_ = hn::Neg(s_);
+        c_ = hn::Neg(c_);
+    }
+
+    HWY_INLINE Results<D> results(double underflow) const {
+        const D d;
+        const double factor = path_.factor<double>();
+        if (factor < 0) return {hn::Zero(d), hn::FirstN(d, 0)};
+        const V bound = hn::MulAdd(hn::Set(d, factor), m_, hn::Set(d, underflow));
+        const V low = hn::Add(s_, hn::Sub(c_, bound));
+        const V high = hn::Add(s_, hn::Add(c_, bound));
+        return {low, hn::And(hn::Eq(low, high), is_finite_lanes(hn::Add(s_, m_)))};
+    }
+
+private:
+    V s_;
+    V c_;
+    V m_;
+    ErrorPath path_;
+};
+
+/// 2u|a| + 2 eta, which takes a to a number beyond its neighbour; below and above of numeric/rounding.hpp with twice the eta, since
+/// the product may round to 0.
 template <class V>
 HWY_INLINE V step_lanes(V a) {
     const hn::DFromV<V> d;
     const V relative = hn::Mul(hn::Set(d, 2 * unit_roundoff<double>), hn::Abs(a));
-    return hn::Add(relative, hn::Set(d, 2 * smallest_subnormal<double>));  // 2 eta: the product may round down to 0
+    return hn::Add(relative, hn::Set(d, 2 * smallest_subnormal<double>));
 }
 
-/// Lanes of FilteredTriple<double>; the proofs are there. results() leaves the case beside a tie to the scalar.
+template <class V>
+HWY_INLINE V below_lanes(V a) {
+    return hn::Sub(a, step_lanes(a));
+}
+
+template <class V>
+HWY_INLINE V above_lanes(V a) {
+    return hn::Add(a, step_lanes(a));
+}
+
+/// Lanes of FilteredTriple<double>; the proofs are there.
+template <std::size_t limit>
 class FilteredTripleLanes {
 public:
     using Scalar = FilteredTriple<double>;
-    using D = hn::ScalableTag<double>;
+    using D = hn::CappedTag<double, limit>;
     using V = hn::Vec<D>;
+
+    HWY_INLINE FilteredTripleLanes() : s_(hn::Zero(D())), c_(s_), d_(s_), m_(s_) {}
 
     HWY_INLINE void add(V x) {
         const SplitLanes<V> s = two_sum_lanes(s_, x);
@@ -253,27 +341,32 @@ public:
         d_ = hn::Neg(d_);
     }
 
-    HWY_INLINE Results<D> results(double underflow) const {
+    /// `underflow` is N, lane by lane.
+    HWY_INLINE Results<D> results(V underflow) const {
         const D d;
         const double factor = path_.factor<double>();
         if (factor < 0) return {hn::Zero(d), hn::FirstN(d, 0)};
-        const V bound = hn::Add(hn::Mul(hn::Set(d, factor), m_), hn::Set(d, underflow));
+        const V bound = hn::MulAdd(hn::Set(d, factor), m_, underflow);
         const SplitLanes<V> t = two_sum_lanes(c_, d_);
         const SplitLanes<V> r = two_sum_lanes(s_, t.value);
-        const V w_low = hn::Sub(t.error, bound);
-        const V w_high = hn::Add(t.error, bound);
-        const V v_low = hn::Add(r.error, hn::Sub(w_low, step_lanes(w_low)));
-        const V v_high = hn::Add(r.error, hn::Add(w_high, step_lanes(w_high)));
-        const V low = hn::Add(r.value, hn::Sub(v_low, step_lanes(v_low)));
-        const V high = hn::Add(r.value, hn::Add(v_high, step_lanes(v_high)));
-        return {canonical_lanes(low), hn::And(hn::Eq(low, high), is_finite_lanes(hn::Add(r.value, m_)))};
+        const V w_low = below_lanes(hn::Sub(t.error, bound));
+        const V w_high = above_lanes(hn::Add(t.error, bound));
+        const V low = hn::Add(r.value, below_lanes(hn::Add(r.error, w_low)));
+        const V high = hn::Add(r.value, above_lanes(hn::Add(r.error, w_high)));
+        Results<D> found = beside_tie(r, w_low, w_high);
+        const auto enclosed = hn::Eq(low, high);
+        found.value = hn::IfThenElse(enclosed, low, found.value);
+        const auto nothing_lost = hn::Eq(hn::Add(m_, underflow), hn::Zero(d));
+        found.value = hn::IfThenElse(nothing_lost, hn::Add(s_, c_), found.value);
+        found.proven = hn::And(hn::Or(found.proven, hn::Or(enclosed, nothing_lost)), is_finite_lanes(hn::Add(r.value, m_)));
+        return found;
     }
 
     HWY_INLINE void store(Scalar* to) const {
-        HWY_ALIGN double s[HWY_MAX_LANES_D(D)];
-        HWY_ALIGN double c[HWY_MAX_LANES_D(D)];
-        HWY_ALIGN double d[HWY_MAX_LANES_D(D)];
-        HWY_ALIGN double m[HWY_MAX_LANES_D(D)];
+        HWY_ALIGN double s[max_lanes<D>];
+        HWY_ALIGN double c[max_lanes<D>];
+        HWY_ALIGN double d[max_lanes<D>];
+        HWY_ALIGN double m[max_lanes<D>];
         hn::Store(s_, D(), s);
         hn::Store(c_, D(), c);
         hn::Store(d_, D(), d);
@@ -282,25 +375,43 @@ public:
     }
 
 private:
+    HWY_INLINE static Results<D> beside_tie(const SplitLanes<V>& r, V w_low, V w_high) {
+        const D d;
+        const V v = r.error;
+        const V neighbour = hn::Add(r.value, hn::Add(v, v));
+        const auto half_gap = hn::And(hn::Eq(hn::Add(r.value, hn::Mul(hn::Set(d, 0.75), v)), r.value),
+                                      hn::Eq(hn::Add(r.value, hn::Mul(hn::Set(d, 1.25), v)), neighbour));
+        const V quarter = hn::Mul(hn::Set(d, 0.25), hn::Abs(v));
+        const auto small = hn::And(hn::Ge(w_low, hn::Neg(quarter)), hn::Le(w_high, quarter));
+        const auto positive = hn::Gt(w_low, hn::Zero(d));
+        const auto negative = hn::Lt(w_high, hn::Zero(d));
+        const auto v_positive = hn::Gt(v, hn::Zero(d));
+        const auto away = hn::Or(hn::And(positive, v_positive), hn::AndNot(v_positive, negative));
+        return {hn::IfThenElse(away, neighbour, r.value), hn::And(hn::And(half_gap, small), hn::Or(positive, negative))};
+    }
+
     HWY_INLINE void add_lost(V f) {
         d_ = hn::Add(d_, f);
         m_ = hn::Add(m_, hn::Abs(f));
     }
 
-    V s_ = hn::Zero(D());
-    V c_ = hn::Zero(D());
-    V d_ = hn::Zero(D());
-    V m_ = hn::Zero(D());
+    V s_;
+    V c_;
+    V d_;
+    V m_;
     ErrorPath path_;
 };
 
 /// Lanes of FilteredFloat, terms widened to double. results() proves through a slightly wider interval than the scalar: fl(s + (c -+ bound))
 /// moved outwards by a step is on its side of the sum, and rounding to float is monotone.
+template <std::size_t limit>
 class FilteredFloatLanes {
 public:
     using Scalar = FilteredFloat;
-    using D = hn::ScalableTag<double>;
+    using D = hn::CappedTag<double, limit>;
     using V = hn::Vec<D>;
+
+    HWY_INLINE FilteredFloatLanes() : s_(hn::Zero(D())), c_(s_), m_(s_) {}
 
     HWY_INLINE void add(V x) {
         const SplitLanes<V> s = two_sum_lanes(s_, x);
@@ -330,15 +441,15 @@ public:
         const V bound = hn::Mul(hn::Set(d, factor), m_);
         const V low = hn::Add(s_, hn::Sub(c_, bound));
         const V high = hn::Add(s_, hn::Add(c_, bound));
-        const V low_rounded = hn::PromoteTo(d, hn::DemoteTo(df, hn::Sub(low, step_lanes(low))));
-        const V high_rounded = hn::PromoteTo(d, hn::DemoteTo(df, hn::Add(high, step_lanes(high))));
-        return {canonical_lanes(low_rounded), hn::And(hn::Eq(low_rounded, high_rounded), is_finite_lanes(hn::Add(s_, m_)))};
+        const V low_rounded = hn::PromoteTo(d, hn::DemoteTo(df, below_lanes(low)));
+        const V high_rounded = hn::PromoteTo(d, hn::DemoteTo(df, above_lanes(high)));
+        return {low_rounded, hn::And(hn::Eq(low_rounded, high_rounded), is_finite_lanes(hn::Add(s_, m_)))};
     }
 
     HWY_INLINE void store(Scalar* to) const {
-        HWY_ALIGN double s[HWY_MAX_LANES_D(D)];
-        HWY_ALIGN double c[HWY_MAX_LANES_D(D)];
-        HWY_ALIGN double m[HWY_MAX_LANES_D(D)];
+        HWY_ALIGN double s[max_lanes<D>];
+        HWY_ALIGN double c[max_lanes<D>];
+        HWY_ALIGN double m[max_lanes<D>];
         hn::Store(s_, D(), s);
         hn::Store(c_, D(), c);
         hn::Store(m_, D(), m);
@@ -351,30 +462,65 @@ private:
         m_ = hn::Add(m_, hn::Abs(e));
     }
 
-    V s_ = hn::Zero(D());
-    V c_ = hn::Zero(D());
-    V m_ = hn::Zero(D());
+    V s_;
+    V c_;
+    V m_;
     ErrorPath path_;
 };
 
-/// The lane accumulator that keeps the promise of a mode for values of type T.
-template <class T, Accuracy accuracy>
+/// Which lanes met a product whose two_prod is not exact.
+template <class D>
+class InexactProducts {
+public:
+    using V = hn::Vec<D>;
+
+    HWY_INLINE InexactProducts() : any_(hn::FirstN(D(), 0)) {}
+
+    HWY_INLINE void add_product(V a, V b) {
+        const D d;
+        const auto small = hn::Lt(hn::Abs(hn::Mul(a, b)), hn::Set(d, exact_product_threshold<double>));
+        any_ = hn::Or(any_, hn::And(small, hn::And(hn::Ne(a, hn::Zero(d)), hn::Ne(b, hn::Zero(d)))));
+    }
+    HWY_INLINE hn::Mask<D> any() const { return any_; }
+
+private:
+    hn::Mask<D> any_;
+};
+
+/// The lane accumulator, of at most `limit` lanes, that keeps the promise of a mode for values of type T.
+template <class T, Accuracy accuracy, std::size_t limit>
 struct LanesOf;
-template <class T>
-struct LanesOf<T, Accuracy::fast> : std::type_identity<PlainLanes<Plain<T>, T>> {};
-template <>
-struct LanesOf<double, Accuracy::compensated> : std::type_identity<Dot2Lanes> {};
-template <>
-struct LanesOf<float, Accuracy::compensated> : std::type_identity<PlainLanes<FloatInDouble, double>> {};
-template <>
-struct LanesOf<double, Accuracy::exact> : std::type_identity<FilteredTripleLanes> {};
-template <>
-struct LanesOf<float, Accuracy::exact> : std::type_identity<FilteredFloatLanes> {};
+template <class T, std::size_t limit>
+struct LanesOf<T, Accuracy::fast, limit> : std::type_identity<PlainLanes<Plain<T>, T, limit>> {};
+template <std::size_t limit>
+struct LanesOf<double, Accuracy::compensated, limit> : std::type_identity<Dot2Lanes<limit>> {};
+template <std::size_t limit>
+struct LanesOf<float, Accuracy::compensated, limit> : std::type_identity<PlainLanes<FloatInDouble, double, limit>> {};
+template <std::size_t limit>
+struct LanesOf<double, Accuracy::exact, limit> : std::type_identity<FilteredTripleLanes<limit>> {};
+template <std::size_t limit>
+struct LanesOf<float, Accuracy::exact, limit> : std::type_identity<FilteredFloatLanes<limit>> {};
+
+/// Calls work(LanesOf<T, accuracy, limit>()): where the run-time mode meets the templates.
+template <class T, std::size_t limit, class Work>
+HWY_INLINE void with_lanes(Accuracy accuracy, Work work) {
+    switch (accuracy) {
+        case Accuracy::fast: return work(LanesOf<T, Accuracy::fast, limit>());
+        case Accuracy::compensated: return work(LanesOf<T, Accuracy::compensated, limit>());
+        case Accuracy::exact: return work(LanesOf<T, Accuracy::exact, limit>());
+    }
+}
+
+/// A cheaper filter to try first.
+template <class Acc>
+struct FirstTry : std::type_identity<Acc> {};
+template <std::size_t limit>
+struct FirstTry<FilteredTripleLanes<limit>> : std::type_identity<FilteredPairLanes<limit>> {};
 
 /// All lanes merged into one, by a fixed tree.
 template <class Acc>
 HWY_INLINE typename Acc::Scalar merge_lanes(const Acc& acc) {
-    typename Acc::Scalar lanes[HWY_MAX_LANES_D(typename Acc::D)];
+    typename Acc::Scalar lanes[max_lanes<typename Acc::D>];
     acc.store(lanes);
     for (std::size_t width = hn::Lanes(typename Acc::D()) / 2; width > 0; width /= 2)
         for (std::size_t i = 0; i < width; ++i) lanes[i].merge(lanes[i + width]);

@@ -1,0 +1,322 @@
+// Sums over the entries of matrix rows: lanes along a row, or rows side by side in the lanes, and the finish that rounds them. Shared by
+// sparse and dense products, residuals and triangular solves; re-included for every Highway target.
+
+#if defined(SOLVER_CPU_ROW_SUM_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOLVER_CPU_ROW_SUM_INL_HPP
+#undef SOLVER_CPU_ROW_SUM_INL_HPP
+#else
+#define SOLVER_CPU_ROW_SUM_INL_HPP
+#endif
+
+#include "cpu/lanes-inl.hpp"
+#include "cpu/row_task.hpp"
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace solver::HWY_NAMESPACE {
+
+using cpu::RowTask;
+
+/// Additions in one chain. Two products a step (x as a pair) and the merges above it keep h <= 1024.
+inline constexpr std::int64_t chain_steps = 256;
+
+/// Lanes of a row kernel, for values of any type: the starts of eight rows still fit the registers.
+inline constexpr std::size_t row_lanes = 8;
+
+/// Entries: side by side rows are read along as many lines at a time, which hardware prefetchers follow badly (27-point 96^3, one Zen 4
+/// core: PREFETCH_GAIN).
+inline constexpr std::int64_t prefetch_distance = 1024;
+
+template <class Scalar>
+inline constexpr bool is_filter = false;
+template <class T>
+inline constexpr bool is_filter<FilteredTriple<T>> = true;
+template <>
+inline constexpr bool is_filter<FilteredFloat> = true;
+
+/// Adds a (x + x_low) to the lanes; lane i takes element at(i) of x.
+template <bool paired, class Acc, class T, class At>
+HWY_INLINE void add_terms(Acc& acc, typename Acc::V a, const RowTask<T>& task, At at) {
+    const typename Acc::D d;
+    acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x[at(i)]; }));
+    if constexpr (paired) acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[at(i)]; }));
+}
+
+/// Entries begin..end-1 of the row at `start`, lanes along the row, one chain a lane.
+template <class Acc, bool paired, class Rows, class T>
+HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const RowTask<T>& task) {
+    const typename Acc::D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    Acc acc;
+    std::int64_t k = begin;
+    for (; k + lanes <= end; k += lanes) {
+        const auto a = rows.is_contiguous()
+                           ? load_widened(d, rows.entry(k).values + start)
+                           : pack_widened(d, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).value(start); });
+        add_terms<paired>(acc, a, task, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).column(start); });
+    }
+    if (k < end) {  // idle lanes add 0 times 0
+        const T nothing = 0;
+        const auto left = static_cast<std::size_t>(end - k);
+        const auto entry = [&](const T* x) HWY_ATTR {
+            return pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? x[rows.entry(k + i).column(start)] : nothing; });
+        };
+        const auto a = pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? rows.entry(k + i).value(start) : nothing; });
+        acc.add_product(a, entry(task.x));
+        if constexpr (paired) acc.add_product(a, entry(task.x_low));
+    }
+    return acc;
+}
+
+/// The same for any length: blocks of chain_steps steps, merged by a fixed tree.
+template <class Acc, bool paired, class Rows, class T>
+typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const RowTask<T>& task) {
+    const std::int64_t block = chain_steps * static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
+    if (end - begin <= block) return merge_lanes(sum_chains<Acc, paired>(rows, start, begin, end, task));
+    const std::int64_t blocks = (end - begin + block - 1) / block;
+    const std::int64_t middle = begin + blocks / 2 * block;
+    auto sum = sum_entries<Acc, paired>(rows, start, begin, middle, task);
+    sum.merge(sum_entries<Acc, paired>(rows, start, middle, end, task));
+    return sum;
+}
+
+/// alpha sum + beta y_in, before the rounding.
+template <class Scalar, class T>
+HWY_INLINE Scalar combine(const Scalar& sum, const RowTask<T>& task, std::int64_t row) {
+    Scalar total = task.alpha == T(1) ? sum : sum.scaled(task.alpha);
+    if (task.beta != T(0)) total.add_product(task.beta, task.y_in[row]);
+    return total;
+}
+
+/// N for the products of one row, those with alpha and beta included; twice what they can lose.
+template <class T>
+HWY_INLINE T row_underflow(const RowTask<T>& task, std::int64_t length) {
+    const std::int64_t products = task.x_low != nullptr ? 2 * length : length;
+    return add_rn(mul_rn(magnitude(task.alpha), underflow_bound<T>(products)), underflow_bound<T>(4));
+}
+
+/// The rounded result of a row of `length` entries, from its combined sum; a filter that cannot decide makes way for the superaccumulator.
+template <class Scalar, class Rows, class T>
+HWY_INLINE T round_row(const Scalar& total, const Rows& rows, std::int64_t start, std::int64_t length, const RowTask<T>& task,
+                       std::int64_t row) {
+    if constexpr (!is_filter<Scalar>) {
+        return total.result();
+    } else {
+        T result;
+        if constexpr (std::is_same_v<T, float>) {
+            if (total.try_result(result)) return result;
+        } else {
+            if (total.try_result(result, row_underflow(task, length))) return result;
+            const bool exact_products = magnitude(task.alpha) == T(1) && products_are_exact(rows, start, 0, length, task) &&
+                                        (task.beta == T(0) || product_is_exact(task.beta, task.y_in[row]));
+            if (exact_products && total.try_result(result)) return result;
+        }
+        return cpu::round_exactly(rows, start, 0, length, task, task.beta != T(0) ? task.y_in[row] : T(0));
+    }
+}
+
+/// Rows to be summed side by side, one a lane.
+template <std::size_t lanes>
+struct RowGroup {
+    std::int64_t row[lanes] = {};
+    std::int64_t start[lanes] = {};
+    std::int64_t length[lanes] = {};  ///< 0 for an idle lane
+    std::size_t count = 0;
+
+    template <class Rows>
+    HWY_INLINE void push(const Rows& rows, std::int64_t r) {
+        row[count] = r;
+        start[count] = rows.start(r);
+        length[count++] = rows.length(r);
+    }
+
+    HWY_INLINE void clear() { *this = RowGroup(); }
+    HWY_INLINE std::int64_t longest() const {
+        std::int64_t longest = length[0];
+        for (std::size_t i = 1; i < lanes; ++i) longest = std::max(longest, length[i]);
+        return longest;
+    }
+    HWY_INLINE std::int64_t shortest() const {
+        std::int64_t shortest = length[0];
+        for (std::size_t i = 1; i < lanes; ++i) shortest = std::min(shortest, length[i]);
+        return shortest;
+    }
+    HWY_INLINE std::int64_t last_start() const {
+        std::int64_t last = start[0];
+        for (std::size_t i = 1; i < lanes; ++i) last = std::max(last, start[i]);
+        return last;
+    }
+};
+
+/// How many entries of each row are summed side by side: such that at least half the lanes have work. What a longer row has beyond is
+/// its tail, summed along the row.
+template <std::size_t lanes>
+HWY_INLINE std::int64_t common_length(const RowGroup<lanes>& group, std::int64_t longest) {
+    std::int64_t common = std::min(longest, chain_steps);
+    for (; common > 8; common /= 2) {
+        std::int64_t work = 0;
+        for (std::size_t i = 0; i < lanes; ++i) work += std::min(group.length[i], common);
+        if (2 * work >= static_cast<std::int64_t>(lanes) * common) break;
+    }
+    return common;
+}
+
+/// Hands add(a, x) the first `common` entries of each row of a group and the elements of x they meet, entry by entry. Lanes beyond
+/// their row's end get 0 and 0.
+template <class D, bool paired, class Rows, std::size_t lanes, class T, class Add>
+HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task,
+                                 Add add) {
+    std::int64_t start[lanes];
+    std::copy(group.start, group.start + lanes, start);
+    const std::int64_t full = std::min(common, group.shortest());
+    const auto add_entry = [&](std::int64_t k, auto masked) HWY_ATTR {
+        const auto entry = rows.entry(k);
+        for (std::int64_t& s : start) s = cpu::opaque(s);
+        const auto a = masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return entry.value(start[i]); }));
+        add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x[entry.column(start[i])]; })));
+        if constexpr (paired)
+            add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[entry.column(start[i])]; })));
+    };
+    std::int64_t k = 0;
+    for (; k < full; ++k) add_entry(k, [](auto v) HWY_ATTR { return v; });
+    if (k == common) return;
+    if (rows.may_overrun(group.last_start(), common)) {  // reads the beginning of later rows, and drops it
+        const hn::Vec<D> length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<hn::TFromD<D>>(group.length[i]); });
+        for (; k < common; ++k) {
+            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<D>>(k)));
+            add_entry(k, [&](auto v) HWY_ATTR { return hn::IfThenElseZero(has_work, v); });
+        }
+        return;
+    }
+    for (; k < common; ++k) {
+        const auto entry = rows.entry(k);
+        const auto has_work = [&](std::size_t i) HWY_ATTR { return k < group.length[i]; };
+        const auto a = pack_widened(d, [&](std::size_t i) HWY_ATTR { return has_work(i) ? entry.value(start[i]) : T(0); });
+        const auto pick = [&](const T* x) HWY_ATTR {
+            return pack_widened(d, [&](std::size_t i) HWY_ATTR { return has_work(i) ? x[entry.column(start[i])] : T(0); });
+        };
+        add(a, pick(task.x));
+        if constexpr (paired) add(a, pick(task.x_low));
+    }
+}
+
+template <class Acc, bool paired, class Rows, std::size_t lanes, class T>
+HWY_INLINE Acc sum_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
+    using V = typename Acc::V;
+    Acc acc;
+    for_each_product<typename Acc::D, paired>(typename Acc::D(), rows, group, common, task,
+                                              [&](V a, V x) HWY_ATTR { acc.add_product(a, x); });
+    return acc;
+}
+
+/// Rows of very different lengths, or a factor alpha: every row is finished by itself.
+template <class Acc, bool paired, class Rows, std::size_t lanes, class T>
+void finish_one_by_one(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
+    typename Acc::Scalar sum[lanes];
+    sum_side_by_side<Acc, paired>(rows, group, common, task).store(sum);
+    for (std::size_t i = 0; i < group.count; ++i) {
+        if (group.length[i] > common)
+            sum[i].merge(sum_entries<Acc, paired>(rows, group.start[i], common, group.length[i], task));
+        task.y[group.row[i]] =
+            round_row(combine(sum[i], task, group.row[i]), rows, group.start[i], group.length[i], task, group.row[i]);
+    }
+}
+
+/// Rows that the first try left open, again in three terms and with a look at every product; then the last resort.
+template <bool paired, class Rows, std::size_t lanes>
+void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
+    using Acc = FilteredTripleLanes<lanes>;
+    using V = typename Acc::V;
+    const typename Acc::D d;
+    Acc acc;
+    InexactProducts<typename Acc::D> inexact;
+    const std::int64_t common = group.longest();
+    for_each_product<typename Acc::D, paired>(d, rows, group, common, task, [&](V a, V x) HWY_ATTR {
+        acc.add_product(a, x);
+        inexact.add_product(a, x);
+    });
+    if (task.alpha == -1) acc.negate();
+    if (task.beta != 0) {
+        const V beta = hn::Set(d, task.beta);
+        const V y = pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i]]; });
+        acc.add_product(beta, y);
+        inexact.add_product(beta, y);
+    }
+    const auto found = acc.results(hn::IfThenElseZero(inexact.any(), hn::Set(d, row_underflow(task, common))));
+    HWY_ALIGN double value[lanes];
+    store_rounded(found.value, value);
+    HWY_ALIGN std::uint8_t proven[8] = {};
+    hn::StoreMaskBits(d, found.proven, proven);
+    for (std::size_t i = 0; i < group.count; ++i) {
+        const std::int64_t row = group.row[i];
+        const bool is_proven = (proven[i / 8] >> (i % 8) & 1) != 0;
+        task.y[row] = is_proven ? value[i]
+                                : cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, task.beta != 0 ? task.y_in[row] : 0);
+    }
+    group.clear();
+}
+
+/// Rows of floats that the filter left open.
+template <bool paired, class Rows, std::size_t lanes>
+void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
+    for (std::size_t i = 0; i < group.count; ++i) {
+        const std::int64_t row = group.row[i];
+        task.y[row] = cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, task.beta != 0 ? task.y_in[row] : 0);
+    }
+    group.clear();
+}
+
+/// Adjacent rows of similar lengths and alpha = 1 or -1: rounded in the lanes. Rows not proven go to `open`.
+template <class Acc, bool paired, class Rows, std::size_t lanes, class T>
+HWY_INLINE void finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task,
+                                    RowGroup<lanes>& open) {
+    const typename Acc::D d;
+    Acc acc = sum_side_by_side<Acc, paired>(rows, group, common, task);
+    if (task.alpha == T(-1)) acc.negate();
+    if (task.beta != T(0)) acc.add_product(hn::Set(d, task.beta), load_widened(d, task.y_in + group.row[0]));
+    const auto found = acc.results(row_underflow(task, common));
+    if (HWY_LIKELY(hn::AllTrue(d, found.proven))) return store_rounded(found.value, task.y + group.row[0]);
+    HWY_ALIGN T value[lanes];
+    store_rounded(found.value, value);
+    HWY_ALIGN std::uint8_t proven[8] = {};
+    hn::StoreMaskBits(d, found.proven, proven);
+    for (std::size_t i = 0; i < lanes; ++i) {
+        if ((proven[i / 8] >> (i % 8) & 1) != 0) {
+            task.y[group.row[i]] = value[i];
+        } else {
+            open.push(rows, group.row[i]);
+            if (open.count == lanes) resolve<paired>(rows, open, task);
+        }
+    }
+}
+
+/// Rows first..last-1.
+template <class Acc, bool paired, class Rows, class T>
+void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, const RowTask<T>& task) {
+    constexpr std::size_t lanes = max_lanes<typename Acc::D>;
+    RowGroup<lanes> open;
+    for (std::int64_t row = first; row < last; row += lanes) {
+        RowGroup<lanes> group;
+        const bool is_full = row + static_cast<std::int64_t>(lanes) <= last;
+        if (HWY_LIKELY(is_full)) {
+            for (std::size_t i = 0; i < lanes; ++i) group.push(rows, row + i);
+        } else {
+            for (std::int64_t r = row; r < last; ++r) group.push(rows, r);
+        }
+        rows.prefetch(group.start[0] + prefetch_distance, group.start[lanes - 1] - group.start[0] + group.length[lanes - 1]);
+        const std::int64_t longest = group.longest();
+        const std::int64_t common = common_length(group, longest);
+        if (is_full && longest <= common && magnitude(task.alpha) == T(1))
+            finish_side_by_side<typename FirstTry<Acc>::type, paired>(rows, group, common, task, open);
+        else
+            finish_one_by_one<Acc, paired>(rows, group, common, task);
+    }
+    if (open.count > 0) resolve<paired>(rows, open, task);
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace solver::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

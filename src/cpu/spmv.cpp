@@ -1,0 +1,131 @@
+#include "cpu/spmv.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/spmv.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "cpu/row_sum-inl.hpp"
+#include "cpu/thread_pool.hpp"
+
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace solver::HWY_NAMESPACE {
+
+using cpu::CsrRows;
+using cpu::DenseRows;
+
+/// Rounds the rows that several threads share: the last part of thread t - 1's work and the first parts of those after it.
+template <class Scalar, class T>
+void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::vector<Scalar>& first_part,
+                      std::vector<Scalar>& last_part, const RowTask<T>& task) {
+    const std::size_t threads = boundaries.size() - 1;
+    const auto is_shared = [&](std::size_t t) { return t < threads && boundaries[t].entry > a.row_offsets[boundaries[t].row]; };
+    for (std::size_t t = 1; t < threads; ++t) {
+        if (!is_shared(t)) continue;
+        const std::int64_t row = boundaries[t].row;
+        Scalar& sum = last_part[t - 1];
+        sum.merge(first_part[t]);
+        while (is_shared(t + 1) && boundaries[t + 1].row == row) sum.merge(first_part[++t]);
+        task.y[row] = round_row(combine(sum, task, row), CsrRows<T>(a), a.row_offsets[row], a.row_length(row), task, row);
+    }
+}
+
+template <class Acc, bool paired, class T>
+void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task) {
+    using Scalar = typename Acc::Scalar;
+    const std::size_t threads = boundaries.size() - 1;
+    const CsrRows<T> rows(a);
+    std::vector<Scalar> first_part(threads);
+    std::vector<Scalar> last_part(threads);
+    const auto part_of_row = [&](std::int64_t row, std::int64_t begin, std::int64_t end) {
+        const std::int64_t start = a.row_offsets[row];
+        return sum_entries<Acc, paired>(rows, start, begin - start, end - start, task);
+    };
+    cpu::parallel_for(static_cast<int>(threads), [&](int t) {
+        auto [row, entry] = boundaries[t];
+        const WorkBoundary end = boundaries[t + 1];
+        if (row < a.rows && entry > a.row_offsets[row]) {
+            first_part[t] = part_of_row(row, entry, std::min(end.entry, a.row_offsets[row + 1]));
+            if (row++ == end.row) return;
+        }
+        multiply_rows<Acc, paired>(rows, row, end.row, task);
+        if (end.row < a.rows && end.entry > a.row_offsets[end.row])
+            last_part[t] = part_of_row(end.row, a.row_offsets[end.row], end.entry);
+    });
+    join_shared_rows(a, boundaries, first_part, last_part, task);
+}
+
+template <class Acc, class T>
+void multiply_csr(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task) {
+    if (task.x_low == nullptr)
+        multiply_between<Acc, false>(a, boundaries, task);
+    else
+        multiply_between<Acc, true>(a, boundaries, task);
+}
+
+template <class Acc, class T>
+void multiply_dense(const DenseView<T>& a, int threads, const RowTask<T>& task) {
+    cpu::parallel_for(threads, [&](int t) {
+        const std::int64_t first = cpu::share_begin(a.rows, t, threads);
+        const std::int64_t last = cpu::share_begin(a.rows, t + 1, threads);
+        if (task.x_low == nullptr)
+            multiply_rows<Acc, false>(DenseRows<T>(a), first, last, task);
+        else
+            multiply_rows<Acc, true>(DenseRows<T>(a), first, last, task);
+    });
+}
+
+template <class T>
+void multiply_csr_in(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task, Accuracy accuracy) {
+    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_csr<typename decltype(lanes)::type>(a, boundaries, task); });
+}
+
+template <class T>
+void multiply_dense_in(const DenseView<T>& a, int threads, const RowTask<T>& task, Accuracy accuracy) {
+    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_dense<typename decltype(lanes)::type>(a, threads, task); });
+}
+
+void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task, Accuracy accuracy) {
+    multiply_csr_in(a, boundaries, task, accuracy);
+}
+void csr_float(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task, Accuracy accuracy) {
+    multiply_csr_in(a, boundaries, task, accuracy);
+}
+void dense_double(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
+    multiply_dense_in(a, threads, task, accuracy);
+}
+void dense_float(const DenseView<float>& a, int threads, const RowTask<float>& task, Accuracy accuracy) {
+    multiply_dense_in(a, threads, task, accuracy);
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace solver::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace solver {
+
+HWY_EXPORT(csr_double);
+HWY_EXPORT(csr_float);
+HWY_EXPORT(dense_double);
+HWY_EXPORT(dense_float);
+
+namespace cpu {
+
+void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(csr_double)(a, boundaries, task, accuracy);
+}
+void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(csr_float)(a, boundaries, task, accuracy);
+}
+void multiply(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(dense_double)(a, threads, task, accuracy);
+}
+void multiply(const DenseView<float>& a, int threads, const RowTask<float>& task, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(dense_float)(a, threads, task, accuracy);
+}
+
+}  // namespace cpu
+}  // namespace solver
+#endif  // HWY_ONCE
