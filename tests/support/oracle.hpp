@@ -4,6 +4,7 @@
 
 #include <mpfr.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -24,22 +25,26 @@ public:
 
     explicit Oracle(int bits = every_double) {
         mpfr_init2(value_, bits);
+        mpfr_init2(product_, 2 * std::numeric_limits<double>::digits);
         mpfr_set_zero(value_, 1);
     }
     Oracle(const Oracle& other) {
         mpfr_init2(value_, mpfr_get_prec(other.value_));
+        mpfr_init2(product_, 2 * std::numeric_limits<double>::digits);
         mpfr_set(value_, other.value_, MPFR_RNDN);
     }
     Oracle& operator=(const Oracle&) = delete;
-    ~Oracle() { mpfr_clear(value_); }
+    ~Oracle() {
+        mpfr_clear(value_);
+        mpfr_clear(product_);
+    }
 
     void reset() { mpfr_set_zero(value_, 1); }
     void add(double x) { check(mpfr_add_d(value_, value_, x, MPFR_RNDN)); }
     void add_product(double a, double b) {
-        Oracle product(2 * std::numeric_limits<double>::digits);
-        check(mpfr_set_d(product.value_, a, MPFR_RNDN));
-        check(mpfr_mul_d(product.value_, product.value_, b, MPFR_RNDN));
-        check(mpfr_add(value_, value_, product.value_, MPFR_RNDN));
+        check(mpfr_set_d(product_, a, MPFR_RNDN));
+        check(mpfr_mul_d(product_, product_, b, MPFR_RNDN));
+        check(mpfr_add(value_, value_, product_, MPFR_RNDN));
     }
     void multiply(double alpha) { check(mpfr_mul_d(value_, value_, alpha, MPFR_RNDN)); }
 
@@ -112,6 +117,7 @@ private:
     }
 
     mpfr_t value_;
+    mpfr_t product_;
 };
 
 /// RN(sum a_i b_i) by the oracle.

@@ -17,17 +17,14 @@ class LargeSuperaccumulator {
 public:
     /// The sum of x[0..n).
     void add(const double* x, std::int64_t n) noexcept {
-        if (scattered_) {
-            for (std::int64_t i = 0; i < n; ++i) total_.add(x[i]);
-            return;
-        }
-        while (n > 0) {
+        while (n > 0 && !scattered_) {
             if (pending_ == endurance) empty_buckets();
             const std::int64_t block = n < endurance - pending_ ? n : endurance - pending_;
             add_block(x, block);
             x += block;
             n -= block;
         }
+        for (std::int64_t i = 0; i < n; ++i) total_.add(x[i]);
     }
 
     /// The sum so far, for the result, for merging, or to add what is not in an array.

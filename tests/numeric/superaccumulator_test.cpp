@@ -1,0 +1,240 @@
+#include "solver/numeric/superaccumulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "solver/numeric/large_superaccumulator.hpp"
+#include "support/adversarial.hpp"
+#include "support/oracle.hpp"
+
+namespace solver {
+namespace {
+
+using testing::Oracle;
+using testing::Random;
+using testing::same_bits;
+using testing::Terms;
+
+template <class T>
+class SuperaccumulatorOf : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(SuperaccumulatorOf, ValueTypes);
+
+template <class T>
+Oracle oracle_of(const Terms<T>& terms) {
+    Oracle oracle;
+    for (std::size_t i = 0; i < terms.size(); ++i) oracle.add_product(terms.a[i], terms.b[i]);
+    return oracle;
+}
+
+template <class T>
+Superaccumulator sum_of(const Terms<T>& terms) {
+    Superaccumulator sum;
+    for (std::size_t i = 0; i < terms.size(); ++i) sum.add_product(terms.a[i], terms.b[i]);
+    return sum;
+}
+
+/// Two to nine parts, merged in a random tree.
+template <class T>
+Superaccumulator merged_sum_of(const Terms<T>& terms, Random& random) {
+    std::vector<Superaccumulator> parts(static_cast<std::size_t>(random.between(2, 9)));
+    for (std::size_t i = 0; i < terms.size(); ++i) parts[random.next() % parts.size()].add_product(terms.a[i], terms.b[i]);
+    while (parts.size() > 1) {
+        const Superaccumulator last = parts.back();
+        parts.pop_back();
+        parts[random.next() % parts.size()].merge(last);
+    }
+    return parts[0];
+}
+
+TYPED_TEST(SuperaccumulatorOf, RoundsEveryAdversarialClassOnceInAnyOrderAndAnyMergeTree) {
+    using T = TypeParam;
+    Random random(1);
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        for (int repeat = 0; repeat < 1500; ++repeat) {
+            Terms<T> terms = adversary.make(random, 8 + random.next() % 24);
+            const Oracle oracle = oracle_of(terms);
+            const auto check = [&](const Superaccumulator& sum) {
+                return same_bits(sum.result<double>(), oracle.rounded<double>()) &&
+                       same_bits(sum.result<float>(), oracle.rounded<float>());
+            };
+            ASSERT_TRUE(check(sum_of(terms))) << adversary.name << ", repeat " << repeat;
+            testing::adversarial::shuffle(terms, random);
+            ASSERT_TRUE(check(merged_sum_of(terms, random))) << adversary.name << ", repeat " << repeat;
+        }
+    }
+}
+
+TYPED_TEST(SuperaccumulatorOf, RoundsTheSquareRootOfTheExactSumOnce) {
+    using T = TypeParam;
+    Random random(2);
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        for (int repeat = 0; repeat < 700; ++repeat) {
+            const Terms<T> terms = adversary.make(random, 8 + random.next() % 8);
+            Superaccumulator sum = sum_of(terms);
+            Oracle oracle = oracle_of(terms);
+            if (sum.sign() < 0) {
+                sum.multiply(-1);
+                oracle.multiply(-1);
+            }
+            if (same_bits(sum.result<double>(), -std::numeric_limits<double>::infinity())) continue;
+            ASSERT_TRUE(same_bits(sum.sqrt_result<double>(), oracle.sqrt_rounded<double>())) << adversary.name;
+            ASSERT_TRUE(same_bits(sum.sqrt_result<float>(), oracle.sqrt_rounded<float>())) << adversary.name;
+        }
+    }
+}
+
+TYPED_TEST(SuperaccumulatorOf, RoundsAlphaTimesTheSumPlusBetaYOnce) {
+    using T = TypeParam;
+    Random random(3);
+    constexpr int most = std::numeric_limits<T>::max_exponent - 1;
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        for (int repeat = 0; repeat < 700; ++repeat) {
+            const Terms<T> terms = adversary.make(random, 8 + random.next() % 8);
+            const int range = random.coin() ? 3 : most;
+            const auto scalar = [&] { return random.number<T>(static_cast<int>(random.between(-range, range))); };
+            const T alpha = random.between(0, 9) == 0 ? std::numeric_limits<T>::denorm_min() : scalar();
+            const T beta = scalar();
+            const T y = scalar();
+            Superaccumulator sum = sum_of(terms);
+            sum.multiply(alpha);
+            sum.add_product(beta, y);
+            Oracle oracle = oracle_of(terms);
+            oracle.multiply(alpha);
+            oracle.add_product(beta, y);
+            ASSERT_TRUE(same_bits(sum.result<T>(), oracle.rounded<T>())) << adversary.name << " " << alpha;
+        }
+    }
+}
+
+TEST(Superaccumulator, RoundsHalvesOfSquaresOfMidpointsExactlyInTheSquareRoot) {
+    Random random(4);
+    for (int repeat = 0; repeat < 20000; ++repeat) {
+        // (r + half an ulp)^2 for a float r, and the same plus and minus the smallest product.
+        const double midpoint = std::abs(random.number<float>()) + std::ldexp(1.0, -24);
+        const double scale = std::ldexp(1.0, static_cast<int>(random.between(-140, 120)));
+        for (const double below : {0.0, 0x1p-1074, -0x1p-1074}) {
+            Superaccumulator sum;
+            Oracle oracle;
+            sum.add_product(midpoint * scale, midpoint * scale);
+            oracle.add_product(midpoint * scale, midpoint * scale);
+            sum.add_product(below, 0x1p-1074);
+            oracle.add_product(below, 0x1p-1074);
+            ASSERT_TRUE(same_bits(sum.sqrt_result<float>(), oracle.sqrt_rounded<float>()));
+            ASSERT_TRUE(same_bits(sum.sqrt_result<double>(), oracle.sqrt_rounded<double>()));
+        }
+    }
+}
+
+TEST(Superaccumulator, HoldsManyTimesItsEnduranceOfLargestAndSmallestTerms) {
+    constexpr double huge = std::numeric_limits<double>::max();
+    constexpr double eta = std::numeric_limits<double>::denorm_min();
+    Superaccumulator sum;
+    for (int i = 0; i < 100'000; ++i) {
+        sum.add_product(huge, huge);
+        sum.add_product(-eta, eta);
+        sum.add(huge);
+    }
+    EXPECT_EQ(sum.result<double>(), std::numeric_limits<double>::infinity());
+    for (int i = 0; i < 100'000; ++i) {
+        sum.add_product(-huge, huge);
+        sum.add(-huge);
+    }
+    EXPECT_EQ(sum.sign(), -1);
+    sum.multiply(-0x1p1000);
+    sum.multiply(0x1p1000);
+    EXPECT_EQ(sum.result<double>(), 100'000 * 0x1p-148);
+}
+
+TEST(Superaccumulator, MergesFullAccumulatorsInAChain) {
+    constexpr double x = 0x1.fffffffffffffp+0;
+    Superaccumulator part;
+    for (int i = 0; i < 1021; ++i) part.add(x);
+    Superaccumulator sum;
+    for (int i = 0; i < 5000; ++i) sum.merge(part);
+    Oracle oracle;
+    oracle.add(x);
+    oracle.multiply(1021.0 * 5000.0);
+    EXPECT_EQ(sum.result<double>(), oracle.rounded<double>());
+}
+
+TEST(Superaccumulator, GivesNanRatherThanAWrongNumberWhenMultipliedBeyondItsCapacity) {
+    Superaccumulator sum;
+    sum.add(1);
+    for (int i = 0; i < 4; ++i) sum.multiply(0x1p1023);
+    EXPECT_TRUE(same_bits(sum.result<double>(), canonical_nan<double>));
+    Superaccumulator small;
+    small.add(1);
+    for (int i = 0; i < 4; ++i) small.multiply(0x1p-1074);
+    EXPECT_TRUE(same_bits(small.result<double>(), canonical_nan<double>));
+}
+
+TEST(Superaccumulator, FollowsIeeeForInfAndNan) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const auto sum = [](std::initializer_list<double> terms) {
+        Superaccumulator s;
+        for (const double x : terms) s.add(x);
+        return s;
+    };
+    EXPECT_EQ(sum({1, inf}).result<float>(), std::numeric_limits<float>::infinity());
+    EXPECT_EQ(sum({-inf, 1}).result<double>(), -inf);
+    EXPECT_TRUE(same_bits(sum({inf, -inf}).result<double>(), canonical_nan<double>));
+    EXPECT_TRUE(same_bits(sum({-canonical_nan<double>}).result<float>(), canonical_nan<float>));
+    EXPECT_EQ(sum({inf}).sqrt_result<double>(), inf);
+    EXPECT_TRUE(same_bits(sum({-1}).sqrt_result<double>(), canonical_nan<double>));
+    Superaccumulator zero_times_inf;
+    zero_times_inf.add_product(0.0, inf);
+    EXPECT_TRUE(same_bits(zero_times_inf.result<double>(), canonical_nan<double>));
+    Superaccumulator scaled = sum({-3});
+    scaled.multiply(inf);
+    EXPECT_EQ(scaled.result<double>(), -inf);
+    scaled.multiply(0);
+    EXPECT_TRUE(same_bits(scaled.result<double>(), canonical_nan<double>));
+    Superaccumulator merged = sum({inf});
+    merged.merge(sum({-inf}));
+    EXPECT_TRUE(same_bits(merged.result<double>(), canonical_nan<double>));
+}
+
+TEST(Superaccumulator, ReturnsPlusZero) {
+    Superaccumulator sum;
+    EXPECT_TRUE(same_bits(sum.result<double>(), 0.0));
+    sum.add(-0.0);
+    EXPECT_TRUE(same_bits(sum.result<double>(), 0.0));
+    sum.add_product(-0x1p-1074, 0x1p-1074);
+    EXPECT_TRUE(same_bits(sum.result<double>(), 0.0));
+    EXPECT_TRUE(same_bits(sum.result<float>(), 0.0F));
+    EXPECT_EQ(sum.sign(), -1);
+}
+
+TEST(LargeSuperaccumulator, EqualsTheOracleForEveryClassAndEverySplitIntoCalls) {
+    Random random(5);
+    for (const auto& adversary : testing::adversarial_classes<double>()) {
+        for (int repeat = 0; repeat < 12; ++repeat) {
+            const Terms<double> terms = adversary.make(random, 8 + random.next() % 3000);
+            LargeSuperaccumulator sum;
+            Oracle oracle;
+            for (const double x : terms.a) oracle.add(x);
+            for (std::size_t i = 0; i < terms.size();) {
+                const std::size_t block = std::min<std::size_t>(terms.size() - i, 1 + random.next() % 2500);
+                sum.add(terms.a.data() + i, static_cast<std::int64_t>(block));
+                i += block;
+            }
+            ASSERT_TRUE(same_bits(sum.total().result<double>(), oracle.rounded<double>())) << adversary.name;
+        }
+    }
+}
+
+TEST(LargeSuperaccumulator, NeverOverflowsABucket) {
+    const std::vector<double> x(100'000, std::numeric_limits<double>::max());
+    LargeSuperaccumulator sum;
+    sum.add(x.data(), 100'000);
+    Superaccumulator total = sum.total();
+    total.multiply(1.0 / 1024);
+    total.multiply(1.0 / 1024);
+    Oracle oracle;
+    oracle.add(std::numeric_limits<double>::max());
+    oracle.multiply(100'000 * 0x1p-20);
+    EXPECT_EQ(total.result<double>(), oracle.rounded<double>());
+}
+
+}  // namespace
+}  // namespace solver
