@@ -257,6 +257,39 @@ Terms<T> lost_errors_of_a_triple(Random& random, std::size_t n) {
     return lost_errors<T>(random, n, 2);
 }
 
+/// The same for a sum that takes the two errors of a product one by one, each losing up to u c: c = 2, s in [2, 4), and
+/// products in [1, 2) whose addition to s loses 2u and whose own error has the same sign.
+template <class T>
+Terms<T> lost_halves(Random& random, std::size_t n) {
+    int k = 4;
+    while ((std::size_t{2} << k) < n) ++k;  // a boundary at 2^k of the lost 2u
+    const auto lost = (std::int64_t{1} << k) - 8;
+    const T first = std::ldexp(T(1), digits<T> + 4);
+    Terms<T> terms;
+    terms.add(first);
+    terms.add(T(2));
+    terms.add(-first);
+    T s = T(2.5);
+    terms.add(s);
+    for (std::int64_t found = 0; found < lost;) {
+        const T a = std::abs(random.number<T>());
+        const T b = (s > T(3) ? -1 : 1) * std::abs(random.number<T>()) / 2;
+        const T product = a * b;
+        const T error = std::fma(a, b, -product);
+        const T sum = s + product;
+        const T kept = sum - s;
+        if (sum >= 4 || sum < 2 || product - kept != std::ldexp(T(1), 1 - digits<T>) || error < std::ldexp(T(0.75), -digits<T>))
+            continue;
+        terms.add(a, b);
+        s = sum;
+        ++found;
+    }
+    terms.add(-s);
+    const auto j = random.between(0, std::int64_t{1} << (digits<T> - 3));
+    terms.add(std::ldexp(T(1), k + 1) + std::ldexp(static_cast<T>(j), k + 2 - digits<T>));
+    return terms;
+}
+
 /// The same against floats summed in double: c = 1, errors of 2^-53, and s in double (from three floats) that puts a boundary
 /// of float three quarters of the way.
 template <class T>
@@ -310,7 +343,7 @@ Terms<T> non_finite(Random& random, std::size_t n) {
 template <std::floating_point T>
 std::span<const AdversarialClass<T>> adversarial_classes() {
     using namespace adversarial;
-    static constexpr std::array<AdversarialClass<T>, 16> classes{{
+    static constexpr std::array<AdversarialClass<T>, 17> classes{{
         {"random products", random_products<T>},
         {"random numbers", random_numbers<T>},
         {"same sign", same_sign<T>},
@@ -324,6 +357,7 @@ std::span<const AdversarialClass<T>> adversarial_classes() {
         {"few-bit integers", few_bit_integers<T>},
         {"lost errors of a pair", lost_errors_of_a_pair<T>},
         {"lost errors of a triple", lost_errors_of_a_triple<T>},
+        {"lost halves", lost_halves<T>},
         {"lost errors in double", lost_errors_in_double<T>},
         {"near ties, long", [](Random& random, std::size_t n) { return near_ties<T>(random, 4 * n); }},
         {"non-finite", non_finite<T>},

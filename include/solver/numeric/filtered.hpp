@@ -183,9 +183,10 @@ private:
 
     SOLVER_HD static bool try_beside_tie(Split<T> r, T w_low, T w_high, T& result) noexcept {
         const T v = r.error;
-        const T neighbour = add_rn(r.value, 2 * v);
-        const bool half_gap =
-            v != T(0) && add_rn(r.value, mul_rn(T(0.75), v)) == r.value && add_rn(r.value, mul_rn(T(1.25), v)) == neighbour;
+        const Split<T> beyond = two_sum(r.value, 2 * v);  // exact for half the gap, not for a little less
+        const T neighbour = beyond.value;
+        const bool half_gap = v != T(0) && beyond.error == T(0) && add_rn(r.value, mul_rn(T(0.75), v)) == r.value &&
+                              add_rn(r.value, mul_rn(T(1.25), v)) == neighbour;
         const T quarter = magnitude(v) / 4;
         if (!half_gap || !(w_low >= -quarter && w_high <= quarter) || !(w_low > T(0) || w_high < T(0))) return false;
         result = canonical((w_low > T(0)) == (v > T(0)) ? neighbour : r.value);
