@@ -1,22 +1,46 @@
 #include "solver/reduce.hpp"
-#include "solver/error.hpp"
-#include "solver/numeric/accumulators.hpp"
-#include "solver/numeric/filtered.hpp"
-#include <fmt/format.h>
-#include <vector>
+
+#include "check.hpp"
+#include "cpu/reduce.hpp"
+
 namespace solver {
 namespace {
-template <class A, class T> T run(std::span<const T> x, std::span<const T> y) { A a; for (std::size_t i = 0; i < x.size(); ++i) a.add_product(x[i], y[i]); return a.result(); }
-template <class T> T any_dot(std::span<const T> x, std::span<const T> y, Accuracy accuracy) {
+
+template <class T>
+T checked_reduce(const char* name, cpu::Reduction reduction, std::span<const T> x, std::span<const T> y, Accuracy accuracy,
+                 const Device& device) {
+    require_cpu(device, name);
+    const cpu::FloatingPointGuard guard;
+    return cpu::reduce(reduction, static_cast<std::int64_t>(x.size()), x.data(), y.data(), accuracy, device.threads());
+}
+
+template <class T>
+T checked_dot(std::span<const T> x, std::span<const T> y, Accuracy accuracy, const Device& device) {
     if (x.size() != y.size()) throw DimensionMismatch(fmt::format("dot: x has {} elements, y has {}", x.size(), y.size()));
-    if (accuracy == Accuracy::fast) return run<Plain<T>>(x, y);
-    return run<Dot2<T>>(x, y);
+    return checked_reduce("dot", cpu::Reduction::dot, x, y, accuracy, device);
 }
+
+}  // namespace
+
+double sum(std::span<const double> x, Accuracy accuracy, const Device& device) {
+    return checked_reduce("sum", cpu::Reduction::sum, x, {}, accuracy, device);
 }
-double sum(std::span<const double> x, Accuracy a, const Device&) { std::vector<double> o(x.size(), 1.0); return any_dot<double>(x, o, a); }
-float sum(std::span<const float> x, Accuracy a, const Device&) { std::vector<float> o(x.size(), 1.0f); return any_dot<float>(x, o, a); }
-double dot(std::span<const double> x, std::span<const double> y, Accuracy a, const Device&) { return any_dot<double>(x, y, a); }
-float dot(std::span<const float> x, std::span<const float> y, Accuracy a, const Device&) { return any_dot<float>(x, y, a); }
-double norm2(std::span<const double> x, Accuracy a, const Device&) { return std::sqrt(any_dot<double>(x, x, a)); }
-float norm2(std::span<const float> x, Accuracy a, const Device&) { return std::sqrt(any_dot<float>(x, x, a)); }
+float sum(std::span<const float> x, Accuracy accuracy, const Device& device) {
+    return checked_reduce("sum", cpu::Reduction::sum, x, {}, accuracy, device);
 }
+
+double dot(std::span<const double> x, std::span<const double> y, Accuracy accuracy, const Device& device) {
+    return checked_dot(x, y, accuracy, device);
+}
+float dot(std::span<const float> x, std::span<const float> y, Accuracy accuracy, const Device& device) {
+    return checked_dot(x, y, accuracy, device);
+}
+
+double norm2(std::span<const double> x, Accuracy accuracy, const Device& device) {
+    return checked_reduce("norm2", cpu::Reduction::norm2, x, {}, accuracy, device);
+}
+float norm2(std::span<const float> x, Accuracy accuracy, const Device& device) {
+    return checked_reduce("norm2", cpu::Reduction::norm2, x, {}, accuracy, device);
+}
+
+}  // namespace solver

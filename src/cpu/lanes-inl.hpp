@@ -378,9 +378,11 @@ private:
     HWY_INLINE static Results<D> beside_tie(const SplitLanes<V>& r, V w_low, V w_high) {
         const D d;
         const V v = r.error;
-        const V neighbour = hn::Add(r.value, hn::Add(v, v));
-        const auto half_gap = hn::And(hn::Eq(hn::Add(r.value, hn::Mul(hn::Set(d, 0.75), v)), r.value),
-                                      hn::Eq(hn::Add(r.value, hn::Mul(hn::Set(d, 1.25), v)), neighbour));
+        const SplitLanes<V> beyond = two_sum_lanes(r.value, hn::Add(v, v));
+        const V neighbour = beyond.value;
+        const auto half_gap = hn::And(hn::Eq(beyond.error, hn::Zero(d)),
+                                      hn::And(hn::Eq(hn::Add(r.value, hn::Mul(hn::Set(d, 0.75), v)), r.value),
+                                              hn::Eq(hn::Add(r.value, hn::Mul(hn::Set(d, 1.25), v)), neighbour)));
         const V quarter = hn::Mul(hn::Set(d, 0.25), hn::Abs(v));
         const auto small = hn::And(hn::Ge(w_low, hn::Neg(quarter)), hn::Le(w_high, quarter));
         const auto positive = hn::Gt(w_low, hn::Zero(d));
@@ -510,6 +512,14 @@ HWY_INLINE void with_lanes(Accuracy accuracy, Work work) {
         case Accuracy::exact: return work(LanesOf<T, Accuracy::exact, limit>());
     }
 }
+
+/// Whether an accumulator may be unable to decide.
+template <class Scalar>
+inline constexpr bool is_filter = false;
+template <class T>
+inline constexpr bool is_filter<FilteredTriple<T>> = true;
+template <>
+inline constexpr bool is_filter<FilteredFloat> = true;
 
 /// A cheaper filter to try first.
 template <class Acc>

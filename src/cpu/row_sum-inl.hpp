@@ -28,13 +28,6 @@ inline constexpr std::size_t row_lanes = 8;
 /// core: PREFETCH_GAIN).
 inline constexpr std::int64_t prefetch_distance = 1024;
 
-template <class Scalar>
-inline constexpr bool is_filter = false;
-template <class T>
-inline constexpr bool is_filter<FilteredTriple<T>> = true;
-template <>
-inline constexpr bool is_filter<FilteredFloat> = true;
-
 /// Adds a (x + x_low) to the lanes; lane i takes element at(i) of x.
 template <bool paired, class Acc, class T, class At>
 HWY_INLINE void add_terms(Acc& acc, typename Acc::V a, const RowTask<T>& task, At at) {

@@ -164,6 +164,30 @@ public:
         return try_beside_tie(r, w_low, w_high, result);
     }
 
+    /// Gives RN(sqrt(exact sum)) and returns true, or returns false; `underflow` is N.
+    ///
+    /// As above, exact = r + v + w + w0 with |v| <= u r and |w0| <= b. For root = RN(sqrt(r)) the remainder e = r - root^2 is exact and
+    /// |e| <= 2.1 u r. With E = e + v + w + w0, sqrt(exact) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta =
+    /// RN(RN(e + v) / (2 root)) loses at most 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and w + w0
+    /// contribute at most (|w| + b) / (2 root). The bound used is about twice that, which pays for its own rounding.
+    SOLVER_HD bool try_sqrt(T& result, T underflow = T(0)) const noexcept {
+        const T factor = path_.template factor<T>();
+        if (factor < T(0) || !is_finite(m_)) return false;
+        const Split<T> t = two_sum(c_, d_);
+        const Split<T> r = two_sum(s_, t.value);
+        if (!(r.value >= exact_product_threshold<T>) || !is_finite(r.value)) return false;
+        const T root = sqrt_rn(r.value);
+        const T remainder = fma_rn(-root, root, r.value);
+        const T delta = div_rn(add_rn(remainder, r.error), 2 * root);
+        const T lost = add_rn(magnitude(t.error), add_rn(mul_rn(factor, m_), underflow));
+        const T bound = fma_rn(16 * unit_roundoff<T> * unit_roundoff<T>, root, div_rn(lost, root));
+        const T low = add_rn(root, below(add_rn(delta, -bound)));
+        const T high = add_rn(root, above(add_rn(delta, bound)));
+        if (!(low == high)) return false;
+        result = low;
+        return true;
+    }
+
     SOLVER_HD T s() const noexcept { return s_; }
     SOLVER_HD T c() const noexcept { return c_; }
     SOLVER_HD T d() const noexcept { return d_; }
@@ -241,6 +265,20 @@ public:
         const auto high = static_cast<float>(add_to_odd(s_, add_rn(c_, bound)));
         if (!(low == high)) return false;
         result = canonical(low);
+        return true;
+    }
+
+    /// Gives RN(sqrt(exact sum)) to float and returns true, or returns false. The root of s + (c -+ bound) is RN(sqrt(.)) of a double
+    /// within one rounding of it, so that two steps outwards enclose the exact root.
+    SOLVER_HD bool try_sqrt(float& result) const noexcept {
+        const double factor = path_.factor<double>();
+        if (factor < 0 || !is_finite(s_) || !is_finite(m_)) return false;
+        const double bound = mul_rn(factor, m_);
+        const double low = sqrt_rn(below(add_rn(s_, add_rn(c_, -bound))));
+        const double high = sqrt_rn(above(add_rn(s_, add_rn(c_, bound))));
+        const auto low_rounded = static_cast<float>(below(low));
+        if (!(low_rounded == static_cast<float>(above(high)))) return false;
+        result = canonical(low_rounded);
         return true;
     }
 

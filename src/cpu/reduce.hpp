@@ -1,0 +1,17 @@
+#pragma once
+
+/// The CPU's reductions of whole vectors.
+
+#include "solver/accuracy.hpp"
+
+#include <cstdint>
+
+namespace solver::cpu {
+
+enum class Reduction { sum, dot, norm2 };
+
+/// sum_i x_i, sum_i x_i y_i, or sqrt(sum_i x_i^2), of which only dot reads y.
+double reduce(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, int threads);
+float reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, int threads);
+
+}  // namespace solver::cpu
