@@ -31,7 +31,8 @@ std::vector<WorkBoundary> equal_rows(const CsrView<T>& a, int threads) {
     return boundaries;
 }
 
-/// The merge path of Merrill and Garland (SC 2016): rows and entries count as one unit of work each, so that empty rows are shared out too.
+/// The merge path of Merrill and Garland (SC 2016): rows and entries count as one unit of work each, so that empty rows are
+/// shared out too.
 template <class T>
 std::vector<WorkBoundary> equal_work(const CsrView<T>& a, int threads) {
     std::vector<WorkBoundary> boundaries;
@@ -49,7 +50,8 @@ std::vector<WorkBoundary> equal_work(const CsrView<T>& a, int threads) {
         }
         const bool shared = low < a.rows && a.row_length(low) > longest_whole_row;
         const std::int64_t entry = shared ? std::min(work - low, a.row_offsets[low + 1]) : a.row_offsets[low];
-        boundaries.push_back(shared && entry == a.row_offsets[low + 1] ? WorkBoundary{low + 1, entry} : WorkBoundary{low, entry});
+        boundaries.push_back(shared && entry == a.row_offsets[low + 1] ? WorkBoundary{low + 1, entry}
+                                                                       : WorkBoundary{low, entry});
     }
     return boundaries;
 }
@@ -67,7 +69,8 @@ void scale(T beta, std::span<T> y) {
 }
 
 template <class T>
-void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy, const Device& device) {
+void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
+                   const Device& device) {
     SpmvPlan<T>(a, device).multiply(alpha, x, beta, y, accuracy);
 }
 
@@ -75,9 +78,12 @@ void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, s
 
 std::string_view to_string(SpmvKernel kernel) {
     switch (kernel) {
-        case SpmvKernel::automatic: return "auto";
-        case SpmvKernel::general: return "general";
-        case SpmvKernel::adaptive: return "adaptive";
+        case SpmvKernel::automatic:
+            return "auto";
+        case SpmvKernel::general:
+            return "general";
+        case SpmvKernel::adaptive:
+            return "adaptive";
     }
     throw InvalidArgument(fmt::format("spmv: there is no kernel number {}", static_cast<int>(kernel)));
 }
@@ -108,21 +114,23 @@ void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y
 }
 
 template <class T>
-void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r, Accuracy accuracy) const {
+void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r,
+                           Accuracy accuracy) const {
     require_length("residual", "x", x.size(), a_.columns, "the columns of A", a_);
     if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a_.columns, "the columns of A", a_);
     require_length("residual", "b", b.size(), a_.rows, "the rows of A", a_);
     require_length("residual", "r", r.size(), a_.rows, "the rows of A", a_);
     const cpu::FloatingPointGuard guard;
     const T* low = x_low.empty() ? nullptr : x_low.data();
-    cpu::multiply(a_, boundaries_, {.alpha = -1, .x = x.data(), .x_low = low, .beta = 1, .y_in = b.data(), .y = r.data()}, accuracy);
+    cpu::multiply(a_, boundaries_, {.alpha = -1, .x = x.data(), .x_low = low, .beta = 1, .y_in = b.data(), .y = r.data()},
+                  accuracy);
 }
 
 template class SpmvPlan<float>;
 template class SpmvPlan<double>;
 
-void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y, Accuracy accuracy,
-          const Device& device) {
+void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y,
+          Accuracy accuracy, const Device& device) {
     multiply_once(alpha, a, x, beta, y, accuracy, device);
 }
 

@@ -38,7 +38,6 @@ private:
     CsrView<T> a_;
     Triangle triangle_;
     Diagonal diagonal_;
-    Device device_;
 };
 
 /// The same for a dense matrix, of which only the triangle named is read.

@@ -1,6 +1,6 @@
-// Accumulators in vector lanes: every lane is one accumulator of include/solver/numeric, with the same operations in the same order.
-// Re-included for every Highway target; the text of the error-free transformations is repeated here because a function compiled
-// for the baseline cannot handle a target's vectors.
+// Accumulators in vector lanes: every lane is one accumulator of include/solver/numeric, with the same operations in the same
+// order. Re-included for every Highway target; the text of the error-free transformations is repeated here because a function
+// compiled for the baseline cannot handle a target's vectors.
 
 #if defined(SOLVER_CPU_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOLVER_CPU_LANES_INL_HPP
@@ -59,8 +59,8 @@ HWY_INLINE SplitLanes<V> two_prod_lanes(V a, V b) {
 
 #else
 
-/// a as high + low with at most half the digits each. Veltkamp; Dekker, Numer. Math. 18, 1971. Overflows for |a| near the range's end:
-/// the error is a NaN then, which no filter certifies.
+/// a as high + low with at most half the digits each. Veltkamp; Dekker, Numer. Math. 18, 1971. Overflows for |a| near the
+/// range's end: the error is a NaN then, which no filter certifies.
 template <class V>
 HWY_INLINE SplitLanes<V> halves_lanes(V a) {
     const hn::DFromV<V> d;
@@ -277,8 +277,8 @@ private:
     ErrorPath path_;
 };
 
-/// 2u|a| + 2 eta, which takes a to a number beyond its neighbour; below and above of numeric/rounding.hpp with twice the eta, since
-/// the product may round to 0.
+/// 2u|a| + 2 eta, which takes a to a number beyond its neighbour; below and above of numeric/rounding.hpp with twice the eta,
+/// since the product may round to 0.
 template <class V>
 HWY_INLINE V step_lanes(V a) {
     const hn::DFromV<V> d;
@@ -404,8 +404,8 @@ private:
     ErrorPath path_;
 };
 
-/// Lanes of FilteredFloat, terms widened to double. results() proves through a slightly wider interval than the scalar: fl(s + (c -+ bound))
-/// moved outwards by a step is on its side of the sum, and rounding to float is monotone.
+/// Lanes of FilteredFloat, terms widened to double. results() proves through a slightly wider interval than the scalar: fl(s +
+/// (c -+ bound)) moved outwards by a step is on its side of the sum, and rounding to float is monotone.
 template <std::size_t limit>
 class FilteredFloatLanes {
 public:
@@ -507,9 +507,12 @@ struct LanesOf<float, Accuracy::exact, limit> : std::type_identity<FilteredFloat
 template <class T, std::size_t limit, class Work>
 HWY_INLINE void with_lanes(Accuracy accuracy, Work work) {
     switch (accuracy) {
-        case Accuracy::fast: return work(LanesOf<T, Accuracy::fast, limit>());
-        case Accuracy::compensated: return work(LanesOf<T, Accuracy::compensated, limit>());
-        case Accuracy::exact: return work(LanesOf<T, Accuracy::exact, limit>());
+        case Accuracy::fast:
+            return work(LanesOf<T, Accuracy::fast, limit>());
+        case Accuracy::compensated:
+            return work(LanesOf<T, Accuracy::compensated, limit>());
+        case Accuracy::exact:
+            return work(LanesOf<T, Accuracy::exact, limit>());
     }
 }
 

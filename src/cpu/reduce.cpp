@@ -140,11 +140,13 @@ HWY_NOINLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<T, true>& 
     }
 }
 
-HWY_INLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<double, false>& terms, std::int64_t first, std::int64_t last) {
+HWY_INLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<double, false>& terms, std::int64_t first,
+                            std::int64_t last) {
     sum.add(terms.x + first, last - first);
 }
 
-HWY_INLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<float, false>& terms, std::int64_t first, std::int64_t last) {
+HWY_INLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<float, false>& terms, std::int64_t first,
+                            std::int64_t last) {
     constexpr std::int64_t chunk = 512;
     double wide[chunk];
     for (std::int64_t begin = first; begin < last; begin += chunk) {
@@ -204,8 +206,8 @@ inline bool try_sqrt(const FilteredTriple<double>& sum, std::int64_t n, double& 
 }
 inline bool try_sqrt(const FilteredFloat& sum, std::int64_t, float& root) { return sum.try_sqrt(root); }
 
-/// sqrt(sum) where the sum of squares is far from overflow and from where underflow could be felt: within 2^-900..2^1000 (double) or
-/// 2^-100..2^120 (float); false elsewhere.
+/// sqrt(sum) where the sum of squares is far from overflow and from where underflow could be felt: within 2^-900..2^1000
+/// (double) or 2^-100..2^120 (float); false elsewhere.
 template <class T>
 bool sqrt_in_range(T sum, T& root) {
     constexpr T low = std::is_same_v<T, float> ? T(0x1p-100) : T(0x1p-900);
@@ -214,7 +216,8 @@ bool sqrt_in_range(T sum, T& root) {
     return sum >= low && sum <= high;
 }
 
-/// The same at the edges of the range: x times 2^-e, e the exponent of its largest element, which is exact but for what is negligible.
+/// The same at the edges of the range: x times 2^-e, e the exponent of its largest element, which is exact but for what is
+/// negligible.
 template <class Acc, class T>
 T scaled_norm(const Terms<T, true>& terms, int threads) {
     const T largest = cpu::largest_magnitude(terms.x, terms.n);
@@ -253,9 +256,15 @@ T reduce_in(Reduction reduction, std::int64_t n, const T* x, const T* y, Accurac
     with_lanes<T, all_lanes>(accuracy, [&](auto lanes) {
         using Acc = typename decltype(lanes)::type;
         switch (reduction) {
-            case Reduction::sum: result = sum_of<Acc>(Terms<T, false>{n, x, nullptr}, threads); break;
-            case Reduction::dot: result = sum_of<Acc>(Terms<T, true>{n, x, y}, threads); break;
-            case Reduction::norm2: result = norm<Acc>(Terms<T, true>{n, x, x}, threads); break;
+            case Reduction::sum:
+                result = sum_of<Acc>(Terms<T, false>{n, x, nullptr}, threads);
+                break;
+            case Reduction::dot:
+                result = sum_of<Acc>(Terms<T, true>{n, x, y}, threads);
+                break;
+            case Reduction::norm2:
+                result = norm<Acc>(Terms<T, true>{n, x, x}, threads);
+                break;
         }
     });
     return result;

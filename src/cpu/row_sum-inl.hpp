@@ -1,5 +1,5 @@
-// Sums over the entries of matrix rows: lanes along a row, or rows side by side in the lanes, and the finish that rounds them. Shared by
-// sparse and dense products, residuals and triangular solves; re-included for every Highway target.
+// Sums over the entries of matrix rows: lanes along a row, or rows side by side in the lanes, and the finish that rounds them.
+// Shared by sparse and dense products, residuals and triangular solves; re-included for every Highway target.
 
 #if defined(SOLVER_CPU_ROW_SUM_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOLVER_CPU_ROW_SUM_INL_HPP
@@ -24,8 +24,8 @@ inline constexpr std::int64_t chain_steps = 256;
 /// Lanes of a row kernel, for values of any type: the starts of eight rows still fit the registers.
 inline constexpr std::size_t row_lanes = 8;
 
-/// Entries: side by side rows are read along as many lines at a time, which hardware prefetchers follow badly (27-point 96^3, one Zen 4
-/// core: PREFETCH_GAIN).
+/// Entries: side by side rows are read along as many lines at a time, which hardware prefetchers follow badly (27-point 96^3,
+/// one Zen 4 core: PREFETCH_GAIN).
 inline constexpr std::int64_t prefetch_distance = 1024;
 
 /// Adds a (x + x_low) to the lanes; lane i takes element at(i) of x.
@@ -53,9 +53,11 @@ HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t beg
         const T nothing = 0;
         const auto left = static_cast<std::size_t>(end - k);
         const auto entry = [&](const T* x) HWY_ATTR {
-            return pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? x[rows.entry(k + i).column(start)] : nothing; });
+            return pack_widened(
+                d, [&](std::size_t i) HWY_ATTR { return i < left ? x[rows.entry(k + i).column(start)] : nothing; });
         };
-        const auto a = pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? rows.entry(k + i).value(start) : nothing; });
+        const auto a =
+            pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? rows.entry(k + i).value(start) : nothing; });
         acc.add_product(a, entry(task.x));
         if constexpr (paired) acc.add_product(a, entry(task.x_low));
     }
@@ -64,7 +66,8 @@ HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t beg
 
 /// The same for any length: blocks of chain_steps steps, merged by a fixed tree.
 template <class Acc, bool paired, class Rows, class T>
-typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const RowTask<T>& task) {
+typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end,
+                                 const RowTask<T>& task) {
     const std::int64_t block = chain_steps * static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
     if (end - begin <= block) return merge_lanes(sum_chains<Acc, paired>(rows, start, begin, end, task));
     const std::int64_t blocks = (end - begin + block - 1) / block;
@@ -89,10 +92,11 @@ HWY_INLINE T row_underflow(const RowTask<T>& task, std::int64_t length) {
     return add_rn(mul_rn(magnitude(task.alpha), underflow_bound<T>(products)), underflow_bound<T>(4));
 }
 
-/// The rounded result of a row of `length` entries, from its combined sum; a filter that cannot decide makes way for the superaccumulator.
+/// The rounded result of entries first..last-1 of a row, from their combined sum; a filter that cannot decide makes way for the
+/// superaccumulator.
 template <class Scalar, class Rows, class T>
-HWY_INLINE T round_row(const Scalar& total, const Rows& rows, std::int64_t start, std::int64_t length, const RowTask<T>& task,
-                       std::int64_t row) {
+HWY_INLINE T round_row(const Scalar& total, const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last,
+                       const RowTask<T>& task, std::int64_t row) {
     if constexpr (!is_filter<Scalar>) {
         return total.result();
     } else {
@@ -100,12 +104,12 @@ HWY_INLINE T round_row(const Scalar& total, const Rows& rows, std::int64_t start
         if constexpr (std::is_same_v<T, float>) {
             if (total.try_result(result)) return result;
         } else {
-            if (total.try_result(result, row_underflow(task, length))) return result;
-            const bool exact_products = magnitude(task.alpha) == T(1) && products_are_exact(rows, start, 0, length, task) &&
+            if (total.try_result(result, row_underflow(task, last - first))) return result;
+            const bool exact_products = magnitude(task.alpha) == T(1) && products_are_exact(rows, start, first, last, task) &&
                                         (task.beta == T(0) || product_is_exact(task.beta, task.y_in[row]));
             if (exact_products && total.try_result(result)) return result;
         }
-        return cpu::round_exactly(rows, start, 0, length, task, task.beta != T(0) ? task.y_in[row] : T(0));
+        return cpu::round_exactly(rows, start, first, last, task, row);
     }
 }
 
@@ -142,8 +146,8 @@ struct RowGroup {
     }
 };
 
-/// How many entries of each row are summed side by side: such that at least half the lanes have work. What a longer row has beyond is
-/// its tail, summed along the row.
+/// How many entries of each row are summed side by side: such that at least half the lanes have work. What a longer row has
+/// beyond is its tail, summed along the row.
 template <std::size_t lanes>
 HWY_INLINE std::int64_t common_length(const RowGroup<lanes>& group, std::int64_t longest) {
     std::int64_t common = std::min(longest, chain_steps);
@@ -155,11 +159,11 @@ HWY_INLINE std::int64_t common_length(const RowGroup<lanes>& group, std::int64_t
     return common;
 }
 
-/// Hands add(a, x) the first `common` entries of each row of a group and the elements of x they meet, entry by entry. Lanes beyond
-/// their row's end get 0 and 0.
+/// Hands add(a, x) the first `common` entries of each row of a group and the elements of x they meet, entry by entry. Lanes
+/// beyond their row's end get 0 and 0.
 template <class D, bool paired, class Rows, std::size_t lanes, class T, class Add>
-HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task,
-                                 Add add) {
+HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
+                                 const RowTask<T>& task, Add add) {
     std::int64_t start[lanes];
     std::copy(group.start, group.start + lanes, start);
     const std::int64_t full = std::min(common, group.shortest());
@@ -212,7 +216,7 @@ void finish_one_by_one(const Rows& rows, const RowGroup<lanes>& group, std::int6
         if (group.length[i] > common)
             sum[i].merge(sum_entries<Acc, paired>(rows, group.start[i], common, group.length[i], task));
         task.y[group.row[i]] =
-            round_row(combine(sum[i], task, group.row[i]), rows, group.start[i], group.length[i], task, group.row[i]);
+            round_row(combine(sum[i], task, group.row[i]), rows, group.start[i], 0, group.length[i], task, group.row[i]);
     }
 }
 
@@ -244,8 +248,7 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& ta
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
         const bool is_proven = (proven[i / 8] >> (i % 8) & 1) != 0;
-        task.y[row] = is_proven ? value[i]
-                                : cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, task.beta != 0 ? task.y_in[row] : 0);
+        task.y[row] = is_proven ? value[i] : cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, row);
     }
     group.clear();
 }
@@ -255,7 +258,7 @@ template <bool paired, class Rows, std::size_t lanes>
 void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
-        task.y[row] = cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, task.beta != 0 ? task.y_in[row] : 0);
+        task.y[row] = cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, row);
     }
     group.clear();
 }

@@ -21,8 +21,8 @@ struct RowTask {
     T* y = nullptr;
 };
 
-/// Hides where a value comes from, so that the compiler addresses several rows by one pointer and their offsets, not by pointers of
-/// their own, for which there are too few registers.
+/// Hides where a value comes from, so that the compiler addresses several rows by one pointer and their offsets, not by
+/// pointers of their own, for which there are too few registers.
 template <class T>
 inline T opaque(T value) {
 #if defined(__GNUC__)
@@ -31,13 +31,16 @@ inline T opaque(T value) {
     return value;
 }
 
-/// How kernels read stored rows: entry k of the row that starts at start(row) has a value and a column. The one place that knows
-/// the storage. entry(k) is the same for the k-th entries of many rows.
+/// How kernels read stored rows: entry k of the row that starts at start(row) has a value and a column. The one place that
+/// knows the storage. entry(k) is the same for the k-th entries of many rows.
 template <class T>
 class CsrRows {
 public:
     explicit CsrRows(const CsrView<T>& a)
-        : offsets_(a.row_offsets.data()), columns_(a.column_indices.data()), values_(a.values.data()), nonzeros_(a.nonzeros()) {}
+        : offsets_(a.row_offsets.data()),
+          columns_(a.column_indices.data()),
+          values_(a.values.data()),
+          nonzeros_(a.nonzeros()) {}
 
     std::int64_t start(std::int64_t row) const { return offsets_[row]; }
     std::int64_t length(std::int64_t row) const { return offsets_[row + 1] - offsets_[row]; }
@@ -107,9 +110,10 @@ bool products_are_exact(const Rows& rows, std::int64_t start, std::int64_t first
     return true;
 }
 
-/// RN(alpha sum + beta y_in) of one row by the superaccumulator.
+/// RN(alpha sum + beta y_in) of entries first..last-1 of a row, by the superaccumulator.
 template <class Rows, class T>
-T round_exactly(const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last, const RowTask<T>& task, T y_in) {
+T round_exactly(const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last, const RowTask<T>& task,
+                std::int64_t row) {
     Superaccumulator total;
     for (std::int64_t k = first; k < last; ++k) {
         const T a = rows.entry(k).value(start);
@@ -118,7 +122,7 @@ T round_exactly(const Rows& rows, std::int64_t start, std::int64_t first, std::i
         if (task.x_low != nullptr) total.add_product(a, task.x_low[j]);
     }
     if (task.alpha != T(1)) total.multiply(task.alpha);
-    if (task.beta != T(0)) total.add_product(task.beta, y_in);
+    if (task.beta != T(0)) total.add_product(task.beta, task.y_in[row]);
     return total.template result<T>();
 }
 

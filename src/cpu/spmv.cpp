@@ -27,7 +27,7 @@ void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundar
         Scalar& sum = last_part[t - 1];
         sum.merge(first_part[t]);
         while (is_shared(t + 1) && boundaries[t + 1].row == row) sum.merge(first_part[++t]);
-        task.y[row] = round_row(combine(sum, task, row), CsrRows<T>(a), a.row_offsets[row], a.row_length(row), task, row);
+        task.y[row] = round_row(combine(sum, task, row), CsrRows<T>(a), a.row_offsets[row], 0, a.row_length(row), task, row);
     }
 }
 
@@ -86,10 +86,12 @@ void multiply_dense_in(const DenseView<T>& a, int threads, const RowTask<T>& tas
     with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_dense<typename decltype(lanes)::type>(a, threads, task); });
 }
 
-void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task, Accuracy accuracy) {
+void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task,
+                Accuracy accuracy) {
     multiply_csr_in(a, boundaries, task, accuracy);
 }
-void csr_float(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task, Accuracy accuracy) {
+void csr_float(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task,
+               Accuracy accuracy) {
     multiply_csr_in(a, boundaries, task, accuracy);
 }
 void dense_double(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
@@ -113,10 +115,12 @@ HWY_EXPORT(dense_float);
 
 namespace cpu {
 
-void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task, Accuracy accuracy) {
+void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task,
+              Accuracy accuracy) {
     HWY_DYNAMIC_DISPATCH(csr_double)(a, boundaries, task, accuracy);
 }
-void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task, Accuracy accuracy) {
+void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task,
+              Accuracy accuracy) {
     HWY_DYNAMIC_DISPATCH(csr_float)(a, boundaries, task, accuracy);
 }
 void multiply(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {

@@ -129,8 +129,8 @@ public:
         path_.merge(other.path_);
     }
 
-    /// alpha times this sum: exactly for -1, else three products, and |alpha| m for what was lost so far. N must cover |alpha| times
-    /// the old N and the three products.
+    /// alpha times this sum: exactly for -1, else three products, and |alpha| m for what was lost so far. N must cover |alpha|
+    /// times the old N and the three products.
     SOLVER_HD FilteredTriple scaled(T alpha) const noexcept {
         if (alpha == T(-1)) return {-s_, -c_, -d_, m_, path_};
         FilteredTriple result;
@@ -166,10 +166,10 @@ public:
 
     /// Gives RN(sqrt(exact sum)) and returns true, or returns false; `underflow` is N.
     ///
-    /// As above, exact = r + v + w + w0 with |v| <= u r and |w0| <= b. For root = RN(sqrt(r)) the remainder e = r - root^2 is exact and
-    /// |e| <= 2.1 u r. With E = e + v + w + w0, sqrt(exact) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta =
-    /// RN(RN(e + v) / (2 root)) loses at most 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and w + w0
-    /// contribute at most (|w| + b) / (2 root). The bound used is about twice that, which pays for its own rounding.
+    /// As above, exact = r + v + w + w0 with |v| <= u r and |w0| <= b. For root = RN(sqrt(r)) the remainder e = r - root^2 is
+    /// exact and |e| <= 2.1 u r. With E = e + v + w + w0, sqrt(exact) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta =
+    /// RN(RN(e + v) / (2 root)) loses at most 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and
+    /// w + w0 contribute at most (|w| + b) / (2 root). The bound used is about twice that, which pays for its own rounding.
     SOLVER_HD bool try_sqrt(T& result, T underflow = T(0)) const noexcept {
         const T factor = path_.template factor<T>();
         if (factor < T(0) || !is_finite(m_)) return false;
@@ -244,8 +244,8 @@ public:
         path_.merge(other.path_);
     }
 
-    /// alpha times this sum: exactly for -1, else by two products in double. The second one loses u|alpha c| <= u |alpha| m, one
-    /// more addition's worth of the bound.
+    /// alpha times this sum: exactly for -1, else by two products in double. The second one loses u|alpha c| <= u |alpha| m,
+    /// one more addition's worth of the bound.
     SOLVER_HD FilteredFloat scaled(float alpha) const noexcept {
         if (alpha == -1.0F) return {-s_, -c_, m_, path_};
         const Split<double> p = two_prod(double{alpha}, s_);
@@ -268,8 +268,8 @@ public:
         return true;
     }
 
-    /// Gives RN(sqrt(exact sum)) to float and returns true, or returns false. The root of s + (c -+ bound) is RN(sqrt(.)) of a double
-    /// within one rounding of it, so that two steps outwards enclose the exact root.
+    /// Gives RN(sqrt(exact sum)) to float and returns true, or returns false. The root of s + (c -+ bound) is RN(sqrt(.)) of a
+    /// double within one rounding of it, so that two steps outwards enclose the exact root.
     SOLVER_HD bool try_sqrt(float& result) const noexcept {
         const double factor = path_.factor<double>();
         if (factor < 0 || !is_finite(s_) || !is_finite(m_)) return false;
