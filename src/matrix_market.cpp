@@ -1,0 +1,126 @@
+#include "solver/matrix_market.hpp"
+
+#include "csr_assembly.hpp"
+#include "matrix_market/parse.hpp"
+#include "solver/device.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <new>
+
+namespace solver {
+namespace {
+
+using namespace matrix_market;
+
+/// The matrix of a coordinate file.
+template <class T>
+CsrMatrix<T> read_coordinates(TextBlocks& blocks, TextBlock block, const Header& header, int threads) {
+    const std::vector<Parsed<Entry<T>>> parsed = parse_all<Entry<T>>(blocks, std::move(block), header, threads);
+    std::vector<std::span<const Entry<T>>> parts;
+    for (const Parsed<Entry<T>>& part : parsed) parts.emplace_back(part.items);
+    Assembly<T> assembly = assemble<T>(header.rows, header.columns, parts, header.symmetry, threads);
+    const auto is_finite = [](T value) { return std::isfinite(value); };
+    if (assembly.repeated_entries > 0 && !std::all_of(assembly.matrix.values.begin(), assembly.matrix.values.end(), is_finite))
+        throw FileError(blocks.path(), 0, "entries at one place have a sum beyond the range of the precision");
+    return std::move(assembly.matrix);
+}
+
+/// The whole square matrix from its lower triangle, packed column by column; of a skew-symmetric one without the diagonal.
+template <class T>
+std::vector<T> expand_triangle(const std::vector<T>& packed, std::int64_t n, Symmetry symmetry) {
+    const bool skew = symmetry == Symmetry::skew_symmetric;
+    std::vector<T> values(n * n);
+    std::size_t next = 0;
+    for (std::int64_t column = 0; column < n; ++column)
+        for (std::int64_t row = column + (skew ? 1 : 0); row < n; ++row) {
+            const T value = packed[next++];
+            values[column * n + row] = value;
+            if (row != column) values[row * n + column] = skew ? -value : value;
+        }
+    return values;
+}
+
+/// The matrix of an array file.
+template <class T>
+DenseMatrix<T> read_array(TextBlocks& blocks, TextBlock block, const Header& header, int threads) {
+    std::vector<Parsed<T>> parsed = parse_all<T>(blocks, std::move(block), header, threads);
+    std::vector<T> stored;
+    stored.reserve(header.entries);
+    for (Parsed<T>& part : parsed) {
+        stored.insert(stored.end(), part.items.begin(), part.items.end());
+        part.items = {};
+    }
+    if (header.symmetry != Symmetry::general) stored = expand_triangle(stored, header.rows, header.symmetry);
+    return {header.rows, header.columns, std::move(stored)};
+}
+
+template <class T>
+CsrMatrix<T> nonzero_elements(const DenseMatrix<T>& matrix) {
+    std::vector<Entry<T>> entries;
+    for (std::int64_t column = 0; column < matrix.columns; ++column)
+        for (std::int64_t row = 0; row < matrix.rows; ++row)
+            if (const T value = matrix.values[column * matrix.rows + row]; value != T(0))
+                entries.push_back({static_cast<std::int32_t>(row), static_cast<std::int32_t>(column), value});
+    return csr_from_entries<T>(matrix.rows, matrix.columns, entries);
+}
+
+template <class T>
+std::vector<T> all_elements(const CsrMatrix<T>& matrix) {
+    std::vector<T> elements(matrix.rows * matrix.columns);
+    for (std::int64_t row = 0; row < matrix.rows; ++row)
+        for (std::int64_t k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k)
+            elements[row * matrix.columns + matrix.column_indices[k]] = matrix.values[k];
+    return elements;
+}
+
+template <class T>
+using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
+
+}  // namespace
+
+template <class T>
+AnyMatrix<T> read_matrix_market(const std::filesystem::path& path, const MatrixMarketOptions& options) try {
+    const int threads = Device::cpu(options.threads).threads();
+    TextBlocks blocks(path);
+    TextBlock block;
+    const Header header = read_header(blocks, block);
+    if (header.format == Format::coordinate) return read_coordinates<T>(blocks, std::move(block), header, threads);
+    return read_array<T>(blocks, std::move(block), header, threads);
+} catch (const std::bad_alloc&) {
+    throw FileError(path.string(), 0, "not enough memory for this matrix");
+}
+
+template <class T>
+CsrMatrix<T> read_csr(const std::filesystem::path& path, const MatrixMarketOptions& options) {
+    AnyMatrix<T> matrix = read_matrix_market<T>(path, options);
+    if (CsrMatrix<T>* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
+    return nonzero_elements(std::get<DenseMatrix<T>>(matrix));
+}
+
+template <class T>
+std::vector<T> read_vector(const std::filesystem::path& path, const MatrixMarketOptions& options) {
+    AnyMatrix<T> matrix = read_matrix_market<T>(path, options);
+    std::visit(
+        [&](const auto& any) {
+            if (any.rows != 1 && any.columns != 1)
+                throw FileError(path.string(), 0,
+                                fmt::format("the matrix is {} x {}; expected a vector: one column or one row", any.rows, any.columns));
+        },
+        matrix);
+    if (DenseMatrix<T>* dense = std::get_if<DenseMatrix<T>>(&matrix)) return std::move(dense->values);
+    return all_elements(std::get<CsrMatrix<T>>(matrix));
+}
+
+template std::variant<CsrMatrix<float>, DenseMatrix<float>> read_matrix_market(const std::filesystem::path&,
+                                                                               const MatrixMarketOptions&);
+template std::variant<CsrMatrix<double>, DenseMatrix<double>> read_matrix_market(const std::filesystem::path&,
+                                                                                 const MatrixMarketOptions&);
+template CsrMatrix<float> read_csr(const std::filesystem::path&, const MatrixMarketOptions&);
+template CsrMatrix<double> read_csr(const std::filesystem::path&, const MatrixMarketOptions&);
+template std::vector<float> read_vector(const std::filesystem::path&, const MatrixMarketOptions&);
+template std::vector<double> read_vector(const std::filesystem::path&, const MatrixMarketOptions&);
+
+}  // namespace solver
