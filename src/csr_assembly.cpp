@@ -1,7 +1,7 @@
 #include "csr_assembly.hpp"
 
+#include "cpu/thread_pool.hpp"
 #include "exact_sum.hpp"
-#include "parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -29,7 +29,7 @@ void for_each_entry(std::span<const Entry<T>> entries, Symmetry symmetry, const 
 template <class T, class Visit>
 void for_each_entry(std::span<const std::span<const Entry<T>>> parts, Symmetry symmetry, int threads, const Visit& visit) {
     std::atomic<std::size_t> next_part = 0;
-    run_on_threads(threads, [&](int) {
+    cpu::parallel_for(threads, [&](int) {
         for (std::size_t part; (part = next_part++) < parts.size();) for_each_entry(parts[part], symmetry, visit);
     });
 }
@@ -91,10 +91,11 @@ template <class T>
 std::int64_t sort_rows(CsrMatrix<T>& matrix, int threads) {
     std::atomic<std::int64_t> removed = 0;
     std::vector<std::int64_t> row_lengths(matrix.rows);
-    run_on_ranges(matrix.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+    cpu::parallel_for(threads, [&](int thread) {
+        const std::int64_t end = cpu::share_begin(matrix.rows, thread + 1, threads);
         RowSorter<T> sort_row;
         std::int64_t removed_here = 0;
-        for (std::int64_t row = begin; row < end; ++row) {
+        for (std::int64_t row = cpu::share_begin(matrix.rows, thread, threads); row < end; ++row) {
             const std::int64_t offset = matrix.row_offsets[row];
             const std::int64_t size = matrix.row_offsets[row + 1] - offset;
             row_lengths[row] = sort_row(matrix.column_indices.data() + offset, matrix.values.data() + offset, size);

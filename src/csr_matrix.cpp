@@ -1,5 +1,6 @@
 #include "solver/csr_matrix.hpp"
 
+#include "cpu/floating_point_guard.hpp"
 #include "csr_assembly.hpp"
 #include "solver/error.hpp"
 
@@ -15,8 +16,8 @@ constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
 
 void check_dimensions(const char* doing, std::int64_t rows, std::int64_t columns) {
     if (rows < 0 || columns < 0 || rows > max_dimension || columns > max_dimension)
-        throw InvalidArgument(fmt::format("{}: the matrix is {} x {}; rows and columns lie within 0..{}", doing, rows, columns,
-                                          max_dimension));
+        throw InvalidArgument(
+            fmt::format("{}: the matrix is {} x {}; rows and columns lie within 0..{}", doing, rows, columns, max_dimension));
 }
 
 void check_row_offsets(std::int64_t rows, std::span<const std::int64_t> row_offsets, std::int64_t nonzeros) {
@@ -27,11 +28,13 @@ void check_row_offsets(std::int64_t rows, std::span<const std::int64_t> row_offs
         throw InvalidArgument(fmt::format("check CSR matrix: row_offsets[0] is {}; it must be 0", row_offsets[0]));
     for (std::int64_t row = 0; row < rows; ++row)
         if (row_offsets[row + 1] < row_offsets[row])
-            throw InvalidArgument(fmt::format("check CSR matrix: row_offsets falls from {} to {} behind row {}; it must not fall",
-                                              row_offsets[row], row_offsets[row + 1], row));
+            throw InvalidArgument(
+                fmt::format("check CSR matrix: row_offsets falls from {} to {} behind row {}; it must not fall",
+                            row_offsets[row], row_offsets[row + 1], row));
     if (row_offsets[rows] != nonzeros)
-        throw DimensionMismatch(fmt::format("check CSR matrix: row_offsets ends with {}; it must end with the number of entries, {}",
-                                            row_offsets[rows], nonzeros));
+        throw DimensionMismatch(
+            fmt::format("check CSR matrix: row_offsets ends with {}; it must end with the number of entries, {}",
+                        row_offsets[rows], nonzeros));
 }
 
 }  // namespace
@@ -40,13 +43,15 @@ template <class T>
 void check(const CsrView<T>& matrix) {
     check_dimensions("check CSR matrix", matrix.rows, matrix.columns);
     if (matrix.column_indices.size() != matrix.values.size())
-        throw DimensionMismatch(fmt::format("check CSR matrix: there are {} column indices and {} values; one of each per entry",
-                                            matrix.column_indices.size(), matrix.values.size()));
+        throw DimensionMismatch(
+            fmt::format("check CSR matrix: there are {} column indices and {} values; one of each per entry",
+                        matrix.column_indices.size(), matrix.values.size()));
     check_row_offsets(matrix.rows, matrix.row_offsets, matrix.nonzeros());
     for (std::int64_t k = 0; k < matrix.nonzeros(); ++k)
         if (matrix.column_indices[k] < 0 || matrix.column_indices[k] >= matrix.columns)
-            throw InvalidArgument(fmt::format("check CSR matrix: entry {} is in column {}, counted from 0; the matrix has {} columns",
-                                              k, matrix.column_indices[k], matrix.columns));
+            throw InvalidArgument(
+                fmt::format("check CSR matrix: entry {} is in column {}, counted from 0; the matrix has {} columns", k,
+                            matrix.column_indices[k], matrix.columns));
 }
 
 template <class T>
@@ -54,8 +59,9 @@ CsrMatrix<T> csr_from_entries(std::int64_t rows, std::int64_t columns, std::span
     check_dimensions("CSR matrix from entries", rows, columns);
     for (std::size_t k = 0; k < entries.size(); ++k)
         if (entries[k].row < 0 || entries[k].row >= rows || entries[k].column < 0 || entries[k].column >= columns)
-            throw InvalidArgument(fmt::format("CSR matrix from entries: entry {} is at ({}, {}), counted from 0; the matrix is {} x {}",
-                                              k, entries[k].row, entries[k].column, rows, columns));
+            throw InvalidArgument(
+                fmt::format("CSR matrix from entries: entry {} is at ({}, {}), counted from 0; the matrix is {} x {}", k,
+                            entries[k].row, entries[k].column, rows, columns));
     return assemble<T>(rows, columns, std::span(&entries, 1), Symmetry::general, 1).matrix;
 }
 
@@ -78,6 +84,7 @@ CsrMatrix<T> transpose(const CsrView<T>& matrix) {
 
 template <class To, class From>
 CsrMatrix<To> convert(const CsrView<From>& matrix) {
+    const cpu::FloatingPointGuard guard;
     return {matrix.rows,
             matrix.columns,
             {matrix.row_offsets.begin(), matrix.row_offsets.end()},

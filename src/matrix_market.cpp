@@ -1,5 +1,6 @@
 #include "solver/matrix_market.hpp"
 
+#include "cpu/floating_point_guard.hpp"
 #include "csr_assembly.hpp"
 #include "matrix_market/parse.hpp"
 #include "solver/device.hpp"
@@ -83,6 +84,7 @@ using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
 
 template <class T>
 AnyMatrix<T> read_matrix_market(const std::filesystem::path& path, const MatrixMarketOptions& options) try {
+    const cpu::FloatingPointGuard guard;
     const int threads = Device::cpu(options.threads).threads();
     TextBlocks blocks(path);
     TextBlock block;
@@ -106,8 +108,9 @@ std::vector<T> read_vector(const std::filesystem::path& path, const MatrixMarket
     std::visit(
         [&](const auto& any) {
             if (any.rows != 1 && any.columns != 1)
-                throw FileError(path.string(), 0,
-                                fmt::format("the matrix is {} x {}; expected a vector: one column or one row", any.rows, any.columns));
+                throw FileError(
+                    path.string(), 0,
+                    fmt::format("the matrix is {} x {}; expected a vector: one column or one row", any.rows, any.columns));
         },
         matrix);
     if (DenseMatrix<T>* dense = std::get_if<DenseMatrix<T>>(&matrix)) return std::move(dense->values);

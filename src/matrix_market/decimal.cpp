@@ -21,13 +21,16 @@ bool is_large(const Decimal& decimal) {
 template <class T>
 T nearest_by_library(const Decimal& decimal) {
     std::string text(decimal.begin + (*decimal.begin == '+'), decimal.end);
-    std::replace_if(text.begin(), text.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
     T value{};
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool too_large = code == std::errc::result_out_of_range ? is_large(decimal) : std::abs(value) > std::numeric_limits<T>::max();
+    const bool too_large =
+        code == std::errc::result_out_of_range ? is_large(decimal) : std::abs(value) > std::numeric_limits<T>::max();
     if (too_large)
-        throw LineError(decimal.begin, fmt::format("{} is beyond the range of {} precision, {:.3g}", seen(decimal.begin),
-                                                   std::is_same_v<T, float> ? "single" : "double", std::numeric_limits<T>::max()));
+        throw LineError(decimal.begin,
+                        fmt::format("{} is beyond the range of {} precision, {:.3g}", seen(decimal.begin),
+                                    std::is_same_v<T, float> ? "single" : "double", std::numeric_limits<T>::max()));
     if (code == std::errc::result_out_of_range) return decimal.negative ? -T(0) : T(0);
     return value;
 }

@@ -13,10 +13,10 @@ namespace solver::matrix_market {
 /// The text of a number taken apart: digits . digits e exponent.
 struct Decimal {
     bool negative = false;
-    bool whole = true;           ///< neither a point nor an exponent
-    bool exact = true;           ///< digits has all of them
-    std::uint64_t digits = 0;    ///< as a whole number, without the point
-    std::int64_t exponent = 0;   ///< of ten
+    bool whole = true;          ///< neither a point nor an exponent
+    bool exact = true;          ///< digits has all of them
+    std::uint64_t digits = 0;   ///< as a whole number, without the point
+    std::int64_t exponent = 0;  ///< of ten
     const char* begin = nullptr;
     const char* end = nullptr;
 };
@@ -59,8 +59,8 @@ T nearest_by_library(const Decimal& decimal);
 
 /// The nearest T, to even in ties.
 ///
-/// Clinger's case (How to read floating point numbers accurately, PLDI 1990): digits <= 2^53 and 10^|exponent|, |exponent| <= 22, are
-/// doubles, so one multiplication or division rounds once. A float is that double rounded again, which is the same as
+/// Clinger's case (How to read floating point numbers accurately, PLDI 1990): digits <= 2^53 and 10^|exponent|, |exponent| <=
+/// 22, are doubles, so one multiplication or division rounds once. A float is that double rounded again, which is the same as
 /// rounding once unless the double lies exactly in the middle of two floats.
 template <class T>
 T nearest(const Decimal& decimal) {

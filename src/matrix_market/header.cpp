@@ -12,7 +12,8 @@
 namespace solver::matrix_market {
 namespace {
 
-constexpr const char* banner_form = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric";
+constexpr const char* banner_form =
+    "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric";
 
 std::string lower_case(const char* begin, const char* end) {
     std::string text(begin, end);
@@ -70,7 +71,8 @@ std::int64_t stored_elements(const Header& header) {
 void parse_sizes(const char* p, Header& header) {
     const char* const begin = p;
     const bool coordinate = header.format == Format::coordinate;
-    const char* const expected = coordinate ? "three whole numbers: rows, columns, entries" : "two whole numbers: rows, columns";
+    const char* const expected =
+        coordinate ? "three whole numbers: rows, columns, entries" : "two whole numbers: rows, columns";
     p = parse_count(skip_blanks(p), header.rows, expected);
     p = parse_count(skip_blanks(p), header.columns, expected);
     if (coordinate) p = parse_count(skip_blanks(p), header.entries, expected);

@@ -2,9 +2,9 @@
 
 /// The lines behind the header, in parallel.
 
+#include "cpu/thread_pool.hpp"
 #include "matrix_market/decimal.hpp"
 #include "matrix_market/header.hpp"
-#include "parallel.hpp"
 
 #include <fmt/format.h>
 
@@ -53,8 +53,9 @@ const char* parse_line(const char* p, const Header& header, Entry<T>& entry) {
     entry.value = T(1);
     if (header.field != Field::pattern) p = parse_value(skip_blanks(p), header.field, entry.value);
     if (header.symmetry == Symmetry::skew_symmetric && entry.row == entry.column)
-        throw LineError(p, fmt::format("saw an entry on the diagonal, ({0}, {0}), where a skew-symmetric matrix is 0 and stores none",
-                                       entry.row + 1));
+        throw LineError(
+            p, fmt::format("saw an entry on the diagonal, ({0}, {0}), where a skew-symmetric matrix is 0 and stores none",
+                           entry.row + 1));
     return p;
 }
 
@@ -116,7 +117,8 @@ void check_parsed(const std::vector<Parsed<Item>>& parsed, const Header& header,
     for (const Parsed<Item>& block : parsed) {
         count += static_cast<std::int64_t>(block.items.size());
         if (count > header.entries)
-            throw FileError(path, header.size_line, fmt::format("{} {} are declared here, but more follow", header.entries, items));
+            throw FileError(path, header.size_line,
+                            fmt::format("{} {} are declared here, but more follow", header.entries, items));
         if (block.error) throw *block.error;
     }
     if (count < header.entries)
@@ -166,7 +168,7 @@ std::vector<Parsed<Item>> parse_all(TextBlocks& blocks, TextBlock block, const H
             all.push_back(std::move(parsed));
         }
     };
-    if (!all[0].error) run_on_threads(threads, work);
+    if (!all[0].error) cpu::parallel_for(threads, work);
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
     check_parsed(all, header, blocks.path());
     check_triangles(all, blocks.path());

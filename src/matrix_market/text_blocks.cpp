@@ -76,7 +76,8 @@ bool TextBlocks::next(TextBlock& block) {
         if (end == begin) return false;
     } else {
         const void* last = memrchr(begin, '\n', block_size);
-        if (last == nullptr) fail(fmt::format("the line has more than {} characters; expected a Matrix Market file", block_size));
+        if (last == nullptr)
+            fail(fmt::format("the line has more than {} characters; expected a Matrix Market file", block_size));
         char* const lines_end = begin + (static_cast<const char*>(last) - begin) + 1;
         carried_.assign(lines_end, end);
         end = lines_end;

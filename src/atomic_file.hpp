@@ -1,0 +1,38 @@
+#pragma once
+
+/// Files that are replaced whole or not at all.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace solver {
+
+/// What is written goes to a temporary file in the folder of `path`, which commit() renames to `path`; until then an existing
+/// file keeps its content, and without commit() the temporary file is removed. A new file has the permissions of the one it
+/// replaces. A symbolic link is followed. What is neither a file nor a folder (a pipe, /dev/null, /dev/stdout) is written to
+/// directly. All functions throw FileError.
+class AtomicFile {
+public:
+    explicit AtomicFile(const std::filesystem::path& path);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(std::string_view bytes);
+    void commit();
+
+private:
+    void open_temporary();
+    [[noreturn]] void fail(const std::string& doing) const;
+
+    std::filesystem::path path_;       // as the caller named it, for messages
+    std::filesystem::path target_;     // with symbolic links resolved
+    std::filesystem::path temporary_;  // empty where the target is written to directly, and after commit
+    int descriptor_ = -1;
+};
+
+/// Writes a whole file.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace solver
