@@ -2,6 +2,7 @@
 
 #include "cpu/thread_pool.hpp"
 #include "exact_sum.hpp"
+#include "huge_pages.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -117,8 +118,8 @@ Assembly<T> assemble(std::int64_t rows, std::int64_t columns, std::span<const st
     std::vector<std::int64_t>& offsets = matrix.row_offsets;
     for_each_entry<T>(parts, symmetry, threads, [&](std::int32_t row, std::int32_t, T) { take_next(offsets[row], alone); });
     std::exclusive_scan(offsets.begin(), offsets.end(), offsets.begin(), std::int64_t{0});
-    matrix.column_indices.resize(offsets.back());
-    matrix.values.resize(offsets.back());
+    resize_in_huge_pages(matrix.column_indices, offsets.back());
+    resize_in_huge_pages(matrix.values, offsets.back());
     for_each_entry<T>(parts, symmetry, threads, [&](std::int32_t row, std::int32_t column, T value) {
         const std::int64_t place = take_next(offsets[row], alone);
         matrix.column_indices[place] = column;
