@@ -35,6 +35,15 @@ void for_each_entry(std::span<const std::span<const Entry<T>>> parts, Symmetry s
     });
 }
 
+/// Waking a thread costs as much as placing some ten thousand entries.
+template <class T>
+int useful_threads(std::span<const std::span<const Entry<T>>> parts, int threads) {
+    constexpr std::int64_t entries_per_thread = 50'000;
+    std::int64_t entries = 0;
+    for (const auto& part : parts) entries += static_cast<std::int64_t>(part.size());
+    return static_cast<int>(std::min<std::int64_t>(threads, 1 + entries / entries_per_thread));
+}
+
 /// One row's columns and values, brought into order.
 template <class T>
 class RowSorter {
@@ -72,40 +81,44 @@ private:
     std::vector<T> terms_;
 };
 
+constexpr std::int32_t removed = -1;  // stands in the column of a place that became free
+
 /// Closes the gaps behind rows that became shorter.
 template <class T>
-void close_gaps(CsrMatrix<T>& matrix, std::span<const std::int64_t> row_lengths) {
+void close_gaps(CsrMatrix<T>& matrix) {
     std::int64_t end = 0;
+    std::int64_t k = 0;
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        const std::int64_t begin = matrix.row_offsets[row];
-        std::copy_n(matrix.column_indices.begin() + begin, row_lengths[row], matrix.column_indices.begin() + end);
-        std::copy_n(matrix.values.begin() + begin, row_lengths[row], matrix.values.begin() + end);
-        matrix.row_offsets[row] = end;
-        end += row_lengths[row];
+        for (; k < matrix.row_offsets[row + 1]; ++k) {
+            if (matrix.column_indices[k] == removed) continue;
+            matrix.column_indices[end] = matrix.column_indices[k];
+            matrix.values[end++] = matrix.values[k];
+        }
+        matrix.row_offsets[row + 1] = end;
     }
-    matrix.row_offsets[matrix.rows] = end;
     matrix.column_indices.resize(end);
     matrix.values.resize(end);
 }
 
+/// Gives how many entries were summed into others.
 template <class T>
 std::int64_t sort_rows(CsrMatrix<T>& matrix, int threads) {
-    std::atomic<std::int64_t> removed = 0;
-    std::vector<std::int64_t> row_lengths(matrix.rows);
+    std::atomic<std::int64_t> repeated = 0;
     cpu::parallel_for(threads, [&](int thread) {
-        const std::int64_t end = cpu::share_begin(matrix.rows, thread + 1, threads);
         RowSorter<T> sort_row;
-        std::int64_t removed_here = 0;
+        std::int64_t repeated_here = 0;
+        const std::int64_t end = cpu::share_begin(matrix.rows, thread + 1, threads);
         for (std::int64_t row = cpu::share_begin(matrix.rows, thread, threads); row < end; ++row) {
-            const std::int64_t offset = matrix.row_offsets[row];
-            const std::int64_t size = matrix.row_offsets[row + 1] - offset;
-            row_lengths[row] = sort_row(matrix.column_indices.data() + offset, matrix.values.data() + offset, size);
-            removed_here += size - row_lengths[row];
+            std::int32_t* const columns = matrix.column_indices.data() + matrix.row_offsets[row];
+            const std::int64_t size = matrix.row_offsets[row + 1] - matrix.row_offsets[row];
+            const std::int64_t kept = sort_row(columns, matrix.values.data() + matrix.row_offsets[row], size);
+            std::fill(columns + kept, columns + size, removed);
+            repeated_here += size - kept;
         }
-        removed += removed_here;
+        repeated += repeated_here;
     });
-    if (removed > 0) close_gaps(matrix, row_lengths);
-    return removed;
+    if (repeated > 0) close_gaps(matrix);
+    return repeated;
 }
 
 }  // namespace
@@ -113,6 +126,7 @@ std::int64_t sort_rows(CsrMatrix<T>& matrix, int threads) {
 template <class T>
 Assembly<T> assemble(std::int64_t rows, std::int64_t columns, std::span<const std::span<const Entry<T>>> parts,
                      Symmetry symmetry, int threads) {
+    threads = useful_threads(parts, threads);
     const bool alone = threads == 1;
     CsrMatrix<T> matrix{rows, columns, std::vector<std::int64_t>(rows + 1), {}, {}};
     std::vector<std::int64_t>& offsets = matrix.row_offsets;

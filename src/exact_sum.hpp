@@ -1,20 +1,17 @@
 #pragma once
 
-#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/superaccumulator.hpp"
 
 #include <span>
-#include <type_traits>
 
 namespace solver {
 
-/// RN(sum of the terms)
+/// RN(sum of the terms), one rounding
 template <class T>
 T exact_sum(std::span<const T> terms) {
-    std::conditional_t<std::is_same_v<T, float>, FilteredFloat, FilteredTriple<T>> filter;
-    for (const T term : terms) filter.add(term);
-    T sum{};
-    filter.try_result(sum);
-    return sum;
+    Superaccumulator sum;
+    for (const T term : terms) sum.add(term);
+    return sum.result<T>();
 }
 
 }  // namespace solver

@@ -7,6 +7,7 @@
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <new>
@@ -16,16 +17,33 @@ namespace {
 
 using namespace matrix_market;
 
+/// A short file can declare any number of rows. Linux grants more memory than there is and kills who uses it.
+void refuse_beyond_memory(std::uint64_t bytes) {
+    const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    if (bytes > memory) throw std::bad_alloc();
+}
+
+/// Throws where entries at one place have a sum beyond the range of T.
+template <class T>
+void check_sums(const CsrMatrix<T>& matrix, const std::string& path) {
+    const auto sum = std::find_if(matrix.values.begin(), matrix.values.end(), [](T value) { return !std::isfinite(value); });
+    if (sum == matrix.values.end()) return;
+    const std::int64_t k = sum - matrix.values.begin();
+    const auto row = std::upper_bound(matrix.row_offsets.begin(), matrix.row_offsets.end(), k) - matrix.row_offsets.begin();
+    throw FileError(path, 0,
+                    fmt::format("the sum of the entries at row {}, column {} is beyond the range of {} precision", row,
+                                matrix.column_indices[k] + 1, std::is_same_v<T, float> ? "single" : "double"));
+}
+
 /// The matrix of a coordinate file.
 template <class T>
 CsrMatrix<T> read_coordinates(TextBlocks& blocks, TextBlock block, const Header& header, int threads) {
     const std::vector<Parsed<Entry<T>>> parsed = parse_all<Entry<T>>(blocks, std::move(block), header, threads);
+    refuse_beyond_memory((header.rows + 1) * sizeof(std::int64_t));
     std::vector<std::span<const Entry<T>>> parts;
     for (const Parsed<Entry<T>>& part : parsed) parts.emplace_back(part.items);
     Assembly<T> assembly = assemble<T>(header.rows, header.columns, parts, header.symmetry, threads);
-    const auto is_finite = [](T value) { return std::isfinite(value); };
-    if (assembly.repeated_entries > 0 && !std::all_of(assembly.matrix.values.begin(), assembly.matrix.values.end(), is_finite))
-        throw FileError(blocks.path(), 0, "entries at one place have a sum beyond the range of the precision");
+    if (assembly.repeated_entries > 0) check_sums(assembly.matrix, blocks.path());
     return std::move(assembly.matrix);
 }
 

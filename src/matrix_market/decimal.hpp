@@ -48,7 +48,8 @@ inline Decimal split_decimal(const char* p) {
         decimal.exponent += negative ? -exponent : exponent;
         decimal.whole = false;
     }
-    if (!valid || !ends_token(*p)) throw LineError(decimal.begin, "saw " + seen(decimal.begin) + ", expected a number");
+    if (!valid || !ends_token(*p))
+        throw LineError(decimal.begin, "saw " + seen(decimal.begin) + ", expected a finite decimal number");
     decimal.end = p;
     return decimal;
 }

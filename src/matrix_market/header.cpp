@@ -3,8 +3,10 @@
 #include "matrix_market/line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -27,17 +29,17 @@ const char* parse_word(const char* p, const char* what, const std::pair<const ch
     p = skip_blanks(p);
     const char* const end = token_end(p);
     const std::string word = lower_case(p, end);
-    std::string expected;
-    for (const auto& [name, meaning] : known) {
-        if (word == name) {
-            value = meaning;
-            return end;
-        }
-        expected.append(expected.empty() ? "" : " or ").append(name);
+    std::array<const char*, count> names;
+    for (std::size_t k = 0; k < count; ++k) {
+        names[k] = known[k].first;
+        if (word != names[k]) continue;
+        value = known[k].second;
+        return end;
     }
+    const std::string expected = fmt::format("{}", fmt::join(names, "|"));
     if (word == "complex" || word == "hermitian")
-        throw LineError(p, fmt::format("{} matrices are not supported yet; expected the {} {}", word, what, expected));
-    throw LineError(p, fmt::format("saw {}, expected the {} {}", seen(p), what, expected));
+        throw LineError(p, fmt::format("{} matrices are not supported yet; expected the {} to be {}", word, what, expected));
+    throw LineError(p, fmt::format("saw {}, expected the {} to be {}", seen(p), what, expected));
 }
 
 void parse_banner(const char* p, Header& header) {
@@ -68,19 +70,26 @@ std::int64_t stored_elements(const Header& header) {
     return static_cast<std::int64_t>(std::min<__int128>(count, std::numeric_limits<std::int64_t>::max()));
 }
 
+/// One number of the line with the sizes.
+const char* parse_size(const char* p, const char* what, std::int64_t largest, const Header& header, std::int64_t& size) {
+    p = skip_blanks(p);
+    const char* const end = parse_whole(p, size);
+    if (end == nullptr)
+        throw LineError(p, fmt::format("saw {}, expected {}", seen(p),
+                                       header.format == Format::coordinate ? "three whole numbers: rows, columns, entries"
+                                                                           : "two whole numbers: rows, columns"));
+    if (size > largest) throw LineError(p, fmt::format("saw {} {}, at most {} are supported", seen(p), what, largest));
+    return end;
+}
+
 void parse_sizes(const char* p, Header& header) {
     const char* const begin = p;
     const bool coordinate = header.format == Format::coordinate;
-    const char* const expected =
-        coordinate ? "three whole numbers: rows, columns, entries" : "two whole numbers: rows, columns";
-    p = parse_count(skip_blanks(p), header.rows, expected);
-    p = parse_count(skip_blanks(p), header.columns, expected);
-    if (coordinate) p = parse_count(skip_blanks(p), header.entries, expected);
-    expect_line_end(p, coordinate ? "rows, columns, entries" : "rows, columns");
     constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
-    if (header.rows > largest || header.columns > largest)
-        throw LineError(begin, fmt::format("the matrix is {} x {}; at most {} rows and columns are supported",  //
-                                           header.rows, header.columns, largest));
+    p = parse_size(p, "rows", largest, header, header.rows);
+    p = parse_size(p, "columns", largest, header, header.columns);
+    if (coordinate) p = parse_size(p, "entries", largest_whole, header, header.entries);
+    expect_line_end(p, coordinate ? "rows, columns, entries" : "rows, columns");
     if (header.symmetry != Symmetry::general && header.rows != header.columns)
         throw LineError(begin, fmt::format("the matrix is {} x {}; a symmetric or skew-symmetric one is square",  //
                                            header.rows, header.columns));

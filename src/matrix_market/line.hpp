@@ -36,14 +36,17 @@ inline const char* token_end(const char* p) {
 /// The token at p in quotes, fit to print: shortened, and with escapes for what is not printable ASCII.
 std::string seen(const char* p);
 
-/// Reads a whole number without sign; whatever exceeds 10^18 comes out as at least 10^18.
-inline const char* parse_count(const char* p, std::int64_t& value, const char* expected) {
-    constexpr std::int64_t limit = 1'000'000'000'000'000'000;
+/// What parse_whole keeps apart.
+inline constexpr std::int64_t largest_whole = 1'000'000'000'000'000'000;
+
+/// Reads a whole number without sign, and gives the end of the token or nullptr where it is none. A number beyond
+/// largest_whole comes out as largest_whole + 1.
+inline const char* parse_whole(const char* p, std::int64_t& value) {
     const char* const begin = p;
-    value = 0;
-    for (; is_digit(*p); ++p) value = value < limit / 10 ? value * 10 + (*p - '0') : limit;
-    if (p == begin || !ends_token(*p)) throw LineError(begin, std::string("saw ") + seen(begin) + ", expected " + expected);
-    return p;
+    std::int64_t number = 0;
+    for (; is_digit(*p); ++p) number = number <= largest_whole / 10 - 1 ? number * 10 + (*p - '0') : largest_whole + 1;
+    value = number;
+    return p != begin && ends_token(*p) ? p : nullptr;
 }
 
 /// Throws unless nothing but blanks follows; `after` names what came before.

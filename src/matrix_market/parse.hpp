@@ -38,9 +38,11 @@ const char* parse_value(const char* p, Field field, T& value) {
 inline const char* parse_index(const char* p, std::int64_t limit, const char* name, std::int32_t& index) {
     p = skip_blanks(p);
     std::int64_t counted_from_one = 0;
-    const char* const end = parse_count(p, counted_from_one, name);
+    const char* const end = parse_whole(p, counted_from_one);
+    if (end == nullptr)
+        throw LineError(p, fmt::format("saw {}, expected a {}, a whole number within 1..{}", seen(p), name, limit));
     if (counted_from_one < 1 || counted_from_one > limit)
-        throw LineError(p, fmt::format("{} {} is outside 1..{}", name + 2, std::string(p, end), limit));
+        throw LineError(p, fmt::format("{} {} is outside 1..{}", name, std::string_view(p, end), limit));
     index = static_cast<std::int32_t>(counted_from_one - 1);
     return end;
 }
@@ -48,8 +50,8 @@ inline const char* parse_index(const char* p, std::int64_t limit, const char* na
 /// row column value
 template <class T>
 const char* parse_line(const char* p, const Header& header, Entry<T>& entry) {
-    p = parse_index(p, header.rows, "a row", entry.row);
-    p = parse_index(p, header.columns, "a column", entry.column);
+    p = parse_index(p, header.rows, "row", entry.row);
+    p = parse_index(p, header.columns, "column", entry.column);
     entry.value = T(1);
     if (header.field != Field::pattern) p = parse_value(skip_blanks(p), header.field, entry.value);
     if (header.symmetry == Symmetry::skew_symmetric && entry.row == entry.column)
@@ -118,12 +120,12 @@ void check_parsed(const std::vector<Parsed<Item>>& parsed, const Header& header,
         count += static_cast<std::int64_t>(block.items.size());
         if (count > header.entries)
             throw FileError(path, header.size_line,
-                            fmt::format("{} {} are declared here, but more follow", header.entries, items));
+                            fmt::format("{} declared here: {}, but more follow", items, header.entries));
         if (block.error) throw *block.error;
     }
     if (count < header.entries)
         throw FileError(path, header.size_line,
-                        fmt::format("{} {} are declared here, but the file ends after {}", header.entries, items, count));
+                        fmt::format("{} declared here: {}, but the file ends after {}", items, header.entries, count));
 }
 
 /// A symmetric file stores one triangle. One that mixes both may as well have stored the whole matrix, and expanding that would
@@ -168,7 +170,7 @@ std::vector<Parsed<Item>> parse_all(TextBlocks& blocks, TextBlock block, const H
             all.push_back(std::move(parsed));
         }
     };
-    if (!all[0].error) cpu::parallel_for(threads, work);
+    if (!all[0].error && !blocks.at_end()) cpu::parallel_for(threads, work);
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
     check_parsed(all, header, blocks.path());
     check_triangles(all, blocks.path());

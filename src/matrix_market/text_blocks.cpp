@@ -36,6 +36,11 @@ TextBlocks::TextBlocks(const std::filesystem::path& path) : path_(path.string())
 
 TextBlocks::~TextBlocks() = default;
 
+bool TextBlocks::at_end() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+}
+
 void TextBlocks::stop() {
     const std::lock_guard lock(mutex_);
     ended_ = true;

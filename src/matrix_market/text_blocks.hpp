@@ -37,6 +37,9 @@ public:
     /// longer than a block. Block::number is set in every case.
     bool next(TextBlock& block);
 
+    /// Whether the last block has been given.
+    bool at_end();
+
     /// Gives no further blocks.
     void stop();
 
