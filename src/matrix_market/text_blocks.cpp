@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace solver::matrix_market {
 namespace {
@@ -46,9 +47,9 @@ void TextBlocks::stop() {
     ended_ = true;
 }
 
-void TextBlocks::fail(const std::string& message) {
+void TextBlocks::fail(std::int64_t line, const std::string& message) {
     ended_ = true;
-    throw FileError(path_, next_line_, message);
+    throw FileError(path_, line, message);
 }
 
 std::size_t TextBlocks::read(char* text, std::size_t size) {
@@ -57,10 +58,10 @@ std::size_t TextBlocks::read(char* text, std::size_t size) {
         const int got = gzread(file_.get(), text + filled, static_cast<unsigned>(size - filled));
         if (got > 0) filled += got;
         int code = Z_OK;
-        const char* reason = gzerror(file_.get(), &code);
-        if (code == Z_ERRNO) fail(fmt::format("reading failed: {}", std::strerror(errno)));
-        if (code == Z_BUF_ERROR) fail("the gzip data end too early: the file is truncated");
-        if (code != Z_OK) fail(fmt::format("the gzip data are broken: {}", reason));
+        const std::string_view reason = gzerror(file_.get(), &code);  // "name: reason"
+        if (code == Z_ERRNO) fail(0, fmt::format("reading failed: {}", std::strerror(errno)));
+        if (code == Z_BUF_ERROR) fail(0, "the gzip data end too early: the file is truncated");
+        if (code != Z_OK) fail(0, fmt::format("the gzip data are broken:{}", reason.substr(reason.find_last_of(':') + 1)));
         if (got == 0) break;
     }
     return filled;
@@ -82,7 +83,7 @@ bool TextBlocks::next(TextBlock& block) {
     } else {
         const void* last = memrchr(begin, '\n', block_size);
         if (last == nullptr)
-            fail(fmt::format("the line has more than {} characters; expected a Matrix Market file", block_size));
+            fail(next_line_, fmt::format("the line has more than {} characters; expected a Matrix Market file", block_size));
         char* const lines_end = begin + (static_cast<const char*>(last) - begin) + 1;
         carried_.assign(lines_end, end);
         end = lines_end;

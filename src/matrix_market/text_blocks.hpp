@@ -47,7 +47,7 @@ public:
 
 private:
     std::size_t read(char* text, std::size_t size);
-    [[noreturn]] void fail(const std::string& message);
+    [[noreturn]] void fail(std::int64_t line, const std::string& message);
 
     std::string path_;
     struct Close {

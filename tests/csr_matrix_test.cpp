@@ -1,0 +1,147 @@
+#include "solver/csr_matrix.hpp"
+
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+
+namespace solver {
+namespace {
+
+using testing::ElementsAre;
+
+CsrMatrix<double> example() { return {2, 3, {0, 2, 3}, {0, 2, 1}, {1, 2, 3}}; }
+
+template <class Exception>
+void expect_refusal(const CsrMatrix<double>& matrix, const std::string& message) {
+    try {
+        check(matrix.view());
+        FAIL() << "expected: " << message;
+    } catch (const Exception& error) {
+        EXPECT_EQ(error.what(), message);
+    }
+}
+
+TEST(CheckCsr, AcceptsMatricesWithUnsortedAndRepeatedColumnsAndEmptyRows) {
+    check(example().view());
+    check(CsrMatrix<float>{}.view());
+    check(CsrMatrix<double>{3, 2, {0, 0, 3, 3}, {1, 0, 1}, {1, 2, 3}}.view());
+}
+
+TEST(CheckCsr, RefusesBrokenMatricesWithTheWholeMessage) {
+    const auto broken = [](const std::function<void(CsrMatrix<double>&)>& change) {
+        CsrMatrix<double> matrix = example();
+        change(matrix);
+        return matrix;
+    };
+    expect_refusal<InvalidArgument>(broken([](auto& m) { m.rows = -1; }),
+                                    "check CSR matrix: the matrix is -1 x 3; rows and columns lie within 0..2147483647");
+    expect_refusal<InvalidArgument>(
+        broken([](auto& m) { m.columns = 2147483648; }),
+        "check CSR matrix: the matrix is 2 x 2147483648; rows and columns lie within 0..2147483647");
+    expect_refusal<DimensionMismatch>(broken([](auto& m) { m.values.pop_back(); }),
+                                      "check CSR matrix: there are 3 column indices and 2 values; one of each per entry");
+    expect_refusal<DimensionMismatch>(broken([](auto& m) { m.row_offsets.pop_back(); }),
+                                      "check CSR matrix: row_offsets has 2 elements; 2 rows need 3");
+    expect_refusal<DimensionMismatch>(broken([](auto& m) { m.row_offsets.clear(); }),
+                                      "check CSR matrix: row_offsets has 0 elements; 2 rows need 3");
+    expect_refusal<InvalidArgument>(broken([](auto& m) { m.row_offsets[0] = 1; }),
+                                    "check CSR matrix: row_offsets[0] is 1; it must be 0");
+    expect_refusal<InvalidArgument>(broken([](auto& m) { m.row_offsets[1] = 4; }),
+                                    "check CSR matrix: row_offsets falls from 4 to 3 behind row 1; it must not fall");
+    expect_refusal<DimensionMismatch>(broken([](auto& m) { m.row_offsets[2] = 2; }),
+                                      "check CSR matrix: row_offsets ends with 2; it must end with the number of entries, 3");
+    expect_refusal<InvalidArgument>(broken([](auto& m) { m.column_indices[1] = 3; }),
+                                    "check CSR matrix: entry 1 is in column 3, counted from 0; the matrix has 3 columns");
+    expect_refusal<InvalidArgument>(broken([](auto& m) { m.column_indices[1] = -1; }),
+                                    "check CSR matrix: entry 1 is in column -1, counted from 0; the matrix has 3 columns");
+}
+
+TEST(CsrFromEntries, SortsColumnsAndKeepsZeros) {
+    const std::vector<Entry<float>> entries = {{2, 1, 5}, {0, 2, 0}, {2, 0, 4}, {0, 0, 1}};
+    const CsrMatrix<float> matrix = csr_from_entries<float>(3, 3, entries);
+    EXPECT_THAT(matrix.row_offsets, ElementsAre(0, 2, 2, 4));
+    EXPECT_THAT(matrix.column_indices, ElementsAre(0, 2, 0, 1));
+    EXPECT_THAT(matrix.values, ElementsAre(1, 0, 4, 5));
+}
+
+TEST(CsrFromEntries, SumsRepeatedEntriesWithOneRoundingInAnyOrder) {
+    std::vector<Entry<double>> entries = {{0, 0, 1e16},    {0, 0, 1},        {0, 0, -1e16}, {0, 1, 7},     {1, 0, 1},
+                                          {1, 0, 0x1p-53}, {1, 0, 0x1p-200}, {1, 1, 1e308}, {1, 1, 1e308}, {1, 1, -1e308}};
+    std::mt19937 random(1);
+    for (int trial = 0; trial < 50; ++trial) {
+        std::shuffle(entries.begin(), entries.end(), random);
+        const CsrMatrix<double> matrix = csr_from_entries<double>(2, 2, entries);
+        EXPECT_THAT(matrix.row_offsets, ElementsAre(0, 2, 4));
+        EXPECT_THAT(matrix.column_indices, ElementsAre(0, 1, 0, 1));
+        EXPECT_THAT(matrix.values, ElementsAre(1, 7, 1 + 0x1p-52, 1e308));
+    }
+}
+
+TEST(CsrFromEntries, RoundsSumsOfFloatsOnce) {
+    const std::vector<Entry<float>> entries = {{0, 0, 1}, {0, 0, 0x1p-24F}, {0, 0, 0x1p-100F}};  // double would round to a tie
+    EXPECT_THAT(csr_from_entries<float>(1, 1, entries).values, ElementsAre(1 + 0x1p-23F));
+}
+
+TEST(CsrFromEntries, RefusesEntriesOutsideTheMatrix) {
+    for (const Entry<double> entry : {Entry<double>{-1, 0, 1}, {2, 0, 1}, {0, -1, 1}, {0, 3, 1}})
+        EXPECT_THROW(csr_from_entries<double>(2, 3, std::span(&entry, 1)), InvalidArgument);
+    EXPECT_THROW(csr_from_entries<double>(-1, 3, {}), InvalidArgument);
+    EXPECT_THROW(csr_from_entries<double>(1, std::int64_t{1} << 31, {}), InvalidArgument);
+    try {
+        const Entry<double> entry{0, 3, 1};
+        csr_from_entries<double>(2, 3, std::span(&entry, 1));
+    } catch (const InvalidArgument& error) {
+        EXPECT_STREQ(error.what(), "CSR matrix from entries: entry 0 is at (0, 3), counted from 0; the matrix is 2 x 3");
+    }
+}
+
+TEST(CsrFromEntries, MakesMatricesOfAnyShapeWithoutEntries) {
+    for (const std::int64_t rows : {0, 1, 5})
+        for (const std::int64_t columns : {0, 1, 5}) {
+            const CsrMatrix<double> matrix = csr_from_entries<double>(rows, columns, {});
+            EXPECT_EQ(matrix.rows, rows);
+            EXPECT_EQ(matrix.columns, columns);
+            check(matrix.view());
+        }
+}
+
+TEST(Transpose, ExchangesRowsAndColumnsAndSortsThem) {
+    const CsrMatrix<double> matrix{2, 3, {0, 3, 5}, {2, 0, 1, 2, 1}, {1, 2, 3, 4, 5}};
+    const CsrMatrix<double> result = transpose(matrix.view());
+    check(result.view());
+    EXPECT_EQ(result.rows, 3);
+    EXPECT_EQ(result.columns, 2);
+    EXPECT_THAT(result.row_offsets, ElementsAre(0, 1, 3, 5));
+    EXPECT_THAT(result.column_indices, ElementsAre(0, 0, 1, 0, 1));
+    EXPECT_THAT(result.values, ElementsAre(2, 3, 5, 1, 4));
+}
+
+TEST(Transpose, TwiceGivesAMatrixWithSortedColumnsBack) {
+    std::mt19937 random(2);
+    std::vector<Entry<float>> entries;
+    for (int k = 0; k < 3000; ++k)
+        entries.push_back({static_cast<std::int32_t>(random() % 70), static_cast<std::int32_t>(random() % 90), float(k)});
+    const CsrMatrix<float> matrix = csr_from_entries<float>(70, 90, entries);
+    const CsrMatrix<float> back = transpose(transpose(matrix.view()).view());
+    EXPECT_EQ(back.row_offsets, matrix.row_offsets);
+    EXPECT_EQ(back.column_indices, matrix.column_indices);
+    EXPECT_EQ(back.values, matrix.values);
+}
+
+TEST(Convert, RoundsEveryValueToNearest) {
+    const CsrMatrix<double> matrix{1, 4, {0, 4}, {0, 1, 2, 3}, {1 + 0x1p-24, 1 + 0x1.8p-23, 1e300, -0.0}};
+    const CsrMatrix<float> single = convert<float>(matrix.view());
+    EXPECT_THAT(single.values, ElementsAre(1, 1 + 0x1p-22F, std::numeric_limits<float>::infinity(), 0));
+    EXPECT_TRUE(std::signbit(single.values[3]));
+    EXPECT_EQ(single.column_indices, matrix.column_indices);
+    EXPECT_EQ(convert<double>(single.view()).values[1], 1 + 0x1p-22);
+}
+
+}  // namespace
+}  // namespace solver
