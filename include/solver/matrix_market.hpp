@@ -3,10 +3,15 @@
 /// Matrix Market files (Boisvert, Pozo, Remington, NISTIR 5935, 1996), plain or compressed by gzip.
 ///
 /// Read: coordinate and array; real, integer and pattern (every entry 1); general, symmetric and skew-symmetric (expanded).
-/// Complex and hermitian files are refused by name. Values are rounded to nearest once, from their decimal text to T. CRLF,
-/// blank lines, comments, tabs and a missing last newline are fine. Entries at one place are summed with one rounding; explicit
-/// zeros are kept. nan, inf and values beyond the range of T are refused, except that what is too small becomes 0 or subnormal.
-/// A file that breaks the format throws FileError "path:line: what was seen, what was expected".
+/// Complex and hermitian files are refused by name. Values are rounded to nearest once, from their decimal text to T, integers
+/// of any length too; exponents may be marked by e or by Fortran's d. CRLF, blank lines, comments and tabs anywhere, capitals
+/// in the banner and a missing last newline are fine. Entries at one place are summed with one rounding; explicit zeros are
+/// kept; columns come out sorted within each row. nan, inf and values (or sums) beyond the range of T are refused; what is too
+/// small becomes 0 or subnormal. A symmetric or skew-symmetric file stores one triangle, the lower as the format has it or the
+/// upper; one with entries on both sides is refused, since expanding a matrix that was stored whole would double it. So is a
+/// diagonal entry of a skew-symmetric matrix. At most 2^31 - 1 rows and columns.
+/// A file that breaks the format throws FileError "path:line: what was seen, what was expected", always the first such line.
+/// Whether a file is compressed is seen from its content, not from its name.
 
 #include "solver/csr_matrix.hpp"
 #include "solver/dense_matrix.hpp"

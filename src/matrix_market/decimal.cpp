@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <string_view>
 
 namespace solver::matrix_market {
 namespace {
@@ -20,13 +22,17 @@ bool is_large(const Decimal& decimal) {
 
 template <class T>
 T nearest_by_library(const Decimal& decimal) {
-    std::string text(decimal.begin + (*decimal.begin == '+'), decimal.end);
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+    std::string_view text(decimal.begin + (*decimal.begin == '+'), decimal.end);
+    std::string with_e;  // from_chars knows no d
+    if (decimal.fortran) {
+        with_e = text;
+        std::replace_if(
+            with_e.begin(), with_e.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+        text = with_e;
+    }
     T value{};
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool too_large =
-        code == std::errc::result_out_of_range ? is_large(decimal) : std::abs(value) > std::numeric_limits<T>::max();
+    const bool too_large = code == std::errc::result_out_of_range ? is_large(decimal) : std::isinf(value);
     if (too_large)
         throw LineError(decimal.begin,
                         fmt::format("{} is beyond the range of {} precision, {:.3g}", seen(decimal.begin),

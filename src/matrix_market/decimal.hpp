@@ -14,6 +14,7 @@ namespace solver::matrix_market {
 struct Decimal {
     bool negative = false;
     bool whole = true;          ///< neither a point nor an exponent
+    bool fortran = false;       ///< the exponent is marked by d or D
     bool exact = true;          ///< digits has all of them
     std::uint64_t digits = 0;   ///< as a whole number, without the point
     std::int64_t exponent = 0;  ///< of ten
@@ -39,6 +40,7 @@ inline Decimal split_decimal(const char* p) {
     decimal.exact = digit_count <= 19;  // below 10^19 < 2^64
     bool valid = digit_count > 0;
     if (*p == 'e' || *p == 'E' || *p == 'd' || *p == 'D') {
+        decimal.fortran = *p == 'd' || *p == 'D';
         ++p;
         const bool negative = *p == '-';
         if (*p == '-' || *p == '+') ++p;
