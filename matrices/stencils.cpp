@@ -1,0 +1,82 @@
+#include "matrices/stencils.hpp"
+
+#include "matrices/row_by_row.hpp"
+
+#include <array>
+#include <vector>
+
+namespace solver::matrices {
+namespace {
+
+struct Neighbour {
+    std::array<int, 3> offset;  // along x, y, z
+    double value;
+};
+
+/// The matrix whose row at the point (x, y, z) has stencil(x, y, z), as far as it lies within the grid.
+template <class Stencil>
+CsrMatrix<double> on_grid(std::int64_t nx, std::int64_t ny, std::int64_t nz, std::int64_t points_in_stencil, const Stencil& stencil) {
+    const std::int64_t points = nx * ny * nz;
+    CsrMatrix<double> matrix = empty_matrix(points, points * points_in_stencil);
+    const auto inside = [](std::int64_t i, std::int64_t count) { return 0 <= i && i < count; };
+    std::vector<RowEntry> row;
+    for (std::int64_t z = 0; z < nz; ++z) {
+        for (std::int64_t y = 0; y < ny; ++y) {
+            for (std::int64_t x = 0; x < nx; ++x) {
+                row.clear();
+                for (const auto& [offset, value] : stencil(x, y)) {
+                    const std::int64_t i = x + offset[0], j = y + offset[1], k = z + offset[2];
+                    if (inside(i, nx) && inside(j, ny) && inside(k, nz))
+                        row.push_back({static_cast<std::int32_t>((k * ny + j) * nx + i), value});
+                }
+                append_row(matrix, row);
+            }
+        }
+    }
+    return matrix;
+}
+
+/// The center and its neighbours that differ in at most `directions` directions of the first `dimensions`.
+std::vector<Neighbour> neighbours(int dimensions, int directions) {
+    std::vector<Neighbour> stencil;
+    for (int z = dimensions == 3 ? -1 : 0; z <= (dimensions == 3 ? 1 : 0); ++z)
+        for (int y = -1; y <= 1; ++y)
+            for (int x = -1; x <= 1; ++x)
+                if (x * x + y * y + z * z <= directions) stencil.push_back({{x, y, z}, -1.0});
+    for (Neighbour& point : stencil)
+        if (point.offset == std::array<int, 3>{}) point.value = static_cast<double>(stencil.size() - 1);
+    return stencil;
+}
+
+CsrMatrix<double> constant_stencil(std::int64_t n, int dimensions, int directions) {
+    const std::vector<Neighbour> stencil = neighbours(dimensions, directions);
+    return on_grid(n, n, dimensions == 3 ? n : 1, static_cast<std::int64_t>(stencil.size()),
+                   [&](std::int64_t, std::int64_t) -> const std::vector<Neighbour>& { return stencil; });
+}
+
+}  // namespace
+
+CsrMatrix<double> poisson2d(std::int64_t n) { return constant_stencil(n, 2, 1); }
+
+CsrMatrix<double> poisson3d(std::int64_t n) { return constant_stencil(n, 3, 1); }
+
+CsrMatrix<double> stencil27(std::int64_t n) { return constant_stencil(n, 3, 3); }
+
+CsrMatrix<double> convection_diffusion(std::int64_t n) {
+    const double h = 2.0 / static_cast<double>(n + 1);
+    const auto coordinate = [&](std::int64_t i) { return static_cast<double>(i + 1) * h - 1; };
+    return on_grid(n, n, 1, 5, [&](std::int64_t i, std::int64_t j) {
+        const double x = coordinate(i), y = coordinate(j);
+        const double wind_x = 200 * h * (2 * y * (1 - x * x));
+        const double wind_y = -200 * h * (2 * x * (1 - y * y));
+        const double west = 1 + (wind_x > 0 ? wind_x : 0), east = 1 - (wind_x < 0 ? wind_x : 0);
+        const double south = 1 + (wind_y > 0 ? wind_y : 0), north = 1 - (wind_y < 0 ? wind_y : 0);
+        return std::array<Neighbour, 5>{{{{0, -1, 0}, -south},
+                                         {{-1, 0, 0}, -west},
+                                         {{0, 0, 0}, west + east + south + north},
+                                         {{1, 0, 0}, -east},
+                                         {{0, 1, 0}, -north}}};
+    });
+}
+
+}  // namespace solver::matrices
