@@ -1,0 +1,72 @@
+#include "matrices/closest_names.hpp"
+
+#include "matrices/generators.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace solver::matrices {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How many letters must be put in, taken out or changed to make one text of the other (Levenshtein 1966).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+        }
+    }
+    return row.back();
+}
+
+/// What is compared: small letters, no suffix, and for names that end in a size the letter n instead of it.
+std::string bare(std::string name) {
+    for (const std::string_view suffix : {".gz", ".mtx"})
+        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+    if (digits < name.size()) name.replace(digits, std::string::npos, "n");
+    for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return name;
+}
+
+std::vector<std::string> known_names(const std::vector<fs::path>& folders) {
+    std::vector<std::string> names;
+    for (const GeneratorKind& kind : generator_kinds()) names.emplace_back(kind.pattern);
+    for (const fs::path& folder : folders) {
+        std::error_code error;
+        for (fs::directory_iterator file(folder, error); !error && file != fs::directory_iterator(); file.increment(error)) {
+            const std::string name = file->path().filename().string();
+            if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) names.push_back(name);
+        }
+    }
+    return names;
+}
+
+}  // namespace
+
+std::vector<std::string> closest_names(const std::string& name, const std::vector<fs::path>& folders) {
+    constexpr std::size_t longest = 100;  // what is longer is no typing mistake
+    const std::string wanted = bare(fs::path(name).filename().string());
+    if (wanted.empty() || wanted.size() > longest) return {};
+    std::vector<std::pair<std::size_t, std::string>> ranked;
+    for (const std::string& known : known_names(folders)) {
+        const std::size_t distance = edit_distance(wanted, bare(known));
+        if (distance <= std::max<std::size_t>(2, wanted.size() / 3)) ranked.emplace_back(distance, known);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, ranked.size()); ++i) names.push_back(ranked[i].second);
+    return names;
+}
+
+}  // namespace solver::matrices

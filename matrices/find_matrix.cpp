@@ -1,0 +1,108 @@
+#include "matrices/find_matrix.hpp"
+
+#include "matrices/closest_names.hpp"
+
+#include "solver/error.hpp"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <optional>
+#include <string_view>
+#include <unistd.h>
+
+namespace solver::matrices {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> environment(const char* variable) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return value;
+}
+
+void append_parts(std::vector<fs::path>& folders, std::string_view colon_separated) {
+    while (!colon_separated.empty()) {
+        const std::size_t colon = std::min(colon_separated.find(':'), colon_separated.size());
+        if (colon > 0) folders.emplace_back(colon_separated.substr(0, colon));
+        colon_separated.remove_prefix(std::min(colon + 1, colon_separated.size()));
+    }
+}
+
+std::optional<fs::path> cache_folder() {
+    if (const auto cache = environment("SOLVER_CACHE")) return fs::path(*cache);
+    if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "solver";
+    if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "solver";
+    return std::nullopt;
+}
+
+/// The names that a file of this matrix may have.
+std::vector<std::string> file_names(const std::string& name) {
+    std::vector<std::string> names{name};
+    if (!name.ends_with(".gz")) names.push_back(name + ".gz");
+    if (!fs::path(name).has_extension()) {
+        names.push_back(name + ".mtx");
+        names.push_back(name + ".mtx.gz");
+    }
+    return names;
+}
+
+/// Whether a file is there to be read; what is there but of no use is an error, for something else would be taken silently.
+bool usable(const fs::path& path) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) return false;
+    if (error) {
+        // No folder of that name, or a name too long for a file: then nothing is there.
+        if (error == std::errc::not_a_directory || error == std::errc::filename_too_long) return false;
+        throw FileError(path.string(), 0, fmt::format("cannot be looked at ({}); expected a Matrix Market file", error.message()));
+    }
+    if (fs::is_directory(status))
+        throw FileError(path.string(), 0, "is a directory; expected a Matrix Market file (.mtx or .mtx.gz): name a file in it");
+    if (::access(path.c_str(), R_OK) != 0)
+        throw FileError(path.string(), 0, "exists but may not be read by this user; check its permissions (chmod +r)");
+    return true;
+}
+
+std::string not_found(const std::string& name, const std::vector<fs::path>& tried, const std::vector<fs::path>& folders) {
+    std::string text = "no such matrix. Tried:\n";
+    for (const fs::path& path : tried) text += fmt::format("  {}\n", path.string());
+    text += "and the generators:\n";
+    for (const GeneratorKind& kind : generator_kinds()) text += fmt::format("  {:<27} {}\n", kind.pattern, kind.purpose);
+    const std::vector<std::string> close = closest_names(name, folders);
+    if (!close.empty()) text += fmt::format("Closest names: {}\n", fmt::join(close, ", "));
+    return text + "SOLVER_MATRIX_PATH may name further folders, with colons between them.";
+}
+
+}  // namespace
+
+std::vector<fs::path> matrix_folders() {
+    std::vector<fs::path> folders;
+    if (const auto path = environment("SOLVER_MATRIX_PATH")) append_parts(folders, *path);
+    folders.emplace_back(SOLVER_MATRICES_SOURCE_FOLDER);
+    folders.emplace_back(SOLVER_MATRICES_INSTALLED_FOLDER);
+    if (const auto cache = cache_folder()) folders.push_back(*cache);
+    return folders;
+}
+
+FoundMatrix find_matrix(const std::string& name, const std::vector<fs::path>& folders) {
+    if (name.empty()) throw InvalidArgument("the name of the matrix is empty; expected a file or a generator, as in dc2_like.mtx");
+    std::vector<fs::path> places{""};
+    if (fs::path(name).is_relative()) places.insert(places.end(), folders.begin(), folders.end());
+
+    std::vector<fs::path> tried;
+    for (const fs::path& place : places) {
+        for (const std::string& file_name : file_names(name)) {
+            const fs::path path = place / file_name;
+            if (usable(path)) return {path, path == name ? "" : fmt::format("matrix {}: {}", name, path.string())};
+            tried.push_back(path);
+        }
+    }
+    if (auto generator = find_generator(name)) {
+        std::string announcement = fmt::format("matrix {}: no such file, generated ({})", name, generator->purpose);
+        return {std::move(*generator), std::move(announcement)};
+    }
+    throw FileError(name, 0, not_found(name, tried, folders));
+}
+
+}  // namespace solver::matrices
