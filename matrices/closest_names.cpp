@@ -28,12 +28,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-/// What is compared: small letters, no suffix, and for names that end in a size the letter n instead of it.
+/// What is compared: small letters, no suffix, and the letter n for a size after an underscore.
 std::string bare(std::string name) {
     for (const std::string_view suffix : {".gz", ".mtx"})
         if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
     const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-    if (digits < name.size()) name.replace(digits, std::string::npos, "n");
+    if (digits < name.size() && digits > 0 && name[digits - 1] == '_') name.replace(digits, std::string::npos, "n");
     for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return name;
 }
@@ -59,7 +59,8 @@ std::vector<std::string> closest_names(const std::string& name, const std::vecto
     if (wanted.empty() || wanted.size() > longest) return {};
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const std::string& known : known_names(folders)) {
-        const std::size_t distance = edit_distance(wanted, bare(known));
+        const std::string candidate = bare(known);
+        const std::size_t distance = candidate.starts_with(wanted) ? 1 : edit_distance(wanted, candidate);
         if (distance <= std::max<std::size_t>(2, wanted.size() / 3)) ranked.emplace_back(distance, known);
     }
     std::sort(ranked.begin(), ranked.end());

@@ -21,8 +21,8 @@ constexpr Node rail_b = 90;
 constexpr int rail_a_row = 114'190, rail_a_column = 114'174;
 constexpr int rail_b_row = 47'193, rail_b_column = 47'175;
 constexpr int nets = 26;
-constexpr int one_way = 97'435;     // off-diagonal entries without a mirror: pattern symmetry 0.85
-constexpr int reciprocal = 77'947;  // pairs of equal mirrored entries: numeric symmetry 0.24
+constexpr int one_way = 97'435;      // off-diagonal entries without a mirror: pattern symmetry 0.85
+constexpr int reciprocal = 77'947;   // pairs of equal mirrored entries: numeric symmetry 0.24
 constexpr double quantum = 0x1p-17;  // of row B: its entries below 128 are then representable in float
 constexpr double rail_b_diagonal = 58'106.8515625;
 constexpr double rail_b_excess = -655 * quantum;  // nearest to -0.005; the source adds -1
@@ -110,10 +110,18 @@ Nodes place_nodes(Random& random) {
                 nodes.wires.push_back(node);
                 nodes.chains[random.coin() ? 1 : 0].push_back(node);
                 break;
-            case Kind::diode: nodes.diodes.push_back(node); break;
-            case Kind::gate: nodes.gates.push_back(node); break;
-            case Kind::fixed: nodes.fixed.push_back(node); break;
-            case Kind::branch: nodes.branches.push_back(node); break;
+            case Kind::diode:
+                nodes.diodes.push_back(node);
+                break;
+            case Kind::gate:
+                nodes.gates.push_back(node);
+                break;
+            case Kind::fixed:
+                nodes.fixed.push_back(node);
+                break;
+            case Kind::branch:
+                nodes.branches.push_back(node);
+                break;
         }
     }
     return nodes;

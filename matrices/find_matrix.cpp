@@ -4,11 +4,12 @@
 
 #include "solver/error.hpp"
 
-#include <cstdlib>
 #include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
-#include <unistd.h>
 
 namespace solver::matrices {
 namespace {
@@ -51,11 +52,17 @@ std::vector<std::string> file_names(const std::string& name) {
 bool usable(const fs::path& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) return false;
+    if (status.type() == fs::file_type::not_found) {
+        if (fs::is_symlink(fs::symlink_status(path, error)))
+            throw FileError(path.string(), 0,
+                            "is a symbolic link to a file that does not exist; expected a Matrix Market file");
+        return false;
+    }
     if (error) {
         // No folder of that name, or a name too long for a file: then nothing is there.
         if (error == std::errc::not_a_directory || error == std::errc::filename_too_long) return false;
-        throw FileError(path.string(), 0, fmt::format("cannot be looked at ({}); expected a Matrix Market file", error.message()));
+        throw FileError(path.string(), 0,
+                        fmt::format("cannot be looked at ({}); expected a Matrix Market file", error.message()));
     }
     if (fs::is_directory(status))
         throw FileError(path.string(), 0, "is a directory; expected a Matrix Market file (.mtx or .mtx.gz): name a file in it");
@@ -86,7 +93,8 @@ std::vector<fs::path> matrix_folders() {
 }
 
 FoundMatrix find_matrix(const std::string& name, const std::vector<fs::path>& folders) {
-    if (name.empty()) throw InvalidArgument("the name of the matrix is empty; expected a file or a generator, as in dc2_like.mtx");
+    if (name.empty())
+        throw InvalidArgument("the name of the matrix is empty; expected a file or a generator, as in dc2_like.mtx");
     std::vector<fs::path> places{""};
     if (fs::path(name).is_relative()) places.insert(places.end(), folders.begin(), folders.end());
 

@@ -6,11 +6,11 @@
 
 #include "solver/error.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
 #include <array>
 #include <charconv>
-#include <fmt/format.h>
 #include <limits>
-#include <unistd.h>
 
 namespace solver::matrices {
 namespace {
@@ -59,16 +59,18 @@ std::int64_t checked_size(std::string_view name, std::string_view digits, int di
     constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
     std::int64_t n = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    const bool a_number = end == digits.data() + digits.size() && (error == std::errc() || error == std::errc::result_out_of_range);
+    const bool a_number =
+        end == digits.data() + digits.size() && (error == std::errc() || error == std::errc::result_out_of_range);
     if (digits.empty() || !a_number || (error == std::errc() && n < 1))
-        throw InvalidArgument(fmt::format("matrix '{}': '{}' stands where a size N >= 1 is expected, as in {}100.mtx", name, digits,
-                                          name.substr(0, name.size() - digits.size())));
+        throw InvalidArgument(fmt::format("matrix '{}': '{}' stands where a size N >= 1 is expected, as in {}100.mtx", name,
+                                          digits, name.substr(0, name.size() - digits.size())));
     std::int64_t rows = 1;
     for (int i = 0; i < dimensions; ++i) {
         if (error != std::errc() || n > most_rows / rows)
-            throw InvalidArgument(fmt::format("matrix '{}': N = {} gives more than {} rows, which is what 32-bit column indices can "
-                                              "count; choose a smaller N",
-                                              name, digits, most_rows));
+            throw InvalidArgument(
+                fmt::format("matrix '{}': N = {} gives more than {} rows, which is what 32-bit column indices can "
+                            "count; choose a smaller N",
+                            name, digits, most_rows));
         rows *= n;
     }
     return n;
@@ -79,10 +81,10 @@ void require_memory(std::string_view name, std::int64_t rows, std::int64_t entri
     const std::int64_t available = memory_of_this_machine();
     constexpr double gigabyte = 1e9;
     if (needed > available)
-        throw InvalidArgument(fmt::format("matrix '{}' has about {} entries and takes {:.1f} GB; this machine has {:.1f} GB of memory; "
-                                          "choose a smaller N",
-                                          name, entries, static_cast<double>(needed) / gigabyte,
-                                          static_cast<double>(available) / gigabyte));
+        throw InvalidArgument(
+            fmt::format("matrix '{}' has about {} entries and takes {:.1f} GB; this machine has {:.1f} GB of memory; "
+                        "choose a smaller N",
+                        name, entries, static_cast<double>(needed) / gigabyte, static_cast<double>(available) / gigabyte));
 }
 
 Generator member_of(const Family& family, std::string_view name) {

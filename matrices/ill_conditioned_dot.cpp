@@ -5,8 +5,9 @@
 #include "solver/error.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
-#include <cstddef>
 #include <fmt/format.h>
+#include <algorithm>
+#include <cstddef>
 #include <numeric>
 
 namespace solver::matrices {
@@ -35,12 +36,18 @@ IllConditionedDot in_random_order(const IllConditionedDot& dot, Random& random) 
 }  // namespace
 
 IllConditionedDot ill_conditioned_dot(std::int64_t n, double condition, std::uint64_t seed) {
-    if (n < 6) throw InvalidArgument(fmt::format("ill-conditioned dot product: {} elements asked for, at least 6 are needed", n));
     if (!(condition >= 1 && condition <= 1e100))
         throw InvalidArgument(fmt::format("ill-conditioned dot product: condition number {}, expected 1 to 1e100", condition));
+    const int exponent_of_condition = log2_rounded_up(condition);
+    const int least_n = std::max(6, 2 * (exponent_of_condition / 53 + 2));
+    if (n < least_n)
+        throw InvalidArgument(
+            fmt::format("ill-conditioned dot product: {} elements cannot have condition number {}, {} can: each one in "
+                        "the second half cancels 53 bits",
+                        n, condition, least_n));
 
     Random random(seed);
-    const int half_exponent = log2_rounded_up(condition) / 2;
+    const int half_exponent = exponent_of_condition / 2;
     const std::int64_t half = n / 2;
     IllConditionedDot dot;
     Superaccumulator sum, magnitudes;

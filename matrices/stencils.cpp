@@ -15,7 +15,8 @@ struct Neighbour {
 
 /// The matrix whose row at the point (x, y, z) has stencil(x, y, z), as far as it lies within the grid.
 template <class Stencil>
-CsrMatrix<double> on_grid(std::int64_t nx, std::int64_t ny, std::int64_t nz, std::int64_t points_in_stencil, const Stencil& stencil) {
+CsrMatrix<double> on_grid(std::int64_t nx, std::int64_t ny, std::int64_t nz, std::int64_t points_in_stencil,
+                          const Stencil& stencil) {
     const std::int64_t points = nx * ny * nz;
     CsrMatrix<double> matrix = empty_matrix(points, points * points_in_stencil);
     const auto inside = [](std::int64_t i, std::int64_t count) { return 0 <= i && i < count; };

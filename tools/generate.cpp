@@ -5,9 +5,10 @@
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ostream.h>
 #include <boost/program_options.hpp>
 #include <filesystem>
-#include <fmt/format.h>
 #include <iostream>
 #include <string>
 
@@ -20,7 +21,8 @@ constexpr int success = 0, bad_usage = 1;
 
 std::string list_of_generators() {
     std::string text;
-    for (const auto& kind : solver::matrices::generator_kinds()) text += fmt::format("  {:<27} {}\n", kind.pattern, kind.purpose);
+    for (const auto& kind : solver::matrices::generator_kinds())
+        text += fmt::format("  {:<27} {}\n", kind.pattern, kind.purpose);
     return text;
 }
 
@@ -36,7 +38,8 @@ void generate(const options::variables_map& chosen) {
     if (chosen.count("name") == 0) throw InvalidArgument("no NAME given, as in dc2_like.mtx; --list shows the names");
     const auto name = chosen["name"].as<std::string>();
     const auto generator = solver::matrices::find_generator(name);
-    if (!generator) throw InvalidArgument(fmt::format("there is no generator '{}'; expected one of\n{}", name, list_of_generators()));
+    if (!generator)
+        throw InvalidArgument(fmt::format("there is no generator '{}'; expected one of\n{}", name, list_of_generators()));
 
     const std::filesystem::path output = chosen.count("output") != 0 ? chosen["output"].as<std::string>() : generator->name;
     if (std::filesystem::exists(output) && chosen.count("force") == 0)

@@ -1,0 +1,181 @@
+#include "matrices/generators.hpp"
+#include "matrices/ill_conditioned_dot.hpp"
+
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <bit>
+#include <boost/multiprecision/mpfr.hpp>
+#include <cmath>
+#include <functional>
+
+namespace solver::matrices {
+namespace {
+
+using testing::HasSubstr;
+using Wide = boost::multiprecision::number<boost::multiprecision::mpfr_float_backend<1000>>;
+
+/// FNV-1a (64 bits) over 8 bytes a number, the lowest byte first.
+class Hash {
+public:
+    void add(std::uint64_t number) {
+        for (int byte = 0; byte < 8; ++byte) state_ = (state_ ^ ((number >> (8 * byte)) & 0xff)) * 0x100000001b3u;
+    }
+    void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+    std::uint64_t value() const { return state_; }
+
+private:
+    std::uint64_t state_ = 0xcbf29ce484222325u;
+};
+
+CsrMatrix<double> make(const std::string& name) { return find_generator(name).value().make(); }
+
+std::uint64_t hash_of(const std::string& name) {
+    const CsrMatrix<double> matrix = make(name);
+    Hash hash;
+    hash.add(static_cast<std::uint64_t>(matrix.rows));
+    hash.add(static_cast<std::uint64_t>(matrix.columns));
+    for (const auto offset : matrix.row_offsets) hash.add(static_cast<std::uint64_t>(offset));
+    for (const auto column : matrix.column_indices) hash.add(static_cast<std::uint64_t>(column));
+    for (const double value : matrix.values) hash.add(value);
+    return hash.value();
+}
+
+std::string message_of(const std::string& name) {
+    try {
+        find_generator(name);
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Generators, MakeTheSameMatrixOnEveryMachine) {
+    EXPECT_EQ(hash_of("poisson2d_7.mtx"), 0xecbea3ced1960bfcu);
+    EXPECT_EQ(hash_of("poisson3d_5.mtx"), 0xcc503d1915c8f73au);
+    EXPECT_EQ(hash_of("stencil27_4.mtx"), 0x48b94e1d36afb91du);
+    EXPECT_EQ(hash_of("convection_diffusion_9.mtx"), 0xa8766d4f2c2d9c37u);
+    EXPECT_EQ(hash_of("power_law_1000.mtx"), 0x6712fb060f934c3eu);
+    EXPECT_EQ(hash_of("dc2_like.mtx"), 0xd6343b7826f70e83u);
+}
+
+TEST(Generators, MakeMatricesThatPassTheCheckWithSortedColumns) {
+    for (const char* name :
+         {"poisson2d_1", "poisson2d_30", "poisson3d_8", "stencil27_1", "stencil27_6", "convection_diffusion_20", "power_law_1",
+          "power_law_2", "power_law_3", "power_law_5000", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<double> matrix = make(name);
+        EXPECT_EQ(matrix.rows, matrix.columns);
+        check(matrix.view());
+        for (std::int64_t i = 0; i < matrix.rows; ++i)
+            for (std::int64_t k = matrix.row_offsets[i] + 1; k < matrix.row_offsets[i + 1]; ++k)
+                ASSERT_LT(matrix.column_indices[k - 1], matrix.column_indices[k]);
+    }
+}
+
+TEST(Generators, CountTheEntriesOfStencils) {
+    EXPECT_EQ(make("poisson2d_10").nonzeros(), 5 * 100 - 4 * 10);
+    EXPECT_EQ(make("convection_diffusion_10").nonzeros(), 5 * 100 - 4 * 10);
+    EXPECT_EQ(make("poisson3d_10").nonzeros(), 7 * 1000 - 6 * 100);
+    EXPECT_EQ(make("stencil27_10").nonzeros(), 28 * 28 * 28);  // (3 n - 2)^3
+}
+
+TEST(Generators, MakeInteriorRowsThatSumToZero) {
+    for (const char* name : {"poisson2d_5", "poisson3d_5", "stencil27_5"}) {
+        const CsrMatrix<double> matrix = make(name);
+        const std::int64_t middle = matrix.rows / 2;
+        double sum = 0;
+        for (std::int64_t k = matrix.row_offsets[middle]; k < matrix.row_offsets[middle + 1]; ++k) sum += matrix.values[k];
+        EXPECT_EQ(sum, 0.0) << name;
+    }
+}
+
+TEST(Generators, MakeConvectionDiffusionUnsymmetricWithPositiveDiagonalsAlone) {
+    const CsrMatrix<double> matrix = make("convection_diffusion_5");
+    EXPECT_NE(transpose(matrix.view()).values, matrix.values);
+    for (std::int64_t i = 0; i < matrix.rows; ++i)
+        for (std::int64_t k = matrix.row_offsets[i]; k < matrix.row_offsets[i + 1]; ++k)
+            EXPECT_EQ(matrix.values[k] > 0, matrix.column_indices[k] == i);
+}
+
+TEST(Generators, GivePowerLawMatricesAFewHugeRowsAndADominantDiagonal) {
+    const CsrMatrix<double> matrix = make("power_law_20000");
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        lengths.push_back(matrix.view().row_length(i));
+        double diagonal = 0, others = 0;
+        for (std::int64_t k = matrix.row_offsets[i]; k < matrix.row_offsets[i + 1]; ++k)
+            (matrix.column_indices[k] == i ? diagonal : others) += std::abs(matrix.values[k]);
+        ASSERT_GT(diagonal, others);
+    }
+    std::sort(lengths.begin(), lengths.end(), std::greater<>());
+    EXPECT_NEAR(static_cast<double>(lengths[0]), 5000, 5);
+    EXPECT_NEAR(static_cast<double>(lengths[9]), 500, 5);
+    EXPECT_LE(lengths[10000], 4);
+}
+
+TEST(Generators, AreFoundWithAndWithoutSuffix) {
+    EXPECT_EQ(find_generator("poisson2d_12")->name, "poisson2d_12.mtx");
+    EXPECT_EQ(find_generator("poisson2d_12.mtx")->name, "poisson2d_12.mtx");
+    EXPECT_EQ(find_generator("dc2_like")->name, "dc2_like.mtx");
+    for (const char* name : {"dc2", "dc2_like_5", "poisson2d", "", ".mtx"}) EXPECT_FALSE(find_generator(name)) << name;
+}
+
+TEST(Generators, RefuseSizesThatAreNoneOrTooLarge) {
+    for (const char* name : {"poisson2d_", "poisson2d_0", "poisson2d_-3", "poisson2d_ten", "poisson2d_5x", "poisson2d_+5"})
+        EXPECT_THAT(message_of(name), HasSubstr("size N >= 1")) << name;
+    for (const char* name :
+         {"poisson2d_46341", "poisson3d_1291", "stencil27_99999", "power_law_2147483648", "poisson2d_99999999999999999999999"})
+        EXPECT_THAT(message_of(name), HasSubstr("2147483647 rows")) << name;
+}
+
+TEST(Generators, RefuseWhatDoesNotFitIntoMemory) {
+    // 27 entries for each of 2.1e9 rows: 713 GB.
+    const std::string message = message_of("stencil27_1290");
+    if (message.empty()) GTEST_SKIP() << "this machine has the memory";
+    EXPECT_THAT(message, HasSubstr("GB of memory"));
+}
+
+TEST(IllConditionedDot, IsTheSameOnEveryMachine) {
+    const IllConditionedDot dot = ill_conditioned_dot(50, 1e30);
+    Hash hash;
+    for (const double x : dot.x) hash.add(x);
+    for (const double y : dot.y) hash.add(y);
+    EXPECT_EQ(hash.value(), 0x6260c61c18d029bcu);
+}
+
+TEST(IllConditionedDot, HasAConditionNumberNearTheOneAskedFor) {
+    for (const double wanted : {1e2, 1e8, 1e16, 1e30, 1e60, 1e100}) {
+        for (const std::int64_t n : {16, 101, 1000}) {
+            const IllConditionedDot dot = ill_conditioned_dot(n, wanted);
+            ASSERT_EQ(dot.x.size(), static_cast<std::size_t>(n));
+            ASSERT_EQ(dot.y.size(), static_cast<std::size_t>(n));
+            Wide sum = 0, magnitudes = 0;
+            for (std::size_t i = 0; i < dot.x.size(); ++i) {
+                const Wide product = Wide(dot.x[i]) * Wide(dot.y[i]);
+                sum += product;
+                magnitudes += abs(product);
+            }
+            const double condition = Wide(2 * magnitudes / abs(sum)).convert_to<double>();
+            EXPECT_EQ(dot.exact, sum.convert_to<double>());
+            EXPECT_NEAR(dot.condition / condition, 1, 1e-12);
+            const double digits_too_many = std::log10(condition) - std::log10(wanted);
+            EXPECT_GT(digits_too_many, -2) << wanted << " " << n;
+            EXPECT_LT(digits_too_many, 5) << wanted << " " << n;
+        }
+    }
+}
+
+TEST(IllConditionedDot, RefusesWhatItCannotMake) {
+    EXPECT_THROW(ill_conditioned_dot(5, 10), InvalidArgument);
+    EXPECT_THROW(ill_conditioned_dot(15, 1e100), InvalidArgument);
+    EXPECT_THROW(ill_conditioned_dot(10, 0.5), InvalidArgument);
+    EXPECT_THROW(ill_conditioned_dot(10, 1e101), InvalidArgument);
+    EXPECT_THROW(ill_conditioned_dot(10, std::nan("")), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace solver::matrices
