@@ -1,0 +1,58 @@
+#include "solver/preconditioner.hpp"
+
+#include "preconditioner/identity.hpp"
+#include "preconditioner/jacobi.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace solver {
+namespace {
+
+constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0};
+
+}  // namespace
+
+std::string_view to_string(PreconditionerKind kind) {
+    switch (kind) {
+        case PreconditionerKind::none:
+            return "none";
+        case PreconditionerKind::jacobi:
+            return "jacobi";
+        case PreconditionerKind::ilu0:
+            return "ilu0";
+    }
+    throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
+}
+
+PreconditionerKind preconditioner_from_text(std::string_view text) {
+    for (const PreconditionerKind kind : kinds)
+        if (text == to_string(kind)) return kind;
+    throw InvalidArgument(fmt::format("preconditioner '{}' is not known; choose none, jacobi or ilu0", text));
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
+                                                       const Device& device) {
+    if (a.rows != a.columns)
+        throw DimensionMismatch(
+            fmt::format("preconditioner {}: A is {} x {}, but must be square", to_string(kind), a.rows, a.columns));
+    switch (kind) {
+        case PreconditionerKind::none:
+            return std::make_unique<Identity<T>>(a.rows);
+        case PreconditionerKind::jacobi:
+            return std::make_unique<Jacobi<T>>(a, accuracy, device);
+        case PreconditionerKind::ilu0:
+            break;
+    }
+    throw NotSupported("preconditioner ilu0: not there yet");
+}
+
+template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const CsrView<float>&, Accuracy,
+                                                                    const Device&);
+template std::unique_ptr<Preconditioner<double>> make_preconditioner(PreconditionerKind, const CsrView<double>&, Accuracy,
+                                                                     const Device&);
+
+}  // namespace solver

@@ -1,0 +1,20 @@
+#pragma once
+
+/// Checks that preconditioners share.
+
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace solver {
+
+/// Throws DimensionMismatch unless r and z have n elements.
+inline void check_lengths(const char* name, std::size_t n, std::size_t r, std::size_t z) {
+    if (r != n || z != n)
+        throw DimensionMismatch(
+            fmt::format("preconditioner {}: r has {} elements, z {}; A has {} rows, and both need as many", name, r, z, n));
+}
+
+}  // namespace solver

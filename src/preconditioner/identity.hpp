@@ -1,0 +1,26 @@
+#pragma once
+
+/// No preconditioner: M = I.
+
+#include "preconditioner/check.hpp"
+#include "solver/preconditioner.hpp"
+
+#include <algorithm>
+
+namespace solver {
+
+template <class T>
+class Identity final : public Preconditioner<T> {
+public:
+    explicit Identity(std::int64_t rows) : rows_(static_cast<std::size_t>(rows)) {}
+
+    void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
+        check_lengths("none", rows_, r.size(), z.size());
+        std::copy(r.begin(), r.end(), z.begin());
+    }
+
+private:
+    std::size_t rows_;
+};
+
+}  // namespace solver
