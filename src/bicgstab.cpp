@@ -1,6 +1,7 @@
 #include "solver/bicgstab.hpp"
 
 #include "bicgstab/solve.hpp"
+#include "cpu/floating_point_guard.hpp"
 #include "cpu/solver_backend.hpp"
 #include "solver/error.hpp"
 
@@ -49,6 +50,7 @@ std::string_view to_string(SolveStatus status) {
 template <class T>
 SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                      const BicgstabOptions& options) {
+    const cpu::FloatingPointGuard guard;
     check_arguments<T>(a.matrix(), b, x, x_low, options);
     CpuSolverBackend<T> backend(a, m, b, options.accuracy);
     BicgstabSolve solve(backend, options, !x_low.empty());

@@ -1,6 +1,8 @@
 #include "solver/preconditioner.hpp"
 
+#include "cpu/floating_point_guard.hpp"
 #include "preconditioner/identity.hpp"
+#include "preconditioner/ilu0.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "solver/error.hpp"
 
@@ -36,6 +38,7 @@ PreconditionerKind preconditioner_from_text(std::string_view text) {
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device) {
+    const cpu::FloatingPointGuard guard;
     if (a.rows != a.columns)
         throw DimensionMismatch(
             fmt::format("preconditioner {}: A is {} x {}, but must be square", to_string(kind), a.rows, a.columns));
@@ -43,11 +46,11 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         case PreconditionerKind::none:
             return std::make_unique<Identity<T>>(a.rows);
         case PreconditionerKind::jacobi:
-            return std::make_unique<Jacobi<T>>(a, accuracy, device);
+            return std::make_unique<Jacobi<T>>(a, device);
         case PreconditionerKind::ilu0:
-            break;
+            return std::make_unique<Ilu0<T>>(a, accuracy, device);
     }
-    throw NotSupported("preconditioner ilu0: not there yet");
+    throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
 
 template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const CsrView<float>&, Accuracy,

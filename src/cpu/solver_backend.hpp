@@ -2,6 +2,7 @@
 
 /// BiCGStab's backend on the processor.
 
+#include "cpu/elementwise.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/numeric/error_free.hpp"
 #include "solver/preconditioner.hpp"
@@ -56,40 +57,42 @@ public:
     double true_norm(const Vector& x) const { return solver::norm2(span(x), true_accuracy_, a_.device()); }
 
     void scale(T alpha, Vector& out) const {
-        update(out, [=](T element, std::size_t) { return mul_rn(alpha, element); });
+        update(out, [=](T element, std::int64_t) { return mul_rn(alpha, element); });
     }
     void subtract(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
-        update(out, [=](T element, std::size_t i) { return add_rn(element, -mul_rn(alpha, xs[i])); });
+        update(out, [=](T element, std::int64_t i) { return add_rn(element, -mul_rn(alpha, xs[i])); });
     }
     void add(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
-        update(out, [=](T element, std::size_t i) { return add_rn(element, mul_rn(alpha, xs[i])); });
+        update(out, [=](T element, std::int64_t i) { return add_rn(element, mul_rn(alpha, xs[i])); });
     }
     void add_both(T alpha, const Vector& x, T omega, const Vector& y, Vector& out) const {
         const T* xs = x.data();
         const T* ys = y.data();
         update(out,
-               [=](T element, std::size_t i) { return add_rn(add_rn(element, mul_rn(alpha, xs[i])), mul_rn(omega, ys[i])); });
+               [=](T element, std::int64_t i) { return add_rn(add_rn(element, mul_rn(alpha, xs[i])), mul_rn(omega, ys[i])); });
     }
     void direction(const Vector& r, T beta, T omega, const Vector& v, Vector& out) const {
         const T* rs = r.data();
         const T* vs = v.data();
         update(out,
-               [=](T element, std::size_t i) { return add_rn(rs[i], mul_rn(beta, add_rn(element, -mul_rn(omega, vs[i])))); });
+               [=](T element, std::int64_t i) { return add_rn(rs[i], mul_rn(beta, add_rn(element, -mul_rn(omega, vs[i])))); });
     }
     void add_to_solution(T alpha, const Vector& z, Vector& x, Vector& x_low) const {
         if (x_low.empty()) return add(alpha, z, x);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const Split<T> sum = two_sum(x[i], mul_rn(alpha, z[i]));
-            const Split<T> pair = fast_two_sum(sum.value, add_rn(sum.error, x_low[i]));
-            x[i] = pair.value;
-            x_low[i] = pair.error;
-        }
+        const T* zs = z.data();
+        T* lows = x_low.data();
+        update(x, [=](T element, std::int64_t i) {
+            const Split<T> sum = two_sum(element, mul_rn(alpha, zs[i]));
+            const Split<T> pair = fast_two_sum(sum.value, add_rn(sum.error, lows[i]));
+            lows[i] = pair.error;
+            return pair.value;
+        });
     }
     void fill_random(std::uint64_t seed, Vector& out) const {
-        update(out, [=](T, std::size_t i) {
-            std::uint64_t bits = (seed << 40) + i + 1;
+        update(out, [=](T, std::int64_t i) {
+            std::uint64_t bits = (seed << 40) + static_cast<std::uint64_t>(i) + 1;
             bits *= 0x9E3779B97F4A7C15u;
             bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
             bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
@@ -103,8 +106,7 @@ private:
 
     template <class F>
     void update(Vector& out, const F& f) const {
-        T* elements = out.data();
-        for (std::size_t i = 0; i < out.size(); ++i) elements[i] = f(elements[i], i);
+        cpu::update(std::span<T>(out), a_.device(), f);
     }
 
     const SpmvPlan<T>& a_;

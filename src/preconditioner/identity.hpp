@@ -6,6 +6,7 @@
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace solver {
 

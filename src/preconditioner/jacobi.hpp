@@ -2,8 +2,10 @@
 
 /// M = diag(A).
 
+#include "cpu/elementwise.hpp"
 #include "preconditioner/check.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "solver/numeric/superaccumulator.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <cstdint>
@@ -11,31 +13,47 @@
 
 namespace solver {
 
+/// RN of the sum.
+template <class T>
+T exact_sum(std::span<const T> terms) {
+    Superaccumulator sum;
+    for (const T term : terms) sum.add(term);
+    return sum.result<T>();
+}
+
+/// The diagonal, repeated entries summed with one rounding. Throws InvalidArgument where an element is missing or zero.
+template <class T>
+std::vector<T> nonzero_diagonal(const CsrView<T>& a) {
+    std::vector<T> diagonal(static_cast<std::size_t>(a.rows));
+    std::vector<T> entries;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        entries.clear();
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            if (a.column_indices[k] == i) entries.push_back(a.values[k]);
+        diagonal[i] = entries.size() == 1 ? entries[0] : exact_sum<T>(entries);
+        if (diagonal[i] == 0)
+            throw InvalidArgument(fmt::format(
+                "preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}, and Jacobi divides by it; "
+                "reorder the rows so that no diagonal entry is zero, or use none",
+                i + 1, entries.empty() ? "missing" : "zero"));
+    }
+    return diagonal;
+}
+
 template <class T>
 class Jacobi final : public Preconditioner<T> {
 public:
-    Jacobi(const CsrView<T>& a, Accuracy, const Device&) : diagonal_(static_cast<std::size_t>(a.rows)) {
-        for (std::int64_t i = 0; i < a.rows; ++i) {
-            bool stored = false;
-            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-                if (a.column_indices[k] == i) {
-                    diagonal_[i] += a.values[k];
-                    stored = true;
-                }
-            if (!(diagonal_[i] != 0))
-                throw InvalidArgument(
-                    fmt::format("preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}; Jacobi divides "
-                                "by it; use the preconditioner none",
-                                i + 1, stored ? "zero" : "missing"));
-        }
-    }
+    Jacobi(const CsrView<T>& a, const Device& device) : device_(device), diagonal_(nonzero_diagonal(a)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
         check_lengths("jacobi", diagonal_.size(), r.size(), z.size());
-        for (std::size_t i = 0; i < z.size(); ++i) z[i] = div_rn(r[i], diagonal_[i]);
+        const T* rs = r.data();
+        const T* diagonal = diagonal_.data();
+        cpu::update(z, device_, [=](T, std::int64_t i) { return div_rn(rs[i], diagonal[i]); });
     }
 
 private:
+    Device device_;
     std::vector<T> diagonal_;
 };
 

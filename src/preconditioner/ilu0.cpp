@@ -1,0 +1,230 @@
+#include "preconditioner/ilu0.hpp"
+
+#include "solver/error.hpp"
+#include "solver/numeric/accumulators.hpp"
+#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/superaccumulator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace solver {
+namespace {
+
+/// s_ij in fast: nothing removed.
+template <class T>
+class PlainEntry {
+public:
+    explicit PlainEntry(T a) { sum_.add(a); }
+    void subtract_product(T l, T u) { sum_.add_product(-l, u); }
+    std::optional<T> result() const { return sum_.result(); }
+
+private:
+    Plain<T> sum_;
+};
+
+/// s_ij in compensated, for chains of any length: three terms in double, double for floats.
+template <class T>
+class CompensatedEntry {
+public:
+    explicit CompensatedEntry(T a) { sum_.add(a); }
+    void subtract_product(T l, T u) { sum_.add_product(-l, u); }
+    std::optional<T> result() const {
+        if constexpr (std::is_same_v<T, float>)
+            return sum_.result();
+        else
+            return canonical(add_rn(sum_.s(), add_rn(sum_.c(), sum_.d())));
+    }
+
+private:
+    std::conditional_t<std::is_same_v<T, float>, FloatInDouble, FilteredTriple<T>> sum_;
+};
+
+/// s_ij in exact: nothing where the filter does not certify the rounding.
+template <class T>
+class ExactEntry {
+public:
+    explicit ExactEntry(T a) { sum_.add(a); }
+    void subtract_product(T l, T u) {
+        sum_.add_product(-l, u);
+        ++products_;
+        products_are_exact_ = products_are_exact_ && product_is_exact(l, u);
+    }
+    std::optional<T> result() const {
+        T value;
+        if constexpr (std::is_same_v<T, float>) {
+            if (sum_.try_result(value)) return value;
+        } else {
+            if (sum_.try_result(value, products_are_exact_ ? T(0) : underflow_bound<T>(products_))) return value;
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::conditional_t<std::is_same_v<T, float>, FilteredFloat, FilteredTriple<T>> sum_;
+    std::int64_t products_ = 0;
+    bool products_are_exact_ = true;
+};
+
+template <class T>
+bool has_sorted_rows(const CsrView<T>& a) {
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i] + 1; k < a.row_offsets[i + 1]; ++k)
+            if (a.column_indices[k - 1] >= a.column_indices[k]) return false;
+    return true;
+}
+
+template <class T>
+CsrMatrix<T> with_sorted_rows(const CsrView<T>& a) {
+    std::vector<Entry<T>> entries;
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            entries.push_back({static_cast<std::int32_t>(i), a.column_indices[k], a.values[k]});
+    return csr_from_entries<T>(a.rows, a.columns, entries);
+}
+
+/// A stored row: sorted columns and their values.
+template <class T>
+struct SparseRow {
+    std::span<const std::int32_t> columns;
+    std::span<const T> values;
+};
+
+/// Makes the factors of a matrix with sorted rows, row by row.
+template <class T, class EntrySum>
+class Ilu0Factorization {
+public:
+    explicit Ilu0Factorization(const CsrView<T>& a) : a_(a), place_(static_cast<std::size_t>(a.columns), absent) {
+        for (CsrMatrix<T>* factor : {&factors_.lower, &factors_.upper}) {
+            factor->rows = factor->columns = a.rows;
+            factor->row_offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
+        }
+    }
+
+    IluFactors<T> run() {
+        for (std::int64_t i = 0; i < a_.rows; ++i) add_row(i);
+        return std::move(factors_);
+    }
+
+private:
+    static constexpr std::int64_t absent = -1;
+
+    void add_row(std::int64_t i) {
+        columns_ = a_.column_indices.subspan(a_.row_offsets[i], a_.row_length(i));
+        const std::span<const T> values = a_.values.subspan(a_.row_offsets[i], a_.row_length(i));
+        diagonal_ = std::lower_bound(columns_.begin(), columns_.end(), i) - columns_.begin();
+        if (diagonal_ == std::ssize(columns_) || columns_[diagonal_] != i) fail_row(i, "no diagonal entry");
+        sums_.clear();
+        for (const T value : values) sums_.emplace_back(value);
+        values_.resize(columns_.size());
+        for (std::size_t e = 0; e < columns_.size(); ++e) place_[columns_[e]] = static_cast<std::int64_t>(e);
+        for (std::int64_t e = 0; e < std::ssize(columns_); ++e) finish_entry(i, e);
+        for (const std::int32_t column : columns_) place_[column] = absent;
+        store(factors_.lower, 0, diagonal_);
+        store(factors_.upper, diagonal_, std::ssize(columns_));
+    }
+
+    /// Entry e of row i has all its products: round it, and, left of the diagonal, subtract its multiple of a row of U.
+    void finish_entry(std::int64_t i, std::int64_t e) {
+        const std::optional<T> sum = sums_[e].result();
+        values_[e] = sum ? *sum : exact_sum(i, e);
+        const std::int32_t column = columns_[e];
+        if (e < diagonal_) values_[e] = div_rn(values_[e], factors_.upper.values[factors_.upper.row_offsets[column]]);
+        if (!is_finite(values_[e])) fail_row(i, fmt::format("an entry that is not finite, in column {}", column + 1));
+        if (e == diagonal_ && values_[e] == 0) fail_row(i, "a pivot of zero");
+        if (e < diagonal_) subtract_multiple_of_row(e, row_above_diagonal(column));
+    }
+
+    /// Entries e+1.. of this row lose l times the entries of U's row in the same columns; the shorter of the two is walked.
+    void subtract_multiple_of_row(std::int64_t e, SparseRow<T> u) {
+        const auto rest = static_cast<std::size_t>(std::ssize(columns_) - e - 1);
+        if (u.columns.size() <= search_cost * rest)
+            subtract_walking_u(values_[e], u);
+        else
+            subtract_searching_u(e, u);
+    }
+
+    void subtract_walking_u(T l, SparseRow<T> u) {
+        for (std::size_t k = 0; k < u.columns.size(); ++k)
+            if (const std::int64_t place = place_[u.columns[k]]; place != absent) sums_[place].subtract_product(l, u.values[k]);
+    }
+
+    void subtract_searching_u(std::int64_t e, SparseRow<T> u) {
+        auto from = u.columns.begin();
+        for (std::int64_t f = e + 1; f < std::ssize(columns_); ++f) {
+            from = std::lower_bound(from, u.columns.end(), columns_[f]);
+            if (from == u.columns.end()) return;
+            if (*from == columns_[f]) sums_[f].subtract_product(values_[e], u.values[from - u.columns.begin()]);
+        }
+    }
+
+    /// RN(s_ij) where the filter could not tell.
+    T exact_sum(std::int64_t i, std::int64_t e) const {
+        Superaccumulator sum;
+        sum.add(a_.values[a_.row_offsets[i] + e]);
+        for (std::int64_t k = 0; k < std::min(e, diagonal_); ++k) {
+            const SparseRow<T> u = row_above_diagonal(columns_[k]);
+            const auto found = std::lower_bound(u.columns.begin(), u.columns.end(), columns_[e]);
+            if (found != u.columns.end() && *found == columns_[e])
+                sum.add_product(-values_[k], u.values[found - u.columns.begin()]);
+        }
+        return sum.template result<T>();
+    }
+
+    SparseRow<T> row_above_diagonal(std::int64_t row) const {
+        const CsrMatrix<T>& u = factors_.upper;
+        const std::int64_t begin = u.row_offsets[row] + 1;
+        const auto size = static_cast<std::size_t>(u.row_offsets[row + 1] - begin);
+        return {{u.column_indices.data() + begin, size}, {u.values.data() + begin, size}};
+    }
+
+    void store(CsrMatrix<T>& factor, std::int64_t begin, std::int64_t end) {
+        factor.column_indices.insert(factor.column_indices.end(), columns_.begin() + begin, columns_.begin() + end);
+        factor.values.insert(factor.values.end(), values_.begin() + begin, values_.begin() + end);
+        factor.row_offsets.push_back(factor.nonzeros());
+    }
+
+    [[noreturn]] static void fail_row(std::int64_t i, const std::string& seen) {
+        throw InvalidArgument(
+            fmt::format("preconditioner ilu0: row {} (counted from 1) has {}; every pivot must be a number other than zero; "
+                        "reorder the rows so that the diagonal has no zeros, or use jacobi or none",
+                        i + 1, seen));
+    }
+
+    static constexpr std::size_t search_cost = 8;  // steps of a walk that cost as much as a search
+
+    CsrView<T> a_;
+    IluFactors<T> factors_;
+    std::vector<std::int64_t> place_;  // of each column in the current row
+    std::span<const std::int32_t> columns_;
+    std::vector<EntrySum> sums_;
+    std::vector<T> values_;
+    std::int64_t diagonal_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+IluFactors<T> factor_ilu0(const CsrView<T>& a, Accuracy accuracy) {
+    if (!has_sorted_rows(a)) return factor_ilu0(with_sorted_rows(a).view(), accuracy);
+    switch (accuracy) {
+        case Accuracy::fast:
+            return Ilu0Factorization<T, PlainEntry<T>>(a).run();
+        case Accuracy::compensated:
+            return Ilu0Factorization<T, CompensatedEntry<T>>(a).run();
+        case Accuracy::exact:
+            break;
+    }
+    return Ilu0Factorization<T, ExactEntry<T>>(a).run();
+}
+
+template IluFactors<float> factor_ilu0(const CsrView<float>&, Accuracy);
+template IluFactors<double> factor_ilu0(const CsrView<double>&, Accuracy);
+
+}  // namespace solver
