@@ -23,10 +23,10 @@ concept SolverBackend = requires(B& backend, typename B::Value a, typename B::Ve
     backend.copy(x, out);
     backend.set_zero(out);
 
-    backend.multiply(x, out);                           // out = A x
-    backend.precondition(x, out);                       // out = M^-1 x
-    backend.residual(x, y, out);                        // out = b - A (x + y), y empty for none
-    { backend.matrix_norm() } -> std::same_as<double>;  // max_i sum_j |a_ij|, rows added up in order, in double
+    backend.multiply(x, out);                                        // out = A x
+    backend.precondition(x, out);                                    // out = M^-1 x
+    backend.residual(x, y, out);                                     // out = b - A (x + y), y empty for none
+    { backend.column_norms() } -> std::same_as<typename B::Vector>;  // sum_i |a_ij| for each j, added up by rows in order
     { backend.right_hand_side_norm() } -> std::same_as<double>;
 
     { backend.dot(x, y) } -> std::same_as<double>;  // rounded to Value
@@ -35,6 +35,7 @@ concept SolverBackend = requires(B& backend, typename B::Value a, typename B::Ve
 
     backend.scale(a, out);                    // out = a out
     backend.subtract(a, x, out);              // out = out - a x
+    backend.multiply_elements(x, y, out);     // out_i = x_i y_i
     backend.add(a, x, out);                   // out = out + a x
     backend.add_both(a, x, a, y, out);        // out = (out + a x) + a' y
     backend.direction(x, a, a, y, out);       // out = x + a (out - a' y)

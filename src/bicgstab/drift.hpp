@@ -6,25 +6,27 @@
 
 namespace solver {
 
-/// Van der Vorst and Ye, SIAM J. Sci. Comput. 22(3), 2000, sections 2 and 3: the deviation r - (b - A x) gains in each step at
-/// most about u (||A|| ||z|| + the norms of what was added to r), z being the correction accumulated since the last replacement
-/// (their group-wise update); products with A are rounded once, so the number of entries in a row does not appear. r is to be
-/// replaced when that estimate first exceeds sqrt(u) ||r||: late enough for the recursion to have done its work, early enough
-/// for the replacement to change r only by what the recursion can bear.
+/// Van der Vorst and Ye, SIAM J. Sci. Comput. 22(3), 2000: in each step r - (b - A x) gains at most about u (|| |A| |z| || +
+/// the norms of what was added to r), z being the correction accumulated since the last replacement (their group-wise update).
+/// Products with A are rounded once, so the number of entries in a row does not appear; || |A| |z| || is estimated by the norm
+/// of (w_j z_j), w_j the 1-norm of column j, which unlike ||A|| ||z|| does not suffer from rows and columns of different scale.
+///
+/// r is to be replaced when the estimate first exceeds `tolerated` ||r||: late enough for the recursion to have done its work,
+/// early enough for it to bear the change, and only if steps rather than the rounding of x make up the deviation.
 class ResidualDrift {
 public:
-    ResidualDrift(double unit_roundoff, double matrix_norm) : u_(unit_roundoff), matrix_norm_(matrix_norm) {}
+    explicit ResidualDrift(double unit_roundoff) : u_(unit_roundoff), tolerated_(32 * std::sqrt(unit_roundoff)) {}
 
-    /// r is the true residual, rounded.
-    void reset(double r_norm) {
-        deviation_ = u_ * r_norm;
+    /// r is the true residual of x, rounded. `x_terms` estimates || |A| |x| ||, 0 where x is a pair.
+    void reset(double r_norm, double x_terms) {
+        initial_ = deviation_ = u_ * (r_norm + x_terms);
         was_small_ = true;
     }
 
     /// One step was made. Returns whether r is to be replaced.
-    bool step(double z_norm, double terms, double r_norm) {
-        deviation_ += u_ * (matrix_norm_ * z_norm + terms);
-        const bool small = deviation_ <= std::sqrt(u_) * r_norm;
+    bool step(double z_terms, double r_terms, double r_norm) {
+        deviation_ += u_ * (z_terms + r_terms);
+        const bool small = deviation_ <= tolerated_ * r_norm || deviation_ <= 1.1 * initial_;
         const bool due = was_small_ && !small;
         was_small_ = small;
         return due;
@@ -32,7 +34,8 @@ public:
 
 private:
     double u_;
-    double matrix_norm_;
+    double tolerated_;  // of the paper's order, sqrt(u); the factor costs no iterations and saves most of the replacements
+    double initial_ = 0;
     double deviation_ = 0;
     bool was_small_ = true;
 };

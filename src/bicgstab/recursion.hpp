@@ -76,6 +76,12 @@ public:
         return second_half();
     }
 
+    /// The norm of (w_i x_i).
+    double weighted_norm(const Vector& weights, const Vector& x) {
+        backend_.multiply_elements(weights, x, t_);
+        return backend_.norm2(t_);
+    }
+
     double r_norm() const { return r_norm_; }
 
     /// A bound of the norms of everything that was added to r in the last step.
@@ -85,12 +91,16 @@ public:
     Vector z;
 
 private:
-    static constexpr double u = unit_roundoff<Value>;
+    /// A cosine below this has lost all but two digits to the rounding of the vectors, and so has what is computed from it.
+    /// Going on until nothing is left (u) takes about twice the iterations on real matrices in single precision.
+    static constexpr double negligible = 128 * unit_roundoff<Value>;
 
     static Value rounded(double x) { return static_cast<Value>(x); }
 
-    /// Whether a dot product of vectors with these norms is nothing but rounding errors of the vectors. True for NaN.
-    static bool vanishes(double dot, double norm, double other_norm) { return !(std::abs(dot) / norm > u * other_norm); }
+    /// Whether vectors with this dot product and these norms are orthogonal to working precision. True for NaN.
+    static bool vanishes(double dot, double norm, double other_norm) {
+        return !(std::abs(dot) / norm > negligible * other_norm);
+    }
 
     static StepEnd breakdown_or_non_finite(double x) { return std::isfinite(x) ? StepEnd::breakdown : StepEnd::non_finite; }
 

@@ -41,10 +41,12 @@ public:
     BicgstabSolve(B& backend, const BicgstabOptions& options, bool pair)
         : backend_(backend),
           options_(options),
+          replaces_(options.accuracy != Accuracy::fast),
           recursion_(backend),
           x_(backend.vector()),
           best_(backend.vector()),
-          drift_(unit_roundoff<Value>, options.accuracy == Accuracy::fast ? 0 : backend.matrix_norm()) {
+          drift_(unit_roundoff<Value>) {
+        if (replaces_) weights_ = backend.column_norms();
         if (pair) {
             x_low_ = backend.vector();
             best_low_ = backend.vector();
@@ -118,8 +120,8 @@ private:
     }
 
     bool drifted() {
-        return options_.accuracy != Accuracy::fast &&
-               drift_.step(backend_.norm2(recursion_.z), recursion_.terms(), recursion_.r_norm());
+        return replaces_ &&
+               drift_.step(recursion_.weighted_norm(weights_, recursion_.z), recursion_.terms(), recursion_.r_norm());
     }
 
     /// x = x + z / scale; r = b - A x. Returns ||r||, Inf where x is not finite.
@@ -182,7 +184,7 @@ private:
 
     double scale_residual(double norm) {
         backend_.scale(static_cast<Value>(scale_), recursion_.r);
-        drift_.reset(scale_ * norm);
+        if (replaces_) drift_.reset(scale_ * norm, x_low_.empty() ? scale_ * recursion_.weighted_norm(weights_, x_) : 0);
         return scale_ * norm;
     }
 
@@ -203,9 +205,11 @@ private:
 
     B& backend_;
     const BicgstabOptions& options_;
+    bool replaces_;  ///< r, where it has drifted
     Recursion<B> recursion_;
     Vector x_;
     Vector x_low_;
+    Vector weights_;
     Vector best_;
     Vector best_low_;
     ResidualDrift drift_;

@@ -41,15 +41,11 @@ public:
     void residual(const Vector& x, const Vector& x_low, Vector& out) const { a_.residual(b_, x, x_low, out, true_accuracy_); }
     double right_hand_side_norm() const { return solver::norm2(b_, true_accuracy_, a_.device()); }
 
-    double matrix_norm() const {
+    Vector column_norms() const {
         const CsrView<T>& a = a_.matrix();
-        double norm = 0;
-        for (std::int64_t i = 0; i < a.rows; ++i) {
-            double sum = 0;
-            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) sum += std::abs(double{a.values[k]});
-            norm = std::max(norm, sum);
-        }
-        return norm;
+        Vector norms = vector();
+        for (std::int64_t k = 0; k < a.nonzeros(); ++k) norms[a.column_indices[k]] += magnitude(a.values[k]);
+        return norms;
     }
 
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, a_.device()); }
@@ -62,6 +58,11 @@ public:
     void subtract(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
         update(out, [=](T element, std::int64_t i) { return add_rn(element, -mul_rn(alpha, xs[i])); });
+    }
+    void multiply_elements(const Vector& x, const Vector& y, Vector& out) const {
+        const T* xs = x.data();
+        const T* ys = y.data();
+        update(out, [=](T, std::int64_t i) { return mul_rn(xs[i], ys[i]); });
     }
     void add(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
