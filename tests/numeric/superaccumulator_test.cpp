@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "solver/numeric/large_superaccumulator.hpp"
 #include "support/adversarial.hpp"
 #include "support/oracle.hpp"
 
@@ -203,37 +202,6 @@ TEST(Superaccumulator, ReturnsPlusZero) {
     EXPECT_TRUE(same_bits(sum.result<double>(), 0.0));
     EXPECT_TRUE(same_bits(sum.result<float>(), 0.0F));
     EXPECT_EQ(sum.sign(), -1);
-}
-
-TEST(LargeSuperaccumulator, EqualsTheOracleForEveryClassAndEverySplitIntoCalls) {
-    Random random(5);
-    for (const auto& adversary : testing::adversarial_classes<double>()) {
-        for (int repeat = 0; repeat < 12; ++repeat) {
-            const Terms<double> terms = adversary.make(random, 8 + random.next() % 3000);
-            LargeSuperaccumulator sum;
-            Oracle oracle;
-            for (const double x : terms.a) oracle.add(x);
-            for (std::size_t i = 0; i < terms.size();) {
-                const std::size_t block = std::min<std::size_t>(terms.size() - i, 1 + random.next() % 2500);
-                sum.add(terms.a.data() + i, static_cast<std::int64_t>(block));
-                i += block;
-            }
-            ASSERT_TRUE(same_bits(sum.total().result<double>(), oracle.rounded<double>())) << adversary.name;
-        }
-    }
-}
-
-TEST(LargeSuperaccumulator, NeverOverflowsABucket) {
-    const std::vector<double> x(100'000, std::numeric_limits<double>::max());
-    LargeSuperaccumulator sum;
-    sum.add(x.data(), 100'000);
-    Superaccumulator total = sum.total();
-    total.multiply(1.0 / 1024);
-    total.multiply(1.0 / 1024);
-    Oracle oracle;
-    oracle.add(std::numeric_limits<double>::max());
-    oracle.multiply(100'000 * 0x1p-20);
-    EXPECT_EQ(total.result<double>(), oracle.rounded<double>());
 }
 
 }  // namespace

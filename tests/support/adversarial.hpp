@@ -261,9 +261,9 @@ Terms<T> lost_errors_of_a_triple(Random& random, std::size_t n) {
 /// products in [1, 2) whose addition to s loses 2u and whose own error has the same sign.
 template <class T>
 Terms<T> lost_halves(Random& random, std::size_t n) {
-    int k = 4;
+    int k = 6;
     while ((std::size_t{2} << k) < n) ++k;  // a boundary at 2^k of the lost 2u
-    const auto lost = (std::int64_t{1} << k) - 8;
+    const auto lost = (std::int64_t{1} << k) - 16;
     const T first = std::ldexp(T(1), digits<T> + 4);
     Terms<T> terms;
     terms.add(first);

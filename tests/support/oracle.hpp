@@ -66,7 +66,9 @@ public:
         return round_to<T>(root.value_);
     }
 
-    /// The number times 2^-k as a double, to look at magnitudes only.
+    int sign() const { return mpfr_sgn(value_); }
+
+    /// As a double, rounded, for magnitudes in bounds.
     double approximate() const { return mpfr_get_d(value_, MPFR_RNDN); }
 
     /// Whether |value - x| <= bound, exactly.

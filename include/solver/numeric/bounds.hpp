@@ -2,7 +2,7 @@
 
 /// The error bounds that the accuracy modes promise (Accuracy), for tests and benchmarks to judge by.
 ///
-/// All are rounded up by at most a few units: they are compared with errors that are themselves rounded to double.
+/// Computed in double, hence right up to a few units of 2^-53.
 /// `abs_sum` is sum_{i<=n} |a_i b_i|. T is the type that is summed; results are double so that bounds for float do not
 /// underflow.
 
@@ -36,7 +36,7 @@ constexpr double compensated_bound(std::int64_t h, std::int64_t n, double abs_su
     return double{unit_roundoff<T>} * abs_s + gamma<T>(h) * gamma<T>(h) * abs_sum + underflow_allowance<T>(n);
 }
 
-/// exact: |error| <= u |s| + eta / 2. Equal bits are the better test.
+/// exact: |error| <= u |s| + eta / 2, given with eta, which a double can hold. Equal bits are the better test.
 template <std::floating_point T>
 constexpr double exact_bound(double s) noexcept {
     const double abs_s = s < 0 ? -s : s;

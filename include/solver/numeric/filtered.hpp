@@ -138,7 +138,7 @@ public:
         result.add_product(alpha, s_);
         result.add_product(alpha, c_);
         result.add_product(alpha, d_);
-        result.m_ = above(add_rn(result.m_, above(mul_rn(magnitude(alpha), m_))));
+        if (m_ != T(0)) result.m_ = above(add_rn(result.m_, above(mul_rn(magnitude(alpha), m_))));
         return result;
     }
 

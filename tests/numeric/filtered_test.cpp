@@ -1,0 +1,357 @@
+#include "solver/numeric/filtered.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "support/adversarial.hpp"
+#include "support/oracle.hpp"
+
+namespace solver {
+namespace {
+
+using testing::Oracle;
+using testing::Random;
+using testing::same_bits;
+using testing::Terms;
+
+/// How many sums a filter was given, certified, and certified wrong.
+struct Score {
+    std::int64_t tried = 0;
+    std::int64_t certified = 0;
+    std::int64_t wrong = 0;
+
+    template <class T>
+    void count(bool is_certified, T result, T expected) {
+        ++tried;
+        certified += is_certified;
+        wrong += is_certified && !same_bits(result, expected);
+    }
+    Score& operator+=(const Score& other) {
+        tried += other.tried;
+        certified += other.certified;
+        wrong += other.wrong;
+        return *this;
+    }
+    double share() const { return static_cast<double>(certified) / static_cast<double>(tried); }
+};
+
+template <class Filter>
+using ValueOf = typename Filter::value_type;
+
+template <class Filter>
+Filter chain(const Terms<ValueOf<Filter>>& terms, std::size_t first, std::size_t last) {
+    Filter filter;
+    for (std::size_t i = first; i < last; ++i) filter.add_product(terms.a[i], terms.b[i]);
+    return filter;
+}
+
+/// Halves merged, recursively, down to chains of at most `leaf` terms.
+template <class Filter>
+Filter tree(const Terms<ValueOf<Filter>>& terms, std::size_t first, std::size_t last, std::size_t leaf) {
+    if (last - first <= leaf) return chain<Filter>(terms, first, last);
+    const std::size_t middle = first + (last - first) / 2;
+    Filter left = tree<Filter>(terms, first, middle, leaf);
+    left.merge(tree<Filter>(terms, middle, last, leaf));
+    return left;
+}
+
+/// As vector lanes do it: term i belongs to lane i mod lanes, lanes are merged one after another.
+template <class Filter>
+Filter interleaved(const Terms<ValueOf<Filter>>& terms, std::size_t lanes) {
+    std::vector<Filter> lane(lanes);
+    for (std::size_t i = 0; i < terms.size(); ++i) lane[i % lanes].add_product(terms.a[i], terms.b[i]);
+    for (std::size_t k = 1; k < lanes; ++k) lane[0].merge(lane[k]);
+    return lane[0];
+}
+
+template <class T>
+bool products_are_exact(const Terms<T>& terms) {
+    for (std::size_t i = 0; i < terms.size(); ++i)
+        if (!product_is_exact(terms.a[i], terms.b[i])) return false;
+    return true;
+}
+
+template <class T>
+Oracle oracle_of(const Terms<T>& terms) {
+    Oracle oracle;
+    for (std::size_t i = 0; i < terms.size(); ++i) oracle.add_product(terms.a[i], terms.b[i]);
+    return oracle;
+}
+
+template <class Filter>
+constexpr bool needs_underflow_bound = !std::is_same_v<Filter, FilteredFloat>;
+
+/// With N = n eta, and with N = 0 where that is allowed.
+template <class Filter>
+void judge(const Filter& filter, bool exact_products, std::size_t n, ValueOf<Filter> expected, Score& score) {
+    using T = ValueOf<Filter>;
+    T result = 0;
+    if constexpr (needs_underflow_bound<Filter>) {
+        const bool certified = filter.try_result(result, underflow_bound<T>(static_cast<std::int64_t>(n)));
+        score.count(certified, result, expected);
+    }
+    if (!exact_products && needs_underflow_bound<Filter>) return;
+    const bool certified = filter.try_result(result);
+    score.count(certified, result, expected);
+}
+
+template <class Filter>
+Score judge_every_order(Terms<ValueOf<Filter>> terms, Random& random) {
+    const auto expected = oracle_of(terms).template rounded<ValueOf<Filter>>();
+    const bool exact = products_are_exact(terms);
+    const std::size_t n = terms.size();
+    Score score;
+    judge(chain<Filter>(terms, 0, n), exact, n, expected, score);
+    judge(tree<Filter>(terms, 0, n, 1), exact, n, expected, score);
+    judge(tree<Filter>(terms, 0, n, 5), exact, n, expected, score);
+    judge(interleaved<Filter>(terms, 4), exact, n, expected, score);
+    testing::adversarial::shuffle(terms, random);
+    judge(chain<Filter>(terms, 0, n), exact, n, expected, score);
+    judge(interleaved<Filter>(terms, 8), exact, n, expected, score);
+    return score;
+}
+
+template <class Filter>
+class Filtered : public ::testing::Test {};
+using Filters =
+    ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
+TYPED_TEST_SUITE(Filtered, Filters);
+
+TYPED_TEST(Filtered, NeverCertifiesAWrongResult) {
+    using T = ValueOf<TypeParam>;
+    Random random(1);
+    Score all;
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        Score score;
+        for (int repeat = 0; repeat < 2400; ++repeat) {
+            const std::size_t n = repeat % 40 == 0 ? 150 + random.next() % 800 : 8 + random.next() % 33;
+            score += judge_every_order<TypeParam>(adversary.make(random, n), random);
+        }
+        std::printf("    %-24s %8lld sums, %6.2f %% certified\n", adversary.name, static_cast<long long>(score.tried),
+                    100 * score.share());
+        EXPECT_EQ(score.wrong, 0) << adversary.name;
+        all += score;
+    }
+    std::printf("    %-24s %8lld sums\n", "all", static_cast<long long>(all.tried));
+    EXPECT_GE(all.tried, 200'000);
+}
+
+template <class Filter>
+double certified_share(Terms<ValueOf<Filter>> (*make)(Random&, std::size_t), std::size_t n) {
+    Random random(2);
+    Score score;
+    for (int repeat = 0; repeat < 300; ++repeat) {
+        const auto terms = make(random, n);
+        judge(chain<Filter>(terms, 0, terms.size()), true, n, oracle_of(terms).template rounded<ValueOf<Filter>>(), score);
+    }
+    EXPECT_EQ(score.wrong, 0);
+    return score.share();
+}
+
+TYPED_TEST(Filtered, CertifiesNearlyAllRandomSums) {
+    using T = ValueOf<TypeParam>;
+    EXPECT_GE(certified_share<TypeParam>(testing::adversarial::random_products<T>, 100), 0.99);
+    EXPECT_GE(certified_share<TypeParam>(testing::adversarial::same_sign<T>, 100), 0.99);
+}
+
+TYPED_TEST(Filtered, CertifiesNothingThatIsNotFinite) {
+    using T = ValueOf<TypeParam>;
+    EXPECT_EQ(certified_share<TypeParam>(testing::adversarial::non_finite<T>, 20), 0);
+}
+
+TYPED_TEST(Filtered, GivesPlusZeroForTheEmptySum) {
+    using T = ValueOf<TypeParam>;
+    T result = 1;
+    EXPECT_TRUE(TypeParam().try_result(result));
+    EXPECT_TRUE(same_bits(result, T(0)));
+}
+
+TYPED_TEST(Filtered, RefusesPathsThatAreTooLongForTheProof) {
+    ErrorPath path;
+    path.additions = 1 << 30;
+    EXPECT_LT(path.factor<float>(), 0);
+    EXPECT_GT(path.factor<double>(), 0);
+    path.additions = 1 << 20;
+    path.merges = 10;
+    EXPECT_LT(path.factor<float>(), 0);
+}
+
+template <class T>
+class Triple : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Triple, ValueTypes);
+
+TYPED_TEST(Triple, CertifiesTiesAndExactZerosOfFewBitNumbers) {
+    using T = TypeParam;
+    Random random(3);
+    for (int repeat = 0; repeat < 2000; ++repeat) {
+        Terms<T> terms = testing::adversarial::few_bit_integers<T>(random, 30);
+        const bool zero = random.coin();
+        const std::size_t half = terms.size();
+        for (std::size_t i = 0; i < half; ++i) terms.add(-terms.a[i], terms.b[i]);
+        if (!zero) terms.add(T(1), T(1));
+        if (!zero) terms.add(unit_roundoff<T>);  // 1 + u is a tie
+        testing::adversarial::shuffle(terms, random);
+        T result = 7;
+        ASSERT_TRUE(chain<FilteredTriple<T>>(terms, 0, terms.size()).try_result(result));
+        ASSERT_TRUE(same_bits(result, zero ? T(0) : T(1)));
+    }
+}
+
+TYPED_TEST(Triple, NeverCertifiesAWrongNegatedOrScaledSum) {
+    using T = TypeParam;
+    Random random(4);
+    Score negated, scaled, with_beta;
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        for (int repeat = 0; repeat < 1500; ++repeat) {
+            const Terms<T> terms = adversary.make(random, 8 + random.next() % 40);
+            const std::size_t n = terms.size();
+            const bool exact = products_are_exact(terms);
+            const auto sum = random.coin() ? chain<FilteredTriple<T>>(terms, 0, n) : tree<FilteredTriple<T>>(terms, 0, n, 3);
+            Oracle oracle = oracle_of(terms);
+            Oracle opposite(oracle);
+            opposite.multiply(-1);
+            judge(sum.scaled(T(-1)), exact, n, opposite.template rounded<T>(), negated);
+
+            const int range = repeat % 3 == 0 ? std::numeric_limits<T>::max_exponent - 1 : repeat % 3 == 1 ? 40 : 2;
+            const auto scalar = [&] {
+                const auto e = static_cast<int>(random.between(-range, range));
+                return random.coin() ? random.number<T>(e) : std::ldexp(T(1), e);
+            };
+            const T alpha = scalar();
+            const T beta = scalar();
+            const T y = scalar();
+            FilteredTriple<T> product = sum.scaled(alpha);
+            const bool exact_scaling =
+                product_is_exact(alpha, sum.s()) && product_is_exact(alpha, sum.c()) && product_is_exact(alpha, sum.d());
+            const T old = exact ? T(0) : underflow_bound<T>(static_cast<std::int64_t>(n));
+            const T grown = old == T(0) ? T(0) : above(mul_rn(magnitude(alpha), old));
+            const T underflow = exact_scaling ? grown : above(add_rn(grown, underflow_bound<T>(3)));
+            oracle.multiply(alpha);
+            T result = 0;
+            bool certified = product.try_result(result, underflow);
+            scaled.count(certified, result, oracle.template rounded<T>());
+
+            const bool exact_beta = product_is_exact(beta, y);
+            FilteredTriple<T> last;
+            last.add_product(beta, y);
+            product.merge(last);
+            oracle.add_product(beta, y);
+            certified = product.try_result(result, exact_beta ? underflow : above(add_rn(underflow, underflow_bound<T>(1))));
+            with_beta.count(certified, result, oracle.template rounded<T>());
+        }
+    }
+    EXPECT_EQ(negated.wrong, 0);
+    EXPECT_EQ(scaled.wrong, 0);
+    EXPECT_EQ(with_beta.wrong, 0);
+    EXPECT_GE(scaled.share(), 0.5);
+    std::printf("    negated %lld sums, scaled %lld (%.1f %%), with beta y %lld (%.1f %%)\n",
+                static_cast<long long>(negated.tried), static_cast<long long>(scaled.tried), 100 * scaled.share(),
+                static_cast<long long>(with_beta.tried), 100 * with_beta.share());
+}
+
+// The traps: filters that look right and certify wrong results. They show that the inputs above would find such a mistake.
+
+enum class Trap { errors_added_apart, bound_of_sums, halved_bound, double_rounding, tail_taken_for_bound };
+
+/// FilteredPair (FilteredFloat for double_rounding) with one mistake.
+template <class T, Trap trap>
+class Trapped {
+public:
+    using value_type = std::conditional_t<trap == Trap::double_rounding, float, T>;
+
+    void add_product(value_type a, value_type b) {
+        const Split<T> p = two_prod(T{a}, T{b});
+        const Split<T> s = two_sum(s_, p.value);
+        const T g = add_rn(s.error, p.error);
+        s_ = s.value;
+        ++n_;
+        if constexpr (trap == Trap::errors_added_apart || trap == Trap::bound_of_sums) {
+            c_ = add_rn(add_rn(c_, s.error), p.error);
+        } else {
+            c_ = add_rn(c_, g);
+        }
+        if constexpr (trap == Trap::errors_added_apart)
+            m_ = add_rn(add_rn(m_, magnitude(s.error)), magnitude(p.error));
+        else
+            m_ = add_rn(m_, magnitude(g));
+    }
+    void merge(const Trapped&) {}
+
+    bool try_result(value_type& result, T underflow = 0) const {
+        if (!is_finite(s_) || !is_finite(m_)) return false;
+        const T units = static_cast<T>(n_ + 4) * unit_roundoff<T> / (trap == Trap::halved_bound ? 2 : 1);
+        T bound = add_rn(mul_rn(units, m_), underflow);
+        if (trap == Trap::tail_taken_for_bound && m_ == magnitude(c_)) bound = underflow;
+        const T low = add_rn(s_, add_rn(c_, -bound));
+        const T high = add_rn(s_, add_rn(c_, bound));
+        result = canonical(static_cast<value_type>(low));
+        return low == high;
+    }
+
+private:
+    T s_{0};
+    T c_{0};
+    T m_{0};
+    int n_ = 0;
+};
+
+/// FilteredTriple with the two-term test applied to c + (d -+ b).
+template <class T>
+bool two_term_test(const FilteredTriple<T>& sum, T bound, T& result) {
+    const T low = add_rn(sum.s(), add_rn(sum.c(), add_rn(sum.d(), -bound)));
+    const T high = add_rn(sum.s(), add_rn(sum.c(), add_rn(sum.d(), bound)));
+    result = canonical(low);
+    return low == high;
+}
+
+template <class Filter>
+Score trap_score() {
+    using T = ValueOf<Filter>;
+    Random random(6);
+    Score all;
+    for (const auto& adversary : testing::finite_adversarial_classes<T>()) {
+        Score score;
+        for (int repeat = 0; repeat < 400; ++repeat) {
+            const auto terms = adversary.make(random, 8 + random.next() % 70);
+            const std::size_t n = terms.size();
+            judge(chain<Filter>(terms, 0, n), products_are_exact(terms), n, oracle_of(terms).template rounded<T>(), score);
+        }
+        if (score.wrong != 0)
+            std::printf("    %-24s %lld of %lld certified wrong\n", adversary.name, static_cast<long long>(score.wrong),
+                        static_cast<long long>(score.certified));
+        all += score;
+    }
+    return all;
+}
+
+TYPED_TEST(Triple, TrapErrorsAddedApartIsSprung) {
+    EXPECT_GT((trap_score<Trapped<TypeParam, Trap::errors_added_apart>>().wrong), 0);
+}
+TYPED_TEST(Triple, TrapBoundOfSumsIsSprung) { EXPECT_GT((trap_score<Trapped<TypeParam, Trap::bound_of_sums>>().wrong), 0); }
+TYPED_TEST(Triple, TrapHalvedBoundIsSprung) { EXPECT_GT((trap_score<Trapped<TypeParam, Trap::halved_bound>>().wrong), 0); }
+TYPED_TEST(Triple, TrapTailTakenForItsBoundIsSprung) {
+    EXPECT_GT((trap_score<Trapped<TypeParam, Trap::tail_taken_for_bound>>().wrong), 0);
+}
+TEST(FilteredFloatTraps, DoubleRoundingIsSprung) { EXPECT_GT((trap_score<Trapped<double, Trap::double_rounding>>().wrong), 0); }
+
+TYPED_TEST(Triple, TrapTwoTermTestOnThreeTermsIsSprung) {
+    using T = TypeParam;
+    Random random(7);
+    Score score;
+    for (const auto& adversary : testing::finite_adversarial_classes<T>()) {
+        for (int repeat = 0; repeat < 500; ++repeat) {
+            const auto terms = adversary.make(random, 8 + random.next() % 30);
+            if (!products_are_exact(terms)) continue;
+            const auto sum = chain<FilteredTriple<T>>(terms, 0, terms.size());
+            T result = 0;
+            const bool certified = two_term_test(sum, smallest_subnormal<T>, result) && is_finite(result);
+            score.count(certified, result, oracle_of(terms).template rounded<T>());
+        }
+    }
+    EXPECT_GT(score.wrong, 0);
+}
+
+}  // namespace
+}  // namespace solver
