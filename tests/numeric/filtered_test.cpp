@@ -106,6 +106,7 @@ Score judge_every_order(Terms<ValueOf<Filter>> terms, Random& random) {
     judge(tree<Filter>(terms, 0, n, 1), exact, n, expected, score);
     judge(tree<Filter>(terms, 0, n, 5), exact, n, expected, score);
     judge(interleaved<Filter>(terms, 4), exact, n, expected, score);
+    judge(interleaved<Filter>(terms, n), exact, n, expected, score);  // as many merges as terms
     testing::adversarial::shuffle(terms, random);
     judge(chain<Filter>(terms, 0, n), exact, n, expected, score);
     judge(interleaved<Filter>(terms, 8), exact, n, expected, score);

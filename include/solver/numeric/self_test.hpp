@@ -36,8 +36,10 @@ SOLVER_HD bool error_free_transformations_work_for() noexcept {
     // The fused multiply-add has one rounding, and the product before it has its own.
     const Split<T> square = two_prod(odd, odd);
     const bool products = is_split(square, one + 4 * u, 4 * u * u);
-    // RN(a b) - RN(a b) is zero unless the product is contracted into the subtraction.
-    const bool not_contracted = add_rn(mul_rn(odd, odd), -opaque(square.value)) == T(0);
+    // Products are rounded before they are added, in what a compiler would like to contract: products with no other use.
+    const bool difference_is_zero = add_rn(mul_rn(opaque(odd), opaque(odd)), -opaque(square.value)) == T(0);
+    const Split<T> sum_of_product = two_sum(mul_rn(opaque(odd), opaque(odd)), opaque(unit_roundoff<T> * unit_roundoff<T>));
+    const bool not_contracted = difference_is_zero && is_split(sum_of_product, one + 4 * u, u * u);
     // Subnormals are neither flushed on the way out nor taken for zero on the way in.
     const T half_tiny = mul_rn(tiny, opaque(T(0.5)));
     const bool subnormals = half_tiny > T(0) && add_rn(half_tiny, half_tiny) == tiny &&
