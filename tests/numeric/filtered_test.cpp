@@ -252,6 +252,89 @@ TYPED_TEST(Triple, NeverCertifiesAWrongNegatedOrScaledSum) {
                 static_cast<long long>(with_beta.tried), 100 * with_beta.share());
 }
 
+template <class Filter>
+class SquareRoot : public ::testing::Test {};
+using FiltersWithRoot = ::testing::Types<FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
+TYPED_TEST_SUITE(SquareRoot, FiltersWithRoot);
+
+template <class Filter>
+void judge_root(const Terms<ValueOf<Filter>>& terms, Score& score) {
+    using T = ValueOf<Filter>;
+    Oracle oracle = oracle_of(terms);
+    if (oracle.sign() < 0) return;
+    const auto sum = chain<Filter>(terms, 0, terms.size());
+    T result = 0;
+    bool certified = false;
+    if constexpr (needs_underflow_bound<Filter>)
+        certified = sum.try_sqrt(result, products_are_exact(terms) ? T(0) : underflow_bound<T>(static_cast<int>(terms.size())));
+    else
+        certified = sum.try_sqrt(result);
+    score.count(certified, result, oracle.template sqrt_rounded<T>());
+}
+
+TYPED_TEST(SquareRoot, NeverCertifiesAWrongRootOfASum) {
+    using T = ValueOf<TypeParam>;
+    Random random(8);
+    Score score;
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        for (int repeat = 0; repeat < 2000; ++repeat) {
+            Terms<T> terms = adversary.make(random, 8 + random.next() % 20);
+            if (random.coin()) terms.b = terms.a;
+            judge_root<TypeParam>(terms, score);
+        }
+    }
+    EXPECT_EQ(score.wrong, 0);
+    EXPECT_GT(score.certified, 10'000);
+}
+
+/// The squares of numbers and of midpoints, and the same with one term far below.
+TYPED_TEST(SquareRoot, NeverCertifiesAWrongRootBesideTheSquareOfAMidpoint) {
+    using T = ValueOf<TypeParam>;
+    constexpr int digits = std::numeric_limits<T>::digits;
+    Random random(9);
+    Score score;
+    for (int repeat = 0; repeat < 60'000; ++repeat) {
+        const T x = std::ldexp(std::abs(random.number<T>()), static_cast<int>(random.between(-20, 20)));
+        const T half_gap = std::ldexp(T(1), std::ilogb(x) - digits);
+        Terms<T> terms;
+        terms.add(x, x);
+        if (random.coin()) {  // (x + half a gap)^2
+            terms.add(2 * x, half_gap);
+            terms.add(half_gap, half_gap);
+        }
+        if (random.between(0, 3) != 0)
+            terms.add(x, std::ldexp(random.number<T>(),
+                                    std::ilogb(x) - static_cast<int>(random.between(digits, 4 * digits / 2 + 12))));
+        judge_root<TypeParam>(terms, score);
+    }
+    EXPECT_EQ(score.wrong, 0);
+    std::printf("    %lld of %lld certified\n", static_cast<long long>(score.certified), static_cast<long long>(score.tried));
+}
+
+TEST(FilteredFloatScaled, NeverCertifiesAWrongResult) {
+    Random random(10);
+    Score score;
+    for (const auto& adversary : testing::adversarial_classes<float>()) {
+        for (int repeat = 0; repeat < 2000; ++repeat) {
+            const Terms<float> terms = adversary.make(random, 8 + random.next() % 40);
+            const int range = repeat % 2 == 0 ? 2 : 100;
+            const auto scalar = [&] { return random.number<float>(static_cast<int>(random.between(-range, range))); };
+            const float alpha = repeat % 7 == 0 ? -1.0F : scalar();
+            FilteredFloat sum = chain<FilteredFloat>(terms, 0, terms.size()).scaled(alpha);
+            Oracle oracle = oracle_of(terms);
+            oracle.multiply(alpha);
+            judge(sum, true, terms.size(), oracle.rounded<float>(), score);
+            const float beta = scalar();
+            const float y = scalar();
+            sum.add_product(beta, y);
+            oracle.add_product(beta, y);
+            judge(sum, true, terms.size(), oracle.rounded<float>(), score);
+        }
+    }
+    EXPECT_EQ(score.wrong, 0);
+    EXPECT_GE(score.share(), 0.5);
+}
+
 // The traps: filters that look right and certify wrong results. They show that the inputs above would find such a mistake.
 
 enum class Trap { errors_added_apart, bound_of_sums, halved_bound, double_rounding, tail_taken_for_bound };
