@@ -167,7 +167,9 @@ HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& g
     std::int64_t start[lanes];
     std::copy(group.start, group.start + lanes, start);
     const std::int64_t full = std::min(common, group.shortest());
+    const std::int64_t ahead = start[0] + prefetch_distance;
     const auto add_entry = [&](std::int64_t k, auto masked) HWY_ATTR {
+        rows.prefetch(ahead + k * static_cast<std::int64_t>(lanes));
         const auto entry = rows.entry(k);
         for (std::int64_t& s : start) s = cpu::opaque(s);
         const auto a = masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return entry.value(start[i]); }));
@@ -300,7 +302,6 @@ void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, cons
         } else {
             for (std::int64_t r = row; r < last; ++r) group.push(rows, r);
         }
-        rows.prefetch(group.start[0] + prefetch_distance, group.start[lanes - 1] - group.start[0] + group.length[lanes - 1]);
         const std::int64_t longest = group.longest();
         const std::int64_t common = common_length(group, longest);
         if (is_full && longest <= common && magnitude(task.alpha) == T(1))

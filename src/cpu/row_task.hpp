@@ -56,12 +56,10 @@ public:
     /// Whether the entries k, k + 1, ... of a row lie side by side from entry(k).values + start on.
     static constexpr bool is_contiguous() { return true; }
 
-    /// Asks for `count` entries from `start` on, as far as there are any.
-    void prefetch(std::int64_t start, std::int64_t count) const {
-        const std::int64_t end = start + count < nonzeros_ ? start + count : nonzeros_;
-        constexpr std::int64_t line = 64;
-        for (std::int64_t k = start; k < end; k += line / static_cast<std::int64_t>(sizeof(T))) __builtin_prefetch(values_ + k);
-        for (std::int64_t k = start; k < end; k += line / 4) __builtin_prefetch(columns_ + k);
+    /// Asks for the memory of the entries from `start` on, a line of it.
+    void prefetch(std::int64_t start) const {
+        __builtin_prefetch(values_ + start);
+        __builtin_prefetch(columns_ + start);
     }
 
     /// Whether `count` entries from start on may be read, also where they belong to later rows.
@@ -92,7 +90,7 @@ public:
 
     bool is_contiguous() const { return a_.column_stride == 1; }
     static constexpr bool may_overrun(std::int64_t, std::int64_t) { return false; }
-    static void prefetch(std::int64_t, std::int64_t) {}
+    static void prefetch(std::int64_t) {}
 
 private:
     DenseView<T> a_;
