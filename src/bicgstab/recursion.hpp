@@ -82,6 +82,9 @@ public:
         return backend_.norm2(t_);
     }
 
+    /// A vector that a step overwrites; weighted_norm too.
+    Vector& scratch() { return t_; }
+
     double r_norm() const { return r_norm_; }
 
     /// A bound of the norms of everything that was added to r in the last step.

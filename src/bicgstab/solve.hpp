@@ -22,13 +22,14 @@ namespace solver {
 /// compute b - A x anew, keep x if it is the best so far. It happens where
 ///  - the recursion claims convergence (after s or after the whole step),
 ///  - compensated and exact: its drift has grown too large (ResidualDrift),
+///  - it has gained a factor `progress_factor` on the best x, so that this stays known whatever comes,
 ///  - it broke down or became non-finite,
 ///  - it was the last step.
-/// After a claim or a drift, r is replaced by the true residual and the recursion goes on in its directions. Where it was wrong
-/// by more than `restart_factor` or stopped half-way, and after a breakdown, it begins anew from the best x: with the shadow
-/// residual r, or a random one if it has begun there before. A verification is fruitless if the recursion had broken down or
-/// promised half the residual of the last success, and the best true residual has not halved since. More than `max_fruitless`
-/// of these in a row end the solve.
+/// Then r is replaced by the true residual (in fast only after a claim) and the recursion goes on in its directions. Where it
+/// was wrong by more than `restart_factor` or stopped half-way, and after a breakdown, it begins anew from the best x: with the
+/// shadow residual r, or a random one if it has begun there before. A verification is fruitless if the recursion had broken
+/// down or promised half the residual of the last success, and the best true residual has not halved since. More than
+/// `max_fruitless` of these in a row end the solve.
 template <SolverBackend B>
 class BicgstabSolve {
 public:
@@ -36,6 +37,7 @@ public:
     using Vector = typename B::Vector;
 
     static constexpr double restart_factor = 10;
+    static constexpr double progress_factor = 32;
     static constexpr int max_fruitless = 5;
 
     BicgstabSolve(B& backend, const BicgstabOptions& options, bool pair)
@@ -58,8 +60,8 @@ public:
         backend_.load(initial, x_);
         b_norm_ = backend_.right_hand_side_norm();
         if (b_norm_ == 0) backend_.set_zero(x_);
-        backend_.residual(x_, x_low_, recursion_.r);
-        best_norm_ = reference_norm_ = backend_.true_norm(recursion_.r);
+        backend_.residual(x_, x_low_, recursion_.scratch());
+        best_norm_ = reference_norm_ = backend_.true_norm(recursion_.scratch());
         keep_as_best(best_norm_);
         result_.recursive_residual = relative(best_norm_);
         if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !solution_is_finite())
@@ -76,7 +78,7 @@ public:
     }
 
 private:
-    enum class Reason { none, claim, drift, breakdown, non_finite, last };
+    enum class Reason { none, claim, drift, progress, breakdown, non_finite, last };
 
     SolveResult iterate(bool wanted) {
         while (wanted && result_.iterations < options_.max_iterations) {
@@ -102,11 +104,13 @@ private:
         const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
         const double promised = broke ? 0 : recursion_.r_norm() / scale_;
         if (!fruitful(promised)) return broke ? broken(reason) : SolveStatus::stagnated;
-        record.replaced = !broke;
-        ++(broke ? result_.restarts : result_.replacements);
-        if (broke || end == StepEnd::half || !(norm <= restart_factor * promised))
+        const bool begins = broke || end == StepEnd::half || !(norm <= restart_factor * promised);
+        record.replaced = !broke && (begins || replaces_ || reason == Reason::claim);
+        result_.restarts += broke;
+        result_.replacements += record.replaced;
+        if (begins)
             restart_from_best(norm);
-        else
+        else if (record.replaced)
             replace(norm);
         return std::nullopt;
     }
@@ -116,7 +120,8 @@ private:
         if (end == StepEnd::non_finite) return Reason::non_finite;
         if (recursion_.r_norm() <= target()) return Reason::claim;
         if (drifted()) return Reason::drift;
-        return result_.iterations == options_.max_iterations ? Reason::last : Reason::none;
+        if (result_.iterations == options_.max_iterations) return Reason::last;
+        return recursion_.r_norm() <= scale_ * best_norm_ / progress_factor ? Reason::progress : Reason::none;
     }
 
     bool drifted() {
@@ -124,14 +129,15 @@ private:
                drift_.step(recursion_.weighted_norm(weights_, recursion_.z), recursion_.terms(), recursion_.r_norm());
     }
 
-    /// x = x + z / scale; r = b - A x. Returns ||r||, Inf where x is not finite.
+    /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in the recursion's
+    /// scratch.
     double verify() {
         backend_.add_to_solution(static_cast<Value>(1 / scale_), recursion_.z, x_, x_low_);
         backend_.set_zero(recursion_.z);
-        backend_.residual(x_, x_low_, recursion_.r);
+        backend_.residual(x_, x_low_, recursion_.scratch());
         verified_ = true;
         if (!solution_is_finite()) return std::numeric_limits<double>::infinity();
-        const double norm = backend_.true_norm(recursion_.r);
+        const double norm = backend_.true_norm(recursion_.scratch());
         if (norm < best_norm_) keep_as_best(norm);
         return norm;
     }
@@ -166,23 +172,25 @@ private:
         if (norm != best_norm_) {
             backend_.copy(best_, x_);
             if (!x_low_.empty()) backend_.copy(best_low_, x_low_);
-            backend_.residual(x_, x_low_, recursion_.r);
+            backend_.residual(x_, x_low_, recursion_.scratch());
         }
         begin();
     }
 
-    /// From the best x, whose true residual is r.
+    /// From the best x, whose true residual is in the scratch.
     void begin() {
         constexpr int limit = std::numeric_limits<Value>::max_exponent - 4;
         scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), -limit, limit));
-        const double r_norm = scale_residual(best_norm_);
+        const double r_norm = take_residual(best_norm_);
         recursion_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
         best_is_new_ = false;
     }
 
-    void replace(double norm) { recursion_.continue_from_replaced(scale_residual(norm)); }
+    void replace(double norm) { recursion_.continue_from_replaced(take_residual(norm)); }
 
-    double scale_residual(double norm) {
+    /// r = scale * the scratch, whose norm is given. Returns ||r||.
+    double take_residual(double norm) {
+        backend_.copy(recursion_.scratch(), recursion_.r);
         backend_.scale(static_cast<Value>(scale_), recursion_.r);
         if (replaces_) drift_.reset(scale_ * norm, x_low_.empty() ? scale_ * recursion_.weighted_norm(weights_, x_) : 0);
         return scale_ * norm;
