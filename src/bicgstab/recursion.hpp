@@ -96,7 +96,7 @@ public:
 private:
     /// A cosine below this has lost all but two digits to the rounding of the vectors, and so has what is computed from it.
     /// Going on until nothing is left (u) takes about twice the iterations on real matrices in single precision.
-    static constexpr double negligible = 128 * unit_roundoff<Value>;
+    static constexpr double negligible = 16 * unit_roundoff<Value>;
 
     static Value rounded(double x) { return static_cast<Value>(x); }
 

@@ -38,7 +38,7 @@ public:
 
     static constexpr double restart_factor = 10;
     static constexpr double progress_factor = 32;
-    static constexpr int max_fruitless = 5;
+    static constexpr int max_fruitless = 12;
 
     BicgstabSolve(B& backend, const BicgstabOptions& options, bool pair)
         : backend_(backend),
