@@ -1,0 +1,26 @@
+# cmake --install: the library for find_package(solver) and for pkg-config. The commands install themselves.
+include(CMakePackageConfigHelpers)
+get_target_property(SOLVER_LIBRARY_TYPE solver TYPE)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/solver)
+
+install(TARGETS solver EXPORT solverTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/solver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(EXPORT solverTargets NAMESPACE solver:: DESTINATION ${package_folder})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/solverConfig.cmake.in ${PROJECT_BINARY_DIR}/solverConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/solverConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/solverConfig.cmake ${PROJECT_BINARY_DIR}/solverConfigVersion.cmake
+  DESTINATION ${package_folder})
+
+# A static library passes its own needs on to every user, a shared one keeps them private. The file finds its prefix from where it
+# lies, so that the installed tree can be moved.
+file(RELATIVE_PATH SOLVER_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" SOLVER_PC_TO_PREFIX "${SOLVER_PC_TO_PREFIX}")
+set(SOLVER_PC_PRIVATE ".private")
+if(SOLVER_LIBRARY_TYPE STREQUAL STATIC_LIBRARY)
+  set(SOLVER_PC_PRIVATE "")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/solver.pc.in ${PROJECT_BINARY_DIR}/solver.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/solver.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

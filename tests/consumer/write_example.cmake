@@ -1,0 +1,11 @@
+# cmake -DREADME=README.md -DEXAMPLE=main.cpp -P write_example.cmake: the first C++ block under "As a library".
+file(READ ${README} text)
+string(FIND "${text}" "\n## As a library\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "${README}: there is no heading 'As a library'")
+endif()
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(REGEX REPLACE "^.*\n```cpp\n" "" text "${text}")
+string(FIND "${text}" "\n```" end)
+string(SUBSTRING "${text}" 0 ${end} text)
+file(WRITE ${EXAMPLE} "${text}\n")
