@@ -14,20 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How many letters must be put in, taken out or changed to make one text of the other (Levenshtein 1966).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
-        }
-    }
-    return row.back();
-}
-
 /// What is compared: small letters, no suffix, and the letter n for a size after an underscore.
 std::string bare(std::string name) {
     for (const std::string_view suffix : {".gz", ".mtx"})
@@ -52,6 +38,19 @@ std::vector<std::string> known_names(const std::vector<fs::path>& folders) {
 }
 
 }  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+        }
+    }
+    return row.back();
+}
 
 std::vector<std::string> closest_names(const std::string& name, const std::vector<fs::path>& folders) {
     constexpr std::size_t longest = 100;  // what is longer is no typing mistake

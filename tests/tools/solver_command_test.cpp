@@ -1,0 +1,328 @@
+// The command `solver` as its users meet it: a process with arguments, files, output and an exit status.
+
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* ones_3_sha256 = "cc143326a2646c605ea66139d7b440df7cbde18c050f1f8cf4dd30f42cfe7123";
+
+struct Finished {
+    int status;
+    std::string out;
+    std::string err;
+};
+
+class SolverCommand : public ::testing::Test {
+protected:
+    void SetUp() override {
+        write("A.mtx", tridiagonal(40));
+        write("identity.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 2 1\n3 3 1\n");
+    }
+
+    /// Unsymmetric, diagonally dominant, with values whose row sums are not exact.
+    static std::string tridiagonal(int n) {
+        std::ostringstream text;
+        text << "%%MatrixMarket matrix coordinate real general\n" << n << ' ' << n << ' ' << 3 * n - 2 << '\n';
+        for (int i = 1; i <= n; ++i) {
+            text << i << ' ' << i << " 3.3\n";
+            if (i > 1) text << i << ' ' << i - 1 << " 1.1\n";
+            if (i < n) text << i << ' ' << i + 1 << " 0.7\n";
+        }
+        return text.str();
+    }
+
+    fs::path path(const std::string& name) const { return folder_.path() / name; }
+
+    void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
+
+    std::string read(const std::string& name) const {
+        std::ifstream file(path(name));
+        EXPECT_TRUE(file) << name;
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    /// Runs `solver ARGUMENTS` in the folder, by the shell.
+    Finished run(const std::string& arguments) const {
+        const std::string command =
+            "cd '" + folder_.path().string() + "' && '" + SOLVER_COMMAND + "' " + arguments + " >.out 2>.err </dev/null";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
+    }
+
+    json report(const std::string& arguments) const {
+        const Finished finished = run(arguments + " --quiet --report report.json");
+        EXPECT_EQ(finished.err, "");
+        return json::parse(read("report.json"));
+    }
+
+    std::vector<std::string> files() const {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename().string());
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+private:
+    solver::testing::TemporaryFolder folder_;
+};
+
+TEST_F(SolverCommand, PrintsATableOfPlainTextWhereThereIsNoTerminal) {
+    const Finished finished = run("--matrix A.mtx --compensated");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(finished.err, "");
+    for (const char* text :
+         {"A.mtx", "40 x 40, 118 nonzeros", "A * ones", "BiCGStab, double precision, preconditioner jacobi", "compensated",
+          "cpu", "converged after", "true residual", "forward error", "floor", "time", "fingerprint"})
+        EXPECT_THAT(finished.out, HasSubstr(text));
+    EXPECT_TRUE(
+        std::none_of(finished.out.begin(), finished.out.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }));
+}
+
+TEST_F(SolverCommand, ReportHasEveryFieldWithItsType) {
+    const json r = report("--matrix A.mtx --threads 2 --spmv adaptive --preconditioner none --exact");
+    EXPECT_EQ(r["matrix"], "A.mtx");
+    EXPECT_EQ(r["rows"], 40);
+    EXPECT_EQ(r["columns"], 40);
+    EXPECT_EQ(r["nonzeros"], 118);
+    EXPECT_EQ(r["rhs"], "A*ones");
+    EXPECT_EQ(r["device"], "cpu");
+    EXPECT_EQ(r["threads"], 2);
+    EXPECT_EQ(r["accuracy"], "exact");
+    EXPECT_EQ(r["precision"], "double");
+    EXPECT_EQ(r["preconditioner"], "none");
+    EXPECT_EQ(r["spmv"], "adaptive");
+    EXPECT_EQ(r["status"], "converged");
+    EXPECT_GT(r["iterations"].get<int>(), 0);
+    EXPECT_LE(r["relative_residual"].get<double>(), 1e-10);
+    EXPECT_TRUE(r["recursive_residual"].is_number());
+    EXPECT_LE(r["forward_error"].get<double>(), 1e-6);
+    EXPECT_LE(r["forward_error_floor"].get<double>(), 1e-10);
+    for (const char* part : {"read", "setup", "solve"}) EXPECT_GE(r["seconds"][part].get<double>(), 0);
+    EXPECT_THAT(r["solution_sha256"].get<std::string>(), ::testing::MatchesRegex("[0-9a-f]+"));
+    EXPECT_EQ(r["solution_sha256"].get<std::string>().size(), 64u);
+}
+
+TEST_F(SolverCommand, ReportLeavesTheForwardErrorOpenWhereTheSolutionIsUnknown) {
+    EXPECT_TRUE(report("--matrix A.mtx --rhs ones")["forward_error"].is_null());
+}
+
+TEST_F(SolverCommand, OptionsReachTheSolve) {
+    EXPECT_EQ(report("--matrix A.mtx")["accuracy"], "fast");
+    EXPECT_EQ(report("--matrix A.mtx --compensated")["accuracy"], "compensated");
+    EXPECT_EQ(report("--matrix A.mtx --accuracy exact --exact")["accuracy"], "exact");
+    EXPECT_EQ(report("--matrix A.mtx --precision single --tolerance 1e-4")["precision"], "single");
+    EXPECT_EQ(report("--matrix A.mtx --preconditioner ilu0")["preconditioner"], "ilu0");
+    EXPECT_EQ(report("--matrix A.mtx --spmv general --device cpu --threads 1")["spmv"], "general");
+    EXPECT_EQ(report("--matrix A.mtx --tolerance 0.5")["tolerance"], 0.5);
+}
+
+TEST_F(SolverCommand, IsSilentWhenQuiet) {
+    const Finished finished = run("--matrix A.mtx --quiet");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(finished.out + finished.err, "");
+}
+
+TEST_F(SolverCommand, ExitStatusIs2WhenTheIterationDoesNotConverge) {
+    const Finished finished = run("--matrix A.mtx --preconditioner none --max-iterations 2 --report report.json");
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.out, AllOf(HasSubstr("iteration limit after 2 iterations"), HasSubstr("what may help")));
+    EXPECT_EQ(json::parse(read("report.json"))["status"], "iteration limit");
+}
+
+TEST_F(SolverCommand, ExitStatusIs2WhenTheNumbersOverflow) {
+    write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.7e308\n1 2 1.7e308\n2 2 1\n");
+    const Finished finished = run("--matrix huge.mtx --report report.json");
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.out, HasSubstr("non-finite"));
+    EXPECT_EQ(json::parse(read("report.json"))["status"], "non-finite");
+}
+
+TEST_F(SolverCommand, FingerprintIsTheSha256OfLittleEndianDoubles) {
+    const Finished finished = run("--matrix identity.mtx --report report.json");
+    EXPECT_EQ(json::parse(read("report.json"))["solution_sha256"], ones_3_sha256);
+    EXPECT_THAT(finished.out, HasSubstr(std::string(ones_3_sha256, 16)));
+}
+
+TEST_F(SolverCommand, SaysThatTheFloorIsZeroWhereBIsExact) {
+    EXPECT_THAT(run("--matrix identity.mtx").out, HasSubstr("without any rounding"));
+}
+
+TEST_F(SolverCommand, WritesTheSolutionAsMatrixMarket) {
+    EXPECT_EQ(run("--matrix identity.mtx --solution x.mtx").status, 0);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
+}
+
+TEST_F(SolverCommand, HistoryHasALineForEveryIteration) {
+    EXPECT_EQ(run("--matrix A.mtx --history history.csv --report report.json").status, 0);
+    const std::string history = read("history.csv");
+    EXPECT_THAT(history, StartsWith("iteration,recursive_residual,true_residual,replaced\n0,1,"));
+    const int iterations = json::parse(read("report.json"))["iterations"];
+    EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), iterations + 2);
+}
+
+TEST_F(SolverCommand, ASolutionServesAsInitialGuess) {
+    EXPECT_EQ(run("--matrix A.mtx --solution x.mtx --tolerance 1e-12").status, 0);
+    EXPECT_EQ(report("--matrix A.mtx --initial x.mtx")["iterations"], 0);
+}
+
+TEST_F(SolverCommand, AGeneratedMatrixIsAnnouncedAndAFileOfThatNameWins) {
+    const Finished generated = run("--matrix poisson2d_5.mtx --report report.json");
+    EXPECT_EQ(generated.status, 0);
+    EXPECT_THAT(generated.err, HasSubstr("generated"));
+    EXPECT_EQ(std::count(generated.err.begin(), generated.err.end(), '\n'), 1);
+    EXPECT_EQ(json::parse(read("report.json"))["rows"], 25);
+    write("poisson2d_5.mtx", tridiagonal(7));
+    EXPECT_EQ(report("--matrix poisson2d_5.mtx")["rows"], 7);
+}
+
+TEST_F(SolverCommand, RandomRightHandSidesDependOnTheSeedAlone) {
+    const auto hash = [&](const std::string& rhs) { return report("--matrix identity.mtx --rhs " + rhs)["solution_sha256"]; };
+    EXPECT_EQ(hash("random"), hash("random:1"));
+    EXPECT_NE(hash("random:1"), hash("random:2"));
+}
+
+/// SplitMix64 of seed 0 begins with e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f; its top 53 bits, moved to [-1, 1).
+TEST_F(SolverCommand, RandomRightHandSidesAreThePublishedGenerators) {
+    EXPECT_EQ(run("--matrix identity.mtx --rhs random:0 --solution b.mtx").status, 0);
+    std::istringstream values(read("b.mtx").substr(std::string("%%MatrixMarket matrix array real general\n3 1\n").size()));
+    for (const std::uint64_t bits :
+         std::initializer_list<std::uint64_t>{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f}) {
+        double value = 0;
+        values >> value;
+        EXPECT_EQ(value, static_cast<double>(bits >> 11) * 0x1p-52 - 1);
+    }
+}
+
+TEST_F(SolverCommand, ReadsTheRightHandSideFromAFile) {
+    write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
+    EXPECT_EQ(report("--matrix identity.mtx --rhs b.mtx")["solution_sha256"], ones_3_sha256);
+}
+
+TEST_F(SolverCommand, ExactGivesTheSameBitsForEveryThreadCountAndKernel) {
+    run("--matrix A.mtx --exact --quiet --threads 1 --spmv general --history first.csv --solution first.mtx");
+    for (const char* how : {"--threads 2 --spmv adaptive", "--threads 7 --spmv general", "--threads 7 --spmv adaptive"}) {
+        run(std::string("--matrix A.mtx --exact --quiet --history again.csv --solution again.mtx ") + how);
+        EXPECT_EQ(read("first.mtx"), read("again.mtx")) << how;
+        EXPECT_EQ(read("first.csv"), read("again.csv")) << how;
+    }
+}
+
+TEST_F(SolverCommand, SinglePrecisionWithAPairReachesDoublePrecisionResiduals) {
+    EXPECT_EQ(report("--matrix A.mtx --precision single --compensated --rhs random")["status"], "converged");
+}
+
+TEST_F(SolverCommand, HelpNamesEveryOptionAndGivesExamples) {
+    const Finished finished = run("--help");
+    EXPECT_EQ(finished.status, 0);
+    for (const char* option :
+         {"--matrix",    "--rhs",     "--initial", "--solution",       "--accuracy", "--compensated", "--exact",
+          "--precision", "--device",  "--threads", "--preconditioner", "--spmv",     "--tolerance",   "--max-iterations",
+          "--report",    "--history", "--quiet",   "--version",        "--help",     "Examples:",     "Exit status:"})
+        EXPECT_THAT(finished.out, HasSubstr(option));
+}
+
+TEST_F(SolverCommand, VersionSaysWhetherCudaIsThere) {
+    EXPECT_THAT(run("--version").out, AllOf(StartsWith("solver "), HasSubstr("CUDA: ")));
+}
+
+struct Refusal {
+    const char* name;
+    const char* arguments;
+    std::vector<const char*> says;
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << "solver " << refusal.arguments; }
+
+class BadUsage : public SolverCommand, public ::testing::WithParamInterface<Refusal> {};
+
+TEST_P(BadUsage, IsRefusedInOneClearLine) {
+    write("zero_diagonal.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 1\n");
+    write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+    write("broken.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 5 1\n");
+    write("b2.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
+    const auto before = files();
+    const Finished finished = run(GetParam().arguments);
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_THAT(finished.err, AllOf(StartsWith("solver: "), EndsWith("\n")));
+    for (const char* text : GetParam().says) EXPECT_THAT(finished.err, HasSubstr(text));
+    auto expected = before;
+    for (const char* captured : {".err", ".out"}) expected.push_back(captured);
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(files(), expected) << "nothing is left behind";
+    EXPECT_EQ(read("A.mtx"), tridiagonal(40)) << "no input is touched";
+}
+
+const Refusal refusals[] = {
+    {"NoArguments", "", {"--matrix FILE is missing"}},
+    {"UnknownOption", "--matrx A.mtx", {"no option --matrx", "did you mean --matrix?"}},
+    {"UnknownOptionUnlikeAny", "--frobnicate", {"no option --frobnicate", "--help"}},
+    {"AbbreviatedOption", "--matrix A.mtx --tol 1e-3", {"no option --tol"}},
+    {"StrayArgument", "A.mtx", {"--matrix FILE"}},
+    {"OptionTwice", "--matrix A.mtx --matrix A.mtx", {"--matrix", "more than once"}},
+    {"ValueMissing", "--matrix", {"--matrix", "missing"}},
+    {"ValueEmpty", "--matrix ''", {"--matrix needs a value"}},
+    {"ContradictoryShortForms", "--matrix A.mtx --compensated --exact", {"compensated and exact", "choose one"}},
+    {"ContradictoryAccuracy", "--matrix A.mtx --accuracy fast --exact", {"fast and exact", "choose one"}},
+    {"UnknownAccuracy", "--matrix A.mtx --accuracy superb", {"superb", "fast, compensated or exact"}},
+    {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double or single"}},
+    {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amg", {"amg", "jacobi"}},
+    {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},
+    {"UnknownDevice", "--matrix A.mtx --device gpu", {"gpu", "auto, cpu, cuda"}},
+    {"NegativeTolerance", "--matrix A.mtx --tolerance -1", {"--tolerance -1", "above 0"}},
+    {"ToleranceThatIsNoNumber", "--matrix A.mtx --tolerance 1e-10x", {"--tolerance 1e-10x"}},
+    {"ToleranceNan", "--matrix A.mtx --tolerance nan", {"--tolerance nan"}},
+    {"NoThreads", "--matrix A.mtx --threads 0", {"--threads 0", "1 to 4096"}},
+    {"HalfAThread", "--matrix A.mtx --threads 1.5", {"--threads 1.5"}},
+    {"NegativeIterations", "--matrix A.mtx --max-iterations -1", {"--max-iterations -1"}},
+    {"SeedThatIsNoNumber", "--matrix A.mtx --rhs random:x", {"random:x", "seed"}},
+    {"MatrixMissing", "--matrix nowhere.mtx", {"nowhere.mtx"}},
+    {"MatrixBroken", "--matrix broken.mtx", {"broken.mtx:4:", "5"}},
+    {"MatrixIsAFolder", "--matrix .", {"expected a Matrix Market file"}},
+    {"MatrixNotSquare", "--matrix wide.mtx", {"2 x 3", "square"}},
+    {"ZeroDiagonal", "--matrix zero_diagonal.mtx", {"diagonal", "row 1", "none"}},
+    {"RhsOfWrongSize", "--matrix A.mtx --rhs b2.mtx", {"b2.mtx", "2 values", "40"}},
+    {"RhsMissing", "--matrix A.mtx --rhs nowhere.mtx", {"nowhere.mtx"}},
+    {"InitialOfWrongSize", "--matrix A.mtx --initial b2.mtx", {"b2.mtx", "initial guess", "40"}},
+    {"ReportIntoNoFolder", "--matrix A.mtx --report nowhere/report.json", {"--report", "nowhere/report.json"}},
+    {"SolutionIsAFolder", "--matrix A.mtx --solution .", {"--solution", "folder"}},
+    {"SolutionReplacesTheMatrix", "--matrix A.mtx --solution ./A.mtx", {"--solution", "replace", "--matrix"}},
+    {"ReportReplacesTheRhs", "--matrix A.mtx --rhs b2.mtx --report b2.mtx", {"--report", "replace", "--rhs"}},
+    {"HistoryReplacesTheInitialGuess",
+     "--matrix A.mtx --initial b2.mtx --history b2.mtx",
+     {"--history", "replace", "--initial"}},
+    {"TwoOutputsInOneFile", "--matrix A.mtx --report out --history ./out", {"--report and --history", "same file"}},
+    {"QuietStillTellsErrors", "--quiet --matrix nowhere.mtx", {"nowhere.mtx"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(SolverCommand, BadUsage, ::testing::ValuesIn(refusals),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(SolverCommand, CudaIsRefusedClearlyWhereItIsNotBuiltIn) {
+    if (run("--version").out.find("CUDA: not built in") == std::string::npos) GTEST_SKIP() << "built with CUDA";
+    const Finished finished = run("--matrix A.mtx --device cuda:0");
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.err, HasSubstr("without CUDA"));
+    EXPECT_EQ(report("--matrix A.mtx --device auto")["device"], "cpu");
+}
+
+}  // namespace

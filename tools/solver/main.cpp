@@ -1,0 +1,69 @@
+/// The command `solver`: A x = b from files, at the accuracy asked for. See --help.
+
+#include "atomic_file.hpp"
+#include "fingerprint.hpp"
+#include "live_line.hpp"
+#include "matrices/find_matrix.hpp"
+#include "options.hpp"
+#include "output_paths.hpp"
+#include "report.hpp"
+#include "solve.hpp"
+#include "solver/matrix_market.hpp"
+#include "table.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace solver::command {
+namespace {
+
+enum ExitStatus { exit_converged = 0, exit_bad_input = 1, exit_not_converged = 2 };
+
+void write_files(const Options& options, const Outcome& outcome, const std::string& hash) {
+    if (!options.solution.empty()) write_vector<double>(options.solution, outcome.solution);
+    if (!options.history.empty()) write_file(options.history, history_csv(outcome.result.history));
+    if (!options.report.empty()) write_file(options.report, report_json(options, outcome, hash));
+}
+
+int solve_and_tell(const Options& options) {
+    const matrices::FoundMatrix matrix = matrices::find_matrix(options.matrix);
+    check_outputs(options, matrix);
+    if (!options.quiet && !matrix.announcement.empty()) fmt::print(stderr, "{}\n", matrix.announcement);
+    LiveLine live(!options.quiet);
+    const Outcome outcome = solve(options, matrix, live);
+    const std::string hash = sha256(outcome.solution);
+    write_files(options, outcome, hash);
+    if (!options.quiet) fmt::print("{}", table(options, outcome, hash.substr(0, 16), wants_colour()));
+    return outcome.result.status == SolveStatus::converged ? exit_converged : exit_not_converged;
+}
+
+int run(int argc, const char* const* argv) {
+    const auto wish = parse_options(argc, argv);
+    if (const auto* text = std::get_if<std::string>(&wish)) {
+        fmt::print("{}", *text);
+        return 0;
+    }
+    return solve_and_tell(std::get<Options>(wish));
+}
+
+int refuse(std::string_view message) {
+    fmt::print(stderr, "solver: {}\n", message);
+    return exit_bad_input;
+}
+
+}  // namespace
+}  // namespace solver::command
+
+int main(int argc, char** argv) {
+    using namespace solver::command;
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        return refuse("not enough memory");
+    } catch (const std::exception& error) {
+        return refuse(error.what());
+    }
+}

@@ -1,0 +1,105 @@
+#include "option_table.hpp"
+
+#include <boost/program_options/value_semantic.hpp>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace solver::command {
+namespace {
+
+namespace po = boost::program_options;
+
+struct Option {
+    const char* name;
+    const char* value;  ///< what stands for its value in the help; null for a switch
+    const char* help;
+};
+
+struct Group {
+    const char* title;
+    std::vector<Option> options;
+};
+
+const std::vector<Group>& groups() {
+    static const std::vector<Group> all{
+        {"The system",
+         {
+             {"matrix", "FILE",
+              "A, a Matrix Market file (.mtx, .mtx.gz), or the name of one in $SOLVER_MATRIX_PATH or of a generator"},
+             {"rhs", "WHAT", "b: a file, ones, A*ones (default; the solution is then known) or random[:SEED]"},
+             {"initial", "FILE", "the initial guess (default: zero)"},
+         }},
+        {"The method",
+         {
+             {"accuracy", "MODE",
+              "of every sum: fast (default), compensated (as if in twice the precision), exact (rounded once)"},
+             {"compensated", nullptr, "short for --accuracy compensated"},
+             {"exact", nullptr, "short for --accuracy exact"},
+             {"precision", "TYPE", "of the numbers: double (default) or single"},
+             {"preconditioner", "KIND", "none, jacobi (default) or ilu0"},
+             {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
+             {"max-iterations", "N", "give up after N iterations (default 10000)"},
+         }},
+        {"The machine",
+         {
+             {"device", "WHERE", "auto (default), cpu or cuda[:N]"},
+             {"threads", "N", "threads to use (default: all processors)"},
+             {"spmv", "KERNEL", "how rows are shared out: auto (default), general or adaptive"},
+         }},
+        {"Output (an existing file is replaced, whole, after the solve)",
+         {
+             {"solution", "FILE", "write x as a Matrix Market file (.gz compresses)"},
+             {"report", "FILE", "write what was done and found, as JSON"},
+             {"history", "FILE", "write the residual of every iteration, as CSV"},
+             {"quiet", nullptr, "print nothing but errors"},
+             {"version", nullptr, "print the version and what it was built with"},
+             {"help", nullptr, "print this text"},
+         }},
+    };
+    return all;
+}
+
+constexpr const char* head = R"(solver - solves A x = b by BiCGStab, with the accuracy you ask for
+
+Usage: solver --matrix FILE [options]
+
+)";
+
+constexpr const char* tail = R"(
+Examples:
+  solver --matrix memplus.mtx
+      b = A * ones, so the error of the computed solution is shown as well
+  solver --matrix dc2_like.mtx --compensated --preconditioner ilu0 --report run.json
+      a circuit with very long rows, every sum as if in twice the precision
+  solver --matrix A.mtx --rhs b.mtx --solution x.mtx --exact --tolerance 1e-12
+      the same bits of x on every machine, with any number of threads
+
+Exit status: 0 converged, 2 not converged, 1 bad usage or input.
+)";
+
+}  // namespace
+
+po::options_description option_table() {
+    constexpr unsigned line_length = 100;
+    po::options_description all(line_length);
+    for (const Group& group : groups()) {
+        po::options_description described(group.title, line_length);
+        for (const auto& [name, value, help] : group.options) {
+            if (value)
+                described.add_options()(name, po::value<std::string>()->value_name(value), help);
+            else
+                described.add_options()(name, help);
+        }
+        all.add(described);
+    }
+    return all;
+}
+
+std::string help_text() {
+    std::ostringstream text;
+    text << head << option_table() << tail;
+    return text.str();
+}
+
+}  // namespace solver::command

@@ -1,0 +1,62 @@
+#pragma once
+
+/// What the command line asks for.
+
+#include "solver/accuracy.hpp"
+#include "solver/device.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+namespace solver::command {
+
+/// A command line that cannot be obeyed; the text says why and what is possible.
+class UsageError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// b = A * ones, so that the solution is known; or every element 1; or uniform in [-1, 1) from the seed; or from a file.
+struct RhsOfOnes {};
+struct RhsOnes {};
+struct RhsRandom {
+    std::uint64_t seed;
+};
+struct RhsFile {
+    std::filesystem::path path;
+};
+using Rhs = std::variant<RhsOfOnes, RhsOnes, RhsRandom, RhsFile>;
+
+enum class Precision { double_precision, single_precision };
+
+/// "double" or "single".
+std::string_view to_string(Precision precision);
+
+/// Paths are empty where the option was not given.
+struct Options {
+    std::string matrix;
+    Rhs rhs = RhsOfOnes{};
+    std::filesystem::path initial;
+    Accuracy accuracy = Accuracy::fast;
+    Precision precision = Precision::double_precision;
+    PreconditionerKind preconditioner = PreconditionerKind::jacobi;
+    double tolerance = 1e-10;
+    std::int64_t max_iterations = 10000;
+    Device device = Device::cpu();
+    int threads = 0;  ///< for reading, and for solving on a CPU; 0 means all
+    SpmvKernel spmv = SpmvKernel::automatic;
+    std::filesystem::path solution;
+    std::filesystem::path report;
+    std::filesystem::path history;
+    bool quiet = false;
+};
+
+/// The options of a solve, or the text that --help or --version asked for. Throws UsageError, and what Device throws.
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
+
+}  // namespace solver::command
