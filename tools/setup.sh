@@ -1,0 +1,89 @@
+# What tools/run, tools/test and .ci/run share: the packages, the build. To be sourced by bash.
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+
+# Debian 12's names; what is needed to build everything and to run the tests.
+packages=(
+    g++ cmake ninja-build pkg-config
+    libboost-dev libboost-program-options-dev libfmt-dev libhwy-dev nettle-dev nlohmann-json3-dev zlib1g-dev
+    libbenchmark-dev libeigen3-dev libgmock-dev libgtest-dev libmpfr-dev libsuitesparse-dev
+)
+
+say() { printf '%s\n' "$*" >&2; }
+
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+# Installs what is missing, or says what to do and gives up.
+install_missing_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        [[ -e $root/build/build.ninja ]] || say "Not a Debian system: make sure that what these packages of Debian 12 hold is there: ${packages[*]}"
+        return
+    fi
+    local missing=() package as_root=()
+    for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
+    ((${#missing[@]} > 0)) || return 0
+    if ((EUID != 0)); then
+        if ! sudo -n true 2>/dev/null; then
+            say "Some packages are missing. Please run this line, then try again:"
+            say "  sudo apt-get install ${missing[*]}"
+            exit 1
+        fi
+        as_root=(sudo)
+    fi
+    say "Installing by apt-get: ${missing[*]}"
+    apt_quietly update
+    apt_quietly install -y --no-install-recommends "${missing[@]}"
+}
+
+apt_quietly() { run_quietly "apt-get $1" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@"; }
+
+# run_quietly WHAT COMMAND...: shows the end of its output only where it fails, and gives up then.
+run_quietly() {
+    local what=$1 log
+    shift
+    log=$(mktemp)
+    if ! "$@" >"$log" 2>&1 </dev/null; then
+        tail -n 40 "$log" >&2
+        rm -f "$log"
+        say "$what failed; the end of its output is above."
+        exit 1
+    fi
+    rm -f "$log"
+}
+
+# build PRESET [TARGET...]: configures once and builds, in silence where all is up to date. Sets build_folder.
+build() {
+    local preset=$1
+    shift
+    build_folder=$root/build-$preset
+    [[ $preset != release ]] || build_folder=$root/build
+    mkdir -p "$build_folder"
+    # One at a time, however many are started.
+    exec {lock}>"$build_folder/.lock"
+    flock "$lock"
+    if [[ ! -e $build_folder/build.ninja ]]; then
+        say "$(cuda_in_one_line)"
+        cd_root run_quietly "Configuring" cmake --preset "$preset"
+    fi
+    if ! ninja -C "$build_folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
+        say "Building in $build_folder; the first time this takes a few minutes."
+        run_quietly "Building" ninja -C "$build_folder" -j "$(nproc)" "$@"
+    fi
+    exec {lock}>&-
+}
+
+cuda_in_one_line() {
+    if command -v nvcc >/dev/null; then
+        echo "CUDA found, but this version has no GPU code yet; building for the CPU."
+    else
+        echo "No CUDA found; building for the CPU."
+    fi
+}
+
+# Presets are found from the folder that holds them.
+cd_root() {
+    local here=$PWD
+    cd "$root"
+    "$@"
+    cd "$here"
+}
