@@ -1,0 +1,518 @@
+#include "solver/bicgstab.hpp"
+
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "support/oracle.hpp"
+#include "support/real_matrices.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/Sparse>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using Kind = PreconditionerKind;
+
+template <class T>
+struct Problem {
+    CsrMatrix<T> a;
+    std::vector<T> b;
+};
+
+/// What to solve with, and how it went.
+template <class T>
+struct Solve {
+    SolveResult result;
+    std::vector<T> x;
+    std::vector<T> x_low;
+};
+
+struct Setting {
+    Kind kind = Kind::jacobi;
+    bool pair = false;
+    Device device = Device::cpu(1);
+    SpmvKernel kernel = SpmvKernel::automatic;
+};
+
+template <class T>
+Solve<T> solve(const Problem<T>& problem, const BicgstabOptions& options, const Setting& setting = {}, std::vector<T> x = {}) {
+    Solve<T> solve;
+    solve.x = x.empty() ? std::vector<T>(problem.b.size()) : x;
+    if (setting.pair) solve.x_low.assign(problem.b.size(), T(0));
+    const SpmvPlan<T> plan(problem.a, setting.device, setting.kernel);
+    const auto m = make_preconditioner<T>(setting.kind, problem.a, options.accuracy, setting.device);
+    solve.result = bicgstab<T>(plan, *m, problem.b, solve.x, solve.x_low, options);
+    return solve;
+}
+
+/// ||b - A (x + x_low)|| / ||b||, row by row by MPFR.
+template <class T>
+double true_residual(const Problem<T>& problem, const Solve<T>& solve) {
+    long double residual = 0, norm = 0;
+    testing::Oracle row;
+    for (std::int64_t i = 0; i < problem.a.rows; ++i) {
+        row.reset();
+        row.add(problem.b[i]);
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k) {
+            const auto j = problem.a.column_indices[k];
+            row.add_product(-problem.a.values[k], solve.x[j]);
+            if (!solve.x_low.empty()) row.add_product(-problem.a.values[k], solve.x_low[j]);
+        }
+        const long double r = row.template rounded<double>();
+        residual += r * r;
+        norm += static_cast<long double>(problem.b[i]) * problem.b[i];
+    }
+    return residual == 0 ? 0 : static_cast<double>(std::sqrt(residual / norm));
+}
+
+template <class T>
+std::vector<T> random_vector(std::size_t n, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::vector<T> x(n);
+    for (T& element : x) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-53 + 0.5);
+    return x;
+}
+
+/// b = A x for random x, so that x is not exactly representable once b is rounded.
+template <class T>
+Problem<T> with_random_solution(const CsrMatrix<T>& a) {
+    Problem<T> problem{a, std::vector<T>(static_cast<std::size_t>(a.rows))};
+    spmv(T(1), a, random_vector<T>(problem.b.size(), 7), T(0), problem.b, Accuracy::exact, Device::cpu(1));
+    return problem;
+}
+
+/// Five-point convection-diffusion on a square of side^2 unknowns.
+template <class T>
+Problem<T> convection_diffusion(std::int32_t side, T wind) {
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < side * side; ++i) {
+        entries.push_back({i, i, T(4)});
+        if (i % side > 0) entries.push_back({i, i - 1, T(-1) - wind});
+        if (i % side < side - 1) entries.push_back({i, i + 1, T(-1) + wind});
+        if (i >= side) entries.push_back({i, i - side, T(-1)});
+        if (i < side * (side - 1)) entries.push_back({i, i + side, T(-1)});
+    }
+    return with_random_solution(csr_from_entries<T>(side * side, side * side, entries));
+}
+
+/// Rows given densely.
+template <class T>
+Problem<T> dense(std::int64_t n, const std::vector<T>& values, std::vector<T> b) {
+    Problem<T> problem{{n, n, {0}, {}, {}}, std::move(b)};
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            problem.a.column_indices.push_back(static_cast<std::int32_t>(j));
+            problem.a.values.push_back(values[i * n + j]);
+        }
+        problem.a.row_offsets.push_back(problem.a.nonzeros());
+    }
+    return problem;
+}
+
+bool all_finite(const auto& x) {
+    return std::all_of(x.begin(), x.end(), [](auto element) { return std::isfinite(element); });
+}
+
+BicgstabOptions with(Accuracy accuracy, double tolerance = 1e-10) { return {.accuracy = accuracy, .tolerance = tolerance}; }
+
+TEST(Bicgstab, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
+    const auto in_double = convection_diffusion<double>(30, 0.3);
+    const auto in_float = convection_diffusion<float>(30, 0.3F);
+    for (const Accuracy accuracy : all_accuracies)
+        for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
+            SCOPED_TRACE(std::string(to_string(accuracy)) + " " + std::string(to_string(kind)));
+            const auto d = solve(in_double, with(accuracy), {.kind = kind});
+            EXPECT_EQ(d.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_double, d), 1.000001e-10);
+            const auto f = solve(in_float, with(accuracy), {.kind = kind, .pair = true});
+            EXPECT_EQ(f.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_float, f), 1.000001e-10);
+            const auto plain = solve(in_float, with(accuracy, 1e-5), {.kind = kind});
+            EXPECT_EQ(plain.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_float, plain), 1.000001e-5);
+        }
+}
+
+TEST(Bicgstab, LeavesNothingToDoForNothing) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto empty = solve(Problem<double>{}, with(accuracy));
+        EXPECT_EQ(empty.result.status, SolveStatus::converged);
+        EXPECT_EQ(empty.result.iterations, 0);
+        auto problem = convection_diffusion<double>(5, 0.1);
+        problem.b.assign(25, 0);
+        const auto zero = solve(problem, with(accuracy), {}, std::vector<double>(25, 3));
+        EXPECT_EQ(zero.result.status, SolveStatus::converged);
+        EXPECT_EQ(zero.result.iterations, 0);
+        EXPECT_EQ(zero.result.relative_residual, 0);
+        EXPECT_EQ(zero.x, std::vector<double>(25));
+    }
+}
+
+TEST(Bicgstab, TakesAnExactInitialGuessAsItIs) {
+    const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto result = solve(problem, with(accuracy), {}, std::vector<double>{1, 2});
+        EXPECT_EQ(result.result.status, SolveStatus::converged);
+        EXPECT_EQ(result.result.iterations, 0);
+        EXPECT_EQ(result.x, (std::vector<double>{1, 2}));
+    }
+}
+
+TEST(Bicgstab, EndsInOneIterationWhereTheFirstHalfSolves) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto one = solve(dense<double>(1, {4}, {12}), with(accuracy), {.kind = Kind::none});
+        EXPECT_EQ(one.result.status, SolveStatus::converged);
+        EXPECT_EQ(one.result.iterations, 1);
+        EXPECT_EQ(one.x[0], 3);
+        const auto diagonal = solve(dense<double>(3, {2, 0, 0, 0, 4, 0, 0, 0, 8}, {2, 4, 8}), with(accuracy));
+        EXPECT_EQ(diagonal.result.status, SolveStatus::converged);
+        EXPECT_EQ(diagonal.result.iterations, 1);
+        EXPECT_EQ(diagonal.x, (std::vector<double>{1, 1, 1}));
+    }
+}
+
+TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
+    const auto problem = convection_diffusion<double>(30, 0.3);
+    for (const Accuracy accuracy : all_accuracies) {
+        BicgstabOptions options = with(accuracy);
+        options.max_iterations = 20;
+        const auto result = solve(problem, options);
+        EXPECT_EQ(result.result.status, SolveStatus::iteration_limit);
+        EXPECT_EQ(result.result.iterations, 20);
+        EXPECT_LT(result.result.relative_residual, 1);
+        EXPECT_NEAR(true_residual(problem, result) / result.result.relative_residual, 1, 1e-6);
+        options.max_iterations = 0;
+        EXPECT_EQ(solve(problem, options).result.status, SolveStatus::iteration_limit);
+    }
+}
+
+TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto result =
+            solve(dense<double>(2, {0, 0, 0, 0}, {1, 2}), with(accuracy), {.kind = Kind::none}, std::vector<double>{5, 6});
+        EXPECT_EQ(result.result.status, SolveStatus::breakdown);
+        EXPECT_GT(result.result.restarts, 0);
+        EXPECT_EQ(result.x, (std::vector<double>{5, 6}));
+    }
+}
+
+TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
+    const auto problem = convection_diffusion<float>(20, 0.3F);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto result = solve(problem, with(accuracy, 1e-12));
+        EXPECT_EQ(result.result.status, SolveStatus::stagnated) << to_string(accuracy);
+        EXPECT_GT(result.result.relative_residual, 1e-12);
+        EXPECT_LT(result.result.relative_residual, 1e-6);
+        EXPECT_NEAR(true_residual(problem, result) / result.result.relative_residual, 1, 1e-4);
+    }
+}
+
+TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
+    const double inf = std::numeric_limits<double>::infinity();
+    for (const double bad : {inf, -inf, std::numeric_limits<double>::quiet_NaN()})
+        for (const Accuracy accuracy : all_accuracies) {
+            auto in_a = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+            in_a.a.values[1] = bad;
+            EXPECT_EQ(solve(in_a, with(accuracy)).result.status, SolveStatus::non_finite);
+            in_a.b = {0, 0};
+            EXPECT_EQ(solve(in_a, with(accuracy)).result.status, SolveStatus::non_finite);
+            auto in_b = dense<double>(2, {2, 1, 1, 3}, {4, bad});
+            const auto result = solve(in_b, with(accuracy));
+            EXPECT_EQ(result.result.status, SolveStatus::non_finite);
+            EXPECT_EQ(result.x, (std::vector<double>{0, 0}));
+            const auto good = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+            EXPECT_EQ(solve(good, with(accuracy), {}, std::vector<double>{bad, 1}).result.status, SolveStatus::non_finite);
+            const Problem<double> unseen{{2, 2, {0, 1, 1}, {0}, {1}}, {1, 0}};  // no row reads x_1
+            EXPECT_EQ(solve(unseen, with(accuracy), {.kind = Kind::none}, std::vector<double>{0, bad}).result.status,
+                      SolveStatus::non_finite);
+        }
+}
+
+/// Small matrices of all kinds: singular, with zero rows and columns, skew-symmetric, graded to the point of hopelessness.
+template <class T>
+Problem<T> nasty(std::mt19937_64& random) {
+    const std::int64_t n = 1 + static_cast<std::int64_t>(random() % 8);
+    const unsigned kind = random() % 5;
+    std::vector<T> a(n * n), b(n);
+    for (T& x : a) x = static_cast<T>(static_cast<int>(random() % 7) - 3);
+    for (T& x : b) x = static_cast<T>(static_cast<int>(random() % 7) - 3);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+            T& x = a[i * n + j];
+            if (kind == 1 && i == n - 1) x = a[j];                                  // the last row is the first
+            if (kind == 2 && (i == j || j > i)) x = i == j ? T(0) : -a[j * n + i];  // nearly skew
+            if (kind == 3) x = std::ldexp(x, static_cast<int>(i * 5 - j * 7));      // graded
+            if (kind == 4 && (j == 0 || random() % 2 == 0)) x = 0;                  // an empty column
+        }
+    return dense<T>(n, a, b);
+}
+
+/// What compensated may err on the residual: gamma_h^2 (|b| + |A| |x|), relative to ||b||; nothing in exact.
+template <class T>
+double residual_error(const Problem<T>& problem, const Solve<T>& solve, Accuracy accuracy) {
+    if (accuracy == Accuracy::exact) return 0;
+    double longest = 0, error = 0, norm = 0;
+    for (std::int64_t i = 0; i < problem.a.rows; ++i) {
+        double sum = std::abs(double{problem.b[i]});
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
+            sum += std::abs(double{problem.a.values[k]} * solve.x[problem.a.column_indices[k]]);
+        longest = std::max(longest, 2.0 * problem.a.view().row_length(i) + 2);
+        error += sum * sum;
+        norm += double{problem.b[i]} * problem.b[i];
+    }
+    return norm == 0 ? 0 : std::pow(longest * unit_roundoff<T>, 2) * std::sqrt(error / norm);
+}
+
+/// Finite; as good as promised, as reported, and as the initial guess, zero.
+template <class T>
+void expect_honest(const Problem<T>& problem, const Solve<T>& s, const BicgstabOptions& options) {
+    EXPECT_TRUE(all_finite(s.x) && all_finite(s.x_low));
+    const double residual = true_residual(problem, s);
+    const double error = residual_error(problem, s, options.accuracy) + 1e-6 * residual;
+    if (s.result.status == SolveStatus::converged) {
+        EXPECT_LE(residual, options.tolerance + error);
+    }
+    EXPECT_LE(residual, 1 + error);
+    EXPECT_NEAR(s.result.relative_residual, residual, error) << to_string(options.accuracy);
+}
+
+TEST(Bicgstab, NeverClaimsConvergenceFalsely) {
+    std::mt19937_64 random(3);
+    int converged = 0, others = 0;
+    for (int trial = 0; trial < 1500; ++trial) {
+        SCOPED_TRACE(trial);
+        std::mt19937_64 copy = random;
+        const auto d = nasty<double>(random);
+        const auto f = nasty<float>(copy);
+        for (const Accuracy accuracy : all_accuracies) {
+            BicgstabOptions options = with(accuracy);
+            options.max_iterations = 200;
+            const auto in_double = solve(d, options, {.kind = Kind::none});
+            expect_honest(d, in_double, options);
+            expect_honest(f, solve(f, options, {.kind = Kind::none}), options);
+            expect_honest(f, solve(f, options, {.kind = Kind::none, .pair = true}), options);
+            ++(in_double.result.status == SolveStatus::converged ? converged : others);
+        }
+        if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(converged, 1000);
+    EXPECT_GT(others, 300);
+}
+
+TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
+    const auto problem = convection_diffusion<double>(12, 0.3);
+    const auto expected = solve(problem, with(Accuracy::exact));
+    for (const int scale : {-900, 900})
+        for (const int matrix_scale : {-60, 0, 60}) {
+            Problem<double> scaled = problem;
+            for (double& x : scaled.b) x = std::ldexp(x, scale);
+            for (double& x : scaled.a.values) x = std::ldexp(x, matrix_scale);
+            auto result = solve(scaled, with(Accuracy::exact));
+            EXPECT_EQ(result.result.status, SolveStatus::converged);
+            EXPECT_EQ(result.result.iterations, expected.result.iterations);
+            for (double& x : result.x) x = std::ldexp(x, matrix_scale - scale);
+            EXPECT_EQ(result.x, expected.x);
+        }
+    for (const Accuracy accuracy : all_accuracies) {
+        Problem<double> scaled = problem;
+        for (double& x : scaled.b) x *= 1e-300;
+        EXPECT_EQ(solve(scaled, with(accuracy)).result.status, SolveStatus::converged);
+        for (double& x : scaled.b) x = x * 1e300 * 1e300;
+        EXPECT_EQ(solve(scaled, with(accuracy)).result.status, SolveStatus::converged);
+    }
+}
+
+TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    for (const Accuracy accuracy : all_accuracies) {
+        BicgstabOptions options = with(accuracy);
+        options.keep_history = true;
+        std::vector<std::int64_t> seen;
+        options.callback = [&](const Iteration& step) {
+            seen.push_back(step.number);
+            return true;
+        };
+        const SolveResult result = solve(problem, options).result;
+        ASSERT_EQ(std::ssize(result.history), result.iterations + 1);
+        EXPECT_EQ(result.history.front().true_residual, 1);
+        EXPECT_EQ(result.history.back().true_residual, result.relative_residual);
+        EXPECT_EQ(std::ssize(seen), result.iterations + 1);
+        for (std::int64_t i = 0; i <= result.iterations; ++i) EXPECT_EQ(result.history[i].number, i);
+
+        options.callback = [](const Iteration& step) { return step.number < 5; };
+        const auto stopped = solve(problem, options);
+        EXPECT_EQ(stopped.result.status, SolveStatus::iteration_limit);
+        EXPECT_EQ(stopped.result.iterations, 5);
+        EXPECT_NEAR(true_residual(problem, stopped) / stopped.result.relative_residual, 1, 1e-6);
+    }
+}
+
+TEST(Bicgstab, RefusesWhatCannotBeMeant) {
+    const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::none, problem.a, Accuracy::fast, Device::cpu(1));
+    std::vector<double> x(2), other(3);
+    EXPECT_THROW(bicgstab<double>(plan, *m, other, x), DimensionMismatch);
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, other), DimensionMismatch);
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, other), DimensionMismatch);
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, 0)), InvalidArgument);
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, std::nan(""))), InvalidArgument);
+    BicgstabOptions options;
+    options.max_iterations = -1;
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, options), InvalidArgument);
+    const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
+    EXPECT_THROW(bicgstab<double>(SpmvPlan<double>(wide, Device::cpu(1)), *m, problem.b, x), DimensionMismatch);
+}
+
+template <class T>
+void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
+    for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
+        BicgstabOptions options = with(Accuracy::exact);
+        options.max_iterations = 25;
+        options.keep_history = true;
+        const auto expected = solve(problem, options, {.kind = kind, .pair = pair});
+        for (const int threads : {1, 2, 7})
+            for (const SpmvKernel kernel : {SpmvKernel::general, SpmvKernel::adaptive}) {
+                const auto other =
+                    solve(problem, options, {.kind = kind, .pair = pair, .device = Device::cpu(threads), .kernel = kernel});
+                EXPECT_EQ(other.x, expected.x);
+                EXPECT_EQ(other.x_low, expected.x_low);
+                ASSERT_EQ(other.result.history.size(), expected.result.history.size());
+                for (std::size_t i = 0; i < other.result.history.size(); ++i) {
+                    EXPECT_EQ(other.result.history[i].recursive_residual, expected.result.history[i].recursive_residual);
+                    EXPECT_EQ(other.result.history[i].true_residual, expected.result.history[i].true_residual);
+                }
+            }
+    }
+}
+
+TEST(Bicgstab, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
+    expect_same_bits_everywhere(convection_diffusion<double>(150, 0.3), false);
+    expect_same_bits_everywhere(convection_diffusion<float>(150, 0.3F), true);
+}
+
+/// The textbook ILU(0), for Eigen's solver.
+class ReferenceIlu0 {
+public:
+    using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+    ReferenceIlu0& analyzePattern(const Matrix&) { return *this; }
+    ReferenceIlu0& factorize(const Matrix& a) { return compute(a); }
+    ReferenceIlu0& compute(const Matrix& a) {
+        factors_ = a;
+        for (Eigen::Index i = 1; i < a.rows(); ++i)
+            for (Matrix::InnerIterator k(factors_, i); k && k.col() < i; ++k) {
+                k.valueRef() /= factors_.coeff(k.col(), k.col());
+                for (Matrix::InnerIterator j(factors_, i); j; ++j)
+                    if (j.col() > k.col()) j.valueRef() -= k.value() * factors_.coeff(k.col(), j.col());
+            }
+        return *this;
+    }
+    Eigen::VectorXd solve(const Eigen::VectorXd& r) const {
+        return factors_.triangularView<Eigen::Upper>().solve(factors_.triangularView<Eigen::UnitLower>().solve(r));
+    }
+    Eigen::ComputationInfo info() const { return Eigen::Success; }
+
+private:
+    Matrix factors_;
+};
+
+struct Reference {
+    std::int64_t iterations;
+    double residual;
+    double error;
+};
+
+template <class Preconditioner>
+Reference eigen_bicgstab(const Problem<double>& problem) {
+    using Matrix = ReferenceIlu0::Matrix;
+    std::vector<Eigen::Triplet<double>> entries;
+    for (std::int64_t i = 0; i < problem.a.rows; ++i)
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
+            entries.emplace_back(i, problem.a.column_indices[k], problem.a.values[k]);
+    Matrix a(problem.a.rows, problem.a.columns);
+    a.setFromTriplets(entries.begin(), entries.end());
+    const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(problem.b.data(), problem.a.rows);
+    const auto known = random_vector<double>(problem.b.size(), 7);
+    Eigen::BiCGSTAB<Matrix, Preconditioner> solver(a);
+    solver.setTolerance(1e-10);
+    solver.setMaxIterations(5000);
+    const Eigen::VectorXd x = solver.solve(b);
+    const Eigen::VectorXd error = x - Eigen::Map<const Eigen::VectorXd>(known.data(), problem.a.rows);
+    return {solver.iterations(), (b - a * x).norm() / b.norm(), error.norm() / x.norm()};
+}
+
+/// Iterations at most 1.5 times Eigen's plus 30 (the recursion is chaotic; Eigen counts from its last restart only, so
+/// matrices on which it restarts are measured against `at_least`), and a solution as good for a residual as small.
+void expect_as_good_as_eigen(const char* name, Kind kind, std::int64_t at_least) {
+    const auto a = testing::real_matrix(name);
+    if (!a) GTEST_SKIP() << name << ".mtx.gz is absent";
+    const Problem<double> problem = with_random_solution(*a);
+    const Reference eigen = kind == Kind::ilu0 ? eigen_bicgstab<ReferenceIlu0>(problem)
+                                               : eigen_bicgstab<Eigen::DiagonalPreconditioner<double>>(problem);
+    const auto known = random_vector<double>(problem.b.size(), 7);
+    for (const Accuracy accuracy : all_accuracies) {
+        SCOPED_TRACE(std::string(name) + " " + std::string(to_string(accuracy)) + ", Eigen " +
+                     std::to_string(eigen.iterations));
+        const auto s = solve(problem, with(accuracy), {.kind = kind});
+        EXPECT_EQ(s.result.status, SolveStatus::converged);
+        EXPECT_LE(true_residual(problem, s), 1.000001e-10);
+        EXPECT_LE(s.result.iterations, std::max(eigen.iterations, at_least) * 3 / 2 + 30);
+        double error = 0, norm = 0;
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            error += (s.x[i] - known[i]) * (s.x[i] - known[i]);
+            norm += known[i] * known[i];
+        }
+        EXPECT_LE(std::sqrt(error / norm), 1000 * eigen.error + 1e-9);
+    }
+}
+
+TEST(BicgstabOnRealMatrices, MemplusJacobi) { expect_as_good_as_eigen("memplus", Kind::jacobi, 832); }
+TEST(BicgstabOnRealMatrices, MemplusIlu0) { expect_as_good_as_eigen("memplus", Kind::ilu0, 250); }
+TEST(BicgstabOnRealMatrices, Sherman5Jacobi) { expect_as_good_as_eigen("sherman5", Kind::jacobi, 0); }
+TEST(BicgstabOnRealMatrices, Sherman5Ilu0) { expect_as_good_as_eigen("sherman5", Kind::ilu0, 0); }
+TEST(BicgstabOnRealMatrices, Orsreg1Jacobi) { expect_as_good_as_eigen("orsreg_1", Kind::jacobi, 380); }
+TEST(BicgstabOnRealMatrices, Orsreg1Ilu0) { expect_as_good_as_eigen("orsreg_1", Kind::ilu0, 0); }
+TEST(BicgstabOnRealMatrices, Pde900Jacobi) { expect_as_good_as_eigen("pde900", Kind::jacobi, 0); }
+TEST(BicgstabOnRealMatrices, Pde900Ilu0) { expect_as_good_as_eigen("pde900", Kind::ilu0, 0); }
+TEST(BicgstabOnRealMatrices, Add20Jacobi) { expect_as_good_as_eigen("add20", Kind::jacobi, 360); }
+TEST(BicgstabOnRealMatrices, Add20Ilu0) { expect_as_good_as_eigen("add20", Kind::ilu0, 0); }
+TEST(BicgstabOnRealMatrices, Epb0Jacobi) { expect_as_good_as_eigen("epb0", Kind::jacobi, 1035); }
+TEST(BicgstabOnRealMatrices, Epb0Ilu0) { expect_as_good_as_eigen("epb0", Kind::ilu0, 0); }
+TEST(BicgstabOnRealMatrices, Cage5Jacobi) { expect_as_good_as_eigen("cage5", Kind::jacobi, 0); }
+TEST(BicgstabOnRealMatrices, Cage5Ilu0) { expect_as_good_as_eigen("cage5", Kind::ilu0, 0); }
+
+/// The limit of plain single precision is that of x itself: about u |A| |x| / ||b||.
+TEST(BicgstabOnRealMatrices, PairsOfFloatsReachResidualsThatFloatsCannot) {
+    for (const char* const name : {"memplus", "orsreg_1", "pde900"}) {
+        const auto a = testing::real_matrix(name);
+        if (!a) GTEST_SKIP() << name << ".mtx.gz is absent";
+        const Problem<float> problem = with_random_solution(convert<float>(a->view()));
+        const auto plain = solve(problem, with(Accuracy::fast, 1e-12));
+        const auto pair = solve(problem, with(Accuracy::compensated, 1e-12), {.pair = true});
+        EXPECT_EQ(pair.result.status, SolveStatus::converged) << name;
+        EXPECT_LE(1000 * true_residual(problem, pair), true_residual(problem, plain)) << name;
+    }
+}
+
+TEST(BicgstabOnRealMatrices, West0067IsOutOfReachAndSaysSo) {
+    const auto a = testing::real_matrix("west0067");
+    if (!a) GTEST_SKIP() << "west0067.mtx.gz is absent";
+    const Problem<double> problem = with_random_solution(*a);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto s = solve(problem, with(accuracy), {.kind = Kind::none});
+        EXPECT_NE(s.result.status, SolveStatus::converged);
+        expect_honest(problem, s, with(accuracy));
+    }
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,242 @@
+#include "solver/preconditioner.hpp"
+
+#include "preconditioner/ilu0.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "support/oracle.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class T>
+using Dense = std::vector<std::vector<T>>;
+
+/// The value where `stored` says so, else nothing.
+template <class T>
+struct Pattern {
+    Dense<T> value;
+    Dense<bool> stored;
+
+    explicit Pattern(std::size_t n) : value(n, std::vector<T>(n)), stored(n, std::vector<bool>(n)) {}
+    std::size_t size() const { return value.size(); }
+
+    void set(std::size_t i, std::size_t j, T x) {
+        value[i][j] = x;
+        stored[i][j] = true;
+    }
+
+    CsrMatrix<T> csr() const {
+        CsrMatrix<T> a;
+        a.rows = a.columns = static_cast<std::int64_t>(size());
+        for (std::size_t i = 0; i < size(); ++i) {
+            for (std::size_t j = 0; j < size(); ++j)
+                if (stored[i][j]) {
+                    a.column_indices.push_back(static_cast<std::int32_t>(j));
+                    a.values.push_back(value[i][j]);
+                }
+            a.row_offsets.push_back(a.nonzeros());
+        }
+        return a;
+    }
+};
+
+/// ILU(0) on a dense array, each sum by MPFR and rounded once; false where a pivot becomes zero.
+template <class T>
+bool reference_ilu0(Pattern<T>& a) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+        for (std::size_t j = 0; j < a.size(); ++j) {
+            if (!a.stored[i][j]) continue;
+            testing::Oracle sum;
+            sum.add(a.value[i][j]);
+            for (std::size_t k = 0; k < std::min(i, j); ++k)
+                if (a.stored[i][k] && a.stored[k][j]) sum.add_product(-a.value[i][k], a.value[k][j]);
+            a.value[i][j] = sum.template rounded<T>();
+            if (j < i) a.value[i][j] /= a.value[j][j];
+            if (i == j && a.value[i][j] == 0) return false;
+        }
+    return true;
+}
+
+/// Random places, a full diagonal; small integers (ties, cancellations) or widely spread exponents.
+template <class T>
+Pattern<T> random_pattern(std::mt19937_64& random, std::size_t n, bool integers) {
+    Pattern<T> a(n);
+    const auto value = [&] {
+        const int x = static_cast<int>(random() % 19) - 9;
+        if (integers) return static_cast<T>(x);
+        return static_cast<T>(std::ldexp(static_cast<double>(random() >> 12) - 2e15, -50 + static_cast<int>(random() % 30)));
+    };
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+            if (i == j || random() % 3 == 0) a.set(i, j, value());
+    return a;
+}
+
+template <class T>
+class Ilu0Factors : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Ilu0Factors, ValueTypes);
+
+TYPED_TEST(Ilu0Factors, AreRoundedOnceInExact) {
+    using T = TypeParam;
+    std::mt19937_64 random(1);
+    int factored = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+        const Pattern<T> a = random_pattern<T>(random, 2 + random() % 20, trial % 2 == 0);
+        Pattern<T> expected = a;
+        if (!reference_ilu0(expected)) {
+            EXPECT_THROW(factor_ilu0(a.csr().view(), Accuracy::exact), InvalidArgument);
+            continue;
+        }
+        ++factored;
+        const IluFactors<T> factors = factor_ilu0(a.csr().view(), Accuracy::exact);
+        std::vector<T> lower, upper;
+        for (std::size_t i = 0; i < a.size(); ++i)
+            for (std::size_t j = 0; j < a.size(); ++j)
+                if (a.stored[i][j]) (j < i ? lower : upper).push_back(expected.value[i][j]);
+        ASSERT_EQ(factors.lower.values, lower);
+        ASSERT_EQ(factors.upper.values, upper);
+    }
+    EXPECT_GT(factored, 200);
+}
+
+/// Higham, Accuracy and Stability, theorem 9.3, entry by entry on the pattern: |a - (L U)| <= gamma_n (|L| |U|).
+TYPED_TEST(Ilu0Factors, MultiplyToTheMatrixOnItsPattern) {
+    using T = TypeParam;
+    std::mt19937_64 random(2);
+    for (const Accuracy accuracy : all_accuracies)
+        for (int trial = 0; trial < 50; ++trial) {
+            Pattern<T> a = random_pattern<T>(random, 30, true);
+            for (std::size_t i = 0; i < a.size(); ++i) a.value[i][i] = 40;
+            const IluFactors<T> factors = factor_ilu0(a.csr().view(), accuracy);
+            Dense<double> l(30, std::vector<double>(30)), u = l;
+            for (std::size_t i = 0; i < 30; ++i) {
+                l[i][i] = 1;
+                for (auto k = factors.lower.row_offsets[i]; k < factors.lower.row_offsets[i + 1]; ++k)
+                    l[i][factors.lower.column_indices[k]] = factors.lower.values[k];
+                for (auto k = factors.upper.row_offsets[i]; k < factors.upper.row_offsets[i + 1]; ++k)
+                    u[i][factors.upper.column_indices[k]] = factors.upper.values[k];
+            }
+            for (std::size_t i = 0; i < 30; ++i)
+                for (std::size_t j = 0; j < 30; ++j) {
+                    if (!a.stored[i][j]) continue;
+                    long double difference = a.value[i][j], magnitude = 0;
+                    for (std::size_t k = 0; k < 30; ++k) {
+                        difference -= static_cast<long double>(l[i][k]) * u[k][j];
+                        magnitude += std::abs(static_cast<long double>(l[i][k]) * u[k][j]);
+                    }
+                    ASSERT_LE(std::abs(difference), 31 * unit_roundoff<T> * magnitude) << to_string(accuracy);
+                }
+        }
+}
+
+TYPED_TEST(Ilu0Factors, DoNotDependOnTheOrderOfEntries) {
+    using T = TypeParam;
+    CsrMatrix<T> sorted{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 2, 3}};
+    CsrMatrix<T> unsorted{2, 2, {0, 2, 5}, {1, 0, 1, 0, 1}, {1, 4, 1, 2, 2}};
+    const IluFactors<T> expected = factor_ilu0(sorted.view(), Accuracy::exact);
+    const IluFactors<T> factors = factor_ilu0(unsorted.view(), Accuracy::exact);
+    EXPECT_EQ(factors.upper.values, expected.upper.values);
+    EXPECT_EQ(factors.lower.values, expected.lower.values);
+}
+
+/// The first row and column are full: walking the row of U for every row of A would take 4e10 steps.
+TYPED_TEST(Ilu0Factors, CostLittleForAFullRowAndColumn) {
+    using T = TypeParam;
+    const std::int32_t n = 200000;
+    CsrMatrix<T> a;
+    a.rows = a.columns = n;
+    for (std::int32_t i = 0; i < n; ++i) {
+        for (std::int32_t j = 0; j < (i == 0 ? n : 1); ++j) {
+            a.column_indices.push_back(j);
+            a.values.push_back(j == 0 ? T(1) : T(0.5));
+        }
+        if (i > 0) {
+            a.column_indices.push_back(i);
+            a.values.push_back(T(2));
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    const IluFactors<T> factors = factor_ilu0(a.view(), Accuracy::exact);
+    EXPECT_EQ(factors.upper.values.back(), T(1.5));
+}
+
+template <class T>
+std::vector<T> applied(PreconditionerKind kind, const CsrMatrix<T>& a, std::vector<T> r, Accuracy accuracy) {
+    std::vector<T> z(r.size(), T(99));
+    make_preconditioner<T>(kind, a, accuracy, Device::cpu(2))->apply(r, z, accuracy);
+    return z;
+}
+
+std::string refusal(PreconditionerKind kind, const CsrMatrix<double>& a) {
+    try {
+        make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(Preconditioner, NamesAreReadBack) {
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
+        EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
+    EXPECT_THROW(preconditioner_from_text("ilu"), InvalidArgument);
+}
+
+TEST(Preconditioner, NoneCopies) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
+    EXPECT_EQ(applied<double>(PreconditionerKind::none, a, {1, 2}, Accuracy::fast), (std::vector<double>{1, 2}));
+}
+
+TEST(Preconditioner, JacobiDividesByTheDiagonalRepeatedEntriesSummed) {
+    const CsrMatrix<double> a{2, 2, {0, 3, 4}, {0, 1, 0, 1}, {1, 5, 2, 7}};
+    for (const Accuracy accuracy : all_accuracies)
+        EXPECT_EQ(applied<double>(PreconditionerKind::jacobi, a, {1, 1}, accuracy), (std::vector<double>{1.0 / 3, 1.0 / 7}));
+}
+
+TEST(Preconditioner, Ilu0OfATriangularOrTridiagonalMatrixSolves) {
+    const CsrMatrix<double> a{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {2, 1, 4, 5, 1, 6, 9}};  // x = (1, 2, 3)
+    for (const Accuracy accuracy : all_accuracies)
+        EXPECT_EQ(applied<double>(PreconditionerKind::ilu0, a, {4, 17, 39}, accuracy), (std::vector<double>{1, 2, 3}));
+}
+
+TEST(Preconditioner, RefusalsNameTheRow) {
+    const CsrMatrix<double> missing{2, 2, {0, 1, 2}, {0, 0}, {1, 1}};
+    EXPECT_THAT(refusal(PreconditionerKind::jacobi, missing), HasSubstr("row 2 (counted from 1) is missing"));
+    EXPECT_THAT(refusal(PreconditionerKind::ilu0, missing), HasSubstr("row 2 (counted from 1) has no diagonal entry"));
+    const CsrMatrix<double> zero{2, 2, {0, 1, 2}, {0, 1}, {1, 0}};
+    EXPECT_THAT(refusal(PreconditionerKind::jacobi, zero), HasSubstr("row 2 (counted from 1) is zero"));
+    EXPECT_THAT(refusal(PreconditionerKind::ilu0, zero), HasSubstr("row 2 (counted from 1) has a pivot of zero"));
+    const CsrMatrix<double> cancels{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1}};
+    EXPECT_THAT(refusal(PreconditionerKind::ilu0, cancels), HasSubstr("row 2 (counted from 1) has a pivot of zero"));
+    const CsrMatrix<double> overflows{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1e-200, 1e200, 1e200, 1}};
+    EXPECT_THAT(refusal(PreconditionerKind::ilu0, overflows),
+                HasSubstr("row 2 (counted from 1) has an entry that is not finite"));
+    const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
+        EXPECT_THAT(refusal(kind, wide), HasSubstr("1 x 2"));
+}
+
+TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
+        EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
+}
+
+TEST(Preconditioner, OfNothingIsNothing) {
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
+        EXPECT_TRUE(applied<double>(kind, CsrMatrix<double>{}, {}, Accuracy::exact).empty());
+}
+
+}  // namespace
+}  // namespace solver
