@@ -61,7 +61,10 @@ struct SolveResult {
 ///
 /// In compensated and exact the residual is replaced by b - A x where the recursion has drifted (van der Vorst, Ye, SIAM J.
 /// Sci. Comput. 22(3), 2000). In every mode convergence is claimed only on a true residual; where the recursion was wrong the
-/// iteration goes on from the true one. A zero right-hand side gives x = 0 after no iteration.
+/// iteration goes on from the true one. The true residual is also computed whenever the recursion has gained a factor 32; the
+/// best x seen, the initial guess included, is returned, and is where the iteration restarts after a breakdown. It ends as
+/// stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved (that followed a
+/// breakdown) did not. A zero right-hand side gives x = 0 after no iteration.
 ///
 /// In exact the bits of x, the number of iterations and the history are the same on every machine, device and thread count (for
 /// preconditioners of which the same is true). Throws DimensionMismatch and InvalidArgument (tolerance not positive).

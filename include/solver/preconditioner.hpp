@@ -37,8 +37,9 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 /// Builds the preconditioner of A, which it does not refer to afterwards.
 ///
 /// ILU(0): every entry is a sum in the accuracy asked for (exact: rounded once), entries of L divided by the pivot afterwards.
-/// Throws InvalidArgument that names the row where A is not square, a diagonal entry is missing or zero (Jacobi, ILU(0)), or a
-/// pivot becomes zero or not finite (ILU(0)).
+/// Throws DimensionMismatch where A is not square, and InvalidArgument that names the row (counted from 1) where a diagonal
+/// entry is missing, or zero (Jacobi), or where a pivot is zero or an entry not finite (ILU(0), which may fill a stored zero
+/// in).
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best());

@@ -3,23 +3,15 @@
 /// M = diag(A).
 
 #include "cpu/elementwise.hpp"
+#include "exact_sum.hpp"
 #include "preconditioner/check.hpp"
 #include "solver/numeric/rounding.hpp"
-#include "solver/numeric/superaccumulator.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace solver {
-
-/// RN of the sum.
-template <class T>
-T exact_sum(std::span<const T> terms) {
-    Superaccumulator sum;
-    for (const T term : terms) sum.add(term);
-    return sum.result<T>();
-}
 
 /// The diagonal, repeated entries summed with one rounding. Throws InvalidArgument where an element is missing or zero.
 template <class T>
