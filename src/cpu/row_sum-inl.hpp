@@ -29,15 +29,15 @@ inline constexpr std::size_t row_lanes = 8;
 inline constexpr std::int64_t prefetch_distance = 1024;
 
 /// Adds a (x + x_low) to the lanes; lane i takes element at(i) of x.
-template <bool paired, class Acc, class T, class At>
+template <class Acc, class T, class At>
 HWY_INLINE void add_terms(Acc& acc, typename Acc::V a, const RowTask<T>& task, At at) {
     const typename Acc::D d;
     acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x[at(i)]; }));
-    if constexpr (paired) acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[at(i)]; }));
+    if (task.x_low != nullptr) acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[at(i)]; }));
 }
 
 /// Entries begin..end-1 of the row at `start`, lanes along the row, one chain a lane.
-template <class Acc, bool paired, class Rows, class T>
+template <class Acc, class Rows, class T>
 HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const RowTask<T>& task) {
     const typename Acc::D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -47,7 +47,7 @@ HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t beg
         const auto a = rows.is_contiguous()
                            ? load_widened(d, rows.entry(k).values + start)
                            : pack_widened(d, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).value(start); });
-        add_terms<paired>(acc, a, task, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).column(start); });
+        add_terms(acc, a, task, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).column(start); });
     }
     if (k < end) {  // idle lanes add 0 times 0
         const T nothing = 0;
@@ -59,21 +59,21 @@ HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t beg
         const auto a =
             pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? rows.entry(k + i).value(start) : nothing; });
         acc.add_product(a, entry(task.x));
-        if constexpr (paired) acc.add_product(a, entry(task.x_low));
+        if (task.x_low != nullptr) acc.add_product(a, entry(task.x_low));
     }
     return acc;
 }
 
 /// The same for any length: blocks of chain_steps steps, merged by a fixed tree.
-template <class Acc, bool paired, class Rows, class T>
+template <class Acc, class Rows, class T>
 typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end,
                                  const RowTask<T>& task) {
     const std::int64_t block = chain_steps * static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
-    if (end - begin <= block) return merge_lanes(sum_chains<Acc, paired>(rows, start, begin, end, task));
+    if (end - begin <= block) return merge_lanes(sum_chains<Acc>(rows, start, begin, end, task));
     const std::int64_t blocks = (end - begin + block - 1) / block;
     const std::int64_t middle = begin + blocks / 2 * block;
-    auto sum = sum_entries<Acc, paired>(rows, start, begin, middle, task);
-    sum.merge(sum_entries<Acc, paired>(rows, start, middle, end, task));
+    auto sum = sum_entries<Acc>(rows, start, begin, middle, task);
+    sum.merge(sum_entries<Acc>(rows, start, middle, end, task));
     return sum;
 }
 
@@ -161,7 +161,7 @@ HWY_INLINE std::int64_t common_length(const RowGroup<lanes>& group, std::int64_t
 
 /// Hands add(a, x) the first `common` entries of each row of a group and the elements of x they meet, entry by entry. Lanes
 /// beyond their row's end get 0 and 0.
-template <class D, bool paired, class Rows, std::size_t lanes, class T, class Add>
+template <class D, class Rows, std::size_t lanes, class T, class Add>
 HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
                                  const RowTask<T>& task, Add add) {
     std::int64_t start[lanes];
@@ -174,7 +174,7 @@ HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& g
         for (std::int64_t& s : start) s = cpu::opaque(s);
         const auto a = masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return entry.value(start[i]); }));
         add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x[entry.column(start[i])]; })));
-        if constexpr (paired)
+        if (task.x_low != nullptr)
             add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[entry.column(start[i])]; })));
     };
     std::int64_t k = 0;
@@ -196,34 +196,32 @@ HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& g
             return pack_widened(d, [&](std::size_t i) HWY_ATTR { return has_work(i) ? x[entry.column(start[i])] : T(0); });
         };
         add(a, pick(task.x));
-        if constexpr (paired) add(a, pick(task.x_low));
+        if (task.x_low != nullptr) add(a, pick(task.x_low));
     }
 }
 
-template <class Acc, bool paired, class Rows, std::size_t lanes, class T>
+template <class Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE Acc sum_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
     using V = typename Acc::V;
     Acc acc;
-    for_each_product<typename Acc::D, paired>(typename Acc::D(), rows, group, common, task,
-                                              [&](V a, V x) HWY_ATTR { acc.add_product(a, x); });
+    for_each_product(typename Acc::D(), rows, group, common, task, [&](V a, V x) HWY_ATTR { acc.add_product(a, x); });
     return acc;
 }
 
 /// Rows of very different lengths, or a factor alpha: every row is finished by itself.
-template <class Acc, bool paired, class Rows, std::size_t lanes, class T>
+template <class Acc, class Rows, std::size_t lanes, class T>
 void finish_one_by_one(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
     typename Acc::Scalar sum[lanes];
-    sum_side_by_side<Acc, paired>(rows, group, common, task).store(sum);
+    sum_side_by_side<Acc>(rows, group, common, task).store(sum);
     for (std::size_t i = 0; i < group.count; ++i) {
-        if (group.length[i] > common)
-            sum[i].merge(sum_entries<Acc, paired>(rows, group.start[i], common, group.length[i], task));
+        if (group.length[i] > common) sum[i].merge(sum_entries<Acc>(rows, group.start[i], common, group.length[i], task));
         task.y[group.row[i]] =
             round_row(combine(sum[i], task, group.row[i]), rows, group.start[i], 0, group.length[i], task, group.row[i]);
     }
 }
 
 /// Rows that the first try left open, again in three terms and with a look at every product; then the last resort.
-template <bool paired, class Rows, std::size_t lanes>
+template <class Rows, std::size_t lanes>
 void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
     using Acc = FilteredTripleLanes<lanes>;
     using V = typename Acc::V;
@@ -231,7 +229,7 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& ta
     Acc acc;
     InexactProducts<typename Acc::D> inexact;
     const std::int64_t common = group.longest();
-    for_each_product<typename Acc::D, paired>(d, rows, group, common, task, [&](V a, V x) HWY_ATTR {
+    for_each_product(d, rows, group, common, task, [&](V a, V x) HWY_ATTR {
         acc.add_product(a, x);
         inexact.add_product(a, x);
     });
@@ -256,7 +254,7 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& ta
 }
 
 /// Rows of floats that the filter left open.
-template <bool paired, class Rows, std::size_t lanes>
+template <class Rows, std::size_t lanes>
 void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
@@ -266,11 +264,11 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& tas
 }
 
 /// Adjacent rows of similar lengths and alpha = 1 or -1: rounded in the lanes. Rows not proven go to `open`.
-template <class Acc, bool paired, class Rows, std::size_t lanes, class T>
+template <class Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE void finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task,
                                     RowGroup<lanes>& open) {
     const typename Acc::D d;
-    Acc acc = sum_side_by_side<Acc, paired>(rows, group, common, task);
+    Acc acc = sum_side_by_side<Acc>(rows, group, common, task);
     if (task.alpha == T(-1)) acc.negate();
     if (task.beta != T(0)) acc.add_product(hn::Set(d, task.beta), load_widened(d, task.y_in + group.row[0]));
     const auto found = acc.results(row_underflow(task, common));
@@ -284,13 +282,13 @@ HWY_INLINE void finish_side_by_side(const Rows& rows, const RowGroup<lanes>& gro
             task.y[group.row[i]] = value[i];
         } else {
             open.push(rows, group.row[i]);
-            if (open.count == lanes) resolve<paired>(rows, open, task);
+            if (open.count == lanes) resolve(rows, open, task);
         }
     }
 }
 
 /// Rows first..last-1.
-template <class Acc, bool paired, class Rows, class T>
+template <class Acc, class Rows, class T>
 void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, const RowTask<T>& task) {
     constexpr std::size_t lanes = max_lanes<typename Acc::D>;
     RowGroup<lanes> open;
@@ -305,11 +303,11 @@ void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, cons
         const std::int64_t longest = group.longest();
         const std::int64_t common = common_length(group, longest);
         if (is_full && longest <= common && magnitude(task.alpha) == T(1))
-            finish_side_by_side<typename FirstTry<Acc>::type, paired>(rows, group, common, task, open);
+            finish_side_by_side<typename FirstTry<Acc>::type>(rows, group, common, task, open);
         else
-            finish_one_by_one<Acc, paired>(rows, group, common, task);
+            finish_one_by_one<Acc>(rows, group, common, task);
     }
-    if (open.count > 0) resolve<paired>(rows, open, task);
+    if (open.count > 0) resolve(rows, open, task);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

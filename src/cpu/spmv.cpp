@@ -31,7 +31,7 @@ void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundar
     }
 }
 
-template <class Acc, bool paired, class T>
+template <class Acc, class T>
 void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task) {
     using Scalar = typename Acc::Scalar;
     const std::size_t threads = boundaries.size() - 1;
@@ -40,7 +40,7 @@ void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundar
     std::vector<Scalar> last_part(threads);
     const auto part_of_row = [&](std::int64_t row, std::int64_t begin, std::int64_t end) {
         const std::int64_t start = a.row_offsets[row];
-        return sum_entries<Acc, paired>(rows, start, begin - start, end - start, task);
+        return sum_entries<Acc>(rows, start, begin - start, end - start, task);
     };
     cpu::parallel_for(static_cast<int>(threads), [&](int t) {
         auto [row, entry] = boundaries[t];
@@ -49,7 +49,7 @@ void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundar
             first_part[t] = part_of_row(row, entry, std::min(end.entry, a.row_offsets[row + 1]));
             if (row++ == end.row) return;
         }
-        multiply_rows<Acc, paired>(rows, row, end.row, task);
+        multiply_rows<Acc>(rows, row, end.row, task);
         if (end.row < a.rows && end.entry > a.row_offsets[end.row])
             last_part[t] = part_of_row(end.row, a.row_offsets[end.row], end.entry);
     });
@@ -57,28 +57,18 @@ void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundar
 }
 
 template <class Acc, class T>
-void multiply_csr(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task) {
-    if (task.x_low == nullptr)
-        multiply_between<Acc, false>(a, boundaries, task);
-    else
-        multiply_between<Acc, true>(a, boundaries, task);
-}
-
-template <class Acc, class T>
 void multiply_dense(const DenseView<T>& a, int threads, const RowTask<T>& task) {
     cpu::parallel_for(threads, [&](int t) {
         const std::int64_t first = cpu::share_begin(a.rows, t, threads);
         const std::int64_t last = cpu::share_begin(a.rows, t + 1, threads);
-        if (task.x_low == nullptr)
-            multiply_rows<Acc, false>(DenseRows<T>(a), first, last, task);
-        else
-            multiply_rows<Acc, true>(DenseRows<T>(a), first, last, task);
+        multiply_rows<Acc>(DenseRows<T>(a), first, last, task);
     });
 }
 
 template <class T>
 void multiply_csr_in(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task, Accuracy accuracy) {
-    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_csr<typename decltype(lanes)::type>(a, boundaries, task); });
+    with_lanes<T, row_lanes>(accuracy,
+                             [&](auto lanes) { multiply_between<typename decltype(lanes)::type>(a, boundaries, task); });
 }
 
 template <class T>

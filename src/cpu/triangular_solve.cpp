@@ -45,7 +45,7 @@ inline constexpr std::int64_t shortest_row_in_lanes = 32;
 template <class Acc, class Rows, class T>
 HWY_INLINE typename Acc::Scalar sum_solved(const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last,
                                            const RowTask<T>& task) {
-    if (last - first >= shortest_row_in_lanes) return sum_entries<Acc, false>(rows, start, first, last, task);
+    if (last - first >= shortest_row_in_lanes) return sum_entries<Acc>(rows, start, first, last, task);
     typename Acc::Scalar sum;
     for (std::int64_t k = first; k < last; ++k) {
         const auto entry = rows.entry(k);
