@@ -28,40 +28,25 @@ inline constexpr std::size_t row_lanes = 8;
 /// one Zen 4 core: PREFETCH_GAIN).
 inline constexpr std::int64_t prefetch_distance = 1024;
 
-/// Adds a (x + x_low) to the lanes; lane i takes element at(i) of x.
-template <class Acc, class T, class At>
-HWY_INLINE void add_terms(Acc& acc, typename Acc::V a, const RowTask<T>& task, At at) {
-    const typename Acc::D d;
-    acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x[at(i)]; }));
-    if (task.x_low != nullptr) acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[at(i)]; }));
-}
-
-/// Entries begin..end-1 of the row at `start`, lanes along the row, one chain a lane.
+/// Adds entries begin..end-1 of the row at `start` times x, lanes along the row, one chain a lane.
 template <class Acc, class Rows, class T>
-HWY_INLINE Acc sum_chains(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const RowTask<T>& task) {
+HWY_INLINE void add_chains(Acc& acc, const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const T* x) {
     const typename Acc::D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    Acc acc;
     std::int64_t k = begin;
     for (; k + lanes <= end; k += lanes) {
         const auto a = rows.is_contiguous()
                            ? load_widened(d, rows.entry(k).values + start)
                            : pack_widened(d, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).value(start); });
-        add_terms(acc, a, task, [&](std::size_t i) HWY_ATTR { return rows.entry(k + i).column(start); });
+        acc.add_product(a, pack_widened(d, [&](std::size_t i) HWY_ATTR { return x[rows.entry(k + i).column(start)]; }));
     }
-    if (k < end) {  // idle lanes add 0 times 0
-        const T nothing = 0;
-        const auto left = static_cast<std::size_t>(end - k);
-        const auto entry = [&](const T* x) HWY_ATTR {
-            return pack_widened(
-                d, [&](std::size_t i) HWY_ATTR { return i < left ? x[rows.entry(k + i).column(start)] : nothing; });
-        };
-        const auto a =
-            pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? rows.entry(k + i).value(start) : nothing; });
-        acc.add_product(a, entry(task.x));
-        if (task.x_low != nullptr) acc.add_product(a, entry(task.x_low));
-    }
-    return acc;
+    if (k == end) return;
+    const auto left = static_cast<std::size_t>(end - k);  // idle lanes add 0 times 0
+    const auto pick = [&](auto at) HWY_ATTR {
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return i < left ? at(rows.entry(k + i)) : T(0); });
+    };
+    acc.add_product(pick([&](auto entry) HWY_ATTR { return entry.value(start); }),
+                    pick([&](auto entry) HWY_ATTR { return x[entry.column(start)]; }));
 }
 
 /// The same for any length: blocks of chain_steps steps, merged by a fixed tree.
@@ -69,7 +54,12 @@ template <class Acc, class Rows, class T>
 typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end,
                                  const RowTask<T>& task) {
     const std::int64_t block = chain_steps * static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
-    if (end - begin <= block) return merge_lanes(sum_chains<Acc>(rows, start, begin, end, task));
+    if (end - begin <= block) {
+        Acc acc;
+        for (const T* x : {task.x, task.x_low})
+            if (x != nullptr) add_chains(acc, rows, start, begin, end, x);
+        return merge_lanes(acc);
+    }
     const std::int64_t blocks = (end - begin + block - 1) / block;
     const std::int64_t middle = begin + blocks / 2 * block;
     auto sum = sum_entries<Acc>(rows, start, begin, middle, task);
@@ -162,8 +152,8 @@ HWY_INLINE std::int64_t common_length(const RowGroup<lanes>& group, std::int64_t
 /// Hands add(a, x) the first `common` entries of each row of a group and the elements of x they meet, entry by entry. Lanes
 /// beyond their row's end get 0 and 0.
 template <class D, class Rows, std::size_t lanes, class T, class Add>
-HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
-                                 const RowTask<T>& task, Add add) {
+HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const T* x,
+                                 Add add) {
     std::int64_t start[lanes];
     std::copy(group.start, group.start + lanes, start);
     const std::int64_t full = std::min(common, group.shortest());
@@ -173,30 +163,27 @@ HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& g
         const auto entry = rows.entry(k);
         for (std::int64_t& s : start) s = cpu::opaque(s);
         const auto a = masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return entry.value(start[i]); }));
-        add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x[entry.column(start[i])]; })));
-        if (task.x_low != nullptr)
-            add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.x_low[entry.column(start[i])]; })));
+        add(a, masked(pack_widened(d, [&](std::size_t i) HWY_ATTR { return x[entry.column(start[i])]; })));
     };
     std::int64_t k = 0;
     for (; k < full; ++k) add_entry(k, [](auto v) HWY_ATTR { return v; });
     if (k == common) return;
     if (rows.may_overrun(group.last_start(), common)) {  // reads the beginning of later rows, and drops it
-        const hn::Vec<D> length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<hn::TFromD<D>>(group.length[i]); });
+        using Length = hn::TFromD<D>;
+        const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(group.length[i]); });
         for (; k < common; ++k) {
-            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<D>>(k)));
+            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
             add_entry(k, [&](auto v) HWY_ATTR { return hn::IfThenElseZero(has_work, v); });
         }
         return;
     }
     for (; k < common; ++k) {
         const auto entry = rows.entry(k);
-        const auto has_work = [&](std::size_t i) HWY_ATTR { return k < group.length[i]; };
-        const auto a = pack_widened(d, [&](std::size_t i) HWY_ATTR { return has_work(i) ? entry.value(start[i]) : T(0); });
-        const auto pick = [&](const T* x) HWY_ATTR {
-            return pack_widened(d, [&](std::size_t i) HWY_ATTR { return has_work(i) ? x[entry.column(start[i])] : T(0); });
+        const auto pick = [&](auto at) HWY_ATTR {
+            return pack_widened(d, [&](std::size_t i) HWY_ATTR { return k < group.length[i] ? at(start[i]) : T(0); });
         };
-        add(a, pick(task.x));
-        if (task.x_low != nullptr) add(a, pick(task.x_low));
+        add(pick([&](std::int64_t s) HWY_ATTR { return entry.value(s); }),
+            pick([&](std::int64_t s) HWY_ATTR { return x[entry.column(s)]; }));
     }
 }
 
@@ -204,7 +191,11 @@ template <class Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE Acc sum_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
     using V = typename Acc::V;
     Acc acc;
-    for_each_product(typename Acc::D(), rows, group, common, task, [&](V a, V x) HWY_ATTR { acc.add_product(a, x); });
+    const T* x = task.x;
+    do {
+        for_each_product(typename Acc::D(), rows, group, common, x, [&](V a, V b) HWY_ATTR { acc.add_product(a, b); });
+        x = x == task.x ? task.x_low : nullptr;
+    } while (HWY_UNLIKELY(x != nullptr));
     return acc;
 }
 
@@ -229,16 +220,17 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& ta
     Acc acc;
     InexactProducts<typename Acc::D> inexact;
     const std::int64_t common = group.longest();
-    for_each_product(d, rows, group, common, task, [&](V a, V x) HWY_ATTR {
-        acc.add_product(a, x);
-        inexact.add_product(a, x);
-    });
+    const auto add = [&](V a, V b) HWY_ATTR {
+        acc.add_product(a, b);
+        inexact.add_product(a, b);
+    };
+    for (const double* x : {task.x, task.x_low})
+        if (x != nullptr) for_each_product(d, rows, group, common, x, add);
     if (task.alpha == -1) acc.negate();
     if (task.beta != 0) {
         const V beta = hn::Set(d, task.beta);
         const V y = pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i]]; });
-        acc.add_product(beta, y);
-        inexact.add_product(beta, y);
+        add(beta, y);
     }
     const auto found = acc.results(hn::IfThenElseZero(inexact.any(), hn::Set(d, row_underflow(task, common))));
     HWY_ALIGN double value[lanes];
