@@ -60,7 +60,7 @@ HWY_INLINE SplitLanes<V> two_prod_lanes(V a, V b) {
 #else
 
 /// a as high + low with at most half the digits each. Veltkamp; Dekker, Numer. Math. 18, 1971. Overflows for |a| near the
-/// range's end: the error is a NaN then, which no filter certifies.
+/// range's end: the error is a NaN then.
 template <class V>
 HWY_INLINE SplitLanes<V> halves_lanes(V a) {
     const hn::DFromV<V> d;
@@ -70,16 +70,37 @@ HWY_INLINE SplitLanes<V> halves_lanes(V a) {
     return {high, hn::Sub(a, high)};
 }
 
-/// The same value and error without a fused multiply-add; exact from the same exact_product_threshold on.
+/// Where Dekker's four products may underflow, and lose more than N allows for, or overflow: as the scalar does it.
+template <class V>
+HWY_NOINLINE V product_error_lane_by_lane(V a, V b, V product) {
+    const hn::DFromV<V> d;
+    using T = hn::TFromD<decltype(d)>;
+    HWY_ALIGN T x[max_lanes<decltype(d)>];
+    HWY_ALIGN T y[max_lanes<decltype(d)>];
+    HWY_ALIGN T p[max_lanes<decltype(d)>];
+    hn::Store(a, d, x);
+    hn::Store(b, d, y);
+    hn::Store(product, d, p);
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) p[i] = fma_rn(x[i], y[i], -p[i]);
+    return hn::Load(d, p);
+}
+
+/// The same value and error without a fused multiply-add.
 template <class V>
 HWY_INLINE SplitLanes<V> two_prod_lanes(V a, V b) {
+    const hn::DFromV<V> d;
+    const V zero = hn::Zero(d);
     const V product = hn::Mul(a, b);
     const SplitLanes<V> x = halves_lanes(a);
     const SplitLanes<V> y = halves_lanes(b);
     V error = hn::Sub(hn::Mul(x.value, y.value), product);
     error = hn::Add(error, hn::Mul(x.value, y.error));
     error = hn::Add(error, hn::Mul(x.error, y.value));
-    return {product, hn::Add(error, hn::Mul(x.error, y.error))};
+    error = hn::Add(error, hn::Mul(x.error, y.error));
+    const auto is_large = hn::Ge(hn::Abs(product), hn::Set(d, exact_product_threshold<hn::TFromD<decltype(d)>>));
+    const auto is_safe = hn::Or(is_large, hn::Or(hn::Eq(a, zero), hn::Eq(b, zero)));
+    if (HWY_LIKELY(hn::AllTrue(d, hn::And(is_safe, hn::Eq(hn::Sub(error, error), zero))))) return {product, error};
+    return {product, product_error_lane_by_lane(a, b, product)};
 }
 
 #endif
