@@ -1,0 +1,96 @@
+#pragma once
+
+/// What alpha sum a_i b_i + beta y should be: the exact number, and the bounds around it.
+
+#include "solver/accuracy.hpp"
+#include "solver/numeric/bounds.hpp"
+#include "support/oracle.hpp"
+
+#include <optional>
+#include <string>
+
+namespace solver::testing {
+
+/// One sum of products, exact. What is not finite is kept apart and added by IEEE arithmetic, which gets Inf and NaN right in
+/// any order.
+template <std::floating_point T>
+class ExpectedSum {
+public:
+    explicit ExpectedSum(int bits = Oracle::every_double) : oracle_(bits) {}
+
+    void add_product(T a, T b) {
+        ++terms_;
+        if (std::isfinite(a) && std::isfinite(b)) {
+            oracle_.add_product(a, b);
+            magnitudes_ += std::abs(double{a}) * std::abs(double{b});
+        } else {
+            special_ += a * b;
+        }
+    }
+
+    /// alpha times this + beta y; beta == 0 does not look at y.
+    ExpectedSum affine(T alpha, T beta, T y) const {
+        ExpectedSum result(*this);
+        result.oracle_.multiply(alpha);
+        result.magnitudes_ *= std::abs(double{alpha});
+        if (special_ != 0) result.special_ = alpha * special_;
+        result.scale_ = std::max(1.0, std::abs(double{alpha}));
+        if (beta != 0) result.add_product(beta, y);
+        return result;
+    }
+
+    T rounded() const {
+        if (special_ != 0) return std::isnan(special_) ? std::numeric_limits<T>::quiet_NaN() : special_;
+        return oracle_.rounded<T>();
+    }
+
+    T sqrt_rounded() const {
+        if (special_ != 0) return std::isnan(special_) ? std::numeric_limits<T>::quiet_NaN() : special_;
+        return oracle_.sqrt_rounded<T>();
+    }
+
+    bool is_special() const { return special_ != 0; }
+    double magnitudes() const { return magnitudes_; }
+    std::int64_t terms() const { return terms_; }
+    const Oracle& exact() const { return oracle_; }
+
+    /// Whether `found` keeps the promise of a mode. Where a partial sum can overflow, fast and compensated promise nothing.
+    bool allows(T found, Accuracy accuracy) const {
+        if (accuracy == Accuracy::exact || is_special()) return same_bits(found, rounded());
+        if (!(magnitudes_ < double{std::numeric_limits<T>::max()} / 2)) return true;
+        const std::int64_t n = terms_ + 2;
+        const double lost = scale_ * underflow_allowance<T>(n);
+        const double bound = accuracy == Accuracy::fast
+                                 ? gamma<T>(n) * magnitudes_ + lost
+                                 : compensated_bound<T>(1024, 0, magnitudes_, magnitude_of_result()) + lost;
+        return oracle_.within(found, bound * (1 + 0x1p-30));
+    }
+
+private:
+    double magnitude_of_result() const { return std::abs(oracle_.approximate()); }
+
+    Oracle oracle_;
+    T special_ = 0;  ///< 0, Inf, -Inf or NaN
+    double magnitudes_ = 0;
+    double scale_ = 1;
+    std::int64_t terms_ = 0;
+};
+
+/// The places where two vectors differ in a bit, as text: how many, and the first.
+template <std::floating_point T>
+std::string differences(std::span<const T> found, std::span<const T> expected) {
+    std::size_t count = 0;
+    std::size_t first = 0;
+    for (std::size_t i = found.size(); i-- > 0;) {
+        if (same_bits(found[i], expected[i])) continue;
+        ++count;
+        first = i;
+    }
+    if (count == 0) return "";
+    char text[200];
+    std::snprintf(text, sizeof text, "%zu of %zu elements differ, the first at %zu: %a instead of %a", count, found.size(),
+                  first, double{found[first]}, double{expected[first]});
+    return text;
+}
+
+}  // namespace solver::testing

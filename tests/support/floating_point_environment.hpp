@@ -1,0 +1,31 @@
+#pragma once
+
+/// A caller who has set flush-to-zero and another rounding, as -ffast-math start-up code and some libraries do.
+
+#include <gtest/gtest.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace solver::testing {
+
+/// Calls work() under FTZ, DAZ and every other rounding mode, and expects to find them as they were.
+template <class Work>
+void for_each_hostile_environment(const Work& work) {
+#if defined(__SSE2__)
+    constexpr unsigned ftz_and_daz = 0x8040;
+    constexpr unsigned defaults = 0x1F80;
+    for (const unsigned rounding : {0x0000U, 0x2000U, 0x4000U, 0x6000U}) {  // nearest, down, up, towards zero
+        _mm_setcsr(defaults | ftz_and_daz | rounding);
+        work();
+        const unsigned found = _mm_getcsr();
+        _mm_setcsr(defaults);
+        EXPECT_EQ(found & ~0x3FU, defaults | ftz_and_daz | rounding) << "the caller's environment was not restored";
+    }
+#else
+    GTEST_SKIP() << "written for x86";
+#endif
+}
+
+}  // namespace solver::testing
