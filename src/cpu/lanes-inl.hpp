@@ -165,6 +165,21 @@ HWY_INLINE hn::Vec<D> pack_widened(D d, At at) {
     return widen(d, pack(StoredAs<T, D>(), at));
 }
 
+/// The doubles rounded to floats, beyond the range to Inf, where Highway's portable targets stop at the largest float.
+template <class DF, class V>
+HWY_INLINE hn::Vec<DF> round_to_floats(DF df, V v) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+    const hn::DFromV<V> d;
+    HWY_ALIGN double wide[max_lanes<decltype(d)>];
+    HWY_ALIGN float rounded[max_lanes<DF>];
+    hn::Store(v, d, wide);
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) rounded[i] = static_cast<float>(wide[i]);
+    return hn::Load(df, rounded);
+#else
+    return hn::DemoteTo(df, v);
+#endif
+}
+
 /// Stores the canonical results, rounded to T where the lanes are wider.
 template <class V, class T>
 HWY_INLINE void store_rounded(V v, T* to) {
@@ -173,7 +188,7 @@ HWY_INLINE void store_rounded(V v, T* to) {
     if constexpr (std::is_same_v<hn::TFromD<decltype(d)>, T>)
         hn::StoreU(canonical_lanes(v), d, to);
     else
-        hn::StoreU(canonical_lanes(hn::DemoteTo(stored, v)), stored, to);
+        hn::StoreU(canonical_lanes(round_to_floats(stored, v)), stored, to);
 }
 
 /// What a lane accumulator finds: the results, and in which lanes they are proven (all, unless it is a filter).
@@ -464,8 +479,8 @@ public:
         const V bound = hn::Mul(hn::Set(d, factor), m_);
         const V low = hn::Add(s_, hn::Sub(c_, bound));
         const V high = hn::Add(s_, hn::Add(c_, bound));
-        const V low_rounded = hn::PromoteTo(d, hn::DemoteTo(df, below_lanes(low)));
-        const V high_rounded = hn::PromoteTo(d, hn::DemoteTo(df, above_lanes(high)));
+        const V low_rounded = hn::PromoteTo(d, round_to_floats(df, below_lanes(low)));
+        const V high_rounded = hn::PromoteTo(d, round_to_floats(df, above_lanes(high)));
         return {low_rounded, hn::And(hn::Eq(low_rounded, high_rounded), is_finite_lanes(hn::Add(s_, m_)))};
     }
 
