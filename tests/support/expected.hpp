@@ -32,6 +32,7 @@ public:
     ExpectedSum affine(T alpha, T beta, T y) const {
         ExpectedSum result(*this);
         result.oracle_.multiply(alpha);
+        result.overflowing_ = std::max(overflowing_, magnitudes_);
         result.magnitudes_ *= std::abs(double{alpha});
         if (special_ != 0) result.special_ = alpha * special_;
         result.scale_ = std::max(1.0, std::abs(double{alpha}));
@@ -57,7 +58,7 @@ public:
     /// Whether `found` keeps the promise of a mode. Where a partial sum can overflow, fast and compensated promise nothing.
     bool allows(T found, Accuracy accuracy) const {
         if (accuracy == Accuracy::exact || is_special()) return same_bits(found, rounded());
-        if (!(magnitudes_ < double{std::numeric_limits<T>::max()} / 2)) return true;
+        if (!(std::max(overflowing_, magnitudes_) < double{std::numeric_limits<T>::max()} / 2)) return true;
         const std::int64_t n = terms_ + 2;
         const double lost = scale_ * underflow_allowance<T>(n);
         const double bound = accuracy == Accuracy::fast
@@ -72,6 +73,7 @@ private:
     Oracle oracle_;
     T special_ = 0;  ///< 0, Inf, -Inf or NaN
     double magnitudes_ = 0;
+    double overflowing_ = 0;  ///< the magnitudes before alpha
     double scale_ = 1;
     std::int64_t terms_ = 0;
 };

@@ -1,0 +1,479 @@
+#include "solver/spmv.hpp"
+
+#include "matrices/generators.hpp"
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/floating_point_environment.hpp"
+#include "support/products.hpp"
+#include "support/targets.hpp"
+
+namespace solver {
+namespace {
+
+using testing::ExpectedSum;
+using testing::for_each_target;
+using testing::Misaligned;
+using testing::Random;
+using testing::same_bits;
+using testing::Terms;
+
+template <class T>
+class Spmv : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Spmv, ValueTypes);
+
+template <class T>
+using Span = std::span<const T>;
+
+template <class T>
+constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
+
+struct Execution {
+    int threads;
+    SpmvKernel kernel;
+};
+constexpr Execution executions[] = {{1, SpmvKernel::general},  {2, SpmvKernel::general},  {7, SpmvKernel::general},
+                                    {1, SpmvKernel::adaptive}, {2, SpmvKernel::adaptive}, {7, SpmvKernel::adaptive}};
+
+/// y = alpha A x + beta y in one way of doing it, x and y misaligned.
+template <class T>
+std::vector<T> product(const Execution& execution, T alpha, const CsrView<T>& a, Span<T> x, T beta, Span<T> y,
+                       Accuracy accuracy) {
+    Misaligned<T> shifted_x(x);
+    Misaligned<T> shifted_y(y);
+    const SpmvPlan<T> plan(a, Device::cpu(execution.threads), execution.kernel);
+    plan.multiply(alpha, shifted_x.view(), beta, shifted_y.view(), accuracy);
+    return {shifted_y.view().begin(), shifted_y.view().end()};
+}
+
+/// r = b - A (x + x_low), r aliasing b or not.
+template <class T>
+std::vector<T> residual(const Execution& execution, const CsrView<T>& a, Span<T> b, Span<T> x, Span<T> x_low, bool in_place,
+                        Accuracy accuracy) {
+    Misaligned<T> shifted_b(b);
+    Misaligned<T> r(b.size(), nan_value<T>);
+    const std::span<T> target = in_place ? shifted_b.view() : r.view();
+    SpmvPlan<T>(a, Device::cpu(execution.threads), execution.kernel).residual(shifted_b.view(), x, x_low, target, accuracy);
+    return {target.begin(), target.end()};
+}
+
+/// run(execution, accuracy) on every target, in every mode, by both kernels and all numbers of threads, twice.
+template <class T, class Run>
+void expect_kept(const std::vector<ExpectedSum<T>>& rows, const Run& run) {
+    const std::vector<T> rounded = testing::rounded(rows);
+    for_each_target([&] {
+        for (const Execution& execution : executions)
+            for (const Accuracy accuracy : all_accuracies) {
+                SCOPED_TRACE(::testing::Message() << execution.threads << " threads, " << to_string(execution.kernel));
+                const std::vector<T> found = run(execution, accuracy);
+                EXPECT_EQ(testing::broken_promises<T>(found, rows, rounded, accuracy), "");
+                if (accuracy == Accuracy::exact) continue;
+                EXPECT_EQ(testing::differences<T>(found, run(execution, accuracy)), "") << "of two runs";
+            }
+    });
+}
+
+/// y = A x, y = -x-like factors with and without y, and both residuals.
+template <class T>
+void expect_products_kept(const CsrView<T>& a, Span<T> x) {
+    check(a);
+    Random random(99);
+    const auto sums = testing::expected_rows(a, x);
+    const std::vector<T> nothing(sums.size(), nan_value<T>);
+    const std::vector<T> y = testing::adversarial_addends(random, sums);
+    expect_kept(testing::affine<T>(sums, 1, 0, nothing), [&](const Execution& execution, Accuracy accuracy) {
+        return product<T>(execution, 1, a, x, 0, nothing, accuracy);
+    });
+    expect_kept(testing::affine<T>(sums, T(0.1), 3, y), [&](const Execution& execution, Accuracy accuracy) {
+        return product<T>(execution, T(0.1), a, x, 3, y, accuracy);
+    });
+    std::vector<T> x_low;
+    for (const T element : x) x_low.push_back(std::isfinite(element) ? random.number<T>(-25) * element : T(0));
+    expect_kept(testing::affine<T>(testing::expected_rows<T>(a, x, x_low), -1, 1, y),
+                [&](const Execution& execution, Accuracy accuracy) {
+                    return residual<T>(execution, a, y, x, x_low, execution.threads == 2, accuracy);
+                });
+}
+
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (T& element : x) element = random.number<T>(static_cast<int>(random.between(-4, 4)));
+    return x;
+}
+
+/// Rows of the given lengths with any columns, unsorted and repeated.
+template <class T>
+CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
+    CsrMatrix<T> a;
+    a.rows = static_cast<std::int64_t>(lengths.size());
+    a.columns = columns;
+    for (const std::int64_t length : lengths) {
+        for (std::int64_t k = 0; k < length; ++k) {
+            a.column_indices.push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
+            a.values.push_back(random.number<T>(static_cast<int>(random.between(-4, 4))));
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    return a;
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForMatricesOfNoRowsNoColumnsOrNoEntries) {
+    using T = TypeParam;
+    CsrMatrix<T> a;
+    a.columns = 5;
+    expect_products_kept<T>(a, std::vector<T>(5, T(1)));
+    for (const std::size_t rows : {1, 7, 100, 20000}) {
+        a.rows = static_cast<std::int64_t>(rows);
+        a.row_offsets.assign(rows + 1, 0);
+        a.columns = 0;
+        expect_products_kept<T>(a, {});
+        a.columns = 3;
+        expect_products_kept<T>(a, std::vector<T>(3, nan_value<T>));
+    }
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForOneRowOfAnyLength) {
+    using T = TypeParam;
+    Random random(1);
+    for (const std::int64_t length : {1, 2, 7, 8, 9, 63, 255, 256, 257, 2047, 2048, 2049, 4096, 4097, 40000}) {
+        SCOPED_TRACE(length);
+        const CsrMatrix<T> a = random_matrix<T>(random, 1000, {length});
+        expect_products_kept<T>(a, random_vector<T>(random, 1000));
+    }
+}
+
+TYPED_TEST(Spmv, SharesAHugeRowAmongThreads) {
+    using T = TypeParam;
+    Random random(2);
+    std::vector<std::int64_t> lengths{0, 3, 200000, 0, 5, 5, 5, 4097, 30000, 30000};
+    expect_products_kept<T>(random_matrix<T>(random, 50000, lengths), random_vector<T>(random, 50000));
+    expect_products_kept<T>(random_matrix<T>(random, 50000, {200000}), random_vector<T>(random, 50000));
+}
+
+TYPED_TEST(Spmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
+    using T = TypeParam;
+    Random random(3);
+    std::vector<Terms<T>> rows;
+    for (const auto& made : testing::adversarial_classes<T>()) {
+        Terms<T> terms = made.make(random, 300);
+        while (terms.size() < 9000) terms.add(T(0), T(1));
+        testing::adversarial::shuffle(terms, random);
+        rows.push_back(terms);
+    }
+    const auto [a, x] = testing::matrix_of(rows, random);
+    expect_products_kept<T>(a, x);
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForRowsOfAllLengthsMixed) {
+    using T = TypeParam;
+    Random random(4);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < 2500; ++i) lengths.push_back(random.between(0, 70));
+    for (std::int64_t length = 0; length <= 70; ++length)
+        for (int i = 0; i < 9; ++i) lengths.push_back(length);
+    for (int i = 0; i < 100; ++i)
+        lengths.push_back(random.between(0, 3) == 0 ? random.between(200, 1100) : random.between(0, 9));
+    expect_products_kept<T>(random_matrix<T>(random, 3000, lengths), random_vector<T>(random, 3000));
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForAnyNumberOfRows) {
+    using T = TypeParam;
+    Random random(5);
+    for (std::size_t rows = 1; rows <= 34; ++rows) {
+        SCOPED_TRACE(rows);
+        expect_products_kept<T>(random_matrix<T>(random, 11, std::vector<std::int64_t>(rows, 6)), random_vector<T>(random, 11));
+    }
+}
+
+template <class T>
+CsrMatrix<T> generated(const char* name) {
+    return convert<T, double>(matrices::find_generator(name).value().make());
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForPowerLawRows) {
+    using T = TypeParam;
+    Random random(6);
+    const CsrMatrix<T> a = generated<T>("power_law_20000");
+    expect_products_kept<T>(a, random_vector<T>(random, a.columns));
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForStencilsWithTheirZerosAndTies) {
+    using T = TypeParam;
+    Random random(7);
+    for (const char* name : {"stencil27_9", "poisson2d_40", "convection_diffusion_30"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<T> a = generated<T>(name);
+        expect_products_kept<T>(a, std::vector<T>(static_cast<std::size_t>(a.columns), T(1)));
+        expect_products_kept<T>(a, random_vector<T>(random, a.columns));
+    }
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForWideAndTallMatrices) {
+    using T = TypeParam;
+    Random random(8);
+    expect_products_kept<T>(random_matrix<T>(random, 100000, std::vector<std::int64_t>(40, 90)),
+                            random_vector<T>(random, 100000));
+    expect_products_kept<T>(random_matrix<T>(random, 3, std::vector<std::int64_t>(20000, 2)), random_vector<T>(random, 3));
+}
+
+/// More than a million sums over both types: every row with every alpha and beta, each on every target.
+TYPED_TEST(Spmv, RoundsEveryAdversarialRowOnceForEveryAlphaAndBeta) {
+    using T = TypeParam;
+    Random random(9);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 608, 30), random);
+    const auto sums = testing::expected_rows<T>(a, x);
+    const std::vector<T> y = testing::adversarial_addends(random, sums);
+    const std::vector<T> unread(y.size(), nan_value<T>);
+    CsrMatrix<T> unread_a = a;
+    unread_a.values.assign(a.values.size(), nan_value<T>);
+    const std::vector<T> unread_x(x.size(), nan_value<T>);
+    std::size_t turn = 0;
+    std::size_t compared = 0;
+    for (const T alpha : testing::factors<T>())
+        for (const T beta : testing::factors<T>()) {
+            SCOPED_TRACE(::testing::Message() << "alpha " << alpha << ", beta " << beta);
+            const std::vector<T>& addend = beta == 0 ? unread : y;
+            const auto rows = alpha == 0
+                                  ? testing::affine<T>(std::vector<ExpectedSum<T>>(y.size(), ExpectedSum<T>()), 1, beta, addend)
+                                  : testing::affine<T>(sums, alpha, beta, addend);
+            const std::vector<T> rounded = testing::rounded(rows);
+            compared += rounded.size();
+            for_each_target([&] {
+                const Execution& execution = executions[turn++ % std::size(executions)];
+                for (const Accuracy accuracy : all_accuracies) {
+                    if (accuracy != Accuracy::exact && turn % 7 != 0) continue;
+                    const auto found = alpha == 0 ? product<T>(execution, alpha, unread_a, unread_x, beta, addend, accuracy)
+                                                  : product<T>(execution, alpha, a, x, beta, addend, accuracy);
+                    EXPECT_EQ(testing::broken_promises<T>(found, rows, rounded, accuracy), "");
+                }
+            });
+        }
+    EXPECT_GT(compared, 500000U);
+}
+
+TYPED_TEST(Spmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
+    using T = TypeParam;
+    Random random(10);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 76, 70), random);
+    expect_products_kept<T>(a, x);
+}
+
+TYPED_TEST(Spmv, RoundsResidualsOfAdversarialRowsOnce) {
+    using T = TypeParam;
+    Random random(11);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 228, 40), random);
+    std::vector<T> x_low;
+    for (const T element : x) {
+        const int fall = testing::adversarial::digits<T> + static_cast<int>(random.between(0, 3));
+        x_low.push_back(!std::isfinite(element) || random.between(0, 3) == 0 ? T(0)
+                                                                             : element * std::ldexp(random.number<T>(), -fall));
+    }
+    for (const bool paired : {false, true}) {
+        const auto sums = testing::expected_rows<T>(a, x, paired ? Span<T>(x_low) : Span<T>());
+        const std::vector<T> b = testing::adversarial_addends(random, testing::affine<T>(sums, -1, 0, {}));
+        const auto rows = testing::affine<T>(sums, -1, 1, b);
+        const std::vector<T> rounded = testing::rounded(rows);
+        std::size_t turn = 0;
+        for_each_target([&] {
+            for (const Execution& execution : executions)
+                EXPECT_EQ(testing::differences<T>(residual<T>(execution, a, b, x, paired ? Span<T>(x_low) : Span<T>(),
+                                                              turn++ % 2 == 0, Accuracy::exact),
+                                                  rounded),
+                          "");
+        });
+    }
+}
+
+/// Lanes beyond a row's end may read later rows, but must drop what they find.
+TYPED_TEST(Spmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    Random random(12);
+    for (const T special : {inf, -inf, nan_value<T>}) {
+        std::vector<std::int64_t> lengths;
+        for (int i = 0; i < 300; ++i) lengths.push_back(random.between(0, i % 60 < 30 ? 6 : 40));
+        CsrMatrix<T> a = random_matrix<T>(random, 50, lengths);
+        std::vector<T> x = random_vector<T>(random, 51);
+        x[0] = special;
+        for (auto& column : a.column_indices)
+            if (column == 0 && random.between(0, 2) != 0) column = 1;
+        x[50] = special;  // no entry meets it
+        a.columns = 51;
+        for (T& value : a.values)
+            if (random.between(0, 99) == 0) value = random.coin() ? special : T(0);
+        expect_products_kept<T>(a, x);
+    }
+}
+
+TYPED_TEST(Spmv, ReturnsPlusZeroAndTheCanonicalNanWhateverTheFactors) {
+    using T = TypeParam;
+    const T odd_nan = std::copysign(nan_value<T>, T(-1));
+    const std::vector<T> x{T(1), T(-1), odd_nan, T(0)};
+    CsrMatrix<T> a;
+    a.rows = 30;
+    a.columns = 4;
+    for (int i = 0; i < 10; ++i) {  // 1 - 1, NaN, -0, thrice each
+        a.column_indices.insert(a.column_indices.end(), {0, 1, 2, 3});
+        a.values.insert(a.values.end(), {T(1), T(1), T(1), T(-1)});
+        a.row_offsets.insert(a.row_offsets.end(), {4 * i + 2, 4 * i + 3, 4 * i + 4});
+    }
+    for (const T alpha : testing::factors<T>())
+        for (const T beta : testing::factors<T>()) {
+            const std::vector<T> y(30, beta == 0 ? nan_value<T> : -T(0));
+            for_each_target([&] {
+                for (const Execution& execution : executions)
+                    for (const Accuracy accuracy : all_accuracies) {
+                        const std::vector<T> found = product<T>(execution, alpha, a, x, beta, y, accuracy);
+                        for (std::size_t i = 0; i < found.size(); ++i)
+                            EXPECT_TRUE(same_bits(found[i], i % 3 == 1 && alpha != 0 ? nan_value<T> : T(0)))
+                                << found[i] << " in row " << i << ", " << to_string(accuracy) << ", " << alpha << ", " << beta;
+                    }
+            });
+        }
+}
+
+TYPED_TEST(Spmv, MultipliesByInfAndNanLikeRealFactors) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    CsrMatrix<T> a;
+    a.rows = 9;
+    a.columns = 1;
+    a.row_offsets = {0, 1, 2, 3, 3, 4, 5, 6, 7, 8};
+    a.column_indices.assign(8, 0);
+    a.values = {T(1), T(-2), T(0), T(1), T(-2), T(0), T(1), T(3)};
+    const std::vector<T> x{T(1)};
+    const std::vector<T> y(9, T(1));
+    for_each_target([&] {
+        for (const Accuracy accuracy : all_accuracies) {
+            const auto times_inf = product<T>(executions[0], inf, a, x, 1, y, accuracy);
+            const auto times_nan = product<T>(executions[0], nan_value<T>, a, x, 1, y, accuracy);
+            const auto plus_inf = product<T>(executions[0], 1, a, x, -inf, y, accuracy);
+            for (int i = 0; i < 9; ++i) {
+                const T sum = a.view().row_length(i) == 0 ? T(0) : a.values[a.row_offsets[i]];
+                EXPECT_TRUE(same_bits(times_inf[i], sum == 0 ? nan_value<T> : inf * sum))
+                    << to_string(accuracy) << i << ' ' << times_inf[i];
+                EXPECT_TRUE(same_bits(times_nan[i], nan_value<T>)) << to_string(accuracy) << i;
+                EXPECT_TRUE(same_bits(plus_inf[i], -inf)) << to_string(accuracy) << i;
+            }
+        }
+    });
+}
+
+TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
+    using T = TypeParam;
+    Random random(13);
+    const CsrMatrix<T> a = random_matrix<T>(random, 90, std::vector<std::int64_t>(70, 20));
+    const std::vector<T> x = random_vector<T>(random, 90);
+    std::vector<T> y = random_vector<T>(random, 70);
+    const auto expected = testing::rounded(testing::affine<T>(testing::expected_rows<T>(a, x), 2, -1, y));
+    spmv(T(2), a.view(), Span<T>(x), T(-1), std::span<T>(y), Accuracy::exact);
+    EXPECT_EQ(testing::differences<T>(y, expected), "");
+}
+
+TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    CsrMatrix<T> a;
+    a.rows = 2;
+    a.columns = 3;
+    a.row_offsets = {0, 0, 0};
+    const SpmvPlan<T> plan(a);
+    std::vector<T> two(2);
+    std::vector<T> three(3);
+    const auto multiply = [&](Span<T> x, std::span<T> y) {
+        return [&plan, x, y] { plan.multiply(1, x, 0, y, Accuracy::fast); };
+    };
+    EXPECT_THAT(multiply(two, two),
+                ThrowsMessage<DimensionMismatch>("spmv: x has 2 elements, A is 2 x 3; x needs 3, the columns of A"));
+    EXPECT_THAT(multiply(three, three),
+                ThrowsMessage<DimensionMismatch>("spmv: y has 3 elements, A is 2 x 3; y needs 2, the rows of A"));
+    const auto residual_of = [&](Span<T> b, Span<T> x, Span<T> low, std::span<T> r) {
+        return [&plan, b, x, low, r] { plan.residual(b, x, low, r, Accuracy::exact); };
+    };
+    EXPECT_THAT(residual_of(two, two, {}, two),
+                ThrowsMessage<DimensionMismatch>("residual: x has 2 elements, A is 2 x 3; x needs 3, the columns of A"));
+    EXPECT_THAT(
+        residual_of(two, three, two, two),
+        ThrowsMessage<DimensionMismatch>("residual: x_low has 2 elements, A is 2 x 3; x_low needs 3, the columns of A"));
+    EXPECT_THAT(residual_of(three, three, {}, two),
+                ThrowsMessage<DimensionMismatch>("residual: b has 3 elements, A is 2 x 3; b needs 2, the rows of A"));
+    EXPECT_THAT(residual_of(two, three, {}, three),
+                ThrowsMessage<DimensionMismatch>("residual: r has 3 elements, A is 2 x 3; r needs 2, the rows of A"));
+}
+
+TYPED_TEST(Spmv, IsDeafToTheCallersFloatingPointEnvironment) {
+    using T = TypeParam;
+    Random random(14);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 76, 30), random);
+    const std::vector<T> y = testing::adversarial_addends(random, testing::expected_rows<T>(a, x));
+    const T three_eta = 3 * std::numeric_limits<T>::denorm_min();
+    const T five_eta = 5 * std::numeric_limits<T>::denorm_min();
+    const auto results = [&, &a = a, &x = x] {
+        std::vector<std::vector<T>> all;
+        for (const Execution& execution : {executions[2], executions[5]})
+            for (const Accuracy accuracy : all_accuracies) {
+                all.push_back(product<T>(execution, 1, a, x, 0, y, accuracy));
+                all.push_back(product<T>(execution, three_eta, a, x, five_eta, y, accuracy));
+                all.push_back(product<T>(execution, 0, a, x, T(0.5), y, accuracy));
+                all.push_back(residual<T>(execution, a, y, x, x, false, accuracy));
+            }
+        return all;
+    };
+    for_each_target([&] {
+        const auto expected = results();
+        std::vector<std::vector<std::vector<T>>> found;
+        testing::for_each_hostile_environment([&] { found.push_back(results()); });
+        for (const auto& all : found)
+            for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(testing::differences<T>(all[i], expected[i]), "") << i;
+    });
+}
+
+TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
+    for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
+        EXPECT_EQ(spmv_kernel_from_text(to_string(kernel)), kernel);
+    EXPECT_THAT([] { spmv_kernel_from_text("fast"); },
+                ::testing::ThrowsMessage<InvalidArgument>("SpMV kernel 'fast' is not known; choose auto, general or adaptive"));
+}
+
+TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
+    Random random(15);
+    std::vector<std::int64_t> lengths(4000, 20);
+    const Device device = Device::cpu(7);
+    const CsrMatrix<double> even = random_matrix<double>(random, 100, lengths);
+    EXPECT_EQ(SpmvPlan<double>(even, device).kernel(), SpmvKernel::general);
+    lengths[17] = 100000;
+    const CsrMatrix<double> uneven = random_matrix<double>(random, 100, lengths);
+    EXPECT_EQ(SpmvPlan<double>(uneven, device).kernel(), SpmvKernel::adaptive);
+}
+
+TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
+    Random random(16);
+    for (int trial = 0; trial < 60; ++trial) {
+        std::vector<std::int64_t> lengths;
+        for (int i = 0; i < 40; ++i)
+            lengths.push_back(random.between(0, 9) == 0 ? random.between(4000, 60000) : random.between(0, 9));
+        const CsrMatrix<float> a = random_matrix<float>(random, 9, lengths);
+        for (const SpmvKernel kernel : {SpmvKernel::general, SpmvKernel::adaptive}) {
+            const SpmvPlan<float> plan(a, Device::cpu(static_cast<int>(random.between(1, 40))), kernel);
+            const auto boundaries = plan.boundaries();
+            EXPECT_EQ(boundaries.front().row, 0);
+            EXPECT_EQ(boundaries.front().entry, 0);
+            EXPECT_EQ(boundaries.back().row, a.rows);
+            EXPECT_EQ(boundaries.back().entry, a.nonzeros());
+            for (std::size_t t = 1; t < boundaries.size(); ++t) {
+                EXPECT_LE(boundaries[t - 1].row, boundaries[t].row);
+                EXPECT_LE(boundaries[t - 1].entry, boundaries[t].entry);
+                if (boundaries[t].row == a.rows) continue;
+                EXPECT_GE(boundaries[t].entry, a.row_offsets[boundaries[t].row]);
+                EXPECT_LE(boundaries[t].entry, a.row_offsets[boundaries[t].row + 1]);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace solver
