@@ -1,0 +1,14 @@
+#pragma once
+
+/// The benchmarks of solver-bench. Each runs its contests through a report; they throw what reading a matrix throws.
+
+#include "options.hpp"
+#include "report.hpp"
+
+namespace solver::bench {
+
+void bench_spmv(const Options& options, Report& report);
+void bench_reduce(const Options& options, Report& report);  ///< dot and sum
+void bench_read(const Options& options, Report& report);
+
+}  // namespace solver::bench

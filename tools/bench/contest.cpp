@@ -1,0 +1,97 @@
+#include "contest.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace solver::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int least_repetitions = 3;
+constexpr int repetitions_of_a_stable_median = 15;
+constexpr double stable = 0.01;
+constexpr double least_turn = 1e-3;     // seconds, far above the clock's resolution
+constexpr double feels_no_start = 0.1;  // seconds, far above what cold caches and sleeping threads cost
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// Seconds a call.
+double timed(const Competitor& competitor, int calls) {
+    const auto start = Clock::now();
+    for (int call = 0; call < calls; ++call) competitor.run();
+    return seconds_since(start) / calls;
+}
+
+/// What was learnt about a competitor from its warm-up.
+struct Turn {
+    bool warm_up = true;
+    int calls = 1;
+};
+
+Turn plan_turn(const Competitor& competitor) {
+    double once = timed(competitor, 1);
+    if (once <= feels_no_start) once = timed(competitor, 1);
+    competitor.leave();
+    const double calls = std::ceil(least_turn / std::max(once, 1e-9));
+    return {.warm_up = once <= feels_no_start, .calls = static_cast<int>(std::max(calls, 1.0))};
+}
+
+void take_turn(const Competitor& competitor, const Turn& turn, Timing& timing) {
+    if (turn.warm_up) competitor.run();
+    timing.seconds.push_back(timed(competitor, turn.calls));
+    competitor.leave();
+    timing.error = std::max(timing.error, competitor.error());
+}
+
+bool all_stable(const std::vector<Timing>& timings) {
+    return std::all_of(timings.begin(), timings.end(), [](const Timing& timing) { return timing.uncertainty() <= stable; });
+}
+
+bool enough(const std::vector<Timing>& timings, int repetitions, const Effort& effort, Clock::time_point start) {
+    if (effort.repetitions > 0) return repetitions >= effort.repetitions;
+    if (repetitions < least_repetitions) return false;
+    if (seconds_since(start) >= effort.time_limit) return true;
+    return repetitions >= repetitions_of_a_stable_median && all_stable(timings);
+}
+
+}  // namespace
+
+double Timing::median() const { return median_of(seconds); }
+
+double Timing::uncertainty() const {
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    const auto n = static_cast<double>(sorted.size());
+    const double reach = 1.96 * std::sqrt(n);
+    const double low = std::max(std::floor((n - reach) / 2), 1.0);  // ranks, counted from 1
+    const double high = std::min(std::ceil(1 + (n + reach) / 2), n);
+    const double width = sorted[static_cast<std::size_t>(high) - 1] - sorted[static_cast<std::size_t>(low) - 1];
+    return width / (2 * median());
+}
+
+double speed_ratio(const Timing& timing, const Timing& other) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < timing.seconds.size(); ++i) ratios.push_back(other.seconds[i] / timing.seconds[i]);
+    return median_of(std::move(ratios));
+}
+
+std::vector<Timing> compete(std::span<const Competitor> competitors, const Effort& effort) {
+    std::vector<Turn> turns;
+    for (const Competitor& competitor : competitors) turns.push_back(plan_turn(competitor));
+    std::vector<Timing> timings(competitors.size());
+    const auto start = Clock::now();
+    for (int repetitions = 0; !enough(timings, repetitions, effort, start); ++repetitions)
+        for (std::size_t i = 0; i < competitors.size(); ++i) take_turn(competitors[i], turns[i], timings[i]);
+    return timings;
+}
+
+}  // namespace solver::bench

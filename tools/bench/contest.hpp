@@ -1,0 +1,49 @@
+#pragma once
+
+/// Competitors timed in turn.
+///
+/// Google Benchmark finishes one benchmark before it starts the next, or shuffles repetitions at random; ratios then compare
+/// different minutes of a noisy machine. Here every repetition times every competitor, A B C A B C ..., so that a ratio
+/// compares neighbours in time.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace solver::bench {
+
+/// One way to compute something.
+struct Competitor {
+    std::string name;
+    int threads = 1;
+    double bytes = 0;                     ///< compulsory traffic of one call
+    std::function<void()> run;            ///< one whole computation
+    std::function<double()> error;        ///< of the last result, in ulp, at most over its elements; not timed
+    std::function<void()> leave = [] {};  ///< gives the processors back after a turn; not timed
+};
+
+/// How long to go on.
+struct Effort {
+    int repetitions = 0;    ///< 0: until every median is stable, or the time limit
+    double time_limit = 5;  ///< seconds for one contest, repetitions == 0 only; at least three repetitions are made
+};
+
+/// What one competitor needed and how wrong it was.
+struct Timing {
+    std::vector<double> seconds;  ///< a call, one for each repetition
+    double error = 0;             ///< ulp, the largest of all repetitions
+
+    double median() const;
+    /// Half the width of the 95 % confidence interval of the median (by order statistics), relative to it.
+    double uncertainty() const;
+};
+
+/// The median over the repetitions of other's time by this one's: above 1, this one is faster.
+double speed_ratio(const Timing& timing, const Timing& other);
+
+/// Runs the contest. Each turn is one call that is not timed, for what a competitor finds in the caches is its own (calls above
+/// 0.1 s go without), then calls for a millisecond or more, timed together.
+std::vector<Timing> compete(std::span<const Competitor> competitors, const Effort& effort);
+
+}  // namespace solver::bench

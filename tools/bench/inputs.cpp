@@ -1,0 +1,116 @@
+#include "inputs.hpp"
+
+#include "matrices/random.hpp"
+
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace solver::bench {
+namespace {
+
+using matrices::Random;
+
+constexpr std::array inputs{Input::random, Input::worst, Input::scattered};
+
+struct Exponents {
+    int low, high;
+};
+
+/// Of one element: of a sum, or of one factor of a product. Wide enough for errors of errors in `worst` (three terms of double
+/// hold 159 bits, the floats' pair 106).
+template <class T>
+Exponents exponents(Input input, bool is_factor) {
+    constexpr bool single = std::is_same_v<T, float>;
+    if (input == Input::worst) return is_factor ? Exponents{-30, 30} : Exponents{-60, 60};
+    if (single) return is_factor ? Exponents{-70, 55} : Exponents{-140, 100};
+    return is_factor ? Exponents{-560, 480} : Exponents{-1060, 980};
+}
+
+template <class T>
+T random_number(Random& random, const Exponents& range) {
+    const auto exponent = range.low + static_cast<int>(random.below(range.high - range.low));
+    const auto significand = static_cast<T>(1 + random.uniform());
+    return std::ldexp(random.coin() ? significand : -significand, exponent);
+}
+
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (T& element : x) element = static_cast<T>(2 * random.uniform() - 1);
+    return x;
+}
+
+/// Elements i and i + n / 2 get their values from set(i, i + n / 2); the last two, or three, remain.
+template <class Set>
+void for_each_pair(std::int64_t n, Set set) {
+    for (std::int64_t i = 0; i + 1 < n / 2; ++i) set(static_cast<std::size_t>(i), static_cast<std::size_t>(i + n / 2 - 1));
+}
+
+/// The last two elements: a tie between 1 and its upper neighbour.
+template <class T>
+void end_in_a_tie(std::vector<T>& x) {
+    x[x.size() - 2] = 1;
+    x[x.size() - 1] = std::numeric_limits<T>::epsilon() / 2;
+}
+
+}  // namespace
+
+std::string_view to_string(Input input) {
+    switch (input) {
+        case Input::random:
+            return "random";
+        case Input::worst:
+            return "worst";
+        case Input::scattered:
+            return "scattered";
+    }
+    throw InvalidArgument(fmt::format("there is no input number {}", static_cast<int>(input)));
+}
+
+Input input_from_text(std::string_view text) {
+    for (const Input input : inputs)
+        if (text == to_string(input)) return input;
+    throw InvalidArgument(fmt::format("input '{}' is not known; choose random, worst or scattered", text));
+}
+
+template <class T>
+std::vector<T> vector_to_sum(Input input, std::int64_t n) {
+    Random random(1);
+    if (input == Input::random || n < 2) return random_vector<T>(random, n);
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for_each_pair(n, [&](std::size_t i, std::size_t j) {
+        x[i] = random_number<T>(random, exponents<T>(input, false));
+        x[j] = -x[i];
+    });
+    end_in_a_tie(x);
+    return x;
+}
+
+template <class T>
+Factors<T> vectors_to_multiply(Input input, std::int64_t n) {
+    Random random(1);
+    Factors<T> factors{random_vector<T>(random, n), random_vector<T>(random, n)};
+    if (input == Input::random || n < 2) return factors;
+    factors.x.assign(factors.x.size(), 0);
+    for_each_pair(n, [&](std::size_t i, std::size_t j) {
+        factors.x[i] = random_number<T>(random, exponents<T>(input, true));
+        factors.y[i] = random_number<T>(random, exponents<T>(input, true));
+        factors.x[j] = -factors.x[i];
+        factors.y[j] = factors.y[i];
+    });
+    end_in_a_tie(factors.x);
+    factors.y[factors.y.size() - 2] = factors.y[factors.y.size() - 1] = 1;
+    return factors;
+}
+
+template std::vector<float> vector_to_sum(Input, std::int64_t);
+template std::vector<double> vector_to_sum(Input, std::int64_t);
+template Factors<float> vectors_to_multiply(Input, std::int64_t);
+template Factors<double> vectors_to_multiply(Input, std::int64_t);
+
+}  // namespace solver::bench

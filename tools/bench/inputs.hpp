@@ -1,0 +1,37 @@
+#pragma once
+
+/// Vectors to sum and to multiply.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace solver::bench {
+
+enum class Input {
+    random,     ///< uniform in [-1, 1)
+    worst,      ///< no filter can decide: what escalates is everything, at the speed of one bucket an exponent
+    scattered,  ///< the same with exponents all over the range, which defeats the buckets too
+};
+
+std::string_view to_string(Input input);
+
+/// The inverse of to_string. Throws InvalidArgument that lists the choices.
+Input input_from_text(std::string_view text);
+
+/// n elements whose sum is: for random what comes; else 1 + u, a tie. Every other element has its opposite half the vector
+/// away, so partial sums leave rounding errors of rounding errors behind, the bound of any filter is positive, and an interval
+/// of positive width never certifies a tie. Needs n >= 64 to be sure of it.
+template <class T>
+std::vector<T> vector_to_sum(Input input, std::int64_t n);
+
+template <class T>
+struct Factors {
+    std::vector<T> x, y;
+};
+
+/// The same for sum x_i y_i.
+template <class T>
+Factors<T> vectors_to_multiply(Input input, std::int64_t n);
+
+}  // namespace solver::bench

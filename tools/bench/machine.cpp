@@ -1,0 +1,59 @@
+#include "machine.hpp"
+
+#include "solver/device.hpp"
+
+#include <hwy/highway.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace solver::bench {
+
+std::string processor_name() {
+    std::ifstream information("/proc/cpuinfo");
+    for (std::string line; std::getline(information, line);) {
+        const auto colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    utsname system;
+    return uname(&system) == 0 ? system.machine : "unknown processor";
+}
+
+// The lowest bit is the best target; what is compiled here is compiled in the library, from the same flags.
+std::string simd_target() {
+    const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
+    return hwy::TargetName(usable & -usable);
+}
+
+int processors() { return Device::cpu().threads(); }
+
+// From the kernel; what sysconf(_SC_LEVEL3_CACHE_SIZE) makes of it in a virtual machine can be ten times the truth.
+std::int64_t last_level_cache() {
+    std::int64_t largest = 0;
+    for (int index = 0;; ++index) {
+        std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
+        std::int64_t size = 0;
+        char unit = ' ';
+        if (!(file >> size >> unit)) return largest;
+        largest = std::max(largest, size * (unit == 'M' ? std::int64_t{1} << 20 : 1024));
+    }
+}
+
+std::string compiler() {
+#if defined(__clang__)
+    return "Clang " __clang_version__;
+#else
+    return "GCC " __VERSION__;
+#endif
+}
+
+bool is_optimised() {
+#if defined(__OPTIMIZE__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+}  // namespace solver::bench

@@ -1,0 +1,64 @@
+/// The command `solver-bench`: the library beside Eigen. See --help.
+
+#include "benchmarks.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace solver::bench {
+namespace {
+
+enum ExitStatus { exit_done = 0, exit_bad_input = 1, exit_not_exact = 2 };
+
+int measure(const Options& options) {
+    check_outputs(options);
+    Report report(options);
+    report.print_head();
+    switch (options.subject) {
+        case Subject::spmv:
+            bench_spmv(options, report);
+            break;
+        case Subject::dot:
+        case Subject::sum:
+            bench_reduce(options, report);
+            break;
+        case Subject::read:
+            bench_read(options, report);
+            break;
+    }
+    report.write();
+    return report.verified() ? exit_done : exit_not_exact;
+}
+
+int run(int argc, const char* const* argv) {
+    const auto wish = parse_options(argc, argv);
+    if (const auto* text = std::get_if<std::string>(&wish)) {
+        fmt::print("{}", *text);
+        return exit_done;
+    }
+    return measure(std::get<Options>(wish));
+}
+
+int refuse(std::string_view message) {
+    fmt::print(stderr, "solver-bench: {}\n", message);
+    return exit_bad_input;
+}
+
+}  // namespace
+}  // namespace solver::bench
+
+int main(int argc, char** argv) {
+    using namespace solver::bench;
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        return refuse("not enough memory");
+    } catch (const std::exception& error) {
+        return refuse(error.what());
+    }
+}

@@ -1,0 +1,219 @@
+#include "options.hpp"
+
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+namespace solver::bench {
+namespace {
+
+namespace po = boost::program_options;
+
+struct Command {
+    Subject subject;
+    std::string_view name;
+    std::string_view purpose;
+    std::string_view traffic;
+};
+
+constexpr std::array commands{
+    Command{Subject::spmv, "spmv", "y = A x for sparse A, beside Eigen's row-major SparseMatrix with 32-bit indices (OpenMP)",
+            "values and column indices of the entries, row offsets (8 bytes a row here, 4 in Eigen), x, y:\n"
+            "  nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::dot, "dot", "x'y, beside Eigen's dot, by itself (one thread) and in as many parts as threads (split)",
+            "x and y: 2 n s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::sum, "sum", "sum of x, beside Eigen's sum, by itself (one thread) and in as many parts as threads (split)",
+            "x: n s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::read, "read",
+            "Matrix Market files, uncompressed, from the page cache, beside Eigen's loadMarket (one thread; it does not\n"
+            "expand symmetric matrices and is judged by the entries as stored)",
+            "the bytes of the uncompressed file"},
+};
+
+constexpr const char* overview = R"(solver-bench - the library's accuracy modes beside Eigen, timed in turn and verified
+
+Usage: solver-bench spmv|dot|sum|read [options]
+
+)";
+
+constexpr const char* method = R"(
+How it is measured: after a warm-up, every repetition gives each competitor a turn, A B C A B C ...: one call that is
+not timed, then calls for a millisecond or more. Nothing is flushed: data that fit a cache are in it, and each heading
+says how large they are. Printed are the median time of a call; +-, half the 95 % confidence interval of that median;
+GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
+repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
+
+Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not.
+)";
+
+const Command& command_of(Subject subject) {
+    for (const Command& command : commands)
+        if (command.subject == subject) return command;
+    throw InvalidArgument(fmt::format("there is no benchmark number {}", static_cast<int>(subject)));
+}
+
+Subject subject_from_text(std::string_view text) {
+    for (const Command& command : commands)
+        if (text == command.name) return command.subject;
+    throw InvalidArgument(fmt::format("there is no benchmark '{}'; choose spmv, dot, sum or read", text));
+}
+
+po::options_description option_table(Subject subject) {
+    constexpr unsigned line_length = 118;
+    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+    const auto texts = [](const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); };
+    po::options_description table("Options", line_length);
+    auto add = table.add_options();
+    if (subject == Subject::spmv || subject == Subject::read)
+        add("matrix", texts("NAME"),
+            subject == Subject::spmv ? "a file, or a name that solver --matrix knows; may be repeated (default: "
+                                       "G3_circuit if it is found, stencil27_128, power_law_2000000, dc2_like)"
+                                     : "a coordinate file, or a name that solver --matrix knows; may be repeated "
+                                       "(default: G3_circuit if it is found, stencil27_64)");
+    if (subject == Subject::spmv) {
+        add("x", text("WHICH"), "random, ones (rows that cancel) or both (default)");
+        add("kernel", text("KERNEL"), "auto (default), general or adaptive");
+    }
+    if (subject == Subject::dot || subject == Subject::sum) {
+        add("size", texts("N"), "elements; may be repeated (default: 2^25, beyond most caches, and 2^15, within)");
+        add("input", texts("WHICH"),
+            "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
+            "same, with exponents all over the range); may be repeated (default: random and worst)");
+    }
+    add("precision", text("TYPE"), "double (default), single or both");
+    add("threads", text("N"), "threads for everybody (default: all processors)");
+    add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
+    add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
+    add("json", text("FILE"), "write the results and the machine as JSON");
+    add("csv", text("FILE"), "write the results as CSV");
+    add("help", "print this text");
+    return table;
+}
+
+std::string general_help() {
+    std::string text = overview;
+    for (const Command& command : commands) text += fmt::format("  {:<5} {}\n", command.name, command.purpose);
+    return text + "\nsolver-bench spmv --help shows the options of spmv, and so on; solver-bench --version the version.\n" +
+           method;
+}
+
+std::string help(Subject subject) {
+    const Command& command = command_of(subject);
+    std::ostringstream text;
+    text << fmt::format("solver-bench {} [options]\n\n{}\n\n", command.name, command.purpose) << option_table(subject)
+         << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
+    return text.str();
+}
+
+po::variables_map read_command_line(int argc, const char* const* argv, Subject subject) {
+    using namespace po::command_line_style;
+    po::variables_map values;
+    try {
+        const po::options_description table = option_table(subject);
+        const po::positional_options_description none;
+        const std::vector<std::string> arguments(argv + 2, argv + argc);
+        po::store(po::command_line_parser(arguments).options(table).positional(none).style(unix_style & ~allow_guessing).run(),
+                  values);
+        return values;
+    } catch (const po::too_many_positional_options_error&) {
+        throw InvalidArgument(fmt::format("every argument after {0} belongs to an option; solver-bench {0} --help lists them",
+                                          to_string(subject)));
+    } catch (const po::error& error) {
+        throw InvalidArgument(fmt::format("{0}; solver-bench {1} --help lists the options", error.what(), to_string(subject)));
+    }
+}
+
+template <class T>
+T number(std::string_view name, const std::string& text, T least, T most) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+        throw InvalidArgument(fmt::format("--{} {}: expected a number from {} to {}", name, text, least, most));
+    return value;
+}
+
+std::optional<std::string> given(const po::variables_map& values, const char* name) {
+    if (values.count(name) == 0) return std::nullopt;
+    auto text = values[name].as<std::string>();
+    if (text.empty()) throw InvalidArgument(fmt::format("--{} needs a value", name));
+    return text;
+}
+
+std::vector<std::string> all_given(const po::variables_map& values, const char* name) {
+    return values.count(name) != 0 ? values[name].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+/// Which of two things is asked for, where "both" means both.
+struct Either {
+    bool first, second;
+};
+
+Either either(const po::variables_map& values, const char* name, std::string_view first, std::string_view second,
+              std::string_view otherwise) {
+    const std::string text = given(values, name).value_or(std::string(otherwise));
+    if (text != first && text != second && text != "both")
+        throw InvalidArgument(fmt::format("--{} {}: expected {}, {} or both", name, text, first, second));
+    return {text != second, text != first};
+}
+
+std::vector<std::int64_t> sizes_of(const po::variables_map& values) {
+    constexpr std::int64_t largest = std::int64_t{1} << 34;
+    std::vector<std::int64_t> sizes;
+    for (const std::string& text : all_given(values, "size")) sizes.push_back(number<std::int64_t>("size", text, 1, largest));
+    return sizes.empty() ? std::vector<std::int64_t>{std::int64_t{1} << 25, std::int64_t{1} << 15} : sizes;
+}
+
+std::vector<Input> inputs_of(const po::variables_map& values) {
+    std::vector<Input> inputs;
+    for (const std::string& text : all_given(values, "input")) inputs.push_back(input_from_text(text));
+    return inputs.empty() ? std::vector<Input>{Input::random, Input::worst} : inputs;
+}
+
+Options options_of(const po::variables_map& values, Subject subject) {
+    Options options;
+    options.subject = subject;
+    const auto threads = given(values, "threads");
+    options.threads = Device::cpu(threads ? number<int>("threads", *threads, 1, 4096) : 0).threads();
+    if (const auto text = given(values, "repetitions"))
+        options.effort.repetitions = number<int>("repetitions", *text, 1, 1'000'000);
+    if (const auto text = given(values, "time-limit")) options.effort.time_limit = number<double>("time-limit", *text, 0, 1e6);
+    const Either precision = either(values, "precision", "double", "single", "double");
+    options.in_double = precision.first;
+    options.in_single = precision.second;
+    options.matrices = all_given(values, "matrix");
+    const Either x = either(values, "x", "random", "ones", "both");
+    if (x.first) options.vectors.push_back(Vector::random);
+    if (x.second) options.vectors.push_back(Vector::ones);
+    if (const auto text = given(values, "kernel")) options.kernel = spmv_kernel_from_text(*text);
+    options.sizes = sizes_of(values);
+    options.inputs = inputs_of(values);
+    options.json = given(values, "json").value_or("");
+    options.csv = given(values, "csv").value_or("");
+    return options;
+}
+
+}  // namespace
+
+std::string_view to_string(Subject subject) { return command_of(subject).name; }
+
+std::string_view to_string(Vector vector) { return vector == Vector::ones ? "ones" : "random"; }
+
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
+    if (argc < 2) throw InvalidArgument("which benchmark? spmv, dot, sum or read; solver-bench --help tells more");
+    const std::string_view first = argv[1];
+    if (first == "--help" || first == "-h" || first == "help") return general_help();
+    if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);
+    const Subject subject = subject_from_text(first);
+    const po::variables_map values = read_command_line(argc, argv, subject);
+    if (values.count("help") != 0) return help(subject);
+    return options_of(values, subject);
+}
+
+}  // namespace solver::bench

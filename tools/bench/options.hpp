@@ -1,0 +1,44 @@
+#pragma once
+
+/// What the command line asks for.
+
+#include "contest.hpp"
+#include "inputs.hpp"
+#include "solver/spmv.hpp"
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace solver::bench {
+
+enum class Subject { spmv, dot, sum, read };
+
+/// "spmv", "dot", "sum" or "read".
+std::string_view to_string(Subject subject);
+
+enum class Vector { random, ones };
+
+/// "random" or "ones".
+std::string_view to_string(Vector vector);
+
+struct Options {
+    Subject subject = Subject::spmv;
+    int threads = 1;
+    Effort effort;
+    bool in_double = true;
+    bool in_single = false;
+    std::vector<std::string> matrices;  ///< empty: the usual ones
+    std::vector<Vector> vectors;
+    SpmvKernel kernel = SpmvKernel::automatic;
+    std::vector<std::int64_t> sizes;
+    std::vector<Input> inputs;
+    std::filesystem::path json;  ///< empty: not written
+    std::filesystem::path csv;
+};
+
+/// The options of a run, or the text that --help or --version asked for. Throws InvalidArgument.
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
+
+}  // namespace solver::bench

@@ -1,0 +1,173 @@
+#include "report.hpp"
+
+#include "atomic_file.hpp"
+#include "eigen_peer.hpp"
+#include "machine.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace solver::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double mebibyte = 1 << 20;
+
+std::string time_text(double seconds) {
+    if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+    if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+    return fmt::format("{:.2f} s ", seconds);
+}
+
+std::string error_text(double error) {
+    if (error == 0) return "0";
+    return error < 1e4 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
+}
+
+std::string openmp_text(const Options& options) {
+    return eigen::usable_threads(options.threads) == options.threads ? "by OpenMP where Eigen can"
+                                                                     : "without OpenMP, on one thread";
+}
+
+/// Quoted as RFC 4180 asks where it must be.
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+}
+
+}  // namespace
+
+void Report::print_head() const {
+    fmt::print("solver-bench {} {}\n\n", SOLVER_VERSION, to_string(options_.subject));
+    fmt::print("  machine  {}, {} of {} processors, last-level cache {:.0f} MiB\n", processor_name(), options_.threads,
+               processors(), static_cast<double>(last_level_cache()) / mebibyte);
+    fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), compiler());
+    fmt::print("  peer     {}, {}\n", eigen::description(), openmp_text(options_));
+    if (!is_optimised())
+        fmt::print("\n  Built without optimisation: no time below means anything (CMAKE_BUILD_TYPE=Release).\n");
+    std::fflush(stdout);
+}
+
+void Report::note(const std::string& text) const { fmt::print(stderr, "solver-bench: {}\n", text); }
+
+void Report::run(const Contest& contest) {
+    const std::vector<Timing> timings = compete(contest.competitors, options_.effort);
+    const std::size_t first = cases_.size();
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+        const Timing& timing = timings[i];
+        const Competitor& competitor = contest.competitors[i];
+        Case result{.parameters = contest.parameters,
+                    .competitor = competitor.name,
+                    .threads = competitor.threads,
+                    .repetitions = timing.seconds.size(),
+                    .seconds = timing.median(),
+                    .uncertainty = timing.uncertainty(),
+                    .gigabytes_per_second = competitor.bytes / timing.median() / 1e9,
+                    .peer = "",
+                    .ratio_to_peer = std::nullopt,
+                    .baseline = contest.competitors[contest.baseline].name,
+                    .ratio_to_baseline = speed_ratio(timing, timings[contest.baseline]),
+                    .error = timing.error};
+        if (contest.peer) {
+            result.peer = contest.competitors[*contest.peer].name;
+            result.ratio_to_peer = speed_ratio(timing, timings[*contest.peer]);
+        }
+        cases_.push_back(std::move(result));
+    }
+    print_table(contest, std::span(cases_).subspan(first));
+    if (!contest.must_be_exact || timings[*contest.must_be_exact].error == 0) return;
+    verified_ = false;
+    fmt::print("  NOT CORRECTLY ROUNDED: {} must have no error at all\n", contest.competitors[*contest.must_be_exact].name);
+}
+
+void Report::print_table(const Contest& contest, std::span<const Case> cases) const {
+    constexpr const char* line = "  {:<16} {:>7}  {:>10} {:>6}  {:>8}  {:>14}  {:>9}  {:>11}\n";
+    const std::string peer = contest.peer ? contest.competitors[*contest.peer].name : "peer";
+    fmt::print("\n{}, {} repetitions\n", contest.heading, cases.front().repetitions);
+    fmt::print(line, "", "threads", "time   ", "+-", "GB/s", "x " + peer, "x " + cases.front().baseline, "error (ulp)");
+    for (const Case& result : cases)
+        fmt::print(line, result.competitor, result.threads, time_text(result.seconds),
+                   fmt::format("{:.1f}%", 100 * result.uncertainty), fmt::format("{:.2f}", result.gigabytes_per_second),
+                   result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
+                   fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error));
+    std::fflush(stdout);
+}
+
+std::string Report::json() const {
+    Json json;
+    json["solver"] = SOLVER_VERSION;
+    json["benchmark"] = std::string(to_string(options_.subject));
+    json["machine"] = {{"processor", processor_name()},
+                       {"processors", processors()},
+                       {"threads", options_.threads},
+                       {"simd", simd_target()},
+                       {"last_level_cache_bytes", last_level_cache()},
+                       {"compiler", compiler()},
+                       {"optimised", is_optimised()},
+                       {"peer", eigen::description()}};
+    json["verified"] = verified_;
+    json["cases"] = Json::array();
+    for (const Case& result : cases_) {
+        Json entry;
+        for (const auto& [name, value] : result.parameters) entry[name] = value;
+        entry["competitor"] = result.competitor;
+        entry["threads"] = result.threads;
+        entry["repetitions"] = result.repetitions;
+        entry["median_seconds"] = result.seconds;
+        entry["relative_uncertainty"] = result.uncertainty;
+        entry["gigabytes_per_second"] = result.gigabytes_per_second;
+        entry["peer"] = result.peer;
+        entry["ratio_to_peer"] = result.ratio_to_peer ? Json(*result.ratio_to_peer) : Json();
+        entry["baseline"] = result.baseline;
+        entry["ratio_to_baseline"] = result.ratio_to_baseline;
+        entry["error_ulp"] = result.error;  // null where infinite
+        json["cases"].push_back(std::move(entry));
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string Report::csv() const {
+    std::string text;
+    const auto add_line = [&](const std::vector<std::string>& fields) { text += fmt::format("{}\n", fmt::join(fields, ",")); };
+    std::vector<std::string> names;
+    for (const auto& [name, value] : cases_.front().parameters) names.push_back(name);
+    for (const char* name : {"competitor", "threads", "repetitions", "median_seconds", "relative_uncertainty",
+                             "gigabytes_per_second", "peer", "ratio_to_peer", "baseline", "ratio_to_baseline", "error_ulp"})
+        names.emplace_back(name);
+    add_line(names);
+    for (const Case& result : cases_) {
+        std::vector<std::string> fields;
+        for (const auto& [name, value] : result.parameters) fields.push_back(csv_field(value));
+        fields.insert(fields.end(),
+                      {csv_field(result.competitor), std::to_string(result.threads), std::to_string(result.repetitions),
+                       fmt::format("{}", result.seconds), fmt::format("{}", result.uncertainty),
+                       fmt::format("{}", result.gigabytes_per_second), csv_field(result.peer),
+                       result.ratio_to_peer ? fmt::format("{}", *result.ratio_to_peer) : "", csv_field(result.baseline),
+                       fmt::format("{}", result.ratio_to_baseline), fmt::format("{}", result.error)});
+        add_line(fields);
+    }
+    return text;
+}
+
+void Report::write() const {
+    if (!options_.json.empty()) write_file(options_.json, json());
+    if (!options_.csv.empty()) write_file(options_.csv, csv());
+}
+
+void check_outputs(const Options& options) {
+    if (!options.json.empty() && options.json == options.csv)
+        throw InvalidArgument(fmt::format("--json and --csv name the same file, {}", options.json.string()));
+    for (const auto& path : {options.json, options.csv})
+        if (!path.empty()) const AtomicFile probe(path);
+}
+
+}  // namespace solver::bench

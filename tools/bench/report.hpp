@@ -1,0 +1,75 @@
+#pragma once
+
+/// Results for a person (tables, as they come) and for programs (JSON, CSV).
+
+#include "contest.hpp"
+#include "options.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace solver::bench {
+
+/// One contest: what was computed, by whom, and whom they are compared with.
+struct Contest {
+    std::vector<std::pair<std::string, std::string>> parameters;  ///< matrix, x, precision, ...: what makes the case
+    std::string heading;
+    std::vector<Competitor> competitors{};
+    std::optional<std::size_t> peer{};           ///< the competitor that is the peer
+    std::size_t baseline = 0;                    ///< fast, or the reader itself
+    std::optional<std::size_t> must_be_exact{};  ///< whose error must be 0
+};
+
+/// Holds contests and prints them.
+class Report {
+public:
+    explicit Report(const Options& options) : options_(options) {}
+
+    /// The machine, the versions.
+    void print_head() const;
+
+    /// A remark for whoever looks on.
+    void note(const std::string& text) const;
+
+    /// Runs a contest, prints its table, keeps its results.
+    void run(const Contest& contest);
+
+    /// JSON and CSV where they are asked for; existing files are replaced whole.
+    void write() const;
+
+    /// Whether all that must be exact was.
+    bool verified() const { return verified_; }
+
+private:
+    struct Case {
+        std::vector<std::pair<std::string, std::string>> parameters;
+        std::string competitor;
+        int threads;
+        std::size_t repetitions;
+        double seconds;
+        double uncertainty;
+        double gigabytes_per_second;
+        std::string peer;
+        std::optional<double> ratio_to_peer;
+        std::string baseline;
+        double ratio_to_baseline;
+        double error;
+    };
+
+    void print_table(const Contest& contest, std::span<const Case> cases) const;
+    std::string json() const;
+    std::string csv() const;
+
+    const Options& options_;
+    std::vector<Case> cases_;
+    bool verified_ = true;
+};
+
+/// Throws FileError where --json or --csv cannot be written, InvalidArgument where they name the same file.
+void check_outputs(const Options& options);
+
+}  // namespace solver::bench
