@@ -38,7 +38,7 @@ inline std::vector<matrices::FoundMatrix> find_matrices(const Options& options, 
     try {
         found.insert(found.begin(), matrices::find_matrix(usual_file));
     } catch (const FileError&) {
-        report.note(usual_file + " is not found and left out; SOLVER_MATRIX_PATH may name its folder");
+        report.note(usual_file + " is left out: no such file can be read; SOLVER_MATRIX_PATH may name its folder");
     }
     return found;
 }

@@ -26,9 +26,10 @@ Eigen::Map<const Vector<T>> part_of(std::span<const T> x, int part, int parts) {
 /// The sum of what of_part(part) returns.
 template <class T, class OfPart>
 T sum_of_parts(int parts, OfPart of_part) {
+    if (parts == 1) return of_part(0);
     T sum = 0;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) reduction(+ : sum) if (parts > 1)
+#pragma omp parallel for num_threads(parts) reduction(+ : sum)
 #endif
     for (int part = 0; part < parts; ++part) sum += of_part(part);
     return sum;

@@ -21,7 +21,7 @@ Input input_from_text(std::string_view text);
 
 /// n elements whose sum is: for random what comes; else 1 + u, a tie. Every other element has its opposite half the vector
 /// away, so partial sums leave rounding errors of rounding errors behind, the bound of any filter is positive, and an interval
-/// of positive width never certifies a tie. Needs n >= 64 to be sure of it.
+/// of positive width never certifies a tie. True from a thousand elements on.
 template <class T>
 std::vector<T> vector_to_sum(Input input, std::int64_t n);
 

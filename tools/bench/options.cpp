@@ -20,20 +20,25 @@ struct Command {
     Subject subject;
     std::string_view name;
     std::string_view purpose;
+    std::string_view detail;
     std::string_view traffic;
 };
 
+constexpr std::string_view about_parts =
+    "Eigen's is computed by itself (eigen, one thread) and in as many parts as threads (eigen split).\n"
+    "Elements not chosen by --size: 2^25, beyond most caches, and 2^15, within.\n";
+
 constexpr std::array commands{
-    Command{Subject::spmv, "spmv", "y = A x for sparse A, beside Eigen's row-major SparseMatrix with 32-bit indices (OpenMP)",
+    Command{Subject::spmv, "spmv", "y = A x, A sparse, beside Eigen's row-major SparseMatrix with 32-bit indices (OpenMP)",
+            "A matrix from a file stands in huge pages where the system has them, as the library's reader leaves it; Eigen's\n"
+            "copy stands where Eigen allocates it.\n",
             "values and column indices of the entries, row offsets (8 bytes a row here, 4 in Eigen), x, y:\n"
             "  nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes, s = 8 (double) or 4 (single)"},
-    Command{Subject::dot, "dot", "x'y, beside Eigen's dot, by itself (one thread) and in as many parts as threads (split)",
-            "x and y: 2 n s bytes, s = 8 (double) or 4 (single)"},
-    Command{Subject::sum, "sum", "sum of x, beside Eigen's sum, by itself (one thread) and in as many parts as threads (split)",
-            "x: n s bytes, s = 8 (double) or 4 (single)"},
-    Command{Subject::read, "read",
-            "Matrix Market files, uncompressed, from the page cache, beside Eigen's loadMarket (one thread; it does not\n"
-            "expand symmetric matrices and is judged by the entries as stored)",
+    Command{Subject::dot, "dot", "x'y, beside Eigen's dot", about_parts, "x and y: 2 n s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::sum, "sum", "sum of x, beside Eigen's sum", about_parts, "x: n s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::read, "read", "Matrix Market files, beside Eigen's loadMarket",
+            "Files are uncompressed before and read from the page cache. loadMarket has one thread, does not expand symmetric\n"
+            "matrices, gives the entries of a pattern arbitrary values, and is judged by the entries as stored.\n",
             "the bytes of the uncompressed file"},
 };
 
@@ -82,7 +87,7 @@ po::options_description option_table(Subject subject) {
         add("kernel", text("KERNEL"), "auto (default), general or adaptive");
     }
     if (subject == Subject::dot || subject == Subject::sum) {
-        add("size", texts("N"), "elements; may be repeated (default: 2^25, beyond most caches, and 2^15, within)");
+        add("size", texts("N"), "elements; may be repeated (default: 2^25 and 2^15)");
         add("input", texts("WHICH"),
             "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
             "same, with exponents all over the range); may be repeated (default: random and worst)");
@@ -107,8 +112,8 @@ std::string general_help() {
 std::string help(Subject subject) {
     const Command& command = command_of(subject);
     std::ostringstream text;
-    text << fmt::format("solver-bench {} [options]\n\n{}\n\n", command.name, command.purpose) << option_table(subject)
-         << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
+    text << fmt::format("solver-bench {} [options]\n\n{}\n{}\n", command.name, command.purpose, command.detail)
+         << option_table(subject) << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
     return text.str();
 }
 

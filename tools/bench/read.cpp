@@ -41,7 +41,7 @@ public:
         Contest contest{.parameters = parameters(), .heading = heading()};
         contest.competitors.push_back(ours("solver", options_.threads));
         contest.must_be_exact = 0;
-        if (options_.threads > 1) contest.competitors.push_back(ours("solver", 1));
+        if (options_.threads > 1) contest.competitors.push_back(ours("solver serial", 1));
         contest.peer = contest.competitors.size();
         contest.competitors.push_back(peer());
         report.run(contest);
@@ -103,6 +103,7 @@ private:
 
 void bench_read(const Options& options, Report& report) {
     for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_64"})) {
+        if (!found.announcement.empty()) report.note(found.announcement);
         const TemporaryFolder folder;
         const fs::path path = uncompressed_file(found, folder);
         if (options.in_double) Reading<double>(options, name_of(found), path).run(report);

@@ -26,6 +26,10 @@ std::string time_text(double seconds) {
     return fmt::format("{:.2f} s ", seconds);
 }
 
+std::string rate_text(double gigabytes_per_second) {
+    return fmt::format("{:.{}f}", gigabytes_per_second, gigabytes_per_second < 10 ? 3 : 1);
+}
+
 std::string error_text(double error) {
     if (error == 0) return "0";
     return error < 1e4 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
@@ -62,6 +66,13 @@ void Report::note(const std::string& text) const { fmt::print(stderr, "solver-be
 void Report::run(const Contest& contest) {
     const std::vector<Timing> timings = compete(contest.competitors, options_.effort);
     const std::size_t first = cases_.size();
+    keep(contest, timings);
+    print_table(contest, std::span(cases_).subspan(first));
+    judge(contest, timings);
+    write();
+}
+
+void Report::keep(const Contest& contest, std::span<const Timing> timings) {
     for (std::size_t i = 0; i < timings.size(); ++i) {
         const Timing& timing = timings[i];
         const Competitor& competitor = contest.competitors[i];
@@ -83,7 +94,9 @@ void Report::run(const Contest& contest) {
         }
         cases_.push_back(std::move(result));
     }
-    print_table(contest, std::span(cases_).subspan(first));
+}
+
+void Report::judge(const Contest& contest, std::span<const Timing> timings) {
     if (!contest.must_be_exact || timings[*contest.must_be_exact].error == 0) return;
     verified_ = false;
     fmt::print("  NOT CORRECTLY ROUNDED: {} must have no error at all\n", contest.competitors[*contest.must_be_exact].name);
@@ -96,7 +109,7 @@ void Report::print_table(const Contest& contest, std::span<const Case> cases) co
     fmt::print(line, "", "threads", "time   ", "+-", "GB/s", "x " + peer, "x " + cases.front().baseline, "error (ulp)");
     for (const Case& result : cases)
         fmt::print(line, result.competitor, result.threads, time_text(result.seconds),
-                   fmt::format("{:.1f}%", 100 * result.uncertainty), fmt::format("{:.2f}", result.gigabytes_per_second),
+                   fmt::format("{:.1f}%", 100 * result.uncertainty), rate_text(result.gigabytes_per_second),
                    result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
                    fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error));
     std::fflush(stdout);

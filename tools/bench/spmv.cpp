@@ -130,6 +130,7 @@ private:
 
 template <class T>
 void bench(const Options& options, const matrices::FoundMatrix& found, Report& report) {
+    if (!found.announcement.empty()) report.note(found.announcement);
     const CsrMatrix<T> matrix = load<T>(found, options.threads);
     Product<T> product(options, name_of(found), matrix.view());
     for (const Vector which : options.vectors) product.run(which, report);
