@@ -54,10 +54,10 @@ void solve_dense(const DenseView<T>& a, Triangle triangle, Diagonal diagonal, st
                  Accuracy accuracy, const Device& device) {
     require_cpu(device, "triangular solve");
     require_square(a);
+    const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
     if (diagonal == Diagonal::stored) require_pivots(a);
     require_length("triangular solve", "b", b.size(), a.rows, "the rows of A", a);
     require_length("triangular solve", "x", x.size(), a.columns, "the columns of A", a);
-    const cpu::FloatingPointGuard guard;
     cpu::solve_triangle(a, triangle, diagonal, b.data(), x.data(), accuracy);
 }
 
@@ -68,6 +68,7 @@ TriangularSolvePlan<T>::TriangularSolvePlan(const CsrView<T>& a, Triangle triang
     : a_(a), triangle_(triangle), diagonal_(diagonal) {
     require_cpu(device, "triangular solve");
     require_square(a);
+    const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
     require_triangle(a, triangle, diagonal);
 }
 
