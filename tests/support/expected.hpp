@@ -50,6 +50,9 @@ public:
         return oracle_.sqrt_rounded<T>();
     }
 
+    /// Whether a partial sum might be beyond the range.
+    bool may_overflow() const { return !(std::max(overflowing_, magnitudes_) < double{std::numeric_limits<T>::max()} / 2); }
+
     bool is_special() const { return special_ != 0; }
     double magnitudes() const { return magnitudes_; }
     std::int64_t terms() const { return terms_; }
@@ -58,16 +61,26 @@ public:
     /// Whether `found` keeps the promise of a mode. Where a partial sum can overflow, fast and compensated promise nothing.
     bool allows(T found, Accuracy accuracy) const {
         if (accuracy == Accuracy::exact || is_special()) return same_bits(found, rounded());
-        if (!(std::max(overflowing_, magnitudes_) < double{std::numeric_limits<T>::max()} / 2)) return true;
-        const std::int64_t n = terms_ + 2;
-        const double lost = scale_ * underflow_allowance<T>(n);
-        const double bound = accuracy == Accuracy::fast
-                                 ? gamma<T>(n) * magnitudes_ + lost
-                                 : compensated_bound<T>(1024, 0, magnitudes_, magnitude_of_result()) + lost;
-        return oracle_.within(found, bound * (1 + 0x1p-30));
+        return may_overflow() || oracle_.within(found, bound(accuracy));
+    }
+
+    /// The same for this sum divided by a number, rounded once more. Finite numbers; fast and compensated only.
+    bool allows_quotient(T found, T divisor, Accuracy accuracy) const {
+        Oracle remainder(oracle_);
+        remainder.add_product(-found, divisor);
+        const double rounding = double{unit_roundoff<T>} * std::abs(double{found}) + double{smallest_subnormal<T>};
+        return remainder.within(0, bound(accuracy) + rounding * std::abs(double{divisor}) * (1 + 0x1p-30));
     }
 
 private:
+    double bound(Accuracy accuracy) const {
+        const std::int64_t n = terms_ + 2;
+        const double lost = scale_ * underflow_allowance<T>(n);
+        const double rounding = accuracy == Accuracy::fast ? gamma<T>(n) * magnitudes_
+                                                           : compensated_bound<T>(1024, 0, magnitudes_, magnitude_of_result());
+        return rounding * (1 + 0x1p-30) + lost;
+    }
+
     double magnitude_of_result() const { return std::abs(oracle_.approximate()); }
 
     Oracle oracle_;

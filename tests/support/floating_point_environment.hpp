@@ -16,12 +16,19 @@ void for_each_hostile_environment(const Work& work) {
 #if defined(__SSE2__)
     constexpr unsigned ftz_and_daz = 0x8040;
     constexpr unsigned defaults = 0x1F80;
+    constexpr unsigned flags = 0x3F;
+    struct Reset {
+        ~Reset() { _mm_setcsr(defaults); }
+    };
     for (const unsigned rounding : {0x0000U, 0x2000U, 0x4000U, 0x6000U}) {  // nearest, down, up, towards zero
-        _mm_setcsr(defaults | ftz_and_daz | rounding);
-        work();
-        const unsigned found = _mm_getcsr();
-        _mm_setcsr(defaults);
-        EXPECT_EQ(found & ~0x3FU, defaults | ftz_and_daz | rounding) << "the caller's environment was not restored";
+        unsigned found;
+        {
+            const Reset reset;
+            _mm_setcsr(defaults | ftz_and_daz | rounding);
+            work();
+            found = _mm_getcsr();
+        }
+        EXPECT_EQ(found & ~flags, defaults | ftz_and_daz | rounding) << "the caller's environment was not restored";
     }
 #else
     GTEST_SKIP() << "written for x86";

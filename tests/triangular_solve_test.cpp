@@ -1,0 +1,401 @@
+#include "solver/triangular_solve.hpp"
+
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/floating_point_environment.hpp"
+#include "support/products.hpp"
+#include "support/targets.hpp"
+
+namespace solver {
+namespace {
+
+using testing::ExpectedSum;
+using testing::for_each_target;
+using testing::Random;
+using testing::same_bits;
+using testing::Terms;
+
+template <class T>
+class TriangularSolve : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(TriangularSolve, ValueTypes);
+
+template <class T>
+using Span = std::span<const T>;
+
+template <class T>
+constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
+
+/// A triangular matrix as a list of rows: entries beside the diagonal with sorted columns, and the diagonal.
+template <class T>
+struct TriangularRows {
+    Triangle triangle = Triangle::lower;
+    std::vector<std::vector<std::pair<std::int32_t, T>>> beside;
+    std::vector<T> pivot;
+
+    std::int64_t size() const { return static_cast<std::int64_t>(pivot.size()); }
+
+    CsrMatrix<T> csr(Diagonal diagonal) const {
+        CsrMatrix<T> a;
+        a.rows = a.columns = size();
+        for (std::int64_t i = 0; i < size(); ++i) {
+            std::vector<std::pair<std::int32_t, T>> row = beside[i];
+            const std::pair own(static_cast<std::int32_t>(i), pivot[i]);
+            if (diagonal == Diagonal::stored) row.insert(triangle == Triangle::lower ? row.end() : row.begin(), own);
+            for (const auto& [column, value] : row) {
+                a.column_indices.push_back(column);
+                a.values.push_back(value);
+            }
+            a.row_offsets.push_back(a.nonzeros());
+        }
+        return a;
+    }
+
+    /// Everything that must not be read is NaN.
+    std::vector<T> dense(Diagonal diagonal, std::int64_t row_stride, std::int64_t column_stride) const {
+        const std::int64_t n = size();
+        std::vector<T> values(static_cast<std::size_t>(n * std::max(row_stride, column_stride)), nan_value<T>);
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int64_t first = triangle == Triangle::lower ? 0 : i + 1;
+            const std::int64_t last = triangle == Triangle::lower ? i : n;
+            for (std::int64_t j = first; j < last; ++j) values[i * row_stride + j * column_stride] = 0;
+            for (const auto& [j, value] : beside[i]) values[i * row_stride + j * column_stride] = value;
+            if (diagonal == Diagonal::stored) values[i * (row_stride + column_stride)] = pivot[i];
+        }
+        return values;
+    }
+
+    /// The same system with rows and columns in opposite order.
+    TriangularRows reversed() const {
+        TriangularRows other;
+        other.triangle = triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+        other.pivot.assign(pivot.rbegin(), pivot.rend());
+        for (auto row = beside.rbegin(); row != beside.rend(); ++row) {
+            auto& to = other.beside.emplace_back();
+            for (auto entry = row->rbegin(); entry != row->rend(); ++entry)
+                to.emplace_back(static_cast<std::int32_t>(size() - 1 - entry->first), entry->second);
+        }
+        return other;
+    }
+};
+
+/// Whether element i keeps the promise of the mode, given the elements it depends on as they were found.
+template <class T>
+bool keeps_promise(const TriangularRows<T>& a, Diagonal diagonal, std::int64_t i, Span<T> b, Span<T> x, Accuracy accuracy) {
+    ExpectedSum<T> sum;
+    for (const auto& [j, value] : a.beside[i]) sum.add_product(-value, x[j]);
+    sum.add_product(T(1), b[i]);
+    if (diagonal == Diagonal::unit) return sum.allows(x[i], accuracy);
+    const T pivot = a.pivot[i];
+    if (accuracy != Accuracy::exact && sum.may_overflow()) return true;
+    const T quotient = sum.rounded() / pivot;
+    if (accuracy == Accuracy::exact || sum.is_special() || !std::isfinite(pivot))
+        return same_bits(x[i], std::isnan(quotient) ? nan_value<T> : quotient + T(0));
+    if (!std::isfinite(quotient) || !std::isfinite(x[i])) return sum.magnitudes() * 2 > std::abs(double{pivot});
+    return sum.allows_quotient(x[i], pivot, accuracy);
+}
+
+template <class T>
+std::string broken_promises(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b, Span<T> x, Accuracy accuracy) {
+    for (std::int64_t i = 0; i < a.size(); ++i)
+        if (!keeps_promise(a, diagonal, i, b, x, accuracy))
+            return std::string(to_string(accuracy)) + ": row " + std::to_string(i) + " is " + std::to_string(x[i]);
+    return "";
+}
+
+/// solve(b, x, accuracy) on every target, in every mode, in place and not.
+template <class T, class Solve>
+void expect_solved(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b, const Solve& solve) {
+    std::vector<T> exact;
+    for_each_target([&] {
+        for (const Accuracy accuracy : all_accuracies) {
+            std::vector<T> x(b.size(), nan_value<T>);
+            solve(b, std::span<T>(x), accuracy);
+            if (accuracy != Accuracy::exact || exact.empty())
+                EXPECT_EQ(broken_promises<T>(a, diagonal, b, x, accuracy), "");
+            else
+                EXPECT_EQ(testing::differences<T>(x, exact), "") << "between targets";
+            if (accuracy == Accuracy::exact) exact = x;
+            std::vector<T> in_place(b.begin(), b.end());
+            solve(in_place, std::span<T>(in_place), accuracy);
+            EXPECT_EQ(testing::differences<T>(in_place, x), "") << "in place, " << to_string(accuracy);
+        }
+    });
+}
+
+template <class T>
+void expect_csr_solved(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b) {
+    SCOPED_TRACE(diagonal == Diagonal::unit ? "sparse, unit" : "sparse");
+    const CsrMatrix<T> csr = a.csr(diagonal);
+    const TriangularSolvePlan<T> plan(csr, a.triangle, diagonal);
+    expect_solved(a, diagonal, b, [&](Span<T> from, std::span<T> to, Accuracy accuracy) { plan.solve(from, to, accuracy); });
+}
+
+template <class T>
+void expect_dense_solved(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b) {
+    SCOPED_TRACE(diagonal == Diagonal::unit ? "dense, unit" : "dense");
+    const std::int64_t n = a.size();
+    for (const auto& [row_stride, column_stride] :
+         {std::pair<std::int64_t, std::int64_t>{n, 1}, std::pair<std::int64_t, std::int64_t>{1, n + 2}}) {
+        const std::vector<T> values = a.dense(diagonal, row_stride, column_stride);
+        const DenseView<T> view{n, n, row_stride, column_stride, values.data()};
+        expect_solved(a, diagonal, b, [&](Span<T> from, std::span<T> to, Accuracy accuracy) {
+            triangular_solve(view, a.triangle, diagonal, from, to, accuracy);
+        });
+    }
+}
+
+/// Lower and, by reversal, upper; stored and unit. Dense only where zeros times x are harmless.
+template <class T>
+void expect_all_solved(const TriangularRows<T>& a, Span<T> b, bool dense_too) {
+    const TriangularRows<T> upper = a.reversed();
+    const std::vector<T> upper_b(b.rbegin(), b.rend());
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+        expect_csr_solved(a, diagonal, b);
+        expect_csr_solved<T>(upper, diagonal, upper_b);
+        if (!dense_too) continue;
+        expect_dense_solved(a, diagonal, b);
+        expect_dense_solved<T>(upper, diagonal, upper_b);
+    }
+}
+
+/// Up to `longest` entries a row, small enough that solutions stay in range.
+template <class T>
+TriangularRows<T> random_rows(Random& random, std::int64_t n, std::int64_t longest) {
+    TriangularRows<T> a;
+    for (std::int64_t i = 0; i < n; ++i) {
+        auto& row = a.beside.emplace_back();
+        const std::int64_t length = std::min(i, random.between(0, longest));
+        for (std::int64_t j = i - 1; j >= 0 && static_cast<std::int64_t>(row.size()) < length; j -= random.between(1, 3))
+            row.emplace_back(static_cast<std::int32_t>(j), random.number<T>(-static_cast<int>(random.between(5, 12))));
+        std::reverse(row.begin(), row.end());
+        a.pivot.push_back(random.number<T>(static_cast<int>(random.between(-1, 2))));
+    }
+    return a;
+}
+
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> b(static_cast<std::size_t>(n));
+    for (T& element : b) element = random.number<T>(static_cast<int>(random.between(-4, 4)));
+    return b;
+}
+
+TYPED_TEST(TriangularSolve, KeepsItsPromisesForAnyNumberOfRows) {
+    using T = TypeParam;
+    Random random(1);
+    for (const std::int64_t n : {0, 1, 2, 3, 5, 8, 9, 17, 33, 34, 65, 120}) {
+        SCOPED_TRACE(n);
+        expect_all_solved<T>(random_rows<T>(random, n, n), random_vector<T>(random, n), true);
+    }
+}
+
+TYPED_TEST(TriangularSolve, KeepsItsPromisesForRowsOfAllLengths) {
+    using T = TypeParam;
+    Random random(2);
+    expect_all_solved<T>(random_rows<T>(random, 900, 70), random_vector<T>(random, 900), false);
+    expect_all_solved<T>(random_rows<T>(random, 2500, 5), random_vector<T>(random, 2500), false);
+}
+
+TYPED_TEST(TriangularSolve, KeepsItsPromisesForRowsLongerThanAChain) {
+    using T = TypeParam;
+    Random random(3);
+    TriangularRows<T> a = random_rows<T>(random, 5000, 2);
+    for (const std::int64_t i : {300, 2047, 2049, 4097, 4999}) {
+        a.beside[i].clear();
+        for (std::int32_t j = 0; j < i; ++j) a.beside[i].emplace_back(j, random.number<T>(-12));
+    }
+    expect_all_solved<T>(a, random_vector<T>(random, 5000), false);
+}
+
+/// The first elements are the right factors of adversarial sums, which the later rows form: pivot 1, then any.
+template <class T>
+struct System {
+    TriangularRows<T> a;
+    std::vector<T> b;
+};
+
+template <class T>
+System<T> adversarial_system(Random& random, const std::vector<Terms<T>>& sums) {
+    System<T> made;
+    for (const Terms<T>& terms : sums)
+        for (const T factor : terms.b) {
+            made.a.beside.emplace_back();
+            made.a.pivot.push_back(1);
+            made.b.push_back(factor);
+        }
+    std::int32_t column = 0;
+    for (const Terms<T>& terms : sums) {
+        auto& row = made.a.beside.emplace_back();
+        std::vector<ExpectedSum<T>> rows(1);
+        for (std::size_t k = 0; k < terms.size(); ++k) {
+            row.emplace_back(column++, terms.a[k]);
+            rows[0].add_product(-terms.a[k], terms.b[k]);
+        }
+        made.b.push_back(testing::adversarial_addends(random, rows)[0]);
+        switch (random.between(0, 5)) {
+            case 0:
+                made.a.pivot.push_back(7 * std::numeric_limits<T>::denorm_min());
+                break;
+            case 1:
+                made.a.pivot.push_back(-std::numeric_limits<T>::max());
+                break;
+            case 2:
+                made.a.pivot.push_back(T(3));
+                break;
+            case 3:
+                made.a.pivot.push_back(random.coin() ? nan_value<T> : std::numeric_limits<T>::infinity());
+                break;
+            default:
+                made.a.pivot.push_back(random.number<T>(static_cast<int>(random.between(-30, 30))));
+        }
+    }
+    return made;
+}
+
+TYPED_TEST(TriangularSolve, RoundsAdversarialRowsOnceAndDividesThem) {
+    using T = TypeParam;
+    Random random(4);
+    std::vector<Terms<T>> sums;
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (int trial = 0; trial < 120; ++trial)
+            sums.push_back(made.make(random, static_cast<std::size_t>(random.between(8, 60))));
+    const auto [a, b] = adversarial_system(random, sums);
+    expect_all_solved<T>(a, b, false);
+}
+
+TYPED_TEST(TriangularSolve, RoundsAdversarialDenseRowsOnce) {
+    using T = TypeParam;
+    Random random(5);
+    for (const auto& made : testing::finite_adversarial_classes<T>()) {
+        SCOPED_TRACE(made.name);
+        for (const std::size_t n : {9, 40}) {
+            const auto [a, b] = adversarial_system<T>(random, {made.make(random, n)});
+            expect_all_solved<T>(a, b, true);
+        }
+    }
+}
+
+TYPED_TEST(TriangularSolve, PassesInfAndNanOnToTheRowsThatDependOnThemAlone) {
+    using T = TypeParam;
+    Random random(6);
+    for (const T special : {std::numeric_limits<T>::infinity(), std::copysign(nan_value<T>, T(-1))}) {
+        TriangularRows<T> a = random_rows<T>(random, 300, 40);
+        std::vector<T> b = random_vector<T>(random, 300);
+        b[150] = special;
+        a.beside[60].back().second = special;
+        expect_all_solved<T>(a, b, false);
+    }
+}
+
+TYPED_TEST(TriangularSolve, ReturnsPlusZeroForZeros) {
+    using T = TypeParam;
+    Random random(7);
+    const TriangularRows<T> a = random_rows<T>(random, 50, 9);
+    const std::vector<T> b(50, -T(0));
+    expect_all_solved<T>(a, b, true);
+    const CsrMatrix<T> csr = a.csr(Diagonal::stored);
+    std::vector<T> x(50, T(1));
+    TriangularSolvePlan<T>(csr, Triangle::lower, Diagonal::stored).solve(b, x, Accuracy::fast);
+    for (const T element : x) EXPECT_TRUE(same_bits(element, T(0)));
+}
+
+template <class T>
+CsrMatrix<T> matrix(std::int64_t rows, std::int64_t columns, std::vector<std::int64_t> offsets,
+                    std::vector<std::int32_t> indices, std::vector<T> values) {
+    return {rows, columns, std::move(offsets), std::move(indices), std::move(values)};
+}
+
+TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
+    using T = TypeParam;
+    using M = CsrMatrix<T>;
+    const auto message = [](const M& a, Triangle triangle, Diagonal diagonal) -> std::string {
+        try {
+            TriangularSolvePlan<T>(a, triangle, diagonal);
+        } catch (const InvalidArgument& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const auto lower = Triangle::lower, upper = Triangle::upper;
+    const auto stored = Diagonal::stored, unit = Diagonal::unit;
+    const M wide = matrix<T>(1, 2, {0, 1}, {0}, {1});
+    EXPECT_EQ(message(wide, lower, stored), "triangular solve: A is 1 x 2; it must be square");
+    const M full = matrix<T>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4});
+    EXPECT_EQ(message(full, lower, stored), "triangular solve: entry (1, 2) lies beyond the diagonal of a lower triangle");
+    EXPECT_EQ(message(full, upper, stored), "triangular solve: entry (2, 1) lies beyond the diagonal of a upper triangle");
+    const M lacking = matrix<T>(3, 3, {0, 1, 2, 4}, {0, 0, 0, 2}, {1, 2, 3, 4});
+    EXPECT_EQ(message(lacking, lower, stored), "triangular solve: row 2 has no diagonal entry");
+    const M empty_row = matrix<T>(2, 2, {0, 1, 1}, {0}, {1});
+    EXPECT_EQ(message(empty_row, lower, stored), "triangular solve: row 2 has no diagonal entry");
+    EXPECT_EQ(message(empty_row, upper, stored), "triangular solve: row 2 has no diagonal entry");
+    EXPECT_EQ(message(empty_row, lower, unit),
+              "triangular solve: row 1 stores a diagonal entry, which a unit diagonal has not");
+    const M zero = matrix<T>(2, 2, {0, 1, 3}, {0, 0, 1}, {1, 2, -T(0)});
+    EXPECT_EQ(message(zero, lower, stored), "triangular solve: the diagonal entry of row 2 is 0");
+    const M unsorted = matrix<T>(3, 3, {0, 1, 2, 5}, {0, 1, 1, 0, 2}, {1, 1, 1, 1, 1});
+    EXPECT_EQ(message(unsorted, lower, stored), "triangular solve: the columns of row 3 are not sorted");
+    const M repeated = matrix<T>(2, 2, {0, 1, 4}, {0, 0, 1, 1}, {1, 1, 1, 1});
+    EXPECT_NE(message(repeated, lower, stored), "");
+}
+
+TYPED_TEST(TriangularSolve, SaysWhichVectorHasTheWrongLengthAndWhichPivotIsZero) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    const CsrMatrix<T> a = matrix<T>(2, 2, {0, 1, 2}, {0, 1}, {1, 1});
+    const TriangularSolvePlan<T> plan(a, Triangle::lower, Diagonal::stored);
+    std::vector<T> two(2);
+    std::vector<T> three(3);
+    EXPECT_THAT([&] { plan.solve(three, two, Accuracy::fast); },
+                ThrowsMessage<DimensionMismatch>("triangular solve: b has 3 elements, A is 2 x 2; b needs 2, the rows of A"));
+    EXPECT_THAT(
+        [&] { plan.solve(two, three, Accuracy::fast); },
+        ThrowsMessage<DimensionMismatch>("triangular solve: x has 3 elements, A is 2 x 2; x needs 2, the columns of A"));
+    const std::vector<T> values{1, 2, 3, 0};
+    const auto solve = [&](const DenseView<T>& view, Span<T> b) {
+        return [&two, view, b] {
+            triangular_solve(view, Triangle::upper, Diagonal::stored, b, std::span<T>(two), Accuracy::exact);
+        };
+    };
+    EXPECT_THAT(solve({2, 2, 2, 1, values.data()}, two),
+                ThrowsMessage<InvalidArgument>("triangular solve: the diagonal entry of row 2 is 0"));
+    EXPECT_THAT(solve({1, 2, 2, 1, values.data()}, two),
+                ThrowsMessage<InvalidArgument>("triangular solve: A is 1 x 2; it must be square"));
+    EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, two),
+                ThrowsMessage<DimensionMismatch>("triangular solve: b has 2 elements, A is 1 x 1; b needs 1, the rows of A"));
+}
+
+TYPED_TEST(TriangularSolve, IsDeafToTheCallersFloatingPointEnvironment) {
+    using T = TypeParam;
+    Random random(8);
+    TriangularRows<T> a = random_rows<T>(random, 80, 50);
+    a.pivot[40] = 5 * std::numeric_limits<T>::denorm_min();  // not 0, whatever the environment
+    const std::vector<T> b = random_vector<T>(random, 80);
+    const CsrMatrix<T> csr = a.csr(Diagonal::stored);
+    const std::vector<T> values = a.dense(Diagonal::stored, 80, 1);
+    const auto results = [&] {
+        std::vector<std::vector<T>> all;
+        for (const Accuracy accuracy : all_accuracies) {
+            std::vector<T> x(80);
+            TriangularSolvePlan<T>(csr, Triangle::lower, Diagonal::stored).solve(b, x, accuracy);
+            all.push_back(x);
+            triangular_solve({80, 80, 80, 1, values.data()}, Triangle::lower, Diagonal::stored, Span<T>(b), std::span<T>(x),
+                             accuracy);
+            all.push_back(x);
+        }
+        return all;
+    };
+    for_each_target([&] {
+        const auto expected = results();
+        std::vector<std::vector<std::vector<T>>> found;
+        testing::for_each_hostile_environment([&] { found.push_back(results()); });
+        for (const auto& all : found)
+            for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(testing::differences<T>(all[i], expected[i]), "") << i;
+    });
+}
+
+}  // namespace
+}  // namespace solver
