@@ -229,7 +229,8 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& ta
     if (task.alpha == -1) acc.negate();
     if (task.beta != 0) {
         const V beta = hn::Set(d, task.beta);
-        const V y = pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i]]; });
+        // idle lanes must not look at a row that another thread may be writing
+        const V y = pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i < group.count ? i : 0]]; });
         add(beta, y);
     }
     const auto found = acc.results(hn::IfThenElseZero(inexact.any(), hn::Set(d, row_underflow(task, common))));
