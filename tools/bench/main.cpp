@@ -31,6 +31,7 @@ int measure(const Options& options) {
             bench_read(options, report);
             break;
     }
+    report.write();
     return report.verified() ? exit_done : exit_not_exact;
 }
 

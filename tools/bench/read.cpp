@@ -4,9 +4,12 @@
 #include "common.hpp"
 #include "eigen_peer.hpp"
 #include "plain_reader.hpp"
+#include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 #include "text_file.hpp"
 #include "ulp_error.hpp"
+
+#include <fmt/format.h>
 
 #include <limits>
 #include <span>

@@ -5,8 +5,11 @@
 #include "common.hpp"
 #include "eigen_peer.hpp"
 #include "inputs.hpp"
+#include "solver/error.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "ulp_error.hpp"
+
+#include <fmt/format.h>
 
 #include <unistd.h>
 

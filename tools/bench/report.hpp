@@ -35,9 +35,11 @@ public:
     /// A remark for whoever looks on.
     void note(const std::string& text) const;
 
-    /// Runs a contest, prints its table and writes JSON and CSV anew, where they are asked for, with all results so far: a run
-    /// that is broken off leaves what it has. Files are replaced whole.
+    /// Runs a contest, prints its table, keeps its results.
     void run(const Contest& contest);
+
+    /// JSON and CSV where they are asked for; existing files are replaced whole.
+    void write() const;
 
     /// Whether all that must be exact was.
     bool verified() const { return verified_; }
@@ -60,7 +62,6 @@ private:
 
     void keep(const Contest& contest, std::span<const Timing> timings);
     void judge(const Contest& contest, std::span<const Timing> timings);
-    void write() const;
     void print_table(const Contest& contest, std::span<const Case> cases) const;
     std::string json() const;
     std::string csv() const;

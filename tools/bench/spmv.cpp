@@ -9,6 +9,8 @@
 #include "solver/numeric/superaccumulator.hpp"
 #include "ulp_error.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 namespace solver::bench {

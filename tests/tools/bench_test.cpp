@@ -1,0 +1,271 @@
+// The command `solver-bench` as its users meet it, on inputs so small that nothing is measured.
+
+#include "inputs.hpp"
+#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/superaccumulator.hpp"
+#include "support/temporary_folder.hpp"
+#include "ulp_error.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace solver::bench;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// ------------------------------------------------------------------------------------------------------------- the command
+
+struct Finished {
+    int status;
+    std::string out;
+    std::string err;
+};
+
+class SolverBench : public ::testing::Test {
+protected:
+    void SetUp() override {
+        write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 0.1\n2 1 1e-30\n2 2 3.3\n3 3 -7\n");
+    }
+
+    void write(const std::string& name, const std::string& text) const { std::ofstream(folder_.path() / name) << text; }
+
+    std::string read(const std::string& name) const {
+        std::ifstream file(folder_.path() / name);
+        EXPECT_TRUE(file) << name;
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    bool exists(const std::string& name) const { return fs::exists(folder_.path() / name); }
+
+    /// Runs `solver-bench ARGUMENTS` in the folder, by the shell.
+    Finished run(const std::string& arguments) const {
+        const std::string command =
+            "cd '" + folder_.path().string() + "' && '" + SOLVER_BENCH + "' " + arguments + " >.out 2>.err </dev/null";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
+    }
+
+    /// The report of one repetition on two threads.
+    json report(const std::string& arguments) const {
+        const Finished finished = run(arguments + " --threads 2 --repetitions 1 --json report.json --csv report.csv");
+        EXPECT_EQ(finished.status, 0) << finished.err;
+        return json::parse(read("report.json"));
+    }
+
+    void expect_refusal(const std::string& arguments, const std::string& text) const {
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 1) << arguments;
+        EXPECT_THAT(finished.err, HasSubstr(text)) << arguments;
+    }
+
+    solver::testing::TemporaryFolder folder_;
+};
+
+std::vector<std::string> competitors(const json& report) {
+    std::vector<std::string> names;
+    for (const json& entry : report["cases"]) names.push_back(entry["competitor"]);
+    return names;
+}
+
+void expect_plausible(const json& report) {
+    EXPECT_TRUE(report["verified"]);
+    for (const json& entry : report["cases"]) {
+        SCOPED_TRACE(entry.dump());
+        EXPECT_GT(entry["median_seconds"], 0);
+        EXPECT_GT(entry["gigabytes_per_second"], 0);
+        EXPECT_EQ(entry["repetitions"], 1);
+        if (entry["competitor"] == "exact") {
+            EXPECT_EQ(entry["error_ulp"], 0);
+        }
+        if (entry["competitor"] == entry["peer"]) {
+            EXPECT_EQ(entry["ratio_to_peer"], 1);
+        }
+        if (entry["competitor"] == entry["baseline"]) {
+            EXPECT_EQ(entry["ratio_to_baseline"], 1);
+        }
+    }
+}
+
+TEST_F(SolverBench, ComparesProductsOfEachMatrixVectorAndPrecision) {
+    const json result = report("spmv --matrix A.mtx --matrix power_law_300 --precision both --kernel adaptive");
+    expect_plausible(result);
+    ASSERT_EQ(result["cases"].size(), 2 * 2 * 2 * 4);
+    EXPECT_EQ(result["benchmark"], "spmv");
+    EXPECT_EQ(result["machine"]["threads"], 2);
+    const json& first = result["cases"][0];
+    EXPECT_EQ(first["matrix"], "A.mtx");
+    EXPECT_EQ(first["x"], "random");
+    EXPECT_EQ(first["precision"], "double");
+    EXPECT_EQ(first["kernel"], "adaptive");
+    EXPECT_EQ(first["nonzeros"], "5");
+    EXPECT_EQ(first["baseline"], "fast");
+    EXPECT_EQ(first["peer"], "eigen");
+}
+
+TEST_F(SolverBench, CountsTheCompulsoryTrafficOfAProduct) {
+    const json result = report("spmv --matrix A.mtx --x ones --precision single");
+    ASSERT_THAT(competitors(result), ElementsAre("fast", "compensated", "exact", "eigen"));
+    const auto bytes = [&](int i) {
+        const json& entry = result["cases"][i];
+        return std::lround(entry["gigabytes_per_second"].get<double>() * 1e9 * entry["median_seconds"].get<double>());
+    };
+    EXPECT_EQ(bytes(0), 5 * (4 + 4) + 4 * 8 + 3 * 4 + 3 * 4);
+    EXPECT_EQ(bytes(3), 5 * (4 + 4) + 4 * 4 + 3 * 4 + 3 * 4);
+}
+
+TEST_F(SolverBench, ComparesDotProductsAndSums) {
+    for (const std::string subject : {"dot", "sum"}) {
+        const json result =
+            report(subject + " --size 1 --size 5000 --input random --input worst --input scattered --precision both");
+        expect_plausible(result);
+        const auto names = competitors(result);
+        EXPECT_EQ(std::count(names.begin(), names.end(), "exact"), 2 * 3 * 2);
+        EXPECT_EQ(std::count(names.begin(), names.end(), "eigen"), 2 * 3 * 2);
+        EXPECT_EQ(result["cases"].back()["input"], "scattered");
+        EXPECT_EQ(result["cases"].back()["size"], "5000");
+    }
+}
+
+TEST_F(SolverBench, ComparesReadersOfFilesAndGeneratedMatrices) {
+    const json result = report("read --matrix A.mtx --matrix poisson2d_5 --precision both");
+    expect_plausible(result);
+    ASSERT_EQ(result["cases"].size(), 2 * 2 * 3);
+    for (const json& entry : result["cases"]) EXPECT_EQ(entry["error_ulp"], 0) << entry;  // loadMarket rounds correctly too
+    EXPECT_EQ(result["cases"][0]["nonzeros"], "5");
+    EXPECT_EQ(result["cases"][0]["file_bytes"], std::to_string(fs::file_size(folder_.path() / "A.mtx")));
+}
+
+TEST_F(SolverBench, WritesACsvLineForEachCase) {
+    const json result = report("sum --size 100 --input random");
+    const std::string csv = read("report.csv");
+    EXPECT_EQ(csv.substr(0, csv.find('\n')),
+              "size,input,precision,competitor,threads,repetitions,median_seconds,relative_uncertainty,gigabytes_per_second,"
+              "peer,ratio_to_peer,baseline,ratio_to_baseline,error_ulp");
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), std::ssize(result["cases"]) + 1);
+    EXPECT_THAT(csv, HasSubstr("\n100,random,double,exact,2,1,"));
+}
+
+TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
+    const Finished finished = run("dot --size 64 --input random --repetitions 3");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(finished.err, "");
+    for (const char* text : {"machine", "ours     solver ", "peer     Eigen 3.", "dot of 64 elements", "x fast", "error (ulp)",
+                             "\n  fast ", "\n  compensated ", "\n  exact ", "\n  eigen "})
+        EXPECT_THAT(finished.out, HasSubstr(text));
+}
+
+TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
+    expect_refusal("", "spmv, dot, sum or read");
+    expect_refusal("gemm", "there is no benchmark 'gemm'; choose spmv, dot, sum or read");
+    expect_refusal("dot --matrix A.mtx", "--matrix");
+    expect_refusal("dot 100", "belongs to an option");
+    expect_refusal("dot --size 0", "--size 0: expected a number from 1");
+    expect_refusal("dot --size 1e3", "--size 1e3: expected");
+    expect_refusal("sum --input best", "choose random, worst or scattered");
+    expect_refusal("sum --threads 0", "--threads 0: expected");
+    expect_refusal("sum --precision half", "--precision half: expected double, single or both");
+    expect_refusal("spmv --kernel fastest", "choose auto, general or adaptive");
+    expect_refusal("spmv --x zeros", "--x zeros: expected random, ones or both");
+    expect_refusal("spmv --matrix no_such_matrix", "no such matrix");
+    expect_refusal("read --matrix no_such_matrix", "no such matrix");
+}
+
+TEST_F(SolverBench, RefusesFilesItCannotWriteBeforeAnythingIsMeasured) {
+    expect_refusal("sum --json no/such/folder.json", "no/such/folder.json");
+    expect_refusal("sum --json same --csv same", "name the same file");
+    expect_refusal("spmv --matrix A.mtx --json A.mtx", "would replace the matrix");
+    EXPECT_THAT(read("A.mtx"), HasSubstr("%%MatrixMarket"));
+    EXPECT_FALSE(exists("same"));
+}
+
+TEST_F(SolverBench, RefusesToReadWhatItsPeerCannot) {
+    write("array.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
+    expect_refusal("read --matrix array.mtx", "array format");
+    write("broken.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 1\n");
+    expect_refusal("read --matrix broken.mtx", "broken.mtx:3:");
+}
+
+TEST_F(SolverBench, ExplainsItself) {
+    EXPECT_THAT(run("--help").out, HasSubstr("A B C A B C"));
+    EXPECT_THAT(run("spmv --help").out, HasSubstr("nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes"));
+    EXPECT_EQ(run("read --help").status, 0);
+    EXPECT_THAT(run("--version").out, HasSubstr("solver-bench "));
+}
+
+// --------------------------------------------------------------------------------------------------------------- its inputs
+
+template <class T>
+class BenchInputs : public ::testing::Test {};
+using Precisions = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(BenchInputs, Precisions);
+
+template <class T>
+using Filter = std::conditional_t<std::is_same_v<T, float>, solver::FilteredFloat, solver::FilteredTriple<T>>;
+
+constexpr std::initializer_list<std::int64_t> sizes{1000, 4097, 100'000};
+
+TYPED_TEST(BenchInputs, NoFilterDecidesTheWorstSum) {
+    using T = TypeParam;
+    for (const Input input : {Input::worst, Input::scattered})
+        for (const std::int64_t n : sizes) {
+            Filter<T> filter;
+            solver::Superaccumulator exact;
+            for (const T x : vector_to_sum<T>(input, n)) {
+                filter.add(x);
+                exact.add(x);
+            }
+            T result;
+            EXPECT_FALSE(filter.try_result(result)) << to_string(input) << ' ' << n;
+            EXPECT_EQ(exact.template result<T>(), T(1));
+            exact.add(T(-1));
+            EXPECT_EQ(exact.template result<T>(), std::numeric_limits<T>::epsilon() / 2);
+        }
+}
+
+TYPED_TEST(BenchInputs, NoFilterDecidesTheWorstDotProduct) {
+    using T = TypeParam;
+    for (const Input input : {Input::worst, Input::scattered})
+        for (const std::int64_t n : sizes) {
+            const Factors<T> factors = vectors_to_multiply<T>(input, n);
+            Filter<T> filter;
+            solver::Superaccumulator exact;
+            for (std::size_t i = 0; i < factors.x.size(); ++i) {
+                filter.add_product(factors.x[i], factors.y[i]);
+                exact.add_product(factors.x[i], factors.y[i]);
+            }
+            T result;
+            EXPECT_FALSE(filter.try_result(result)) << to_string(input) << ' ' << n;
+            EXPECT_EQ(exact.template result<T>(), T(1));
+            exact.add(T(-1));
+            EXPECT_EQ(exact.template result<T>(), std::numeric_limits<T>::epsilon() / 2);
+        }
+}
+
+TYPED_TEST(BenchInputs, ErrorsAreCountedInUlpOfTheExactResult) {
+    using T = TypeParam;
+    using Limits = std::numeric_limits<T>;
+    EXPECT_EQ(ulp_error(T(1) + Limits::epsilon(), T(1)), 1);
+    EXPECT_EQ(ulp_error(T(1), T(1) - Limits::epsilon() / 2), 1);
+    EXPECT_EQ(ulp_error(T(-8), T(8)), 16 / (8 * static_cast<double>(Limits::epsilon())));
+    EXPECT_EQ(ulp_error(3 * Limits::denorm_min(), T(0)), 3);
+    EXPECT_EQ(ulp_error(T(0), -Limits::min()), static_cast<double>(Limits::min() / Limits::denorm_min()));
+    EXPECT_EQ(ulp_error(T(0), -T(0)), 0);
+    EXPECT_EQ(ulp_error(Limits::quiet_NaN(), Limits::quiet_NaN()), 0);
+    EXPECT_EQ(ulp_error(Limits::infinity(), Limits::infinity()), 0);
+    EXPECT_EQ(ulp_error(Limits::max(), Limits::infinity()), HUGE_VAL);
+    EXPECT_EQ(ulp_error(Limits::quiet_NaN(), T(1)), HUGE_VAL);
+}
+
+}  // namespace

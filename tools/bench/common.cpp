@@ -1,0 +1,54 @@
+#include "common.hpp"
+
+#include "machine.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace solver::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse_to_replace(const matrices::FoundMatrix& matrix, const Options& options) {
+    const auto* path = std::get_if<fs::path>(&matrix.source);
+    std::error_code ignored;
+    for (const fs::path& output : {options.json, options.csv})
+        if (path != nullptr && fs::equivalent(*path, output, ignored))
+            throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
+}
+
+}  // namespace
+
+std::string place_of(double bytes) {
+    const double mebibytes = bytes / (1 << 20);
+    const std::string size = mebibytes < 10 ? fmt::format("{:.2g} MiB", mebibytes) : fmt::format("{:.0f} MiB", mebibytes);
+    const auto cache = static_cast<double>(last_level_cache());
+    if (cache == 0) return size;
+    return size + (bytes > cache ? ", beyond the last-level cache" : ", cached");
+}
+
+std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report, const std::string& usual_file,
+                                                 const std::vector<std::string>& usual) {
+    std::vector<matrices::FoundMatrix> found;
+    if (options.matrices.empty()) {
+        try {
+            found.push_back(matrices::find_matrix(usual_file));
+        } catch (const FileError&) {
+            report.note(usual_file + " is left out: no such file can be read; SOLVER_MATRIX_PATH may name its folder");
+        }
+    }
+    for (const std::string& name : options.matrices.empty() ? usual : options.matrices)
+        found.push_back(matrices::find_matrix(name));
+    for (const matrices::FoundMatrix& matrix : found) refuse_to_replace(matrix, options);
+    return found;
+}
+
+std::string name_of(const matrices::FoundMatrix& matrix) {
+    if (const auto* generator = std::get_if<matrices::Generator>(&matrix.source)) return generator->name;
+    return std::get<fs::path>(matrix.source).filename().string();
+}
+
+}  // namespace solver::bench
