@@ -49,10 +49,11 @@ protected:
 
     bool exists(const std::string& name) const { return fs::exists(folder_.path() / name); }
 
-    /// Runs `solver-bench ARGUMENTS` in the folder, by the shell.
+    /// Runs `solver-bench ARGUMENTS` in the folder, by the shell. Idle threads of OpenMP are not to spin: tests share
+    /// processors.
     Finished run(const std::string& arguments) const {
-        const std::string command =
-            "cd '" + folder_.path().string() + "' && '" + SOLVER_BENCH + "' " + arguments + " >.out 2>.err </dev/null";
+        const std::string command = "cd '" + folder_.path().string() + "' && OMP_WAIT_POLICY=passive '" + SOLVER_BENCH + "' " +
+                                    arguments + " >.out 2>.err </dev/null";
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
     }

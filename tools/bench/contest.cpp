@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 
 namespace solver::bench {
 namespace {
@@ -12,8 +13,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int least_repetitions = 3;
 constexpr int repetitions_of_a_stable_median = 15;
 constexpr double stable = 0.01;
-constexpr double least_turn = 1e-3;     // seconds, far above the clock's resolution
-constexpr double feels_no_start = 0.1;  // seconds, far above what cold caches and sleeping threads cost
+constexpr double hides_the_clock = 1e-5;  // seconds between looks at it
+constexpr double least_turn = 1e-3;       // seconds, far above the clock's resolution
+constexpr double feels_no_start = 0.1;    // seconds, far above what cold caches and sleeping threads cost
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -24,30 +26,36 @@ double median_of(std::vector<double> values) {
     return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// Seconds a call.
-double timed(const Competitor& competitor, int calls) {
+/// Seconds a call, from calls for at least this long; the clock is looked at after every `calls_at_once`.
+double timed(const Competitor& competitor, double at_least, int calls_at_once) {
     const auto start = Clock::now();
-    for (int call = 0; call < calls; ++call) competitor.run();
-    return seconds_since(start) / calls;
+    std::int64_t calls = 0;
+    for (;;) {
+        for (int call = 0; call < calls_at_once; ++call) competitor.run();
+        calls += calls_at_once;
+        if (const double seconds = seconds_since(start); seconds >= at_least) return seconds / static_cast<double>(calls);
+    }
 }
+
+double timed_once(const Competitor& competitor) { return timed(competitor, 0, 1); }
 
 /// What was learnt about a competitor from its warm-up.
 struct Turn {
     bool warm_up = true;
-    int calls = 1;
+    int calls_at_once = 1;
 };
 
 Turn plan_turn(const Competitor& competitor) {
-    double once = timed(competitor, 1);
-    if (once <= feels_no_start) once = timed(competitor, 1);
+    double once = timed_once(competitor);
+    if (once <= feels_no_start) once = timed_once(competitor);
     competitor.leave();
-    const double calls = std::ceil(least_turn / std::max(once, 1e-9));
-    return {.warm_up = once <= feels_no_start, .calls = static_cast<int>(std::max(calls, 1.0))};
+    return {.warm_up = once <= feels_no_start,
+            .calls_at_once = static_cast<int>(std::ceil(hides_the_clock / std::max(once, 1e-9)))};
 }
 
 void take_turn(const Competitor& competitor, const Turn& turn, Timing& timing) {
     if (turn.warm_up) competitor.run();
-    timing.seconds.push_back(timed(competitor, turn.calls));
+    timing.seconds.push_back(timed(competitor, least_turn, turn.calls_at_once));
     competitor.leave();
     timing.error = std::max(timing.error, competitor.error());
 }

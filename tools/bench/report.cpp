@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr double mebibyte = 1 << 20;
 
 std::string time_text(double seconds) {
+    if (seconds < 1e-6) return fmt::format("{:.2f} ns", seconds * 1e9);
     if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
     if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
     return fmt::format("{:.2f} s ", seconds);
