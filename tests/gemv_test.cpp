@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
@@ -291,6 +292,28 @@ TYPED_TEST(Gemv, ReadsOneRowManyTimesThroughAStrideOfZero) {
     const std::vector<T> y(19, nan_value<T>);
     for (const T found : product<T>(1, {19, 20, 0, 1, row.data()}, x, 0, y, Accuracy::exact, 2))
         EXPECT_TRUE(same_bits(found, expected));
+}
+
+TYPED_TEST(Gemv, NeverReadsBeyondTheEndOfAnArray) {
+    using T = TypeParam;
+    using testing::Fenced;
+    Random random(9);
+    for (std::int64_t rows = 0; rows < 20; ++rows)
+        for (const std::int64_t columns : {0, 1, 6, 8, 33}) {
+            const Fenced<T> values(random_vector<T>(random, rows * columns));
+            const Fenced<T> x(random_vector<T>(random, columns));
+            const Fenced<T> y(random_vector<T>(random, rows));
+            for (const bool row_major : {true, false}) {
+                const DenseView<T> a{rows, columns, row_major ? columns : 1, row_major ? 1 : rows, values.view().data()};
+                for_each_target([&] {
+                    for (const Accuracy accuracy : all_accuracies) {
+                        gemv(T(1), a, Span<T>(x.view()), T(0), y.view(), accuracy);
+                        gemv(T(0.5), a, Span<T>(x.view()), T(1), y.view(), accuracy);
+                        residual(Span<T>(y.view()), a, Span<T>(x.view()), Span<T>(x.view()), y.view(), accuracy);
+                    }
+                });
+            }
+        }
 }
 
 TYPED_TEST(Gemv, SaysWhichVectorHasTheWrongLength) {

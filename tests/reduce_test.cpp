@@ -9,6 +9,7 @@
 
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
+#include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/targets.hpp"
 
@@ -339,6 +340,22 @@ TYPED_TEST(Reduce, RoundsLongNormsOnce) {
     Random random(11);
     for (const std::size_t n : {4095, 4096, 4097, 12289, 120001}) expect_norm_kept<T>(random_vector<T>(random, n, 6));
     expect_norm_kept<T>(std::vector<T>(1 << 16, T(0.1)));
+}
+
+TYPED_TEST(Reduce, NeverReadsBeyondTheEndOfAnArray) {
+    using T = TypeParam;
+    Random random(13);
+    for (const std::size_t n : edge_lengths()) {
+        const testing::Fenced<T> x(random_vector<T>(random, n, 6));
+        const testing::Fenced<T> y(random_vector<T>(random, n, 6));
+        for_each_target([&] {
+            for (const Accuracy accuracy : all_accuracies) {
+                sum(Span<T>(x.view()), accuracy);
+                dot(Span<T>(x.view()), Span<T>(y.view()), accuracy);
+                norm2(Span<T>(x.view()), accuracy);
+            }
+        });
+    }
 }
 
 TYPED_TEST(Reduce, SaysWhichLengthsDiffer) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
@@ -306,6 +307,31 @@ TYPED_TEST(Spmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
         for (T& value : a.values)
             if (random.between(0, 99) == 0) value = random.coin() ? special : T(0);
         expect_products_kept<T>(a, x);
+    }
+}
+
+TYPED_TEST(Spmv, NeverReadsBeyondTheEndOfAnArray) {
+    using T = TypeParam;
+    using testing::Fenced;
+    Random random(17);
+    for (int trial = 0; trial < 60; ++trial) {
+        std::vector<std::int64_t> lengths(static_cast<std::size_t>(random.between(0, 40)));
+        for (auto& length : lengths) length = trial % 2 == 0 ? random.between(0, 40) : random.between(5, 7);
+        const CsrMatrix<T> a = random_matrix<T>(random, 20, lengths);
+        const Fenced<std::int64_t> offsets(a.row_offsets);
+        const Fenced<std::int32_t> columns(a.column_indices);
+        const Fenced<T> values(a.values);
+        const Fenced<T> x(random_vector<T>(random, 20));
+        const Fenced<T> x_low(random_vector<T>(random, 20));
+        const Fenced<T> y(random_vector<T>(random, a.rows));
+        const SpmvPlan<T> plan({a.rows, a.columns, offsets.view(), columns.view(), values.view()}, Device::cpu(1));
+        for_each_target([&] {
+            for (const Accuracy accuracy : all_accuracies) {
+                plan.multiply(1, x.view(), 0, y.view(), accuracy);
+                plan.multiply(T(0.5), x.view(), 1, y.view(), accuracy);
+                plan.residual(y.view(), x.view(), x_low.view(), y.view(), accuracy);
+            }
+        });
     }
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
@@ -366,6 +367,30 @@ TYPED_TEST(TriangularSolve, SaysWhichVectorHasTheWrongLengthAndWhichPivotIsZero)
                 ThrowsMessage<InvalidArgument>("triangular solve: A is 1 x 2; it must be square"));
     EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, two),
                 ThrowsMessage<DimensionMismatch>("triangular solve: b has 2 elements, A is 1 x 1; b needs 1, the rows of A"));
+}
+
+TYPED_TEST(TriangularSolve, NeverReadsBeyondTheEndOfAnArray) {
+    using T = TypeParam;
+    using testing::Fenced;
+    Random random(9);
+    for (const std::int64_t n : {1, 5, 33, 80}) {
+        const CsrMatrix<T> a = random_rows<T>(random, n, n).csr(Diagonal::stored);
+        const Fenced<std::int64_t> offsets(a.row_offsets);
+        const Fenced<std::int32_t> columns(a.column_indices);
+        const Fenced<T> values(a.values);
+        const Fenced<T> dense(random_vector<T>(random, n * n));
+        const Fenced<T> x(random_vector<T>(random, n));
+        const TriangularSolvePlan<T> plan({n, n, offsets.view(), columns.view(), values.view()}, Triangle::lower,
+                                          Diagonal::stored);
+        for_each_target([&] {
+            for (const Accuracy accuracy : all_accuracies) {
+                plan.solve(x.view(), x.view(), accuracy);
+                for (const Triangle triangle : {Triangle::lower, Triangle::upper})
+                    triangular_solve(DenseView<T>{n, n, n, 1, dense.view().data()}, triangle, Diagonal::unit, Span<T>(x.view()),
+                                     x.view(), accuracy);
+            }
+        });
+    }
 }
 
 TYPED_TEST(TriangularSolve, IsDeafToTheCallersFloatingPointEnvironment) {
