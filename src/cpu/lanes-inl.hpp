@@ -133,6 +133,10 @@ HWY_INLINE hn::Vec<D> pack(D d, At at) {
 #else
     if constexpr (lanes == 1) {
         return hn::Set(d, at(0));
+#if HWY_ARCH_X86
+    } else if constexpr (std::is_same_v<D, hn::Full128<double>>) {
+        return hn::Vec128<double>{_mm_set_pd(at(1), at(0))};  // two loads, the second of which packs
+#endif
     } else if constexpr (lanes == 2) {
         return hn::InterleaveLower(d, hn::Set(d, at(0)), hn::Set(d, at(1)));
     } else {
@@ -313,13 +317,13 @@ private:
     ErrorPath path_;
 };
 
-/// 2u|a| + 2 eta, which takes a to a number beyond its neighbour; below and above of numeric/rounding.hpp with twice the eta,
-/// since the product may round to 0.
+/// 2u|a| + the least normal number, which takes a to a number beyond its neighbour, as below and above of numeric/rounding.hpp
+/// do with eta: arithmetic on subnormals is slow on many processors.
 template <class V>
 HWY_INLINE V step_lanes(V a) {
     const hn::DFromV<V> d;
     const V relative = hn::Mul(hn::Set(d, 2 * unit_roundoff<double>), hn::Abs(a));
-    return hn::Add(relative, hn::Set(d, 2 * smallest_subnormal<double>));
+    return hn::Add(relative, hn::Set(d, std::numeric_limits<double>::min()));
 }
 
 template <class V>
