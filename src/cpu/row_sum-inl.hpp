@@ -205,11 +205,11 @@ template <class Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE Acc sum_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
     using V = typename Acc::V;
     Acc acc;
-    const T* x = task.x;
-    do {
+    const int passes = task.x_low != nullptr ? 2 : 1;
+    for (int pass = 0; pass < passes; ++pass) {
+        const T* x = pass == 0 ? task.x : task.x_low;
         for_each_product(typename Acc::D(), rows, group, common, x, [&](V a, V b) HWY_ATTR { acc.add_product(a, b); });
-        x = x == task.x ? task.x_low : nullptr;
-    } while (HWY_UNLIKELY(x != nullptr));
+    }
     return acc;
 }
 
@@ -307,7 +307,7 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
     const std::int64_t common = common_length(group, longest);
     if (HWY_LIKELY(longest <= common)) return finish_side_by_side<FirstAcc>(rows, group, common, 0, task, open);
     std::uint64_t along = 0;
-    T result[lanes];
+    T result[lanes] = {};
     for (std::size_t i = 0; i < lanes; ++i) {
         if (group.length[i] <= common) continue;
         along |= std::uint64_t{1} << i;
