@@ -277,15 +277,18 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& tas
 /// Adjacent rows and alpha = 1 or -1: rounded in the lanes. Rows not proven go to `open`, except those of the bits `known`,
 /// which the caller will overwrite.
 template <class Acc, class Rows, std::size_t lanes, class T>
-HWY_INLINE void finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, std::uint64_t known,
-                                    const RowTask<T>& task, RowGroup<lanes>& open) {
+HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
+                                             std::uint64_t known, const RowTask<T>& task, RowGroup<lanes>& open) {
     const typename Acc::D d;
     Acc acc = sum_side_by_side<Acc>(rows, group, common, task);
     if (task.alpha == T(-1)) acc.negate();
     if (task.beta != T(0)) acc.add_product(hn::Set(d, task.beta), load_widened(d, task.y_in + group.row[0]));
     const auto found = acc.results(row_underflow(task, common));
-    if (HWY_LIKELY(hn::AllTrue(d, found.proven))) return store_rounded(found.value, task.y + group.row[0]);
-    const std::uint64_t unproven = ~(bits_of(d, found.proven) | known);
+    if (HWY_LIKELY(hn::AllTrue(d, found.proven))) {
+        store_rounded(found.value, task.y + group.row[0]);
+        return 0;
+    }
+    const std::uint64_t unproven = ((std::uint64_t{1} << lanes) - 1) & ~(bits_of(d, found.proven) | known);
     HWY_ALIGN T value[lanes];
     store_rounded(found.value, value);
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -296,16 +299,38 @@ HWY_INLINE void finish_side_by_side(const Rows& rows, const RowGroup<lanes>& gro
             if (open.count == lanes) resolve(rows, open, task);
         }
     }
+    return unproven;
 }
+
+/// Rows left open, and how many groups of rows are not worth a first try after one that failed (ones times a stencil: nearly
+/// all).
+template <std::size_t lanes>
+struct Unfinished {
+    HWY_INLINE Unfinished() : groups_without_first_try(0) {}
+
+    RowGroup<lanes> open;
+    int groups_without_first_try;
+};
 
 /// As many adjacent rows as there are lanes, whatever their lengths.
 template <class Acc, class Rows, class T, std::size_t lanes>
-HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTask<T>& task, RowGroup<lanes>& open) {
+HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTask<T>& task, Unfinished<lanes>& unfinished) {
     using FirstAcc = typename FirstTry<Acc>::type;
+    constexpr bool has_first_try = !std::is_same_v<FirstAcc, Acc>;
     RowGroup<lanes> group(rows, first);
     const std::int64_t longest = group.longest();
     const std::int64_t common = common_length(group, longest);
-    if (HWY_LIKELY(longest <= common)) return finish_side_by_side<FirstAcc>(rows, group, common, 0, task, open);
+    if (HWY_LIKELY(longest <= common)) {
+        if constexpr (has_first_try) {
+            if (unfinished.groups_without_first_try > 0) {
+                --unfinished.groups_without_first_try;
+                return resolve(rows, group, task);
+            }
+        }
+        const std::uint64_t unproven = finish_side_by_side<FirstAcc>(rows, group, common, 0, task, unfinished.open);
+        if (2 * hwy::PopCount(unproven) > lanes) unfinished.groups_without_first_try = 31;
+        return;
+    }
     std::uint64_t along = 0;
     T result[lanes] = {};
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -314,7 +339,7 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
         result[i] = finish_row<Acc>(rows, group.row[i], task);
         group.length[i] = common;  // its lane works along and is ignored
     }
-    finish_side_by_side<FirstAcc>(rows, group, common, along, task, open);
+    finish_side_by_side<FirstAcc>(rows, group, common, along, task, unfinished.open);
     for (std::size_t i = 0; i < lanes; ++i)
         if ((along >> i & 1) != 0) task.y[group.row[i]] = result[i];
 }
@@ -323,12 +348,12 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
 template <class Acc, class Rows, class T>
 void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, const RowTask<T>& task) {
     constexpr std::size_t lanes = max_lanes<typename Acc::D>;
-    RowGroup<lanes> open;
+    Unfinished<lanes> unfinished;
     std::int64_t row = first;
     if (magnitude(task.alpha) == T(1))
-        for (; row + static_cast<std::int64_t>(lanes) <= last; row += lanes) multiply_group<Acc>(rows, row, task, open);
+        for (; row + static_cast<std::int64_t>(lanes) <= last; row += lanes) multiply_group<Acc>(rows, row, task, unfinished);
     for (; row < last; ++row) task.y[row] = finish_row<Acc>(rows, row, task);
-    if (open.count > 0) resolve(rows, open, task);
+    if (unfinished.open.count > 0) resolve(rows, unfinished.open, task);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
