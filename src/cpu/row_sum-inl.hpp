@@ -232,7 +232,7 @@ HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
 
 /// Rows that the first try left open, again in three terms and with a look at every product; then the last resort.
 template <class Rows, std::size_t lanes>
-void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
+HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
     using Acc = FilteredTripleLanes<lanes>;
     using V = typename Acc::V;
     const typename Acc::D d;
@@ -266,7 +266,7 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& ta
 
 /// Rows of floats that the filter left open.
 template <class Rows, std::size_t lanes>
-void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
+HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
         task.y[row] = cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, row);
@@ -274,8 +274,25 @@ void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& tas
     group.clear();
 }
 
-/// Adjacent rows and alpha = 1 or -1: rounded in the lanes. Rows not proven go to `open`, except those of the bits `known`,
-/// which the caller will overwrite.
+/// Stores the values of lanes that are proven; the others' rows go to `open`, except those of the bits `known`, which the
+/// caller will overwrite. Returns the bits of lanes not proven.
+template <class Rows, std::size_t lanes, class T>
+HWY_NOINLINE std::uint64_t store_proven(const T (&value)[lanes], std::uint64_t proven, const Rows& rows,
+                                        const RowGroup<lanes>& group, const RowTask<T>& task, RowGroup<lanes>& open) {
+    const std::uint64_t unproven = ((std::uint64_t{1} << lanes) - 1) & ~proven;
+    for (std::size_t i = 0; i < lanes; ++i) {
+        if ((unproven >> i & 1) == 0) {
+            task.y[group.row[i]] = value[i];
+        } else {
+            open.push(rows, group.row[i]);
+            if (open.count == lanes) resolve(rows, open, task);
+        }
+    }
+    return unproven;
+}
+
+/// Adjacent rows and alpha = 1 or -1: rounded in the lanes. Returns the bits of rows not proven, which go to `open`, except
+/// those of the bits `known`.
 template <class Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
                                              std::uint64_t known, const RowTask<T>& task, RowGroup<lanes>& open) {
@@ -288,18 +305,9 @@ HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<la
         store_rounded(found.value, task.y + group.row[0]);
         return 0;
     }
-    const std::uint64_t unproven = ((std::uint64_t{1} << lanes) - 1) & ~(bits_of(d, found.proven) | known);
     HWY_ALIGN T value[lanes];
     store_rounded(found.value, value);
-    for (std::size_t i = 0; i < lanes; ++i) {
-        if ((unproven >> i & 1) == 0) {
-            task.y[group.row[i]] = value[i];
-        } else {
-            open.push(rows, group.row[i]);
-            if (open.count == lanes) resolve(rows, open, task);
-        }
-    }
-    return unproven;
+    return store_proven(value, bits_of(d, found.proven) | known, rows, group, task, open);
 }
 
 /// Rows left open, and how many groups of rows are not worth a first try after one that failed (ones times a stencil: nearly
@@ -312,25 +320,10 @@ struct Unfinished {
     int groups_without_first_try;
 };
 
-/// As many adjacent rows as there are lanes, whatever their lengths.
+/// Adjacent rows some of which are longer than `common`: those are summed along the row.
 template <class Acc, class Rows, class T, std::size_t lanes>
-HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTask<T>& task, Unfinished<lanes>& unfinished) {
-    using FirstAcc = typename FirstTry<Acc>::type;
-    constexpr bool has_first_try = !std::is_same_v<FirstAcc, Acc>;
-    RowGroup<lanes> group(rows, first);
-    const std::int64_t longest = group.longest();
-    const std::int64_t common = common_length(group, longest);
-    if (HWY_LIKELY(longest <= common)) {
-        if constexpr (has_first_try) {
-            if (unfinished.groups_without_first_try > 0) {
-                --unfinished.groups_without_first_try;
-                return resolve(rows, group, task);
-            }
-        }
-        const std::uint64_t unproven = finish_side_by_side<FirstAcc>(rows, group, common, 0, task, unfinished.open);
-        if (2 * hwy::PopCount(unproven) > lanes) unfinished.groups_without_first_try = 31;
-        return;
-    }
+HWY_NOINLINE void multiply_uneven_group(const Rows& rows, RowGroup<lanes> group, std::int64_t common, const RowTask<T>& task,
+                                        RowGroup<lanes>& open) {
     std::uint64_t along = 0;
     T result[lanes] = {};
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -339,9 +332,27 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
         result[i] = finish_row<Acc>(rows, group.row[i], task);
         group.length[i] = common;  // its lane works along and is ignored
     }
-    finish_side_by_side<FirstAcc>(rows, group, common, along, task, unfinished.open);
+    finish_side_by_side<typename FirstTry<Acc>::type>(rows, group, common, along, task, open);
     for (std::size_t i = 0; i < lanes; ++i)
         if ((along >> i & 1) != 0) task.y[group.row[i]] = result[i];
+}
+
+/// As many adjacent rows as there are lanes.
+template <class Acc, class Rows, class T, std::size_t lanes>
+HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTask<T>& task, Unfinished<lanes>& unfinished) {
+    using FirstAcc = typename FirstTry<Acc>::type;
+    RowGroup<lanes> group(rows, first);
+    const std::int64_t longest = group.longest();
+    const std::int64_t common = common_length(group, longest);
+    if (HWY_UNLIKELY(longest > common)) return multiply_uneven_group<Acc>(rows, group, common, task, unfinished.open);
+    if constexpr (!std::is_same_v<FirstAcc, Acc>) {
+        if (HWY_UNLIKELY(unfinished.groups_without_first_try > 0)) {
+            --unfinished.groups_without_first_try;
+            return resolve(rows, group, task);
+        }
+    }
+    const std::uint64_t unproven = finish_side_by_side<FirstAcc>(rows, group, common, 0, task, unfinished.open);
+    if (HWY_UNLIKELY(2 * hwy::PopCount(unproven) > lanes)) unfinished.groups_without_first_try = 31;
 }
 
 /// Rows first..last-1.
