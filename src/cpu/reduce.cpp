@@ -114,6 +114,12 @@ typename Acc::Scalar reduce_blocks(const Terms<T, products>& terms, int threads)
     return merge_tree(parts, 0, parts.size());
 }
 
+/// product_is_exact without branches, for loops over many.
+template <class T>
+HWY_INLINE bool has_exact_error(T x, T y, T product) {
+    return (magnitude(product) >= exact_product_threshold<T>) | (x == T(0)) | (y == T(0));
+}
+
 /// The last resort for one share of the terms. Products become two exact terms each where their error is representable.
 template <class T>
 HWY_NOINLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<T, true>& terms, std::int64_t first, std::int64_t last) {
@@ -129,7 +135,7 @@ HWY_NOINLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<T, true>& 
             const Split<double> p = two_prod(x, y);
             value[i] = p.value;
             error[i] = p.error;
-            exact &= product_is_exact(x, y) & is_finite(p.value);
+            exact &= has_exact_error(x, y, p.value) & is_finite(p.value);
         }
         if (exact) {
             sum.add(value, count);
@@ -181,8 +187,13 @@ bool terms_are_exact(const Terms<T, products>& terms, int threads) {
     std::vector<char> exact(static_cast<std::size_t>(threads), 1);
     cpu::parallel_for(threads, [&](int t) {
         const std::int64_t last = cpu::share_begin(terms.n, t + 1, threads);
-        for (std::int64_t i = cpu::share_begin(terms.n, t, threads); i < last && exact[t]; ++i)
-            exact[t] = product_is_exact(terms.x[i], terms.y[i]);
+        for (std::int64_t begin = cpu::share_begin(terms.n, t, threads); begin < last && exact[t]; begin += block_length) {
+            const std::int64_t end = std::min(begin + block_length, last);
+            bool block_is_exact = true;
+            for (std::int64_t i = begin; i < end; ++i)
+                block_is_exact &= has_exact_error(terms.x[i], terms.y[i], mul_rn(terms.x[i], terms.y[i]));
+            exact[t] = block_is_exact;
+        }
     });
     return std::all_of(exact.begin(), exact.end(), [](char is_exact) { return is_exact != 0; });
 }
