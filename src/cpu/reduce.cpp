@@ -16,9 +16,6 @@
 #define SOLVER_CPU_REDUCE_ONCE
 namespace solver::cpu {
 
-/// Elements of a block, the leaves of the tree: a chain of n / 32 additions or more, whatever the vector length.
-inline constexpr std::int64_t block_length = 4096;
-
 /// Below this many elements a thread is not worth waking.
 inline constexpr std::int64_t least_elements_per_thread = 16384;
 
@@ -47,7 +44,6 @@ T largest_magnitude(const T* x, std::int64_t n) {
 HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
 
-using cpu::block_length;
 using cpu::Reduction;
 using cpu::Terms;
 
@@ -101,8 +97,14 @@ Scalar merge_tree(const std::vector<Scalar>& parts, std::size_t first, std::size
     return sum;
 }
 
+/// Elements of a block, the leaves of the tree. A block of n elements is summed in 4 chains a lane, n / (4 lanes) <= 512
+/// additions; with two for every merge of lanes and of at most 2^51 blocks, and the odd elements, that keeps h <= 1024.
+template <class Acc>
+inline constexpr std::int64_t block_length = max_lanes<typename Acc::D> == 1 ? 2048 : 4096;
+
 template <class Acc, class T, bool products>
 typename Acc::Scalar reduce_blocks(const Terms<T, products>& terms, int threads) {
+    constexpr std::int64_t block_length = HWY_NAMESPACE::block_length<Acc>;
     const std::int64_t blocks = (terms.n + block_length - 1) / block_length;
     if (blocks <= 1) return reduce_block<Acc>(terms, 0, terms.n);
     std::vector<typename Acc::Scalar> parts(static_cast<std::size_t>(blocks));
@@ -184,6 +186,7 @@ Superaccumulator superaccumulate(const Terms<T, products>& terms, int threads) {
 template <class T, bool products>
 bool terms_are_exact(const Terms<T, products>& terms, int threads) {
     if constexpr (!products || std::is_same_v<T, float>) return true;
+    constexpr std::int64_t block_length = 4096;
     std::vector<char> exact(static_cast<std::size_t>(threads), 1);
     cpu::parallel_for(threads, [&](int t) {
         const std::int64_t last = cpu::share_begin(terms.n, t + 1, threads);

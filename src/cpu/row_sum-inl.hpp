@@ -75,8 +75,9 @@ HWY_INLINE Scalar combine(const Scalar& sum, const RowTask<T>& task, std::int64_
     return total;
 }
 
-/// N for the products of one row of up to 2^20 entries, or twice as many where x is a pair, those with alpha and beta included:
-/// more than they can lose, but a normal number, since arithmetic on subnormals is slow on many processors.
+/// N for the products of one row, two an entry where x is a pair, and those with alpha and beta: more than they can lose, but a
+/// normal number, since arithmetic on subnormals is slow on many processors. The least normal number is 2^52 eta (float 2^23
+/// eta).
 template <class T>
 HWY_INLINE T row_underflow(const RowTask<T>& task, std::int64_t length) {
     constexpr T least_normal = std::numeric_limits<T>::min();
