@@ -13,7 +13,8 @@
 namespace solver {
 namespace {
 
-constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0};
+constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
+                           PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu};
 
 }  // namespace
 
@@ -25,6 +26,12 @@ std::string_view to_string(PreconditionerKind kind) {
             return "jacobi";
         case PreconditionerKind::ilu0:
             return "ilu0";
+        case PreconditionerKind::isai:
+            return "isai";
+        case PreconditionerKind::ilut:
+            return "ilut";
+        case PreconditionerKind::klu:
+            return "klu";
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
@@ -32,12 +39,12 @@ std::string_view to_string(PreconditionerKind kind) {
 PreconditionerKind preconditioner_from_text(std::string_view text) {
     for (const PreconditionerKind kind : kinds)
         if (text == to_string(kind)) return kind;
-    throw InvalidArgument(fmt::format("preconditioner '{}' is not known; choose none, jacobi or ilu0", text));
+    throw InvalidArgument(fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut or klu", text));
 }
 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
-                                                       const Device& device) {
+                                                       const Device& device, const PreconditionerOptions&) {
     const cpu::FloatingPointGuard guard;
     if (a.rows != a.columns)
         throw DimensionMismatch(
@@ -49,13 +56,17 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
             return std::make_unique<Jacobi<T>>(a, device);
         case PreconditionerKind::ilu0:
             return std::make_unique<Ilu0<T>>(a, accuracy, device);
+        case PreconditionerKind::isai:
+        case PreconditionerKind::ilut:
+        case PreconditionerKind::klu:
+            throw NotSupported(fmt::format("preconditioner {}: not built yet", to_string(kind)));
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
 
 template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const CsrView<float>&, Accuracy,
-                                                                    const Device&);
+                                                                    const Device&, const PreconditionerOptions&);
 template std::unique_ptr<Preconditioner<double>> make_preconditioner(PreconditionerKind, const CsrView<double>&, Accuracy,
-                                                                     const Device&);
+                                                                     const Device&, const PreconditionerOptions&);
 
 }  // namespace solver

@@ -6,6 +6,7 @@
 #include "solver/device.hpp"
 #include "solver/views.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -20,19 +21,36 @@ public:
 
     /// z = M^-1 r in the accuracy asked for. r and z have as many elements as A has rows and do not overlap.
     virtual void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const = 0;
+
+    /// How many numbers the factors hold; 0 where there are none.
+    virtual std::int64_t factor_entries() const { return 0; }
+
+    /// Depends on every bit of the factors: equal hashes, equal preconditioners. 0 where there are none.
+    virtual std::uint64_t factor_hash() const { return 0; }
 };
 
 enum class PreconditionerKind {
     none,    ///< M = I
     jacobi,  ///< M = diag(A): z_i = RN(r_i / a_ii)
     ilu0,  ///< M = L U with the pattern of A (Meijerink, van der Vorst, Math. Comp. 31, 1977; Saad, sec. 10.3.2), natural order
+    isai,  ///< M^-1 = V W, sparse approximate inverses of ILU(0)'s U and L: two products (Anzt, Huckle, Braeckle, Dongarra
+           ///< 2018)
+    ilut,  ///< M = L U with a threshold (Saad, Numer. Linear Algebra Appl. 1, 1994), of the prepared matrix (preparation.hpp)
+    klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010), prepared likewise
 };
 
-/// "none", "jacobi" or "ilu0".
+/// "none", "jacobi", "ilu0", "isai", "ilut" or "klu".
 std::string_view to_string(PreconditionerKind kind);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 PreconditionerKind preconditioner_from_text(std::string_view text);
+
+/// What the kinds that have a choice may be told.
+struct PreconditionerOptions {
+    double drop_tolerance = 1e-3;   ///< ILUT: entries below this times the norm of their row are dropped
+    double fill_factor = 10;        ///< ILUT: at most this times the mean number of entries of a row in each row of L and of U
+    std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the machine's memory
+};
 
 /// Builds the preconditioner of A, which it does not refer to afterwards.
 ///
@@ -42,6 +60,7 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 /// in).
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
-                                                       const Device& device = Device::best());
+                                                       const Device& device = Device::best(),
+                                                       const PreconditionerOptions& options = {});
 
 }  // namespace solver
