@@ -4,29 +4,157 @@
 #include "cpu/floating_point_guard.hpp"
 #include "cpu/solver_backend.hpp"
 #include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
 
 namespace solver {
 namespace {
 
-template <class T>
-void check_arguments(const CsrView<T>& a, std::span<const T> b, std::span<const T> x, std::span<const T> x_low,
-                     const BicgstabOptions& options) {
-    if (a.rows != a.columns)
-        throw DimensionMismatch(fmt::format("bicgstab: A is {} x {}, but must be square", a.rows, a.columns));
-    const auto n = static_cast<std::size_t>(a.rows);
-    if (b.size() != n)
-        throw DimensionMismatch(fmt::format("bicgstab: b has {} elements, A is {} x {}; b needs {}", b.size(), n, n, n));
-    if (x.size() != n)
-        throw DimensionMismatch(fmt::format("bicgstab: x has {} elements, A is {} x {}; x needs {}", x.size(), n, n, n));
-    if (!x_low.empty() && x_low.size() != n)
-        throw DimensionMismatch(
-            fmt::format("bicgstab: x_low has {} elements, x {}; x_low must be as long, or empty", x_low.size(), n));
+void check_options(const BicgstabOptions& options) {
     if (!(options.tolerance > 0))
         throw InvalidArgument(fmt::format("bicgstab: the tolerance is {}, but must be positive", options.tolerance));
     if (options.max_iterations < 0)
         throw InvalidArgument(fmt::format("bicgstab: max_iterations is {}, but must not be negative", options.max_iterations));
+}
+
+template <class T>
+std::size_t checked_order(const CsrView<T>& a) {
+    if (a.rows != a.columns)
+        throw DimensionMismatch(fmt::format("bicgstab: A is {} x {}, but must be square", a.rows, a.columns));
+    return static_cast<std::size_t>(a.rows);
+}
+
+void check_vector(const char* name, std::size_t length, std::size_t n) {
+    if (length == n) return;
+    throw DimensionMismatch(
+        fmt::format("bicgstab: {} has {} elements, A is {} x {}; {} needs {}", name, length, n, n, name, n));
+}
+
+template <class T>
+void check_shape(const char* name, const DenseMatrix<T>& matrix, std::size_t n, std::int64_t columns) {
+    if (matrix.rows == static_cast<std::int64_t>(n) && matrix.columns == columns &&
+        std::ssize(matrix.values) == matrix.rows * matrix.columns)
+        return;
+    throw DimensionMismatch(
+        fmt::format("bicgstab: {} is {} x {} with {} values, A is {} x {} and B has {} columns; {} needs {} x {}", name,
+                    matrix.rows, matrix.columns, matrix.values.size(), n, n, columns, name, n, columns));
+}
+
+template <class Matrix>
+auto column_of(Matrix& matrix, std::int64_t column) {
+    return std::span(matrix.values)
+        .subspan(static_cast<std::size_t>(column * matrix.rows), static_cast<std::size_t>(matrix.rows));
+}
+
+/// One right-hand side on its way.
+template <class B>
+class Column {
+public:
+    Column(B backend, std::span<const typename B::Wide> initial, const BicgstabOptions& options, std::int64_t number)
+        : backend_(std::move(backend)), solve_(backend_, options, number), task_(solve_.run(initial)) {
+        task_.start(stack_);
+    }
+    Column(const Column&) = delete;  // its parts refer to one another
+    Column& operator=(const Column&) = delete;
+
+    /// Goes on to the next product. False once the solve has ended.
+    bool advance() {
+        if (result_) return false;
+        stack_.resume();
+        if (stack_.is_done()) result_ = task_.result();
+        return !result_;
+    }
+
+    SolveResult& result() { return *result_; }
+    const typename B::Solution& solution() const { return solve_.solution(); }
+
+private:
+    B backend_;
+    BicgstabSolve<B> solve_;
+    TaskStack stack_;
+    Task<SolveResult> task_;
+    std::optional<SolveResult> result_;
+};
+
+/// Columns advance from product to product; what all wait for is made in one go.
+template <class B, class MakeProducts>
+std::vector<SolveResult> solve_together(std::deque<Column<B>>& columns, const MakeProducts& make_products) {
+    const auto advance_all = [&] {
+        bool any = false;
+        for (Column<B>& column : columns) any = column.advance() || any;
+        return any;
+    };
+    while (advance_all()) make_products();
+    std::vector<SolveResult> results;
+    for (Column<B>& column : columns) results.push_back(std::move(column.result()));
+    return results;
+}
+
+/// One pair of spans a right-hand side.
+template <class T>
+struct Unknown {
+    std::span<const T> b;
+    std::span<T> x;
+    std::span<T> x_low = {};
+};
+
+template <class T>
+std::vector<SolveResult> solve_all(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const Unknown<T>> unknowns,
+                                   const BicgstabOptions& options) {
+    const cpu::FloatingPointGuard guard;
+    SharedProducts<T> products(a);
+    std::deque<Column<CpuSolverBackend<T>>> columns;
+    for (const Unknown<T>& unknown : unknowns)
+        columns.emplace_back(CpuSolverBackend<T>(products, m, unknown.b, !unknown.x_low.empty(), options.accuracy), unknown.x,
+                             options, std::ssize(columns));
+    auto results = solve_together(columns, [&] { products.run(); });
+    for (std::size_t i = 0; i < unknowns.size(); ++i) {
+        const auto& [x, low] = columns[i].solution();
+        std::copy(x.begin(), x.end(), unknowns[i].x.begin());
+        std::copy(low.begin(), low.end(), unknowns[i].x_low.begin());
+    }
+    return results;
+}
+
+void check_rounded(const CsrView<double>& a, const CsrView<float>& a_single) {
+    if (a_single.rows != a.rows || a_single.columns != a.columns || a_single.nonzeros() != a.nonzeros())
+        throw DimensionMismatch(fmt::format(
+            "bicgstab: A is {} x {} with {} entries and A in single precision {} x {} with {}; both must be the same matrix",
+            a.rows, a.columns, a.nonzeros(), a_single.rows, a_single.columns, a_single.nonzeros()));
+    for (std::int64_t k = 0; k < a.nonzeros(); ++k)
+        if (is_finite(a.values[k]) && !is_finite(a_single.values[k]))
+            throw InvalidArgument(
+                fmt::format("bicgstab: the entry {:g} of A in column {} is beyond the range of single precision; scale A, or "
+                            "work in double",
+                            a.values[k], a.column_indices[k] + 1));
+}
+
+std::vector<SolveResult> solve_all_mixed(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
+                                         const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
+                                         const BicgstabOptions& options) {
+    const cpu::FloatingPointGuard guard;
+    check_rounded(a.matrix(), a_single.matrix());
+    SharedProducts<double> residuals(a);
+    SharedProducts<float> products(a_single);
+    std::deque<Column<CpuMixedBackend>> columns;
+    for (const Unknown<double>& unknown : unknowns)
+        columns.emplace_back(CpuMixedBackend(residuals, products, m, unknown.b, options.accuracy), unknown.x, options,
+                             std::ssize(columns));
+    auto results = solve_together(columns, [&] {
+        residuals.run();
+        products.run();
+    });
+    for (std::size_t i = 0; i < unknowns.size(); ++i) {
+        const std::vector<double>& x = columns[i].solution();
+        std::copy(x.begin(), x.end(), unknowns[i].x.begin());
+    }
+    return results;
 }
 
 }  // namespace
@@ -50,18 +178,57 @@ std::string_view to_string(SolveStatus status) {
 template <class T>
 SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                      const BicgstabOptions& options) {
-    const cpu::FloatingPointGuard guard;
-    check_arguments<T>(a.matrix(), b, x, x_low, options);
-    CpuSolverBackend<T> backend(a, m, b, options.accuracy);
-    BicgstabSolve solve(backend, options, !x_low.empty());
-    SolveResult result = solve.run(x);
-    solve.store_solution(x, x_low);
-    return result;
+    const std::size_t n = checked_order(a.matrix());
+    check_vector("b", b.size(), n);
+    check_vector("x", x.size(), n);
+    if (!x_low.empty()) check_vector("x_low", x_low.size(), n);
+    check_options(options);
+    const Unknown<T> unknown{b, x, x_low};
+    return std::move(solve_all<T>(a, m, std::span(&unknown, 1), options).front());
+}
+
+template <class T>
+std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
+                                  DenseMatrix<T>* x_low, const BicgstabOptions& options) {
+    const std::size_t n = checked_order(a.matrix());
+    check_shape("B", b, n, b.columns);
+    check_shape("x", x, n, b.columns);
+    if (x_low != nullptr) check_shape("x_low", *x_low, n, b.columns);
+    check_options(options);
+    std::vector<Unknown<T>> unknowns;
+    for (std::int64_t j = 0; j < b.columns; ++j)
+        unknowns.push_back({column_of(b, j), column_of(x, j), x_low != nullptr ? column_of(*x_low, j) : std::span<T>()});
+    return solve_all<T>(a, m, unknowns, options);
+}
+
+SolveResult bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                     std::span<const double> b, std::span<double> x, const BicgstabOptions& options) {
+    const std::size_t n = checked_order(a.matrix());
+    check_vector("b", b.size(), n);
+    check_vector("x", x.size(), n);
+    check_options(options);
+    const Unknown<double> unknown{b, x};
+    return std::move(solve_all_mixed(a, a_single, m, std::span(&unknown, 1), options).front());
+}
+
+std::vector<SolveResult> bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                                  const DenseMatrix<double>& b, DenseMatrix<double>& x, const BicgstabOptions& options) {
+    const std::size_t n = checked_order(a.matrix());
+    check_shape("B", b, n, b.columns);
+    check_shape("x", x, n, b.columns);
+    check_options(options);
+    std::vector<Unknown<double>> unknowns;
+    for (std::int64_t j = 0; j < b.columns; ++j) unknowns.push_back({column_of(b, j), column_of(x, j)});
+    return solve_all_mixed(a, a_single, m, unknowns, options);
 }
 
 template SolveResult bicgstab(const SpmvPlan<float>&, const Preconditioner<float>&, std::span<const float>, std::span<float>,
                               std::span<float>, const BicgstabOptions&);
 template SolveResult bicgstab(const SpmvPlan<double>&, const Preconditioner<double>&, std::span<const double>,
                               std::span<double>, std::span<double>, const BicgstabOptions&);
+template std::vector<SolveResult> bicgstab(const SpmvPlan<float>&, const Preconditioner<float>&, const DenseMatrix<float>&,
+                                           DenseMatrix<float>&, DenseMatrix<float>*, const BicgstabOptions&);
+template std::vector<SolveResult> bicgstab(const SpmvPlan<double>&, const Preconditioner<double>&, const DenseMatrix<double>&,
+                                           DenseMatrix<double>&, DenseMatrix<double>*, const BicgstabOptions&);
 
 }  // namespace solver

@@ -64,8 +64,8 @@ bool is_balanced(const std::vector<WorkBoundary>& boundaries) {
 }
 
 template <class T>
-void scale(T beta, std::span<T> y) {
-    for (T& element : y) element = beta == T(0) ? T(0) : canonical(mul_rn(beta, element));
+void scale(T beta, std::span<const T> y_in, std::span<T> y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = beta == T(0) ? T(0) : canonical(mul_rn(beta, y_in[i]));
 }
 
 template <class T>
@@ -105,12 +105,33 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kern
 }
 
 template <class T>
-void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const {
-    require_length("spmv", "x", x.size(), a_.columns, "the columns of A", a_);
-    require_length("spmv", "y", y.size(), a_.rows, "the rows of A", a_);
+void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
     const cpu::FloatingPointGuard guard;
-    if (alpha == T(0)) return scale(beta, y);
-    cpu::multiply(a_, boundaries_, {.alpha = alpha, .x = x.data(), .beta = beta, .y_in = y.data(), .y = y.data()}, accuracy);
+    std::vector<cpu::RowTask<T>> row_tasks;
+    for (const SpmvTask<T>& task : tasks) {
+        require_length("spmv", "x", task.x.size(), a_.columns, "the columns of A", a_);
+        if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a_.columns, "the columns of A", a_);
+        if (task.beta != T(0)) require_length("spmv", "y_in", task.y_in.size(), a_.rows, "the rows of A", a_);
+        require_length("spmv", "y", task.y.size(), a_.rows, "the rows of A", a_);
+    }
+    for (const SpmvTask<T>& task : tasks) {
+        if (task.alpha == T(0))
+            scale(task.beta, task.y_in, task.y);
+        else
+            row_tasks.push_back({.alpha = task.alpha,
+                                 .x = task.x.data(),
+                                 .x_low = task.x_low.empty() ? nullptr : task.x_low.data(),
+                                 .beta = task.beta,
+                                 .y_in = task.y_in.data(),
+                                 .y = task.y.data()});
+    }
+    if (!row_tasks.empty()) cpu::multiply(a_, boundaries_, row_tasks, accuracy);
+}
+
+template <class T>
+void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const {
+    const SpmvTask<T> task{.alpha = alpha, .x = x, .beta = beta, .y_in = y, .y = y};
+    multiply(std::span(&task, 1), accuracy);
 }
 
 template <class T>
@@ -120,10 +141,8 @@ void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span
     if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a_.columns, "the columns of A", a_);
     require_length("residual", "b", b.size(), a_.rows, "the rows of A", a_);
     require_length("residual", "r", r.size(), a_.rows, "the rows of A", a_);
-    const cpu::FloatingPointGuard guard;
-    const T* low = x_low.empty() ? nullptr : x_low.data();
-    cpu::multiply(a_, boundaries_, {.alpha = -1, .x = x.data(), .x_low = low, .beta = 1, .y_in = b.data(), .y = r.data()},
-                  accuracy);
+    const SpmvTask<T> task{.alpha = -1, .x = x, .x_low = x_low, .beta = 1, .y_in = b, .y = r};
+    multiply(std::span(&task, 1), accuracy);
 }
 
 template class SpmvPlan<float>;

@@ -167,6 +167,109 @@ TEST(Bicgstab, TakesAnExactInitialGuessAsItIs) {
     }
 }
 
+/// Columns that end at different times: zeros, ones, random ones of different size.
+template <class T>
+DenseMatrix<T> several_right_hand_sides(const Problem<T>& problem) {
+    const auto n = static_cast<std::int64_t>(problem.b.size());
+    DenseMatrix<T> b{n, 4, std::vector<T>(static_cast<std::size_t>(4 * n))};
+    std::fill_n(b.values.begin() + n, n, T(1));
+    std::copy(problem.b.begin(), problem.b.end(), b.values.begin() + 2 * n);
+    const auto random = random_vector<T>(problem.b.size(), 3);
+    std::transform(random.begin(), random.end(), b.values.begin() + 3 * n, [](T x) { return x * T(0x1p40); });
+    return b;
+}
+
+template <class T>
+void expect_columns_as_if_alone(const Problem<T>& problem, Accuracy accuracy, bool pair) {
+    const DenseMatrix<T> b = several_right_hand_sides(problem);
+    const SpmvPlan<T> plan(problem.a, Device::cpu(2), SpmvKernel::adaptive);
+    const auto m = make_preconditioner<T>(Kind::ilu0, problem.a, accuracy, Device::cpu(1));
+    BicgstabOptions options = with(accuracy);
+    options.keep_history = true;
+    DenseMatrix<T> x{b.rows, b.columns, std::vector<T>(b.values.size())};
+    DenseMatrix<T> x_low = x;
+    const auto together = bicgstab<T>(plan, *m, b, x, pair ? &x_low : nullptr, options);
+    ASSERT_EQ(together.size(), 4);
+    for (std::int64_t j = 0; j < b.columns; ++j) {
+        const auto column = [&](const DenseMatrix<T>& matrix) {
+            return std::vector<T>(matrix.values.begin() + j * b.rows, matrix.values.begin() + (j + 1) * b.rows);
+        };
+        Solve<T> alone{{}, std::vector<T>(problem.b.size()), std::vector<T>(pair ? problem.b.size() : 0)};
+        alone.result = bicgstab<T>(plan, *m, column(b), alone.x, alone.x_low, options);
+        EXPECT_EQ(together[j].status, alone.result.status);
+        EXPECT_EQ(together[j].iterations, alone.result.iterations);
+        EXPECT_EQ(column(x), alone.x);
+        EXPECT_TRUE(!pair || column(x_low) == alone.x_low);
+        ASSERT_FALSE(together[j].history.empty());
+        EXPECT_EQ(together[j].history.back().column, j);
+    }
+    EXPECT_LT(together[0].iterations, together[3].iterations);
+}
+
+TEST(Bicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
+    for (const Accuracy accuracy : all_accuracies) {
+        expect_columns_as_if_alone(convection_diffusion<double>(40, 0.3), accuracy, false);
+        expect_columns_as_if_alone(convection_diffusion<float>(40, 0.3F), accuracy, true);
+    }
+}
+
+TEST(Bicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
+    const auto problem = convection_diffusion<double>(30, 0.3);
+    const DenseMatrix<double> b = several_right_hand_sides(problem);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::jacobi, problem.a, Accuracy::fast, Device::cpu(1));
+    BicgstabOptions options = with(Accuracy::fast);
+    options.callback = [](const Iteration& iteration) { return iteration.column != 2 || iteration.number < 3; };
+    DenseMatrix<double> x{b.rows, b.columns, std::vector<double>(b.values.size())};
+    const auto results = bicgstab<double>(plan, *m, b, x, nullptr, options);
+    EXPECT_EQ(results[2].status, SolveStatus::iteration_limit);
+    EXPECT_EQ(results[2].iterations, 3);
+    EXPECT_EQ(results[3].status, SolveStatus::converged);
+
+    options.callback = [](const Iteration& iteration) -> bool {
+        if (iteration.number == 2) throw std::runtime_error("enough");
+        return true;
+    };
+    EXPECT_THROW(bicgstab<double>(plan, *m, b, x, nullptr, options), std::runtime_error);
+    x.columns = 3;
+    EXPECT_THROW(bicgstab<double>(plan, *m, b, x, nullptr, options), DimensionMismatch);
+}
+
+Solve<double> solve_mixed(const Problem<double>& problem, const BicgstabOptions& options, Kind kind = Kind::jacobi) {
+    const CsrMatrix<float> rounded = convert<float>(problem.a.view());
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const SpmvPlan<float> plan_single(rounded, Device::cpu(1));
+    const auto m = make_preconditioner<float>(kind, rounded, options.accuracy, Device::cpu(1));
+    Solve<double> solve{{}, std::vector<double>(problem.b.size()), {}};
+    solve.result = bicgstab(plan, plan_single, *m, problem.b, solve.x, options);
+    return solve;
+}
+
+TEST(BicgstabInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
+    const auto problem = convection_diffusion<double>(40, 0.3);  // 0.3 is not a float: A is rounded too
+    for (const Accuracy accuracy : all_accuracies)
+        for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
+            const Solve<double> mixed = solve_mixed(problem, with(accuracy, 1e-13), kind);
+            EXPECT_EQ(mixed.result.status, SolveStatus::converged) << to_string(accuracy) << ' ' << to_string(kind);
+            EXPECT_LE(true_residual(problem, mixed), 1.000001e-13);
+        }
+}
+
+TEST(BicgstabInMixedPrecision, TakesRightHandSidesBeyondTheRangeOfSingle) {
+    auto problem = convection_diffusion<double>(20, 0.3);
+    for (const double size : {1e-200, 1e-40, 1e200}) {
+        auto scaled = problem;
+        for (double& b : scaled.b) b *= size;
+        const Solve<double> mixed = solve_mixed(scaled, with(Accuracy::compensated));
+        EXPECT_EQ(mixed.result.status, SolveStatus::converged) << size;
+        EXPECT_LE(mixed.result.relative_residual, 1e-10);
+    }
+}
+
+TEST(BicgstabInMixedPrecision, RefusesEntriesBeyondTheRangeOfSingle) {
+    EXPECT_THROW(solve_mixed(dense<double>(1, {1e100}, {1}), with(Accuracy::fast), Kind::none), InvalidArgument);
+}
+
 TEST(Bicgstab, EndsInOneIterationWhereTheFirstHalfSolves) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto one = solve(dense<double>(1, {4}, {12}), with(accuracy), {.kind = Kind::none});

@@ -400,6 +400,51 @@ TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
     EXPECT_EQ(testing::differences<T>(y, expected), "");
 }
 
+/// Short rows, more than one pass of them, and rows that threads share.
+template <class T>
+CsrMatrix<T> with_long_rows() {
+    std::vector<Entry<T>> entries;
+    constexpr std::int32_t n = 9000;
+    for (std::int32_t i = 0; i < n; ++i) {
+        const std::int32_t step = i % 4000 == 17 ? 1 : i % 11 == 0 ? 101 : 3001;
+        for (std::int32_t j = i % step; j < n; j += step) entries.push_back({i, j, T(1 + (i * 7 + j * 13) % 17) / T(3)});
+    }
+    return csr_from_entries<T>(n, n, entries);
+}
+
+TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = with_long_rows<T>();
+    const auto n = static_cast<std::size_t>(a.rows);
+    Random random(5);
+    const auto vector = [&] {
+        std::vector<T> x(n);
+        for (T& element : x) element = static_cast<T>(random.between(-1000, 1000)) / T(7);
+        return x;
+    };
+    const auto x = vector(), other_x = vector(), low = vector(), y = vector();
+    for (const Execution& execution : executions)
+        for (const Accuracy accuracy : all_accuracies) {
+            const SpmvPlan<T> plan(a, Device::cpu(execution.threads), execution.kernel);
+            std::vector<T> plain(n, nan_value<T>), scaled = y, residual(n), untouched = y;
+            const SpmvTask<T> tasks[] = {
+                {.x = x, .y = plain},
+                {.alpha = T(0.3), .x = other_x, .beta = T(-2), .y_in = scaled, .y = scaled},
+                {.alpha = -1, .x = x, .x_low = low, .beta = 1, .y_in = y, .y = residual},
+                {.alpha = 0, .x = other_x, .beta = 1, .y_in = untouched, .y = untouched},
+            };
+            plan.multiply(tasks, accuracy);
+            std::vector<T> plain_alone(n), scaled_alone = y, residual_alone(n);
+            plan.multiply(T(1), x, T(0), plain_alone, accuracy);
+            plan.multiply(T(0.3), other_x, T(-2), scaled_alone, accuracy);
+            plan.residual(y, x, low, residual_alone, accuracy);
+            EXPECT_EQ(plain, plain_alone);
+            EXPECT_EQ(scaled, scaled_alone);
+            EXPECT_EQ(residual, residual_alone);
+            EXPECT_EQ(untouched, y);
+        }
+}
+
 TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;

@@ -3,6 +3,7 @@
 /// BiCGStab for unsymmetric systems A x = b.
 
 #include "solver/accuracy.hpp"
+#include "solver/dense_matrix.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
@@ -32,6 +33,7 @@ struct Iteration {
     double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the updated residual
     double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
     bool replaced = false;          ///< r was replaced by the true residual
+    std::int64_t column = 0;        ///< of several right-hand sides, from 0
 };
 
 struct BicgstabOptions {
@@ -71,5 +73,23 @@ struct SolveResult {
 template <class T>
 SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x,
                      std::span<T> x_low = {}, const BicgstabOptions& options = {});
+
+/// Solves A X = B, one solve a column of B, x holding the initial guesses. All solves advance together and share every product
+/// with A, which is read from memory once for all of them; each ends by itself. Column for column the result is that of a solve
+/// of its own, in exact bit for bit. x_low is null, or has the shape of x. The callback is called for each column and stops
+/// only that one. Throws as the solve of one right-hand side.
+template <class T>
+std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
+                                  DenseMatrix<T>* x_low = nullptr, const BicgstabOptions& options = {});
+
+/// Mixed precision: the iteration runs in single precision, on `a_single` (A with every entry rounded: convert<float>) and M,
+/// at the memory traffic of single; x and b - A x are held and computed in double, with A itself, and replace the residual of
+/// the iteration where it has drifted or claims convergence, in every mode. So the solution is that of A x = b and its residual
+/// can become as small as in double, while ||A - A_single|| and the iteration's rounding cost iterations only. Throws
+/// InvalidArgument where an entry of A is finite and that of A_single is not; else as the solve in one precision.
+SolveResult bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                     std::span<const double> b, std::span<double> x, const BicgstabOptions& options = {});
+std::vector<SolveResult> bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                                  const DenseMatrix<double>& b, DenseMatrix<double>& x, const BicgstabOptions& options = {});
 
 }  // namespace solver

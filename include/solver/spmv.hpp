@@ -32,6 +32,17 @@ struct WorkBoundary {
     std::int64_t entry = 0;
 };
 
+/// One product of several that are made together: y = alpha A (x + x_low) + beta y_in. x_low may be empty, and y_in may be y.
+template <class T>
+struct SpmvTask {
+    T alpha = 1;
+    std::span<const T> x;
+    std::span<const T> x_low = {};
+    T beta = 0;
+    std::span<const T> y_in = {};  ///< not read where beta is 0
+    std::span<T> y;
+};
+
 /// A matrix made ready for many products: who works on which entries. Keeps a view; the matrix must outlive the plan unchanged.
 /// Building costs two binary searches a thread; it is const and may be used by several threads at once.
 template <class T>
@@ -50,6 +61,10 @@ public:
     /// exact: RN of the real number. compensated: as if in twice the working precision. r may be b, not x.
     void residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r,
                   Accuracy accuracy) const;
+
+    /// Each task as multiply and residual would do it by itself, with the same bits, but A is read from memory once for all
+    /// (sparse matrix times several vectors). No y overlaps an x, or what another task reads.
+    void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const;
 
     const CsrView<T>& matrix() const { return a_; }
     const Device& device() const { return device_; }

@@ -3,6 +3,7 @@
 /// The recursion of BiCGStab and nothing else: who checks it, replaces r and restarts is in solve.hpp.
 
 #include "bicgstab/backend.hpp"
+#include "bicgstab/task.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <cmath>
@@ -55,25 +56,25 @@ public:
     void continue_from_replaced(double r_norm) { r_norm_ = r_norm; }
 
     /// One step, two products with A. Half of it suffices where ||s||_2 <= target.
-    StepEnd step(double target) {
+    Task<StepEnd> step(double target) {
         const double rho = backend_.dot(shadow_, r);
-        if (vanishes(rho, shadow_norm_, r_norm_)) return breakdown_or_non_finite(rho);
+        if (vanishes(rho, shadow_norm_, r_norm_)) co_return breakdown_or_non_finite(rho);
         if (first_)
             backend_.copy(r, p_);
         else
             backend_.direction(r, rounded(rho / rho_ * (alpha_ / omega_)), rounded(omega_), v_, p_);
         rho_ = rho;
         backend_.precondition(p_, p_hat_);
-        backend_.multiply(p_hat_, v_);
+        co_await backend_.multiply(p_hat_, v_);
         const double shadow_v = backend_.dot(shadow_, v_);
         alpha_ = rounded(rho_ / shadow_v);
-        if (shadow_v == 0) return StepEnd::breakdown;
-        if (!std::isfinite(alpha_)) return breakdown_or_non_finite(shadow_v);
+        if (shadow_v == 0) co_return StepEnd::breakdown;
+        if (!std::isfinite(alpha_)) co_return breakdown_or_non_finite(shadow_v);
         backend_.subtract(rounded(alpha_), v_, r);  // r is s from here on
         s_norm_ = backend_.norm2(r);
-        if (!std::isfinite(s_norm_)) return StepEnd::non_finite;
-        if (s_norm_ <= target) return end_half(StepEnd::half);
-        return second_half();
+        if (!std::isfinite(s_norm_)) co_return StepEnd::non_finite;
+        if (s_norm_ <= target) co_return end_half(StepEnd::half);
+        co_return co_await second_half();
     }
 
     /// The norm of (w_i x_i).
@@ -81,9 +82,6 @@ public:
         backend_.multiply_elements(weights, x, t_);
         return backend_.norm2(t_);
     }
-
-    /// A vector that a step overwrites; weighted_norm too.
-    Vector& scratch() { return t_; }
 
     double r_norm() const { return r_norm_; }
 
@@ -114,21 +112,21 @@ private:
         return end;
     }
 
-    StepEnd second_half() {
+    Task<StepEnd> second_half() {
         backend_.precondition(r, s_hat_);
-        backend_.multiply(s_hat_, t_);
+        co_await backend_.multiply(s_hat_, t_);
         const double t_norm = backend_.norm2(t_);
         const double ts = backend_.dot(t_, r);
         omega_ = rounded(ts / t_norm / t_norm);
-        if (!std::isfinite(t_norm)) return end_half(StepEnd::non_finite);
-        if (vanishes(ts, t_norm, s_norm_)) return end_half(breakdown_or_non_finite(ts));
-        if (!std::isfinite(omega_) || omega_ == 0) return end_half(StepEnd::breakdown);
+        if (!std::isfinite(t_norm)) co_return end_half(StepEnd::non_finite);
+        if (vanishes(ts, t_norm, s_norm_)) co_return end_half(breakdown_or_non_finite(ts));
+        if (!std::isfinite(omega_) || omega_ == 0) co_return end_half(StepEnd::breakdown);
         backend_.add_both(rounded(alpha_), p_hat_, rounded(omega_), s_hat_, z);
         backend_.subtract(rounded(omega_), t_, r);
         previous_norm_ = r_norm_;
         r_norm_ = backend_.norm2(r);
         first_ = false;
-        return std::isfinite(r_norm_) ? StepEnd::full : StepEnd::non_finite;
+        co_return std::isfinite(r_norm_) ? StepEnd::full : StepEnd::non_finite;
     }
 
     B& backend_;

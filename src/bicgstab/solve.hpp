@@ -4,6 +4,7 @@
 
 #include "bicgstab/drift.hpp"
 #include "bicgstab/recursion.hpp"
+#include "bicgstab/task.hpp"
 #include "solver/bicgstab.hpp"
 
 #include <algorithm>
@@ -12,10 +13,11 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 namespace solver {
 
-/// The outer part of BiCGStab on a backend. x (a pair if `pair`) is changed only here, in groups: x += z / scale, where the
+/// The outer part of BiCGStab on a backend. x is changed only here, in groups: x += z / scale, where the
 /// recursion runs on scale * residual, a power of two that brings its norm near 1, so that no dot product over- or underflows.
 ///
 /// Every decision is taken in the step that gives rise to it, on norms that are exact in exact. "Verify" means: add z to x,
@@ -35,84 +37,85 @@ class BicgstabSolve {
 public:
     using Value = typename B::Value;
     using Vector = typename B::Vector;
+    using Solution = typename B::Solution;
+    using Wide = typename B::Wide;
 
     static constexpr double restart_factor = 10;
     static constexpr double progress_factor = 32;
     static constexpr int max_fruitless = 12;
 
-    BicgstabSolve(B& backend, const BicgstabOptions& options, bool pair)
+    /// `column` only marks the records.
+    BicgstabSolve(B& backend, const BicgstabOptions& options, std::int64_t column)
         : backend_(backend),
           options_(options),
-          replaces_(options.accuracy != Accuracy::fast),
+          column_(column),
+          replaces_(options.accuracy != Accuracy::fast || holds_x_wider),
           recursion_(backend),
-          x_(backend.vector()),
-          best_(backend.vector()),
+          residual_(backend.residual_vector()),
+          x_(backend.solution()),
+          best_(backend.solution()),
           drift_(unit_roundoff<Value>) {
         if (replaces_) weights_ = backend.column_norms();
-        if (pair) {
-            x_low_ = backend.vector();
-            best_low_ = backend.vector();
-        }
     }
 
     /// From the initial guess to the best x found.
-    SolveResult run(std::span<const Value> initial) {
+    Task<SolveResult> run(std::span<const Wide> initial) {
         backend_.load(initial, x_);
         b_norm_ = backend_.right_hand_side_norm();
         if (b_norm_ == 0) backend_.set_zero(x_);
-        backend_.residual(x_, x_low_, recursion_.scratch());
-        best_norm_ = reference_norm_ = backend_.true_norm(recursion_.scratch());
+        co_await backend_.residual(x_, residual_);
+        best_norm_ = reference_norm_ = backend_.true_norm(residual_);
         keep_as_best(best_norm_);
         result_.recursive_residual = relative(best_norm_);
-        if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !solution_is_finite())
-            return finish(SolveStatus::non_finite);
-        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false});
-        if (meets_tolerance(best_norm_)) return finish(SolveStatus::converged);
+        if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !backend_.is_finite(x_))
+            co_return finish(SolveStatus::non_finite);
+        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false, column_});
+        if (meets_tolerance(best_norm_)) co_return finish(SolveStatus::converged);
         begin();
-        return iterate(wanted);
+        co_return co_await iterate(wanted);
     }
 
-    void store_solution(std::span<Value> x, std::span<Value> x_low) const {
-        backend_.store(best_, x);
-        if (!x_low.empty()) backend_.store(best_low_, x_low);
-    }
+    /// The best x found.
+    const Solution& solution() const { return best_; }
 
 private:
     enum class Reason { none, claim, drift, progress, breakdown, non_finite, last };
 
-    SolveResult iterate(bool wanted) {
+    static constexpr bool holds_x_wider = !std::is_same_v<Value, Wide>;
+
+    Task<SolveResult> iterate(bool wanted) {
         while (wanted && result_.iterations < options_.max_iterations) {
-            const StepEnd end = recursion_.step(target());
+            const StepEnd end = co_await recursion_.step(target());
             verified_ = false;
             result_.recursive_residual = relative(recursion_.r_norm() / scale_);
-            Iteration record{++result_.iterations, result_.recursive_residual, -1, false};
-            const std::optional<SolveStatus> status = decide(end, record);
+            Iteration record{++result_.iterations, result_.recursive_residual, -1, false, column_};
+            const std::optional<SolveStatus> status = co_await decide(end, record);
             wanted = report(record);
-            if (status) return finish(*status);
+            if (status) co_return finish(*status);
         }
-        if (!verified_ && meets_tolerance(verify())) return finish(SolveStatus::converged);
-        return finish(SolveStatus::iteration_limit);
+        if (!verified_) co_await verify();
+        co_return finish(meets_tolerance(best_norm_) ? SolveStatus::converged : SolveStatus::iteration_limit);
     }
 
-    std::optional<SolveStatus> decide(StepEnd end, Iteration& record) {
+    Task<std::optional<SolveStatus>> decide(StepEnd end, Iteration& record) {
         const Reason reason = reason_to_verify(end);
-        if (reason == Reason::none) return std::nullopt;
-        const double norm = verify();
+        if (reason == Reason::none) co_return std::nullopt;
+        const double norm = co_await verify();
         record.true_residual = relative(norm);
-        if (meets_tolerance(norm)) return SolveStatus::converged;
-        if (reason == Reason::last) return std::nullopt;
+        if (meets_tolerance(norm)) co_return SolveStatus::converged;
+        if (reason == Reason::last) co_return std::nullopt;
         const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
         const double promised = broke ? 0 : recursion_.r_norm() / scale_;
-        if (!fruitful(promised)) return broke ? broken(reason) : SolveStatus::stagnated;
+        if (!fruitful(promised)) co_return broke ? broken(reason) : SolveStatus::stagnated;
         const bool begins = broke || end == StepEnd::half || !(norm <= restart_factor * promised);
         record.replaced = !broke && (begins || replaces_ || reason == Reason::claim);
         result_.restarts += broke;
         result_.replacements += record.replaced;
         if (begins)
-            restart_from_best(norm);
+            co_await restart_from_best(norm);
         else if (record.replaced)
             replace(norm);
-        return std::nullopt;
+        co_return std::nullopt;
     }
 
     Reason reason_to_verify(StepEnd end) {
@@ -129,28 +132,22 @@ private:
                drift_.step(recursion_.weighted_norm(weights_, recursion_.z), recursion_.terms(), recursion_.r_norm());
     }
 
-    /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in the recursion's
-    /// scratch.
-    double verify() {
-        backend_.add_to_solution(static_cast<Value>(1 / scale_), recursion_.z, x_, x_low_);
+    /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in residual_.
+    Task<double> verify() {
+        backend_.add_to_solution(1 / scale_, recursion_.z, x_);
         backend_.set_zero(recursion_.z);
-        backend_.residual(x_, x_low_, recursion_.scratch());
+        co_await backend_.residual(x_, residual_);
         verified_ = true;
-        if (!solution_is_finite()) return std::numeric_limits<double>::infinity();
-        const double norm = backend_.true_norm(recursion_.scratch());
+        if (!backend_.is_finite(x_)) co_return std::numeric_limits<double>::infinity();
+        const double norm = backend_.true_norm(residual_);
         if (norm < best_norm_) keep_as_best(norm);
-        return norm;
-    }
-
-    bool solution_is_finite() {
-        return std::isfinite(backend_.norm2(x_)) && (x_low_.empty() || std::isfinite(backend_.norm2(x_low_)));
+        co_return norm;
     }
 
     void keep_as_best(double norm) {
         best_norm_ = norm;
         best_is_new_ = true;
         backend_.copy(x_, best_);
-        if (!x_low_.empty()) backend_.copy(x_low_, best_low_);
     }
 
     /// Counts; false once too many verifications in a row were fruitless.
@@ -168,18 +165,18 @@ private:
         return reason == Reason::non_finite ? SolveStatus::non_finite : SolveStatus::breakdown;
     }
 
-    void restart_from_best(double norm) {
+    Task<bool> restart_from_best(double norm) {
         if (norm != best_norm_) {
             backend_.copy(best_, x_);
-            if (!x_low_.empty()) backend_.copy(best_low_, x_low_);
-            backend_.residual(x_, x_low_, recursion_.scratch());
+            co_await backend_.residual(x_, residual_);
         }
         begin();
+        co_return true;
     }
 
-    /// From the best x, whose true residual is in the scratch.
+    /// From the best x, whose residual is in residual_.
     void begin() {
-        constexpr int limit = std::numeric_limits<Value>::max_exponent - 4;
+        constexpr int limit = std::numeric_limits<Wide>::max_exponent - 4;
         scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), -limit, limit));
         const double r_norm = take_residual(best_norm_);
         recursion_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
@@ -188,11 +185,10 @@ private:
 
     void replace(double norm) { recursion_.continue_from_replaced(take_residual(norm)); }
 
-    /// r = scale * the scratch, whose norm is given. Returns ||r||.
+    /// r = scale * residual_, whose norm is given. Returns ||r||.
     double take_residual(double norm) {
-        backend_.copy(recursion_.scratch(), recursion_.r);
-        backend_.scale(static_cast<Value>(scale_), recursion_.r);
-        if (replaces_) drift_.reset(scale_ * norm, x_low_.empty() ? scale_ * recursion_.weighted_norm(weights_, x_) : 0);
+        backend_.take(scale_, residual_, recursion_.r);
+        if (replaces_) drift_.reset(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
         return scale_ * norm;
     }
 
@@ -213,13 +209,13 @@ private:
 
     B& backend_;
     const BicgstabOptions& options_;
+    std::int64_t column_;
     bool replaces_;  ///< r, where it has drifted
     Recursion<B> recursion_;
-    Vector x_;
-    Vector x_low_;
+    typename B::Residual residual_;
+    Solution x_;
+    Solution best_;
     Vector weights_;
-    Vector best_;
-    Vector best_low_;
     ResidualDrift drift_;
     SolveResult result_;
     double b_norm_ = 0;

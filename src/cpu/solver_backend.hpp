@@ -2,6 +2,8 @@
 
 /// BiCGStab's backend on the processor.
 
+#include "bicgstab/shared_products.hpp"
+#include "bicgstab/task.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/numeric/error_free.hpp"
@@ -17,44 +19,39 @@
 
 namespace solver {
 
+/// Vectors and the operations on them that do not ask how x is held.
 template <class T>
-class CpuSolverBackend {
+class CpuVectors {
 public:
     using Value = T;
     using Vector = std::vector<T>;
 
-    CpuSolverBackend(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, Accuracy accuracy)
-        : a_(a),
-          m_(m),
-          b_(b),
-          accuracy_(accuracy),
-          true_accuracy_(accuracy == Accuracy::exact ? accuracy : Accuracy::compensated) {}
+    CpuVectors(SharedProducts<T>& products, const Preconditioner<T>& m, Accuracy accuracy)
+        : accuracy_(accuracy),
+          true_accuracy_(accuracy == Accuracy::exact ? accuracy : Accuracy::compensated),
+          products_(products),
+          m_(m) {}
 
-    Vector vector() const { return Vector(b_.size()); }
-    void load(std::span<const T> source, Vector& out) const { std::copy(source.begin(), source.end(), out.begin()); }
-    void store(const Vector& x, std::span<T> target) const { std::copy(x.begin(), x.end(), target.begin()); }
+    Vector vector() const { return Vector(static_cast<std::size_t>(products_.plan().matrix().rows)); }
     void copy(const Vector& x, Vector& out) const { out = x; }
     void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
 
-    void multiply(const Vector& x, Vector& out) const { a_.multiply(T(1), x, T(0), out, accuracy_); }
+    Pause multiply(const Vector& x, Vector& out) const {
+        products_.add({.x = x, .y = out}, accuracy_);
+        return {};
+    }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
-    void residual(const Vector& x, const Vector& x_low, Vector& out) const { a_.residual(b_, x, x_low, out, true_accuracy_); }
-    double right_hand_side_norm() const { return solver::norm2(b_, true_accuracy_, a_.device()); }
 
     Vector column_norms() const {
-        const CsrView<T>& a = a_.matrix();
+        const CsrView<T>& a = products_.plan().matrix();
         Vector norms = vector();
         for (std::int64_t k = 0; k < a.nonzeros(); ++k) norms[a.column_indices[k]] += magnitude(a.values[k]);
         return norms;
     }
 
-    double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, a_.device()); }
-    double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, a_.device()); }
-    double true_norm(const Vector& x) const { return solver::norm2(span(x), true_accuracy_, a_.device()); }
+    double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
+    double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }
 
-    void scale(T alpha, Vector& out) const {
-        update(out, [=](T element, std::int64_t) { return mul_rn(alpha, element); });
-    }
     void subtract(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
         update(out, [=](T element, std::int64_t i) { return add_rn(element, -mul_rn(alpha, xs[i])); });
@@ -80,17 +77,6 @@ public:
         update(out,
                [=](T element, std::int64_t i) { return add_rn(rs[i], mul_rn(beta, add_rn(element, -mul_rn(omega, vs[i])))); });
     }
-    void add_to_solution(T alpha, const Vector& z, Vector& x, Vector& x_low) const {
-        if (x_low.empty()) return add(alpha, z, x);
-        const T* zs = z.data();
-        T* lows = x_low.data();
-        update(x, [=](T element, std::int64_t i) {
-            const Split<T> sum = two_sum(element, mul_rn(alpha, zs[i]));
-            const Split<T> pair = fast_two_sum(sum.value, add_rn(sum.error, lows[i]));
-            lows[i] = pair.error;
-            return pair.value;
-        });
-    }
     void fill_random(std::uint64_t seed, Vector& out) const {
         update(out, [=](T, std::int64_t i) {
             std::uint64_t bits = (seed << 40) + static_cast<std::uint64_t>(i) + 1;
@@ -102,19 +88,137 @@ public:
         });
     }
 
-private:
-    static std::span<const T> span(const Vector& x) { return x; }
-
-    template <class F>
-    void update(Vector& out, const F& f) const {
-        cpu::update(std::span<T>(out), a_.device(), f);
+protected:
+    template <class U>
+    static std::span<const U> span(const std::vector<U>& x) {
+        return x;
     }
 
-    const SpmvPlan<T>& a_;
-    const Preconditioner<T>& m_;
-    std::span<const T> b_;
+    const Device& device() const { return products_.plan().device(); }
+
+    template <class U, class F>
+    void update(std::vector<U>& out, const F& f) const {
+        cpu::update(std::span<U>(out), device(), f);
+    }
+
     Accuracy accuracy_;
     Accuracy true_accuracy_;
+    SharedProducts<T>& products_;
+
+private:
+    const Preconditioner<T>& m_;
+};
+
+/// x as one vector, or, as_pair, as the unevaluated sum of two.
+template <class T>
+class CpuSolverBackend : public CpuVectors<T> {
+    using Base = CpuVectors<T>;
+
+public:
+    using Vector = typename Base::Vector;
+    using Wide = T;
+    struct Solution {
+        Vector x;
+        Vector low;  ///< empty where there is none
+    };
+    using Residual = Vector;
+
+    CpuSolverBackend(SharedProducts<T>& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair,
+                     Accuracy accuracy)
+        : Base(products, m, accuracy), b_(b), as_pair_(as_pair) {}
+
+    using Base::copy;
+    using Base::set_zero;
+
+    Solution solution() const { return {this->vector(), as_pair_ ? this->vector() : Vector()}; }
+    Residual residual_vector() const { return this->vector(); }
+    void load(std::span<const T> source, Solution& x) const { x.x.assign(source.begin(), source.end()); }
+    void copy(const Solution& x, Solution& out) const { out = x; }
+    void set_zero(Solution& x) const {
+        set_zero(x.x);
+        set_zero(x.low);
+    }
+
+    Pause residual(const Solution& x, Residual& out) const {
+        this->products_.add({.alpha = -1, .x = x.x, .x_low = x.low, .beta = 1, .y_in = b_, .y = out}, this->true_accuracy_);
+        return {};
+    }
+    void take(double scale, const Residual& residual, Vector& out) const {
+        const T* rs = residual.data();
+        const T factor = static_cast<T>(scale);
+        this->update(out, [=](T, std::int64_t i) { return mul_rn(factor, rs[i]); });
+    }
+    double right_hand_side_norm() const { return solver::norm2(b_, this->true_accuracy_, this->device()); }
+    double true_norm(const Residual& x) const { return solver::norm2(this->span(x), this->true_accuracy_, this->device()); }
+    bool is_finite(const Solution& x) const {
+        return std::isfinite(this->norm2(x.x)) && (x.low.empty() || std::isfinite(this->norm2(x.low)));
+    }
+    double rounding_terms(const Vector& weights, const Solution& x) const {
+        if (as_pair_) return 0;
+        Vector terms = this->vector();
+        this->multiply_elements(weights, x.x, terms);
+        return this->norm2(terms);
+    }
+
+    void add_to_solution(double scale, const Vector& z, Solution& x) const {
+        const T alpha = static_cast<T>(scale);
+        if (!as_pair_) return this->add(alpha, z, x.x);
+        const T* zs = z.data();
+        T* lows = x.low.data();
+        this->update(x.x, [=](T element, std::int64_t i) {
+            const Split<T> sum = two_sum(element, mul_rn(alpha, zs[i]));
+            const Split<T> pair = fast_two_sum(sum.value, add_rn(sum.error, lows[i]));
+            lows[i] = pair.error;
+            return pair.value;
+        });
+    }
+
+private:
+    std::span<const T> b_;
+    bool as_pair_;
+};
+
+/// The recursion in float, with the matrix rounded to float; x, b and b - A x in double, with A itself.
+class CpuMixedBackend : public CpuVectors<float> {
+public:
+    using Wide = double;
+    using Solution = std::vector<double>;
+    using Residual = std::vector<double>;
+
+    CpuMixedBackend(SharedProducts<double>& products, SharedProducts<float>& products_in_float, const Preconditioner<float>& m,
+                    std::span<const double> b, Accuracy accuracy)
+        : CpuVectors<float>(products_in_float, m, accuracy), residuals_(products), b_(b) {}
+
+    using CpuVectors<float>::copy;
+    using CpuVectors<float>::set_zero;
+
+    Solution solution() const { return Solution(b_.size()); }
+    Residual residual_vector() const { return Residual(b_.size()); }
+    void load(std::span<const double> source, Solution& x) const { x.assign(source.begin(), source.end()); }
+    void copy(const Solution& x, Solution& out) const { out = x; }
+    void set_zero(Solution& x) const { std::fill(x.begin(), x.end(), 0.0); }
+
+    Pause residual(const Solution& x, Residual& out) const {
+        residuals_.add({.alpha = -1, .x = x, .beta = 1, .y_in = b_, .y = out}, true_accuracy_);
+        return {};
+    }
+    void take(double scale, const Residual& residual, Vector& out) const {
+        const double* rs = residual.data();
+        update(out, [=](float, std::int64_t i) { return static_cast<float>(mul_rn(scale, rs[i])); });
+    }
+    double right_hand_side_norm() const { return solver::norm2(b_, true_accuracy_, device()); }
+    double true_norm(const Residual& x) const { return solver::norm2(span(x), true_accuracy_, device()); }
+    bool is_finite(const Solution& x) const { return std::isfinite(solver::norm2(span(x), true_accuracy_, device())); }
+    double rounding_terms(const Vector&, const Solution&) const { return 0; }
+
+    void add_to_solution(double scale, const Vector& z, Solution& x) const {
+        const float* zs = z.data();
+        update(x, [=](double element, std::int64_t i) { return add_rn(element, mul_rn(scale, static_cast<double>(zs[i]))); });
+    }
+
+private:
+    SharedProducts<double>& residuals_;
+    std::span<const double> b_;
 };
 
 }  // namespace solver

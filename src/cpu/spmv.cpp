@@ -31,29 +31,48 @@ void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundar
     }
 }
 
+/// Entries that stay in the nearest cache while every task passes over them.
+inline constexpr std::int64_t entries_a_pass = 2048;
+
+/// Rows first..last-1 for every task, in passes of whole groups of rows, so that the bits are those of one pass.
 template <class Acc, class T>
-void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task) {
+void multiply_rows_for_all(const CsrView<T>& a, std::int64_t first, std::int64_t last, std::span<const RowTask<T>> tasks) {
+    constexpr auto lanes = static_cast<std::int64_t>(max_lanes<typename Acc::D>);
+    const CsrRows<T> rows(a);
+    while (first < last) {
+        std::int64_t end = tasks.size() == 1 ? last : first + lanes;
+        while (end < last && a.row_offsets[end] - a.row_offsets[first] < entries_a_pass) end += lanes;
+        end = std::min(end, last);
+        for (const RowTask<T>& task : tasks) multiply_rows<Acc>(rows, first, end, task);
+        first = end;
+    }
+}
+
+template <class Acc, class T>
+void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<T>> tasks) {
     using Scalar = typename Acc::Scalar;
     const std::size_t threads = boundaries.size() - 1;
     const CsrRows<T> rows(a);
-    std::vector<Scalar> first_part(threads);
-    std::vector<Scalar> last_part(threads);
-    const auto part_of_row = [&](std::int64_t row, std::int64_t begin, std::int64_t end) {
-        const std::int64_t start = a.row_offsets[row];
-        return sum_entries<Acc>(rows, start, begin - start, end - start, task);
-    };
+    std::vector<std::vector<Scalar>> first_part(tasks.size(), std::vector<Scalar>(threads));
+    std::vector<std::vector<Scalar>> last_part(tasks.size(), std::vector<Scalar>(threads));
     cpu::parallel_for(static_cast<int>(threads), [&](int t) {
+        const auto sum_part = [&](std::vector<std::vector<Scalar>>& parts, std::int64_t row, std::int64_t begin,
+                                  std::int64_t end) {
+            const std::int64_t start = a.row_offsets[row];
+            for (std::size_t i = 0; i < tasks.size(); ++i)
+                parts[i][t] = sum_entries<Acc>(rows, start, begin - start, end - start, tasks[i]);
+        };
         auto [row, entry] = boundaries[t];
         const WorkBoundary end = boundaries[t + 1];
         if (row < a.rows && entry > a.row_offsets[row]) {
-            first_part[t] = part_of_row(row, entry, std::min(end.entry, a.row_offsets[row + 1]));
+            sum_part(first_part, row, entry, std::min(end.entry, a.row_offsets[row + 1]));
             if (row++ == end.row) return;
         }
-        multiply_rows<Acc>(rows, row, end.row, task);
+        multiply_rows_for_all<Acc>(a, row, end.row, tasks);
         if (end.row < a.rows && end.entry > a.row_offsets[end.row])
-            last_part[t] = part_of_row(end.row, a.row_offsets[end.row], end.entry);
+            sum_part(last_part, end.row, a.row_offsets[end.row], end.entry);
     });
-    join_shared_rows(a, boundaries, first_part, last_part, task);
+    for (std::size_t i = 0; i < tasks.size(); ++i) join_shared_rows(a, boundaries, first_part[i], last_part[i], tasks[i]);
 }
 
 template <class Acc, class T>
@@ -66,9 +85,10 @@ void multiply_dense(const DenseView<T>& a, int threads, const RowTask<T>& task) 
 }
 
 template <class T>
-void multiply_csr_in(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, const RowTask<T>& task, Accuracy accuracy) {
+void multiply_csr_in(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<T>> tasks,
+                     Accuracy accuracy) {
     with_lanes<T, row_lanes>(accuracy,
-                             [&](auto lanes) { multiply_between<typename decltype(lanes)::type>(a, boundaries, task); });
+                             [&](auto lanes) { multiply_between<typename decltype(lanes)::type>(a, boundaries, tasks); });
 }
 
 template <class T>
@@ -76,13 +96,13 @@ void multiply_dense_in(const DenseView<T>& a, int threads, const RowTask<T>& tas
     with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_dense<typename decltype(lanes)::type>(a, threads, task); });
 }
 
-void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task,
+void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<double>> tasks,
                 Accuracy accuracy) {
-    multiply_csr_in(a, boundaries, task, accuracy);
+    multiply_csr_in(a, boundaries, tasks, accuracy);
 }
-void csr_float(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task,
+void csr_float(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<float>> tasks,
                Accuracy accuracy) {
-    multiply_csr_in(a, boundaries, task, accuracy);
+    multiply_csr_in(a, boundaries, tasks, accuracy);
 }
 void dense_double(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
     multiply_dense_in(a, threads, task, accuracy);
@@ -105,13 +125,13 @@ HWY_EXPORT(dense_float);
 
 namespace cpu {
 
-void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task,
+void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<double>> tasks,
               Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(csr_double)(a, boundaries, task, accuracy);
+    HWY_DYNAMIC_DISPATCH(csr_double)(a, boundaries, tasks, accuracy);
 }
-void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task,
+void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<float>> tasks,
               Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(csr_float)(a, boundaries, task, accuracy);
+    HWY_DYNAMIC_DISPATCH(csr_float)(a, boundaries, tasks, accuracy);
 }
 void multiply(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
     HWY_DYNAMIC_DISPATCH(dense_double)(a, threads, task, accuracy);

@@ -9,10 +9,11 @@
 
 namespace solver::cpu {
 
-/// A sparse product: thread t works between boundaries t and t + 1. The partial sums of a shared row are merged in order.
-void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, const RowTask<double>& task,
+/// Sparse products: thread t works between boundaries t and t + 1. The partial sums of a shared row are merged in order.
+void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<double>> tasks,
               Accuracy accuracy);
-void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, const RowTask<float>& task, Accuracy accuracy);
+void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<float>> tasks,
+              Accuracy accuracy);
 
 /// A dense product, equal numbers of rows a thread.
 void multiply(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy);

@@ -1,0 +1,37 @@
+#pragma once
+
+/// Products with one matrix that several solves wait for.
+
+#include "solver/accuracy.hpp"
+#include "solver/spmv.hpp"
+
+#include <array>
+#include <vector>
+
+namespace solver {
+
+template <class T>
+class SharedProducts {
+public:
+    explicit SharedProducts(const SpmvPlan<T>& a) : a_(a) {}
+
+    /// To be made by the next run(). What it refers to stays where it is until then.
+    void add(const SpmvTask<T>& task, Accuracy accuracy) { tasks_[static_cast<std::size_t>(accuracy)].push_back(task); }
+
+    /// Makes all of them; A is read once for each accuracy.
+    void run() {
+        for (const Accuracy accuracy : all_accuracies) {
+            auto& tasks = tasks_[static_cast<std::size_t>(accuracy)];
+            if (!tasks.empty()) a_.multiply(tasks, accuracy);
+            tasks.clear();
+        }
+    }
+
+    const SpmvPlan<T>& plan() const { return a_; }
+
+private:
+    const SpmvPlan<T>& a_;
+    std::array<std::vector<SpmvTask<T>>, all_accuracies.size()> tasks_;
+};
+
+}  // namespace solver
