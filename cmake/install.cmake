@@ -12,7 +12,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/solverConfig.cmake.in ${
   INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/solverConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/solverConfig.cmake ${PROJECT_BINARY_DIR}/solverConfigVersion.cmake
-  DESTINATION ${package_folder})
+  ${CMAKE_CURRENT_LIST_DIR}/FindKLU.cmake DESTINATION ${package_folder})
 
 # A static library passes its own needs on to every user, a shared one keeps them private. The file finds its prefix from where it
 # lies, so that the installed tree can be moved.

@@ -11,6 +11,7 @@
 #include "solver/gemv.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/preparation.hpp"
 #include "solver/reduce.hpp"
 #include "solver/spmv.hpp"
 #include "solver/triangular_solve.hpp"

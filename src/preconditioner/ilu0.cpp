@@ -4,6 +4,7 @@
 #include "solver/numeric/accumulators.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
+#include "sorted_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -71,23 +72,6 @@ private:
     std::int64_t products_ = 0;
     bool products_are_exact_ = true;
 };
-
-template <class T>
-bool has_sorted_rows(const CsrView<T>& a) {
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t k = a.row_offsets[i] + 1; k < a.row_offsets[i + 1]; ++k)
-            if (a.column_indices[k - 1] >= a.column_indices[k]) return false;
-    return true;
-}
-
-template <class T>
-CsrMatrix<T> with_sorted_rows(const CsrView<T>& a) {
-    std::vector<Entry<T>> entries;
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            entries.push_back({static_cast<std::int32_t>(i), a.column_indices[k], a.values[k]});
-    return csr_from_entries<T>(a.rows, a.columns, entries);
-}
 
 /// A stored row: sorted columns and their values.
 template <class T>

@@ -1,0 +1,24 @@
+# SuiteSparse::KLU: KLU (LGPL-2.1+) with AMD, BTF, COLAMD and SuiteSparse_config; static libraries where there are any.
+# SuiteSparse before 7 has neither CMake packages nor pkg-config files.
+include(FindPackageHandleStandardArgs)
+
+find_path(KLU_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse)
+set(KLU_LIBRARIES "")
+set(_klu_required KLU_INCLUDE_DIR)
+foreach(_klu_name klu amd btf colamd suitesparseconfig)
+  string(TOUPPER ${_klu_name} _klu_upper)
+  find_library(KLU_${_klu_upper}_LIBRARY NAMES lib${_klu_name}.a ${_klu_name})
+  mark_as_advanced(KLU_${_klu_upper}_LIBRARY)
+  list(APPEND KLU_LIBRARIES ${KLU_${_klu_upper}_LIBRARY})
+  list(APPEND _klu_required KLU_${_klu_upper}_LIBRARY)
+endforeach()
+mark_as_advanced(KLU_INCLUDE_DIR)
+
+find_package_handle_standard_args(KLU REQUIRED_VARS ${_klu_required}
+  REASON_FAILURE_MESSAGE "on Debian: apt install libsuitesparse-dev")
+
+if(KLU_FOUND AND NOT TARGET SuiteSparse::KLU)
+  add_library(SuiteSparse::KLU INTERFACE IMPORTED)
+  set_target_properties(SuiteSparse::KLU PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${KLU_INCLUDE_DIR}"
+    INTERFACE_LINK_LIBRARIES "${KLU_LIBRARIES}")
+endif()

@@ -1,0 +1,28 @@
+#include "preparation/fill_order.hpp"
+
+#include "solver/error.hpp"
+
+#include <amd.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <new>
+
+namespace solver::preparation {
+
+FillOrder approximate_minimum_degree(const std::vector<std::int32_t>& offsets, const std::vector<std::int32_t>& columns) {
+    const auto n = static_cast<std::int32_t>(offsets.size()) - 1;
+    FillOrder result;
+    result.order.resize(static_cast<std::size_t>(n));
+    if (n == 0) return result;
+    std::array<double, AMD_INFO> info;
+    const int status = amd_order(n, offsets.data(), columns.data(), result.order.data(), nullptr, info.data());
+    if (status == AMD_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (status != AMD_OK)
+        throw Error(fmt::format("prepare: AMD refused the pattern of a {} x {} matrix (status {})", n, n, status));
+    result.fill.factor_entries = 2 * info[AMD_LNZ] + n;
+    result.fill.flops = info[AMD_NDIV] + 2 * info[AMD_NMULTSUBS_LU];
+    return result;
+}
+
+}  // namespace solver::preparation
