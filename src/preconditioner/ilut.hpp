@@ -1,0 +1,34 @@
+#pragma once
+
+/// Incomplete factors L U ~ A whose pattern follows the numbers: a threshold and a limit on the length of rows.
+
+#include "preconditioner/ilu0.hpp"
+#include "solver/preconditioner.hpp"
+
+#include <cstdint>
+
+namespace solver {
+
+/// p, the most entries that ILUT keeps in a row of L, and in a row of U beside the diagonal: `fill_factor` times the mean
+/// number of entries of a row of A, rounded up.
+template <class T>
+std::int64_t longest_ilut_row(const CsrView<T>& a, double fill_factor);
+
+/// ILUT(tau, p) of a matrix in the order it has (Saad, Numer. Linear Algebra Appl. 1(4), 1994; Iterative Methods for Sparse
+/// Linear Systems, 2nd ed., sec. 10.4), tau = options.drop_tolerance, p = longest_ilut_row(a, options.fill_factor). Row by row,
+/// with w the row of A and norm the mean magnitude of its stored entries:
+///  - for k < i in rising order where w_k is not zero: if |w_k| < tau norm, w_k = 0; else l_ik = RN(w_k / u_kk) and
+///    w_j = RN(w_j - RN(l_ik u_kj)) for all j > k in U's row k;
+///  - of the w_j right of the diagonal, those with |w_j| < tau norm are dropped; of the l and of the w_j the p largest in
+///    magnitude are kept each, of equal ones those of the lower columns; zeros are never kept;
+///  - the diagonal is always kept; where |u_ii| <= u norm, u the unit roundoff, it becomes (1e-4 + tau) norm, with its sign
+///    (Saad's remedy; 1 in a row of zeros).
+/// Every operation is rounded as written and in this order, so the factors are the same on every machine. tau = 0 and p = n
+/// give the complete factors.
+///
+/// Throws InvalidArgument where an entry is or becomes Inf or NaN (the row is named, counted from 1), where tau or the fill
+/// factor is negative or not a number, and, before it starts, where L and U could take more than options.memory_limit.
+template <class T>
+IluFactors<T> factor_ilut(const CsrView<T>& a, const PreconditionerOptions& options);
+
+}  // namespace solver
