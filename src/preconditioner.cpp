@@ -3,6 +3,7 @@
 #include "cpu/floating_point_guard.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/ilu0.hpp"
+#include "preconditioner/isai.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "solver/error.hpp"
 
@@ -55,8 +56,9 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         case PreconditionerKind::jacobi:
             return std::make_unique<Jacobi<T>>(a, device);
         case PreconditionerKind::ilu0:
-            return std::make_unique<Ilu0<T>>(a, accuracy, device);
+            return std::make_unique<LuPreconditioner<T>>("ilu0", factor_ilu0(a, accuracy), device);
         case PreconditionerKind::isai:
+            return std::make_unique<Isai<T>>(a, accuracy, device);
         case PreconditionerKind::ilut:
         case PreconditionerKind::klu:
             throw NotSupported(fmt::format("preconditioner {}: not built yet", to_string(kind)));

@@ -171,6 +171,11 @@ TYPED_TEST(Ilu0Factors, CostLittleForAFullRowAndColumn) {
     EXPECT_EQ(factors.upper.values.back(), T(1.5));
 }
 
+constexpr auto all_kinds = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
+                            PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu};
+constexpr auto kinds_in_natural_order = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
+                                         PreconditionerKind::isai};
+
 template <class T>
 std::vector<T> applied(PreconditionerKind kind, const CsrMatrix<T>& a, std::vector<T> r, Accuracy accuracy) {
     std::vector<T> z(r.size(), T(99));
@@ -188,8 +193,7 @@ std::string refusal(PreconditionerKind kind, const CsrMatrix<double>& a) {
 }
 
 TEST(Preconditioner, NamesAreReadBack) {
-    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
-        EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
+    for (const auto kind : all_kinds) EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
     EXPECT_THROW(preconditioner_from_text("ilu"), InvalidArgument);
 }
 
@@ -223,18 +227,17 @@ TEST(Preconditioner, RefusalsNameTheRow) {
     EXPECT_THAT(refusal(PreconditionerKind::ilu0, overflows),
                 HasSubstr("row 2 (counted from 1) has an entry that is not finite"));
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
-    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
-        EXPECT_THAT(refusal(kind, wide), HasSubstr("1 x 2"));
+    for (const auto kind : kinds_in_natural_order) EXPECT_THAT(refusal(kind, wide), HasSubstr("1 x 2"));
 }
 
 TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
-    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
+    for (const auto kind : kinds_in_natural_order)
         EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
 }
 
 TEST(Preconditioner, OfNothingIsNothing) {
-    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0})
+    for (const auto kind : kinds_in_natural_order)
         EXPECT_TRUE(applied<double>(kind, CsrMatrix<double>{}, {}, Accuracy::exact).empty());
 }
 

@@ -2,7 +2,7 @@
 
 /// Incomplete factors L U ~ A whose pattern follows the numbers: a threshold and a limit on the length of rows.
 
-#include "preconditioner/ilu0.hpp"
+#include "preconditioner/lu_factors.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <cstdint>

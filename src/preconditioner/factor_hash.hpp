@@ -1,0 +1,47 @@
+#pragma once
+
+/// A number that stands for all the bits of matrices.
+
+#include "solver/csr_matrix.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+namespace solver {
+
+/// A 64-bit hash of a sequence of words, the same on every machine. Not proof against anyone who wants a collision.
+class Hash {
+public:
+    /// A bijection of the state for any word, and the other way round: two sequences that differ in one word never collide.
+    void add(std::uint64_t word) {
+        word *= 0x9E3779B97F4A7C15u;
+        word ^= word >> 32;
+        state_ = std::rotl((state_ ^ word) * 0x94D049BB133111EBu, 27);
+    }
+
+    template <class T>
+    void add(const CsrView<T>& matrix) {
+        using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        add(static_cast<std::uint64_t>(matrix.rows));
+        for (const std::int64_t offset : matrix.row_offsets) add(static_cast<std::uint64_t>(offset));
+        for (const std::int32_t column : matrix.column_indices) add(static_cast<std::uint64_t>(column));
+        for (const T value : matrix.values) add(std::bit_cast<Bits>(value));
+    }
+
+    std::uint64_t value() const { return state_ ^ (state_ >> 32); }
+
+private:
+    std::uint64_t state_ = 0xBF58476D1CE4E5B9u;
+};
+
+/// The hash of two factors, one after the other.
+template <class T>
+std::uint64_t hash_of(const CsrView<T>& first, const CsrView<T>& second) {
+    Hash hash;
+    hash.add(first);
+    hash.add(second);
+    return hash.value();
+}
+
+}  // namespace solver

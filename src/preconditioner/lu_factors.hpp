@@ -1,0 +1,51 @@
+#pragma once
+
+/// Triangular factors, and the preconditioner that solves with them.
+
+#include "preconditioner/check.hpp"
+#include "preconditioner/factor_hash.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/triangular_solve.hpp"
+
+#include <utility>
+
+namespace solver {
+
+template <class T>
+struct IluFactors {
+    CsrMatrix<T> lower;  ///< strictly lower; its diagonal of ones is not stored
+    CsrMatrix<T> upper;  ///< with the diagonal; columns are sorted in both
+};
+
+/// z = U^-1 (L^-1 r)
+template <class T>
+class LuPreconditioner final : public Preconditioner<T> {
+public:
+    /// `name` is for messages and stays the caller's.
+    LuPreconditioner(const char* name, IluFactors<T> factors, const Device& device)
+        : name_(name),
+          factors_(std::move(factors)),
+          lower_(factors_.lower, Triangle::lower, Diagonal::unit, device),
+          upper_(factors_.upper, Triangle::upper, Diagonal::stored, device) {}
+
+    LuPreconditioner(const LuPreconditioner&) = delete;  // the plans look at the factors
+    LuPreconditioner& operator=(const LuPreconditioner&) = delete;
+
+    void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
+        check_lengths(name_, static_cast<std::size_t>(factors_.upper.rows), r.size(), z.size());
+        lower_.solve(r, z, accuracy);
+        upper_.solve(z, z, accuracy);
+    }
+
+    std::int64_t factor_entries() const override { return factors_.lower.nonzeros() + factors_.upper.nonzeros(); }
+    std::uint64_t factor_hash() const override { return hash_of(factors_.lower.view(), factors_.upper.view()); }
+
+private:
+    const char* name_;
+    IluFactors<T> factors_;
+    TriangularSolvePlan<T> lower_;
+    TriangularSolvePlan<T> upper_;
+};
+
+}  // namespace solver
