@@ -5,6 +5,7 @@
 #include "preconditioner/ilu0.hpp"
 #include "preconditioner/isai.hpp"
 #include "preconditioner/jacobi.hpp"
+#include "preconditioner/klu.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ PreconditionerKind preconditioner_from_text(std::string_view text) {
 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
-                                                       const Device& device, const PreconditionerOptions&) {
+                                                       const Device& device, const PreconditionerOptions& options) {
     const cpu::FloatingPointGuard guard;
     if (a.rows != a.columns)
         throw DimensionMismatch(
@@ -59,8 +60,9 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
             return std::make_unique<LuPreconditioner<T>>("ilu0", factor_ilu0(a, accuracy), device);
         case PreconditionerKind::isai:
             return std::make_unique<Isai<T>>(a, accuracy, device);
-        case PreconditionerKind::ilut:
         case PreconditionerKind::klu:
+            return make_klu(a, prepare(a, Ordering::amd), options, device);
+        case PreconditionerKind::ilut:
             throw NotSupported(fmt::format("preconditioner {}: not built yet", to_string(kind)));
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));

@@ -27,6 +27,12 @@ public:
     using InvalidArgument::InvalidArgument;
 };
 
+/// More memory would be needed than was allowed or is there.
+class ResourceLimit : public InvalidArgument {
+public:
+    using InvalidArgument::InvalidArgument;
+};
+
 /// Something this build, device or version cannot do.
 class NotSupported : public Error {
 public:

@@ -17,12 +17,12 @@ inline double memory_limit_in_bytes(std::int64_t memory_limit) {
     return 0.5 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
-/// Throws InvalidArgument where `needed` bytes are more than the limit; `help` says what makes them fewer.
+/// Throws ResourceLimit where `needed` bytes are more than the limit; `help` says what makes them fewer.
 inline void require_memory(const char* name, double needed, std::int64_t memory_limit, const char* help) {
     constexpr double gigabyte = 1e9;
     const double limit = memory_limit_in_bytes(memory_limit);
     if (needed > limit)
-        throw InvalidArgument(fmt::format(
+        throw ResourceLimit(fmt::format(
             "preconditioner {}: the factors may take {:.3g} GB and the limit is {:.3g} GB; {}, or raise the memory limit", name,
             needed / gigabyte, limit / gigabyte, help));
 }

@@ -1,0 +1,259 @@
+#include "preconditioner/klu.hpp"
+
+#include "preconditioner/memory_limit.hpp"
+#include "preconditioner/prepared.hpp"
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <fmt/format.h>
+#include <klu.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace solver {
+namespace {
+
+// While U is taken out: KLU's own factors (an index and a double an entry), L, and U twice.
+constexpr double bytes_per_entry = 24;
+
+// KLU keeps its factors in units of 8 bytes and counts them in 32 bits; an entry takes 1.5 of them.
+constexpr double most_entries = std::numeric_limits<std::int32_t>::max() / 1.5 * 0.999;
+
+constexpr const char* help = "use ilut, which keeps fewer";
+
+/// KLU's state. It takes the matrix by columns.
+class KluFactorization {
+public:
+    explicit KluFactorization(CsrMatrix<double> columns)
+        : n_(static_cast<int>(columns.rows)),
+          offsets_(columns.row_offsets.begin(), columns.row_offsets.end()),
+          rows_(std::move(columns.column_indices)),
+          values_(std::move(columns.values)) {
+        klu_defaults(&common_);
+        common_.btf = 0;
+        common_.scale = -1;      // done by the preparation
+        common_.memgrow = 1e30;  // growth is refused (KLU_TOO_LARGE): the capacity asked for is a limit
+        common_.initmem_amd = 1;
+        symbolic_ = klu_analyze_given(n_, offsets_.data(), rows_.data(), nullptr, nullptr, &common_);
+        if (symbolic_ == nullptr) fail();
+    }
+    ~KluFactorization() {
+        free_numeric();
+        klu_free_symbolic(&symbolic_, &common_);
+    }
+    KluFactorization(const KluFactorization&) = delete;
+    KluFactorization& operator=(const KluFactorization&) = delete;
+
+    /// Factors with room for so many entries of L and U; false where they are not enough.
+    bool try_factor(double capacity) {
+        // KLU makes room for Lnz entries and a column each of L and U, and wants room for a full column at every step. Memory
+        // not written to costs nothing.
+        symbolic_->Lnz[0] = capacity / 2;
+        numeric_ = klu_factor(offsets_.data(), rows_.data(), values_.data(), symbolic_, &common_);
+        if (common_.status == KLU_TOO_LARGE) return false;
+        if (numeric_ == nullptr && common_.status < KLU_OK) fail();
+        return true;
+    }
+
+    bool is_singular() const { return common_.status == KLU_SINGULAR; }
+    int rank() const { return common_.numerical_rank; }
+    int dependent_column() const { return common_.singular_col; }
+    int lower_entries() const { return numeric_->lnz; }
+    int upper_entries() const { return numeric_->unz; }
+
+    /// L with its ones, by columns.
+    CsrMatrix<double> lower_by_columns() {
+        CsrMatrix<double> l = with_room(numeric_->lnz);
+        std::vector<int> offsets(static_cast<std::size_t>(n_) + 1);
+        extract(offsets.data(), l.column_indices.data(), l.values.data(), nullptr, nullptr, nullptr);
+        l.row_offsets.assign(offsets.begin(), offsets.end());
+        return l;
+    }
+
+    /// U by columns.
+    CsrMatrix<double> upper_by_columns() {
+        CsrMatrix<double> u = with_room(numeric_->unz);
+        std::vector<int> offsets(static_cast<std::size_t>(n_) + 1);
+        extract(nullptr, nullptr, nullptr, offsets.data(), u.column_indices.data(), u.values.data());
+        u.row_offsets.assign(offsets.begin(), offsets.end());
+        return u;
+    }
+
+    /// Which row of the matrix became the k-th row of L, and which column the k-th of U.
+    const int* row_order() const { return numeric_->Pnum; }
+    const int* column_order() const { return symbolic_->Q; }
+
+    void free_numeric() {
+        if (numeric_ != nullptr) klu_free_numeric(&numeric_, &common_);
+    }
+
+private:
+    CsrMatrix<double> with_room(int entries) const {
+        CsrMatrix<double> matrix;
+        matrix.rows = matrix.columns = n_;
+        matrix.column_indices.resize(static_cast<std::size_t>(entries));
+        matrix.values.resize(static_cast<std::size_t>(entries));
+        return matrix;
+    }
+
+    void extract(int* lp, int* li, double* lx, int* up, int* ui, double* ux) {
+        if (klu_extract(numeric_, symbolic_, lp, li, lx, up, ui, ux, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                        nullptr, &common_) == 0)
+            fail();
+    }
+
+    [[noreturn]] void fail() const {
+        if (common_.status == KLU_OUT_OF_MEMORY)
+            throw ResourceLimit(fmt::format("preconditioner klu: the system gave no memory for the factors; {}", help));
+        throw Error(fmt::format("preconditioner klu: KLU refused a {} x {} matrix (status {})", n_, n_, common_.status));
+    }
+
+    int n_;
+    std::vector<int> offsets_;
+    std::vector<int> rows_;
+    std::vector<double> values_;
+    klu_common common_;
+    klu_symbolic* symbolic_ = nullptr;
+    klu_numeric* numeric_ = nullptr;
+};
+
+void remove_diagonal(CsrMatrix<double>& matrix) {
+    std::int64_t kept = 0;
+    std::int64_t begin = 0;
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        const std::int64_t end = matrix.row_offsets[i + 1];
+        for (std::int64_t k = begin; k < end; ++k) {
+            if (matrix.column_indices[k] == i) continue;
+            matrix.column_indices[kept] = matrix.column_indices[k];
+            matrix.values[kept++] = matrix.values[k];
+        }
+        begin = end;
+        matrix.row_offsets[i + 1] = kept;
+    }
+    matrix.column_indices.resize(static_cast<std::size_t>(kept));
+    matrix.values.resize(static_cast<std::size_t>(kept));
+}
+
+/// The rows of a factor that came by columns, rounded to T.
+template <class T>
+CsrMatrix<T> rows_of(CsrMatrix<double> columns) {
+    CsrMatrix<T> rows;
+    if constexpr (std::is_same_v<T, double>)
+        rows = transpose(columns.view());
+    else
+        rows = transpose(convert<T>(std::exchange(columns, {}).view()).view());
+    for (const T value : rows.values)
+        if (!is_finite(value))
+            throw InvalidArgument(
+                "preconditioner klu: the factors have an entry that is not finite; A is too close to singular for this "
+                "precision; use double, or ilut");
+    return rows;
+}
+
+template <class T>
+void require_pivots(const CsrMatrix<T>& upper) {
+    for (std::int64_t i = 0; i < upper.rows; ++i)
+        if (upper.values[upper.row_offsets[i]] == 0)
+            throw InvalidArgument(
+                fmt::format("preconditioner klu: pivot {} is zero when rounded to single precision: A is too close "
+                            "to singular; use double, or ilut",
+                            i + 1));
+}
+
+void require_full_structural_rank(const Preparation& preparation) {
+    const auto n = static_cast<std::int64_t>(preparation.row_order.size());
+    if (preparation.structural_rank < n)
+        throw InvalidArgument(fmt::format(
+            "preconditioner klu: A is structurally singular: its {} rows have structural rank {}, so no values in these "
+            "places make it regular; use ilut or none",
+            n, preparation.structural_rank));
+}
+
+void require_full_rank(const KluFactorization& klu, const Preparation& preparation) {
+    if (!klu.is_singular()) return;
+    throw InvalidArgument(fmt::format(
+        "preconditioner klu: A is numerically singular: after {} of {} pivots nothing but zeros is left in column {} "
+        "(counted from 1); use ilut or none",
+        klu.rank(), preparation.row_order.size(), preparation.column_order[klu.dependent_column()] + 1));
+}
+
+/// Room for several times the prediction first: it is only reserved, and more would be for nothing on nearly every matrix.
+void factor_within_limit(KluFactorization& klu, double predicted_entries, double allowed_entries) {
+    constexpr double growth = 4;
+    double capacity = predicted_entries;
+    do {
+        capacity = std::min(growth * capacity, allowed_entries);
+        if (klu.try_factor(capacity)) return;
+    } while (capacity < allowed_entries);
+    throw ResourceLimit(fmt::format(
+        "preconditioner klu: pivoting fills in more than predicted: {:.3g} entries of L and U were expected, {:.3g} are "
+        "allowed and not enough; {}, or raise the memory limit",
+        predicted_entries, allowed_entries, help));
+}
+
+CsrMatrix<double> in_double(CsrMatrix<double> matrix) { return matrix; }
+CsrMatrix<double> in_double(const CsrMatrix<float>& matrix) { return convert<double>(matrix.view()); }
+
+std::vector<std::int32_t> composed(const std::vector<std::int32_t>& order, const int* then) {
+    std::vector<std::int32_t> result(order.size());
+    for (std::size_t k = 0; k < result.size(); ++k) result[k] = order[then[k]];
+    return result;
+}
+
+}  // namespace
+
+FactorPrediction predict_klu(const Preparation& preparation) {
+    if (!preparation.fill) throw InvalidArgument("predict klu: the preparation knows no fill; make it with Ordering::amd");
+    const double entries = preparation.fill->factor_entries;
+    return {entries, preparation.fill->flops, bytes_per_entry * entries};
+}
+
+template <class T>
+FactorPrediction predict_klu(const CsrView<T>& a) {
+    return predict_klu(prepare(a, Ordering::amd));
+}
+
+template <class T>
+KluFactors<T> factor_klu(const CsrView<T>& a, const Preparation& preparation, std::int64_t memory_limit) {
+    require_full_structural_rank(preparation);
+    const FactorPrediction predicted = predict_klu(preparation);
+    require_memory("klu", predicted.bytes, memory_limit, help);
+    KluFactors<T> result{{}, preparation};
+    if (a.rows == 0) return result;
+    const double allowed_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes_per_entry, most_entries);
+    KluFactorization klu(transpose(in_double(prepared_matrix(a, preparation)).view()));
+    factor_within_limit(klu, predicted.entries, allowed_entries);
+    require_full_rank(klu, preparation);
+    result.preparation.row_order = composed(preparation.row_order, klu.row_order());
+    result.preparation.column_order = composed(preparation.column_order, klu.column_order());
+    CsrMatrix<double> lower = klu.lower_by_columns();
+    remove_diagonal(lower);
+    result.factors.lower = rows_of<T>(std::move(lower));
+    CsrMatrix<double> upper = klu.upper_by_columns();
+    klu.free_numeric();
+    result.factors.upper = rows_of<T>(std::move(upper));
+    require_pivots(result.factors.upper);
+    return result;
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_klu(const CsrView<T>& a, const Preparation& preparation,
+                                            const PreconditionerOptions& options, const Device& device) {
+    KluFactors<T> made = factor_klu(a, preparation, options.memory_limit);
+    auto inner = std::make_unique<LuPreconditioner<T>>("klu", std::move(made.factors), device);
+    return std::make_unique<Prepared<T>>("klu", made.preparation, std::move(inner), device);
+}
+
+template FactorPrediction predict_klu(const CsrView<float>&);
+template FactorPrediction predict_klu(const CsrView<double>&);
+template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t);
+template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t);
+template std::unique_ptr<Preconditioner<float>> make_klu(const CsrView<float>&, const Preparation&,
+                                                         const PreconditionerOptions&, const Device&);
+template std::unique_ptr<Preconditioner<double>> make_klu(const CsrView<double>&, const Preparation&,
+                                                          const PreconditionerOptions&, const Device&);
+
+}  // namespace solver

@@ -1,0 +1,50 @@
+#pragma once
+
+/// Complete factors through KLU.
+
+#include "preconditioner/lu_factors.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/preparation.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace solver {
+
+/// What a complete factorisation would take.
+struct FactorPrediction {
+    double entries = 0;  ///< of L and U
+    double flops = 0;
+    double bytes = 0;  ///< at the peak, while the factors are made
+};
+
+/// From a preparation with Ordering::amd (InvalidArgument without). Pivoting off the diagonal can make it more: on most
+/// matrices it stays below, as the pattern of A + A^T was counted; measured, up to four times more on matrices of zeros and
+/// ones.
+FactorPrediction predict_klu(const Preparation& preparation);
+
+/// The same where there is no preparation yet.
+template <class T>
+FactorPrediction predict_klu(const CsrView<T>& a);
+
+template <class T>
+struct KluFactors {
+    IluFactors<T> factors;
+    Preparation preparation;  ///< with KLU's pivots: L U is the matrix prepared by this one, up to rounding
+};
+
+/// LU with partial pivoting, the diagonal preferred (KLU: Davis, Palamadai Natarajan, ACM TOMS 37(3), 2010), of the prepared
+/// matrix, in double; float factors are rounded afterwards. No block triangular form: one L and one U.
+///
+/// Throws ResourceLimit before it starts where the prediction exceeds the memory limit (PreconditionerOptions), and later where
+/// pivoting fills in more than that; InvalidArgument where A is singular, structurally or by an exactly zero pivot, or where
+/// factors overflow.
+template <class T>
+KluFactors<T> factor_klu(const CsrView<T>& a, const Preparation& preparation, std::int64_t memory_limit);
+
+/// factor_klu as a preconditioner of A. preparation: prepare(a, Ordering::amd).
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_klu(const CsrView<T>& a, const Preparation& preparation,
+                                            const PreconditionerOptions& options, const Device& device);
+
+}  // namespace solver
