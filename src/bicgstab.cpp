@@ -1,5 +1,6 @@
 #include "solver/bicgstab.hpp"
 
+#include "bicgstab/run.hpp"
 #include "bicgstab/solve.hpp"
 #include "cpu/floating_point_guard.hpp"
 #include "cpu/solver_backend.hpp"
@@ -96,32 +97,6 @@ std::vector<SolveResult> solve_together(std::deque<Column<B>>& columns, const Ma
     return results;
 }
 
-/// One pair of spans a right-hand side.
-template <class T>
-struct Unknown {
-    std::span<const T> b;
-    std::span<T> x;
-    std::span<T> x_low = {};
-};
-
-template <class T>
-std::vector<SolveResult> solve_all(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const Unknown<T>> unknowns,
-                                   const BicgstabOptions& options) {
-    const cpu::FloatingPointGuard guard;
-    SharedProducts<T> products(a);
-    std::deque<Column<CpuSolverBackend<T>>> columns;
-    for (const Unknown<T>& unknown : unknowns)
-        columns.emplace_back(CpuSolverBackend<T>(products, m, unknown.b, !unknown.x_low.empty(), options.accuracy), unknown.x,
-                             options, std::ssize(columns));
-    auto results = solve_together(columns, [&] { products.run(); });
-    for (std::size_t i = 0; i < unknowns.size(); ++i) {
-        const auto& [x, low] = columns[i].solution();
-        std::copy(x.begin(), x.end(), unknowns[i].x.begin());
-        std::copy(low.begin(), low.end(), unknowns[i].x_low.begin());
-    }
-    return results;
-}
-
 void check_rounded(const CsrView<double>& a, const CsrView<float>& a_single) {
     if (a_single.rows != a.rows || a_single.columns != a.columns || a_single.nonzeros() != a.nonzeros())
         throw DimensionMismatch(fmt::format(
@@ -133,28 +108,6 @@ void check_rounded(const CsrView<double>& a, const CsrView<float>& a_single) {
                 fmt::format("bicgstab: the entry {:g} of A in column {} is beyond the range of single precision; scale A, or "
                             "work in double",
                             a.values[k], a.column_indices[k] + 1));
-}
-
-std::vector<SolveResult> solve_all_mixed(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
-                                         const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
-                                         const BicgstabOptions& options) {
-    const cpu::FloatingPointGuard guard;
-    check_rounded(a.matrix(), a_single.matrix());
-    SharedProducts<double> residuals(a);
-    SharedProducts<float> products(a_single);
-    std::deque<Column<CpuMixedBackend>> columns;
-    for (const Unknown<double>& unknown : unknowns)
-        columns.emplace_back(CpuMixedBackend(residuals, products, m, unknown.b, options.accuracy), unknown.x, options,
-                             std::ssize(columns));
-    auto results = solve_together(columns, [&] {
-        residuals.run();
-        products.run();
-    });
-    for (std::size_t i = 0; i < unknowns.size(); ++i) {
-        const std::vector<double>& x = columns[i].solution();
-        std::copy(x.begin(), x.end(), unknowns[i].x.begin());
-    }
-    return results;
 }
 
 }  // namespace
@@ -176,52 +129,106 @@ std::string_view to_string(SolveStatus status) {
 }
 
 template <class T>
-SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low,
-                     const BicgstabOptions& options) {
+std::vector<SolveResult> run_bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const Unknown<T>> unknowns,
+                                      const BicgstabOptions& options) {
+    const cpu::FloatingPointGuard guard;
+    SharedProducts<T> products(a);
+    std::deque<Column<CpuSolverBackend<T>>> columns;
+    for (const Unknown<T>& unknown : unknowns)
+        columns.emplace_back(CpuSolverBackend<T>(products, m, unknown.b, !unknown.x_low.empty(), options.accuracy), unknown.x,
+                             options, std::ssize(columns));
+    auto results = solve_together(columns, [&] { products.run(); });
+    for (std::size_t i = 0; i < unknowns.size(); ++i) {
+        const auto& [x, low] = columns[i].solution();
+        std::copy(x.begin(), x.end(), unknowns[i].x.begin());
+        std::copy(low.begin(), low.end(), unknowns[i].x_low.begin());
+    }
+    return results;
+}
+
+std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
+                                      const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
+                                      const BicgstabOptions& options) {
+    const cpu::FloatingPointGuard guard;
+    check_rounded(a.matrix(), a_single.matrix());
+    SharedProducts<double> residuals(a);
+    SharedProducts<float> products(a_single);
+    std::deque<Column<CpuMixedBackend>> columns;
+    for (const Unknown<double>& unknown : unknowns)
+        columns.emplace_back(CpuMixedBackend(residuals, products, m, unknown.b, options.accuracy), unknown.x, options,
+                             std::ssize(columns));
+    auto results = solve_together(columns, [&] {
+        residuals.run();
+        products.run();
+    });
+    for (std::size_t i = 0; i < unknowns.size(); ++i) {
+        const std::vector<double>& x = columns[i].solution();
+        std::copy(x.begin(), x.end(), unknowns[i].x.begin());
+    }
+    return results;
+}
+
+template <class T>
+Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const BicgstabOptions& options) {
     const std::size_t n = checked_order(a.matrix());
     check_vector("b", b.size(), n);
     check_vector("x", x.size(), n);
     if (!x_low.empty()) check_vector("x_low", x_low.size(), n);
     check_options(options);
-    const Unknown<T> unknown{b, x, x_low};
-    return std::move(solve_all<T>(a, m, std::span(&unknown, 1), options).front());
+    return {b, x, x_low};
+}
+
+template <class T>
+std::vector<Unknown<T>> checked_unknowns(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x,
+                                         DenseMatrix<T>* x_low, const BicgstabOptions& options) {
+    const std::size_t n = checked_order(a.matrix());
+    check_shape("B", b, n, b.columns);
+    check_shape("X", x, n, b.columns);
+    if (x_low != nullptr) check_shape("X_low", *x_low, n, b.columns);
+    check_options(options);
+    std::vector<Unknown<T>> unknowns;
+    for (std::int64_t j = 0; j < b.columns; ++j)
+        unknowns.push_back({column_of(b, j), column_of(x, j), x_low != nullptr ? column_of(*x_low, j) : std::span<T>()});
+    return unknowns;
+}
+
+template <class T>
+SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                     const BicgstabOptions& options) {
+    const Unknown<T> unknown = checked_unknown(a, b, x, x_low, options);
+    return std::move(run_bicgstab<T>(a, m, std::span(&unknown, 1), options).front());
 }
 
 template <class T>
 std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
                                   DenseMatrix<T>* x_low, const BicgstabOptions& options) {
-    const std::size_t n = checked_order(a.matrix());
-    check_shape("B", b, n, b.columns);
-    check_shape("x", x, n, b.columns);
-    if (x_low != nullptr) check_shape("x_low", *x_low, n, b.columns);
-    check_options(options);
-    std::vector<Unknown<T>> unknowns;
-    for (std::int64_t j = 0; j < b.columns; ++j)
-        unknowns.push_back({column_of(b, j), column_of(x, j), x_low != nullptr ? column_of(*x_low, j) : std::span<T>()});
-    return solve_all<T>(a, m, unknowns, options);
+    return run_bicgstab<T>(a, m, checked_unknowns(a, b, x, x_low, options), options);
 }
 
 SolveResult bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
                      std::span<const double> b, std::span<double> x, const BicgstabOptions& options) {
-    const std::size_t n = checked_order(a.matrix());
-    check_vector("b", b.size(), n);
-    check_vector("x", x.size(), n);
-    check_options(options);
-    const Unknown<double> unknown{b, x};
-    return std::move(solve_all_mixed(a, a_single, m, std::span(&unknown, 1), options).front());
+    const Unknown<double> unknown = checked_unknown(a, b, x, {}, options);
+    return std::move(run_bicgstab(a, a_single, m, std::span(&unknown, 1), options).front());
 }
 
 std::vector<SolveResult> bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
                                   const DenseMatrix<double>& b, DenseMatrix<double>& x, const BicgstabOptions& options) {
-    const std::size_t n = checked_order(a.matrix());
-    check_shape("B", b, n, b.columns);
-    check_shape("x", x, n, b.columns);
-    check_options(options);
-    std::vector<Unknown<double>> unknowns;
-    for (std::int64_t j = 0; j < b.columns; ++j) unknowns.push_back({column_of(b, j), column_of(x, j)});
-    return solve_all_mixed(a, a_single, m, unknowns, options);
+    return run_bicgstab(a, a_single, m, checked_unknowns<double>(a, b, x, nullptr, options), options);
 }
 
+template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,
+                                        const BicgstabOptions&);
+template Unknown<double> checked_unknown(const SpmvPlan<double>&, std::span<const double>, std::span<double>, std::span<double>,
+                                         const BicgstabOptions&);
+template std::vector<Unknown<float>> checked_unknowns(const SpmvPlan<float>&, const DenseMatrix<float>&, DenseMatrix<float>&,
+                                                      DenseMatrix<float>*, const BicgstabOptions&);
+template std::vector<Unknown<double>> checked_unknowns(const SpmvPlan<double>&, const DenseMatrix<double>&,
+                                                       DenseMatrix<double>&, DenseMatrix<double>*, const BicgstabOptions&);
+template std::vector<SolveResult> run_bicgstab(const SpmvPlan<float>&, const Preconditioner<float>&,
+                                               std::span<const Unknown<float>>, const BicgstabOptions&);
+template std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>&, const Preconditioner<double>&,
+                                               std::span<const Unknown<double>>, const BicgstabOptions&);
 template SolveResult bicgstab(const SpmvPlan<float>&, const Preconditioner<float>&, std::span<const float>, std::span<float>,
                               std::span<float>, const BicgstabOptions&);
 template SolveResult bicgstab(const SpmvPlan<double>&, const Preconditioner<double>&, std::span<const double>,

@@ -13,5 +13,6 @@
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 #include "solver/reduce.hpp"
+#include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 #include "solver/triangular_solve.hpp"
