@@ -8,11 +8,34 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <string>
 
 namespace solver {
 
+namespace {
+
+/// The open file that a path such as /dev/stdout or /dev/fd/3 stands for, which must not be replaced by another; else -1.
+int descriptor_named(const std::filesystem::path& path) {
+    if (path == "/dev/stdout") return STDOUT_FILENO;
+    if (path == "/dev/stderr") return STDERR_FILENO;
+    const std::filesystem::path folder = path.parent_path();
+    if (folder != "/dev/fd" && folder != "/proc/self/fd") return -1;
+    const std::string name = path.filename().string();
+    int descriptor = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), descriptor);
+    return error == std::errc() && end == name.data() + name.size() ? descriptor : -1;
+}
+
+}  // namespace
+
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), target_(path) {
+    if (const int named = descriptor_named(path); named >= 0) {
+        descriptor_ = ::fcntl(named, F_DUPFD_CLOEXEC, 0);
+        if (descriptor_ < 0) fail("cannot be written");
+        return;
+    }
     std::error_code unresolved;  // a path that does not exist yet has nothing to resolve
     if (auto resolved = std::filesystem::canonical(path, unresolved); !unresolved) target_ = std::move(resolved);
     struct stat status {};

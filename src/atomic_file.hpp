@@ -10,8 +10,9 @@ namespace solver {
 
 /// What is written goes to a temporary file in the folder of `path`, which commit() renames to `path`; until then an existing
 /// file keeps its content, and without commit() the temporary file is removed. A new file has the permissions of the one it
-/// replaces. A symbolic link is followed. What is neither a file nor a folder (a pipe, /dev/null, /dev/stdout) is written to
-/// directly. All functions throw FileError.
+/// replaces. A symbolic link is followed. What is neither a file nor a folder (a pipe, /dev/null) is written to
+/// directly, and so is an open file named by its descriptor (/dev/stdout, /dev/stderr, /dev/fd/N), wherever it leads. All
+/// functions throw FileError.
 class AtomicFile {
 public:
     explicit AtomicFile(const std::filesystem::path& path);

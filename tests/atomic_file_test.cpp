@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 namespace solver {
 namespace {
@@ -60,6 +62,19 @@ TEST_F(AtomicFileTest, ReplacesTheFileOnlyWhenCommitted) {
     write_file(file_, "new");
     EXPECT_EQ(content(file_), "new");
     EXPECT_EQ(files(), 1);
+}
+
+TEST_F(AtomicFileTest, WritesToOpenFilesNamedByTheirDescriptorsWhereTheyAre) {
+    std::FILE* open_file = std::fopen(file_.c_str(), "w");
+    ASSERT_NE(open_file, nullptr);
+    std::fputs("before ", open_file);
+    std::fflush(open_file);
+    write_file("/dev/fd/" + std::to_string(fileno(open_file)), "written ");
+    std::fputs("after", open_file);
+    std::fclose(open_file);
+    EXPECT_EQ(content(file_), "before written after");
+    EXPECT_EQ(files(), 1);
+    EXPECT_THROW(write_file("/dev/fd/9999", "x"), FileError);
 }
 
 TEST_F(AtomicFileTest, KeepsTheOldFileWhenTheDiskIsFull) {

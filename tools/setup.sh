@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 packages=(
     g++ cmake ninja-build pkg-config
     libboost-dev libboost-program-options-dev libfmt-dev libhwy-dev nettle-dev nlohmann-json3-dev zlib1g-dev
-    libbenchmark-dev libeigen3-dev libgmock-dev libgtest-dev libmpfr-dev libsuitesparse-dev
+    gnuplot-nox libbenchmark-dev libeigen3-dev libgmock-dev libgtest-dev libmpfr-dev libsuitesparse-dev
 )
 
 say() { printf '%s\n' "$*" >&2; }

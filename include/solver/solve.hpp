@@ -15,7 +15,7 @@
 namespace solver {
 
 struct SolveOptions {
-    BicgstabOptions iteration;
+    BicgstabOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically
     PreconditionerOptions factors = {};
     bool mixed = false;  ///< double only: matrix and preconditioner of the iteration in single precision (see bicgstab)

@@ -60,10 +60,10 @@ protected:
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
-    /// Runs `solver ARGUMENTS` in the folder, by the shell.
-    Finished run(const std::string& arguments) const {
-        const std::string command =
-            "cd '" + folder_.path().string() + "' && '" + SOLVER_COMMAND + "' " + arguments + " >.out 2>.err </dev/null";
+    /// Runs `solver ARGUMENTS` in the folder, by the shell, with variables set as in "A=1 B=2".
+    Finished run(const std::string& arguments, const std::string& environment = "") const {
+        const std::string command = "cd '" + folder_.path().string() + "' && " + environment + " '" + SOLVER_COMMAND + "' " +
+                                    arguments + " >.out 2>.err </dev/null";
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
     }
@@ -90,8 +90,8 @@ TEST_F(SolverCommand, PrintsATableOfPlainTextWhereThereIsNoTerminal) {
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.err, "");
     for (const char* text :
-         {"A.mtx", "40 x 40, 118 nonzeros", "A * ones", "BiCGStab, double precision, preconditioner jacobi", "compensated",
-          "cpu", "converged after", "true residual", "forward error", "floor", "time", "fingerprint"})
+         {"A.mtx", "40 x 40, 118 nonzeros", "A * ones", "BiCGStab, double precision, preconditioner auto", "attempts",
+          "compensated", "cpu", "converged after", "true residual", "forward error", "floor", "time", "fingerprint"})
         EXPECT_THAT(finished.out, HasSubstr(text));
     EXPECT_TRUE(
         std::none_of(finished.out.begin(), finished.out.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }));
@@ -172,9 +172,9 @@ TEST_F(SolverCommand, WritesTheSolutionAsMatrixMarket) {
 }
 
 TEST_F(SolverCommand, HistoryHasALineForEveryIteration) {
-    EXPECT_EQ(run("--matrix A.mtx --history history.csv --report report.json").status, 0);
+    EXPECT_EQ(run("--matrix A.mtx --preconditioner jacobi --history history.csv --report report.json").status, 0);
     const std::string history = read("history.csv");
-    EXPECT_THAT(history, StartsWith("iteration,recursive_residual,true_residual,replaced\n0,1,"));
+    EXPECT_THAT(history, StartsWith("accuracy,column,iteration,recursive_residual,true_residual,replaced\nfast,0,0,1,"));
     const int iterations = json::parse(read("report.json"))["iterations"];
     EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), iterations + 2);
 }
@@ -215,6 +215,102 @@ TEST_F(SolverCommand, RandomRightHandSidesAreThePublishedGenerators) {
 TEST_F(SolverCommand, ReadsTheRightHandSideFromAFile) {
     write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
     EXPECT_EQ(report("--matrix identity.mtx --rhs b.mtx")["solution_sha256"], ones_3_sha256);
+}
+
+TEST_F(SolverCommand, SolvesAllColumnsOfTheRightHandSideEachAsIfAlone) {
+    const std::string head = "%%MatrixMarket matrix array real general\n40 ";
+    std::string first, second;
+    for (int i = 1; i <= 40; ++i) {
+        first += std::to_string(i) + '\n';
+        second += std::to_string(1.0 / i) + '\n';
+    }
+    write("first.mtx", head + "1\n" + first);
+    write("second.mtx", head + "1\n" + second);
+    write("both.mtx", head + "2\n" + first + second);
+    const std::string exactly = "--matrix A.mtx --exact --quiet --preconditioner jacobi ";
+    EXPECT_EQ(run(exactly + "--rhs both.mtx --solution both_x.mtx --report report.json").status, 0);
+    EXPECT_EQ(run(exactly + "--rhs first.mtx --solution first_x.mtx").status, 0);
+    EXPECT_EQ(run(exactly + "--rhs second.mtx --solution second_x.mtx").status, 0);
+    const auto values = [&](const char* name) {
+        const std::string text = read(name);
+        return text.substr(text.find('\n', text.find('\n') + 1) + 1);
+    };
+    EXPECT_EQ(values("both_x.mtx"), values("first_x.mtx") + values("second_x.mtx"));
+    EXPECT_EQ(json::parse(read("report.json"))["right_hand_sides"].size(), 2u);
+    EXPECT_THAT(run("--matrix A.mtx --rhs both.mtx").out, HasSubstr("2 of 2 right-hand sides converged"));
+}
+
+TEST_F(SolverCommand, SolvesDenseMatrices) {
+    write("dense.mtx", "%%MatrixMarket matrix array real general\n2 2\n2\n1\n1\n3\n");
+    write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n4\n7\n");
+    EXPECT_EQ(run("--matrix dense.mtx --rhs b.mtx --solution x.mtx").status, 0);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array real general\n2 1\n1\n2\n");
+}
+
+TEST_F(SolverCommand, SolvesWhereTheDiagonalIsZeroAndSaysSo) {
+    write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1e8\n2 1 1\n2 2 1\n");
+    const Finished finished = run("--matrix zero.mtx --report report.json");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.out, HasSubstr("1 row (the first: 1) with zero on the diagonal"));
+    const json r = json::parse(read("report.json"));
+    EXPECT_EQ(r["structure"]["zero_diagonals"], 1);
+    EXPECT_EQ(r["structure"]["structural_rank"], 2);
+    EXPECT_EQ(r["attempts"].back()["results"][0]["status"], "converged");
+}
+
+TEST_F(SolverCommand, NamesStructurallySingularMatrices) {
+    write("singular.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n1 2 1\n3 2 1\n");
+    const Finished finished = run("--matrix singular.mtx --rhs ones");
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.out, AllOf(HasSubstr("structural rank 2"), HasSubstr("1 empty row (the first: 2)"),
+                                    HasSubstr("1 empty column (the first: 3)")));
+}
+
+TEST_F(SolverCommand, MixedPrecisionReachesDoublePrecisionResiduals) {
+    for (const char* accuracy : {"fast", "compensated", "exact"}) {
+        const json r =
+            report(std::string("--matrix A.mtx --precision mixed --preconditioner jacobi --rhs random --tolerance 1e-14 ") +
+                   "--accuracy " + accuracy);
+        EXPECT_EQ(r["status"], "converged");
+        EXPECT_LE(r["relative_residual"].get<double>(), 1e-14);
+    }
+}
+
+TEST_F(SolverCommand, ComparesTheModesAndTheReferences) {
+    const Finished finished = run("--matrix A.mtx --compare --reference --report report.json --history history.csv");
+    EXPECT_EQ(finished.status, 0);
+    for (const char* text :
+         {"fast", "compensated", "exact", "Eigen BiCGSTAB, klu", "KLU, refined", "true residual", "forward error"})
+        EXPECT_THAT(finished.out, HasSubstr(text));
+    const json r = json::parse(read("report.json"));
+    EXPECT_EQ(r["compared"].size(), 2u);
+    ASSERT_EQ(r["references"].size(), 2u);
+    EXPECT_LE(r["references"][0]["relative_residual"].get<double>(), 1e-10);
+    EXPECT_LE(r["references"][1]["relative_residual"].get<double>(), 1e-15);
+    EXPECT_THAT(read("history.csv"),
+                AllOf(HasSubstr("\nfast,0,1,"), HasSubstr("\ncompensated,0,1,"), HasSubstr("\nexact,0,1,")));
+}
+
+TEST_F(SolverCommand, MeasuresTheDistanceFromTheDirectSolutionWhereTheTrueOneIsUnknown) {
+    EXPECT_THAT(run("--matrix A.mtx --rhs random --reference").out, HasSubstr("off direct"));
+}
+
+TEST_F(SolverCommand, PlotsResidualsAndLeavesNothingElseBehind) {
+    if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
+    EXPECT_EQ(run("--matrix A.mtx --preconditioner none --compare --plot residuals.svg").status, 0);
+    EXPECT_THAT(read("residuals.svg"),
+                AllOf(HasSubstr("<svg"), HasSubstr("compensated: converged"), HasSubstr("true residual")));
+    EXPECT_EQ(run("--matrix A.mtx --preconditioner none --plot residuals.png").status, 0);
+    EXPECT_THAT(read("residuals.png"), StartsWith("\x89PNG"));
+    EXPECT_EQ(run("--matrix A.mtx --plot \"it's a plot.svg\"").status, 0);
+    EXPECT_THAT(read("it's a plot.svg"), HasSubstr("<svg"));
+}
+
+TEST_F(SolverCommand, SaysWhatIsMissingWhereThereIsNoGnuplotAndStillShowsTheResult) {
+    const Finished finished = run("--matrix A.mtx --plot residuals.svg", "PATH=/nowhere");
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.err, AllOf(StartsWith("solver: --plot"), HasSubstr("gnuplot"), HasSubstr("--history")));
+    EXPECT_THAT(finished.out, HasSubstr("converged"));
 }
 
 TEST_F(SolverCommand, ExactGivesTheSameBitsForEveryThreadCountAndKernel) {
@@ -259,6 +355,9 @@ TEST_P(BadUsage, IsRefusedInOneClearLine) {
     write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
     write("broken.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 5 1\n");
     write("b2.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
+    write("none.mtx", "%%MatrixMarket matrix array real general\n40 0\n");
+    write("one.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
+    write("two.mtx", "%%MatrixMarket matrix array real general\n3 2\n1\n1\n1\n1\n1\n1\n");
     const auto before = files();
     const Finished finished = run(GetParam().arguments);
     EXPECT_EQ(finished.status, 1);
@@ -284,7 +383,7 @@ const Refusal refusals[] = {
     {"ContradictoryShortForms", "--matrix A.mtx --compensated --exact", {"compensated and exact", "choose one"}},
     {"ContradictoryAccuracy", "--matrix A.mtx --accuracy fast --exact", {"fast and exact", "choose one"}},
     {"UnknownAccuracy", "--matrix A.mtx --accuracy superb", {"superb", "fast, compensated or exact"}},
-    {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double or single"}},
+    {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double, single or mixed"}},
     {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amg", {"amg", "jacobi"}},
     {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},
     {"UnknownDevice", "--matrix A.mtx --device gpu", {"gpu", "auto, cpu, cuda"}},
@@ -299,8 +398,8 @@ const Refusal refusals[] = {
     {"MatrixBroken", "--matrix broken.mtx", {"broken.mtx:4:", "5"}},
     {"MatrixIsAFolder", "--matrix .", {"expected a Matrix Market file"}},
     {"MatrixNotSquare", "--matrix wide.mtx", {"2 x 3", "square"}},
-    {"ZeroDiagonal", "--matrix zero_diagonal.mtx", {"diagonal", "row 1", "none"}},
-    {"RhsOfWrongSize", "--matrix A.mtx --rhs b2.mtx", {"b2.mtx", "2 values", "40"}},
+    {"ZeroDiagonal", "--matrix zero_diagonal.mtx --preconditioner jacobi", {"diagonal", "row 1", "none"}},
+    {"RhsOfWrongSize", "--matrix A.mtx --rhs b2.mtx", {"b2.mtx", "2 rows", "40"}},
     {"RhsMissing", "--matrix A.mtx --rhs nowhere.mtx", {"nowhere.mtx"}},
     {"InitialOfWrongSize", "--matrix A.mtx --initial b2.mtx", {"b2.mtx", "initial guess", "40"}},
     {"ReportIntoNoFolder", "--matrix A.mtx --report nowhere/report.json", {"--report", "nowhere/report.json"}},
@@ -311,6 +410,16 @@ const Refusal refusals[] = {
      "--matrix A.mtx --initial b2.mtx --history b2.mtx",
      {"--history", "replace", "--initial"}},
     {"TwoOutputsInOneFile", "--matrix A.mtx --report out --history ./out", {"--report and --history", "same file"}},
+    {"PlotOfAnUnknownKind", "--matrix A.mtx --plot a.pdf", {"--plot a.pdf", ".svg or .png"}},
+    {"PlotReplacesTheMatrix", "--matrix a.svg --plot a.svg", {"a.svg"}},
+    {"ReferenceInSingle", "--matrix A.mtx --reference --precision single", {"--reference", "double or mixed"}},
+    {"DropToleranceAboveOne", "--matrix A.mtx --drop-tolerance 2", {"--drop-tolerance 2", "from 0 to 1"}},
+    {"NoMemory", "--matrix A.mtx --memory-limit 0", {"--memory-limit 0", "gigabytes"}},
+    {"LimitTooSmallForTheFactors", "--matrix A.mtx --preconditioner klu --memory-limit 1e-6", {"klu", "limit", "ilut"}},
+    {"RhsWithoutColumns", "--matrix A.mtx --rhs none.mtx", {"none.mtx", "column"}},
+    {"OneGuessForTwoRightHandSides",
+     "--matrix identity.mtx --rhs two.mtx --initial one.mtx",
+     {"one.mtx: 1 columns", "2 right-hand sides"}},
     {"QuietStillTellsErrors", "--quiet --matrix nowhere.mtx", {"nowhere.mtx"}},
 };
 

@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace solver::command {
 namespace {
@@ -44,12 +46,34 @@ std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
 }
 
 template <class T>
-std::vector<T> read_for(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
-    auto vector = read_vector<T>(path, {.threads = threads});
-    if (std::ssize(vector) != rows)
-        throw DimensionMismatch(
-            fmt::format("{}: {} values, but {} needs {}, the rows of the matrix", path.string(), vector.size(), role, rows));
-    return vector;
+DenseMatrix<T> one_column(std::vector<T> values) {
+    const auto rows = std::ssize(values);
+    return {rows, 1, std::move(values)};
+}
+
+template <class T>
+DenseMatrix<T> as_dense(const CsrMatrix<T>& sparse) {
+    DenseMatrix<T> dense{sparse.rows, sparse.columns, std::vector<T>(static_cast<std::size_t>(sparse.rows * sparse.columns))};
+    for (std::int64_t i = 0; i < sparse.rows; ++i)
+        for (std::int64_t k = sparse.row_offsets[i]; k < sparse.row_offsets[i + 1]; ++k)
+            dense.values[sparse.column_indices[k] * sparse.rows + i] = sparse.values[k];
+    return dense;
+}
+
+/// A file of vectors, one a column; a single row counts as a column.
+template <class T>
+DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
+    auto read = read_matrix_market<T>(path, {.threads = threads});
+    const auto shape = std::visit([](const auto& any) { return std::pair(any.rows, any.columns); }, read);
+    const bool is_row = shape.first == 1 && shape.second == rows;
+    if (shape.first != rows && !is_row)
+        throw DimensionMismatch(fmt::format("{}: {} rows and {} columns, but {} needs {} rows, as many as the matrix has",
+                                            path.string(), shape.first, shape.second, role, rows));
+    if (shape.second == 0) throw DimensionMismatch(fmt::format("{}: no column; {} needs at least one", path.string(), role));
+    DenseMatrix<T> vectors = std::holds_alternative<DenseMatrix<T>>(read) ? std::get<DenseMatrix<T>>(std::move(read))
+                                                                          : as_dense(std::get<CsrMatrix<T>>(read));
+    if (is_row) std::swap(vectors.rows, vectors.columns);
+    return vectors;
 }
 
 template <class T>
@@ -80,22 +104,26 @@ std::string name_of(const matrices::FoundMatrix& found) {
 }
 
 template <class T>
-std::vector<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
     const std::int64_t rows = a.matrix().rows;
     return std::visit(
         Overloaded{
-            [&](RhsOfOnes) { return product_with_ones(a); },
-            [&](RhsOnes) { return std::vector<T>(rows, T{1}); },
-            [&](RhsRandom random) { return random_vector<T>(rows, random.seed); },
-            [&](const RhsFile& file) { return read_for<T>(file.path, options.threads, rows, "the right-hand side"); },
+            [&](RhsOfOnes) { return one_column(product_with_ones(a)); },
+            [&](RhsOnes) { return one_column(std::vector<T>(static_cast<std::size_t>(rows), T{1})); },
+            [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
+            [&](const RhsFile& file) { return read_columns<T>(file.path, options.threads, rows, "the right-hand side"); },
         },
         options.rhs);
 }
 
 template <class T>
-std::vector<T> make_initial(const Options& options, const SpmvPlan<T>& a) {
-    if (options.initial.empty()) return std::vector<T>(a.matrix().columns, T{0});
-    return read_for<T>(options.initial, options.threads, a.matrix().columns, "the initial guess");
+DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs) {
+    if (options.initial.empty()) return {rhs.rows, rhs.columns, std::vector<T>(rhs.values.size())};
+    auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess");
+    if (initial.columns != rhs.columns)
+        throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
+                                            options.initial.string(), initial.columns, rhs.columns));
+    return initial;
 }
 
 std::string describe(const Rhs& rhs) {
@@ -110,9 +138,9 @@ std::string describe(const Rhs& rhs) {
 
 template CsrMatrix<double> load_square(const matrices::FoundMatrix&, int);
 template CsrMatrix<float> load_square(const matrices::FoundMatrix&, int);
-template std::vector<double> make_rhs(const Options&, const SpmvPlan<double>&);
-template std::vector<float> make_rhs(const Options&, const SpmvPlan<float>&);
-template std::vector<double> make_initial(const Options&, const SpmvPlan<double>&);
-template std::vector<float> make_initial(const Options&, const SpmvPlan<float>&);
+template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&);
+template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&);
+template DenseMatrix<double> make_initial(const Options&, const DenseMatrix<double>&);
+template DenseMatrix<float> make_initial(const Options&, const DenseMatrix<float>&);
 
 }  // namespace solver::command

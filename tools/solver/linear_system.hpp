@@ -1,13 +1,12 @@
 #pragma once
 
-/// A x = b, put together from what the command line names.
+/// A X = B, put together from what the command line names.
 
 #include "matrices/find_matrix.hpp"
 #include "options.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
 #include "solver/spmv.hpp"
-
-#include <vector>
 
 namespace solver::command {
 
@@ -18,14 +17,14 @@ CsrMatrix<T> load_square(const matrices::FoundMatrix& found, int threads);
 /// The path of the file, or the name of the generator.
 std::string name_of(const matrices::FoundMatrix& found);
 
-/// The right-hand side that the options ask for, rounded once. Throws FileError, and DimensionMismatch for a file of another
-/// length.
+/// The right-hand sides that the options ask for, rounded once. Throws FileError, and DimensionMismatch for a file with another
+/// number of rows.
 template <class T>
-std::vector<T> make_rhs(const Options& options, const SpmvPlan<T>& a);
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a);
 
-/// The initial guess: of the file, or zero. Throws like make_rhs.
+/// The initial guesses: of the file, or zero. Throws like make_rhs, also where there is not one for each right-hand side.
 template <class T>
-std::vector<T> make_initial(const Options& options, const SpmvPlan<T>& a);
+DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs);
 
 /// "A * ones, formed exactly and rounded once" and the like.
 std::string describe(const Rhs& rhs);

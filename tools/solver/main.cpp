@@ -1,11 +1,12 @@
 /// The command `solver`: A x = b from files, at the accuracy asked for. See --help.
 
 #include "atomic_file.hpp"
-#include "fingerprint.hpp"
+#include "comparison.hpp"
 #include "live_line.hpp"
 #include "matrices/find_matrix.hpp"
 #include "options.hpp"
 #include "output_paths.hpp"
+#include "plot.hpp"
 #include "report.hpp"
 #include "solve.hpp"
 #include "solver/matrix_market.hpp"
@@ -22,10 +23,11 @@ namespace {
 
 enum ExitStatus { exit_converged = 0, exit_bad_input = 1, exit_not_converged = 2 };
 
-void write_files(const Options& options, const Outcome& outcome, const std::string& hash) {
-    if (!options.solution.empty()) write_vector<double>(options.solution, outcome.solution);
-    if (!options.history.empty()) write_file(options.history, history_csv(outcome.result.history));
-    if (!options.report.empty()) write_file(options.report, report_json(options, outcome, hash));
+void write_files(const Options& options, const Outcome& outcome) {
+    if (!options.solution.empty()) write_matrix_market(options.solution, outcome.run().solution.view());
+    if (!options.history.empty()) write_file(options.history, history_csv(outcome.runs));
+    if (!options.report.empty()) write_file(options.report, report_json(options, outcome));
+    if (!options.plot.empty()) plot(options, outcome);
 }
 
 int solve_and_tell(const Options& options) {
@@ -34,10 +36,11 @@ int solve_and_tell(const Options& options) {
     if (!options.quiet && !matrix.announcement.empty()) fmt::print(stderr, "{}\n", matrix.announcement);
     LiveLine live(!options.quiet);
     const Outcome outcome = solve(options, matrix, live);
-    const std::string hash = sha256(outcome.solution);
-    write_files(options, outcome, hash);
-    if (!options.quiet) fmt::print("{}", table(options, outcome, hash.substr(0, 16), wants_colour()));
-    return outcome.result.status == SolveStatus::converged ? exit_converged : exit_not_converged;
+    if (!options.quiet)
+        fmt::print("{}{}", table(options, outcome, wants_colour()), comparison(options, outcome, wants_colour()));
+    std::fflush(stdout);  // an output may be /dev/stdout
+    write_files(options, outcome);
+    return outcome.run().worst().status == SolveStatus::converged ? exit_converged : exit_not_converged;
 }
 
 int run(int argc, const char* const* argv) {

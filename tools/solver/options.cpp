@@ -97,7 +97,30 @@ T choice(const po::variables_map& values, const char* name, T otherwise, T (*fro
 Precision precision_from_text(std::string_view text) {
     if (text == "double") return Precision::double_precision;
     if (text == "single") return Precision::single_precision;
-    throw InvalidArgument("expected double or single");
+    if (text == "mixed") return Precision::mixed;
+    throw InvalidArgument("expected double, single or mixed");
+}
+
+std::optional<PreconditionerKind> automatic_or_kind(std::string_view text) {
+    if (text == "auto") return std::nullopt;
+    try {
+        return preconditioner_from_text(text);
+    } catch (const InvalidArgument&) {
+        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut or klu");
+    }
+}
+
+PreconditionerOptions factors_of(const po::variables_map& values) {
+    constexpr double gigabyte = 1e9;
+    PreconditionerOptions factors;
+    factors.drop_tolerance = number(values, "drop-tolerance", factors.drop_tolerance, "a number from 0 to 1",
+                                    [](double t) { return t >= 0 && t <= 1; });
+    factors.fill_factor = number(values, "fill-factor", factors.fill_factor, "a number from 0 to 1e6",
+                                 [](double f) { return f >= 0 && f <= 1e6; });
+    factors.memory_limit =
+        static_cast<std::int64_t>(gigabyte * number(values, "memory-limit", 0.0, "gigabytes, a number above 0",
+                                                    [](double g) { return g > 1e-9 && g < 1e9; }));
+    return factors;
 }
 
 Accuracy accuracy_of(const po::variables_map& values) {
@@ -138,6 +161,13 @@ Device device_of(const po::variables_map& values, int threads) {
     throw UsageError(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", text));
 }
 
+std::filesystem::path plot_of(const po::variables_map& values) {
+    const std::filesystem::path path = given(values, "plot").value_or("");
+    if (!path.empty() && path.extension() != ".svg" && path.extension() != ".png")
+        throw UsageError(fmt::format("--plot {}: expected a name that ends in .svg or .png", path.string()));
+    return path;
+}
+
 Options options_of(const po::variables_map& values) {
     Options options;
     const auto matrix = given(values, "matrix");
@@ -147,7 +177,8 @@ Options options_of(const po::variables_map& values) {
     options.initial = given(values, "initial").value_or("");
     options.accuracy = accuracy_of(values);
     options.precision = choice(values, "precision", options.precision, precision_from_text);
-    options.preconditioner = choice(values, "preconditioner", options.preconditioner, preconditioner_from_text);
+    options.preconditioner = choice(values, "preconditioner", options.preconditioner, automatic_or_kind);
+    options.factors = factors_of(values);
     options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",
                                [](double t) { return t > 0 && std::isfinite(t); });
     options.max_iterations = number(values, "max-iterations", options.max_iterations, "a whole number, 0 or more",
@@ -156,6 +187,11 @@ Options options_of(const po::variables_map& values) {
         number(values, "threads", options.threads, "a whole number from 1 to 4096", [](int n) { return n >= 1 && n <= 4096; });
     options.device = device_of(values, options.threads);
     options.spmv = choice(values, "spmv", options.spmv, spmv_kernel_from_text);
+    options.compare = values.count("compare") > 0;
+    options.reference = values.count("reference") > 0;
+    if (options.reference && options.precision == Precision::single_precision)
+        throw UsageError("--reference: Eigen and the direct solution work in double; use --precision double or mixed");
+    options.plot = plot_of(values);
     options.solution = given(values, "solution").value_or("");
     options.report = given(values, "report").value_or("");
     options.history = given(values, "history").value_or("");
@@ -165,7 +201,14 @@ Options options_of(const po::variables_map& values) {
 
 }  // namespace
 
-std::string_view to_string(Precision precision) { return precision == Precision::double_precision ? "double" : "single"; }
+std::string_view to_string(Precision precision) {
+    if (precision == Precision::mixed) return "mixed";
+    return precision == Precision::double_precision ? "double" : "single";
+}
+
+std::string_view to_string(const std::optional<PreconditionerKind>& preconditioner) {
+    return preconditioner ? solver::to_string(*preconditioner) : "auto";
+}
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     const po::options_description options = option_table();

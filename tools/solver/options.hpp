@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -32,9 +33,10 @@ struct RhsFile {
 };
 using Rhs = std::variant<RhsOfOnes, RhsOnes, RhsRandom, RhsFile>;
 
-enum class Precision { double_precision, single_precision };
+/// Of the numbers; mixed: the iteration in single, x and its residual in double.
+enum class Precision { double_precision, single_precision, mixed };
 
-/// "double" or "single".
+/// "double", "single" or "mixed".
 std::string_view to_string(Precision precision);
 
 /// Paths are empty where the option was not given.
@@ -44,17 +46,24 @@ struct Options {
     std::filesystem::path initial;
     Accuracy accuracy = Accuracy::fast;
     Precision precision = Precision::double_precision;
-    PreconditionerKind preconditioner = PreconditionerKind::jacobi;
+    std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: automatic
+    PreconditionerOptions factors = {};
     double tolerance = 1e-10;
     std::int64_t max_iterations = 10000;
     Device device = Device::cpu();
     int threads = 0;  ///< for reading, and for solving on a CPU; 0 means all
     SpmvKernel spmv = SpmvKernel::automatic;
+    bool compare = false;    ///< all three accuracies
+    bool reference = false;  ///< Eigen and a refined direct solution beside ours
+    std::filesystem::path plot;
     std::filesystem::path solution;
     std::filesystem::path report;
     std::filesystem::path history;
     bool quiet = false;
 };
+
+/// "auto", or the name of the kind.
+std::string_view to_string(const std::optional<PreconditionerKind>& preconditioner);
 
 /// The options of a solve, or the text that --help or --version asked for. Throws UsageError, and what Device throws.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);

@@ -2,7 +2,10 @@
 
 /// What a run of the command found.
 
-#include "solver/bicgstab.hpp"
+#include "solver/dense_matrix.hpp"
+#include "solver/preparation.hpp"
+#include "solver/solve.hpp"
+#include "solver/spmv.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,27 +22,52 @@ struct ForwardError {
     double floor;         ///< rhs_rounding times the amplification ||x - x*|| / ||A (x - x*)|| seen in this solve: an estimate
 };
 
-struct Seconds {
-    double read;
-    double setup;
-    double solve;
+/// One solve in one accuracy.
+struct Run {
+    Accuracy accuracy = Accuracy::fast;
+    SolveReport report;
+    bool interrupted = false;                   ///< by Ctrl-C; x is the iterate reached
+    std::optional<ForwardError> forward_error;  ///< where the solution is known
+    double setup_seconds = 0;                   ///< choosing and making preconditioners
+    double solve_seconds = 0;                   ///< all attempts
+    DenseMatrix<double> solution;               ///< in single precision with a second part, the sum of both
+    std::string sha256;                         ///< of the bits of the solution
+
+    /// The result of the right-hand side that went worst.
+    const SolveResult& worst() const;
+};
+
+/// Somebody else's solve of the same system.
+struct ReferenceRun {
+    std::string name;
+    std::string claim;  ///< in its own words
+    std::int64_t iterations = 0;
+    double claimed_residual = 0;
+    double true_residual = 0;
+    std::optional<double> forward_error;  ///< max_i |x_i - 1| where the solution is known
+    double seconds = 0;
+    std::vector<double> half_steps;  ///< ||s||_2 / ||b||_2 in the middle of each iteration, where it can be seen
+    std::vector<double> solution;
 };
 
 struct Outcome {
     std::string matrix;  ///< the path of the file, or the name of the generator
-    bool generated;
-    std::int64_t rows;
-    std::int64_t columns;
-    std::int64_t nonzeros;
-    SpmvKernel spmv;
-    SolveResult result;
-    bool interrupted;  ///< by Ctrl-C; x is the iterate reached
-    std::optional<ForwardError> forward_error;
-    Seconds seconds;
-    std::vector<double> solution;  ///< in single precision with a second part, the sum of both
+    bool generated = false;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t nonzeros = 0;
+    std::int64_t right_hand_sides = 1;
+    Diagnosis structure;
+    SpmvKernel spmv = SpmvKernel::automatic;
+    double read_seconds = 0;
+    double setup_seconds = 0;              ///< the plan of products and b
+    std::vector<Run> runs;                 ///< the accuracy asked for first
+    std::vector<ReferenceRun> references;  ///< of the first right-hand side
+
+    const Run& run() const { return runs.front(); }
 };
 
 /// "converged", or how else it ended.
-std::string status_text(const Outcome& outcome);
+std::string status_text(const Run& run);
 
 }  // namespace solver::command

@@ -48,8 +48,10 @@ void check_outputs(const Options& options, const matrices::FoundMatrix& found) {
     const auto* rhs = std::get_if<RhsFile>(&options.rhs);
     const auto inputs = given(
         {{"--matrix", matrix ? *matrix : fs::path()}, {"--rhs", rhs ? rhs->path : fs::path()}, {"--initial", options.initial}});
-    const auto outputs =
-        given({{"--solution", options.solution}, {"--report", options.report}, {"--history", options.history}});
+    const auto outputs = given({{"--solution", options.solution},
+                                {"--report", options.report},
+                                {"--history", options.history},
+                                {"--plot", options.plot}});
     for (auto output = outputs.begin(); output != outputs.end(); ++output) {
         for (const Named& input : inputs)
             if (same_file(output->path, input.path))

@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace solver::command {
 namespace {
@@ -24,10 +25,69 @@ void add_forward_error(Json& json, const std::optional<ForwardError>& known) {
     json["rhs_rounding"] = known ? Json(known->rhs_rounding) : Json();
 }
 
+void add_result(Json& json, const SolveResult& result) {
+    json["status"] = text(to_string(result.status));
+    json["iterations"] = result.iterations;
+    json["relative_residual"] = result.relative_residual;
+    json["recursive_residual"] = result.recursive_residual;
+    json["replacements"] = result.replacements;
+    json["restarts"] = result.restarts;
+}
+
+Json attempts_json(const std::vector<Attempt>& attempts) {
+    Json all = Json::array();
+    for (const Attempt& attempt : attempts) {
+        Json& json = all.emplace_back(Json::object());
+        json["preconditioner"] = text(to_string(attempt.preconditioner));
+        json["refusal"] = attempt.refusal.empty() ? Json() : Json(attempt.refusal);
+        json["factor_entries"] = attempt.factor_entries;
+        json["factor_hash"] = fmt::format("{:016x}", attempt.factor_hash);
+        json["seconds"] = {{"setup", attempt.setup_seconds}, {"solve", attempt.solve_seconds}};
+        json["results"] = Json::array();
+        for (std::size_t i = 0; i < attempt.results.size(); ++i) {
+            Json& result = json["results"].emplace_back(Json::object());
+            result["column"] = attempt.columns[i];
+            add_result(result, attempt.results[i]);
+        }
+    }
+    return all;
+}
+
+Json run_json(const Run& run) {
+    Json json;
+    json["accuracy"] = text(to_string(run.accuracy));
+    add_result(json, run.worst());
+    json["status"] = status_text(run);
+    add_forward_error(json, run.forward_error);
+    json["seconds"] = {{"setup", run.setup_seconds}, {"solve", run.solve_seconds}};
+    json["solution_sha256"] = run.sha256;
+    json["attempts"] = attempts_json(run.report.attempts);
+    json["right_hand_sides"] = Json::array();
+    for (const SolveResult& result : run.report.results)
+        add_result(json["right_hand_sides"].emplace_back(Json::object()), result);
+    return json;
+}
+
+Json reference_json(const ReferenceRun& run) {
+    return {{"name", run.name},
+            {"claim", run.claim},
+            {"iterations", run.iterations},
+            {"claimed_residual", run.claimed_residual},
+            {"relative_residual", run.true_residual},
+            {"forward_error", run.forward_error ? Json(*run.forward_error) : Json()},
+            {"seconds", run.seconds}};
+}
+
+Json structure_json(const Diagnosis& structure) {
+    return {{"structural_rank", structure.structural_rank},
+            {"empty_rows", structure.empty_rows.count},
+            {"empty_columns", structure.empty_columns.count},
+            {"zero_diagonals", structure.zero_diagonals.count}};
+}
+
 }  // namespace
 
-std::string report_json(const Options& options, const Outcome& outcome, const std::string& solution_sha256) {
-    const SolveResult& result = outcome.result;
+std::string report_json(const Options& options, const Outcome& outcome) {
     const bool on_cpu = options.device.kind() == Device::Kind::cpu;
     Json json;
     json["solver"] = SOLVER_VERSION;
@@ -35,34 +95,39 @@ std::string report_json(const Options& options, const Outcome& outcome, const st
     json["rows"] = outcome.rows;
     json["columns"] = outcome.columns;
     json["nonzeros"] = outcome.nonzeros;
+    json["structure"] = structure_json(outcome.structure);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);
     json["threads"] = on_cpu ? Json(options.device.threads()) : Json();
-    json["accuracy"] = text(to_string(options.accuracy));
     json["precision"] = text(to_string(options.precision));
     json["preconditioner"] = text(to_string(options.preconditioner));
     json["spmv"] = text(to_string(outcome.spmv));
     json["tolerance"] = options.tolerance;
     json["max_iterations"] = options.max_iterations;
-    json["status"] = status_text(outcome);
-    json["iterations"] = result.iterations;
-    json["relative_residual"] = result.relative_residual;
-    json["recursive_residual"] = result.recursive_residual;
-    json["replacements"] = result.replacements;
-    json["restarts"] = result.restarts;
-    add_forward_error(json, outcome.forward_error);
-    json["seconds"] = {{"read", outcome.seconds.read}, {"setup", outcome.seconds.setup}, {"solve", outcome.seconds.solve}};
-    json["solution_sha256"] = solution_sha256;
+    json.update(run_json(outcome.run()));
+    json["seconds"] = {{"read", outcome.read_seconds},
+                       {"setup", outcome.setup_seconds + outcome.run().setup_seconds},
+                       {"solve", outcome.run().solve_seconds}};
+    if (options.compare) {
+        json["compared"] = Json::array();
+        for (const Run& run : std::span(outcome.runs).subspan(1)) json["compared"].push_back(run_json(run));
+    }
+    if (options.reference) {
+        json["references"] = Json::array();
+        for (const ReferenceRun& run : outcome.references) json["references"].push_back(reference_json(run));
+    }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-std::string history_csv(const std::vector<Iteration>& history) {
-    std::string csv = "iteration,recursive_residual,true_residual,replaced\n";
-    for (const Iteration& step : history) {
-        const std::string known = step.true_residual >= 0 ? fmt::format("{}", step.true_residual) : "";
-        fmt::format_to(std::back_inserter(csv), "{},{},{},{}\n", step.number, step.recursive_residual, known,
-                       int{step.replaced});
-    }
+std::string history_csv(const std::vector<Run>& runs) {
+    std::string csv = "accuracy,column,iteration,recursive_residual,true_residual,replaced\n";
+    for (const Run& run : runs)
+        for (const SolveResult& result : run.report.results)
+            for (const Iteration& step : result.history) {
+                const std::string known = step.true_residual >= 0 ? fmt::format("{}", step.true_residual) : "";
+                fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{}\n", to_string(run.accuracy), step.column,
+                               step.number, step.recursive_residual, known, int{step.replaced});
+            }
     return csv;
 }
 

@@ -10,9 +10,10 @@
 namespace solver::command {
 
 /// report.json. A number that is not finite, and what is unknown, is null.
-std::string report_json(const Options& options, const Outcome& outcome, const std::string& solution_sha256);
+std::string report_json(const Options& options, const Outcome& outcome);
 
-/// One line per iteration under a header. Numbers read back to the same bits; nothing in it depends on the clock.
-std::string history_csv(const std::vector<Iteration>& history);
+/// One line per run, right-hand side and iteration under a header; iterations are counted over all attempts. Numbers read back
+/// to the same bits; nothing in it depends on the clock.
+std::string history_csv(const std::vector<Run>& runs);
 
 }  // namespace solver::command

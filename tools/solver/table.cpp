@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <string>
+#include <vector>
 
 namespace solver::command {
 namespace {
@@ -66,10 +69,11 @@ std::string_view promise(Accuracy accuracy) {
     return "";
 }
 
-std::string status(const Rows& rows, const Outcome& outcome) {
-    const std::string text = status_text(outcome);
-    if (outcome.result.status == SolveStatus::converged) return rows.green(text);
-    return outcome.result.status == SolveStatus::iteration_limit ? rows.yellow(text) : rows.red(text);
+std::string coloured_status(const Rows& rows, const Run& run) {
+    const std::string text = status_text(run);
+    const SolveStatus status = run.worst().status;
+    if (status == SolveStatus::converged) return rows.green(text);
+    return status == SolveStatus::iteration_limit ? rows.yellow(text) : rows.red(text);
 }
 
 std::string iterations(const SolveResult& result) {
@@ -79,13 +83,13 @@ std::string iterations(const SolveResult& result) {
     return text;
 }
 
-std::string advice(const Options& options, const Outcome& outcome) {
-    if (outcome.interrupted) return "by Ctrl-C; x is the iterate reached";
+std::string advice(const Options& options, const Run& run) {
+    if (run.interrupted) return "by Ctrl-C; x is the iterate reached";
     std::string better;
-    if (options.accuracy == Accuracy::fast) better += "--compensated, ";
+    if (run.accuracy == Accuracy::fast) better += "--compensated, ";
     if (options.precision == Precision::single_precision) better += "--precision double, ";
-    if (options.preconditioner != PreconditionerKind::ilu0) better += "--preconditioner ilu0, ";
-    switch (outcome.result.status) {
+    if (options.preconditioner) better += "--preconditioner auto, ";
+    switch (run.worst().status) {
         case SolveStatus::iteration_limit:
             return fmt::format("what may help: {}a larger --max-iterations", better);
         case SolveStatus::stagnated:
@@ -106,12 +110,31 @@ std::string floor_text(const ForwardError& known) {
                        known.rhs_rounding);
 }
 
+/// What is wrong with the matrix before its values matter; empty where nothing is.
+std::string defects(const Diagnosis& structure) {
+    std::vector<std::string> found;
+    const auto add = [&](const Occurrences& occurrences, std::string_view one) {
+        if (occurrences.count > 0)
+            found.push_back(fmt::format("{} (the first: {})", counted(occurrences.count, one), occurrences.first + 1));
+    };
+    if (structure.structural_rank < structure.rows)
+        found.push_back(fmt::format("singular whatever its values: structural rank {}", grouped(structure.structural_rank)));
+    add(structure.empty_rows, "empty row");
+    add(structure.empty_columns, "empty column");
+    add(structure.zero_diagonals, "row");
+    if (structure.zero_diagonals.count > 0) found.back() += " with zero on the diagonal";
+    return fmt::format("{}", fmt::join(found, ", "));
+}
+
 void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("matrix",
              rows.bold(std::filesystem::path(outcome.matrix).filename().string()) + (outcome.generated ? "  (generated)" : ""));
     rows.add("size",
              fmt::format("{} x {}, {} nonzeros", grouped(outcome.rows), grouped(outcome.columns), grouped(outcome.nonzeros)));
-    rows.add("right-hand side", describe(options.rhs));
+    if (const std::string text = defects(outcome.structure); !text.empty()) rows.add("structure", rows.yellow(text));
+    rows.add("right-hand side", outcome.right_hand_sides == 1
+                                    ? describe(options.rhs)
+                                    : fmt::format("{}, {} columns", describe(options.rhs), grouped(outcome.right_hand_sides)));
     if (!options.initial.empty()) rows.add("initial guess", options.initial.string());
 }
 
@@ -124,24 +147,55 @@ void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("device", fmt::format("{}{}, SpMV {}", to_string(options.device), threads, to_string(outcome.spmv)));
 }
 
+/// How the right-hand side that went worst in this attempt ended.
+std::string ending(const Attempt& attempt) {
+    if (!attempt.refusal.empty()) return attempt.refusal;
+    const SolveResult* worst = &attempt.results.front();
+    for (const SolveResult& result : attempt.results)
+        if (!(result.relative_residual <= worst->relative_residual)) worst = &result;
+    std::string text =
+        fmt::format("{} {}, residual {:.1e}", to_string(worst->status), iterations(*worst), worst->relative_residual);
+    if (attempt.factor_entries > 0) text += fmt::format("; {} entries in the factors", grouped(attempt.factor_entries));
+    return text;
+}
+
+void add_attempts(Rows& rows, const std::vector<Attempt>& attempts) {
+    std::string_view name = "attempts";
+    for (const Attempt& attempt : attempts) {
+        rows.add(name, fmt::format("{:<6}  {}", to_string(attempt.preconditioner), ending(attempt)));
+        name = "";
+    }
+}
+
+/// Which of several right-hand sides converged, the worst first.
+std::string summary(const Run& run) {
+    const auto& results = run.report.results;
+    const auto converged = std::count_if(results.begin(), results.end(),
+                                         [](const SolveResult& result) { return result.status == SolveStatus::converged; });
+    return fmt::format("{} of {} right-hand sides converged; of the worst:", grouped(converged), grouped(std::ssize(results)));
+}
+
 void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
-    const SolveResult& result = outcome.result;
-    rows.add("status", fmt::format("{} {}", status(rows, outcome), iterations(result)));
-    if (const std::string text = advice(options, outcome); !text.empty()) rows.add("", text);
+    const Run& run = outcome.run();
+    const SolveResult& result = run.worst();
+    if (!options.preconditioner) add_attempts(rows, run.report.attempts);
+    if (outcome.right_hand_sides > 1) rows.add("", summary(run));
+    rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
+    if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
     rows.add("true residual", fmt::format("{}  tolerance {:.1e}, the recursion says {:.1e}",
                                           rows.bold(fmt::format("{:.1e}", result.relative_residual)), options.tolerance,
                                           result.recursive_residual));
-    if (outcome.forward_error)
-        rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", outcome.forward_error->error)),
-                                              floor_text(*outcome.forward_error)));
-    const Seconds& seconds = outcome.seconds;
-    rows.add("time", fmt::format("{} {}, setup {}, solve {}", outcome.generated ? "generate" : "read", time(seconds.read),
-                                 time(seconds.setup), rows.bold(time(seconds.solve))));
+    if (run.forward_error)
+        rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", run.forward_error->error)),
+                                              floor_text(*run.forward_error)));
+    rows.add("time",
+             fmt::format("{} {}, setup {}, solve {}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
+                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds))));
 }
 
 }  // namespace
 
-std::string table(const Options& options, const Outcome& outcome, std::string_view fingerprint, bool coloured) {
+std::string table(const Options& options, const Outcome& outcome, bool coloured) {
     Rows rows(coloured);
     rows.gap();
     add_system(rows, options, outcome);
@@ -149,7 +203,7 @@ std::string table(const Options& options, const Outcome& outcome, std::string_vi
     add_method(rows, options, outcome);
     rows.gap();
     add_result(rows, options, outcome);
-    rows.add("fingerprint", fmt::format("{}  of the bits of x", fingerprint));
+    rows.add("fingerprint", fmt::format("{}  of the bits of x", outcome.run().sha256.substr(0, 16)));
     rows.gap();
     return rows.text();
 }

@@ -11,7 +11,7 @@
 namespace solver::command {
 
 /// A dozen lines of two columns, the fingerprint among them; colours by ANSI escapes where asked for, else plain text.
-std::string table(const Options& options, const Outcome& outcome, std::string_view fingerprint, bool coloured);
+std::string table(const Options& options, const Outcome& outcome, bool coloured);
 
 /// Whether standard output is a terminal and NO_COLOR (no-color.org) is not set.
 bool wants_colour();

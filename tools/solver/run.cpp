@@ -1,0 +1,111 @@
+#include "run.hpp"
+
+#include "fingerprint.hpp"
+#include "interrupt.hpp"
+#include "solver/reduce.hpp"
+#include "stopwatch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <utility>
+
+namespace solver::command {
+namespace {
+
+template <class T>
+DenseMatrix<double> as_double(const DenseMatrix<T>& x, const DenseMatrix<T>& x_low) {
+    DenseMatrix<double> sum{x.rows, x.columns, {x.values.begin(), x.values.end()}};
+    for (std::size_t i = 0; i < x_low.values.size(); ++i) sum.values[i] += static_cast<double>(x_low.values[i]);
+    return sum;
+}
+
+double largest_error(const std::vector<double>& x) {
+    double largest = 0;
+    for (const double value : x) {
+        const double error = std::abs(value - 1);
+        if (!(error <= largest)) largest = error;  // NaN stays
+    }
+    return largest;
+}
+
+/// Of the one right-hand side A * ones.
+template <class T>
+ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
+                              const std::vector<T>& x_low, const std::vector<double>& solution) {
+    const std::vector<T> ones(x.size(), T{1});
+    std::vector<T> rounding(b.size()), residual(b.size());
+    a.residual(b, ones, {}, rounding, Accuracy::exact);
+    a.residual(b, x, x_low, residual, Accuracy::exact);
+    std::vector<T> image(b.size());  // A (x - x*) = (b - A x*) - (b - A x)
+    std::transform(rounding.begin(), rounding.end(), residual.begin(), image.begin(), std::minus<>());
+    const auto norm = [&](const std::vector<T>& v) { return static_cast<double>(norm2(v, Accuracy::exact, a.device())); };
+
+    const double error = largest_error(solution);
+    const double rounded = norm(rounding);
+    if (rounded == 0) return {error, 0, 0};
+    const double moved = norm(image);
+    return {error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
+}
+
+/// A second part of x is what lets single precision reach small residuals, where the sums are accurate enough to see them.
+bool holds_pair(const Options& options, Accuracy accuracy) {
+    return options.precision == Precision::single_precision && accuracy != Accuracy::fast;
+}
+
+}  // namespace
+
+template <class T>
+Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
+              const DenseMatrix<T>& initial, LiveLine& live) {
+    live.show("  preparing");
+    const InterruptGuard interrupt;
+    SolveOptions method{
+        .preconditioner = options.preconditioner, .factors = options.factors, .mixed = options.precision == Precision::mixed};
+    method.iteration.accuracy = accuracy;
+    method.iteration.tolerance = options.tolerance;
+    method.iteration.max_iterations = options.max_iterations;
+    method.iteration.keep_history = !options.history.empty() || !options.plot.empty();
+    method.iteration.callback = [&](const Iteration& iteration) {
+        live.show(iteration, options.tolerance);
+        return !interrupt.requested();
+    };
+
+    Run run;
+    run.accuracy = accuracy;
+    DenseMatrix<T> x = initial;
+    DenseMatrix<T> x_low;
+    if (holds_pair(options, accuracy)) x_low = {x.rows, x.columns, std::vector<T>(x.values.size())};
+    Stopwatch watch;
+    run.report = solver::solve<T>(a, rhs, x, x_low.values.empty() ? nullptr : &x_low, method);
+    const double seconds = watch.lap();
+    live.clear();
+
+    for (const Attempt& attempt : run.report.attempts) run.solve_seconds += attempt.solve_seconds;
+    run.setup_seconds = seconds - run.solve_seconds;
+    run.interrupted = interrupt.requested() && run.worst().status == SolveStatus::iteration_limit;
+    run.solution = as_double(x, x_low);
+    run.sha256 = sha256(run.solution.values);
+    if (std::holds_alternative<RhsOfOnes>(options.rhs))
+        run.forward_error = forward_error_of(a, rhs.values, x.values, x_low.values, run.solution.values);
+    return run;
+}
+
+const SolveResult& Run::worst() const {
+    const auto is_better = [](const SolveResult& one, const SolveResult& other) {
+        const bool converged = one.status == SolveStatus::converged;
+        if (converged != (other.status == SolveStatus::converged)) return converged;
+        return one.relative_residual < other.relative_residual;
+    };
+    return *std::max_element(report.results.begin(), report.results.end(), is_better);
+}
+
+std::string status_text(const Run& run) { return run.interrupted ? "interrupted" : std::string(to_string(run.worst().status)); }
+
+template Run run_solve(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&,
+                       const DenseMatrix<double>&, LiveLine&);
+template Run run_solve(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&, const DenseMatrix<float>&,
+                       LiveLine&);
+
+}  // namespace solver::command
