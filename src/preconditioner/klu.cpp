@@ -22,6 +22,11 @@ constexpr double bytes_per_entry = 24;
 // KLU keeps its factors in units of 8 bytes and counts them in 32 bits; an entry takes 1.5 of them.
 constexpr double most_entries = std::numeric_limits<std::int32_t>::max() / 1.5 * 0.999;
 
+// The diagonal stays pivot where it is at least this times the largest of its column. Measured on 60 matrices against KLU's own
+// 0.001: residuals up to 100 times smaller, the fill the same but for a few (at most 1.6 times); 0.5 costs up to twice the
+// fill.
+constexpr double pivot_tolerance = 0.1;
+
 constexpr const char* help = "use ilut, which keeps fewer";
 
 /// KLU's state. It takes the matrix by columns.
@@ -34,7 +39,8 @@ public:
           values_(std::move(columns.values)) {
         klu_defaults(&common_);
         common_.btf = 0;
-        common_.scale = -1;      // done by the preparation
+        common_.scale = -1;  // done by the preparation
+        common_.tol = pivot_tolerance;
         common_.memgrow = 1e30;  // growth is refused (KLU_TOO_LARGE): the capacity asked for is a limit
         common_.initmem_amd = 1;
         symbolic_ = klu_analyze_given(n_, offsets_.data(), rows_.data(), nullptr, nullptr, &common_);

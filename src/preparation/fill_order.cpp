@@ -16,7 +16,9 @@ FillOrder approximate_minimum_degree(const std::vector<std::int32_t>& offsets, c
     result.order.resize(static_cast<std::size_t>(n));
     if (n == 0) return result;
     std::array<double, AMD_INFO> info;
-    const int status = amd_order(n, offsets.data(), columns.data(), result.order.data(), nullptr, info.data());
+    const std::int32_t none = 0;  // AMD wants an address even where there are no entries
+    const int status =
+        amd_order(n, offsets.data(), columns.empty() ? &none : columns.data(), result.order.data(), nullptr, info.data());
     if (status == AMD_OUT_OF_MEMORY) throw std::bad_alloc();
     if (status != AMD_OK)
         throw Error(fmt::format("prepare: AMD refused the pattern of a {} x {} matrix (status {})", n, n, status));

@@ -1,0 +1,375 @@
+#include "solver/preparation.hpp"
+
+#include "preparation/log2.hpp"
+#include "solver/error.hpp"
+#include "support/real_matrices.hpp"
+
+#include <btf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr double log2_unit = 1.0 / (1 << log2_fraction_bits);
+
+template <class T>
+CsrMatrix<T> from_dense(const std::vector<std::vector<T>>& dense) {
+    std::vector<Entry<T>> entries;
+    const auto n = static_cast<std::int32_t>(dense.size());
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int32_t j = 0; j < n; ++j)
+            if (dense[i][j] != 0) entries.push_back({i, j, dense[i][j]});
+    return csr_from_entries<T>(n, n, entries);
+}
+
+/// Entries at a share of all places, each from value().
+template <class T, class Value>
+CsrMatrix<T> random_matrix(std::mt19937_64& random, std::int32_t n, double density, const Value& value) {
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int32_t j = 0; j < n; ++j)
+            if (std::uniform_real_distribution<>()(random) < density) entries.push_back({i, j, static_cast<T>(value())});
+    return csr_from_entries<T>(n, n, entries);
+}
+
+template <class T>
+T element(const CsrMatrix<T>& a, std::int64_t i, std::int64_t j) {
+    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+        if (a.column_indices[k] == j) return a.values[k];
+    return 0;
+}
+
+struct Best {
+    int nonzeros = 0;
+    double log2_product = 0;  ///< of the permutation with most nonzeros
+};
+
+/// All permutations tried.
+Best best_permutation(const CsrMatrix<double>& a) {
+    std::vector<std::int64_t> row_of(static_cast<std::size_t>(a.rows));
+    std::iota(row_of.begin(), row_of.end(), 0);
+    Best best{-1, 0};
+    do {
+        Best tried;
+        for (std::int64_t j = 0; j < a.columns; ++j)
+            if (const double value = element(a, row_of[j], j); value != 0) {
+                ++tried.nonzeros;
+                tried.log2_product += std::log2(std::abs(value));
+            }
+        if (tried.nonzeros > best.nonzeros || (tried.nonzeros == best.nonzeros && tried.log2_product > best.log2_product))
+            best = tried;
+    } while (std::next_permutation(row_of.begin(), row_of.end()));
+    return best;
+}
+
+bool is_permutation(std::vector<std::int32_t> order, std::int64_t n) {
+    std::sort(order.begin(), order.end());
+    for (std::size_t k = 0; k < order.size(); ++k)
+        if (order[k] != static_cast<std::int32_t>(k)) return false;
+    return static_cast<std::int64_t>(order.size()) == n;
+}
+
+/// u_i + v_j >= log2|a_ij| for all nonzeros, and, where the rank is full, equal on the new diagonal; up to rounding down.
+template <class T>
+void expect_feasible_duals(const CsrMatrix<T>& a, const Transversal& t) {
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+            if (a.values[k] == 0) continue;
+            const std::int32_t j = a.column_indices[k];
+            const double slack =
+                static_cast<double>(t.row_duals[i] + t.column_duals[j]) * log2_unit - std::log2(std::abs(a.values[k]));
+            ASSERT_GE(slack, -2 * log2_unit) << i << ", " << j;
+            if (t.structural_rank == a.rows && t.row_of_column[j] == i) {
+                ASSERT_LE(slack, 2 * log2_unit) << i << ", " << j;
+            }
+        }
+}
+
+TEST(FixedPointLog2, IsExactForPowersOfTwo) {
+    for (int exponent = -1074; exponent <= 1023; ++exponent)
+        ASSERT_EQ(preparation::log2_magnitude(std::ldexp(-1.0, exponent)), exponent * (1 << log2_fraction_bits));
+    EXPECT_EQ(preparation::log2_magnitude(0x1p-149f), -149 * (1 << log2_fraction_bits));
+}
+
+TEST(FixedPointLog2, LiesLessThanTwoUnitsBelowAndRises) {
+    std::mt19937_64 random(1);
+    std::vector<double> values;
+    for (int trial = 0; trial < 20000; ++trial)
+        values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 2000) - 1060));
+    std::sort(values.begin(), values.end());
+    std::int64_t previous = std::numeric_limits<std::int64_t>::min();
+    for (const double value : values) {
+        if (value == 0) continue;
+        const std::int32_t log2 = preparation::log2_magnitude(value);
+        const double error = std::log2(value) - log2 * log2_unit;
+        ASSERT_GE(error, -1e-9) << value;
+        ASSERT_LE(error, 2 * log2_unit) << value;
+        ASSERT_GE(log2, previous);
+        previous = log2;
+    }
+}
+
+TEST(MaximumProductTransversal, IsTheBestOfAllPermutations) {
+    std::mt19937_64 random(2);
+    int singular = 0;
+    for (int trial = 0; trial < 1500; ++trial) {
+        const auto n = static_cast<std::int32_t>(1 + random() % (trial % 50 == 0 ? 7 : 6));
+        const auto value = [&] {
+            if (trial % 3 == 0) return static_cast<double>(random() % 7) - 3;             // ties, stored zeros
+            if (trial % 3 == 1) return std::ldexp(1.0, static_cast<int>(random() % 40));  // sums without rounding
+            return std::ldexp(static_cast<double>(random() >> 11) + 1, -static_cast<int>(random() % 90));
+        };
+        const auto a = random_matrix<double>(random, n, 0.2 + 0.6 * std::uniform_real_distribution<>()(random), value);
+        const Transversal t = maximum_product_transversal(a.view());
+        const Best best = best_permutation(a);
+        ASSERT_TRUE(is_permutation(t.row_of_column, n));
+        ASSERT_EQ(t.structural_rank, best.nonzeros);
+        expect_feasible_duals(a, t);
+        int nonzeros = 0;
+        double log2_product = 0;
+        for (std::int32_t j = 0; j < n; ++j)
+            if (const double x = element(a, t.row_of_column[j], j); x != 0) {
+                ++nonzeros;
+                log2_product += std::log2(std::abs(x));
+            }
+        ASSERT_EQ(nonzeros, best.nonzeros);
+        if (best.nonzeros < n)
+            ++singular;
+        else
+            ASSERT_GE(log2_product, best.log2_product - 2 * n * log2_unit);
+    }
+    EXPECT_GT(singular, 200);
+    EXPECT_LT(singular, 1200);
+}
+
+TEST(MaximumProductTransversal, HasOptimalDualsOnLargerMatrices) {
+    std::mt19937_64 random(3);
+    for (int trial = 0; trial < 60; ++trial) {
+        const auto n = static_cast<std::int32_t>(50 + random() % 300);
+        const auto a = random_matrix<double>(random, n, 3.0 / n + 0.01 * (trial % 5), [&] {
+            return std::ldexp(static_cast<double>(random() >> 11) + 1,
+                              trial % 2 == 0 ? -52 : -static_cast<int>(random() % 200));
+        });
+        expect_feasible_duals(a, maximum_product_transversal(a.view()));
+    }
+}
+
+TEST(MaximumProductTransversal, FindsTheStructuralRankThatBtfFinds) {
+    std::mt19937_64 random(4);
+    for (int trial = 0; trial < 200; ++trial) {
+        const auto n = static_cast<std::int32_t>(1 + random() % 200);
+        const auto a = random_matrix<double>(random, n, (0.5 + static_cast<double>(trial % 8) / 2) / n, [] { return 1; });
+        std::vector<int> offsets(a.row_offsets.begin(), a.row_offsets.end()), columns(a.column_indices), match(n), work(5 * n);
+        columns.push_back(0);
+        double effort = 0;
+        const int rank = btf_maxtrans(n, n, offsets.data(), columns.data(), 0, &effort, match.data(), work.data());
+        const Transversal t = maximum_product_transversal(a.view());
+        ASSERT_EQ(t.structural_rank, rank);
+        ASSERT_EQ(diagnose(a.view()).structural_rank, rank);
+        ASSERT_TRUE(is_permutation(t.row_of_column, n));
+    }
+}
+
+TEST(MaximumProductTransversal, LeavesALargeDiagonalAlone) {
+    const auto a = from_dense<double>({{4, 1, 0}, {-2, 4, 1}, {0, 4, 4}});
+    EXPECT_THAT(maximum_product_transversal(a.view()).row_of_column, ElementsAre(0, 1, 2));
+}
+
+TEST(MaximumProductTransversal, TakesFewStepsWhereEveryRowIsFullOfTies) {
+    const std::int32_t n = 400;
+    std::mt19937_64 random(5);
+    const auto a = random_matrix<double>(random, n, 1, [] { return 1; });
+    const Transversal t = maximum_product_transversal(a.view());
+    for (std::int32_t j = 0; j < n; ++j) ASSERT_EQ(t.row_of_column[j], j);
+}
+
+template <class T>
+class Preparations : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Preparations, ValueTypes);
+
+/// Element (k, l) of the prepared matrix is a_ij 2^(r_i + c_j): ldexp is exact, or rounds once.
+template <class T>
+void expect_prepared(const CsrMatrix<T>& a, const Preparation& p) {
+    const CsrMatrix<T> b = prepared_matrix(a.view(), p);
+    ASSERT_NO_THROW(check(b.view()));
+    ASSERT_EQ(b.nonzeros(), a.nonzeros());
+    ASSERT_TRUE(is_permutation(p.row_order, a.rows));
+    ASSERT_TRUE(is_permutation(p.column_order, a.rows));
+    for (std::int64_t k = 0; k < b.rows; ++k)
+        for (std::int64_t e = b.row_offsets[k]; e < b.row_offsets[k + 1]; ++e) {
+            const std::int32_t i = p.row_order[k], l = b.column_indices[e], j = p.column_order[l];
+            ASSERT_TRUE(e == b.row_offsets[k] || b.column_indices[e - 1] < l);
+            ASSERT_EQ(b.values[e], std::ldexp(element(a, i, j), p.row_exponents[i] + p.column_exponents[j]));
+            ASSERT_LE(std::abs(b.values[e]), 2 * (1 + 2 * log2_unit));
+        }
+}
+
+template <class T>
+void expect_diagonal_near_one(const CsrMatrix<T>& b) {
+    for (std::int64_t k = 0; k < b.rows; ++k) {
+        ASSERT_GE(std::abs(element(b, k, k)), 0.5 * (1 - 2 * log2_unit));
+        ASSERT_LE(std::abs(element(b, k, k)), 2 * (1 + 2 * log2_unit));
+    }
+}
+
+TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
+    using T = TypeParam;
+    std::mt19937_64 random(6);
+    int regular = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        const auto n = static_cast<std::int32_t>(1 + random() % 40);
+        const auto a = random_matrix<T>(random, n, 0.3, [&] {
+            return std::ldexp(static_cast<T>(random() % 1000) - 500, static_cast<int>(random() % 20) - 10);
+        });
+        for (const Ordering ordering : {Ordering::natural, Ordering::amd}) {
+            const Preparation p = prepare(a.view(), ordering);
+            expect_prepared(a, p);
+            EXPECT_EQ(p.fill.has_value(), ordering == Ordering::amd);
+            if (p.structural_rank < n) continue;
+            ++regular;
+            expect_diagonal_near_one(prepared_matrix(a.view(), p));
+        }
+    }
+    EXPECT_GT(regular, 100);
+}
+
+TYPED_TEST(Preparations, StayFiniteOverTheFullRangeOfExponents) {
+    using T = TypeParam;
+    using Limits = std::numeric_limits<T>;
+    std::mt19937_64 random(7);
+    const int lowest = Limits::min_exponent - Limits::digits, range = Limits::max_exponent - lowest;
+    for (int trial = 0; trial < 300; ++trial) {
+        const auto n = static_cast<std::int32_t>(1 + random() % 12);
+        const auto a = random_matrix<T>(random, n, 0.4, [&] {
+            return std::ldexp(T(1.5), lowest + static_cast<int>(random() % static_cast<unsigned>(range)));
+        });
+        const Preparation p = prepare(a.view(), Ordering::natural);
+        expect_prepared(a, p);
+        for (const auto& exponents : {p.row_exponents, p.column_exponents})
+            for (const std::int32_t exponent : exponents) ASSERT_TRUE(std::isnormal(std::ldexp(T(1), exponent)));
+    }
+}
+
+/// A chain whose duals grow by the whole range of exponents at every step.
+TYPED_TEST(Preparations, ClampChainsOfExtremeRatios) {
+    using T = TypeParam;
+    const T large = std::numeric_limits<T>::max() / 2, small = std::numeric_limits<T>::denorm_min();
+    for (const bool upper : {false, true}) {
+        std::vector<std::vector<T>> dense(20, std::vector<T>(20));
+        for (std::size_t i = 0; i < 20; ++i) {
+            dense[i][i] = small;
+            if (i > 0) (upper ? dense[i - 1][i] : dense[i][i - 1]) = large;
+        }
+        const auto a = from_dense(dense);
+        expect_prepared(a, prepare(a.view(), Ordering::natural));
+    }
+}
+
+TYPED_TEST(Preparations, AreSmallForMatricesOfOneMagnitude) {
+    using T = TypeParam;
+    const T x = std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 2);
+    const auto a = from_dense<T>({{x, 0}, {0, x}});
+    const Preparation p = prepare(a.view(), Ordering::natural);
+    EXPECT_THAT(prepared_matrix(a.view(), p).values, ElementsAre(1, 1));
+    EXPECT_LE(std::abs(p.row_exponents[0]), std::numeric_limits<T>::max_exponent / 2);
+}
+
+TYPED_TEST(Preparations, TakeEmptyAndSingularMatrices) {
+    using T = TypeParam;
+    const CsrMatrix<T> nothing;
+    EXPECT_EQ(prepare(nothing.view(), Ordering::amd).structural_rank, 0);
+    EXPECT_EQ(prepared_matrix(nothing.view(), prepare(nothing.view(), Ordering::amd)).rows, 0);
+    const CsrMatrix<T> empty{1, 1, {0, 0}, {}, {}};
+    EXPECT_EQ(prepare(empty.view(), Ordering::amd).structural_rank, 0);
+    const CsrMatrix<T> zero{1, 1, {0, 1}, {0}, {0}};
+    EXPECT_EQ(prepare(zero.view(), Ordering::amd).structural_rank, 0);
+    EXPECT_THAT(prepared_matrix(zero.view(), prepare(zero.view(), Ordering::amd)).values, ElementsAre(0));
+    const CsrMatrix<T> one{1, 1, {0, 1}, {0}, {-12}};
+    const Preparation p = prepare(one.view(), Ordering::amd);
+    EXPECT_EQ(p.structural_rank, 1);
+    EXPECT_THAT(prepared_matrix(one.view(), p).values, ElementsAre(-0.75));
+}
+
+TYPED_TEST(Preparations, SumRepeatedEntriesAndSortRows) {
+    using T = TypeParam;
+    const CsrMatrix<T> a{2, 2, {0, 3, 5}, {1, 0, 1, 1, 0}, {3, 1, -3, 1, 8}};  // (0, 1) cancels
+    const Preparation p = prepare(a.view(), Ordering::natural);
+    EXPECT_EQ(p.structural_rank, 2);
+    EXPECT_THAT(p.row_order, ElementsAre(0, 1));
+    EXPECT_THAT(prepared_matrix(a.view(), p).column_indices, ElementsAre(0, 1, 0, 1));
+}
+
+TEST(Prepare, OrdersAnArrowWithoutFill) {
+    std::vector<std::vector<double>> dense(50, std::vector<double>(50));
+    for (std::size_t i = 0; i < 50; ++i) dense[i][i] = 4, dense[0][i] = dense[i][0] = 1;
+    const auto a = from_dense(dense);
+    const Preparation p = prepare(a.view(), Ordering::amd);
+    EXPECT_EQ(p.fill->factor_entries, 3 * 50 - 2);
+    EXPECT_EQ(p.fill->flops, 49 + 2 * 49);  // a division, a multiplication and a subtraction a row
+}
+
+TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
+    const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
+    EXPECT_THROW(prepare(wide.view(), Ordering::natural), DimensionMismatch);
+    EXPECT_THROW(diagnose(wide.view()), DimensionMismatch);
+    const CsrMatrix<double> infinite{2, 2, {0, 1, 2}, {0, 1}, {1, std::numeric_limits<double>::infinity()}};
+    try {
+        prepare(infinite.view(), Ordering::natural);
+        FAIL();
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), HasSubstr("entry (2, 2)"));
+    }
+    const CsrMatrix<double> overflows{1, 1, {0, 2}, {0, 0}, {1e308, 1e308}};
+    EXPECT_THROW(maximum_product_transversal(overflows.view()), InvalidArgument);
+    const CsrMatrix<double> one{1, 1, {0, 1}, {0}, {1}};
+    EXPECT_THROW(prepared_matrix(one.view(), Preparation{}), DimensionMismatch);
+}
+
+TEST(Diagnose, CountsWhatIsMissing) {
+    CsrMatrix<double> a{4, 4, {0, 2, 2, 4, 5}, {0, 1, 0, 2, 3}, {1, 2, 3, 0, 0}};
+    const Diagnosis d = diagnose(a.view());
+    EXPECT_EQ(d.rows, 4);
+    EXPECT_EQ(d.structural_rank, 2);
+    EXPECT_EQ(d.empty_rows.count, 2);  // a row of stored zeros is empty
+    EXPECT_EQ(d.empty_rows.first, 1);
+    EXPECT_EQ(d.empty_columns.count, 2);
+    EXPECT_EQ(d.empty_columns.first, 2);
+    EXPECT_EQ(d.zero_diagonals.count, 3);
+    EXPECT_EQ(d.zero_diagonals.first, 1);
+}
+
+TEST(Prepare, BringsRealMatricesToANonzeroDiagonal) {
+    int found = 0;
+    for (const char* name : {"west0479", "bayer10", "bp_1200", "impcol_d", "nnc1374", "cavity14", "mahindas", "memplus"}) {
+        const auto a = testing::real_matrix(name);
+        if (!a) continue;
+        ++found;
+        SCOPED_TRACE(name);
+        expect_feasible_duals(*a, maximum_product_transversal(a->view()));
+        const Preparation p = prepare(a->view(), Ordering::amd);
+        EXPECT_EQ(p.structural_rank, a->rows);
+        expect_diagonal_near_one(prepared_matrix(a->view(), p));
+    }
+    if (const auto a = testing::real_matrix("mbeacxc")) {
+        const Diagnosis d = diagnose(a->view());
+        EXPECT_EQ(d.structural_rank, 448);
+        EXPECT_EQ(d.empty_rows.count, 48);
+    }
+    if (found == 0) GTEST_SKIP() << "no real matrices at hand";
+}
+
+}  // namespace
+}  // namespace solver
