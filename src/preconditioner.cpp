@@ -61,7 +61,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         case PreconditionerKind::isai:
             return std::make_unique<Isai<T>>(a, accuracy, device);
         case PreconditionerKind::klu:
-            return make_klu(a, prepare(a, Ordering::amd), options, device);
+            return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::ilut:
             throw NotSupported(fmt::format("preconditioner {}: not built yet", to_string(kind)));
     }

@@ -40,8 +40,8 @@ public:
         if (m_ && kind == kind_) return;
         m_.reset();
         kind_ = kind;
-        if (kind == PreconditionerKind::klu && preparation_)
-            m_ = make_klu<V>(matrix(), *preparation_, options_.factors, a_.device());
+        if (kind == PreconditionerKind::klu)  // of A itself: where A is hard, the inverse of A rounded may be far off
+            m_ = make_klu<V>(a_.matrix(), preparation(), options_.factors, a_.device());
         else
             m_ = make_preconditioner<V>(kind, matrix(), options_.iteration.accuracy, a_.device(), options_.factors);
     }

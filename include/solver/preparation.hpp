@@ -49,8 +49,9 @@ struct FillPrediction {
 /// j = column_order[l].
 ///
 /// The exponents are the negated duals of the transversal, rounded: the diagonal lies within [1/2, 2], up to the 2^-20 of the
-/// logarithm, and no entry beyond 2. They are shifted against each other to be small and then clamped, so that 2^e is a normal
-/// number of T; where that binds (chains of entries 2^1022 times larger than their neighbours), entries still stay within 2.
+/// logarithm, and no entry beyond 2. They are shifted against each other so that the median column keeps its size, and clamped
+/// so that 2^e is a normal number of T; where that binds (chains of entries each far larger than the one before, or far
+/// smaller), the diagonal may be smaller, but entries still stay within 2.
 struct Preparation {
     std::vector<std::int32_t> row_exponents;     ///< of each row of A
     std::vector<std::int32_t> column_exponents;  ///< of each column of A

@@ -1,7 +1,7 @@
 #include "preconditioner/klu.hpp"
 
+#include "cpu/floating_point_guard.hpp"
 #include "preconditioner/memory_limit.hpp"
-#include "preconditioner/prepared.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -222,8 +222,9 @@ FactorPrediction predict_klu(const CsrView<T>& a) {
     return predict_klu(prepare(a, Ordering::amd));
 }
 
-template <class T>
-KluFactors<T> factor_klu(const CsrView<T>& a, const Preparation& preparation, std::int64_t memory_limit) {
+template <class T, class From>
+KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit) {
+    const cpu::FloatingPointGuard guard;
     require_full_structural_rank(preparation);
     const FactorPrediction predicted = predict_klu(preparation);
     require_memory("klu", predicted.bytes, memory_limit, help);
@@ -245,21 +246,10 @@ KluFactors<T> factor_klu(const CsrView<T>& a, const Preparation& preparation, st
     return result;
 }
 
-template <class T>
-std::unique_ptr<Preconditioner<T>> make_klu(const CsrView<T>& a, const Preparation& preparation,
-                                            const PreconditionerOptions& options, const Device& device) {
-    KluFactors<T> made = factor_klu(a, preparation, options.memory_limit);
-    auto inner = std::make_unique<LuPreconditioner<T>>("klu", std::move(made.factors), device);
-    return std::make_unique<Prepared<T>>("klu", made.preparation, std::move(inner), device);
-}
-
 template FactorPrediction predict_klu(const CsrView<float>&);
 template FactorPrediction predict_klu(const CsrView<double>&);
 template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t);
+template KluFactors<float> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t);
 template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t);
-template std::unique_ptr<Preconditioner<float>> make_klu(const CsrView<float>&, const Preparation&,
-                                                         const PreconditionerOptions&, const Device&);
-template std::unique_ptr<Preconditioner<double>> make_klu(const CsrView<double>&, const Preparation&,
-                                                          const PreconditionerOptions&, const Device&);
 
 }  // namespace solver

@@ -3,11 +3,13 @@
 /// Complete factors through KLU.
 
 #include "preconditioner/lu_factors.hpp"
+#include "preconditioner/prepared.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace solver {
 
@@ -34,17 +36,22 @@ struct KluFactors {
 };
 
 /// LU with partial pivoting, the diagonal preferred (KLU: Davis, Palamadai Natarajan, ACM TOMS 37(3), 2010), of the prepared
-/// matrix, in double; float factors are rounded afterwards. No block triangular form: one L and one U.
+/// matrix, in double, whatever A is; factors in float are rounded afterwards. No block triangular form: one L and one U.
+/// preparation: prepare(a, Ordering::amd).
 ///
 /// Throws ResourceLimit before it starts where the prediction exceeds the memory limit (PreconditionerOptions), and later where
 /// pivoting fills in more than that; InvalidArgument where A is singular, structurally or by an exactly zero pivot, or where
 /// factors overflow.
-template <class T>
-KluFactors<T> factor_klu(const CsrView<T>& a, const Preparation& preparation, std::int64_t memory_limit);
+template <class T, class From>
+KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit);
 
-/// factor_klu as a preconditioner of A. preparation: prepare(a, Ordering::amd).
-template <class T>
-std::unique_ptr<Preconditioner<T>> make_klu(const CsrView<T>& a, const Preparation& preparation,
-                                            const PreconditionerOptions& options, const Device& device);
+/// factor_klu as a preconditioner of A.
+template <class T, class From>
+std::unique_ptr<Preconditioner<T>> make_klu(const CsrView<From>& a, const Preparation& preparation,
+                                            const PreconditionerOptions& options, const Device& device) {
+    KluFactors<T> made = factor_klu<T>(a, preparation, options.memory_limit);
+    auto inner = std::make_unique<LuPreconditioner<T>>("klu", std::move(made.factors), device);
+    return std::make_unique<Prepared<T>>("klu", made.preparation, std::move(inner), device);
+}
 
 }  // namespace solver

@@ -9,7 +9,7 @@
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 
-#include <cmath>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -22,25 +22,27 @@ namespace solver {
 template <class T>
 class Prepared final : public Preconditioner<T> {
 public:
-    /// `inner` is M, made for prepared_matrix(A, preparation). `name` is for messages and stays the caller's.
+    /// `inner` is M, made for prepared_matrix(A, preparation), where A may be of higher precision than T. `name` is for
+    /// messages and stays the caller's.
     Prepared(const char* name, const Preparation& preparation, std::unique_ptr<Preconditioner<T>> inner, const Device& device)
         : name_(name),
           device_(device),
           inner_(std::move(inner)),
           row_order_(preparation.row_order),
           column_order_(preparation.column_order),
-          row_scales_(powers_of_two(preparation.row_exponents, row_order_)),
-          column_scales_(powers_of_two(preparation.column_exponents, column_order_)),
+          row_exponents_(in_order(preparation.row_exponents, row_order_)),
+          column_exponents_(in_order(preparation.column_exponents, column_order_)),
           scratch_(static_cast<std::int64_t>(row_order_.size())) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
         check_lengths(name_, row_order_.size(), r.size(), z.size());
         typename ScratchPool<T>::Loan prepared_r(scratch_), prepared_z(scratch_);
-        cpu::update(std::span<T>(*prepared_r), device_, [&](T, std::int64_t k) { return r[row_order_[k]] * row_scales_[k]; });
+        cpu::update(std::span<T>(*prepared_r), device_,
+                    [&](T, std::int64_t k) { return scaled(r[row_order_[k]], row_exponents_[k]); });
         inner_->apply(*prepared_r, *prepared_z, accuracy);
         const T* from = (*prepared_z).data();
         cpu::for_each_range(static_cast<std::int64_t>(z.size()), device_, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t l = begin; l < end; ++l) z[column_order_[l]] = from[l] * column_scales_[l];
+            for (std::int64_t l = begin; l < end; ++l) z[column_order_[l]] = scaled(from[l], column_exponents_[l]);
         });
     }
 
@@ -53,18 +55,26 @@ public:
         for (std::size_t k = 0; k < row_order_.size(); ++k) {
             hash.add(static_cast<std::uint64_t>(row_order_[k]));
             hash.add(static_cast<std::uint64_t>(column_order_[k]));
-            hash.add(static_cast<std::uint64_t>(std::ilogb(row_scales_[k])));
-            hash.add(static_cast<std::uint64_t>(std::ilogb(column_scales_[k])));
+            hash.add(static_cast<std::uint64_t>(row_exponents_[k]));
+            hash.add(static_cast<std::uint64_t>(column_exponents_[k]));
         }
         return hash.value();
     }
 
 private:
-    static std::vector<T> powers_of_two(const std::vector<std::int32_t>& exponents, const std::vector<std::int32_t>& order) {
-        std::vector<T> powers;
-        powers.reserve(order.size());
-        for (const std::int32_t index : order) powers.push_back(std::ldexp(T(1), exponents[index]));
-        return powers;
+    /// In double, which holds every exponent of a preparation.
+    static T scaled(T x, std::int16_t exponent) {
+        constexpr int bias = 1023, mantissa_bits = 52;
+        const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(bias + exponent) << mantissa_bits);
+        return static_cast<T>(static_cast<double>(x) * power);
+    }
+
+    static std::vector<std::int16_t> in_order(const std::vector<std::int32_t>& exponents,
+                                              const std::vector<std::int32_t>& order) {
+        std::vector<std::int16_t> result;
+        result.reserve(order.size());
+        for (const std::int32_t index : order) result.push_back(static_cast<std::int16_t>(exponents[index]));
+        return result;
     }
 
     const char* name_;
@@ -72,8 +82,8 @@ private:
     std::unique_ptr<Preconditioner<T>> inner_;
     std::vector<std::int32_t> row_order_;
     std::vector<std::int32_t> column_order_;
-    std::vector<T> row_scales_;  // in the order of the prepared matrix, as are the columns'
-    std::vector<T> column_scales_;
+    std::vector<std::int16_t> row_exponents_;  // in the order of the prepared matrix, as are the columns'
+    std::vector<std::int16_t> column_exponents_;
     mutable ScratchPool<T> scratch_;
 };
 

@@ -20,12 +20,19 @@ std::vector<std::int64_t> negated_and_rounded(const std::vector<std::int64_t>& d
     return exponents;
 }
 
-/// What to add to all rows' exponents, and take from all columns', to make the largest magnitude among them least.
-std::int64_t balancing_shift(const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& columns) {
+/// What to add to all rows' exponents and to take from all columns'. The median column is left as it is, so that vectors, which
+/// the scaling goes through as well, keep about the size of x; but as near to that as keeps all exponents within +-limit, or,
+/// where nothing does, what makes the largest of them least.
+std::int64_t chosen_shift(const std::vector<std::int64_t>& rows, std::vector<std::int64_t> columns, std::int64_t limit) {
     if (rows.empty()) return 0;
     const auto [row_min, row_max] = std::minmax_element(rows.begin(), rows.end());
     const auto [column_min, column_max] = std::minmax_element(columns.begin(), columns.end());
-    return -(std::min(*row_min, -*column_max) + std::max(*row_max, -*column_min)) / 2;
+    const std::int64_t least = std::max(-limit - *row_min, *column_max - limit);
+    const std::int64_t most = std::min(limit - *row_max, *column_min + limit);
+    if (least > most) return (least + most) / 2;
+    const auto middle = columns.begin() + std::ssize(columns) / 2;
+    std::nth_element(columns.begin(), middle, columns.end());
+    return std::clamp(*middle, least, most);
 }
 
 /// Whether a clamp to +-limit changed anything.
@@ -65,7 +72,7 @@ template <class T>
 void set_exponents(Preparation& preparation, const CsrView<T>& a, const Transversal& transversal) {
     const std::vector<std::int64_t> rows = negated_and_rounded(transversal.row_duals);
     const std::vector<std::int64_t> columns = negated_and_rounded(transversal.column_duals);
-    const std::int64_t shift = balancing_shift(rows, columns);
+    const std::int64_t shift = chosen_shift(rows, columns, max_exponent<T>);
     const bool rows_clamped = shift_and_clamp(rows, shift, max_exponent<T>, preparation.row_exponents);
     const bool columns_clamped = shift_and_clamp(columns, -shift, max_exponent<T>, preparation.column_exponents);
     if (rows_clamped || columns_clamped) bound_entries(preparation, a);

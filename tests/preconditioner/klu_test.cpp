@@ -90,7 +90,7 @@ TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     for (int trial = 0; trial < 40; ++trial) {
         const auto n = static_cast<std::int32_t>(2 + random() % 60);
         const auto a = random_matrix<T>(random, n, 0.1);
-        const KluFactors<T> made = factor_klu(a.view(), prepare(a.view(), Ordering::amd), 0);
+        const KluFactors<T> made = factor_klu<T>(a.view(), prepare(a.view(), Ordering::amd), 0);
         ASSERT_NO_THROW(check(made.factors.lower.view()));
         ASSERT_NO_THROW(check(made.factors.upper.view()));
         const Dense b = dense(prepared_matrix(a.view(), made.preparation));
@@ -193,7 +193,7 @@ TYPED_TEST(Klu, IsRefusedBeforeItStartsWhereThePredictionExceedsTheLimit) {
     const auto a = random_matrix<T>(random, 200, 0.05);
     const Preparation p = prepare(a.view(), Ordering::amd);
     const auto limit = static_cast<std::int64_t>(predict_klu(p).bytes) - 1;
-    EXPECT_THROW(factor_klu(a.view(), p, limit), ResourceLimit);
+    EXPECT_THROW(factor_klu<T>(a.view(), p, limit), ResourceLimit);
     PreconditionerOptions options;
     options.memory_limit = 1000;
     EXPECT_THAT(message_of(a, options), HasSubstr("the limit is 1e-06 GB; use ilut"));
@@ -207,9 +207,24 @@ TEST(KluOnRealMatrices, GivesUpWherePivotingFillsInMoreThanTheLimit) {
     if (!a) GTEST_SKIP() << "commanche_dual is not at hand";
     const Preparation p = prepare(a->view(), Ordering::amd);
     const double predicted = predict_klu(p).bytes;
-    EXPECT_THROW(factor_klu(a->view(), p, static_cast<std::int64_t>(1.5 * predicted)), ResourceLimit);
-    const KluFactors<double> made = factor_klu(a->view(), p, static_cast<std::int64_t>(8 * predicted));
+    EXPECT_THROW(factor_klu<double>(a->view(), p, static_cast<std::int64_t>(1.5 * predicted)), ResourceLimit);
+    const KluFactors<double> made = factor_klu<double>(a->view(), p, static_cast<std::int64_t>(8 * predicted));
     EXPECT_GT(static_cast<double>(made.factors.lower.nonzeros() + made.factors.upper.nonzeros()), 1.5 * p.fill->factor_entries);
+}
+
+/// Rows far beyond single precision's range, scaled away before anything is rounded to it.
+TEST(KluInSingle, TakesAMatrixInDouble) {
+    std::mt19937_64 random(6);
+    CsrMatrix<double> a = random_matrix<double>(random, 40, 0.1);
+    for (std::int64_t i = 0; i < a.rows; i += 2)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) a.values[k] = std::ldexp(a.values[k], -400);
+    const Preparation p = prepare(a.view(), Ordering::amd);
+    std::vector<float> r(40), z(40);
+    std::vector<double> r_in_double(40), z_in_double(40);
+    for (std::size_t i = 1; i < 40; i += 2) r[i] = 1, r_in_double[i] = 1;  // the other rows' are below single's range
+    make_klu<float>(a.view(), p, {}, Device::cpu(1))->apply(r, z, Accuracy::exact);
+    make_klu<double>(a.view(), p, {}, Device::cpu(1))->apply(r_in_double, z_in_double, Accuracy::exact);
+    for (std::size_t j = 0; j < 40; ++j) EXPECT_NEAR(z[j], z_in_double[j], 1e-3 * std::abs(z_in_double[j]));
 }
 
 TEST(KluOnRealMatrices, SolvesRealMatricesWithZeroDiagonals) {
