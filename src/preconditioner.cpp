@@ -3,6 +3,7 @@
 #include "cpu/floating_point_guard.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/ilu0.hpp"
+#include "preconditioner/ilut.hpp"
 #include "preconditioner/isai.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "preconditioner/klu.hpp"
@@ -60,10 +61,10 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
             return std::make_unique<LuPreconditioner<T>>("ilu0", factor_ilu0(a, accuracy), device);
         case PreconditionerKind::isai:
             return std::make_unique<Isai<T>>(a, accuracy, device);
+        case PreconditionerKind::ilut:
+            return make_ilut(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::klu:
             return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
-        case PreconditionerKind::ilut:
-            throw NotSupported(fmt::format("preconditioner {}: not built yet", to_string(kind)));
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }

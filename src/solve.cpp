@@ -1,6 +1,7 @@
 #include "solver/solve.hpp"
 
 #include "bicgstab/run.hpp"
+#include "preconditioner/ilut.hpp"
 #include "preconditioner/klu.hpp"
 #include "solve/climb.hpp"
 #include "solve/ladder.hpp"
@@ -42,6 +43,8 @@ public:
         kind_ = kind;
         if (kind == PreconditionerKind::klu)  // of A itself: where A is hard, the inverse of A rounded may be far off
             m_ = make_klu<V>(a_.matrix(), preparation(), options_.factors, a_.device());
+        else if (kind == PreconditionerKind::ilut)
+            m_ = make_ilut<V>(matrix(), preparation(), options_.factors, a_.device());
         else
             m_ = make_preconditioner<V>(kind, matrix(), options_.iteration.accuracy, a_.device(), options_.factors);
     }

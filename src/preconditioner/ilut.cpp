@@ -1,6 +1,7 @@
 #include "preconditioner/ilut.hpp"
 
 #include "preconditioner/memory_limit.hpp"
+#include "preconditioner/prepared.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -222,9 +223,22 @@ IluFactors<T> factor_ilut(const CsrView<T>& a, const PreconditionerOptions& opti
     return IlutFactorization<T>(a, options.drop_tolerance, longest_row).run();
 }
 
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_ilut(const CsrView<T>& a, const Preparation& preparation,
+                                             const PreconditionerOptions& options, const Device& device) {
+    IluFactors<T> factors = factor_ilut(prepared_matrix(a, preparation).view(), options);
+    auto inner = std::make_unique<LuPreconditioner<T>>("ilut", std::move(factors), device);
+    return std::make_unique<Prepared<T>>("ilut", preparation, std::move(inner), device);
+}
+
 template std::int64_t longest_ilut_row(const CsrView<float>&, double);
 template std::int64_t longest_ilut_row(const CsrView<double>&, double);
 template IluFactors<float> factor_ilut(const CsrView<float>&, const PreconditionerOptions&);
 template IluFactors<double> factor_ilut(const CsrView<double>&, const PreconditionerOptions&);
+
+template std::unique_ptr<Preconditioner<float>> make_ilut(const CsrView<float>&, const Preparation&,
+                                                          const PreconditionerOptions&, const Device&);
+template std::unique_ptr<Preconditioner<double>> make_ilut(const CsrView<double>&, const Preparation&,
+                                                           const PreconditionerOptions&, const Device&);
 
 }  // namespace solver

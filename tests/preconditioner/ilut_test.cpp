@@ -25,6 +25,10 @@ class IlutFactors : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(IlutFactors, ValueTypes);
 
+template <class T>
+class IlutPreconditioner : public ::testing::Test {};
+TYPED_TEST_SUITE(IlutPreconditioner, ValueTypes);
+
 /// Nothing is dropped.
 constexpr PreconditionerOptions complete{.drop_tolerance = 0, .fill_factor = 1e9};
 
@@ -259,6 +263,40 @@ TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
     const CsrMatrix<T> a = random_matrix<T>(random, 1000, 5, T(2));
     EXPECT_THAT(refusal<T>(a, {.memory_limit = 100000}), HasSubstr("the limit is 0.0001 GB; choose a smaller fill factor"));
     EXPECT_EQ(refusal<T>(a, {.memory_limit = 10000000}), "accepted");
+}
+
+/// A permuted, badly scaled triangle: only the preparation brings nonzeros to the diagonal, and then nothing fills in.
+TYPED_TEST(IlutPreconditioner, SolvesWhatThePreparationMakesTriangular) {
+    using T = TypeParam;
+    const CsrMatrix<T> a{3, 3, {0, 2, 3, 5}, {1, 2, 0, 0, 2}, {4, 2, 1024, 3, 0.125}};  // x = (1, 2, 4)
+    for (const Accuracy accuracy : all_accuracies) {
+        std::vector<T> z(3);
+        make_preconditioner<T>(PreconditionerKind::ilut, a, accuracy, Device::cpu(2), complete)
+            ->apply(std::vector<T>{16, 1024, 3.5}, z, accuracy);
+        EXPECT_THAT(z, ElementsAre(T(1), T(2), T(4)));
+    }
+}
+
+TYPED_TEST(IlutPreconditioner, GivesTheSameBitsInExactForAnyNumberOfThreads) {
+    using T = TypeParam;
+    std::mt19937_64 random(6);
+    const CsrMatrix<T> a = random_matrix<T>(random, 3000, 4, T(2));
+    const std::vector<T> r(3000, T(1) / 3);
+    std::vector<T> expected(3000);
+    const auto make = [&](int threads) {
+        return make_preconditioner<T>(PreconditionerKind::ilut, a, Accuracy::exact, Device::cpu(threads),
+                                      {.drop_tolerance = 1e-2, .fill_factor = 2});
+    };
+    const auto one = make(1);
+    one->apply(r, expected, Accuracy::exact);
+    for (const int threads : {1, 2, 7}) {
+        std::vector<T> z(3000);
+        const auto again = make(threads);
+        again->apply(r, z, Accuracy::exact);
+        EXPECT_EQ(z, expected);
+        EXPECT_EQ(again->factor_hash(), one->factor_hash());
+        EXPECT_EQ(again->factor_entries(), one->factor_entries());
+    }
 }
 
 }  // namespace
