@@ -24,8 +24,9 @@ std::string bare(std::string name) {
     return name;
 }
 
-std::vector<std::string> known_names(const std::vector<fs::path>& folders) {
+std::vector<std::string> known_names(const std::vector<fs::path>& folders, const std::vector<CatalogueEntry>& catalogue) {
     std::vector<std::string> names;
+    for (const CatalogueEntry& entry : catalogue) names.push_back(entry.name + ".mtx");
     for (const GeneratorKind& kind : generator_kinds()) names.emplace_back(kind.pattern);
     for (const fs::path& folder : folders) {
         std::error_code error;
@@ -52,12 +53,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-std::vector<std::string> closest_names(const std::string& name, const std::vector<fs::path>& folders) {
+std::vector<std::string> closest_names(const std::string& name, const std::vector<fs::path>& folders,
+                                       const std::vector<CatalogueEntry>& catalogue) {
     constexpr std::size_t longest = 100;  // what is longer is no typing mistake
     const std::string wanted = bare(fs::path(name).filename().string());
     if (wanted.empty() || wanted.size() > longest) return {};
     std::vector<std::pair<std::size_t, std::string>> ranked;
-    for (const std::string& known : known_names(folders)) {
+    for (const std::string& known : known_names(folders, catalogue)) {
         const std::string candidate = bare(known);
         const std::size_t distance = candidate.starts_with(wanted) ? 1 : edit_distance(wanted, candidate);
         if (distance <= std::max<std::size_t>(2, wanted.size() / 3)) ranked.emplace_back(distance, known);

@@ -16,25 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> environment(const char* variable) {
-    const char* value = std::getenv(variable);
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return value;
-}
-
 void append_parts(std::vector<fs::path>& folders, std::string_view colon_separated) {
     while (!colon_separated.empty()) {
         const std::size_t colon = std::min(colon_separated.find(':'), colon_separated.size());
         if (colon > 0) folders.emplace_back(colon_separated.substr(0, colon));
         colon_separated.remove_prefix(std::min(colon + 1, colon_separated.size()));
     }
-}
-
-std::optional<fs::path> cache_folder() {
-    if (const auto cache = environment("SOLVER_CACHE")) return fs::path(*cache);
-    if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "solver";
-    if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "solver";
-    return std::nullopt;
 }
 
 /// The names that a file of this matrix may have.
@@ -71,13 +58,47 @@ bool usable(const fs::path& path) {
     return true;
 }
 
-std::string not_found(const std::string& name, const std::vector<fs::path>& tried, const std::vector<fs::path>& folders) {
-    std::string text = "no such matrix. Tried:\n";
+std::string list_of(const std::vector<fs::path>& tried) {
+    std::string text;
     for (const fs::path& path : tried) text += fmt::format("  {}\n", path.string());
+    return text;
+}
+
+std::string not_found(const std::string& name, const std::vector<fs::path>& tried, const std::vector<fs::path>& folders,
+                      const std::vector<CatalogueEntry>& catalogue) {
+    std::string text = "no such matrix. Tried:\n" + list_of(tried);
     text += "and the generators:\n";
     for (const GeneratorKind& kind : generator_kinds()) text += fmt::format("  {:<27} {}\n", kind.pattern, kind.purpose);
-    const std::vector<std::string> close = closest_names(name, folders);
+    const std::vector<std::string> close = closest_names(name, folders, catalogue);
     if (!close.empty()) text += fmt::format("Closest names: {}\n", fmt::join(close, ", "));
+    if (!catalogue.empty())
+        text += fmt::format("{} matrices of the SuiteSparse collection are fetched by their name: matrices/fetch --list\n",
+                            catalogue.size());
+    return text + "SOLVER_MATRIX_PATH may name further folders, with colons between them.";
+}
+
+/// The matrix of the catalogue that is not on this machine, downloaded; nothing where that is not to be or failed.
+std::optional<FoundMatrix> fetched(const std::string& name, const CatalogueEntry& entry, Fetching fetching) {
+    if (fetching == Fetching::never || is_offline()) return std::nullopt;
+    if (fetching == Fetching::announced)
+        fmt::print(stderr, "matrix {}: not on this machine, fetching {}/{} ({} x {}, {} nonzeros) into {}\n", name, entry.group,
+                   entry.name, entry.rows, entry.columns, entry.nonzeros, cache_folder().string());
+    if (!fetch_matrix(entry, fetching == Fetching::quietly)) return std::nullopt;
+    const fs::path path = cache_folder() / (entry.name + ".mtx");
+    return FoundMatrix{path, fmt::format("matrix {}: {}", name, path.string())};
+}
+
+std::string not_fetched(const CatalogueEntry& entry, Fetching fetching, const std::vector<fs::path>& tried) {
+    std::string text = fmt::format("{}/{} of the SuiteSparse collection is not on this machine", entry.group, entry.name);
+    if (fetching == Fetching::never)
+        text += fmt::format("; matrices/fetch {} gets it", entry.name);
+    else if (is_offline())
+        text += ", and SOLVER_OFFLINE forbids fetching it";
+    else
+        text += ", and fetching it failed, as told above";
+    text += ". Tried:\n" + list_of(tried);
+    if (const auto generator = find_generator(entry.name + "_like"))
+        text += fmt::format("Without a network, {} stands in for it: {}\n", generator->name, generator->purpose);
     return text + "SOLVER_MATRIX_PATH may name further folders, with colons between them.";
 }
 
@@ -85,14 +106,14 @@ std::string not_found(const std::string& name, const std::vector<fs::path>& trie
 
 std::vector<fs::path> matrix_folders() {
     std::vector<fs::path> folders;
-    if (const auto path = environment("SOLVER_MATRIX_PATH")) append_parts(folders, *path);
+    if (const char* path = std::getenv("SOLVER_MATRIX_PATH")) append_parts(folders, path);
     folders.emplace_back(SOLVER_MATRICES_SOURCE_FOLDER);
     folders.emplace_back(SOLVER_MATRICES_INSTALLED_FOLDER);
-    if (const auto cache = cache_folder()) folders.push_back(*cache);
+    if (const fs::path cache = cache_folder(); !cache.empty()) folders.push_back(cache);
     return folders;
 }
 
-FoundMatrix find_matrix(const std::string& name, const std::vector<fs::path>& folders) {
+FoundMatrix find_matrix(const std::string& name, const std::vector<fs::path>& folders, Fetching fetching) {
     if (name.empty())
         throw InvalidArgument("the name of the matrix is empty; expected a file or a generator, as in dc2_like.mtx");
     std::vector<fs::path> places{""};
@@ -110,7 +131,11 @@ FoundMatrix find_matrix(const std::string& name, const std::vector<fs::path>& fo
         std::string announcement = fmt::format("matrix {}: no such file, generated ({})", name, generator->purpose);
         return {std::move(*generator), std::move(announcement)};
     }
-    throw FileError(name, 0, not_found(name, tried, folders));
+    const std::vector<CatalogueEntry> catalogue = usual_catalogue();
+    const auto entry = find_in_catalogue(name, catalogue);
+    if (!entry) throw FileError(name, 0, not_found(name, tried, folders, catalogue));
+    if (auto found = fetched(name, *entry, fetching)) return std::move(*found);
+    throw FileError(name, 0, not_fetched(*entry, fetching, tried));
 }
 
 }  // namespace solver::matrices

@@ -2,6 +2,7 @@
 
 /// What `--matrix NAME` means.
 
+#include "matrices/fetch_matrix.hpp"
 #include "matrices/generators.hpp"
 
 #include <filesystem>
@@ -18,14 +19,14 @@ struct FoundMatrix {
 };
 
 /// Where names are looked up, after the name as a path: each folder of SOLVER_MATRIX_PATH (colons between them), the folder
-/// matrices/ of the sources and of the installation, and the cache ($SOLVER_CACHE, else $XDG_CACHE_HOME/solver, else
-/// $HOME/.cache/solver).
+/// matrices/ of the sources and of the installation, and the cache (cache_folder).
 std::vector<std::filesystem::path> matrix_folders();
 
-/// Looks NAME up as a path, in the folders, then among the generators (with or without .mtx): a file always wins. Files may be
-/// compressed (NAME.gz); .mtx may be left out.
-/// Throws FileError for a directory and for what exists but cannot be read, and where there is nothing at all: then the text
-/// lists what was tried, the generators and the closest names. InvalidArgument as find_generator.
-FoundMatrix find_matrix(const std::string& name, const std::vector<std::filesystem::path>& folders = matrix_folders());
+/// Looks NAME up as a path, in the folders, among the generators (with or without .mtx), then in the catalogue, whose matrices
+/// are fetched: a file always wins. Files may be compressed (NAME.gz); .mtx may be left out.
+/// Throws FileError for a directory and for what exists but cannot be read, where fetching fails, and where there is nothing
+/// at all: then the text lists what was tried, the generators and the closest names. InvalidArgument as find_generator.
+FoundMatrix find_matrix(const std::string& name, const std::vector<std::filesystem::path>& folders = matrix_folders(),
+                        Fetching fetching = Fetching::announced);
 
 }  // namespace solver::matrices

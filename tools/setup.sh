@@ -4,7 +4,7 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 # Debian 12's names; what is needed to build everything and to run the tests.
 packages=(
-    g++ cmake ninja-build pkg-config
+    g++ cmake ninja-build pkg-config curl
     libboost-dev libboost-program-options-dev libfmt-dev libhwy-dev nettle-dev nlohmann-json3-dev zlib1g-dev
     gnuplot-nox libbenchmark-dev libeigen3-dev libgmock-dev libgtest-dev libmpfr-dev libsuitesparse-dev
 )

@@ -1,6 +1,7 @@
 #include "matrices/find_matrix.hpp"
 
 #include "solver/error.hpp"
+#include "support/environment.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +13,11 @@ namespace solver::matrices {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 /// A folder of its own to stand in, and two more to look into.
-class FindMatrix : public testing::Test {
+class FindMatrix : public ::testing::Test {
 protected:
     FindMatrix() {
         std::string name = (fs::temp_directory_path() / "find_matrix_XXXXXX").string();
@@ -45,6 +46,7 @@ protected:
         return "";
     }
 
+    const solver::testing::EnvironmentVariable offline_{"SOLVER_OFFLINE", "1"};
     const fs::path before_ = fs::current_path();
     fs::path root_;
     std::vector<fs::path> folders_;
@@ -90,12 +92,14 @@ TEST_F(FindMatrix, PrefersAFileToAGenerator) {
 
 TEST_F(FindMatrix, ListsWhatWasTriedTheGeneratorsAndTheClosestNames) {
     touch("second/memplus.mtx.gz");
-    EXPECT_THAT(error_of("memplsu.mtx"), AllOf(HasSubstr("first/memplsu.mtx\n"), HasSubstr("second/memplsu.mtx.gz\n"),
-                                               HasSubstr("dc2_like.mtx"), HasSubstr("power_law_N.mtx"),
-                                               HasSubstr("SOLVER_MATRIX_PATH"), HasSubstr("Closest names: memplus.mtx.gz\n")));
+    EXPECT_THAT(error_of("memplsu.mtx"),
+                AllOf(HasSubstr("first/memplsu.mtx\n"), HasSubstr("second/memplsu.mtx.gz\n"), HasSubstr("dc2_like.mtx"),
+                      HasSubstr("power_law_N.mtx"), HasSubstr("SOLVER_MATRIX_PATH"),
+                      HasSubstr("Closest names: memplus.mtx, memplus.mtx.gz\n")));
     EXPECT_THAT(error_of("poison2d_100"), HasSubstr("Closest names: poisson2d_N.mtx"));
     EXPECT_THAT(error_of("dc2_lik"), HasSubstr("Closest names: dc2_like.mtx"));
-    EXPECT_THAT(error_of("dc2.mtx"), HasSubstr("Closest names: dc2_like.mtx"));
+    EXPECT_THAT(error_of("dc2.mtx"), HasSubstr("dc2_like.mtx stands in"));
+    EXPECT_THAT(error_of("sub/memplus.mtx"), HasSubstr("Closest names: memplus.mtx, memplus.mtx.gz"));
 }
 
 TEST_F(FindMatrix, CallsADirectoryADirectory) {

@@ -35,7 +35,7 @@ std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const R
     std::vector<matrices::FoundMatrix> found;
     if (options.matrices.empty()) {
         try {
-            found.push_back(matrices::find_matrix(usual_file));
+            found.push_back(matrices::find_matrix(usual_file, matrices::matrix_folders(), matrices::Fetching::never));
         } catch (const FileError&) {
             report.note(usual_file + " is left out: no such file can be read; SOLVER_MATRIX_PATH may name its folder");
         }

@@ -31,7 +31,9 @@ void write_files(const Options& options, const Outcome& outcome) {
 }
 
 int solve_and_tell(const Options& options) {
-    const matrices::FoundMatrix matrix = matrices::find_matrix(options.matrix);
+    const matrices::FoundMatrix matrix =
+        matrices::find_matrix(options.matrix, matrices::matrix_folders(),
+                              options.quiet ? matrices::Fetching::quietly : matrices::Fetching::announced);
     check_outputs(options, matrix);
     if (!options.quiet && !matrix.announcement.empty()) fmt::print(stderr, "{}\n", matrix.announcement);
     LiveLine live(!options.quiet);

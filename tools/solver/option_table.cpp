@@ -26,7 +26,8 @@ const std::vector<Group>& groups() {
         {"The system",
          {
              {"matrix", "FILE",
-              "A, a Matrix Market file (.mtx, .mtx.gz), or the name of one in $SOLVER_MATRIX_PATH or of a generator"},
+              "A, a Matrix Market file (.mtx, .mtx.gz), or the name of one in $SOLVER_MATRIX_PATH, of a generator, or of the "
+              "SuiteSparse collection (fetched on first use; SOLVER_OFFLINE=1 forbids it)"},
              {"rhs", "WHAT",
               "b: a file, ones, A*ones (default; the solution is then known) or random[:SEED]; the columns of a file with "
               "several are solved together"},
@@ -83,6 +84,8 @@ constexpr const char* tail = R"(
 Examples:
   solver --matrix memplus.mtx
       b = A * ones, so the error of the computed solution is shown as well
+  solver --matrix dc2.mtx --compensated
+      a circuit of the SuiteSparse collection, fetched into the cache if it is not there
   solver --matrix dc2_like.mtx --compensated --preconditioner ilu0 --report run.json
       a circuit with very long rows, every sum as if in twice the precision
   solver --matrix A.mtx --rhs b.mtx --solution x.mtx --exact --tolerance 1e-12
