@@ -11,4 +11,7 @@ void bench_spmv(const Options& options, Report& report);
 void bench_reduce(const Options& options, Report& report);  ///< dot and sum
 void bench_read(const Options& options, Report& report);
 
+/// Whether no claim of convergence by the library was false.
+bool bench_robustness(const Options& options);
+
 }  // namespace solver::bench

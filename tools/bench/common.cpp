@@ -12,15 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void refuse_to_replace(const matrices::FoundMatrix& matrix, const Options& options) {
-    const auto* path = std::get_if<fs::path>(&matrix.source);
-    std::error_code ignored;
-    for (const fs::path& output : {options.json, options.csv})
-        if (path != nullptr && fs::equivalent(*path, output, ignored))
-            throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
-}
-
 }  // namespace
+
+void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const Options& options) {
+    std::error_code ignored;
+    for (const matrices::FoundMatrix& matrix : matrices)
+        for (const fs::path& output : outputs(options))
+            if (const auto* path = std::get_if<fs::path>(&matrix.source);
+                path != nullptr && fs::equivalent(*path, output, ignored))
+                throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
+}
 
 std::string place_of(double bytes) {
     const double mebibytes = bytes / (1 << 20);
@@ -42,7 +43,7 @@ std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const R
     }
     for (const std::string& name : options.matrices.empty() ? usual : options.matrices)
         found.push_back(matrices::find_matrix(name));
-    for (const matrices::FoundMatrix& matrix : found) refuse_to_replace(matrix, options);
+    refuse_to_replace(found, options);
     return found;
 }
 

@@ -19,9 +19,12 @@ inline constexpr const char* precision_name = std::is_same_v<T, float> ? "single
 std::string place_of(double bytes);
 
 /// The matrices asked for, or the usual ones; of these, a file that is not there is left out with a remark. Throws
-/// InvalidArgument where --json or --csv would replace one.
+/// InvalidArgument where an output would replace one.
 std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report, const std::string& usual_file,
                                                  const std::vector<std::string>& usual);
+
+/// Throws InvalidArgument where an output would replace one of these matrices.
+void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const Options& options);
 
 /// What to call a matrix in a table.
 std::string name_of(const matrices::FoundMatrix& matrix);

@@ -19,6 +19,7 @@ int measure(const Options& options) {
     check_outputs(options);
     Report report(options);
     report.print_head();
+    if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
     switch (options.subject) {
         case Subject::spmv:
             bench_spmv(options, report);
@@ -29,6 +30,8 @@ int measure(const Options& options) {
             break;
         case Subject::read:
             bench_read(options, report);
+            break;
+        case Subject::robustness:
             break;
     }
     report.write();

@@ -40,11 +40,19 @@ constexpr std::array commands{
             "Files are uncompressed before and read from the page cache. loadMarket has one thread, does not expand symmetric\n"
             "matrices, gives the entries of a pattern arbitrary values, and is judged by the entries as stored.\n",
             "the bytes of the uncompressed file"},
+    Command{
+        Subject::robustness, "robustness",
+        "who solves what: BiCGStab with every preconditioner, beside Eigen's, on many matrices",
+        "Solves A x = b for every square real or integer matrix: b = A x*, x*_i = 1 + (i mod 8)/8, formed exactly and\n"
+        "rounded. Each solve has a process of its own, so that neither a hang nor a crash ends the run; what takes less than\n"
+        "0.2 s is repeated, and the fastest run counts. Solutions are judged by the exact residual. The output files are\n"
+        "written anew after every solve: an interrupted run keeps what it has.\n",
+        ""},
 };
 
 constexpr const char* overview = R"(solver-bench - the library's accuracy modes beside Eigen, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|read [options]
+Usage: solver-bench spmv|dot|sum|read|robustness [options]
 
 )";
 
@@ -55,7 +63,8 @@ says how large they are. Printed are the median time of a call; +-, half the 95 
 GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
 repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
 
-Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not.
+Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, or (robustness) where
+the library claimed convergence falsely.
 )";
 
 const Command& command_of(Subject subject) {
@@ -67,7 +76,7 @@ const Command& command_of(Subject subject) {
 Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
-    throw InvalidArgument(fmt::format("there is no benchmark '{}'; choose spmv, dot, sum or read", text));
+    throw InvalidArgument(fmt::format("there is no benchmark '{}'; choose spmv, dot, sum, read or robustness", text));
 }
 
 po::options_description option_table(Subject subject) {
@@ -92,10 +101,21 @@ po::options_description option_table(Subject subject) {
             "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
             "same, with exponents all over the range); may be repeated (default: random and worst)");
     }
-    add("precision", text("TYPE"), "double (default), single or both");
     add("threads", text("N"), "threads for everybody (default: all processors)");
-    add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
-    add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
+    if (subject == Subject::robustness) {
+        add("matrix", texts("NAME"),
+            "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
+        add("solver", texts("NAME"), "eigen none, eigen jacobi, ..., none, jacobi, ...; may be repeated (default: all)");
+        add("accuracy", text("MODE"), "of the library's solves: fast, compensated (default) or exact");
+        add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
+        add("max-iterations", text("N"), "for everybody (default: 3000)");
+        add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
+        add("markdown", text("FILE"), "write a table and a summary");
+    } else {
+        add("precision", text("TYPE"), "double (default), single or both");
+        add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
+        add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
+    }
     add("json", text("FILE"), "write the results and the machine as JSON");
     add("csv", text("FILE"), "write the results as CSV");
     add("help", "print this text");
@@ -104,7 +124,7 @@ po::options_description option_table(Subject subject) {
 
 std::string general_help() {
     std::string text = overview;
-    for (const Command& command : commands) text += fmt::format("  {:<5} {}\n", command.name, command.purpose);
+    for (const Command& command : commands) text += fmt::format("  {:<10} {}\n", command.name, command.purpose);
     return text + "\nsolver-bench spmv --help shows the options of spmv, and so on; solver-bench --version the version.\n" +
            method;
 }
@@ -113,7 +133,8 @@ std::string help(Subject subject) {
     const Command& command = command_of(subject);
     std::ostringstream text;
     text << fmt::format("solver-bench {} [options]\n\n{}\n{}\n", command.name, command.purpose, command.detail)
-         << option_table(subject) << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
+         << option_table(subject);
+    if (subject != Subject::robustness) text << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
     return text.str();
 }
 
@@ -122,9 +143,14 @@ po::variables_map read_command_line(int argc, const char* const* argv, Subject s
     po::variables_map values;
     try {
         const po::options_description table = option_table(subject);
-        const po::positional_options_description none;
+        po::positional_options_description without_option;
+        if (subject == Subject::robustness) without_option.add("matrix", -1);
         const std::vector<std::string> arguments(argv + 2, argv + argc);
-        po::store(po::command_line_parser(arguments).options(table).positional(none).style(unix_style & ~allow_guessing).run(),
+        po::store(po::command_line_parser(arguments)
+                      .options(table)
+                      .positional(without_option)
+                      .style(unix_style & ~allow_guessing)
+                      .run(),
                   values);
         return values;
     } catch (const po::too_many_positional_options_error&) {
@@ -181,6 +207,17 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
     return inputs.empty() ? std::vector<Input>{Input::random, Input::worst} : inputs;
 }
 
+void read_robustness(const po::variables_map& values, Options& options) {
+    if (options.matrices.empty()) throw InvalidArgument("which matrices? solver-bench robustness FOLDER, or names of files");
+    if (values.count("time-limit") == 0) options.effort.time_limit = 120;
+    options.solvers = all_given(values, "solver");
+    if (const auto text = given(values, "accuracy")) options.accuracy = accuracy_from_text(*text);
+    if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);
+    if (const auto text = given(values, "max-iterations"))
+        options.max_iterations = number<std::int64_t>("max-iterations", *text, 1, 1'000'000'000);
+    options.markdown = given(values, "markdown").value_or("");
+}
+
 Options options_of(const po::variables_map& values, Subject subject) {
     Options options;
     options.subject = subject;
@@ -201,17 +238,24 @@ Options options_of(const po::variables_map& values, Subject subject) {
     options.inputs = inputs_of(values);
     options.json = given(values, "json").value_or("");
     options.csv = given(values, "csv").value_or("");
+    if (subject == Subject::robustness) read_robustness(values, options);
     return options;
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> outputs(const Options& options) {
+    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown};
+    std::erase(paths, std::filesystem::path());
+    return paths;
+}
 
 std::string_view to_string(Subject subject) { return command_of(subject).name; }
 
 std::string_view to_string(Vector vector) { return vector == Vector::ones ? "ones" : "random"; }
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
-    if (argc < 2) throw InvalidArgument("which benchmark? spmv, dot, sum or read; solver-bench --help tells more");
+    if (argc < 2) throw InvalidArgument("which benchmark? spmv, dot, sum, read or robustness; solver-bench --help tells more");
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);

@@ -4,6 +4,7 @@
 
 #include "contest.hpp"
 #include "inputs.hpp"
+#include "solver/accuracy.hpp"
 #include "solver/spmv.hpp"
 
 #include <filesystem>
@@ -13,9 +14,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, read };
+enum class Subject { spmv, dot, sum, read, robustness };
 
-/// "spmv", "dot", "sum" or "read".
+/// "spmv", "dot", "sum", "read" or "robustness".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -36,7 +37,17 @@ struct Options {
     std::vector<Input> inputs;
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
+
+    // robustness
+    std::vector<std::string> solvers;  ///< empty: all
+    Accuracy accuracy = Accuracy::compensated;
+    double tolerance = 1e-10;
+    std::int64_t max_iterations = 3000;
+    std::filesystem::path markdown;
 };
+
+/// The files that are to be written.
+std::vector<std::filesystem::path> outputs(const Options& options);
 
 /// The options of a run, or the text that --help or --version asked for. Throws InvalidArgument.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);

@@ -41,7 +41,8 @@ std::string openmp_text(const Options& options) {
                                                                      : "without OpenMP, on one thread";
 }
 
-/// Quoted as RFC 4180 asks where it must be.
+}  // namespace
+
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
     std::string quoted = "\"";
@@ -49,7 +50,16 @@ std::string csv_field(const std::string& text) {
     return quoted + '"';
 }
 
-}  // namespace
+Json machine_facts(const Options& options) {
+    return {{"processor", processor_name()},
+            {"processors", processors()},
+            {"threads", options.threads},
+            {"simd", simd_target()},
+            {"last_level_cache_bytes", last_level_cache()},
+            {"compiler", compiler()},
+            {"optimised", is_optimised()},
+            {"peer", eigen::description()}};
+}
 
 void Report::print_head() const {
     fmt::print("solver-bench {} {}\n\n", SOLVER_VERSION, to_string(options_.subject));
@@ -119,14 +129,7 @@ std::string Report::json() const {
     Json json;
     json["solver"] = SOLVER_VERSION;
     json["benchmark"] = std::string(to_string(options_.subject));
-    json["machine"] = {{"processor", processor_name()},
-                       {"processors", processors()},
-                       {"threads", options_.threads},
-                       {"simd", simd_target()},
-                       {"last_level_cache_bytes", last_level_cache()},
-                       {"compiler", compiler()},
-                       {"optimised", is_optimised()},
-                       {"peer", eigen::description()}};
+    json["machine"] = machine_facts(options_);
     json["verified"] = verified_;
     json["cases"] = Json::array();
     for (const Case& result : cases_) {
@@ -177,10 +180,12 @@ void Report::write() const {
 }
 
 void check_outputs(const Options& options) {
-    if (!options.json.empty() && options.json == options.csv)
-        throw InvalidArgument(fmt::format("--json and --csv name the same file, {}", options.json.string()));
-    for (const auto& path : {options.json, options.csv})
-        if (!path.empty()) const AtomicFile probe(path);
+    const auto paths = outputs(options);
+    for (auto path = paths.begin(); path != paths.end(); ++path) {
+        if (std::find(paths.begin(), path, *path) != path)
+            throw InvalidArgument(fmt::format("two outputs name the same file, {}", path->string()));
+        const AtomicFile probe(*path);
+    }
 }
 
 }  // namespace solver::bench

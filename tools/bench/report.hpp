@@ -6,6 +6,7 @@
 #include "options.hpp"
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,7 +72,13 @@ private:
     bool verified_ = true;
 };
 
-/// Throws FileError where --json or --csv cannot be written, InvalidArgument where they name the same file.
+/// The machine and the peer, for JSON.
+nlohmann::ordered_json machine_facts(const Options& options);
+
+/// Quoted as RFC 4180 asks where it must be.
+std::string csv_field(const std::string& text);
+
+/// Throws FileError where an output cannot be written, InvalidArgument where two name the same file.
 void check_outputs(const Options& options);
 
 }  // namespace solver::bench

@@ -1,0 +1,65 @@
+#pragma once
+
+/// What solver-bench robustness found, as it goes and at the end.
+
+#include "options.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace solver::bench {
+
+/// One solver on one matrix.
+struct Trial {
+    std::string solver;
+    bool ours = false;
+    bool automatic = false;  ///< chose its preconditioner itself
+    std::string status;      ///< what the solver says, or "timed out", "crashed", "failed", "not built"
+    std::string remark;      ///< why it failed; what automatic choice tried
+    bool claimed = false;    ///< that it converged
+    std::int64_t iterations = 0;
+    double residual = std::numeric_limits<double>::quiet_NaN();  ///< ||b - A x|| / ||b||, from the exact residual
+    double setup_seconds = 0, solve_seconds = 0;
+
+    double seconds() const { return setup_seconds + solve_seconds; }
+    bool reached(double tolerance) const { return residual <= tolerance; }
+    bool false_claim(double tolerance) const { return claimed && !reached(tolerance); }
+};
+
+struct TestedMatrix {
+    std::string name;
+    std::int64_t rows = 0;
+    std::int64_t nonzeros = 0;
+    std::string singularity;
+    std::vector<Trial> trials{};
+};
+
+/// Keeps trials, prints them, and writes all output files anew after each one, so that an interrupted run keeps what it has.
+class RobustnessReport {
+public:
+    explicit RobustnessReport(const Options& options) : options_(options) {}
+
+    void begin(TestedMatrix matrix);
+    void add(Trial trial);
+
+    /// Prints and writes the summary.
+    void finish() const;
+
+    bool has_false_claims_of_ours() const;
+
+private:
+    void write() const;
+    std::string csv() const;
+    std::string json() const;
+    std::string markdown() const;
+    std::string markdown_row(const TestedMatrix& matrix) const;
+    std::vector<std::string> summary() const;
+
+    const Options& options_;
+    std::vector<TestedMatrix> matrices_;
+};
+
+}  // namespace solver::bench
