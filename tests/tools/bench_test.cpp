@@ -1,5 +1,6 @@
 // The command `solver-bench` as its users meet it, on inputs so small that nothing is measured.
 
+#include "child_process.hpp"
 #include "inputs.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
@@ -8,9 +9,11 @@
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -167,9 +170,77 @@ TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
         EXPECT_THAT(finished.out, HasSubstr(text));
 }
 
+TEST_F(SolverBench, RobustnessTriesEverySolverOnEverySquareMatrixOfAFolder) {
+    fs::create_directory(folder_.path() / "all");
+    write("all/good.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 2 1\n2 2 3\n3 1 0.1\n3 3 -7\n");
+    write("all/swapped.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 5\n2 1 1\n");
+    write("all/zero_row.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n1 2 1\n");
+    write("all/wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+    write("all/complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
+    write("all/pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n");
+    write("all/unrelated.txt", "nothing");
+    const Finished finished = run("robustness all --threads 2 --json r.json --csv r.csv --markdown r.md --max-iterations 50");
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    for (const char* text : {"Left out", "wide (2 x 3)", "complex (", "pattern (a pattern)", "is reached on"})
+        EXPECT_THAT(finished.out, HasSubstr(text));
+
+    const json result = json::parse(read("r.json"));
+    EXPECT_EQ(result["tolerance"], 1e-10);
+    for (const json& entry : result["cases"]) {
+        SCOPED_TRACE(entry.dump());
+        EXPECT_FALSE(entry["false_claim"]);
+        if (entry["matrix"] != "zero_row" && entry["solver"] == "auto") {
+            EXPECT_TRUE(entry["reached"]);
+        }
+        if (entry["matrix"] == "good" && entry["solver"] == "jacobi") {
+            EXPECT_TRUE(entry["reached"]);
+            EXPECT_TRUE(entry["claimed"]);
+            EXPECT_EQ(entry["singularity"], "regular");
+            EXPECT_GT(entry["solve_seconds"], 0);
+        }
+        if (entry["matrix"] == "swapped" && entry["solver"] == "jacobi") {
+            EXPECT_EQ(entry["status"], "failed");
+            EXPECT_TRUE(entry["relative_residual"].is_null());
+            EXPECT_THAT(entry["remark"].get<std::string>(), HasSubstr("diagonal"));
+        }
+        if (entry["matrix"] == "zero_row") {
+            EXPECT_EQ(entry["singularity"], "structurally singular (rank 1 of 2)");
+        }
+    }
+
+    const std::string csv = read("r.csv");
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), std::ssize(result["cases"]) + 1);
+    const std::string table = read("r.md");
+    for (const char* text : {"| good | 3 | 5 | **", "| swapped | 2 | 2 |", "singular: zero_row (structurally", "by eigen ilut",
+                             "auto / best", "median time of the automatic choice"})
+        EXPECT_THAT(table, HasSubstr(text));
+}
+
+TEST_F(SolverBench, RobustnessTakesNamesAndAChoiceOfSolvers) {
+    const Finished finished =
+        run("robustness A.mtx poisson2d_5 --solver jacobi --solver 'eigen none' --csv r.csv --time-limit 30");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const std::string csv = read("r.csv");
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
+    EXPECT_THAT(csv, HasSubstr("\npoisson2d_5,25,105,regular,eigen none,converged,1,1,0,"));
+    expect_refusal("robustness", "which matrices?");
+    expect_refusal("robustness A.mtx --solver amg", "choose eigen none");
+    expect_refusal("robustness A.mtx --tolerance 0", "--tolerance 0");
+    expect_refusal("robustness nowhere.mtx", "no such matrix");
+    expect_refusal("robustness A.mtx --markdown A.mtx", "would replace the matrix");
+}
+
+TEST_F(SolverBench, RobustnessCountsWhatTakesTooLongAndGoesOn) {
+    const Finished finished =
+        run("robustness poisson2d_600 A.mtx --solver none --time-limit 0.05 --tolerance 1e-15 --csv r.csv");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("1 timed out"));
+    EXPECT_THAT(read("r.csv"), HasSubstr("\nA,3,5,regular,none,"));
+}
+
 TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
-    expect_refusal("", "spmv, dot, sum or read");
-    expect_refusal("gemm", "there is no benchmark 'gemm'; choose spmv, dot, sum or read");
+    expect_refusal("", "spmv, dot, sum, read or robustness");
+    expect_refusal("gemm", "there is no benchmark 'gemm'; choose spmv, dot, sum, read or robustness");
     expect_refusal("dot --matrix A.mtx", "--matrix");
     expect_refusal("dot 100", "belongs to an option");
     expect_refusal("dot --size 0", "--size 0: expected a number from 1");
@@ -203,6 +274,35 @@ TEST_F(SolverBench, ExplainsItself) {
     EXPECT_THAT(run("spmv --help").out, HasSubstr("nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes"));
     EXPECT_EQ(run("read --help").status, 0);
     EXPECT_THAT(run("--version").out, HasSubstr("solver-bench "));
+}
+
+// ---------------------------------------------------------------------------------------------------- work in its own process
+
+using How = solver::bench::Ending::How;
+
+TEST(RunApart, ReturnsWhatTheWorkReturns) {
+    const std::string long_text(1 << 20, 'x');
+    const auto finished = run_apart([&] { return long_text; }, 60);
+    EXPECT_EQ(finished.how, How::done);
+    EXPECT_EQ(finished.result, long_text);
+}
+
+TEST(RunApart, SurvivesCrashesExceptionsAndHangs) {
+    const auto crashed = run_apart(
+        []() -> std::string {
+            std::raise(SIGKILL);
+            return "never";
+        },
+        60);
+    EXPECT_EQ(crashed.how, How::died);
+    EXPECT_EQ(crashed.signal, SIGKILL);
+    EXPECT_EQ(run_apart([]() -> std::string { throw 1; }, 60).how, How::died);
+    const auto hung = run_apart(
+        []() -> std::string {
+            while (true) ::pause();
+        },
+        0.05);
+    EXPECT_EQ(hung.how, How::timed_out);
 }
 
 // --------------------------------------------------------------------------------------------------------------- its inputs

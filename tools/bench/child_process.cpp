@@ -62,7 +62,7 @@ bool read_all(int descriptor, Clock::time_point deadline, std::string& text) {
 
 }  // namespace
 
-Finished run_apart(const std::function<std::string()>& work, double time_limit) {
+Ending run_apart(const std::function<std::string()>& work, double time_limit) {
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_limit));
     std::fflush(nullptr);
     std::array<int, 2> pipe_ends;
@@ -74,20 +74,20 @@ Finished run_apart(const std::function<std::string()>& work, double time_limit) 
         live(work, pipe_ends[1]);
     }
     ::close(pipe_ends[1]);
-    Finished finished;
-    const bool in_time = read_all(pipe_ends[0], deadline, finished.result);
+    Ending ending;
+    const bool in_time = read_all(pipe_ends[0], deadline, ending.result);
     ::close(pipe_ends[0]);
     if (!in_time) ::kill(child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!in_time) {
-        finished.how = Finished::How::timed_out;
+        ending.how = Ending::How::timed_out;
     } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        finished.how = Finished::How::died;
-        finished.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        ending.how = Ending::How::died;
+        ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     }
-    return finished;
+    return ending;
 }
 
 }  // namespace solver::bench

@@ -7,10 +7,10 @@
 #include "matrix_market/header.hpp"
 #include "robustness_report.hpp"
 #include "singularity.hpp"
-#include "solver/bicgstab.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/reduce.hpp"
+#include "solver/solve.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,18 +66,29 @@ Answer by_eigen(eigen::Preconditioner preconditioner, const Problem& problem, co
     return answer;
 }
 
-Answer by_hand(PreconditionerKind kind, const Problem& problem, const Options& options) {
-    const Device device = Device::cpu(options.threads);
+/// "jacobi 40, ilu0 refused, klu 1": what was tried, and the iterations of each.
+std::string path_of(const SolveReport& report) {
+    std::vector<std::string> steps;
+    for (const Attempt& attempt : report.attempts)
+        steps.push_back(fmt::format("{} {}", to_string(attempt.preconditioner),
+                                    attempt.refusal.empty() ? std::to_string(attempt.results.front().iterations) : "refused"));
+    return fmt::format("{}", fmt::join(steps, ", "));
+}
+
+/// By the library, with this preconditioner or, without one, the automatic choice.
+Answer by_us(std::optional<PreconditionerKind> kind, const Problem& problem, const Options& options) {
     Answer answer{.trial = {}, .x = std::vector<double>(problem.b.size())};
-    auto start = std::chrono::steady_clock::now();
-    const SpmvPlan<double> plan(problem.a.view(), device);
-    const auto preconditioner = make_preconditioner<double>(kind, problem.a.view(), options.accuracy, device);
-    answer.trial.setup_seconds = seconds_since(start);
-    start = std::chrono::steady_clock::now();
-    const SolveResult result = bicgstab<double>(
-        plan, *preconditioner, problem.b, answer.x, {},
-        {.accuracy = options.accuracy, .tolerance = options.tolerance, .max_iterations = options.max_iterations});
-    answer.trial.solve_seconds = seconds_since(start);
+    const auto start = std::chrono::steady_clock::now();
+    const SpmvPlan<double> plan(problem.a.view(), Device::cpu(options.threads));
+    SolveOptions wish;
+    wish.iteration = {.accuracy = options.accuracy, .tolerance = options.tolerance, .max_iterations = options.max_iterations};
+    wish.preconditioner = kind;
+    const SolveReport report = solve<double>(plan, problem.b, answer.x, {}, wish);
+    const double seconds = seconds_since(start);
+    for (const Attempt& attempt : report.attempts) answer.trial.setup_seconds += attempt.setup_seconds;
+    answer.trial.solve_seconds = seconds - answer.trial.setup_seconds;
+    if (!kind) answer.trial.remark = path_of(report);
+    const SolveResult& result = report.result();
     answer.trial.claimed = result.status == SolveStatus::converged;
     answer.trial.status = to_string(result.status);
     answer.trial.iterations = result.iterations;
@@ -97,7 +108,9 @@ std::vector<Solver> all_solvers() {
     for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                                           PreconditionerKind::isai, PreconditionerKind::ilut, PreconditionerKind::klu})
         solvers.push_back({std::string(to_string(kind)), true, false,
-                           [kind](const Problem& problem, const Options& options) { return by_hand(kind, problem, options); }});
+                           [kind](const Problem& problem, const Options& options) { return by_us(kind, problem, options); }});
+    solvers.push_back({"auto", true, true,
+                       [](const Problem& problem, const Options& options) { return by_us(std::nullopt, problem, options); }});
     return solvers;
 }
 
@@ -177,19 +190,19 @@ Trial from_text(const std::string& text) {
 }
 
 Trial trial_of(const Solver& solver, const Problem& problem, const Options& options) {
-    const Finished finished =
+    const Ending ending =
         run_apart([&] { return as_text(tried_or_failed(solver, problem, options)); }, options.effort.time_limit);
     Trial trial;
-    switch (finished.how) {
-        case Finished::How::done:
-            trial = from_text(finished.result);
+    switch (ending.how) {
+        case Ending::How::done:
+            trial = from_text(ending.result);
             break;
-        case Finished::How::timed_out:
+        case Ending::How::timed_out:
             trial = failed("timed out", "");
             trial.solve_seconds = options.effort.time_limit;
             break;
-        case Finished::How::died:
-            trial = failed("crashed", fmt::format("signal {}", finished.signal));
+        case Ending::How::died:
+            trial = failed("crashed", fmt::format("signal {}", ending.signal));
             break;
     }
     trial.solver = solver.name;
@@ -266,8 +279,8 @@ std::string short_name(const matrices::FoundMatrix& found) {
 }
 
 std::string singularity_of(const Problem& problem, const Options& options) {
-    const Finished finished = run_apart([&] { return singularity(problem.a.view()); }, options.effort.time_limit);
-    return finished.how == Finished::How::done ? finished.result : "unknown";
+    const Ending ending = run_apart([&] { return singularity(problem.a.view()); }, options.effort.time_limit);
+    return ending.how == Ending::How::done ? ending.result : "unknown";
 }
 
 }  // namespace

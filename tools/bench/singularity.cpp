@@ -1,7 +1,7 @@
 #include "singularity.hpp"
 
 #include <fmt/format.h>
-#include <suitesparse/klu.h>
+#include <klu.h>
 
 #include <memory>
 #include <vector>
