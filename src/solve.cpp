@@ -1,6 +1,7 @@
 #include "solver/solve.hpp"
 
 #include "bicgstab/run.hpp"
+#include "column_norms.hpp"
 #include "preconditioner/ilut.hpp"
 #include "preconditioner/klu.hpp"
 #include "solve/climb.hpp"
@@ -8,10 +9,15 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "solver/reduce.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace solver {
 namespace {
@@ -21,7 +27,8 @@ template <class T, class V>
 class System {
 public:
     System(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options)
-        : a_(a), unknowns_(std::move(unknowns)), options_(options) {
+        : a_(a), unknowns_(std::move(unknowns)), options_(options), best_(unknowns_.size()) {
+        for (const Unknown<T>& unknown : unknowns_) initial_.emplace_back(unknown.x.begin(), unknown.x.end());
         if constexpr (is_mixed) {
             rounded_ = convert<V>(a.matrix());
             rounded_plan_ = std::make_unique<SpmvPlan<V>>(rounded_, a.device(), a.kernel());
@@ -58,7 +65,39 @@ public:
             return run_bicgstab<T>(a_, *m_, chosen, options);
     }
 
+    /// The rounding of x alone changes b - A x by about u || |A| |x| ||, estimated by the norm of (w_j x_j), w_j the 1-norm of
+    /// column j (as for the drift of the residual, bicgstab/drift.hpp). Where that is above the tolerance, an x that came out
+    /// of nearly singular factors, the initial guess is the better place to go on from.
+    void start_over_if_too_large(std::int64_t column, double residual) {
+        Unknown<T>& unknown = unknowns_[column];
+        if (!unknown.x_low.empty()) return;
+        if (column_norms_.empty()) column_norms_ = one_norms_of_columns(a_.matrix());
+        std::vector<T> terms(unknown.x.size());
+        for (std::size_t j = 0; j < terms.size(); ++j) terms[j] = mul_rn(column_norms_[j], unknown.x[j]);
+        const double rounding = unit_roundoff<T> * static_cast<double>(norm(terms));
+        if (!(rounding > options_.iteration.tolerance * static_cast<double>(norm(unknown.b)))) return;
+        Best& best = best_[column];
+        if (best.x.empty() || residual < best.residual) best = {{unknown.x.begin(), unknown.x.end()}, residual};
+        std::copy(initial_[column].begin(), initial_[column].end(), unknown.x.begin());
+    }
+
+    /// Given the residual of the present x, returns that of the better one.
+    double restore_best(std::int64_t column, double residual) {
+        const Best& best = best_[column];
+        if (best.x.empty() || !(best.residual < residual)) return residual;
+        std::copy(best.x.begin(), best.x.end(), unknowns_[column].x.begin());
+        return best.residual;
+    }
+
 private:
+    /// An x that was given up, and its residual.
+    struct Best {
+        std::vector<T> x;
+        double residual = 0;
+    };
+
+    T norm(std::span<const T> x) const { return norm2(x, Accuracy::exact, a_.device()); }
+
     static constexpr bool is_mixed = !std::is_same_v<T, V>;
 
     const CsrView<V> matrix() const {
@@ -71,6 +110,9 @@ private:
     const SpmvPlan<T>& a_;
     std::vector<Unknown<T>> unknowns_;
     const SolveOptions& options_;
+    std::vector<std::vector<T>> initial_;
+    std::vector<Best> best_;
+    std::vector<T> column_norms_;
     CsrMatrix<V> rounded_;
     std::unique_ptr<SpmvPlan<V>> rounded_plan_;
     std::optional<Preparation> preparation_;

@@ -46,13 +46,15 @@ struct SolveReport {
 ///
 /// With options.preconditioner, one attempt with that; what make_preconditioner throws is thrown.
 ///
-/// Without, the attempts climb. Where complete factors are predicted to cost no more than a few iterations, they come first.
-/// Else the cheap preconditioners come first, each for about as many operations as the next stronger one is predicted to cost,
-/// so that a wrong guess at most doubles the work: jacobi (none where the diagonal has zeros), ilu0, ilut, klu. An attempt that
-/// breaks down, stagnates or has used its share hands its best x to the next; what cannot be made (zero pivots, singular, more
-/// memory than allowed) is reported and passed over. At last what has gained most per operation gets the iterations that are
-/// left. All this is decided on counts of entries and operations, never on a clock, so that in exact the path is the same on
-/// every machine. Where A is structurally singular no factors are tried.
+/// Without, the attempts climb, and each begins from the best x of the one before:
+///  - where A is large, jacobi, while its pace promises to be done before A could be prepared (preparation.hpp);
+///  - klu where its predicted operations are few for each entry of A; else jacobi while its pace promises less work than that,
+///    and ilut for as many operations as klu is predicted to take, then klu;
+///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros), each for about as many operations as klu's;
+///  - at last what gained most digits per operation, with the iterations that are left.
+/// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
+/// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
+/// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

@@ -4,6 +4,7 @@
 
 #include "bicgstab/shared_products.hpp"
 #include "bicgstab/task.hpp"
+#include "column_norms.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/numeric/error_free.hpp"
@@ -42,12 +43,7 @@ public:
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
 
-    Vector column_norms() const {
-        const CsrView<T>& a = products_.plan().matrix();
-        Vector norms = vector();
-        for (std::int64_t k = 0; k < a.nonzeros(); ++k) norms[a.column_indices[k]] += magnitude(a.values[k]);
-        return norms;
-    }
+    Vector column_norms() const { return one_norms_of_columns(products_.plan().matrix()); }
 
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }

@@ -7,16 +7,37 @@
 #include "solver/solve.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace solver {
 
+/// Whether a solve will be done in time, judged after 8, 16, 32, ... iterations by the digits gained so far.
+class Pace {
+public:
+    bool is_hopeless(const Iteration& iteration, double tolerance, std::int64_t share) {
+        if (iteration.number == 0) first_ = iteration.recursive_residual;
+        least_ = iteration.number == 0 ? first_ : std::min(least_, iteration.recursive_residual);
+        if (iteration.number < 8 || !std::has_single_bit(static_cast<std::uint64_t>(iteration.number))) return false;
+        const double needed = std::log2(first_ / tolerance);
+        const double gained = std::log2(first_ / least_);
+        return static_cast<double>(iteration.number) * needed > static_cast<double>(share) * gained;
+    }
+
+private:
+    double first_ = 1;
+    double least_ = 1;
+};
+
 /// Climbs a ladder with a System: something that can make_preconditioner(kind), precondition the solve with it and
-/// run(columns, options) from the present x of these columns.
+/// run(columns, options) from the present x of these columns, that starts over where x has grown so large that it cannot be
+/// held to the tolerance, and in the end restores the x with the least residual seen.
 template <class System>
 class Climb {
 public:
@@ -31,6 +52,10 @@ public:
             const std::optional<Rung> rung = ladder_.next(report_.attempts);
             if (!rung) break;
             attempt(*rung);
+        }
+        for (std::size_t j = 0; j < report_.results.size(); ++j) {
+            SolveResult& result = report_.results[j];
+            result.relative_residual = system_.restore_best(static_cast<std::int64_t>(j), result.relative_residual);
         }
         return std::move(report_);
     }
@@ -56,6 +81,8 @@ private:
             return result.status == SolveStatus::converged || hopeless || stopped_[column] ||
                    used_[column] >= options_.iteration.max_iterations;
         });
+        for (const std::int64_t column : left_)
+            system_.start_over_if_too_large(column, report_.results[column].relative_residual);
     }
 
     /// False where there is no such preconditioner for this matrix and another may be tried.
@@ -80,13 +107,14 @@ private:
         std::int64_t most_used = 0;
         for (const std::int64_t column : left_) most_used = std::max(most_used, used_[column]);
         options.max_iterations = std::min(rung.share, options.max_iterations - most_used);
-        if (options.callback)
-            options.callback = [this](Iteration iteration) {
-                if (is_repeated(iteration)) return true;
-                const bool wanted = options_.iteration.callback(renumbered(iteration, left_[iteration.column]));
-                stopped_[left_[iteration.column]] = !wanted;
-                return wanted;
-            };
+        if (!options.callback && !rung.on_track) return options;
+        options.callback = [this, rung, pace = std::vector<Pace>(left_.size())](const Iteration& iteration) mutable {
+            const std::int64_t column = left_[iteration.column];
+            if (options_.iteration.callback && !is_repeated(iteration))
+                stopped_[column] = !options_.iteration.callback(renumbered(iteration, column));
+            return !stopped_[column] &&
+                   !(rung.on_track && pace[iteration.column].is_hopeless(iteration, options_.iteration.tolerance, rung.share));
+        };
         return options;
     }
 

@@ -13,46 +13,68 @@ using Kind = PreconditionerKind;
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 // Costs in units of one matrix entry in a product, measured on two x86-64 cores: an element of a vector in all the updates and
-// dots of an iteration, an entry in a triangular solve, an operation of a complete factorisation, an entry of its factors.
+// dots of an iteration, an entry in a triangular solve, an operation of a complete factorisation, an entry of its factors, an
+// operation of ILUT.
 constexpr double vector_element = 12;
 constexpr double solved_entry = 3;
 constexpr double factor_flop = 1;
-constexpr double factor_entry = 20;
+constexpr double factor_entry = 50;
+constexpr double ilut_flop = 20;
 
-/// Complete factors come first where they cost no more than so many iterations with Jacobi.
-constexpr double cheap_in_iterations = 60;
+/// Preparing a matrix costs about as much as so many iterations with Jacobi: what may be spent on trying without.
+constexpr std::int64_t trial_share = 60;
+
+/// Below this many entries everything takes milliseconds, and complete factors the fewest of them in nearly every case.
+constexpr std::int64_t least_nonzeros_for_trial = 50000;
+
+/// Up to so many operations an entry of A, complete factors are rarely dearer than ILUT's.
+constexpr double cheap_flops_per_entry = 1000;
 
 constexpr double least_share = 50;
 constexpr double largest_share = 2000;
+constexpr std::int64_t share_of_complete = 100;
 
 }  // namespace
 
-Ladder::Ladder(PreconditionerKind only) : rungs_{{only, no_limit}}, chosen_(true), automatic_(false) {}
+Ladder::Ladder(PreconditionerKind only) : rungs_{{only, no_limit}} {}
+
+Ladder::Ladder(LadderFacts facts) : facts_(std::move(facts)), analysed_(false), automatic_(true) {
+    if (!facts_.zeros_on_diagonal && facts_.nonzeros >= least_nonzeros_for_trial)
+        rungs_.push_back({Kind::jacobi, trial_share, true});
+}
 
 std::optional<Rung> Ladder::next(std::span<const Attempt> attempts) {
-    if (!chosen_) choose();
+    if (attempts.size() >= rungs_.size() && !analysed_) analyse();
     if (attempts.size() < rungs_.size()) return rungs_[attempts.size()];
     if (automatic_ && attempts.size() == rungs_.size()) return best_so_far(attempts);
     return std::nullopt;
 }
 
-void Ladder::choose() {
-    chosen_ = true;
+void Ladder::analyse() {
+    analysed_ = true;
     const Kind plain = facts_.zeros_on_diagonal ? Kind::none : Kind::jacobi;
-    rungs_ = {{plain, no_limit}};
-    if (!facts_.is_finite) return;
+    if (!facts_.is_finite) return rungs_.push_back({plain, no_limit});
     const Preparation& preparation = facts_.preparation();
-    if (preparation.structural_rank < facts_.rows) return;
-    rungs_.clear();
-    const double complete = factor_flop * preparation.fill->flops + factor_entry * preparation.fill->factor_entries;
-    if (complete <= cheap_in_iterations * cost_of_iteration(plain)) rungs_.push_back({Kind::klu, no_limit});
-    const auto share = [&](Kind kind) {
-        return static_cast<std::int64_t>(std::clamp(complete / cost_of_iteration(kind), least_share, largest_share));
+    const auto [entries, flops] = *preparation.fill;
+    const auto nonzeros = static_cast<double>(facts_.nonzeros);
+    const double complete = factor_flop * flops + factor_entry * entries;
+    const auto share = [&](Kind kind, double cost) {
+        return static_cast<std::int64_t>(std::clamp(cost / cost_of_iteration(kind), least_share, largest_share));
     };
-    rungs_.push_back({plain, share(plain)});
-    if (!facts_.zeros_on_diagonal) rungs_.push_back({Kind::ilu0, share(Kind::ilu0)});
-    rungs_.push_back({Kind::ilut, share(Kind::ilut)});
-    if (rungs_.front().preconditioner != Kind::klu) rungs_.push_back({Kind::klu, no_limit});
+    if (preparation.structural_rank < facts_.rows) {
+        rungs_.push_back({Kind::ilut, share(Kind::ilut, complete)});
+    } else if (flops <= cheap_flops_per_entry * nonzeros) {
+        rungs_.push_back({Kind::klu, share_of_complete});
+        rungs_.push_back({Kind::ilut, share(Kind::ilut, complete)});
+    } else {
+        const double row = facts_.fill_factor * nonzeros / static_cast<double>(facts_.rows);
+        const double incomplete = ilut_flop * static_cast<double>(facts_.rows) * row * row;
+        rungs_.push_back({plain, share(plain, std::min(complete, incomplete)), true});
+        rungs_.push_back({Kind::ilut, share(Kind::ilut, complete)});
+        rungs_.push_back({Kind::klu, share_of_complete});
+    }
+    rungs_.push_back({Kind::ilu0, share(Kind::ilu0, complete)});
+    rungs_.push_back({plain, share(plain, complete)});
 }
 
 double Ladder::cost_of_iteration(Kind kind) const {

@@ -13,10 +13,11 @@
 
 namespace solver {
 
-/// One attempt to make: at most `share` iterations.
+/// One attempt to make.
 struct Rung {
     PreconditionerKind preconditioner;
-    std::int64_t share;
+    std::int64_t share;     ///< iterations, at most
+    bool on_track = false;  ///< given up early where its pace so far will not do it within the share
 };
 
 /// What the choice depends on: counts, never a clock.
@@ -36,20 +37,20 @@ public:
     explicit Ladder(PreconditionerKind only);
 
     /// Automatic.
-    explicit Ladder(LadderFacts facts) : facts_(std::move(facts)) {}
+    explicit Ladder(LadderFacts facts);
 
     /// After these attempts; nothing where no more is to be tried.
     std::optional<Rung> next(std::span<const Attempt> attempts);
 
 private:
-    void choose();
+    void analyse();
     double cost_of_iteration(PreconditionerKind kind) const;
     std::optional<Rung> best_so_far(std::span<const Attempt> attempts) const;
 
     LadderFacts facts_;
     std::vector<Rung> rungs_;
-    bool chosen_ = false;
-    bool automatic_ = true;
+    bool analysed_ = true;
+    bool automatic_ = false;
 };
 
 }  // namespace solver
