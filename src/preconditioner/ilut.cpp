@@ -68,6 +68,9 @@ public:
     }
 
 private:
+    /// Relative to its row. What is left of a pivot that vanishes is rounding errors of the elimination, some thousand u.
+    static constexpr T smallest_pivot = 4096 * unit_roundoff<T>;
+
     void add_row() {
         load_row();
         eliminate();
@@ -154,7 +157,7 @@ private:
         is_in_row_[row_] = false;
         require_finite(row_);
         const T found = work_[row_];
-        if (magnitude(found) > mul_rn(unit_roundoff<T>, norm_)) return found;
+        if (magnitude(found) > mul_rn(smallest_pivot, norm_)) return found;
         const T remedy = norm_ == 0 ? T(1) : mul_rn(add_rn(T(1e-4), drop_tolerance_), norm_);
         const T size = remedy == 0 ? norm_ : std::min(remedy, std::numeric_limits<T>::max());
         return found < 0 ? -size : size;

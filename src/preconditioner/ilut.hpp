@@ -23,7 +23,8 @@ std::int64_t longest_ilut_row(const CsrView<T>& a, double fill_factor);
 ///    w_j = RN(w_j - RN(l_ik u_kj)) for all j > k in U's row k;
 ///  - of the w_j right of the diagonal, those with |w_j| < tau norm are dropped; of the l and of the w_j the p largest in
 ///    magnitude are kept each, of equal ones those of the lower columns; zeros are never kept;
-///  - the diagonal is always kept; where |u_ii| <= u norm, u the unit roundoff, it becomes (1e-4 + tau) norm, with its sign
+///  - the diagonal is always kept; where |u_ii| <= 4096 u norm, u the unit roundoff, it becomes (1e-4 + tau) norm, with its
+///  sign
 ///    (Saad's remedy; 1 in a row of zeros).
 /// Every operation is rounded as written and in this order, so the factors are the same on every machine. tau = 0 and p = n
 /// give the complete factors.
@@ -33,9 +34,10 @@ std::int64_t longest_ilut_row(const CsrView<T>& a, double fill_factor);
 template <class T>
 IluFactors<T> factor_ilut(const CsrView<T>& a, const PreconditionerOptions& options);
 
-/// factor_ilut of the prepared matrix as a preconditioner of A. preparation: prepare(a, Ordering::amd); measured on the 65
-/// smaller of the real square matrices at hand, BiCGStab converges on as many as with the columns in natural order, and both
-/// the factors' entries and the time are half.
+/// factor_ilut of the prepared matrix as a preconditioner of A. preparation: prepare(a, Ordering::amd). Measured on the 65
+/// smaller of the real square matrices at hand (compensated, residual 1e-10): with tau = 1e-3 and fill factor 10, BiCGStab
+/// converges on 64, with columns in natural order on 61 in twice the time; fill factor 5: 64 in two thirds of the time, but
+/// with up to six times the iterations on the hard ones; fill factor 3: 62; tau = 1e-2: 63, in less than half the time.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_ilut(const CsrView<T>& a, const Preparation& preparation,
                                              const PreconditionerOptions& options, const Device& device);

@@ -175,10 +175,11 @@ TYPED_TEST(IlutFactors, ReplacePivotsThatVanish) {
     EXPECT_EQ(pivot(cancels, 1), (T(1e-4) + tau) * 2);
     const CsrMatrix<T> missing = from_dense<T>({{0, 8}, {8, 0}});
     EXPECT_EQ(pivot(missing, 0), (T(1e-4) + tau) * 8);
-    const CsrMatrix<T> tiny = from_dense<T>({{-std::numeric_limits<T>::epsilon() / 8, 1}, {0, 1}});
-    EXPECT_EQ(pivot(tiny, 0), -((T(1e-4) + tau) * T(0.5)));
-    const CsrMatrix<T> small = from_dense<T>({{-std::numeric_limits<T>::epsilon(), 1}, {0, 1}});
-    EXPECT_EQ(pivot(small, 0), -std::numeric_limits<T>::epsilon());
+    const T limit = 4096 * unit_roundoff<T> / 4;  // the mean of 2 entries, one of them 1/2
+    const CsrMatrix<T> tiny = from_dense<T>({{-limit, T(0.5)}, {0, 1}});
+    EXPECT_NEAR(pivot(tiny, 0), -(1e-4 + tau) * 0.25, 1e-3);
+    const CsrMatrix<T> small = from_dense<T>({{-2 * limit, T(0.5)}, {0, 1}});
+    EXPECT_EQ(pivot(small, 0), -2 * limit);
     const CsrMatrix<T> empty = from_dense<T>({{0, 0}, {0, 1}});
     EXPECT_EQ(pivot(empty, 0), T(1));
 }
