@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace solver {
 
@@ -58,7 +59,7 @@ public:
     /// One step, two products with A. Half of it suffices where ||s||_2 <= target.
     Task<StepEnd> step(double target) {
         const double rho = backend_.dot(shadow_, r);
-        if (vanishes(rho, shadow_norm_, r_norm_)) co_return breakdown_or_non_finite(rho);
+        if (vanishes(rho, shadow_, shadow_norm_, r, r_norm_)) co_return breakdown_or_non_finite(rho);
         if (first_)
             backend_.copy(r, p_);
         else
@@ -92,15 +93,22 @@ public:
     Vector z;
 
 private:
-    /// A cosine below this has lost all but two digits to the rounding of the vectors, and so has what is computed from it.
-    /// Going on until nothing is left (u) takes about twice the iterations on real matrices in single precision.
-    static constexpr double negligible = 16 * unit_roundoff<Value>;
+    /// A dot product that is not so many times larger than the rounding of the vectors can make it has lost all but two digits,
+    /// and so has what is computed from it. Going on until nothing is left takes about twice the iterations on real matrices in
+    /// single precision.
+    static constexpr double least_ratio = 16;
 
     static Value rounded(double x) { return static_cast<Value>(x); }
 
-    /// Whether vectors with this dot product and these norms are orthogonal to working precision. True for NaN.
-    static bool vanishes(double dot, double norm, double other_norm) {
-        return !(std::abs(dot) / norm > negligible * other_norm);
+    /// Whether x and y, with this dot product and these norms, are orthogonal to working precision. True for NaN. Rounding
+    /// their elements moves the dot product by at most about u ||x|| ||y||, which is cheap to know, and, as the errors of the
+    /// elements are independent, by about u ||(x_i y_i)||, which for long vectors is far less.
+    bool vanishes(double dot, const Vector& x, double x_norm, const Vector& y, double y_norm) {
+        constexpr double least = least_ratio * unit_roundoff<Value>;
+        if (std::abs(dot) / x_norm > least * y_norm) return false;
+        if (!terms_) terms_ = backend_.vector();
+        backend_.multiply_elements(x, y, *terms_);
+        return !(std::abs(dot) > least * backend_.norm2(*terms_));
     }
 
     static StepEnd breakdown_or_non_finite(double x) { return std::isfinite(x) ? StepEnd::breakdown : StepEnd::non_finite; }
@@ -119,7 +127,7 @@ private:
         const double ts = backend_.dot(t_, r);
         omega_ = rounded(ts / t_norm / t_norm);
         if (!std::isfinite(t_norm)) co_return end_half(StepEnd::non_finite);
-        if (vanishes(ts, t_norm, s_norm_)) co_return end_half(breakdown_or_non_finite(ts));
+        if (vanishes(ts, t_, t_norm, r, s_norm_)) co_return end_half(breakdown_or_non_finite(ts));
         if (!std::isfinite(omega_) || omega_ == 0) co_return end_half(StepEnd::breakdown);
         backend_.add_both(rounded(alpha_), p_hat_, rounded(omega_), s_hat_, z);
         backend_.subtract(rounded(omega_), t_, r);
@@ -136,6 +144,7 @@ private:
     Vector t_;
     Vector p_hat_;
     Vector s_hat_;
+    std::optional<Vector> terms_;  // where a dot product was small
     double shadow_norm_ = 0;
     double r_norm_ = 0;
     double previous_norm_ = 0;
