@@ -19,13 +19,14 @@ inline constexpr int log2_fraction_bits = 20;
 /// Among all permutations that put stored nonzeros on the whole diagonal it maximises the product of their magnitudes.
 /// The duals prove it: with w_ij = log2|a_ij| in units of 2^-20, rounded down, every nonzero has
 ///     row_duals[i] + column_duals[j] >= w_ij, with equality on the new diagonal.
-/// Where the structural rank is below n, no permutation is that good: as many nonzeros as possible stand on the diagonal, rows
-/// and columns left over are paired in rising order, and the inequality holds without the equality.
+/// Otherwise `optimal` is false: as many nonzeros as possible stand on the diagonal, rows and columns left over are paired in
+/// rising order, and the inequality holds without the equality.
 struct Transversal {
     std::vector<std::int32_t> row_of_column;
     std::vector<std::int64_t> row_duals;
     std::vector<std::int64_t> column_duals;
     std::int64_t structural_rank = 0;  ///< the most nonzeros that a permutation can put on the diagonal
+    bool optimal = true;               ///< false where the structural rank is below n, or where the search took too many steps
 };
 
 /// The maximum product transversal by shortest augmenting paths (Duff, Koster, SIAM J. Matrix Anal. Appl. 20(4), 1999, and

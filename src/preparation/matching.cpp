@@ -12,8 +12,9 @@ namespace {
 /// matched one after the other along paths of least total slack u_i + v_j - w_ij, found by Dijkstra's algorithm.
 class Matching {
 public:
-    explicit Matching(const WeightedGraph& graph)
+    Matching(const WeightedGraph& graph, std::int64_t steps)
         : graph_(graph),
+          steps_left_(steps),
           n_(graph.rows()),
           u_(static_cast<std::size_t>(n_)),
           v_(static_cast<std::size_t>(n_)),
@@ -29,7 +30,9 @@ public:
             if (column_of_[row] == none) augment(row);
         Transversal result;
         result.structural_rank = n_ - std::count(row_of_.begin(), row_of_.end(), none);
+        result.optimal = result.structural_rank == n_ && steps_left_ >= 0;
         if (result.structural_rank < n_) pair_the_rest();
+        if (!result.optimal) set_row_duals();
         result.row_of_column = std::move(row_of_);
         result.row_duals = std::move(u_);
         result.column_duals = std::move(v_);
@@ -99,6 +102,7 @@ private:
     /// Matches one more row, or finds that it cannot be matched: then neither can any row that comes to the columns it reached,
     /// now or later.
     void augment(std::int32_t root) {
+        steps_ = 0;
         const std::int32_t free_column = find_shortest_path(root);
         if (free_column == none) {
             for (const std::int32_t column : reached_) distance_[column] = closed;
@@ -107,6 +111,7 @@ private:
             flip_path(root, free_column);
             for (const std::int32_t column : reached_) distance_[column] = far;
         }
+        if (steps_left_ >= 0) steps_left_ -= steps_;
     }
 
     /// The nearest free column by total slack; none where there is none.
@@ -119,6 +124,7 @@ private:
         std::int64_t distance = 0;
         for (std::int32_t row = root; row != none; row = next_row(distance)) {
             for (std::int64_t k = begin(row); k < end(row); ++k) reach(row, k, distance);
+            steps_ += end(row) - begin(row);
             if (nearest_distance_ == distance) break;
         }
         return nearest_;
@@ -181,7 +187,6 @@ private:
         }
     }
 
-    /// For a singular matrix: any pairing of what is left; closed columns had no part in later duals, so rows take them anew.
     void pair_the_rest() {
         std::int32_t row = 0;
         for (std::int32_t& row_of_column : row_of_) {
@@ -189,14 +194,20 @@ private:
             while (column_of_[row] != none) ++row;
             row_of_column = row++;
         }
-        for (std::int32_t i = 0; i < n_; ++i) {
-            if (begin(i) == end(i)) continue;
-            u_[i] = -far;
-            for (std::int64_t k = begin(i); k < end(i); ++k) u_[i] = std::max(u_[i], graph_.weights[k] - v_[graph_.columns[k]]);
+    }
+
+    /// The least that the columns' duals allow.
+    void set_row_duals() {
+        for (std::int32_t row = 0; row < n_; ++row) {
+            if (begin(row) == end(row)) continue;
+            u_[row] = -far;
+            for (std::int64_t k = begin(row); k < end(row); ++k)
+                u_[row] = std::max(u_[row], graph_.weights[k] - v_[graph_.columns[k]]);
         }
     }
 
     const WeightedGraph& graph_;
+    std::int64_t steps_left_;  // below 0: used up
     std::int32_t n_;
     std::vector<std::int64_t> u_;
     std::vector<std::int64_t> v_;
@@ -205,6 +216,7 @@ private:
     std::vector<std::int64_t> next_;  // where each row looks next for a free column
 
     // Of the search for one path:
+    std::int64_t steps_ = 0;              // charged at its end: slack must not change on the way
     std::vector<std::int64_t> distance_;  // of each column from the root; far where not reached
     std::vector<std::int32_t> reached_from_;
     std::vector<std::int32_t> reached_;
@@ -216,6 +228,6 @@ private:
 
 }  // namespace
 
-Transversal maximum_weight_matching(const WeightedGraph& graph) { return Matching(graph).run(); }
+Transversal maximum_weight_matching(const WeightedGraph& graph, std::int64_t steps) { return Matching(graph, steps).run(); }
 
 }  // namespace solver::preparation

@@ -4,6 +4,7 @@
 
 #include "solver/preparation.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +19,15 @@ struct WeightedGraph {
     std::int32_t rows() const { return static_cast<std::int32_t>(row_offsets.size()) - 1; }
 };
 
-/// The matching of most rows; where all rows can be matched, the one with the greatest sum of weights. As many rows as columns.
-Transversal maximum_weight_matching(const WeightedGraph& graph);
+/// How many entries a search for the best matching may look at.
+inline std::int64_t affordable_steps(const WeightedGraph& graph) {
+    constexpr std::int64_t least = 30'000'000;  // some five seconds: most steps miss the caches
+    constexpr std::int64_t per_entry = 5;
+    return std::max(least, per_entry * static_cast<std::int64_t>(graph.columns.size()));
+}
+
+/// The matching of most rows; where all rows can be matched within so many steps, the one with the greatest sum of weights. As
+/// many rows as columns.
+Transversal maximum_weight_matching(const WeightedGraph& graph, std::int64_t steps);
 
 }  // namespace solver::preparation
