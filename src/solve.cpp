@@ -144,6 +144,7 @@ SolveReport climb(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const 
                            .nonzeros = a.matrix().nonzeros(),
                            .zeros_on_diagonal = has_zeros_on_diagonal(a.matrix()),
                            .is_finite = all_finite(a.matrix()),
+                           .tolerance = options.iteration.tolerance,
                            .fill_factor = options.factors.fill_factor,
                            .preparation = [&]() -> const Preparation& { return system.preparation(); }};
     };

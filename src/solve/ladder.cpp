@@ -19,7 +19,7 @@ constexpr double vector_element = 12;
 constexpr double solved_entry = 3;
 constexpr double factor_flop = 1;
 constexpr double factor_entry = 50;
-constexpr double ilut_flop = 20;
+constexpr double ilut_flop = 1;
 
 /// Preparing a matrix costs about as much as so many iterations with Jacobi: what may be spent on trying without.
 constexpr std::int64_t trial_share = 60;
@@ -34,6 +34,12 @@ constexpr double least_share = 50;
 constexpr double largest_share = 2000;
 constexpr std::int64_t share_of_complete = 100;
 
+/// How many iterations the first attempt would have taken in all if it had gone on as it went.
+double iterations_at_pace(const Attempt& first, double tolerance) {
+    const SolveResult& result = first.results.front();
+    return static_cast<double>(result.iterations) * std::log2(tolerance) / std::log2(result.relative_residual);
+}
+
 }  // namespace
 
 Ladder::Ladder(PreconditionerKind only) : rungs_{{only, no_limit}} {}
@@ -44,13 +50,13 @@ Ladder::Ladder(LadderFacts facts) : facts_(std::move(facts)), analysed_(false), 
 }
 
 std::optional<Rung> Ladder::next(std::span<const Attempt> attempts) {
-    if (attempts.size() >= rungs_.size() && !analysed_) analyse();
+    if (attempts.size() >= rungs_.size() && !analysed_) analyse(attempts);
     if (attempts.size() < rungs_.size()) return rungs_[attempts.size()];
     if (automatic_ && attempts.size() == rungs_.size()) return best_so_far(attempts);
     return std::nullopt;
 }
 
-void Ladder::analyse() {
+void Ladder::analyse(std::span<const Attempt> attempts) {
     analysed_ = true;
     const Kind plain = facts_.zeros_on_diagonal ? Kind::none : Kind::jacobi;
     if (!facts_.is_finite) return rungs_.push_back({plain, no_limit});
@@ -69,7 +75,9 @@ void Ladder::analyse() {
     } else {
         const double row = facts_.fill_factor * nonzeros / static_cast<double>(facts_.rows);
         const double incomplete = ilut_flop * static_cast<double>(facts_.rows) * row * row;
-        rungs_.push_back({plain, share(plain, std::min(complete, incomplete)), true});
+        const std::int64_t plain_share = share(plain, std::min(complete, incomplete));
+        if (attempts.empty() || iterations_at_pace(attempts.front(), facts_.tolerance) <= static_cast<double>(plain_share))
+            rungs_.push_back({plain, plain_share, true});
         rungs_.push_back({Kind::ilut, share(Kind::ilut, complete)});
         rungs_.push_back({Kind::klu, share_of_complete});
     }

@@ -25,7 +25,8 @@ struct LadderFacts {
     std::int64_t rows = 0;
     std::int64_t nonzeros = 0;
     bool zeros_on_diagonal = false;
-    bool is_finite = true;                            ///< no Inf or NaN in A
+    bool is_finite = true;  ///< no Inf or NaN in A
+    double tolerance = 1e-10;
     double fill_factor = 0;                           ///< ILUT's
     std::function<const Preparation&()> preparation;  ///< with Ordering::amd; asked for only where needed
 };
@@ -43,7 +44,7 @@ public:
     std::optional<Rung> next(std::span<const Attempt> attempts);
 
 private:
-    void analyse();
+    void analyse(std::span<const Attempt> attempts);
     double cost_of_iteration(PreconditionerKind kind) const;
     std::optional<Rung> best_so_far(std::span<const Attempt> attempts) const;
 

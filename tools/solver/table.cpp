@@ -147,14 +147,15 @@ void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("device", fmt::format("{}{}, SpMV {}", to_string(options.device), threads, to_string(outcome.spmv)));
 }
 
-/// How the right-hand side that went worst in this attempt ended.
-std::string ending(const Attempt& attempt) {
+/// How the right-hand side that went worst in this attempt ended; an attempt that others followed had its share.
+std::string ending(const Attempt& attempt, bool is_last) {
     if (!attempt.refusal.empty()) return attempt.refusal;
     const SolveResult* worst = &attempt.results.front();
     for (const SolveResult& result : attempt.results)
         if (!(result.relative_residual <= worst->relative_residual)) worst = &result;
-    std::string text =
-        fmt::format("{} {}, residual {:.1e}", to_string(worst->status), iterations(*worst), worst->relative_residual);
+    const bool handed_on = worst->status == SolveStatus::iteration_limit && !is_last;
+    std::string text = fmt::format("{} {}, residual {:.1e}", handed_on ? "given up" : to_string(worst->status),
+                                   iterations(*worst), worst->relative_residual);
     if (attempt.factor_entries > 0) text += fmt::format("; {} entries in the factors", grouped(attempt.factor_entries));
     return text;
 }
@@ -162,7 +163,8 @@ std::string ending(const Attempt& attempt) {
 void add_attempts(Rows& rows, const std::vector<Attempt>& attempts) {
     std::string_view name = "attempts";
     for (const Attempt& attempt : attempts) {
-        rows.add(name, fmt::format("{:<6}  {}", to_string(attempt.preconditioner), ending(attempt)));
+        rows.add(name,
+                 fmt::format("{:<6}  {}", to_string(attempt.preconditioner), ending(attempt, &attempt == &attempts.back())));
         name = "";
     }
 }
