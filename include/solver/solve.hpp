@@ -18,12 +18,13 @@ struct SolveOptions {
     BicgstabOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically
     PreconditionerOptions factors = {};
-    bool mixed = false;  ///< double only: matrix and preconditioner of the iteration in single precision (see bicgstab)
+    bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
 };
 
 /// One preconditioner that was tried.
 struct Attempt {
     PreconditionerKind preconditioner = PreconditionerKind::none;
+    bool mixed = false;               ///< the iteration ran in single precision
     std::string refusal;              ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
@@ -55,6 +56,10 @@ struct SolveReport {
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
 /// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine.
+///
+/// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
+/// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so
+/// that whatever is solved in double is solved in mixed, too.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

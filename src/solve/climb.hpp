@@ -2,6 +2,7 @@
 
 /// One attempt after another, each from where the last one stopped.
 
+#include "solve/iterates.hpp"
 #include "solve/ladder.hpp"
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
@@ -35,27 +36,32 @@ private:
     double least_ = 1;
 };
 
-/// Climbs a ladder with a System: something that can make_preconditioner(kind), precondition the solve with it and
-/// run(columns, options) from the present x of these columns, that starts over where x has grown so large that it cannot be
-/// held to the tolerance, and in the end restores the x with the least residual seen.
-template <class System>
+/// Attempt after attempt on the columns that are left, each from the x that the one before reached.
+template <class T>
 class Climb {
 public:
-    Climb(System& system, Ladder& ladder, const SolveOptions& options)
-        : system_(system), ladder_(ladder), options_(options), used_(system.columns()), stopped_(system.columns()) {
-        report_.results.resize(system.columns());
-        for (std::size_t j = 0; j < system.columns(); ++j) left_.push_back(static_cast<std::int64_t>(j));
+    Climb(Iterates<T>& iterates, const SolveOptions& options)
+        : iterates_(iterates), options_(options), used_(iterates.columns()), stopped_(iterates.columns()) {
+        report_.results.resize(iterates.columns());
+        for (std::size_t j = 0; j < iterates.columns(); ++j) left_.push_back(static_cast<std::int64_t>(j));
     }
 
-    SolveReport run() {
-        while (!left_.empty()) {
-            const std::optional<Rung> rung = ladder_.next(report_.attempts);
+    /// Up a ladder, until nothing is left, the ladder ends or a column has made so many iterations in all.
+    template <class System>
+    void up(System& system, Ladder& ladder, std::int64_t max_iterations) {
+        const std::size_t first = report_.attempts.size();
+        while (!left_.empty() && !is_spent(max_iterations)) {
+            const std::optional<Rung> rung = ladder.next(std::span<const Attempt>(report_.attempts).subspan(first));
             if (!rung) break;
-            attempt(*rung);
+            attempt(system, *rung, max_iterations);
         }
+    }
+
+    /// After the last ladder.
+    SolveReport report() {
         for (std::size_t j = 0; j < report_.results.size(); ++j) {
             SolveResult& result = report_.results[j];
-            result.relative_residual = system_.restore_best(static_cast<std::int64_t>(j), result.relative_residual);
+            result.relative_residual = iterates_.restore_best(static_cast<std::int64_t>(j), result.relative_residual);
         }
         return std::move(report_);
     }
@@ -65,48 +71,55 @@ private:
 
     static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-    void attempt(const Rung& rung) {
+    /// An attempt is made even where no iteration is allowed, for x may be good already.
+    bool is_spent(std::int64_t max_iterations) const { return has_begun_ && most_used() >= max_iterations; }
+
+    std::int64_t most_used() const {
+        std::int64_t most = 0;
+        for (const std::int64_t column : left_) most = std::max(most, used_[column]);
+        return most;
+    }
+
+    template <class System>
+    void attempt(System& system, const Rung& rung, std::int64_t max_iterations) {
         Attempt& attempt = report_.attempts.emplace_back();
         attempt.preconditioner = rung.preconditioner;
+        attempt.mixed = System::is_mixed;
         attempt.columns = left_;
-        if (!precondition(attempt)) return;
         const auto start = Clock::now();
-        attempt.results = system_.run(left_, options_for(rung));
-        attempt.solve_seconds = seconds_since(start);
+        try {
+            system.precondition(attempt.preconditioner);
+            attempt.setup_seconds = seconds_since(start);
+            attempt.results = system.run(iterates_.chosen(left_), options_for(rung, max_iterations));
+        } catch (const Error& error) {
+            if (options_.preconditioner && !System::is_mixed) throw;
+            attempt.refusal = error.what();
+            attempt.setup_seconds = seconds_since(start);
+            return;
+        }
+        attempt.solve_seconds = seconds_since(start) - attempt.setup_seconds;
+        attempt.factor_entries = system.preconditioner().factor_entries();
+        attempt.factor_hash = system.preconditioner().factor_hash();
+        finish(attempt);
+    }
+
+    void finish(Attempt& attempt) {
+        has_begun_ = true;
         for (std::size_t i = 0; i < left_.size(); ++i) add(attempt.results[i], left_[i]);
         std::erase_if(left_, [&](std::int64_t column) {
             const SolveResult& result = report_.results[column];
             const bool hopeless =
                 result.status == SolveStatus::non_finite && result.iterations == 0;  // Inf or NaN in A, b or x
-            return result.status == SolveStatus::converged || hopeless || stopped_[column] ||
-                   used_[column] >= options_.iteration.max_iterations;
+            return result.status == SolveStatus::converged || hopeless || stopped_[column];
         });
         for (const std::int64_t column : left_)
-            system_.start_over_if_too_large(column, report_.results[column].relative_residual);
-    }
-
-    /// False where there is no such preconditioner for this matrix and another may be tried.
-    bool precondition(Attempt& attempt) {
-        const auto start = Clock::now();
-        try {
-            system_.precondition(attempt.preconditioner);
-        } catch (const Error& error) {
-            if (options_.preconditioner) throw;
-            attempt.refusal = error.what();
-        }
-        attempt.setup_seconds = seconds_since(start);
-        if (!attempt.refusal.empty()) return false;
-        attempt.factor_entries = system_.preconditioner().factor_entries();
-        attempt.factor_hash = system_.preconditioner().factor_hash();
-        return true;
+            iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
-    BicgstabOptions options_for(const Rung& rung) {
+    BicgstabOptions options_for(const Rung& rung, std::int64_t max_iterations) {
         BicgstabOptions options = options_.iteration;
-        std::int64_t most_used = 0;
-        for (const std::int64_t column : left_) most_used = std::max(most_used, used_[column]);
-        options.max_iterations = std::min(rung.share, options.max_iterations - most_used);
+        options.max_iterations = std::min(rung.share, max_iterations - most_used());
         if (!options.callback && !rung.on_track) return options;
         options.callback = [this, rung, pace = std::vector<Pace>(left_.size())](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
@@ -119,7 +132,7 @@ private:
     }
 
     /// The first record of a later attempt is where the one before ended.
-    bool is_repeated(const Iteration& iteration) const { return iteration.number == 0 && report_.attempts.size() > 1; }
+    bool is_repeated(const Iteration& iteration) const { return iteration.number == 0 && has_begun_; }
 
     Iteration renumbered(Iteration iteration, std::int64_t column) const {
         iteration.column = column;
@@ -141,13 +154,13 @@ private:
         whole.restarts += part.restarts;
     }
 
-    System& system_;
-    Ladder& ladder_;
+    Iterates<T>& iterates_;
     const SolveOptions& options_;
     SolveReport report_;
     std::vector<std::int64_t> left_;  ///< columns that have not converged
     std::vector<std::int64_t> used_;  ///< iterations of each column
     std::vector<bool> stopped_;       ///< columns, by the callback
+    bool has_begun_ = false;
 };
 
 }  // namespace solver

@@ -34,11 +34,12 @@ void add_result(Json& json, const SolveResult& result) {
     json["restarts"] = result.restarts;
 }
 
-Json attempts_json(const std::vector<Attempt>& attempts) {
+Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) {
     Json all = Json::array();
     for (const Attempt& attempt : attempts) {
         Json& json = all.emplace_back(Json::object());
         json["preconditioner"] = text(to_string(attempt.preconditioner));
+        json["iterates_in"] = attempt.mixed ? "single" : precision;
         json["refusal"] = attempt.refusal.empty() ? Json() : Json(attempt.refusal);
         json["factor_entries"] = attempt.factor_entries;
         json["factor_hash"] = fmt::format("{:016x}", attempt.factor_hash);
@@ -53,7 +54,7 @@ Json attempts_json(const std::vector<Attempt>& attempts) {
     return all;
 }
 
-Json run_json(const Run& run) {
+Json run_json(const Run& run, Precision precision) {
     Json json;
     json["accuracy"] = text(to_string(run.accuracy));
     add_result(json, run.worst());
@@ -61,7 +62,7 @@ Json run_json(const Run& run) {
     add_forward_error(json, run.forward_error);
     json["seconds"] = {{"setup", run.setup_seconds}, {"solve", run.solve_seconds}};
     json["solution_sha256"] = run.sha256;
-    json["attempts"] = attempts_json(run.report.attempts);
+    json["attempts"] = attempts_json(run.report.attempts, precision == Precision::single_precision ? "single" : "double");
     json["right_hand_sides"] = Json::array();
     for (const SolveResult& result : run.report.results)
         add_result(json["right_hand_sides"].emplace_back(Json::object()), result);
@@ -104,13 +105,13 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["spmv"] = text(to_string(outcome.spmv));
     json["tolerance"] = options.tolerance;
     json["max_iterations"] = options.max_iterations;
-    json.update(run_json(outcome.run()));
+    json.update(run_json(outcome.run(), options.precision));
     json["seconds"] = {{"read", outcome.read_seconds},
                        {"setup", outcome.setup_seconds + outcome.run().setup_seconds},
                        {"solve", outcome.run().solve_seconds}};
     if (options.compare) {
         json["compared"] = Json::array();
-        for (const Run& run : std::span(outcome.runs).subspan(1)) json["compared"].push_back(run_json(run));
+        for (const Run& run : std::span(outcome.runs).subspan(1)) json["compared"].push_back(run_json(run, options.precision));
     }
     if (options.reference) {
         json["references"] = Json::array();

@@ -180,7 +180,7 @@ std::string summary(const Run& run) {
 void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     const Run& run = outcome.run();
     const SolveResult& result = run.worst();
-    if (!options.preconditioner) add_attempts(rows, run.report.attempts);
+    if (run.report.attempts.size() > 1 || !options.preconditioner) add_attempts(rows, run.report.attempts);
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
     rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
