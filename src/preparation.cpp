@@ -141,7 +141,7 @@ Diagnosis diagnose_sorted(const CsrView<T>& a) {
     const preparation::WeightedGraph graph = graph_of_nonzeros(a, [](T) { return 0; });
     Diagnosis result;
     result.rows = a.rows;
-    result.structural_rank = maximum_weight_matching(graph, affordable_steps(graph)).structural_rank;
+    result.structural_rank = maximum_weight_matching(graph, preparation::no_steps).structural_rank;
     std::vector<bool> column_seen(static_cast<std::size_t>(a.columns));
     for (std::int64_t i = 0; i < a.rows; ++i) {
         const auto begin = graph.columns.begin() + graph.row_offsets[i];

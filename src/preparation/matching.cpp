@@ -1,5 +1,7 @@
 #include "preparation/matching.hpp"
 
+#include "preparation/cardinality.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -18,40 +20,36 @@ public:
           n_(graph.rows()),
           u_(static_cast<std::size_t>(n_)),
           v_(static_cast<std::size_t>(n_)),
-          row_of_(static_cast<std::size_t>(n_), none),
-          column_of_(static_cast<std::size_t>(n_), none),
+          pairs_(n_),
           distance_(static_cast<std::size_t>(n_), far),
           reached_from_(static_cast<std::size_t>(n_), none) {}
 
     Transversal run() {
         set_first_duals();
         match_tight_entries();
-        for (std::int32_t row = 0; row < n_; ++row)
-            if (column_of_[row] == none) augment(row);
+        for (std::int32_t row = 0; row < n_ && steps_left_ >= 0; ++row)
+            if (pairs_.column_of[row] == none) augment(row);
+        const bool gave_up = steps_left_ < 0;
+        if (gave_up) match_most_rows(graph_, pairs_);
         Transversal result;
-        result.structural_rank = n_ - std::count(row_of_.begin(), row_of_.end(), none);
-        result.optimal = result.structural_rank == n_ && steps_left_ >= 0;
+        result.structural_rank = n_ - std::count(pairs_.row_of.begin(), pairs_.row_of.end(), none);
+        result.optimal = result.structural_rank == n_ && !gave_up;
         if (result.structural_rank < n_) pair_the_rest();
         if (!result.optimal) set_row_duals();
-        result.row_of_column = std::move(row_of_);
+        result.row_of_column = std::move(pairs_.row_of);
         result.row_duals = std::move(u_);
         result.column_duals = std::move(v_);
         return result;
     }
 
 private:
-    static constexpr std::int32_t none = -1;
+    static constexpr std::int32_t none = Pairs::unmatched;
     static constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
     static constexpr std::int64_t closed = -1;  // the distance of columns from which no free column can be reached
 
     std::int64_t begin(std::int32_t row) const { return graph_.row_offsets[row]; }
     std::int64_t end(std::int32_t row) const { return graph_.row_offsets[row + 1]; }
     std::int64_t slack(std::int32_t row, std::int64_t k) const { return u_[row] + v_[graph_.columns[k]] - graph_.weights[k]; }
-
-    void match(std::int32_t row, std::int32_t column) {
-        row_of_[column] = row;
-        column_of_[row] = column;
-    }
 
     /// The least u for v = 0, then the least v: every row and column with an entry has a tight one.
     void set_first_duals() {
@@ -71,19 +69,19 @@ private:
     void match_tight_entries() {
         for (std::int32_t row = 0; row < n_; ++row)
             for (std::int64_t k = begin(row); k < end(row); ++k)
-                if (graph_.columns[k] == row && slack(row, k) == 0) match(row, row);
+                if (graph_.columns[k] == row && slack(row, k) == 0) pairs_.match(row, row);
         next_.assign(graph_.row_offsets.begin(), graph_.row_offsets.end() - 1);
         for (std::int32_t row = 0; row < n_; ++row)
-            if (column_of_[row] == none) match_with_free_column(row);
+            if (pairs_.column_of[row] == none) match_with_free_column(row);
         for (std::int32_t row = 0; row < n_; ++row)
-            if (column_of_[row] == none) match_through_neighbour(row);
+            if (pairs_.column_of[row] == none) match_through_neighbour(row);
     }
 
     /// Columns once matched stay so: the search of each row goes on where its last one ended.
     bool match_with_free_column(std::int32_t row) {
         for (std::int64_t& k = next_[row]; k < end(row); ++k)
-            if (row_of_[graph_.columns[k]] == none && slack(row, k) == 0) {
-                match(row, graph_.columns[k]);
+            if (pairs_.row_of[graph_.columns[k]] == none && slack(row, k) == 0) {
+                pairs_.match(row, graph_.columns[k]);
                 return true;
             }
         return false;
@@ -93,8 +91,8 @@ private:
         for (std::int64_t k = begin(row); k < end(row); ++k) {
             if (slack(row, k) != 0) continue;
             const std::int32_t column = graph_.columns[k];
-            if (row_of_[column] != none && !match_with_free_column(row_of_[column])) continue;
-            match(row, column);
+            if (pairs_.row_of[column] != none && !match_with_free_column(pairs_.row_of[column])) continue;
+            pairs_.match(row, column);
             return;
         }
     }
@@ -102,7 +100,6 @@ private:
     /// Matches one more row, or finds that it cannot be matched: then neither can any row that comes to the columns it reached,
     /// now or later.
     void augment(std::int32_t root) {
-        steps_ = 0;
         const std::int32_t free_column = find_shortest_path(root);
         if (free_column == none) {
             for (const std::int32_t column : reached_) distance_[column] = closed;
@@ -111,7 +108,6 @@ private:
             flip_path(root, free_column);
             for (const std::int32_t column : reached_) distance_[column] = far;
         }
-        if (steps_left_ >= 0) steps_left_ -= steps_;
     }
 
     /// The nearest free column by total slack; none where there is none.
@@ -119,12 +115,13 @@ private:
         reached_.clear();
         heap_.clear();
         here_.clear();
+        next_here_ = 0;
         nearest_ = none;
         nearest_distance_ = far;
         std::int64_t distance = 0;
         for (std::int32_t row = root; row != none; row = next_row(distance)) {
             for (std::int64_t k = begin(row); k < end(row); ++k) reach(row, k, distance);
-            steps_ += end(row) - begin(row);
+            steps_left_ -= end(row) - begin(row);
             if (nearest_distance_ == distance) break;
         }
         return nearest_;
@@ -137,7 +134,7 @@ private:
         if (distance_[column] == far) reached_.push_back(column);
         distance_[column] = distance;
         reached_from_[column] = row;
-        if (row_of_[column] == none) {
+        if (pairs_.row_of[column] == none) {
             nearest_ = column;
             nearest_distance_ = distance;
         } else if (distance == distance_of_row) {
@@ -151,18 +148,16 @@ private:
     /// The row matched with the nearest column not yet left, as long as that is nearer than the nearest free column. An entry
     /// of the heap whose column was reached on a shorter way later is stale.
     std::int32_t next_row(std::int64_t& distance) {
-        if (!here_.empty()) {
-            const std::int32_t column = here_.back();
-            here_.pop_back();
-            return row_of_[column];
-        }
+        if (next_here_ < here_.size()) return pairs_.row_of[here_[next_here_++]];
+        here_.clear();
+        next_here_ = 0;
         while (!heap_.empty() && heap_.front().first < nearest_distance_) {
             const auto [reached_at, column] = heap_.front();
             std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
             heap_.pop_back();
             if (reached_at != distance_[column]) continue;
             distance = reached_at;
-            return row_of_[column];
+            return pairs_.row_of[column];
         }
         return none;
     }
@@ -174,24 +169,24 @@ private:
             const std::int64_t nearer = length - distance_[column];
             if (nearer <= 0) continue;
             v_[column] += nearer;
-            u_[row_of_[column]] -= nearer;
+            u_[pairs_.row_of[column]] -= nearer;
         }
     }
 
     void flip_path(std::int32_t root, std::int32_t column) {
         for (std::int32_t row = none; row != root;) {
             row = reached_from_[column];
-            const std::int32_t given_up = column_of_[row];
-            match(row, column);
+            const std::int32_t given_up = pairs_.column_of[row];
+            pairs_.match(row, column);
             column = given_up;
         }
     }
 
     void pair_the_rest() {
         std::int32_t row = 0;
-        for (std::int32_t& row_of_column : row_of_) {
+        for (std::int32_t& row_of_column : pairs_.row_of) {
             if (row_of_column != none) continue;
-            while (column_of_[row] != none) ++row;
+            while (pairs_.column_of[row] != none) ++row;
             row_of_column = row++;
         }
     }
@@ -211,17 +206,16 @@ private:
     std::int32_t n_;
     std::vector<std::int64_t> u_;
     std::vector<std::int64_t> v_;
-    std::vector<std::int32_t> row_of_;
-    std::vector<std::int32_t> column_of_;
+    Pairs pairs_;
     std::vector<std::int64_t> next_;  // where each row looks next for a free column
 
     // Of the search for one path:
-    std::int64_t steps_ = 0;              // charged at its end: slack must not change on the way
     std::vector<std::int64_t> distance_;  // of each column from the root; far where not reached
     std::vector<std::int32_t> reached_from_;
     std::vector<std::int32_t> reached_;
     std::vector<std::pair<std::int64_t, std::int32_t>> heap_;
-    std::vector<std::int32_t> here_;  // columns as near as the row just left
+    std::vector<std::int32_t> here_;  // columns as near as the row just left; first in, first out, for paths of few steps
+    std::size_t next_here_ = 0;
     std::int32_t nearest_ = none;
     std::int64_t nearest_distance_ = far;
 };

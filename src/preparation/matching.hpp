@@ -21,13 +21,15 @@ struct WeightedGraph {
 
 /// How many entries a search for the best matching may look at.
 inline std::int64_t affordable_steps(const WeightedGraph& graph) {
-    constexpr std::int64_t least = 30'000'000;  // some five seconds: most steps miss the caches
+    constexpr std::int64_t least = 30'000'000;  // a second or two: most steps miss the caches
     constexpr std::int64_t per_entry = 5;
     return std::max(least, per_entry * static_cast<std::int64_t>(graph.columns.size()));
 }
 
-/// The matching of most rows; where all rows can be matched within so many steps, the one with the greatest sum of weights. As
-/// many rows as columns.
+inline constexpr std::int64_t no_steps = -1;
+
+/// A matching of most rows, as many rows as columns; where all rows can be matched within so many steps, the one with the
+/// greatest sum of weights.
 Transversal maximum_weight_matching(const WeightedGraph& graph, std::int64_t steps);
 
 }  // namespace solver::preparation
