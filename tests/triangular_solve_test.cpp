@@ -10,6 +10,10 @@
 #include "support/products.hpp"
 #include "support/targets.hpp"
 
+#include <algorithm>
+#include <thread>
+#include <vector>
+
 namespace solver {
 namespace {
 
@@ -210,6 +214,88 @@ TYPED_TEST(TriangularSolve, KeepsItsPromisesForRowsLongerThanAChain) {
         for (std::int32_t j = 0; j < i; ++j) a.beside[i].emplace_back(j, random.number<T>(-12));
     }
     expect_all_solved<T>(a, random_vector<T>(random, 5000), false);
+}
+
+/// Rows that depend on rows of much earlier blocks alone: levels of `width` rows.
+template <class T>
+TriangularRows<T> wide_rows(Random& random, std::int64_t n, std::int64_t width, std::int64_t longest) {
+    TriangularRows<T> a;
+    for (std::int64_t i = 0; i < n; ++i) {
+        auto& row = a.beside.emplace_back();
+        const std::int64_t before = i / width * width;
+        const std::int64_t length = random.between(0, random.between(0, longest));
+        for (std::int64_t j = random.between(0, width); j < before && static_cast<std::int64_t>(row.size()) < length;
+             j += random.between(1, std::max<std::int64_t>(2, 2 * before / longest)))
+            row.emplace_back(static_cast<std::int32_t>(j), random.number<T>(-static_cast<int>(random.between(5, 12))));
+        a.pivot.push_back(random.number<T>(static_cast<int>(random.between(-1, 2))));
+    }
+    return a;
+}
+
+TYPED_TEST(TriangularSolve, KeepsItsPromisesForWideLevels) {
+    using T = TypeParam;
+    Random random(10);
+    for (const std::int64_t width : {16, 19, 100, 700}) {
+        SCOPED_TRACE(width);
+        const std::int64_t n = 3 * width + random.between(1, width);
+        expect_all_solved<T>(wide_rows<T>(random, n, width, 8), random_vector<T>(random, n), false);
+        expect_all_solved<T>(wide_rows<T>(random, n, width, 70), random_vector<T>(random, n), false);
+    }
+}
+
+TYPED_TEST(TriangularSolve, KeepsItsPromisesForLongRowsInWideLevels) {
+    using T = TypeParam;
+    Random random(11);
+    TriangularRows<T> a = wide_rows<T>(random, 6000, 3000, 6);
+    for (const std::int64_t i : {3000, 3100, 3101, 5999}) {
+        a.beside[i].clear();
+        for (std::int32_t j = 0; j < 3000; ++j) a.beside[i].emplace_back(j, random.number<T>(-12));
+    }
+    expect_all_solved<T>(a, random_vector<T>(random, 6000), false);
+}
+
+/// Enough work for all threads; 24000 rows of ones and ties that a first filter cannot prove among them.
+TYPED_TEST(TriangularSolve, GivesTheSameBitsForAnyNumberOfThreads) {
+    using T = TypeParam;
+    Random random(12);
+    TriangularRows<T> a = wide_rows<T>(random, 60000, 12000, 16);
+    for (std::int64_t i = 0; i < 24000; ++i) {
+        for (auto& [column, value] : a.beside[i]) value = T(1);
+        a.pivot[i] = 1;
+    }
+    const std::vector<T> b = random_vector<T>(random, a.size());
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit})
+        for (const TriangularRows<T>& rows : {a, a.reversed()}) {
+            const CsrMatrix<T> csr = rows.csr(diagonal);
+            const auto solve = [&](int threads, Accuracy accuracy) {
+                std::vector<T> x(b.size());
+                TriangularSolvePlan<T>(csr, rows.triangle, diagonal, Device::cpu(threads)).solve(b, x, accuracy);
+                return x;
+            };
+            for (const Accuracy accuracy : all_accuracies) {
+                const std::vector<T> expected = solve(1, accuracy);
+                EXPECT_EQ(broken_promises<T>(rows, diagonal, b, expected, accuracy), "");
+                for (const int threads : {2, 7}) EXPECT_EQ(testing::differences<T>(solve(threads, accuracy), expected), "");
+            }
+        }
+}
+
+TYPED_TEST(TriangularSolve, OfOnePlanMayRunInSeveralThreadsAtOnce) {
+    using T = TypeParam;
+    Random random(13);
+    const TriangularRows<T> a = wide_rows<T>(random, 60000, 12000, 16);
+    const std::vector<T> b = random_vector<T>(random, a.size());
+    const CsrMatrix<T> csr = a.csr(Diagonal::stored);
+    const TriangularSolvePlan<T> plan(csr, Triangle::lower, Diagonal::stored, Device::cpu(2));
+    std::vector<std::vector<T>> found(3, std::vector<T>(b.size()));
+    std::vector<std::thread> threads;
+    for (auto& x : found)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 5; ++i) plan.solve(b, x, Accuracy::exact);
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& x : found) EXPECT_EQ(testing::differences<T>(x, found[0]), "");
+    EXPECT_EQ(broken_promises<T>(a, Diagonal::stored, b, found[0], Accuracy::exact), "");
 }
 
 /// The first elements are the right factors of adversarial sums, which the later rows form: pivot 1, then any.

@@ -7,10 +7,16 @@
 #include "solver/views.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace solver {
+
+namespace cpu {
+template <class T>
+class LazySchedule;
+}
 
 enum class Triangle { lower, upper };
 enum class Diagonal { stored, unit };  ///< unit: the diagonal is 1 and not stored
@@ -19,6 +25,11 @@ enum class Diagonal { stored, unit };  ///< unit: the diagonal is 1 and not stor
 ///
 /// Row by row, given the elements already computed: x_i = RN(RN(b_i - sum_j a_ij x_j) / a_ii), a division, never a reciprocal;
 /// the inner rounding is that of the accuracy asked for (exact: the real number rounded once; the others: their bound).
+///
+/// In exact, and compensated in double, the first solve sorts the rows into levels that do not depend on one another, where
+/// these are wide enough, and keeps a copy of the matrix in that order; from then on the rows of a level are solved side by
+/// side, by all threads of the device. The bits of a result do not depend on the number of threads in any mode. A plan is const
+/// and may be used by several threads at once.
 ///
 /// Columns must be sorted within each row. Throws InvalidArgument where the matrix is not square, has an entry beyond the
 /// diagonal, lacks a diagonal entry or has a zero there (stored), or has a diagonal entry (unit).
@@ -38,6 +49,7 @@ private:
     CsrView<T> a_;
     Triangle triangle_;
     Diagonal diagonal_;
+    std::shared_ptr<cpu::LazySchedule<T>> schedule_;
 };
 
 /// The same for a dense matrix, of which only the triangle named is read.

@@ -35,6 +35,8 @@ std::uint64_t wait_for_change(const std::atomic<std::uint64_t>& value, std::uint
     return value.load(std::memory_order_acquire);
 }
 
+constexpr int turns_awake = 2000;
+
 class ThreadPool {
 public:
     ThreadPool() = default;
@@ -110,7 +112,7 @@ private:
     }
 
     /// More threads than processors must not keep one another from running.
-    int spins(int parts) const { return parts <= processors_ ? 2000 : 0; }
+    int spins(int parts) const { return parts <= processors_ ? turns_awake : 0; }
 
     const int processors_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     std::vector<std::thread> threads_;
@@ -130,6 +132,13 @@ void run_parts(int parts, void (*run)(void*, int), void* context) {
     if (parts > 1 && parts < ThreadPool::round_step && pool.try_run(parts, run, context)) return;
     const FloatingPointGuard guard;
     for (int part = 0; part < parts; ++part) run(context, part);
+}
+
+void wait_a_little(int turns) {
+    if (turns < turns_awake)
+        relax();
+    else
+        std::this_thread::yield();
 }
 
 }  // namespace solver::cpu

@@ -23,6 +23,9 @@ void parallel_for(int parts, Work&& work) {
         const_cast<void*>(static_cast<const void*>(std::addressof(work))));
 }
 
+/// One turn of a loop that waits for another thread, after `turns` of them: awake at first, then letting others run.
+void wait_a_little(int turns);
+
 /// The first element of part `part` when `size` elements are shared out evenly in order; part == parts gives size.
 inline std::int64_t share_begin(std::int64_t size, int part, int parts) {
     return size / parts * part + (size % parts) * part / parts;
