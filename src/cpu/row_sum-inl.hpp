@@ -265,12 +265,17 @@ HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTas
     group.clear();
 }
 
-/// Rows of floats that the filter left open.
+/// Rows of floats that the lanes left open, again by the scalar filter, which proves ties, too; then the last resort.
 template <class Rows, std::size_t lanes>
 HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
-        task.y[row] = cpu::round_exactly(rows, group.start[i], 0, group.length[i], task, row);
+        const std::int64_t start = group.start[i];
+        FilteredFloat sum;
+        for (const float* x : {task.x, task.x_low})
+            for (std::int64_t k = 0; x != nullptr && k < group.length[i]; ++k)
+                sum.add_product(rows.entry(k).value(start), x[rows.entry(k).column(start)]);
+        task.y[row] = round_row(combine(sum, task, row), rows, start, 0, group.length[i], task, row);
     }
     group.clear();
 }

@@ -168,17 +168,12 @@ private:
         return open;
     }
 
-    /// Rows of floats are tried again by the scalar filter, which proves ties; in double the lanes have a better one left.
     HWY_NOINLINE void leave_open(std::int64_t place, std::int64_t count, std::uint64_t open) {
         for (std::int64_t i = 0; i < count; ++i) {
             if ((open >> i & 1) == 0) continue;
-            if constexpr (std::is_same_v<T, float>) {
-                solve_one_by_one(place + i, 1);
-            } else {
-                open_places_[open_.count] = place + i;
-                push(open_, place + i);
-                if (open_.count == lanes) close();
-            }
+            open_places_[open_.count] = place + i;
+            push(open_, place + i);
+            if (open_.count == lanes) close();
         }
     }
 
