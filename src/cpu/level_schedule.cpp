@@ -13,8 +13,8 @@ namespace {
 /// Rows a level must have in the mean to be worth a schedule.
 constexpr std::int64_t least_mean_width = 16;
 
-/// Entries, and rows as so many each, that are worth handing to another thread.
-constexpr std::int64_t least_chunk_work = 1024;
+/// Entries, and rows as so many each, that are worth handing to another thread: some microseconds.
+constexpr std::int64_t least_chunk_work = 4096;
 constexpr std::int64_t work_of_a_row = 4;
 
 /// The same, of all levels of several chunks, for threads to be woken at all.
