@@ -240,6 +240,32 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
     EXPECT_THROW(solve_by(single, image_of_ones(single), SolveOptions{.mixed = true}), InvalidArgument);
 }
 
+TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
+    auto a = tridiagonal(20, 4);
+    for (double& value : a.values) value *= 1e60;
+    const auto b = image_of_ones(a);
+    for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::jacobi)}) {
+        const auto solved = solve_by(a, b, SolveOptions{.preconditioner = kind, .mixed = true});
+        EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+        ASSERT_GE(solved.report.attempts.size(), 2u);
+        EXPECT_TRUE(solved.report.attempts.front().mixed);
+        EXPECT_NE(solved.report.attempts.front().refusal, "");
+        EXPECT_FALSE(solved.report.attempts.back().mixed);
+    }
+}
+
+TEST(SolveOnRealMatrices, MixedPrecisionHandsOnToDoubleWhatIsTooIllConditionedForSingle) {
+    const auto a = testing::real_matrix("nos7");
+    if (!a) GTEST_SKIP() << "no real matrices here";
+    const auto b = image_of_ones(*a);
+    const auto solved = solve_by(*a, b, SolveOptions{.preconditioner = Kind::jacobi, .mixed = true});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    EXPECT_LE(true_residual(*a, b, solved.x), 1.000001e-10);
+    ASSERT_EQ(solved.report.attempts.size(), 2u);
+    EXPECT_NE(solved.report.attempts.front().results.front().status, SolveStatus::converged);
+    EXPECT_EQ(solved.report.attempts.back().results.front().status, SolveStatus::converged);
+}
+
 TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryThreadCountAndPreconditioner) {
     for (const char* name : {"west0479", "orsirr_1", "e05r0500", "sherman1", "add20"}) {
         const auto a = testing::real_matrix(name);
