@@ -19,13 +19,13 @@
 
 namespace solver {
 
-/// Whether a solve will be done in time, judged after 8, 16, 32, ... iterations by the digits gained so far.
+/// Whether a solve will be done in time, judged after 4, 8, 16, ... iterations by the digits gained so far.
 class Pace {
 public:
     bool is_hopeless(const Iteration& iteration, double tolerance, std::int64_t share) {
         if (iteration.number == 0) first_ = iteration.recursive_residual;
         least_ = iteration.number == 0 ? first_ : std::min(least_, iteration.recursive_residual);
-        if (iteration.number < 8 || !std::has_single_bit(static_cast<std::uint64_t>(iteration.number))) return false;
+        if (iteration.number < 4 || !std::has_single_bit(static_cast<std::uint64_t>(iteration.number))) return false;
         const double needed = std::log2(first_ / tolerance);
         const double gained = std::log2(first_ / least_);
         return static_cast<double>(iteration.number) * needed > static_cast<double>(share) * gained;

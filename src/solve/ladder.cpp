@@ -17,15 +17,15 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 // operation of ILUT.
 constexpr double vector_element = 12;
 constexpr double solved_entry = 3;
-constexpr double factor_flop = 1;
+constexpr double factor_flop = 0.5;
 constexpr double factor_entry = 50;
 constexpr double ilut_flop = 1;
 
 /// Preparing a matrix costs about as much as so many iterations with Jacobi: what may be spent on trying without.
 constexpr std::int64_t trial_share = 60;
 
-/// Below this many entries everything takes milliseconds, and complete factors the fewest of them in nearly every case.
-constexpr std::int64_t least_nonzeros_for_trial = 50000;
+/// Below this many entries everything takes a millisecond, and complete factors the least of it in nearly every case.
+constexpr std::int64_t least_nonzeros_for_trial = 5000;
 
 /// Up to so many operations an entry of A, complete factors are rarely dearer than ILUT's.
 constexpr double cheap_flops_per_entry = 1000;
