@@ -21,8 +21,8 @@ constexpr double factor_flop = 0.5;
 constexpr double factor_entry = 50;
 constexpr double ilut_flop = 1;
 
-/// Preparing a matrix costs about as much as so many iterations with Jacobi: what may be spent on trying without.
-constexpr std::int64_t trial_share = 60;
+/// Preparing a matrix costs as much as 14 to 48 iterations with Jacobi, on real matrices: what may be spent on trying without.
+constexpr std::int64_t trial_share = 32;
 
 /// Below this many entries everything takes a millisecond, and complete factors the least of it in nearly every case.
 constexpr std::int64_t least_nonzeros_for_trial = 5000;
