@@ -10,6 +10,7 @@
 
 #include "cpu/lanes-inl.hpp"
 #include "cpu/row_task.hpp"
+#include "solver/numeric/affine.hpp"
 
 #include <algorithm>
 
@@ -70,19 +71,12 @@ typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int6
 /// alpha sum + beta y_in, before the rounding.
 template <class Scalar, class T>
 HWY_INLINE Scalar combine(const Scalar& sum, const RowTask<T>& task, std::int64_t row) {
-    Scalar total = task.alpha == T(1) ? sum : sum.scaled(task.alpha);
-    if (task.beta != T(0)) total.add_product(task.beta, task.y_in[row]);
-    return total;
+    return affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0));
 }
 
-/// N for the products of one row, two an entry where x is a pair, and those with alpha and beta: more than they can lose, but a
-/// normal number, since arithmetic on subnormals is slow on many processors. The least normal number is 2^52 eta (float 2^23
-/// eta).
 template <class T>
 HWY_INLINE T row_underflow(const RowTask<T>& task, std::int64_t length) {
-    constexpr T least_normal = std::numeric_limits<T>::min();
-    if (HWY_LIKELY(magnitude(task.alpha) == T(1) && length <= (1 << 20))) return least_normal;
-    return add_rn(mul_rn(magnitude(task.alpha), underflow_bound<T>(2 * length)), least_normal);
+    return affine_underflow(task.alpha, length);
 }
 
 /// The rounded result of entries first..last-1 of a row, from their combined sum; a filter that cannot decide makes way for the

@@ -3,6 +3,7 @@
 /// Accumulators for sums of numbers and of products. The name says which rounding errors are removed.
 ///
 /// The life of an accumulator: add and add_product, merge of partial results (lanes, threads, blocks), result.
+/// Where products are made in one place and added in another, `product(a, b)` gives a Term, and add_term takes it.
 /// Notation: s = sum_{i<=n} a_i b_i, u the unit roundoff, gamma_h = h u / (1 - h u), h the longest chain of additions that
 /// one term passes, merges included.
 
@@ -14,6 +15,7 @@ template <class A>
 concept Accumulator = std::is_trivially_copyable_v<A> && requires(A a, const A other, typename A::value_type x) {
     a.add(x);
     a.add_product(x, x);
+    a.add_term(A::product(x, x));
     a.merge(other);
     { other.result() } -> std::same_as<typename A::value_type>;
 };
@@ -23,12 +25,15 @@ template <std::floating_point T>
 class Plain {
 public:
     using value_type = T;
+    using Term = T;
 
     Plain() = default;
     SOLVER_HD explicit Plain(T sum) noexcept : sum_(sum) {}
 
     SOLVER_HD void add(T x) noexcept { sum_ = add_rn(sum_, x); }
     SOLVER_HD void add_product(T a, T b) noexcept { sum_ = fma_rn(a, b, sum_); }
+    SOLVER_HD static Term product(T a, T b) noexcept { return mul_rn(a, b); }  ///< one rounding more than add_product
+    SOLVER_HD void add_term(Term x) noexcept { add(x); }
     SOLVER_HD void merge(const Plain& other) noexcept { sum_ = add_rn(sum_, other.sum_); }
     SOLVER_HD Plain scaled(T alpha) const noexcept { return Plain(mul_rn(alpha, sum_)); }  ///< alpha times this sum
     SOLVER_HD T result() const noexcept { return canonical(sum_); }
@@ -43,12 +48,15 @@ template <std::floating_point T>
 class Sum2 {
 public:
     using value_type = T;
+    using Term = T;
 
     Sum2() = default;
     SOLVER_HD Sum2(T sum, T tail) noexcept : sum_(sum), tail_(tail) {}
 
     SOLVER_HD void add(T x) noexcept { add_with_tail(x, T(0)); }
     SOLVER_HD void add_product(T a, T b) noexcept { add_with_tail(mul_rn(a, b), T(0)); }
+    SOLVER_HD static Term product(T a, T b) noexcept { return mul_rn(a, b); }
+    SOLVER_HD void add_term(Term x) noexcept { add(x); }
     SOLVER_HD void merge(const Sum2& other) noexcept { add_with_tail(other.sum_, other.tail_); }
 
     /// Where the tail is not finite (Inf, NaN or an overflow on the way), the plain sum.
@@ -74,12 +82,12 @@ protected:
 template <std::floating_point T>
 class Dot2 : public Sum2<T> {
 public:
+    using Term = Split<T>;
     using Sum2<T>::Sum2;
 
-    SOLVER_HD void add_product(T a, T b) noexcept {
-        const Split<T> p = two_prod(a, b);
-        this->add_with_tail(p.value, p.error);
-    }
+    SOLVER_HD void add_product(T a, T b) noexcept { add_term(product(a, b)); }
+    SOLVER_HD static Term product(T a, T b) noexcept { return two_prod(a, b); }
+    SOLVER_HD void add_term(Term x) noexcept { this->add_with_tail(x.value, x.error); }
 
     /// alpha times this sum, as a pair again.
     SOLVER_HD Dot2 scaled(T alpha) const noexcept {
@@ -93,12 +101,15 @@ public:
 class FloatInDouble {
 public:
     using value_type = float;
+    using Term = double;
 
     FloatInDouble() = default;
     SOLVER_HD explicit FloatInDouble(double sum) noexcept : sum_(sum) {}
 
     SOLVER_HD void add(float x) noexcept { sum_ = add_rn(sum_, double{x}); }
     SOLVER_HD void add_product(float a, float b) noexcept { sum_ = fma_rn(double{a}, double{b}, sum_); }
+    SOLVER_HD static Term product(float a, float b) noexcept { return mul_rn(double{a}, double{b}); }  ///< exact
+    SOLVER_HD void add_term(Term x) noexcept { sum_ = add_rn(sum_, x); }
     SOLVER_HD void merge(const FloatInDouble& other) noexcept { sum_ = add_rn(sum_, other.sum_); }
     SOLVER_HD FloatInDouble scaled(float alpha) const noexcept { return FloatInDouble(mul_rn(double{alpha}, sum_)); }
     SOLVER_HD float result() const noexcept { return canonical(static_cast<float>(sum_)); }

@@ -50,11 +50,18 @@ template <std::floating_point T>
 class FilteredPair {
 public:
     using value_type = T;
+    using Term = Split<T>;
 
-    SOLVER_HD void add(T x) noexcept { add_with_error(x, T(0)); }
-    SOLVER_HD void add_product(T a, T b) noexcept {
-        const Split<T> p = two_prod(a, b);
-        add_with_error(p.value, p.error);
+    SOLVER_HD void add(T x) noexcept { add_term({x, T(0)}); }
+    SOLVER_HD void add_product(T a, T b) noexcept { add_term(product(a, b)); }
+    SOLVER_HD static Term product(T a, T b) noexcept { return two_prod(a, b); }
+    SOLVER_HD void add_term(Term x) noexcept {
+        const Split<T> s = two_sum(s_, x.value);
+        const T g = add_rn(s.error, x.error);
+        s_ = s.value;
+        c_ = add_rn(c_, g);
+        m_ = add_rn(m_, magnitude(g));
+        ++path_.additions;
     }
 
     SOLVER_HD void merge(const FilteredPair& other) noexcept {
@@ -78,15 +85,6 @@ public:
     }
 
 private:
-    SOLVER_HD void add_with_error(T x, T x_error) noexcept {
-        const Split<T> s = two_sum(s_, x);
-        const T g = add_rn(s.error, x_error);
-        s_ = s.value;
-        c_ = add_rn(c_, g);
-        m_ = add_rn(m_, magnitude(g));
-        ++path_.additions;
-    }
-
     T s_{0};
     T c_{0};
     T m_{0};
@@ -105,16 +103,29 @@ template <std::floating_point T>
 class FilteredTriple {
 public:
     using value_type = T;
+    using Term = Split<T>;
 
     FilteredTriple() = default;
 
     /// From parts that were accumulated elsewhere by the same rules, in vector lanes for instance.
     SOLVER_HD FilteredTriple(T s, T c, T d, T m, ErrorPath path) noexcept : s_(s), c_(c), d_(d), m_(m), path_(path) {}
 
-    SOLVER_HD void add(T x) noexcept { add_with_error(x, T(0)); }
-    SOLVER_HD void add_product(T a, T b) noexcept {
-        const Split<T> p = two_prod(a, b);
-        add_with_error(p.value, p.error);
+    SOLVER_HD void add(T x) noexcept {
+        const Split<T> s = two_sum(s_, x);
+        const Split<T> c = two_sum(c_, s.error);
+        s_ = s.value;
+        c_ = c.value;
+        add_lost(c.error);
+    }
+    SOLVER_HD void add_product(T a, T b) noexcept { add_term(product(a, b)); }
+    SOLVER_HD static Term product(T a, T b) noexcept { return two_prod(a, b); }
+    SOLVER_HD void add_term(Term x) noexcept {
+        const Split<T> s = two_sum(s_, x.value);
+        const Split<T> g = two_sum(s.error, x.error);
+        const Split<T> c = two_sum(c_, g.value);
+        s_ = s.value;
+        c_ = c.value;
+        add_lost(add_rn(g.error, c.error));
     }
 
     SOLVER_HD void merge(const FilteredTriple& other) noexcept {
@@ -193,13 +204,7 @@ public:
     SOLVER_HD T d() const noexcept { return d_; }
 
 private:
-    SOLVER_HD void add_with_error(T x, T x_error) noexcept {
-        const Split<T> s = two_sum(s_, x);
-        const Split<T> g = two_sum(s.error, x_error);
-        const Split<T> c = two_sum(c_, g.value);
-        const T f = add_rn(g.error, c.error);
-        s_ = s.value;
-        c_ = c.value;
+    SOLVER_HD void add_lost(T f) noexcept {
         d_ = add_rn(d_, f);
         m_ = add_rn(m_, magnitude(f));
         ++path_.additions;
@@ -229,12 +234,21 @@ private:
 class FilteredFloat {
 public:
     using value_type = float;
+    using Term = double;
 
     FilteredFloat() = default;
     SOLVER_HD FilteredFloat(double s, double c, double m, ErrorPath path) noexcept : s_(s), c_(c), m_(m), path_(path) {}
 
     SOLVER_HD void add(float x) noexcept { add_term(double{x}); }
-    SOLVER_HD void add_product(float a, float b) noexcept { add_term(mul_rn(double{a}, double{b})); }
+    SOLVER_HD void add_product(float a, float b) noexcept { add_term(product(a, b)); }
+    SOLVER_HD static Term product(float a, float b) noexcept { return mul_rn(double{a}, double{b}); }  ///< exact
+    SOLVER_HD void add_term(Term x) noexcept {
+        const Split<double> s = two_sum(s_, x);
+        s_ = s.value;
+        c_ = add_rn(c_, s.error);
+        m_ = add_rn(m_, magnitude(s.error));
+        ++path_.additions;
+    }
 
     SOLVER_HD void merge(const FilteredFloat& other) noexcept {
         const Split<double> s = two_sum(s_, other.s_);
@@ -283,14 +297,6 @@ public:
     }
 
 private:
-    SOLVER_HD void add_term(double x) noexcept {
-        const Split<double> s = two_sum(s_, x);
-        s_ = s.value;
-        c_ = add_rn(c_, s.error);
-        m_ = add_rn(m_, magnitude(s.error));
-        ++path_.additions;
-    }
-
     double s_{0};
     double c_{0};
     double m_{0};

@@ -123,7 +123,12 @@ SOLVER_HD T sqrt_rn(T a) noexcept {
 /// |a|
 template <std::floating_point T>
 SOLVER_HD T magnitude(T a) noexcept {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        return ::fabsf(a);
+    else
+        return ::fabs(a);
+#elif defined(__GNUC__)
     if constexpr (std::is_same_v<T, float>)
         return __builtin_fabsf(a);
     else

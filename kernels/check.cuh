@@ -1,0 +1,40 @@
+#pragma once
+
+/// Every call of the CUDA runtime is checked, and every call happens on the right device.
+
+#include "cuda.hpp"
+
+#include <cuda_runtime.h>
+
+namespace solver::cuda {
+
+/// Throws CudaError: "cudaMemcpyAsync for row offsets: invalid argument (cudaErrorInvalidValue)".
+inline void check(cudaError_t status, const char* call, const char* purpose = "") {
+    if (status == cudaSuccess) return;
+    cudaGetLastError();  // so that the next call does not report it again, where it can be recovered from
+    throw CudaError(std::string(call) + (*purpose != 0 ? " for " : "") + purpose + ": " + cudaGetErrorString(status) + " (" +
+                    cudaGetErrorName(status) + ")");
+}
+
+/// Whether the kernel launched just before could be launched.
+inline void check_launch(const char* kernel) { check(cudaGetLastError(), "launch", kernel); }
+
+/// Makes a device current, and the former one again at the end.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(int device) {
+        check(cudaGetDevice(&former_), "cudaGetDevice");
+        if (former_ != device) check(cudaSetDevice(device), "cudaSetDevice");
+    }
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+    ~CurrentDevice() {
+        int now = former_;
+        if (cudaGetDevice(&now) == cudaSuccess && now != former_) cudaSetDevice(former_);
+    }
+
+private:
+    int former_ = 0;
+};
+
+}  // namespace solver::cuda

@@ -1,0 +1,195 @@
+#pragma once
+
+/// The CUDA backend as the rest of the library sees it: plain C++. In a build without CUDA (stub.cpp) there are no devices, and
+/// everything that needs one throws NotSupported.
+///
+/// Work is put on the caller's stream and is not waited for, unless a function says so. Errors of the CUDA runtime are thrown as
+/// CudaError, with the call and what it was for.
+
+#include "solver/accuracy.hpp"
+#include "solver/error.hpp"
+#include "solver/spmv.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+struct CUstream_st;
+
+namespace solver::cuda {
+
+/// cudaStream_t; nullptr is the default stream.
+using Stream = CUstream_st*;
+
+/// A call of the CUDA runtime failed.
+class CudaError : public Error {
+public:
+    using Error::Error;
+};
+
+/// 0 where there is no device, no driver, or this is a build without CUDA.
+int device_count() noexcept;
+
+struct DeviceDescription {
+    std::string name;
+    int multiprocessors = 0;
+    int compute_capability = 0;  ///< 90 for 9.0
+    std::int64_t level2_bytes = 0;
+    std::int64_t memory_bytes = 0;
+};
+DeviceDescription describe(int device);
+
+/// Waits until all work on the stream is done.
+void synchronize(int device, Stream stream);
+
+namespace detail {
+void* allocate(int device, std::int64_t bytes, const char* purpose);
+void release(int device, void* memory) noexcept;
+void copy_to_device(int device, void* to, const void* from, std::int64_t bytes, Stream stream);
+void copy_to_host(int device, void* to, const void* from, std::int64_t bytes, Stream stream);
+void fill_with_zeros(int device, void* memory, std::int64_t bytes, Stream stream);
+}  // namespace detail
+
+/// Memory on a device. Throws ResourceLimit, which says what was needed and free, where there is not enough.
+template <class T>
+class DeviceArray {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    DeviceArray() = default;
+    DeviceArray(int device, std::int64_t size, const char* purpose)
+        : device_(device),
+          size_(size),
+          data_(static_cast<T*>(detail::allocate(device, size * static_cast<std::int64_t>(sizeof(T)), purpose))) {}
+    DeviceArray(int device, std::span<const T> host, const char* purpose, Stream stream = nullptr)
+        : DeviceArray(device, static_cast<std::int64_t>(host.size()), purpose) {
+        copy_from(host, stream);
+    }
+    DeviceArray(DeviceArray&& other) noexcept { swap(other); }
+    DeviceArray& operator=(DeviceArray&& other) noexcept {
+        DeviceArray(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~DeviceArray() { detail::release(device_, data_); }
+
+    T* data() const { return data_; }
+    std::int64_t size() const { return size_; }
+    std::int64_t bytes() const { return size_ * static_cast<std::int64_t>(sizeof(T)); }
+
+    /// The host's memory may be reused when these return, since it is not pinned.
+    void copy_from(std::span<const T> host, Stream stream = nullptr) {
+        detail::copy_to_device(device_, data_, host.data(), static_cast<std::int64_t>(host.size_bytes()), stream);
+    }
+    void copy_to(std::span<T> host, Stream stream = nullptr) const {
+        detail::copy_to_host(device_, host.data(), data_, static_cast<std::int64_t>(host.size_bytes()), stream);
+    }
+    void fill_with_zeros(Stream stream = nullptr) { detail::fill_with_zeros(device_, data_, bytes(), stream); }
+
+private:
+    void swap(DeviceArray& other) noexcept {
+        std::swap(device_, other.device_);
+        std::swap(size_, other.size_);
+        std::swap(data_, other.data_);
+    }
+
+    int device_ = 0;
+    std::int64_t size_ = 0;
+    T* data_ = nullptr;
+};
+
+/// A sparse matrix in the memory of a device; the layout of CsrView.
+template <class T>
+struct DeviceCsrView {
+    int device = 0;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t nonzeros = 0;
+    const std::int64_t* row_offsets = nullptr;
+    const std::int32_t* column_indices = nullptr;
+    const T* values = nullptr;
+};
+
+/// A copy of a matrix in the memory of a device.
+template <class T>
+class DeviceCsrMatrix {
+public:
+    DeviceCsrMatrix(int device, const CsrView<T>& a, Stream stream = nullptr)
+        : offsets_(device, a.row_offsets, "row offsets", stream),
+          columns_(device, a.column_indices, "column indices", stream),
+          values_(device, a.values, "values", stream),
+          view_{device,           a.rows, a.columns, a.nonzeros(), offsets_.data(), columns_.data(),
+                values_.data()} {}
+
+    const DeviceCsrView<T>& view() const { return view_; }
+
+private:
+    DeviceArray<std::int64_t> offsets_;
+    DeviceArray<std::int32_t> columns_;
+    DeviceArray<T> values_;
+    DeviceCsrView<T> view_;
+};
+
+/// y = alpha A (x + x_low) + beta y_in, all in the device's memory and aligned as their type; y may be y_in, and overlaps
+/// nothing else.
+template <class T>
+struct RowTask {
+    T alpha = 1;
+    const T* x = nullptr;
+    const T* x_low = nullptr;  ///< or none
+    T beta = 0;
+    const T* y_in = nullptr;  ///< read only where beta is not 0
+    T* y = nullptr;
+};
+
+/// The analysis of a matrix, made on the device: 32-bit row offsets where they fit, and for `adaptive` tiles of nearly equal
+/// work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory of its own: one product at a time.
+template <class T>
+class SpmvPlan {
+public:
+    /// Waits for the stream. `automatic` chooses adaptive.
+    SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr);
+    SpmvPlan(SpmvPlan&&) noexcept;
+    SpmvPlan& operator=(SpmvPlan&&) noexcept;
+    ~SpmvPlan();
+
+    /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too.
+    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr) const;
+
+    SpmvKernel kernel() const;           ///< general or adaptive
+    std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device
+
+    /// Rows that the last exact product left to the superaccumulator. Waits for the stream.
+    std::int64_t rows_not_certified(Stream stream = nullptr) const;
+
+private:
+    struct Analysis;
+    std::unique_ptr<Analysis> analysis_;
+};
+
+enum class Reduction { sum, dot, norm2 };
+
+/// Sums, dot products and norms; the promises are those of solver/reduce.hpp, and in exact the bits too. Has working memory of its
+/// own: one reduction at a time.
+class Reducer {
+public:
+    explicit Reducer(int device);
+    Reducer(Reducer&&) noexcept;
+    Reducer& operator=(Reducer&&) noexcept;
+    ~Reducer();
+
+    /// *result = sum_i x_i, sum_i x_i y_i or sqrt(sum_i x_i^2), where only dot reads y. x, y and result are in the device's
+    /// memory and aligned as their type.
+    void reduce(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, double* result,
+                Stream stream = nullptr);
+    void reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, float* result,
+                Stream stream = nullptr);
+
+private:
+    struct Workspace;
+    std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace solver::cuda

@@ -1,0 +1,323 @@
+#include "accumulators.cuh"
+#include "check.cuh"
+
+#include <algorithm>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int reduce_threads = 256;
+constexpr int exact_threads = 128;
+constexpr int most_blocks = 2048;
+
+/// Elements that are loaded at once, 16 bytes.
+template <class T>
+struct alignas(16) Pack {
+    static constexpr int size = 16 / sizeof(T);
+    T element[size];
+};
+
+template <class T>
+struct Operands {
+    std::int64_t n;
+    const T* x;
+    const T* y;  ///< of sums and norms not read
+};
+
+/// What a block finds.
+template <class A>
+struct Part {
+    A sum;
+    int inexact = 0;       ///< whether a product had no exact two_prod
+    int largest_word = 0;  ///< of norms: the upper word of the largest magnitude
+
+    __device__ void merge(const Part& other) {
+        sum.merge(other.sum);
+        inexact |= other.inexact;
+        largest_word = max(largest_word, other.largest_word);
+    }
+};
+
+/// What the first pass leaves to the second.
+struct Rest {
+    int needed;        ///< 1: the superaccumulator; 2: a norm of scaled elements
+    int largest_word;  ///< of |x_i|, as in Part
+};
+
+struct Counters {
+    unsigned arrived;
+    unsigned arrived_again;
+    Rest rest;
+};
+
+__device__ inline int upper_word(double x) { return __double2hiint(x) & 0x7FFFFFFF; }
+__device__ inline int upper_word(float x) { return __float_as_int(x) & 0x7FFFFFFF; }
+
+/// The exponent that upper_word tells, of subnormals too low a one, which is as good for scaling.
+template <class T>
+__device__ int exponent_of_word(int word) {
+    return std::is_same_v<T, double> ? (word >> 20) - 1023 : (word >> 23) - 127;
+}
+
+template <Reduction reduction, class A, class T>
+__device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
+    if constexpr (reduction == Reduction::sum) {
+        part.sum.add(x);
+    } else if constexpr (wants_exact_products<A>) {
+        const auto p = A::product(x, y);
+        if (!product_is_exact(x, y, p.value)) part.inexact = 1;
+        part.sum.add_term(p);
+    } else {
+        part.sum.add_product(x, y);
+    }
+    if constexpr (reduction == Reduction::norm2) part.largest_word = max(part.largest_word, upper_word(x));
+}
+
+/// The terms of one thread among `threads`, in chains: 16 bytes at once where x and y lie alike, else one by one.
+template <Reduction reduction, class A, class T>
+__device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int64_t thread, std::int64_t threads) {
+    constexpr int size = Pack<T>::size;
+    constexpr int unroll = 4;
+    constexpr bool has_y = reduction == Reduction::dot;
+    Part<A> total;
+    Part<A> part;
+    int chain = 0;
+    const auto address = reinterpret_cast<std::uintptr_t>(in.x);
+    const bool packable = !has_y || (address % 16) == (reinterpret_cast<std::uintptr_t>(in.y) % 16);
+    std::int64_t head = packable ? static_cast<std::int64_t>((16 - address % 16) % 16 / sizeof(T)) : in.n;
+    if (head > in.n) head = in.n;
+    const std::int64_t packs = (in.n - head) / size;
+    const auto next_chain = [&] {
+        chain += unroll * size;
+        if (chain < chain_length) return;
+        total.merge(part);
+        part = Part<A>();
+        chain = 0;
+    };
+    const auto* packed_x = reinterpret_cast<const Pack<T>*>(in.x + head);
+    const auto* packed_y = reinterpret_cast<const Pack<T>*>(in.y + (has_y ? head : 0));
+    const auto load = [](const Pack<T>* from) {
+        const float4 raw = __ldcs(reinterpret_cast<const float4*>(from));
+        Pack<T> pack;
+        __builtin_memcpy(&pack, &raw, sizeof raw);
+        return pack;
+    };
+    const auto add_pack = [&](const Pack<T>& x, const Pack<T>& y) {
+#pragma unroll
+        for (int j = 0; j < size; ++j) add_element<reduction>(part, x.element[j], has_y ? y.element[j] : x.element[j]);
+    };
+    std::int64_t i = thread;
+    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) {
+        Pack<T> x[unroll];
+        Pack<T> y[unroll];
+#pragma unroll
+        for (int j = 0; j < unroll; ++j) {
+            x[j] = load(packed_x + i + j * threads);
+            if constexpr (has_y) y[j] = load(packed_y + i + j * threads);
+        }
+#pragma unroll
+        for (int j = 0; j < unroll; ++j) add_pack(x[j], has_y ? y[j] : x[j]);
+        next_chain();
+    }
+    for (; i < packs; i += threads) {
+        const Pack<T> x = load(packed_x + i);
+        add_pack(x, has_y ? load(packed_y + i) : x);
+    }
+    const auto add_single = [&](std::int64_t k) { add_element<reduction>(part, in.x[k], has_y ? in.y[k] : in.x[k]); };
+    for (std::int64_t k = head + packs * size + thread; k < in.n; k += threads) add_single(k);
+    for (i = thread; i < head; i += unroll * size * threads) {  // all of it where the vectors do not lie alike
+#pragma unroll
+        for (int j = 0; j < unroll * size; ++j)
+            if (i + j * threads < head) add_single(i + j * threads);
+        next_chain();
+    }
+    total.merge(part);
+    return total;
+}
+
+/// sqrt(sum) of a sum of squares where neither overflow nor underflow can be felt.
+template <class T>
+__device__ bool is_safe_square(T sum) {
+    constexpr T low = std::is_same_v<T, float> ? T(0x1p-100) : T(0x1p-900);
+    constexpr T high = std::is_same_v<T, float> ? T(0x1p+120) : T(0x1p+1000);
+    return sum >= low && sum <= high;
+}
+
+/// The result, or what is needed to get it.
+template <Reduction reduction, class A, class T>
+__device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
+    constexpr bool squares = reduction == Reduction::norm2;
+    if constexpr (is_filter<A>) {
+        T value;
+        bool proven;
+        if constexpr (std::is_same_v<T, double>) {
+            const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
+            proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
+        } else {
+            proven = squares ? part.sum.try_sqrt(value) : part.sum.try_result(value);
+        }
+        if (proven) *result = value;
+        return {proven ? 0 : 1, 0};
+    } else {
+        const T sum = part.sum.result();
+        *result = squares ? canonical(sqrt_rn(sum)) : sum;
+        constexpr int infinite = std::is_same_v<T, double> ? 0x7FF00000 : 0x7F800000;
+        const bool scale = squares && !is_safe_square(sum) && part.largest_word < infinite && part.largest_word != 0;
+        return {scale ? 2 : 0, part.largest_word};
+    }
+}
+
+template <Reduction reduction, class A, class T>
+__global__ void __launch_bounds__(reduce_threads)
+    reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
+    __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
+    const int thread = static_cast<int>(threadIdx.x);
+    Part<A> part = sum_of_thread<reduction, A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + thread,
+                                               static_cast<std::int64_t>(gridDim.x) * reduce_threads);
+    part = merge_block(part, warp_parts.data());
+    if (gridDim.x > 1) {
+        if (thread == 0) parts[blockIdx.x] = part;
+        if (!comes_last(&counters->arrived, gridDim.x)) return;
+        part = Part<A>();
+        for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) part.merge(load_fresh(parts + i));
+        part = merge_block(part, warp_parts.data());
+    }
+    if (thread == 0) counters->rest = finish<reduction>(part, in.n, result);
+}
+
+/// x 2^-exponent by two factors, each a normal number.
+template <class T>
+__device__ T scaled_down(T x, int exponent) {
+    const int half = exponent / 2;
+    return std::is_same_v<T, double> ? T(scalbn(scalbn(double(x), -half), -(exponent - half)))
+                                     : T(scalbnf(scalbnf(float(x), -half), -(exponent - half)));
+}
+
+template <class A, class T>
+__device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* parts, Counters* counters, T* result) {
+    __shared__ Shared<Part<A>, exact_threads / warp_size> warp_parts;
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * exact_threads;
+    Part<A> total;
+    Part<A> part;
+    int chain = 0;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * exact_threads + threadIdx.x; i < in.n; i += threads) {
+        const T x = scaled_down(in.x[i], exponent);
+        part.sum.add_product(x, x);
+        if (++chain < chain_length) continue;
+        total.merge(part);
+        part = Part<A>();
+        chain = 0;
+    }
+    total.merge(part);
+    part = merge_block(total, warp_parts.data());
+    if (threadIdx.x == 0) parts[blockIdx.x] = part;
+    if (!comes_last(&counters->arrived_again, gridDim.x)) return;
+    part = Part<A>();
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += exact_threads) part.merge(load_fresh(parts + i));
+    part = merge_block(part, warp_parts.data());
+    if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
+}
+
+template <Reduction reduction, class T>
+__device__ void reduce_exactly(const Operands<T>& in, Superaccumulator* parts, Counters* counters, T* result) {
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * exact_threads;
+    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * exact_threads + threadIdx.x;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    Superaccumulator sum;
+    for (std::int64_t i = thread; i < in.n; i += threads) {
+        if constexpr (reduction == Reduction::sum)
+            sum.add(double{in.x[i]});
+        else
+            sum.add_product(in.x[i], reduction == Reduction::dot ? in.y[i] : in.x[i]);
+    }
+    sum = merge_lanes(sum, warp_size);
+    if (lane == 0) parts[thread / warp_size] = sum;
+    if (!comes_last(&counters->arrived_again, gridDim.x) || threadIdx.x >= warp_size) return;
+    sum = Superaccumulator();
+    for (std::int64_t i = lane; i < threads / warp_size; i += warp_size) sum.merge(load_fresh(parts + i));
+    sum = merge_lanes(sum, warp_size);
+    if (lane == 0) *result = reduction == Reduction::norm2 ? sum.sqrt_result<T>() : sum.result<T>();
+}
+
+/// The second pass, which ends at once where the first one found the result.
+template <Reduction reduction, class A, class T>
+__global__ void __launch_bounds__(exact_threads)
+    reduce_rest(Operands<T> in, Part<A>* parts, Superaccumulator* exact_parts, Counters* counters, T* result) {
+    const Rest rest = counters->rest;
+    if constexpr (is_filter<A>) {
+        if (rest.needed == 1) reduce_exactly<reduction>(in, exact_parts, counters, result);
+    } else if constexpr (reduction == Reduction::norm2) {
+        if (rest.needed == 2) norm_of_scaled<A>(in, exponent_of_word<T>(rest.largest_word), parts, counters, result);
+    }
+}
+
+}  // namespace
+
+struct Reducer::Workspace {
+    int device;
+    int multiprocessors;
+    DeviceArray<Part<FilteredTriple<double>>> parts;  ///< the largest of its kind
+    DeviceArray<Superaccumulator> exact_parts;
+    DeviceArray<Counters> counters;
+
+    explicit Workspace(int on_device)
+        : device(on_device),
+          multiprocessors(describe(on_device).multiprocessors),
+          parts(on_device, most_blocks, "partial sums"),
+          exact_parts(on_device, multiprocessors * exact_threads / warp_size, "exact partial sums"),
+          counters(on_device, 1, "counters of a reduction") {
+        counters.fill_with_zeros();
+        synchronize(device, nullptr);
+    }
+
+    template <Reduction reduction, class A, class T>
+    void launch(const Operands<T>& in, T* result, Stream stream) {
+        auto* its_parts = reinterpret_cast<Part<A>*>(parts.data());
+        static_assert(sizeof(Part<A>) <= sizeof(Part<FilteredTriple<double>>));
+        int resident = 0;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce_all<reduction, A, T>, reduce_threads, 0),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        const std::int64_t packs = in.n / (4 * Pack<T>::size * reduce_threads) + 1;
+        const auto blocks = static_cast<unsigned>(
+            std::min<std::int64_t>({packs, std::int64_t{resident} * multiprocessors, std::int64_t{most_blocks}}));
+        reduce_all<reduction, A, T><<<blocks, reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
+        check_launch("reduce_all");
+        if constexpr (is_filter<A> || reduction == Reduction::norm2) {
+            reduce_rest<reduction, A, T>
+                <<<multiprocessors, exact_threads, 0, stream>>>(in, its_parts, exact_parts.data(), counters.data(), result);
+            check_launch("reduce_rest");
+        }
+    }
+
+    template <class T>
+    void reduce(Reduction reduction, const Operands<T>& in, Accuracy accuracy, T* result, Stream stream) {
+        const CurrentDevice current(device);
+        with_accumulator<T>(accuracy, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            switch (reduction) {
+                case Reduction::sum:
+                    return launch<Reduction::sum, A>(in, result, stream);
+                case Reduction::dot:
+                    return launch<Reduction::dot, A>(in, result, stream);
+                case Reduction::norm2:
+                    return launch<Reduction::norm2, A>(in, result, stream);
+            }
+        });
+    }
+};
+
+Reducer::Reducer(int device) : workspace_(std::make_unique<Workspace>(device)) {}
+Reducer::Reducer(Reducer&&) noexcept = default;
+Reducer& Reducer::operator=(Reducer&&) noexcept = default;
+Reducer::~Reducer() = default;
+
+void Reducer::reduce(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, double* result,
+                     Stream stream) {
+    workspace_->reduce(reduction, Operands<double>{n, x, y}, accuracy, result, stream);
+}
+void Reducer::reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, float* result,
+                     Stream stream) {
+    workspace_->reduce(reduction, Operands<float>{n, x, y}, accuracy, result, stream);
+}
+
+}  // namespace solver::cuda

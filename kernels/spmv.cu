@@ -1,0 +1,238 @@
+#include "check.cuh"
+#include "spmv_adaptive.cuh"
+#include "spmv_general.cuh"
+
+#include <limits>
+#include <variant>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int plain_threads = 256;
+
+unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
+
+__global__ void narrow(const std::int64_t* wide, std::int32_t* offsets, std::int64_t count) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < count) offsets[i] = static_cast<std::int32_t>(wide[i]);
+}
+
+/// alpha == 0: y = beta y_in
+template <class T>
+__global__ void scale(std::int64_t n, RowTask<T> task) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) task.y[i] = task.beta == T(0) ? T(0) : canonical(mul_rn(task.beta, task.y_in[i]));
+}
+
+struct OpenCounters {
+    unsigned count;     ///< of rows left open
+    unsigned finished;  ///< blocks that have finished rounding them
+    unsigned former;    ///< the count of the product before
+};
+
+constexpr int exact_threads = 64;
+
+/// One thread a row, long rows by whole warps: the rows left open, by the superaccumulator. Leaves the counters as they were.
+template <class T, class Offset>
+__global__ void __launch_bounds__(exact_threads)
+    round_open_rows(CsrRows<T, Offset> rows, RowTask<T> task, const Offset* open, OpenCounters* counters) {
+    constexpr Offset shared_by_a_warp = 512;
+    const unsigned count = *const_cast<volatile unsigned*>(&counters->count);
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const auto sum_and_store = [&](Offset row, Offset first, Offset step, bool together) {
+        Superaccumulator total;
+        for (Offset k = rows.offsets[row] + first; k < rows.offsets[row + 1]; k += step) {
+            total.add_product(rows.values[k], task.x[rows.columns[k]]);
+            if (task.x_low != nullptr) total.add_product(rows.values[k], task.x_low[rows.columns[k]]);
+        }
+        if (together) total = merge_lanes(total, warp_size);
+        if (together && lane != 0) return;
+        if (task.alpha != T(1)) total.multiply(task.alpha);
+        if (task.beta != T(0)) total.add_product(task.beta, task.y_in[row]);
+        task.y[row] = total.result<T>();
+    };
+    const unsigned step = gridDim.x * exact_threads;
+    for (unsigned first = blockIdx.x * exact_threads + threadIdx.x - lane; first < count; first += step) {
+        const bool inside = first + lane < count;
+        const Offset row = inside ? open[first + lane] : 0;
+        const Offset length = inside ? rows.offsets[row + 1] - rows.offsets[row] : 0;
+        unsigned long_rows = __ballot_sync(0xFFFFFFFFu, length > shared_by_a_warp);
+        if (inside && length <= shared_by_a_warp) sum_and_store(row, 0, 1, false);
+        __syncwarp();
+        for (; long_rows != 0; long_rows &= long_rows - 1) {
+            const Offset shared_row = __shfl_sync(0xFFFFFFFFu, row, __ffs(static_cast<int>(long_rows)) - 1);
+            sum_and_store(shared_row, lane, warp_size, true);
+            __syncwarp();
+        }
+    }
+    if (comes_last(&counters->finished, gridDim.x) && threadIdx.x == 0) {
+        counters->former = count;
+        counters->count = 0;
+    }
+}
+
+/// A matrix and its analysis for one width of offsets.
+template <class T, class Offset>
+struct Prepared {
+    CsrRows<T, Offset> rows{};
+    DeviceArray<Offset> offsets;  ///< empty where the caller's are used
+    DeviceArray<Tile<Offset>> tiles;
+    DeviceArray<Segment<Offset>> segments;
+    DeviceArray<Offset> open_rows;
+    TilingSizes sizes{};
+
+    std::int64_t bytes() const { return offsets.bytes() + tiles.bytes() + segments.bytes() + open_rows.bytes(); }
+};
+
+template <class T>
+void use_offsets(Prepared<T, std::int64_t>& p, const DeviceCsrView<T>& a, Stream) {
+    p.rows = {a.rows, a.row_offsets, a.column_indices, a.values};
+}
+
+template <class T>
+void use_offsets(Prepared<T, std::int32_t>& p, const DeviceCsrView<T>& a, Stream stream) {
+    p.offsets = DeviceArray<std::int32_t>(a.device, a.rows + 1, "32-bit row offsets");
+    narrow<<<blocks_for(a.rows + 1, plain_threads), plain_threads, 0, stream>>>(a.row_offsets, p.offsets.data(), a.rows + 1);
+    check_launch("narrow");
+    p.rows = {a.rows, p.offsets.data(), a.column_indices, a.values};
+}
+
+template <class T, class Offset>
+void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
+    const std::int64_t tiles = tile_count(a.rows, a.nonzeros);
+    p.tiles = DeviceArray<Tile<Offset>>(a.device, tiles, "tiles of a matrix");
+    DeviceArray<TilingSizes> sizes(a.device, 1, "sizes of tiles");
+    const auto make = [&](Segment<Offset>* segments) {
+        sizes.fill_with_zeros(stream);
+        make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), tiles,
+                                                               p.tiles.data(), segments, sizes.data());
+        check_launch("make_tiles");
+    };
+    make(nullptr);
+    sizes.copy_to(std::span(&p.sizes, 1), stream);
+    if (p.sizes.segments == 0) return;
+    p.segments = DeviceArray<Segment<Offset>>(a.device, p.sizes.segments, "segments of long rows");
+    make(p.segments.data());
+    synchronize(a.device, stream);
+}
+
+/// Dynamic shared memory up to what the device has.
+template <class Kernel>
+void allow_shared_memory(Kernel kernel, std::size_t bytes) {
+    constexpr std::size_t always_allowed = 48 << 10;
+    if (bytes > always_allowed)
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+              "cudaFuncSetAttribute", "shared memory of spmv");
+}
+
+}  // namespace
+
+template <class T>
+struct SpmvPlan<T>::Analysis {
+    DeviceCsrView<T> a;
+    SpmvKernel kernel;
+    int multiprocessors = 0;
+    std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
+    DeviceArray<unsigned> arrived;
+    DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
+    DeviceArray<OpenCounters> counters;
+
+    template <class Offset>
+    void prepare(Stream stream) {
+        Prepared<T, Offset> p;
+        use_offsets(p, a, stream);
+        if (kernel == SpmvKernel::adaptive && a.rows > 0) make_tiling(p, a, stream);
+        arrived = DeviceArray<unsigned>(a.device, p.sizes.segments, "counters of long rows");
+        arrived.fill_with_zeros(stream);
+        partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.sizes.segments, "partial sums of long rows");
+        p.open_rows = DeviceArray<Offset>(a.device, a.rows, "rows left open");
+        counters = DeviceArray<OpenCounters>(a.device, 1, "counters of open rows");
+        counters.fill_with_zeros(stream);
+        prepared = std::move(p);
+        synchronize(a.device, stream);
+    }
+
+    template <class A, class Offset>
+    void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream) const {
+        const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
+        if (kernel == SpmvKernel::general) {
+            const int width = general_width(a.rows, a.nonzeros);
+            multiply_general<A><<<blocks_for(a.rows * width, general_threads), general_threads, 0, stream>>>(p.rows, task, width,
+                                                                                                             open);
+            check_launch("multiply_general");
+        } else {
+            const Tiling<Offset> tiling{p.tiles.data(), p.segments.data(), p.sizes.segments, arrived.data(), partial.data()};
+            const std::size_t shared =
+                static_cast<std::size_t>(p.sizes.largest_tile) * sizeof(typename A::Term) * (task.x_low != nullptr ? 2 : 1);
+            allow_shared_memory(multiply_adaptive<A, T, Offset>, shared);
+            const auto blocks = static_cast<unsigned>(p.sizes.segments + p.tiles.size());
+            multiply_adaptive<A><<<blocks, adaptive_threads, shared, stream>>>(p.rows, tiling, task, open);
+            check_launch("multiply_adaptive");
+        }
+        if constexpr (is_filter<A>) {
+            round_open_rows<<<2 * multiprocessors, exact_threads, 0, stream>>>(p.rows, task, p.open_rows.data(), counters.data());
+            check_launch("round_open_rows");
+        }
+    }
+};
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream) : analysis_(std::make_unique<Analysis>()) {
+    const CurrentDevice current(a.device);
+    analysis_->a = a;
+    analysis_->kernel = kernel == SpmvKernel::general ? kernel : SpmvKernel::adaptive;
+    analysis_->multiprocessors = describe(a.device).multiprocessors;
+    // what kernels add to an offset must not overflow
+    constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
+    if (a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
+        analysis_->template prepare<std::int32_t>(stream);
+    else
+        analysis_->template prepare<std::int64_t>(stream);
+}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(SpmvPlan&&) noexcept = default;
+template <class T>
+SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
+template <class T>
+SpmvPlan<T>::~SpmvPlan() = default;
+
+template <class T>
+void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream) const {
+    const CurrentDevice current(analysis_->a.device);
+    if (analysis_->a.rows == 0) return;
+    if (task.alpha == T(0)) {
+        scale<<<blocks_for(analysis_->a.rows, plain_threads), plain_threads, 0, stream>>>(analysis_->a.rows, task);
+        return check_launch("scale");
+    }
+    std::visit(
+        [&](const auto& prepared) {
+            with_accumulator<T>(accuracy, [&](auto accumulator) {
+                analysis_->template launch<typename decltype(accumulator)::type>(prepared, task, stream);
+            });
+        },
+        analysis_->prepared);
+}
+
+template <class T>
+SpmvKernel SpmvPlan<T>::kernel() const {
+    return analysis_->kernel;
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::workspace_bytes() const {
+    const std::int64_t prepared = std::visit([](const auto& p) { return p.bytes(); }, analysis_->prepared);
+    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counters.bytes();
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
+    OpenCounters counters{};
+    analysis_->counters.copy_to(std::span(&counters, 1), stream);
+    return counters.former;
+}
+
+template class SpmvPlan<float>;
+template class SpmvPlan<double>;
+
+}  // namespace solver::cuda
