@@ -118,14 +118,25 @@ __device__ A load_fresh(const A* from) {
     return a;
 }
 
-/// True in all threads of the block that comes last of `count`. What the others wrote before is visible to it. The counter, 0 at
-/// first, is 0 again afterwards. A block may come only once all its threads' writes are ordered before (done here).
-__device__ inline bool comes_last(unsigned* counter, unsigned count) {
+/// True in all threads of the block that comes last of `count`: it sees what the others wrote before. The counter, 0 at first, is
+/// 0 again afterwards.
+__device__ inline bool block_comes_last(unsigned* counter, unsigned count) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) last = atomicInc(counter, count - 1) == count - 1;
     __syncthreads();
+    if (last) __threadfence();
+    return last;
+}
+
+/// The same for a warp.
+__device__ inline bool warp_comes_last(unsigned* counter, unsigned count) {
+    unsigned before = 0;
+    __threadfence();
+    __syncwarp();
+    if (threadIdx.x % warp_size == 0) before = atomicInc(counter, count - 1);
+    const bool last = __shfl_sync(0xFFFFFFFFu, before, 0) == count - 1;
     if (last) __threadfence();
     return last;
 }

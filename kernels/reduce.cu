@@ -77,8 +77,8 @@ __device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
 template <Reduction reduction, class A, class T>
 __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int64_t thread, std::int64_t threads) {
     constexpr int size = Pack<T>::size;
-    constexpr int unroll = 4;
     constexpr bool has_y = reduction == Reduction::dot;
+    constexpr int unroll = has_y ? 4 : 8;
     Part<A> total;
     Part<A> part;
     int chain = 0;
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(reduce_threads)
     part = merge_block(part, warp_parts.data());
     if (gridDim.x > 1) {
         if (thread == 0) parts[blockIdx.x] = part;
-        if (!comes_last(&counters->arrived, gridDim.x)) return;
+        if (!block_comes_last(&counters->arrived, gridDim.x)) return;
         part = Part<A>();
         for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) part.merge(load_fresh(parts + i));
         part = merge_block(part, warp_parts.data());
@@ -211,7 +211,7 @@ __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* par
     total.merge(part);
     part = merge_block(total, warp_parts.data());
     if (threadIdx.x == 0) parts[blockIdx.x] = part;
-    if (!comes_last(&counters->arrived_again, gridDim.x)) return;
+    if (!block_comes_last(&counters->arrived_again, gridDim.x)) return;
     part = Part<A>();
     for (unsigned i = threadIdx.x; i < gridDim.x; i += exact_threads) part.merge(load_fresh(parts + i));
     part = merge_block(part, warp_parts.data());
@@ -232,7 +232,7 @@ __device__ void reduce_exactly(const Operands<T>& in, Superaccumulator* parts, C
     }
     sum = merge_lanes(sum, warp_size);
     if (lane == 0) parts[thread / warp_size] = sum;
-    if (!comes_last(&counters->arrived_again, gridDim.x) || threadIdx.x >= warp_size) return;
+    if (!block_comes_last(&counters->arrived_again, gridDim.x) || threadIdx.x >= warp_size) return;
     sum = Superaccumulator();
     for (std::int64_t i = lane; i < threads / warp_size; i += warp_size) sum.merge(load_fresh(parts + i));
     sum = merge_lanes(sum, warp_size);

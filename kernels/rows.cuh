@@ -62,16 +62,26 @@ __device__ __forceinline__ void finish_row(const A& sum, Offset row, Offset leng
     }
 }
 
+/// What of a task is known when kernels are compiled: whether there is x_low.
+template <class T, bool paired>
+struct Multiplicand {
+    const T* x;
+    const T* x_low;
+
+    __device__ __forceinline__ T high(std::int32_t column) const { return __ldg(x + column); }
+    __device__ __forceinline__ T low(std::int32_t column) const { return paired ? __ldg(x_low + column) : T(0); }
+};
+
 /// Several entries on their way from memory, so that their loads overlap. Entries beyond the end are zeros.
-template <class T, int count>
+template <class T, bool paired, int count>
 struct Batch {
     T a[count];
     T x[count];
-    T x_low[count];
+    T x_low[paired ? count : 1];
 
     template <class Offset>
-    __device__ __forceinline__ Batch(const CsrRows<T, Offset>& rows, Offset first, Offset end, Offset step,
-                                     const RowTask<T>& task) {
+    __device__ __forceinline__ Batch(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
+                                     const Multiplicand<T, paired>& x_of) {
         std::int32_t column[count];
 #pragma unroll
         for (int i = 0; i < count; ++i) {
@@ -82,13 +92,13 @@ struct Batch {
 #pragma unroll
         for (int i = 0; i < count; ++i) {
             const bool inside = first + i * step < end;
-            x[i] = inside ? __ldg(task.x + column[i]) : T(0);
-            x_low[i] = inside && task.x_low != nullptr ? __ldg(task.x_low + column[i]) : T(0);
+            x[i] = inside ? x_of.high(column[i]) : T(0);
+            if constexpr (paired) x_low[i] = inside ? x_of.low(column[i]) : T(0);
         }
     }
 };
 
-/// A sum, and whether the products in it had an exact two_prod.
+/// A sum, and whether a product in it had no exact two_prod.
 template <class A>
 struct RowSum {
     A sum;
@@ -104,38 +114,33 @@ struct RowSum {
             sum.add_product(a, x);
         }
     }
-    __device__ void merge(const RowSum& other) {
+    __device__ __forceinline__ void merge(const RowSum& other) {
         sum.merge(other.sum);
         if constexpr (wants_exact_products<A>) inexact |= other.inexact;
     }
 };
 
-/// Adds the entries begin + step * 0, 1, ... before `end` of one thread, in chains.
-template <class A, class T, class Offset>
-__device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows, Offset begin, Offset end, Offset step,
-                                                 const RowTask<T>& task) {
+/// The sum of the entries begin..end-1 of a row by a warp, in all of its lanes.
+template <class A, class T, class Offset, bool paired>
+__device__ RowSum<A> sum_by_warp(const CsrRows<T, Offset>& rows, Offset begin, Offset end, const Multiplicand<T, paired>& x_of) {
     constexpr int batch = 4;
+    constexpr int batches_a_chain = chain_length / batch / (paired ? 2 : 1);
     RowSum<A> total;
-    int chain = 0;
-    RowSum<A> sum;
-    for (Offset k = begin; k < end; k += batch * step) {
-        const Batch<T, batch> entries(rows, k, end, step, task);
+    Offset k = begin + static_cast<Offset>(threadIdx.x) % warp_size;
+    do {
+        RowSum<A> chain;
+        for (int i = 0; i < batches_a_chain && k < end; ++i, k += batch * warp_size) {
+            const Batch<T, paired, batch> entries(rows, k, end, warp_size, x_of);
 #pragma unroll
-        for (int i = 0; i < batch; ++i) {
-            if (k + i * step >= end) break;
-            sum.add_product(entries.a[i], entries.x[i]);
-            if (task.x_low != nullptr) sum.add_product(entries.a[i], entries.x_low[i]);
+            for (int j = 0; j < batch; ++j) {
+                if (k + j * warp_size >= end) break;
+                chain.add_product(entries.a[j], entries.x[j]);
+                if constexpr (paired) chain.add_product(entries.a[j], entries.x_low[j]);
+            }
         }
-        chain += 2 * batch;
-        if (chain >= chain_length) {
-            total.merge(sum);
-            sum = RowSum<A>();
-            chain = 0;
-        }
-    }
-    if (end - begin <= static_cast<Offset>(step) * (chain_length / 2 - batch)) return sum;
-    total.merge(sum);
-    return total;
+        total.merge(chain);
+    } while (k < end);
+    return merge_lanes(total, warp_size);
 }
 
 }  // namespace solver::cuda

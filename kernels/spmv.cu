@@ -1,7 +1,7 @@
 #include "check.cuh"
-#include "spmv_adaptive.cuh"
-#include "spmv_general.cuh"
+#include "spmv_tiles.cuh"
 
+#include <algorithm>
 #include <limits>
 #include <variant>
 
@@ -9,6 +9,23 @@ namespace solver::cuda {
 namespace {
 
 constexpr int plain_threads = 256;
+
+/// Rows for each warp such that their terms, of the largest kind, fit into its shared memory: 32 for short rows, fewer, with
+/// several lanes each, for longer ones.
+int rows_for_a_warp(std::int64_t rows, std::int64_t nonzeros) {
+    constexpr std::int64_t terms = most_term_bytes / static_cast<int>(sizeof(Split<double>));
+    std::int64_t count = warp_size;
+    while (count > 1 && count * nonzeros > terms * rows) count /= 2;
+    return static_cast<int>(count);
+}
+
+/// The work of a tile, rows and entries: a little less than that many rows of mean length have.
+int tile_work(std::int64_t rows, std::int64_t nonzeros) {
+    const int count = rows_for_a_warp(rows, nonzeros);
+    return static_cast<int>(std::min(std::int64_t{1024}, count * (rows + nonzeros) / rows));
+}
+
+int rounded_up(std::int64_t n, int to) { return static_cast<int>((n + to - 1) / to * to); }
 
 unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
 
@@ -65,7 +82,7 @@ __global__ void __launch_bounds__(exact_threads)
             __syncwarp();
         }
     }
-    if (comes_last(&counters->finished, gridDim.x) && threadIdx.x == 0) {
+    if (block_comes_last(&counters->finished, gridDim.x) && threadIdx.x == 0) {
         counters->former = count;
         counters->count = 0;
     }
@@ -80,6 +97,8 @@ struct Prepared {
     DeviceArray<Segment<Offset>> segments;
     DeviceArray<Offset> open_rows;
     TilingSizes sizes{};
+    int rows_a_warp = 0;
+    int entries_a_warp = 0;  ///< how many a warp most often has at once
 
     std::int64_t bytes() const { return offsets.bytes() + tiles.bytes() + segments.bytes() + open_rows.bytes(); }
 };
@@ -99,21 +118,29 @@ void use_offsets(Prepared<T, std::int32_t>& p, const DeviceCsrView<T>& a, Stream
 
 template <class T, class Offset>
 void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
-    const std::int64_t tiles = tile_count(a.rows, a.nonzeros);
+    const int work = tile_work(a.rows, a.nonzeros);
+    const std::int64_t tiles = (a.rows + a.nonzeros - 1) / work + 1;
     p.tiles = DeviceArray<Tile<Offset>>(a.device, tiles, "tiles of a matrix");
     DeviceArray<TilingSizes> sizes(a.device, 1, "sizes of tiles");
     const auto make = [&](Segment<Offset>* segments) {
         sizes.fill_with_zeros(stream);
-        make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), tiles,
+        make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), work, tiles,
                                                                p.tiles.data(), segments, sizes.data());
         check_launch("make_tiles");
     };
     make(nullptr);
     sizes.copy_to(std::span(&p.sizes, 1), stream);
+    p.entries_a_warp = rounded_up(std::max(p.sizes.largest_tile, 1), warp_size);
     if (p.sizes.segments == 0) return;
     p.segments = DeviceArray<Segment<Offset>>(a.device, p.sizes.segments, "segments of long rows");
     make(p.segments.data());
     synchronize(a.device, stream);
+}
+
+template <class T, class Offset>
+void share_rows(Prepared<T, Offset>& p, const DeviceCsrView<T>& a) {
+    p.rows_a_warp = rows_for_a_warp(a.rows, a.nonzeros);
+    p.entries_a_warp = rounded_up(p.rows_a_warp * a.nonzeros / a.rows + p.rows_a_warp, warp_size);
 }
 
 /// Dynamic shared memory up to what the device has.
@@ -141,7 +168,7 @@ struct SpmvPlan<T>::Analysis {
     void prepare(Stream stream) {
         Prepared<T, Offset> p;
         use_offsets(p, a, stream);
-        if (kernel == SpmvKernel::adaptive && a.rows > 0) make_tiling(p, a, stream);
+        if (a.rows > 0) kernel == SpmvKernel::adaptive ? make_tiling(p, a, stream) : share_rows(p, a);
         arrived = DeviceArray<unsigned>(a.device, p.sizes.segments, "counters of long rows");
         arrived.fill_with_zeros(stream);
         partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.sizes.segments, "partial sums of long rows");
@@ -152,21 +179,23 @@ struct SpmvPlan<T>::Analysis {
         synchronize(a.device, stream);
     }
 
-    template <class A, class Offset>
+    template <class A, bool paired, class Offset>
     void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream) const {
+        constexpr int threads = warps_a_block * warp_size;
         const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
+        const int capacity = std::min(p.entries_a_warp, static_cast<int>(most_term_bytes / sizeof(typename A::Term)));
+        const std::size_t shared = warps_a_block * capacity * sizeof(typename A::Term) * (paired ? 2 : 1);
         if (kernel == SpmvKernel::general) {
-            const int width = general_width(a.rows, a.nonzeros);
-            multiply_general<A><<<blocks_for(a.rows * width, general_threads), general_threads, 0, stream>>>(p.rows, task, width,
-                                                                                                             open);
+            const unsigned blocks = blocks_for(a.rows, p.rows_a_warp * warps_a_block);
+            allow_shared_memory(multiply_general<A, paired, T, Offset>, shared);
+            multiply_general<A, paired><<<blocks, threads, shared, stream>>>(p.rows, task, p.rows_a_warp, capacity, open);
             check_launch("multiply_general");
         } else {
-            const Tiling<Offset> tiling{p.tiles.data(), p.segments.data(), p.sizes.segments, arrived.data(), partial.data()};
-            const std::size_t shared =
-                static_cast<std::size_t>(p.sizes.largest_tile) * sizeof(typename A::Term) * (task.x_low != nullptr ? 2 : 1);
-            allow_shared_memory(multiply_adaptive<A, T, Offset>, shared);
-            const auto blocks = static_cast<unsigned>(p.sizes.segments + p.tiles.size());
-            multiply_adaptive<A><<<blocks, adaptive_threads, shared, stream>>>(p.rows, tiling, task, open);
+            const Tiling<Offset> tiling{p.tiles.data(),    p.tiles.size(),  p.segments.data(),
+                                        p.sizes.segments, arrived.data(), partial.data()};
+            const unsigned blocks = blocks_for(tiling.tile_count + tiling.segment_count, warps_a_block);
+            allow_shared_memory(multiply_adaptive<A, paired, T, Offset>, shared);
+            multiply_adaptive<A, paired><<<blocks, threads, shared, stream>>>(p.rows, tiling, task, capacity, open);
             check_launch("multiply_adaptive");
         }
         if constexpr (is_filter<A>) {
@@ -208,7 +237,11 @@ void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream str
     std::visit(
         [&](const auto& prepared) {
             with_accumulator<T>(accuracy, [&](auto accumulator) {
-                analysis_->template launch<typename decltype(accumulator)::type>(prepared, task, stream);
+                using A = typename decltype(accumulator)::type;
+                if (task.x_low == nullptr)
+                    analysis_->template launch<A, false>(prepared, task, stream);
+                else
+                    analysis_->template launch<A, true>(prepared, task, stream);
             });
         },
         analysis_->prepared);

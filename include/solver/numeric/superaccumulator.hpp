@@ -197,9 +197,7 @@ private:
         }
 
         SOLVER_HD bool is_zero() const noexcept { return high < low; }
-        SOLVER_HD int leading_bit() const noexcept {
-            return digit_bits * high + static_cast<int>(std::bit_width(digit[high])) - 1;
-        }
+        SOLVER_HD int leading_bit() const noexcept { return digit_bits * high + width(digit[high]) - 1; }
 
         /// floor(|V| / 2^position), which the caller knows to fit.
         SOLVER_HD Uint128 shifted_right(int position) const noexcept {
@@ -227,6 +225,14 @@ private:
         bool negative = false;
     };
 
+    /// std::bit_width, which nvcc 13.0 compiles for devices without a word, to 0.
+    SOLVER_HD static int width(std::uint64_t x) noexcept {
+#if defined(__CUDA_ARCH__)
+        return 64 - __clzll(static_cast<long long>(x));
+#else
+        return static_cast<int>(std::bit_width(x));
+#endif
+    }
     SOLVER_HD static int larger(int a, int b) noexcept { return a > b ? a : b; }
     SOLVER_HD static std::int64_t with_sign(std::int64_t magnitude, std::int64_t sign) noexcept {
         return (magnitude ^ sign) - sign;

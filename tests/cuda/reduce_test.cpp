@@ -1,0 +1,129 @@
+#include "solver/reduce.hpp"
+
+#include "kernels/cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/adversarial.hpp"
+#include "support/expected.hpp"
+
+namespace solver {
+namespace {
+
+using testing::Random;
+using testing::Terms;
+
+template <class T>
+class CudaReduce : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+        reducer_.emplace(0);
+    }
+
+    /// By the device, x and y shifted by these numbers of elements.
+    T reduced(cuda::Reduction reduction, std::span<const T> x, std::span<const T> y, Accuracy accuracy, int shift_x = 0,
+              int shift_y = 0) {
+        const auto n = static_cast<std::int64_t>(x.size());
+        const cuda::DeviceArray<T> on_device_x = shifted(x, shift_x);
+        const cuda::DeviceArray<T> on_device_y = shifted(y, shift_y);
+        const cuda::DeviceArray<T> result(0, 1, "test");
+        reducer_->reduce(reduction, n, on_device_x.data() + shift_x,
+                         reduction == cuda::Reduction::dot ? on_device_y.data() + shift_y : nullptr, accuracy, result.data());
+        T found;
+        result.copy_to(std::span(&found, 1));
+        return found;
+    }
+
+    void expect_exact(std::span<const T> x, std::span<const T> y) {
+        for (int shift = 0; shift < 2; ++shift) {
+            EXPECT_PRED2(testing::same_bits<T>, reduced(cuda::Reduction::sum, x, y, Accuracy::exact, shift),
+                         sum(x, Accuracy::exact));
+            EXPECT_PRED2(testing::same_bits<T>, reduced(cuda::Reduction::dot, x, y, Accuracy::exact, shift, 1),
+                         dot(x, y, Accuracy::exact));
+            EXPECT_PRED2(testing::same_bits<T>, reduced(cuda::Reduction::norm2, x, y, Accuracy::exact, shift),
+                         norm2(x, Accuracy::exact));
+        }
+    }
+
+private:
+    static cuda::DeviceArray<T> shifted(std::span<const T> values, int shift) {
+        std::vector<T> host(values.size() + static_cast<std::size_t>(shift));
+        std::copy(values.begin(), values.end(), host.begin() + shift);
+        return cuda::DeviceArray<T>(0, std::span<const T>(host), "test");
+    }
+
+    std::optional<cuda::Reducer> reducer_;
+};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaReduce, ValueTypes);
+
+TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAdversarialTerms) {
+    using T = TypeParam;
+    Random random(1);
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (const std::int64_t n : {8, 9, 31, 100, 1000, 5000, 30'000, 300'000}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            for (int trial = 0; trial < (n < 5000 ? 4 : 1); ++trial) {
+                const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
+                this->expect_exact(terms.a, terms.b);
+            }
+        }
+}
+
+TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAnyLength) {
+    using T = TypeParam;
+    Random random(2);
+    for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 255, 256, 257, 4095, 4097, 1'000'003, 9'000'001}) {
+        SCOPED_TRACE(n);
+        std::vector<T> x, y;
+        for (std::int64_t i = 0; i < n; ++i) {
+            x.push_back(random.number<T>(static_cast<int>(random.between(-9, 9))));
+            y.push_back(random.number<T>(static_cast<int>(random.between(-9, 9))));
+        }
+        this->expect_exact(x, y);
+    }
+}
+
+TYPED_TEST(CudaReduce, KeepsTheWeakerPromisesToo) {
+    using T = TypeParam;
+    Random random(3);
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (const std::int64_t n : {8, 100, 3000}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
+            testing::ExpectedSum<T> products, squares;
+            for (std::size_t i = 0; i < terms.size(); ++i) {
+                products.add_product(terms.a[i], terms.b[i]);
+                squares.add_product(terms.a[i], terms.a[i]);
+            }
+            for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated}) {
+                const T found = this->reduced(cuda::Reduction::dot, terms.a, terms.b, accuracy, 0, 1);
+                EXPECT_TRUE(products.allows(found, accuracy)) << found << " instead of " << products.rounded();
+                EXPECT_PRED2(testing::same_bits<T>, this->reduced(cuda::Reduction::dot, terms.a, terms.b, accuracy, 0, 1), found);
+                const T norm = this->reduced(cuda::Reduction::norm2, terms.a, terms.b, accuracy);
+                const T right = squares.sqrt_rounded();
+                const double allowed = accuracy == Accuracy::fast
+                                           ? fast_norm_bound<T>(squares.terms())
+                                           : compensated_norm_bound<T>(1024);
+                if (!std::isfinite(right))
+                    EXPECT_PRED2(testing::same_bits<T>, norm, right);
+                else
+                    EXPECT_LE(std::abs(double{norm} - double{right}), (allowed + 2 * double{unit_roundoff<T>}) * double{right} +
+                                                                          double{smallest_subnormal<T>})
+                        << norm << " instead of " << right << ", " << to_string(accuracy);
+            }
+        }
+}
+
+TYPED_TEST(CudaReduce, KeepsNormsOfHugeAndTinyElementsInRange) {
+    using T = TypeParam;
+    for (const T element : {std::numeric_limits<T>::max() / 4, std::numeric_limits<T>::min(), smallest_subnormal<T>}) {
+        const std::vector<T> x(4, element);
+        for (const Accuracy accuracy : all_accuracies)
+            EXPECT_EQ(this->reduced(cuda::Reduction::norm2, x, x, accuracy), 2 * element);
+    }
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,265 @@
+#include "kernels/cuda.hpp"
+#include "matrices/generators.hpp"
+#include "solver/spmv.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/products.hpp"
+
+namespace solver {
+namespace {
+
+using testing::ExpectedSum;
+using testing::Random;
+using testing::Terms;
+
+template <class T>
+using Span = std::span<const T>;
+
+template <class T>
+class CudaSpmv : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaSpmv, ValueTypes);
+
+constexpr SpmvKernel kernels[] = {SpmvKernel::general, SpmvKernel::adaptive};
+
+/// A vector on the device that starts one element after where its memory begins.
+template <class T>
+class Shifted {
+public:
+    explicit Shifted(Span<T> values) : memory_(0, static_cast<std::int64_t>(values.size()) + 1, "test") {
+        std::vector<T> host(values.size() + 1);
+        std::copy(values.begin(), values.end(), host.begin() + 1);
+        memory_.copy_from(host);
+    }
+    T* data() const { return memory_.data() + 1; }
+    std::vector<T> host() const {
+        std::vector<T> values(static_cast<std::size_t>(memory_.size()));
+        memory_.copy_to(std::span<T>(values));
+        values.erase(values.begin());
+        return values;
+    }
+
+private:
+    cuda::DeviceArray<T> memory_;
+};
+
+/// A matrix on the device, ready for both kernels.
+template <class T>
+class OnDevice {
+public:
+    explicit OnDevice(const CsrView<T>& a)
+        : host_(a),
+          matrix_(0, a),
+          plans_{cuda::SpmvPlan<T>(matrix_.view(), SpmvKernel::general), cuda::SpmvPlan<T>(matrix_.view(), SpmvKernel::adaptive)} {}
+
+    std::vector<T> product(SpmvKernel kernel, T alpha, Span<T> x, Span<T> x_low, T beta, Span<T> y, Accuracy accuracy) const {
+        const Shifted<T> on_device_x(x);
+        const Shifted<T> on_device_low(x_low);
+        const Shifted<T> on_device_y(y);
+        plans_[kernel == SpmvKernel::general ? 0 : 1].multiply({.alpha = alpha,
+                                                                .x = on_device_x.data(),
+                                                                .x_low = x_low.empty() ? nullptr : on_device_low.data(),
+                                                                .beta = beta,
+                                                                .y_in = on_device_y.data(),
+                                                                .y = on_device_y.data()},
+                                                               accuracy);
+        return on_device_y.host();
+    }
+
+    /// The same by the CPU, in exact.
+    std::vector<T> expected(T alpha, Span<T> x, Span<T> x_low, T beta, Span<T> y) const {
+        std::vector<T> result(y.begin(), y.end());
+        const SpmvTask<T> task{.alpha = alpha, .x = x, .x_low = x_low, .beta = beta, .y_in = result, .y = result};
+        SpmvPlan<T>(host_, Device::cpu()).multiply(std::span(&task, 1), Accuracy::exact);
+        return result;
+    }
+
+    /// "" where both kernels give the CPU's bits.
+    void expect_exact(T alpha, Span<T> x, Span<T> x_low, T beta, Span<T> y) const {
+        const std::vector<T> right = expected(alpha, x, x_low, beta, y);
+        for (const SpmvKernel kernel : kernels)
+            EXPECT_EQ(testing::differences<T>(product(kernel, alpha, x, x_low, beta, y, Accuracy::exact), right), "")
+                << to_string(kernel) << ", alpha " << alpha << ", beta " << beta << (x_low.empty() ? "" : ", a pair");
+    }
+
+private:
+    CsrView<T> host_;
+    cuda::DeviceCsrMatrix<T> matrix_;
+    cuda::SpmvPlan<T> plans_[2];
+};
+
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> x;
+    for (std::int64_t i = 0; i < n; ++i) x.push_back(random.number<T>(static_cast<int>(random.between(-3, 3))));
+    return x;
+}
+
+/// Numbers to be added, for sums that the CPU has rounded.
+template <class T>
+std::vector<T> addends(Random& random, const std::vector<T>& sums) {
+    std::vector<T> y;
+    for (const T sum : sums) {
+        const T any = random.number<T>(static_cast<int>(random.between(-20, 20)));
+        const int choice = static_cast<int>(random.between(0, 4));
+        y.push_back(!std::isfinite(sum) || choice == 0 ? any
+                    : choice == 1                      ? -sum
+                    : choice == 2                      ? -sum * unit_roundoff<T>
+                    : choice == 3                      ? std::numeric_limits<T>::denorm_min()
+                                                       : T(0));
+    }
+    return y;
+}
+
+/// A x, with alpha and beta, and the residual of a pair.
+template <class T>
+void expect_exact(const CsrView<T>& a, Span<T> x) {
+    Random random(99);
+    const OnDevice<T> on_device(a);
+    const std::vector<T> unread(static_cast<std::size_t>(a.rows), std::numeric_limits<T>::quiet_NaN());
+    const std::vector<T> y = addends(random, on_device.expected(1, x, {}, 0, unread));
+    std::vector<T> x_low;
+    for (const T element : x) x_low.push_back(std::isfinite(element) ? random.number<T>(-25) * element : T(0));
+    on_device.expect_exact(1, x, {}, 0, unread);
+    on_device.expect_exact(1, x, {}, 1, y);
+    on_device.expect_exact(-1, x, {}, 1, y);
+    on_device.expect_exact(T(0.1), x, {}, 3, y);
+    on_device.expect_exact(-1, x, x_low, 1, y);
+}
+
+template <class T>
+CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
+    CsrMatrix<T> a;
+    a.rows = static_cast<std::int64_t>(lengths.size());
+    a.columns = columns;
+    for (const std::int64_t length : lengths) {
+        for (std::int64_t i = 0; i < length; ++i) {
+            a.column_indices.push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
+            a.values.push_back(random.number<T>(static_cast<int>(random.between(-2, 2))));
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    return a;
+}
+
+TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForEveryAdversarialRowAlphaAndBeta) {
+    using T = TypeParam;
+    Random random(9);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 304, 30), random);
+    const OnDevice<T> on_device(a);
+    const std::vector<T> unread(static_cast<std::size_t>(a.rows), std::numeric_limits<T>::quiet_NaN());
+    const std::vector<T> y = addends(random, on_device.expected(1, x, {}, 0, unread));
+    for (const T alpha : testing::factors<T>())
+        for (const T beta : testing::factors<T>()) on_device.expect_exact(alpha, x, {}, beta, beta == 0 ? unread : y);
+}
+
+TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForAdversarialRowsOfAllLengths) {
+    using T = TypeParam;
+    Random random(10);
+    for (const std::int64_t longest : {70, 700, 6000}) {
+        const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 38, longest), random);
+        expect_exact<T>(a, x);
+    }
+}
+
+TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForOneHugeRow) {
+    using T = TypeParam;
+    Random random(11);
+    for (const auto& made : testing::finite_adversarial_classes<T>()) {
+        SCOPED_TRACE(made.name);
+        std::vector<Terms<T>> rows{made.make(random, 20), Terms<T>(), made.make(random, 100'000), made.make(random, 1025)};
+        const auto [a, x] = testing::matrix_of(rows, random);
+        expect_exact<T>(a, x);
+    }
+}
+
+TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForAnyShape) {
+    using T = TypeParam;
+    Random random(12);
+    const std::vector<std::vector<std::int64_t>> shapes{
+        {},
+        {0},
+        {1},
+        {40'000},
+        std::vector<std::int64_t>(10'000, 0),
+        std::vector<std::int64_t>(5'000, 1),
+        {0, 0, 5, 0, 70'000, 0, 3, 1024, 1025, 1023, 2049, 0, 0},
+        {3, 2'500'000, 1},
+    };
+    for (const auto& lengths : shapes) {
+        const CsrMatrix<T> a = random_matrix<T>(random, 3000, lengths);
+        expect_exact<T>(a, random_vector<T>(random, a.columns));
+    }
+    for (int trial = 0; trial < 40; ++trial) {
+        std::vector<std::int64_t> lengths(static_cast<std::size_t>(random.between(1, 3000)));
+        const std::int64_t longest = std::int64_t{1} << random.between(0, 11);
+        for (auto& length : lengths) length = random.between(0, 9) == 0 ? random.between(0, longest) : random.between(0, 9);
+        const CsrMatrix<T> a = random_matrix<T>(random, random.between(1, 5000), lengths);
+        expect_exact<T>(a, random_vector<T>(random, a.columns));
+    }
+}
+
+TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForGeneratedMatrices) {
+    using T = TypeParam;
+    Random random(13);
+    for (const char* name : {"stencil27_40", "poisson2d_300", "convection_diffusion_200", "power_law_100000", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
+        expect_exact<T>(a, random_vector<T>(random, a.columns));
+        expect_exact<T>(a, std::vector<T>(static_cast<std::size_t>(a.columns), T(1)));
+        std::vector<T> sparse(static_cast<std::size_t>(a.columns), T(0));
+        sparse[sparse.size() / 2] = T(3);
+        expect_exact<T>(a, sparse);
+    }
+}
+
+TYPED_TEST(CudaSpmv, KeepsTheWeakerPromisesToo) {
+    using T = TypeParam;
+    Random random(14);
+    std::vector<Terms<T>> sums = testing::adversarial_rows<T>(random, 76, 70);
+    for (const auto& made : testing::adversarial_classes<T>()) sums.push_back(made.make(random, 5000));
+    const auto [a, x] = testing::matrix_of(sums, random);
+    const OnDevice<T> on_device(a);
+    const auto expected = testing::expected_rows<T>(a, x);
+    const std::vector<T> y = testing::adversarial_addends(random, expected);
+    for (const auto& [alpha, beta] : {std::pair{T(1), T(0)}, {T(-1), T(1)}, {T(0.1), T(3)}}) {
+        const auto rows = testing::affine<T>(expected, alpha, beta, y);
+        const std::vector<T> rounded = testing::rounded(rows);
+        for (const SpmvKernel kernel : kernels)
+            for (const Accuracy accuracy : all_accuracies) {
+                const auto found = on_device.product(kernel, alpha, x, {}, beta, y, accuracy);
+                EXPECT_EQ(testing::broken_promises<T>(found, rows, rounded, accuracy), "") << to_string(kernel);
+                EXPECT_EQ(testing::differences<T>(on_device.product(kernel, alpha, x, {}, beta, y, accuracy), found), "");
+            }
+    }
+}
+
+TYPED_TEST(CudaSpmv, NeverLetsInfOrNanIntoARowThatDoesNotHaveIt) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    Random random(15);
+    for (const T special : {inf, -inf, std::numeric_limits<T>::quiet_NaN()}) {
+        std::vector<std::int64_t> lengths;
+        for (int i = 0; i < 2000; ++i) lengths.push_back(random.between(0, i % 60 < 30 ? 6 : 40));
+        lengths[77] = 3000;
+        CsrMatrix<T> a = random_matrix<T>(random, 50, lengths);
+        std::vector<T> x = random_vector<T>(random, 51);
+        x[0] = special;
+        for (auto& column : a.column_indices)
+            if (column == 0 && random.between(0, 9) != 0) column = 1;
+        x[50] = special;
+        a.columns = 51;
+        for (T& value : a.values)
+            if (random.between(0, 99) == 0) value = random.coin() ? special : T(0);
+        expect_exact<T>(a, x);
+    }
+}
+
+}  // namespace
+}  // namespace solver
