@@ -107,6 +107,19 @@ struct Shared {
     __device__ A* data() { return reinterpret_cast<A*>(bytes); }
 };
 
+/// Lets the next kernel of the stream be launched while this one runs, where it was launched so (launch_after); it waits for the
+/// results with wait_for_former_kernel.
+__device__ __forceinline__ void let_next_kernel_start() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ __forceinline__ void wait_for_former_kernel() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 /// What another block has written, past this multiprocessor's cache.
 template <class A>
 __device__ A load_fresh(const A* from) {

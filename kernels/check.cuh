@@ -19,6 +19,22 @@ inline void check(cudaError_t status, const char* call, const char* purpose = ""
 /// Whether the kernel launched just before could be launched.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), "launch", kernel); }
 
+/// Launches a kernel that begins with wait_for_former_kernel(), so that its launch can overlap the kernel before it.
+template <class... Parameters, class... Arguments>
+void launch_after(bool overlapping, void (*kernel)(Parameters...), unsigned blocks, unsigned threads, Stream stream,
+                  const char* name, Arguments&&... arguments) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = overlapping ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...), "launch", name);
+}
+
 /// Makes a device current, and the former one again at the end.
 class CurrentDevice {
 public:

@@ -50,7 +50,10 @@ struct Counters {
     Rest rest;
 };
 
-__device__ inline int upper_word(double x) { return __double2hiint(x) & 0x7FFFFFFF; }
+__device__ inline int upper_word(double x) {
+    const int word = __double2hiint(x) & 0x7FFFFFFF;
+    return word != 0 || x == 0 ? word : 1;
+}
 __device__ inline int upper_word(float x) { return __float_as_int(x) & 0x7FFFFFFF; }
 
 /// The exponent that upper_word tells, of subnormals too low a one, which is as good for scaling.
@@ -171,6 +174,7 @@ template <Reduction reduction, class A, class T>
 __global__ void __launch_bounds__(reduce_threads)
     reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
+    let_next_kernel_start();
     const int thread = static_cast<int>(threadIdx.x);
     Part<A> part = sum_of_thread<reduction, A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + thread,
                                                static_cast<std::int64_t>(gridDim.x) * reduce_threads);
@@ -243,6 +247,7 @@ __device__ void reduce_exactly(const Operands<T>& in, Superaccumulator* parts, C
 template <Reduction reduction, class A, class T>
 __global__ void __launch_bounds__(exact_threads)
     reduce_rest(Operands<T> in, Part<A>* parts, Superaccumulator* exact_parts, Counters* counters, T* result) {
+    wait_for_former_kernel();
     const Rest rest = counters->rest;
     if constexpr (is_filter<A>) {
         if (rest.needed == 1) reduce_exactly<reduction>(in, exact_parts, counters, result);
@@ -256,6 +261,7 @@ __global__ void __launch_bounds__(exact_threads)
 struct Reducer::Workspace {
     int device;
     int multiprocessors;
+    bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
     DeviceArray<Part<FilteredTriple<double>>> parts;  ///< the largest of its kind
     DeviceArray<Superaccumulator> exact_parts;
     DeviceArray<Counters> counters;
@@ -263,6 +269,7 @@ struct Reducer::Workspace {
     explicit Workspace(int on_device)
         : device(on_device),
           multiprocessors(describe(on_device).multiprocessors),
+          overlapping(describe(on_device).compute_capability >= 90),
           parts(on_device, most_blocks, "partial sums"),
           exact_parts(on_device, multiprocessors * exact_threads / warp_size, "exact partial sums"),
           counters(on_device, 1, "counters of a reduction") {
@@ -283,9 +290,8 @@ struct Reducer::Workspace {
         reduce_all<reduction, A, T><<<blocks, reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
         check_launch("reduce_all");
         if constexpr (is_filter<A> || reduction == Reduction::norm2) {
-            reduce_rest<reduction, A, T>
-                <<<multiprocessors, exact_threads, 0, stream>>>(in, its_parts, exact_parts.data(), counters.data(), result);
-            check_launch("reduce_rest");
+            launch_after(overlapping, reduce_rest<reduction, A, T>, multiprocessors, exact_threads, stream, "reduce_rest", in,
+                         its_parts, exact_parts.data(), counters.data(), result);
         }
     }
 

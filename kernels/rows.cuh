@@ -15,9 +15,14 @@ struct CsrRows {
     const std::int32_t* columns;
     const T* values;
 
-    // Read once, whereas x is read often: evict these first.
-    __device__ T value(Offset entry) const { return __ldcs(values + entry); }
-    __device__ std::int32_t column(Offset entry) const { return __ldcs(columns + entry); }
+    // Through the nearest cache: a lane with a row of its own takes a line bit by bit. Asking for early eviction (__ldcs) made
+    // products of stencils take up to twice the time.
+    __device__ __forceinline__ T value(Offset entry) const { return __ldg(values + entry); }
+    __device__ __forceinline__ std::int32_t column(Offset entry) const { return __ldg(columns + entry); }
+
+    // For a warp that takes whole lines, once.
+    __device__ __forceinline__ T passing_value(Offset entry) const { return __ldcs(values + entry); }
+    __device__ __forceinline__ std::int32_t passing_column(Offset entry) const { return __ldcs(columns + entry); }
 };
 
 /// Rows left to the superaccumulator.
@@ -62,40 +67,14 @@ __device__ __forceinline__ void finish_row(const A& sum, Offset row, Offset leng
     }
 }
 
-/// What of a task is known when kernels are compiled: whether there is x_low.
+/// x or a pair, as is known when kernels are compiled.
 template <class T, bool paired>
 struct Multiplicand {
     const T* x;
     const T* x_low;
 
     __device__ __forceinline__ T high(std::int32_t column) const { return __ldg(x + column); }
-    __device__ __forceinline__ T low(std::int32_t column) const { return paired ? __ldg(x_low + column) : T(0); }
-};
-
-/// Several entries on their way from memory, so that their loads overlap. Entries beyond the end are zeros.
-template <class T, bool paired, int count>
-struct Batch {
-    T a[count];
-    T x[count];
-    T x_low[paired ? count : 1];
-
-    template <class Offset>
-    __device__ __forceinline__ Batch(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
-                                     const Multiplicand<T, paired>& x_of) {
-        std::int32_t column[count];
-#pragma unroll
-        for (int i = 0; i < count; ++i) {
-            const bool inside = first + i * step < end;
-            column[i] = inside ? rows.column(first + i * step) : 0;
-            a[i] = inside ? rows.value(first + i * step) : T(0);
-        }
-#pragma unroll
-        for (int i = 0; i < count; ++i) {
-            const bool inside = first + i * step < end;
-            x[i] = inside ? x_of.high(column[i]) : T(0);
-            if constexpr (paired) x_low[i] = inside ? x_of.low(column[i]) : T(0);
-        }
-    }
+    __device__ __forceinline__ T low(std::int32_t column) const { return __ldg(x_low + column); }
 };
 
 /// A sum, and whether a product in it had no exact two_prod.
@@ -120,26 +99,55 @@ struct RowSum {
     }
 };
 
-/// The sum of the entries begin..end-1 of a row by a warp, in all of its lanes.
-template <class A, class T, class Offset, bool paired>
-__device__ RowSum<A> sum_by_warp(const CsrRows<T, Offset>& rows, Offset begin, Offset end, const Multiplicand<T, paired>& x_of) {
-    constexpr int batch = 4;
-    constexpr int batches_a_chain = chain_length / batch / (paired ? 2 : 1);
-    RowSum<A> total;
-    Offset k = begin + static_cast<Offset>(threadIdx.x) % warp_size;
-    do {
-        RowSum<A> chain;
-        for (int i = 0; i < batches_a_chain && k < end; ++i, k += batch * warp_size) {
-            const Batch<T, paired, batch> entries(rows, k, end, warp_size, x_of);
+/// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
+template <int count, bool checked, class A, class T, class Offset, bool paired>
+__device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
+                                            const Multiplicand<T, paired>& x_of) {
+    std::int32_t column[count];
+    T a[count];
+    T x[count];
+    T x_low[count];
+    const auto inside = [&](int i) { return !checked || first + i * step < end; };
 #pragma unroll
-            for (int j = 0; j < batch; ++j) {
-                if (k + j * warp_size >= end) break;
-                chain.add_product(entries.a[j], entries.x[j]);
-                if constexpr (paired) chain.add_product(entries.a[j], entries.x_low[j]);
-            }
-        }
-        total.merge(chain);
-    } while (k < end);
+    for (int i = 0; i < count; ++i) {
+        column[i] = inside(i) ? rows.column(first + i * step) : 0;
+        a[i] = inside(i) ? rows.value(first + i * step) : T(0);
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        x[i] = inside(i) ? x_of.high(column[i]) : T(0);
+        if constexpr (paired) x_low[i] = inside(i) ? x_of.low(column[i]) : T(0);
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        if (!inside(i)) continue;
+        sum.add_product(a[i], x[i]);
+        if constexpr (paired) sum.add_product(a[i], x_low[i]);
+    }
+}
+
+/// The entries first, first + step, ... before `end`: one chain.
+template <class A, int unroll, class T, class Offset, bool paired>
+__device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
+                                                 const Multiplicand<T, paired>& x_of) {
+    RowSum<A> sum;
+    for (; first + (unroll - 1) * step < end; first += unroll * step)
+        add_entries<unroll, false>(sum, rows, first, end, step, x_of);
+    add_entries<unroll - 1, true>(sum, rows, first, end, step, x_of);
+    return sum;
+}
+
+/// The entries begin..end-1 of a row by a warp, the sum in all of its lanes.
+template <class A, int unroll, class T, class Offset, bool paired>
+__device__ __forceinline__ RowSum<A> sum_by_warp(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
+                                              const Multiplicand<T, paired>& x_of) {
+    constexpr Offset entries_a_chain = warp_size * chain_length / (paired ? 2 : 1);
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    RowSum<A> total;
+    for (Offset first = begin; first < end; first += entries_a_chain) {
+        const Offset last = min(static_cast<Offset>(first + entries_a_chain), end);
+        total.merge(sum_entries<A, unroll>(rows, static_cast<Offset>(first + lane), last, warp_size, x_of));
+    }
     return merge_lanes(total, warp_size);
 }
 

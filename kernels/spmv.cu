@@ -1,5 +1,7 @@
 #include "check.cuh"
-#include "spmv_tiles.cuh"
+#include "spmv_adaptive.cuh"
+#include "spmv_general.cuh"
+#include "spmv_long_rows.cuh"
 
 #include <algorithm>
 #include <limits>
@@ -10,22 +12,23 @@ namespace {
 
 constexpr int plain_threads = 256;
 
-/// Rows for each warp such that their terms, of the largest kind, fit into its shared memory: 32 for short rows, fewer, with
-/// several lanes each, for longer ones.
-int rows_for_a_warp(std::int64_t rows, std::int64_t nonzeros) {
-    constexpr std::int64_t terms = most_term_bytes / static_cast<int>(sizeof(Split<double>));
-    std::int64_t count = warp_size;
-    while (count > 1 && count * nonzeros > terms * rows) count /= 2;
-    return static_cast<int>(count);
-}
+/// How rows are shared out.
+struct Shape {
+    int log2_width;  ///< of the lanes a row
+    int unroll;      ///< entries a lane loads at once: 2, 4 or 8
+};
 
-/// The work of a tile, rows and entries: a little less than that many rows of mean length have.
-int tile_work(std::int64_t rows, std::int64_t nonzeros) {
-    const int count = rows_for_a_warp(rows, nonzeros);
-    return static_cast<int>(std::min(std::int64_t{1024}, count * (rows + nonzeros) / rows));
+/// What was fastest on an H200. Few lanes a row, since merging them costs, but enough to keep a large device busy.
+Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, bool is_double) {
+    constexpr std::int64_t busy = 1 << 18;  // threads
+    const bool costly = accuracy == Accuracy::exact && is_double;
+    const double mean = static_cast<double>(nonzeros) / static_cast<double>(rows);
+    int log2_width = 0;
+    while (log2_width < 5 && mean > (costly ? 18 : 9) << log2_width) ++log2_width;
+    while (log2_width < 5 && rows << (log2_width + 1) <= busy && mean > 2 << log2_width) ++log2_width;
+    const double per_lane = mean / (1 << log2_width);
+    return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || !costly ? 4 : 2};
 }
-
-int rounded_up(std::int64_t n, int to) { return static_cast<int>((n + to - 1) / to * to); }
 
 unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
 
@@ -47,13 +50,14 @@ struct OpenCounters {
     unsigned former;    ///< the count of the product before
 };
 
-constexpr int exact_threads = 64;
+constexpr int exact_threads = 32;
 
 /// One thread a row, long rows by whole warps: the rows left open, by the superaccumulator. Leaves the counters as they were.
 template <class T, class Offset>
 __global__ void __launch_bounds__(exact_threads)
     round_open_rows(CsrRows<T, Offset> rows, RowTask<T> task, const Offset* open, OpenCounters* counters) {
     constexpr Offset shared_by_a_warp = 512;
+    wait_for_former_kernel();
     const unsigned count = *const_cast<volatile unsigned*>(&counters->count);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto sum_and_store = [&](Offset row, Offset first, Offset step, bool together) {
@@ -93,14 +97,16 @@ template <class T, class Offset>
 struct Prepared {
     CsrRows<T, Offset> rows{};
     DeviceArray<Offset> offsets;  ///< empty where the caller's are used
-    DeviceArray<Tile<Offset>> tiles;
     DeviceArray<Segment<Offset>> segments;
+    DeviceArray<Tile<Offset>> tiles;
+    DeviceArray<RowBlock<Offset>> row_blocks;
     DeviceArray<Offset> open_rows;
-    TilingSizes sizes{};
-    int rows_a_warp = 0;
-    int entries_a_warp = 0;  ///< how many a warp most often has at once
+    int largest_tile = 0;
 
-    std::int64_t bytes() const { return offsets.bytes() + tiles.bytes() + segments.bytes() + open_rows.bytes(); }
+    std::int64_t bytes() const {
+        return offsets.bytes() + segments.bytes() + tiles.bytes() + row_blocks.bytes() + open_rows.bytes();
+    }
+    std::int64_t parts() const { return segments.size() + row_blocks.size(); }
 };
 
 template <class T>
@@ -116,31 +122,45 @@ void use_offsets(Prepared<T, std::int32_t>& p, const DeviceCsrView<T>& a, Stream
     p.rows = {a.rows, p.offsets.data(), a.column_indices, a.values};
 }
 
+/// A general row is one chain a lane; longer ones go to a warp each.
+constexpr int longest_general_row(int log2_width) { return (chain_length / 2) << log2_width; }
+
 template <class T, class Offset>
-void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
-    const int work = tile_work(a.rows, a.nonzeros);
-    const std::int64_t tiles = (a.rows + a.nonzeros - 1) / work + 1;
-    p.tiles = DeviceArray<Tile<Offset>>(a.device, tiles, "tiles of a matrix");
-    DeviceArray<TilingSizes> sizes(a.device, 1, "sizes of tiles");
-    const auto make = [&](Segment<Offset>* segments) {
-        sizes.fill_with_zeros(stream);
-        make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), work, tiles,
-                                                               p.tiles.data(), segments, sizes.data());
-        check_launch("make_tiles");
+void split_long_rows(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, int longest_short, Stream stream) {
+    constexpr int least_segment = 1024;
+    DeviceArray<std::int32_t> count(a.device, 1, "the number of segments");
+    const auto find = [&](Segment<Offset>* segments) {
+        count.fill_with_zeros(stream);
+        find_long_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(
+            p.rows.offsets, static_cast<Offset>(a.rows), longest_short, least_segment, segments, count.data());
+        check_launch("find_long_rows");
     };
-    make(nullptr);
-    sizes.copy_to(std::span(&p.sizes, 1), stream);
-    p.entries_a_warp = rounded_up(std::max(p.sizes.largest_tile, 1), warp_size);
-    if (p.sizes.segments == 0) return;
-    p.segments = DeviceArray<Segment<Offset>>(a.device, p.sizes.segments, "segments of long rows");
-    make(p.segments.data());
+    find(nullptr);
+    std::int32_t segments = 0;
+    count.copy_to(std::span(&segments, 1), stream);
+    p.segments = DeviceArray<Segment<Offset>>(a.device, segments, "segments of long rows");
+    if (segments > 0) find(p.segments.data());
     synchronize(a.device, stream);
 }
 
 template <class T, class Offset>
-void share_rows(Prepared<T, Offset>& p, const DeviceCsrView<T>& a) {
-    p.rows_a_warp = rows_for_a_warp(a.rows, a.nonzeros);
-    p.entries_a_warp = rounded_up(p.rows_a_warp * a.nonzeros / a.rows + p.rows_a_warp, warp_size);
+void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
+    const std::int64_t tiles = tile_count(a.rows, a.nonzeros);
+    p.tiles = DeviceArray<Tile<Offset>>(a.device, tiles, "tiles of a matrix");
+    DeviceArray<TilingSizes> device_sizes(a.device, 1, "sizes of tiles");
+    const auto make = [&](RowBlock<Offset>* row_blocks) {
+        device_sizes.fill_with_zeros(stream);
+        make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), tiles,
+                                                               p.tiles.data(), row_blocks, device_sizes.data());
+        check_launch("make_tiles");
+    };
+    make(nullptr);
+    TilingSizes sizes{};
+    device_sizes.copy_to(std::span(&sizes, 1), stream);
+    p.largest_tile = sizes.largest_tile;
+    p.row_blocks = DeviceArray<RowBlock<Offset>>(a.device, sizes.segments, "parts of long rows");
+    if (sizes.segments > 0) make(p.row_blocks.data());
+    synchronize(a.device, stream);
 }
 
 /// Dynamic shared memory up to what the device has.
@@ -159,6 +179,9 @@ struct SpmvPlan<T>::Analysis {
     DeviceCsrView<T> a;
     SpmvKernel kernel;
     int multiprocessors = 0;
+    bool overlapping = false;  ///< whether the device can launch a kernel before the former one has ended
+    Shape shapes[all_accuracies.size()]{};
+    int longest_short = 0;  ///< of general rows
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
     DeviceArray<unsigned> arrived;
     DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
@@ -168,10 +191,19 @@ struct SpmvPlan<T>::Analysis {
     void prepare(Stream stream) {
         Prepared<T, Offset> p;
         use_offsets(p, a, stream);
-        if (a.rows > 0) kernel == SpmvKernel::adaptive ? make_tiling(p, a, stream) : share_rows(p, a);
-        arrived = DeviceArray<unsigned>(a.device, p.sizes.segments, "counters of long rows");
+        if (a.rows > 0)
+            for (const Accuracy accuracy : all_accuracies)
+                shapes[static_cast<int>(accuracy)] = shape_for(a.rows, a.nonzeros, accuracy, std::is_same_v<T, double>);
+        if (a.rows > 0 && kernel == SpmvKernel::adaptive) make_tiling(p, a, stream);
+        if (a.rows > 0 && kernel == SpmvKernel::general) {
+            int least = 5;
+            for (const Shape& shape : shapes) least = std::min(least, shape.log2_width);
+            longest_short = longest_general_row(least);
+            split_long_rows(p, a, longest_short, stream);
+        }
+        arrived = DeviceArray<unsigned>(a.device, p.parts(), "counters of long rows");
         arrived.fill_with_zeros(stream);
-        partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.sizes.segments, "partial sums of long rows");
+        partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.parts(), "partial sums of long rows");
         p.open_rows = DeviceArray<Offset>(a.device, a.rows, "rows left open");
         counters = DeviceArray<OpenCounters>(a.device, 1, "counters of open rows");
         counters.fill_with_zeros(stream);
@@ -179,29 +211,56 @@ struct SpmvPlan<T>::Analysis {
         synchronize(a.device, stream);
     }
 
-    template <class A, bool paired, class Offset>
-    void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream) const {
-        constexpr int threads = warps_a_block * warp_size;
+    template <class A, int unroll, bool paired, class Offset>
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, int log2_width, Stream stream) const {
         const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
-        const int capacity = std::min(p.entries_a_warp, static_cast<int>(most_term_bytes / sizeof(typename A::Term)));
-        const std::size_t shared = warps_a_block * capacity * sizeof(typename A::Term) * (paired ? 2 : 1);
-        if (kernel == SpmvKernel::general) {
-            const unsigned blocks = blocks_for(a.rows, p.rows_a_warp * warps_a_block);
-            allow_shared_memory(multiply_general<A, paired, T, Offset>, shared);
-            multiply_general<A, paired><<<blocks, threads, shared, stream>>>(p.rows, task, p.rows_a_warp, capacity, open);
-            check_launch("multiply_general");
-        } else {
-            const Tiling<Offset> tiling{p.tiles.data(),    p.tiles.size(),  p.segments.data(),
-                                        p.sizes.segments, arrived.data(), partial.data()};
-            const unsigned blocks = blocks_for(tiling.tile_count + tiling.segment_count, warps_a_block);
-            allow_shared_memory(multiply_adaptive<A, paired, T, Offset>, shared);
-            multiply_adaptive<A, paired><<<blocks, threads, shared, stream>>>(p.rows, tiling, task, capacity, open);
-            check_launch("multiply_adaptive");
+        const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
+                                         partial.data()};
+        if (long_rows.count > 0) {
+            multiply_long_rows<A, paired>
+                <<<blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads), long_row_threads, 0, stream>>>(
+                    p.rows, task, long_rows, open);
+            check_launch("multiply_long_rows");
         }
-        if constexpr (is_filter<A>) {
-            round_open_rows<<<2 * multiprocessors, exact_threads, 0, stream>>>(p.rows, task, p.open_rows.data(), counters.data());
-            check_launch("round_open_rows");
+        launch_after(overlapping && long_rows.count > 0, multiply_general<A, unroll, paired, T, Offset>,
+                     blocks_for(a.rows << log2_width, general_threads), general_threads, stream, "multiply_general", p.rows,
+                     task, log2_width, longest_short, open);
+    }
+
+    template <class A, class Offset>
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream) const {
+        if (task.x_low != nullptr) return launch_general<A, 4, true>(p, task, shape.log2_width, stream);
+        if (std::is_same_v<Offset, std::int64_t> || shape.unroll == 4)
+            return launch_general<A, 4, false>(p, task, shape.log2_width, stream);
+        if constexpr (std::is_same_v<Offset, std::int32_t>) {
+            if (shape.unroll == 2) return launch_general<A, 2, false>(p, task, shape.log2_width, stream);
+            return launch_general<A, 8, false>(p, task, shape.log2_width, stream);
         }
+    }
+
+    template <class A, bool paired, class Offset>
+    void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream) const {
+        const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
+        const Tiling<Offset> tiling{p.tiles.data(), p.row_blocks.data(), static_cast<std::int32_t>(p.row_blocks.size()),
+                                    arrived.data(), partial.data()};
+        const std::size_t shared = static_cast<std::size_t>(p.largest_tile) * sizeof(typename A::Term) * (paired ? 2 : 1);
+        allow_shared_memory(multiply_adaptive<A, paired, T, Offset>, shared);
+        const auto blocks = static_cast<unsigned>(p.row_blocks.size() + p.tiles.size());
+        multiply_adaptive<A, paired><<<blocks, adaptive_threads, shared, stream>>>(p.rows, tiling, task, open);
+        check_launch("multiply_adaptive");
+    }
+
+    template <class A, class Offset>
+    void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream) const {
+        if (kernel == SpmvKernel::general)
+            launch_general<A>(p, task, shape, stream);
+        else if (task.x_low == nullptr)
+            launch_adaptive<A, false>(p, task, stream);
+        else
+            launch_adaptive<A, true>(p, task, stream);
+        if constexpr (is_filter<A>)
+            launch_after(overlapping, round_open_rows<T, Offset>, 2 * multiprocessors, exact_threads, stream, "round_open_rows",
+                         p.rows, task, p.open_rows.data(), counters.data());
     }
 };
 
@@ -210,7 +269,9 @@ SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream strea
     const CurrentDevice current(a.device);
     analysis_->a = a;
     analysis_->kernel = kernel == SpmvKernel::general ? kernel : SpmvKernel::adaptive;
-    analysis_->multiprocessors = describe(a.device).multiprocessors;
+    const DeviceDescription device = describe(a.device);
+    analysis_->multiprocessors = device.multiprocessors;
+    analysis_->overlapping = device.compute_capability >= 90;
     // what kernels add to an offset must not overflow
     constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
     if (a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
@@ -237,11 +298,8 @@ void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream str
     std::visit(
         [&](const auto& prepared) {
             with_accumulator<T>(accuracy, [&](auto accumulator) {
-                using A = typename decltype(accumulator)::type;
-                if (task.x_low == nullptr)
-                    analysis_->template launch<A, false>(prepared, task, stream);
-                else
-                    analysis_->template launch<A, true>(prepared, task, stream);
+                analysis_->template launch<typename decltype(accumulator)::type>(
+                    prepared, task, analysis_->shapes[static_cast<int>(accuracy)], stream);
             });
         },
         analysis_->prepared);

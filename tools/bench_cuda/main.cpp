@@ -102,7 +102,7 @@ void print(const char* what, const char* type, const char* input, double bytes, 
         if (line.peer) best = std::min(best, line.microseconds);
     for (const Line& line : lines)
         std::printf("%s,%s,%s,%s,%.2f,%.0f,%.3f,%.3g,%lld\n", what, type, input, line.name.c_str(), line.microseconds,
-                    bytes / line.microseconds * 1e-3, best / line.microseconds, line.error, static_cast<long long>(line.open_rows));
+                    bytes / line.microseconds * 1e-3, best < 1e300 ? best / line.microseconds : 0.0, line.error, static_cast<long long>(line.open_rows));
     std::fflush(stdout);
 }
 

@@ -1,0 +1,40 @@
+#pragma once
+
+/// General: a row belongs to one lane or some adjacent ones, which read it straight from memory. Rows lie side by side in a warp,
+/// so that what one lane leaves of a cache line the next loads of its row use, and neighbouring rows of a stencil read
+/// neighbouring elements of x. Best where rows are of similar lengths.
+///
+/// Few lanes a row, since merging lanes costs as much as several entries, the more so in exact. Measured on an H200, double,
+/// exact, microseconds with 1, 2, 4, 8 lanes a row: 5-point 4000^2 343, 443, 822, -; 27-point 160^3 -, 429, 485, 802.
+
+#include "rows.cuh"
+
+namespace solver::cuda {
+
+inline constexpr int general_threads = 128;
+
+/// Blocks to be resident on a multiprocessor: what bounds the registers.
+template <class A, int unroll, bool paired>
+inline constexpr int general_blocks = paired ? 6 : !wants_exact_products<A> ? (unroll == 8 ? 10 : 16) : unroll == 8 ? 8 : unroll == 4 ? 9 : 12;
+
+/// `2^log2_width` lanes a row. Rows longer than longest_short are left out.
+template <class A, int unroll, bool paired, class T, class Offset>
+__global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, paired>)
+    multiply_general(CsrRows<T, Offset> rows, RowTask<T> task, int log2_width, int longest_short, OpenRows<Offset> open) {
+    let_next_kernel_start();
+    const int width = 1 << log2_width;
+    const int lane = static_cast<int>(threadIdx.x) & (width - 1);
+    const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * general_threads + threadIdx.x) >> log2_width;
+    const bool inside = row < rows.rows;
+    const Offset begin = inside ? __ldg(rows.offsets + row) : 0;
+    const Offset end = inside ? __ldg(rows.offsets + row + 1) : 0;
+    const bool is_long = end - begin > longest_short;
+    const Multiplicand<T, paired> x_of{task.x, task.x_low};
+    RowSum<A> sum = sum_entries<A, unroll>(rows, static_cast<Offset>(begin + lane), is_long ? begin : end, width, x_of);
+    sum = merge_lanes(sum, width);
+    if (inside && lane == 0 && !is_long)
+        finish_row(sum.sum, static_cast<Offset>(row), static_cast<Offset>(end - begin), sum.inexact == 0, task, open);
+    wait_for_former_kernel();  // which works on the long rows; whoever waits for this kernel has waited for both
+}
+
+}  // namespace solver::cuda
