@@ -107,8 +107,8 @@ struct Shared {
     __device__ A* data() { return reinterpret_cast<A*>(bytes); }
 };
 
-/// Lets the next kernel of the stream be launched while this one runs, where it was launched so (launch_after); it waits for the
-/// results with wait_for_former_kernel.
+/// Lets the next kernel of the stream be launched while this one runs, where it was launched so (launch_after); it waits for
+/// the results with wait_for_former_kernel.
 __device__ __forceinline__ void let_next_kernel_start() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -131,8 +131,8 @@ __device__ A load_fresh(const A* from) {
     return a;
 }
 
-/// True in all threads of the block that comes last of `count`: it sees what the others wrote before. The counter, 0 at first, is
-/// 0 again afterwards.
+/// True in all threads of the block that comes last of `count`: it sees what the others wrote before. The counter, 0 at first,
+/// is 0 again afterwards.
 __device__ inline bool block_comes_last(unsigned* counter, unsigned count) {
     __shared__ bool last;
     __threadfence();

@@ -3,8 +3,8 @@
 /// The CUDA backend as the rest of the library sees it: plain C++. In a build without CUDA (stub.cpp) there are no devices, and
 /// everything that needs one throws NotSupported.
 ///
-/// Work is put on the caller's stream and is not waited for, unless a function says so. Errors of the CUDA runtime are thrown as
-/// CudaError, with the call and what it was for.
+/// Work is put on the caller's stream and is not waited for, unless a function says so. Errors of the CUDA runtime are thrown
+/// as CudaError, with the call and what it was for.
 
 #include "solver/accuracy.hpp"
 #include "solver/error.hpp"
@@ -120,8 +120,7 @@ public:
         : offsets_(device, a.row_offsets, "row offsets", stream),
           columns_(device, a.column_indices, "column indices", stream),
           values_(device, a.values, "values", stream),
-          view_{device,           a.rows, a.columns, a.nonzeros(), offsets_.data(), columns_.data(),
-                values_.data()} {}
+          view_{device, a.rows, a.columns, a.nonzeros(), offsets_.data(), columns_.data(), values_.data()} {}
 
     const DeviceCsrView<T>& view() const { return view_; }
 
@@ -149,7 +148,7 @@ struct RowTask {
 template <class T>
 class SpmvPlan {
 public:
-    /// Waits for the stream. `automatic` chooses adaptive.
+    /// Waits for the stream. `automatic` chooses general where no row is much longer than the mean, else adaptive.
     SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr);
     SpmvPlan(SpmvPlan&&) noexcept;
     SpmvPlan& operator=(SpmvPlan&&) noexcept;
@@ -158,7 +157,7 @@ public:
     /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too.
     void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr) const;
 
-    SpmvKernel kernel() const;           ///< general or adaptive
+    SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device
 
     /// Rows that the last exact product left to the superaccumulator. Waits for the stream.
@@ -171,8 +170,8 @@ private:
 
 enum class Reduction { sum, dot, norm2 };
 
-/// Sums, dot products and norms; the promises are those of solver/reduce.hpp, and in exact the bits too. Has working memory of its
-/// own: one reduction at a time.
+/// Sums, dot products and norms; the promises are those of solver/reduce.hpp, and in exact the bits too. Has working memory of
+/// its own: one reduction at a time.
 class Reducer {
 public:
     explicit Reducer(int device);

@@ -171,8 +171,7 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
 }
 
 template <Reduction reduction, class A, class T>
-__global__ void __launch_bounds__(reduce_threads)
-    reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
+__global__ void __launch_bounds__(reduce_threads) reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
     let_next_kernel_start();
     const int thread = static_cast<int>(threadIdx.x);

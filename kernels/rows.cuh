@@ -140,7 +140,7 @@ __device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows,
 /// The entries begin..end-1 of a row by a warp, the sum in all of its lanes.
 template <class A, int unroll, class T, class Offset, bool paired>
 __device__ __forceinline__ RowSum<A> sum_by_warp(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
-                                              const Multiplicand<T, paired>& x_of) {
+                                                 const Multiplicand<T, paired>& x_of) {
     constexpr Offset entries_a_chain = warp_size * chain_length / (paired ? 2 : 1);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     RowSum<A> total;

@@ -27,7 +27,7 @@ Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, boo
     while (log2_width < 5 && mean > (costly ? 18 : 9) << log2_width) ++log2_width;
     while (log2_width < 5 && rows << (log2_width + 1) <= busy && mean > 2 << log2_width) ++log2_width;
     const double per_lane = mean / (1 << log2_width);
-    return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || !costly ? 4 : 2};
+    return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || accuracy == Accuracy::fast ? 4 : 2};
 }
 
 unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
@@ -125,6 +125,27 @@ void use_offsets(Prepared<T, std::int32_t>& p, const DeviceCsrView<T>& a, Stream
 /// A general row is one chain a lane; longer ones go to a warp each.
 constexpr int longest_general_row(int log2_width) { return (chain_length / 2) << log2_width; }
 
+/// `count` = rows longer than `longest`.
+template <class Offset>
+__global__ void count_longer_rows(const Offset* offsets, std::int64_t rows, double longest, unsigned* count) {
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row<rows&& static_cast<double>(offsets[row + 1] - offsets[row])> longest) atomicAdd(count, 1u);
+}
+
+/// General where no row is much longer than the mean.
+template <class T, class Offset>
+SpmvKernel choose_kernel(const Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
+    const double longest = 16 + 4 * static_cast<double>(a.nonzeros) / static_cast<double>(a.rows);
+    DeviceArray<unsigned> device_count(a.device, 1, "the number of long rows");
+    device_count.fill_with_zeros(stream);
+    count_longer_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(p.rows.offsets, a.rows, longest,
+                                                                                       device_count.data());
+    check_launch("count_longer_rows");
+    unsigned count = 0;
+    device_count.copy_to(std::span(&count, 1), stream);
+    return count == 0 ? SpmvKernel::general : SpmvKernel::adaptive;
+}
+
 template <class T, class Offset>
 void split_long_rows(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, int longest_short, Stream stream) {
     constexpr int least_segment = 1024;
@@ -194,6 +215,7 @@ struct SpmvPlan<T>::Analysis {
         if (a.rows > 0)
             for (const Accuracy accuracy : all_accuracies)
                 shapes[static_cast<int>(accuracy)] = shape_for(a.rows, a.nonzeros, accuracy, std::is_same_v<T, double>);
+        if (kernel == SpmvKernel::automatic) kernel = a.rows > 0 ? choose_kernel(p, a, stream) : SpmvKernel::general;
         if (a.rows > 0 && kernel == SpmvKernel::adaptive) make_tiling(p, a, stream);
         if (a.rows > 0 && kernel == SpmvKernel::general) {
             int least = 5;
@@ -268,7 +290,7 @@ template <class T>
 SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream) : analysis_(std::make_unique<Analysis>()) {
     const CurrentDevice current(a.device);
     analysis_->a = a;
-    analysis_->kernel = kernel == SpmvKernel::general ? kernel : SpmvKernel::adaptive;
+    analysis_->kernel = kernel;
     const DeviceDescription device = describe(a.device);
     analysis_->multiprocessors = device.multiprocessors;
     analysis_->overlapping = device.compute_capability >= 90;

@@ -4,9 +4,9 @@
 /// where one or several lanes add up each row; a long row is split into segments, a block each too, of which the last to arrive
 /// merges all in a fixed order. Best where rows are of very different lengths.
 ///
-/// Where a row's work begins is row_offsets[i] + i, which counts rows as well as entries (the merge path of Merrill and Garland,
-/// SC 2016); tile t holds the rows that begin in [t tile_work, (t + 1) tile_work). Hence a row longer than tile_work is the last of
-/// its tile: these are the long ones. No tile has more than 2 tile_work entries.
+/// Where a row's work begins is row_offsets[i] + i, which counts rows as well as entries (the merge path of Merrill and
+/// Garland, SC 2016); tile t holds the rows that begin in [t tile_work, (t + 1) tile_work). Hence a row longer than tile_work
+/// is the last of its tile: these are the long ones. No tile has more than 2 tile_work entries.
 
 #include "rows.cuh"
 
@@ -14,9 +14,9 @@ namespace solver::cuda {
 
 inline constexpr int adaptive_threads = 256;
 inline constexpr int tile_work = 1024;
-inline constexpr int segment_entries = 2048;   ///< at least
-inline constexpr int blocks_a_row = 1024;      ///< at most
-inline constexpr int row_work_a_lane = 32;     ///< entries; longer rows get a warp
+inline constexpr int segment_entries = 2048;  ///< at least
+inline constexpr int blocks_a_row = 1024;     ///< at most
+inline constexpr int row_work_a_lane = 32;    ///< entries; longer rows get a warp
 
 /// The short rows of a tile, adjacent.
 template <class Offset>
@@ -78,10 +78,11 @@ __device__ Offset segment_length(Offset row_length) {
     return (share + segment_entries - 1) / segment_entries * segment_entries;
 }
 
-/// One thread a tile. First with segments == nullptr, which counts them in `sizes`; then again, from a count of 0, to write them.
+/// One thread a tile. First with segments == nullptr, which counts them in `sizes`; then again, from a count of 0, to write
+/// them.
 template <class Offset>
-__global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tiles, Tile<Offset>* tile, RowBlock<Offset>* segments,
-                           TilingSizes* sizes) {
+__global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tiles, Tile<Offset>* tile,
+                           RowBlock<Offset>* segments, TilingSizes* sizes) {
     const std::int64_t t = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (t >= tiles) return;
     const Offset first = first_row_from(offsets, rows, t * tile_work);
@@ -190,7 +191,9 @@ __device__ inline int lanes_a_row(int rows) {
 }
 
 template <class A, bool paired, class T, class Offset>
-__global__ void __launch_bounds__(adaptive_threads, paired ? 2 : wants_exact_products<A> ? 4 : 6)
+__global__ void __launch_bounds__(adaptive_threads, paired                    ? 2
+                                                    : wants_exact_products<A> ? 4
+                                                                              : 6)
     multiply_adaptive(CsrRows<T, Offset> rows, Tiling<Offset> tiling, RowTask<T> task, OpenRows<Offset> open) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ int deferred[2 * tile_work / row_work_a_lane];

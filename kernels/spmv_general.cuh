@@ -1,7 +1,7 @@
 #pragma once
 
-/// General: a row belongs to one lane or some adjacent ones, which read it straight from memory. Rows lie side by side in a warp,
-/// so that what one lane leaves of a cache line the next loads of its row use, and neighbouring rows of a stencil read
+/// General: a row belongs to one lane or some adjacent ones, which read it straight from memory. Rows lie side by side in a
+/// warp, so that what one lane leaves of a cache line the next loads of its row use, and neighbouring rows of a stencil read
 /// neighbouring elements of x. Best where rows are of similar lengths.
 ///
 /// Few lanes a row, since merging lanes costs as much as several entries, the more so in exact. Measured on an H200, double,
@@ -15,7 +15,11 @@ inline constexpr int general_threads = 128;
 
 /// Blocks to be resident on a multiprocessor: what bounds the registers.
 template <class A, int unroll, bool paired>
-inline constexpr int general_blocks = paired ? 6 : !wants_exact_products<A> ? (unroll == 8 ? 10 : 16) : unroll == 8 ? 8 : unroll == 4 ? 9 : 12;
+inline constexpr int general_blocks = paired                     ? 6
+                                      : !wants_exact_products<A> ? (unroll == 8 ? 10 : 16)
+                                      : unroll == 8              ? 8
+                                      : unroll == 4              ? 9
+                                                                 : 12;
 
 /// `2^log2_width` lanes a row. Rows longer than longest_short are left out.
 template <class A, int unroll, bool paired, class T, class Offset>

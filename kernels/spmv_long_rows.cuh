@@ -27,8 +27,8 @@ struct LongRows {
     void* partial;      ///< RowSum<A> for each segment
 };
 
-/// First with segments == nullptr, which counts them; then again, from a count of 0, to write them. They come in any order, which
-/// cannot be seen in a result. A segment has a multiple of `least` entries.
+/// First with segments == nullptr, which counts them; then again, from a count of 0, to write them. They come in any order,
+/// which cannot be seen in a result. A segment has a multiple of `least` entries.
 template <class Offset>
 __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_short, int least, Segment<Offset>* segments,
                                std::int32_t* segment_count) {
@@ -43,7 +43,8 @@ __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_s
     const std::int32_t place = atomicAdd(segment_count, count);
     for (std::int32_t i = 0; segments != nullptr && i < count; ++i) {
         const Offset begin = row_begin + i * length;
-        segments[place + i] = {static_cast<Offset>(row), begin, min(static_cast<Offset>(begin + length), row_end), place, count};
+        segments[place + i] = {static_cast<Offset>(row), begin, min(static_cast<Offset>(begin + length), row_end), place,
+                               count};
     }
 }
 

@@ -74,7 +74,8 @@ __host__ __device__ Outcome<float> sum_up<Superaccumulator>(const float* a, cons
 }
 
 template <class A, class T>
-__global__ void sum_up_rows(const std::int64_t* offsets, const T* a, const T* b, T alpha, std::int64_t rows, Outcome<T>* outcome) {
+__global__ void sum_up_rows(const std::int64_t* offsets, const T* a, const T* b, T alpha, std::int64_t rows,
+                            Outcome<T>* outcome) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < rows) outcome[i] = sum_up<A, T>(a + offsets[i], b + offsets[i], offsets[i + 1] - offsets[i], alpha);
 }
@@ -98,8 +99,8 @@ void expect_same_bits() {
     const cuda::DeviceArray<Outcome<T>> device_outcomes(0, rows, "test");
     std::vector<Outcome<T>> outcomes(static_cast<std::size_t>(rows));
     for (const T alpha : {T(1), T(-1), T(0.1)}) {
-        sum_up_rows<A, T><<<static_cast<unsigned>((rows + 63) / 64), 64>>>(device_offsets.data(), a.data(), b.data(), alpha, rows,
-                                                                           device_outcomes.data());
+        sum_up_rows<A, T><<<static_cast<unsigned>((rows + 63) / 64), 64>>>(device_offsets.data(), a.data(), b.data(), alpha,
+                                                                           rows, device_outcomes.data());
         ASSERT_EQ(cudaGetLastError(), cudaSuccess);
         device_outcomes.copy_to(outcomes);
         std::int64_t different = 0;

@@ -100,17 +100,17 @@ TYPED_TEST(CudaReduce, KeepsTheWeakerPromisesToo) {
             for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated}) {
                 const T found = this->reduced(cuda::Reduction::dot, terms.a, terms.b, accuracy, 0, 1);
                 EXPECT_TRUE(products.allows(found, accuracy)) << found << " instead of " << products.rounded();
-                EXPECT_PRED2(testing::same_bits<T>, this->reduced(cuda::Reduction::dot, terms.a, terms.b, accuracy, 0, 1), found);
+                EXPECT_PRED2(testing::same_bits<T>, this->reduced(cuda::Reduction::dot, terms.a, terms.b, accuracy, 0, 1),
+                             found);
                 const T norm = this->reduced(cuda::Reduction::norm2, terms.a, terms.b, accuracy);
                 const T right = squares.sqrt_rounded();
-                const double allowed = accuracy == Accuracy::fast
-                                           ? fast_norm_bound<T>(squares.terms())
-                                           : compensated_norm_bound<T>(1024);
+                const double allowed =
+                    accuracy == Accuracy::fast ? fast_norm_bound<T>(squares.terms()) : compensated_norm_bound<T>(1024);
                 if (!std::isfinite(right))
                     EXPECT_PRED2(testing::same_bits<T>, norm, right);
                 else
-                    EXPECT_LE(std::abs(double{norm} - double{right}), (allowed + 2 * double{unit_roundoff<T>}) * double{right} +
-                                                                          double{smallest_subnormal<T>})
+                    EXPECT_LE(std::abs(double{norm} - double{right}),
+                              (allowed + 2 * double{unit_roundoff<T>}) * double{right} + double{smallest_subnormal<T>})
                         << norm << " instead of " << right << ", " << to_string(accuracy);
             }
         }

@@ -1,6 +1,6 @@
+#include "solver/spmv.hpp"
 #include "kernels/cuda.hpp"
 #include "matrices/generators.hpp"
-#include "solver/spmv.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ protected:
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaSpmv, ValueTypes);
 
-constexpr SpmvKernel kernels[] = {SpmvKernel::general, SpmvKernel::adaptive};
+constexpr SpmvKernel kernels[] = {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive};
 
 /// A vector on the device that starts one element after where its memory begins.
 template <class T>
@@ -56,19 +56,20 @@ public:
     explicit OnDevice(const CsrView<T>& a)
         : host_(a),
           matrix_(0, a),
-          plans_{cuda::SpmvPlan<T>(matrix_.view(), SpmvKernel::general), cuda::SpmvPlan<T>(matrix_.view(), SpmvKernel::adaptive)} {}
+          plans_{{matrix_.view(), kernels[0]}, {matrix_.view(), kernels[1]}, {matrix_.view(), kernels[2]}} {}
 
     std::vector<T> product(SpmvKernel kernel, T alpha, Span<T> x, Span<T> x_low, T beta, Span<T> y, Accuracy accuracy) const {
         const Shifted<T> on_device_x(x);
         const Shifted<T> on_device_low(x_low);
         const Shifted<T> on_device_y(y);
-        plans_[kernel == SpmvKernel::general ? 0 : 1].multiply({.alpha = alpha,
-                                                                .x = on_device_x.data(),
-                                                                .x_low = x_low.empty() ? nullptr : on_device_low.data(),
-                                                                .beta = beta,
-                                                                .y_in = on_device_y.data(),
-                                                                .y = on_device_y.data()},
-                                                               accuracy);
+        plans_[std::find(std::begin(kernels), std::end(kernels), kernel) - kernels].multiply(
+            {.alpha = alpha,
+             .x = on_device_x.data(),
+             .x_low = x_low.empty() ? nullptr : on_device_low.data(),
+             .beta = beta,
+             .y_in = on_device_y.data(),
+             .y = on_device_y.data()},
+            accuracy);
         return on_device_y.host();
     }
 
@@ -91,7 +92,7 @@ public:
 private:
     CsrView<T> host_;
     cuda::DeviceCsrMatrix<T> matrix_;
-    cuda::SpmvPlan<T> plans_[2];
+    cuda::SpmvPlan<T> plans_[std::size(kernels)];
 };
 
 template <class T>

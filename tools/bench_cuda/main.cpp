@@ -1,7 +1,7 @@
 // solver-bench-cuda: products and reductions on a CUDA device, beside cuSPARSE and cuBLAS in the same run.
 //
-// One line of CSV a measurement: medians over graph replays of several calls each; GB/s counts every input once and every output
-// once. Errors are against the CPU's exact results, whose bits `exact` must have.
+// One line of CSV a measurement: medians over graph replays of several calls each; GB/s counts every input once and every
+// output once. Errors are against the CPU's exact results, whose bits `exact` must have.
 
 #include "kernels/cuda.hpp"
 #include "matrices/generators.hpp"
@@ -47,7 +47,8 @@ template <class T>
 std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
     std::vector<T> x(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i)
-        x[i] = static_cast<T>(static_cast<double>(mixed(seed * 0x100000001u + static_cast<std::uint64_t>(i)) >> 11) * 0x1p-52 - 1);
+        x[i] =
+            static_cast<T>(static_cast<double>(mixed(seed * 0x100000001u + static_cast<std::uint64_t>(i)) >> 11) * 0x1p-52 - 1);
     return x;
 }
 
@@ -102,7 +103,8 @@ void print(const char* what, const char* type, const char* input, double bytes, 
         if (line.peer) best = std::min(best, line.microseconds);
     for (const Line& line : lines)
         std::printf("%s,%s,%s,%s,%.2f,%.0f,%.3f,%.3g,%lld\n", what, type, input, line.name.c_str(), line.microseconds,
-                    bytes / line.microseconds * 1e-3, best < 1e300 ? best / line.microseconds : 0.0, line.error, static_cast<long long>(line.open_rows));
+                    bytes / line.microseconds * 1e-3, best < 1e300 ? best / line.microseconds : 0.0, line.error,
+                    static_cast<long long>(line.open_rows));
     std::fflush(stdout);
 }
 
@@ -117,7 +119,8 @@ class CuSparse {
 public:
     CuSparse(cudaStream_t stream, const CsrView<T>& a, const cuda::DeviceCsrView<T>& on_device, T* x, T* y,
              cusparseSpMVAlg_t algorithm)
-        : algorithm_(algorithm), offsets_(0, std::vector<std::int32_t>(a.row_offsets.begin(), a.row_offsets.end()), "cuSPARSE") {
+        : algorithm_(algorithm),
+          offsets_(0, std::vector<std::int32_t>(a.row_offsets.begin(), a.row_offsets.end()), "cuSPARSE") {
         check(cusparseCreate(&handle_));
         check(cusparseSetStream(handle_, stream));
         check(cusparseCreateCsr(&matrix_, a.rows, a.columns, a.nonzeros(), offsets_.data(),
@@ -172,7 +175,8 @@ void bench_spmv_with(cudaStream_t stream, const char* input, const CsrView<T>& a
         lines.push_back({name, time, max_ulp_error<T>(found, right), 0, peer});
         return std::memcmp(found.data(), right.data(), found.size() * sizeof(T)) == 0;
     };
-    for (const auto& [name, algorithm] : {std::pair{"cusparse alg1", CUSPARSE_SPMV_CSR_ALG1}, {"cusparse alg2", CUSPARSE_SPMV_CSR_ALG2}}) {
+    for (const auto& [name, algorithm] :
+         {std::pair{"cusparse alg1", CUSPARSE_SPMV_CSR_ALG1}, {"cusparse alg2", CUSPARSE_SPMV_CSR_ALG2}}) {
         CuSparse<T> peer(stream, a, matrix.view(), x.data(), y.data(), algorithm);
         measure(name, true, [&] { peer.multiply(); });
     }
@@ -240,7 +244,8 @@ void bench_reductions(cudaStream_t stream, std::int64_t n, bool adversarial) {
     if (adversarial) {
         const int range = std::is_same_v<T, double> ? 500 : 60;
         for (std::int64_t i = 0; i + 1 < n; i += 2) {
-            const int e = static_cast<int>(mixed(static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(2 * range)) - range;
+            const int e =
+                static_cast<int>(mixed(static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(2 * range)) - range;
             host_x[i] = std::ldexp(host_x[i], e);
             host_x[i + 1] = -host_x[i];
             host_y[i + 1] = host_y[i] = std::ldexp(host_y[i], e);
@@ -260,7 +265,8 @@ void bench_reductions(cudaStream_t stream, std::int64_t n, bool adversarial) {
         result.copy_to(std::span(&found, 1), stream);
         return found;
     };
-    const auto bench = [&](const char* what, cuda::Reduction reduction, int vectors, T right, const std::function<void()>& peer) {
+    const auto bench = [&](const char* what, cuda::Reduction reduction, int vectors, T right,
+                           const std::function<void()>& peer) {
         std::vector<Line> lines;
         if (peer) {
             const double time = median_microseconds(stream, peer);
@@ -271,7 +277,8 @@ void bench_reductions(cudaStream_t stream, std::int64_t n, bool adversarial) {
                 stream, [&] { reducer.reduce(reduction, n, x.data(), y.data(), accuracy, result.data(), stream); });
             const T found = value();
             const bool wrong = accuracy == Accuracy::exact && std::memcmp(&found, &right, sizeof found) != 0;
-            lines.push_back({std::string(to_string(accuracy)) + (wrong ? " WRONG BITS" : ""), time, ulp_error(found, right), 0, false});
+            lines.push_back(
+                {std::string(to_string(accuracy)) + (wrong ? " WRONG BITS" : ""), time, ulp_error(found, right), 0, false});
         }
         print(what, type_name<T>, input.c_str(), static_cast<double>(n) * vectors * sizeof(T), lines);
     };

@@ -14,9 +14,9 @@ SOLVER_HD A affine(const A& sum, T alpha, T beta, T y) noexcept {
     return total;
 }
 
-/// N for the products of one row of n entries, two an entry where x is a pair, and those with alpha and beta: more than they can
-/// lose, but a normal number, since arithmetic on subnormals is slow on many processors. The least normal number is 2^52 eta
-/// (float 2^23 eta).
+/// N for the products of one row of n entries, two an entry where x is a pair, and those with alpha and beta: more than they
+/// can lose, but a normal number, since arithmetic on subnormals is slow on many processors. The least normal number is 2^52
+/// eta (float 2^23 eta).
 template <std::floating_point T>
 SOLVER_HD T affine_underflow(T alpha, std::int64_t n) noexcept {
     constexpr T least_normal = std::numeric_limits<T>::min();
