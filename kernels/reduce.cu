@@ -1,5 +1,5 @@
-#include "accumulators.cuh"
 #include "check.cuh"
+#include "exact.cuh"
 
 #include <algorithm>
 
@@ -7,7 +7,8 @@ namespace solver::cuda {
 namespace {
 
 constexpr int reduce_threads = 256;
-constexpr int exact_threads = 128;
+constexpr int rest_threads = warp_size;
+constexpr int most_rest_blocks = 900;  // whose digits can be added
 constexpr int most_blocks = 2048;
 
 /// Elements that are loaded at once, 16 bytes.
@@ -198,12 +199,12 @@ __device__ T scaled_down(T x, int exponent) {
 
 template <class A, class T>
 __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* parts, Counters* counters, T* result) {
-    __shared__ Shared<Part<A>, exact_threads / warp_size> warp_parts;
-    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * exact_threads;
+    __shared__ Shared<Part<A>, rest_threads / warp_size> warp_parts;
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * rest_threads;
     Part<A> total;
     Part<A> part;
     int chain = 0;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * exact_threads + threadIdx.x; i < in.n; i += threads) {
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + threadIdx.x; i < in.n; i += threads) {
         const T x = scaled_down(in.x[i], exponent);
         part.sum.add_product(x, x);
         if (++chain < chain_length) continue;
@@ -216,36 +217,52 @@ __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* par
     if (threadIdx.x == 0) parts[blockIdx.x] = part;
     if (!block_comes_last(&counters->arrived_again, gridDim.x)) return;
     part = Part<A>();
-    for (unsigned i = threadIdx.x; i < gridDim.x; i += exact_threads) part.merge(load_fresh(parts + i));
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += rest_threads) part.merge(load_fresh(parts + i));
     part = merge_block(part, warp_parts.data());
     if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
 }
 
+/// The exact sum of a block.
+struct ExactPart {
+    std::int64_t digit[superaccumulator_digits];
+    double special;
+};
+
+/// The sums of all threads, then of all blocks by the last one.
 template <Reduction reduction, class T>
-__device__ void reduce_exactly(const Operands<T>& in, Superaccumulator* parts, Counters* counters, T* result) {
-    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * exact_threads;
-    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * exact_threads + threadIdx.x;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    Superaccumulator sum;
-    for (std::int64_t i = thread; i < in.n; i += threads) {
+__device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters* counters, T* result) {
+    __shared__ WarpDigits digits;
+    const int thread = static_cast<int>(threadIdx.x);
+    ThreadSuperaccumulator sum = digits.thread_sum();
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rest_threads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + thread; i < in.n; i += step) {
         if constexpr (reduction == Reduction::sum)
             sum.add(double{in.x[i]});
         else
             sum.add_product(in.x[i], reduction == Reduction::dot ? in.y[i] : in.x[i]);
     }
-    sum = merge_lanes(sum, warp_size);
-    if (lane == 0) parts[thread / warp_size] = sum;
-    if (!block_comes_last(&counters->arrived_again, gridDim.x) || threadIdx.x >= warp_size) return;
-    sum = Superaccumulator();
-    for (std::int64_t i = lane; i < threads / warp_size; i += warp_size) sum.merge(load_fresh(parts + i));
-    sum = merge_lanes(sum, warp_size);
-    if (lane == 0) *result = reduction == Reduction::norm2 ? sum.sqrt_result<T>() : sum.result<T>();
+    const ThreadSuperaccumulator block_sum = digits.collected(sum);
+    ExactPart& part = parts[blockIdx.x];
+    for (int k = thread; k < superaccumulator_digits; k += rest_threads) part.digit[k] = digits.digit[k * warp_size];
+    if (thread == 0) part.special = block_sum.special();
+    if (!warp_comes_last(&counters->arrived_again, gridDim.x)) return;
+
+    double special = 0;
+    for (unsigned i = 0; i < gridDim.x; ++i) special = add_rn(special, __ldcg(&parts[i].special));
+    digits.set_first([&](int k) {
+        std::int64_t total = 0;
+        for (unsigned i = 0; i < gridDim.x; ++i) total += __ldcg(reinterpret_cast<const long long*>(&parts[i].digit[k]));
+        return total;
+    });
+    if (thread != 0) return;
+    const ThreadSuperaccumulator all(StridedDigits<warp_size>{digits.digit}, special);
+    *result = reduction == Reduction::norm2 ? all.template sqrt_result<T>() : all.template result<T>();
 }
 
 /// The second pass, which ends at once where the first one found the result.
 template <Reduction reduction, class A, class T>
-__global__ void __launch_bounds__(exact_threads)
-    reduce_rest(Operands<T> in, Part<A>* parts, Superaccumulator* exact_parts, Counters* counters, T* result) {
+__global__ void __launch_bounds__(rest_threads)
+    reduce_rest(Operands<T> in, Part<A>* parts, ExactPart* exact_parts, Counters* counters, T* result) {
     wait_for_former_kernel();
     const Rest rest = counters->rest;
     if constexpr (is_filter<A>) {
@@ -262,7 +279,7 @@ struct Reducer::Workspace {
     int multiprocessors;
     bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
     DeviceArray<Part<FilteredTriple<double>>> parts;  ///< the largest of its kind
-    DeviceArray<Superaccumulator> exact_parts;
+    DeviceArray<ExactPart> exact_parts;
     DeviceArray<Counters> counters;
 
     explicit Workspace(int on_device)
@@ -270,7 +287,7 @@ struct Reducer::Workspace {
           multiprocessors(describe(on_device).multiprocessors),
           overlapping(describe(on_device).compute_capability >= 90),
           parts(on_device, most_blocks, "partial sums"),
-          exact_parts(on_device, multiprocessors * exact_threads / warp_size, "exact partial sums"),
+          exact_parts(on_device, most_rest_blocks, "exact partial sums"),
           counters(on_device, 1, "counters of a reduction") {
         counters.fill_with_zeros();
         synchronize(device, nullptr);
@@ -289,8 +306,8 @@ struct Reducer::Workspace {
         reduce_all<reduction, A, T><<<blocks, reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
         check_launch("reduce_all");
         if constexpr (is_filter<A> || reduction == Reduction::norm2) {
-            launch_after(overlapping, reduce_rest<reduction, A, T>, multiprocessors, exact_threads, stream, "reduce_rest", in,
-                         its_parts, exact_parts.data(), counters.data(), result);
+            launch_after(overlapping, reduce_rest<reduction, A, T>, std::min(6 * multiprocessors, most_rest_blocks),
+                         rest_threads, stream, "reduce_rest", in, its_parts, exact_parts.data(), counters.data(), result);
         }
     }
 

@@ -1,4 +1,5 @@
 #include "check.cuh"
+#include "exact.cuh"
 #include "spmv_adaptive.cuh"
 #include "spmv_general.cuh"
 #include "spmv_long_rows.cuh"
@@ -50,43 +51,46 @@ struct OpenCounters {
     unsigned former;    ///< the count of the product before
 };
 
-constexpr int exact_threads = 32;
-
-/// One thread a row, long rows by whole warps: the rows left open, by the superaccumulator. Leaves the counters as they were.
+/// The rows left open, by superaccumulators: one thread a row, long rows by all threads. Leaves the counters as they were.
 template <class T, class Offset>
-__global__ void __launch_bounds__(exact_threads)
+__global__ void __launch_bounds__(warp_size)
     round_open_rows(CsrRows<T, Offset> rows, RowTask<T> task, const Offset* open, OpenCounters* counters) {
-    constexpr Offset shared_by_a_warp = 512;
+    __shared__ WarpDigits digits;
+    constexpr Offset longest_by_a_thread = 512;
     wait_for_former_kernel();
     const unsigned count = *const_cast<volatile unsigned*>(&counters->count);
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const auto sum_and_store = [&](Offset row, Offset first, Offset step, bool together) {
-        Superaccumulator total;
+    const unsigned thread = threadIdx.x;
+    const auto add_entries = [&](ThreadSuperaccumulator& sum, Offset row, Offset first, Offset step) {
         for (Offset k = rows.offsets[row] + first; k < rows.offsets[row + 1]; k += step) {
-            total.add_product(rows.values[k], task.x[rows.columns[k]]);
-            if (task.x_low != nullptr) total.add_product(rows.values[k], task.x_low[rows.columns[k]]);
+            sum.add_product(rows.values[k], task.x[rows.columns[k]]);
+            if (task.x_low != nullptr) sum.add_product(rows.values[k], task.x_low[rows.columns[k]]);
         }
-        if (together) total = merge_lanes(total, warp_size);
-        if (together && lane != 0) return;
-        if (task.alpha != T(1)) total.multiply(task.alpha);
-        if (task.beta != T(0)) total.add_product(task.beta, task.y_in[row]);
-        task.y[row] = total.result<T>();
     };
-    const unsigned step = gridDim.x * exact_threads;
-    for (unsigned first = blockIdx.x * exact_threads + threadIdx.x - lane; first < count; first += step) {
-        const bool inside = first + lane < count;
-        const Offset row = inside ? open[first + lane] : 0;
+    const auto finish = [&](ThreadSuperaccumulator& sum, Offset row) {
+        if (task.alpha != T(1)) sum.multiply(task.alpha);
+        if (task.beta != T(0)) sum.add_product(task.beta, task.y_in[row]);
+        task.y[row] = sum.template result<T>();
+    };
+    for (unsigned first = blockIdx.x * warp_size; first < count; first += gridDim.x * warp_size) {
+        const bool inside = first + thread < count;
+        const Offset row = inside ? open[first + thread] : 0;
         const Offset length = inside ? rows.offsets[row + 1] - rows.offsets[row] : 0;
-        unsigned long_rows = __ballot_sync(0xFFFFFFFFu, length > shared_by_a_warp);
-        if (inside && length <= shared_by_a_warp) sum_and_store(row, 0, 1, false);
-        __syncwarp();
+        if (inside && length <= longest_by_a_thread) {
+            ThreadSuperaccumulator sum = digits.thread_sum();
+            add_entries(sum, row, 0, 1);
+            finish(sum, row);
+        }
+        unsigned long_rows = __ballot_sync(0xFFFFFFFFu, length > longest_by_a_thread);
         for (; long_rows != 0; long_rows &= long_rows - 1) {
-            const Offset shared_row = __shfl_sync(0xFFFFFFFFu, row, __ffs(static_cast<int>(long_rows)) - 1);
-            sum_and_store(shared_row, lane, warp_size, true);
+            const Offset long_row = __shfl_sync(0xFFFFFFFFu, row, __ffs(static_cast<int>(long_rows)) - 1);
+            ThreadSuperaccumulator sum = digits.thread_sum();
+            add_entries(sum, long_row, static_cast<Offset>(thread), warp_size);
+            ThreadSuperaccumulator all = digits.collected(sum);
+            if (thread == 0) finish(all, long_row);
             __syncwarp();
         }
     }
-    if (block_comes_last(&counters->finished, gridDim.x) && threadIdx.x == 0) {
+    if (warp_comes_last(&counters->finished, gridDim.x) && thread == 0) {
         counters->former = count;
         counters->count = 0;
     }
@@ -281,7 +285,7 @@ struct SpmvPlan<T>::Analysis {
         else
             launch_adaptive<A, true>(p, task, stream);
         if constexpr (is_filter<A>)
-            launch_after(overlapping, round_open_rows<T, Offset>, 2 * multiprocessors, exact_threads, stream, "round_open_rows",
+            launch_after(overlapping, round_open_rows<T, Offset>, 4 * multiprocessors, warp_size, stream, "round_open_rows",
                          p.rows, task, p.open_rows.data(), counters.data());
     }
 };

@@ -6,6 +6,24 @@
 
 namespace solver {
 
+/// How many digits a Superaccumulator has.
+inline constexpr int superaccumulator_digits = 121;
+
+/// Digits in memory of their own.
+struct OwnDigits {
+    SOLVER_HD std::int64_t& operator[](int k) noexcept { return digit[k]; }
+    SOLVER_HD std::int64_t operator[](int k) const noexcept { return digit[k]; }
+    std::int64_t digit[superaccumulator_digits] = {};
+};
+
+/// Digits in somebody else's memory, zeros at first, every `stride` numbers one: side by side for the threads of a warp, which
+/// may then touch any digit without getting into each other's way.
+template <int stride>
+struct StridedDigits {
+    SOLVER_HD std::int64_t& operator[](int k) const noexcept { return first[k * stride]; }
+    std::int64_t* first;
+};
+
 /// Holds sum x_i + sum a_i b_i as an exact number, in any order and any merge tree; `result` rounds it once. Integer arithmetic
 /// only, hence the same on every machine.
 ///
@@ -20,8 +38,25 @@ namespace solver {
 /// any double, then plus any 2^63 products, fit: 2^(2048 + 63 + 1024) + 2^(2048 + 63) < 2^3161, and 2^(-2148 - 1074) > 2^-3262.
 ///
 /// Inf and NaN are kept apart from V: a NaN, Inf - Inf or 0 Inf gives the canonical NaN; Inf or -Inf alone gives itself.
-class Superaccumulator {
+template <class Digits>
+class BasicSuperaccumulator {
 public:
+    BasicSuperaccumulator() = default;
+
+    /// Of digits found elsewhere, below 2^62 in magnitude, and the sum of what was not finite.
+    SOLVER_HD explicit BasicSuperaccumulator(const Digits& digits, double special = 0) noexcept
+        : digit_(digits), special_(special), pending_(endurance) {}
+
+    /// Takes the other's V, in its own memory.
+    template <class OtherDigits>
+    requires(!std::is_same_v<OtherDigits, Digits>) SOLVER_HD_COLD BasicSuperaccumulator& operator=(
+        const BasicSuperaccumulator<OtherDigits>& other) noexcept {
+        for (int k = 0; k < digits; ++k) digit_[k] = other.digit_[k];
+        special_ = other.special_;
+        pending_ = other.pending_;
+        return *this;
+    }
+
     /// V += x. Floats are promoted exactly.
     SOLVER_HD void add(double x) noexcept {
         const Parts p(x);
@@ -55,7 +90,7 @@ public:
     }
 
     /// V += the other V.
-    SOLVER_HD_COLD void merge(const Superaccumulator& other) noexcept {
+    SOLVER_HD_COLD void merge(const BasicSuperaccumulator& other) noexcept {
         if (pending_ + other.pending_ + 1 > endurance) carry();  // what is carried counts as one more term
         for (int k = 0; k < digits; ++k) digit_[k] += other.digit_[k];
         pending_ += other.pending_ + 1;
@@ -67,11 +102,11 @@ public:
     SOLVER_HD_COLD void multiply(double alpha) noexcept {
         if (!is_finite(alpha) || special_ != 0) {
             const double v = special_ != 0 ? special_ : sign();
-            *this = Superaccumulator();
+            *this = BasicSuperaccumulator<OwnDigits>();
             return add_special(mul_rn(v, alpha));
         }
         carry();
-        Superaccumulator product;
+        BasicSuperaccumulator<OwnDigits> product;
         const Parts p = Parts::of_any(alpha);
         const std::int64_t m = with_sign(p.significand, p.sign);
         for (int k = 0; k < digits && m != 0; ++k) {
@@ -119,12 +154,20 @@ public:
         return v.is_zero() ? 0 : (v.negative ? -1 : 1);
     }
 
+    /// Leaves at most 2^52 + 2^11 in magnitude in every digit but the last, so that the digits of 1000 such sums may be
+    /// added.
+    SOLVER_HD_COLD void resolve_carries() noexcept { carry(); }
+
+    SOLVER_HD double special() const noexcept { return special_; }  ///< 0, Inf, -Inf or NaN: the sum of all that was not finite
+
 private:
+    template <class>
+    friend class BasicSuperaccumulator;
     __extension__ typedef __int128 Int128;
     __extension__ typedef unsigned __int128 Uint128;
 
     static constexpr int digit_bits = 53;
-    static constexpr int digits = 121;
+    static constexpr int digits = superaccumulator_digits;
     static constexpr int endurance = 1021;  // 2^52 + 2^11 (carried) + 1022 2^53 (one more by merge) + 2^52 (carry) < 2^63
     static constexpr int eta_exponent = 1074;
     static constexpr int unit_position = 3262;                            // of the bit of weight 1; even, for the square root
@@ -174,7 +217,7 @@ private:
 
     /// |V| with digits in [0, 2^53) between low and high (low > high for zero), and its sign.
     struct Magnitude {
-        SOLVER_HD explicit Magnitude(const Superaccumulator& a) noexcept {
+        SOLVER_HD explicit Magnitude(const BasicSuperaccumulator& a) noexcept {
             high = digits - 1;
             while (high >= 0 && a.digit_[high] == 0) --high;
             while (low < high && a.digit_[low] == 0) ++low;
@@ -186,7 +229,7 @@ private:
             while (high >= low && digit[high] == 0) --high;
         }
 
-        SOLVER_HD std::int64_t resolve(const Superaccumulator& a, std::int64_t sign) noexcept {
+        SOLVER_HD std::int64_t resolve(const BasicSuperaccumulator& a, std::int64_t sign) noexcept {
             std::int64_t carry = 0;
             for (int k = low; k <= high; ++k) {
                 const std::int64_t v = sign * a.digit_[k] + carry;
@@ -316,9 +359,11 @@ private:
         return root;
     }
 
-    std::int64_t digit_[digits] = {};
+    Digits digit_{};
     double special_ = 0;  ///< 0, Inf, -Inf or NaN: the sum of all that was not finite
     std::int32_t pending_ = 0;
 };
+
+using Superaccumulator = BasicSuperaccumulator<OwnDigits>;
 
 }  // namespace solver
