@@ -234,12 +234,28 @@ __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters
     __shared__ WarpDigits digits;
     const int thread = static_cast<int>(threadIdx.x);
     ThreadSuperaccumulator sum = digits.thread_sum();
+    constexpr int batch = 8;  // loads that overlap
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rest_threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + thread; i < in.n; i += step) {
-        if constexpr (reduction == Reduction::sum)
-            sum.add(double{in.x[i]});
-        else
-            sum.add_product(in.x[i], reduction == Reduction::dot ? in.y[i] : in.x[i]);
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + thread; i < in.n; i += batch * step) {
+        T x[batch];
+        T y[batch];
+#pragma unroll
+        for (int j = 0; j < batch; ++j) {
+            const bool inside = i + j * step < in.n;
+            x[j] = inside ? in.x[i + j * step] : T(0);
+            if constexpr (reduction == Reduction::dot) y[j] = inside ? in.y[i + j * step] : T(0);
+        }
+        for (int j = 0; j < batch; ++j) {
+            if constexpr (reduction == Reduction::sum)
+                sum.add(double{x[0]});
+            else
+                sum.add_product(x[0], reduction == Reduction::dot ? y[0] : x[0]);
+#pragma unroll
+            for (int next = 1; next < batch; ++next) {  // registers cannot be indexed
+                x[next - 1] = x[next];
+                y[next - 1] = y[next];
+            }
+        }
     }
     const ThreadSuperaccumulator block_sum = digits.collected(sum);
     ExactPart& part = parts[blockIdx.x];
@@ -248,9 +264,11 @@ __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters
     if (!warp_comes_last(&counters->arrived_again, gridDim.x)) return;
 
     double special = 0;
-    for (unsigned i = 0; i < gridDim.x; ++i) special = add_rn(special, __ldcg(&parts[i].special));
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += rest_threads) special = add_rn(special, __ldcg(&parts[i].special));
+    for (int mask = warp_size / 2; mask > 0; mask /= 2) special = add_rn(special, __shfl_xor_sync(0xFFFFFFFFu, special, mask));
     digits.set_first([&](int k) {
         std::int64_t total = 0;
+#pragma unroll 16
         for (unsigned i = 0; i < gridDim.x; ++i) total += __ldcg(reinterpret_cast<const long long*>(&parts[i].digit[k]));
         return total;
     });

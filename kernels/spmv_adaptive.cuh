@@ -16,7 +16,7 @@ inline constexpr int adaptive_threads = 256;
 inline constexpr int tile_work = 1024;
 inline constexpr int segment_entries = 2048;  ///< at least
 inline constexpr int blocks_a_row = 1024;     ///< at most
-inline constexpr int row_work_a_lane = 32;    ///< entries; longer rows get a warp
+inline constexpr int row_work_a_lane = 16;    ///< entries; longer rows get a warp
 
 /// The short rows of a tile, adjacent.
 template <class Offset>
