@@ -22,6 +22,9 @@ void check_options(const BicgstabOptions& options) {
         throw InvalidArgument(fmt::format("bicgstab: the tolerance is {}, but must be positive", options.tolerance));
     if (options.max_iterations < 0)
         throw InvalidArgument(fmt::format("bicgstab: max_iterations is {}, but must not be negative", options.max_iterations));
+    if (options.callback_interval < 1)
+        throw InvalidArgument(
+            fmt::format("bicgstab: callback_interval is {}, but must be positive", options.callback_interval));
 }
 
 template <class T>
@@ -57,8 +60,9 @@ auto column_of(Matrix& matrix, std::int64_t column) {
 template <class B>
 class Column {
 public:
-    Column(B backend, std::span<const typename B::Wide> initial, const BicgstabOptions& options, std::int64_t number)
-        : backend_(std::move(backend)), solve_(backend_, options, number), task_(solve_.run(initial)) {
+    Column(B backend, std::span<const typename B::Wide> initial, const BicgstabOptions& options, const Pauses& pauses,
+           std::int64_t number)
+        : backend_(std::move(backend)), solve_(backend_, options, pauses, number), task_(solve_.run(initial)) {
         task_.start(stack_);
     }
     Column(const Column&) = delete;  // its parts refer to one another
@@ -130,13 +134,13 @@ std::string_view to_string(SolveStatus status) {
 
 template <class T>
 std::vector<SolveResult> run_bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const Unknown<T>> unknowns,
-                                      const BicgstabOptions& options) {
+                                      const BicgstabOptions& options, const Pauses& pauses) {
     const cpu::FloatingPointGuard guard;
     SharedProducts<T> products(a);
     std::deque<Column<CpuSolverBackend<T>>> columns;
     for (const Unknown<T>& unknown : unknowns)
         columns.emplace_back(CpuSolverBackend<T>(products, m, unknown.b, !unknown.x_low.empty(), options.accuracy), unknown.x,
-                             options, std::ssize(columns));
+                             options, pauses, std::ssize(columns));
     auto results = solve_together(columns, [&] { products.run(); });
     for (std::size_t i = 0; i < unknowns.size(); ++i) {
         const auto& [x, low] = columns[i].solution();
@@ -148,14 +152,14 @@ std::vector<SolveResult> run_bicgstab(const SpmvPlan<T>& a, const Preconditioner
 
 std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
                                       const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
-                                      const BicgstabOptions& options) {
+                                      const BicgstabOptions& options, const Pauses& pauses) {
     const cpu::FloatingPointGuard guard;
     check_rounded(a.matrix(), a_single.matrix());
     SharedProducts<double> residuals(a);
     SharedProducts<float> products(a_single);
     std::deque<Column<CpuMixedBackend>> columns;
     for (const Unknown<double>& unknown : unknowns)
-        columns.emplace_back(CpuMixedBackend(residuals, products, m, unknown.b, options.accuracy), unknown.x, options,
+        columns.emplace_back(CpuMixedBackend(residuals, products, m, unknown.b, options.accuracy), unknown.x, options, pauses,
                              std::ssize(columns));
     auto results = solve_together(columns, [&] {
         residuals.run();
@@ -197,24 +201,24 @@ template <class T>
 SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                      const BicgstabOptions& options) {
     const Unknown<T> unknown = checked_unknown(a, b, x, x_low, options);
-    return std::move(run_bicgstab<T>(a, m, std::span(&unknown, 1), options).front());
+    return std::move(run_bicgstab<T>(a, m, std::span(&unknown, 1), options, pauses_of(options)).front());
 }
 
 template <class T>
 std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
                                   DenseMatrix<T>* x_low, const BicgstabOptions& options) {
-    return run_bicgstab<T>(a, m, checked_unknowns(a, b, x, x_low, options), options);
+    return run_bicgstab<T>(a, m, checked_unknowns(a, b, x, x_low, options), options, pauses_of(options));
 }
 
 SolveResult bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
                      std::span<const double> b, std::span<double> x, const BicgstabOptions& options) {
     const Unknown<double> unknown = checked_unknown(a, b, x, {}, options);
-    return std::move(run_bicgstab(a, a_single, m, std::span(&unknown, 1), options).front());
+    return std::move(run_bicgstab(a, a_single, m, std::span(&unknown, 1), options, pauses_of(options)).front());
 }
 
 std::vector<SolveResult> bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
                                   const DenseMatrix<double>& b, DenseMatrix<double>& x, const BicgstabOptions& options) {
-    return run_bicgstab(a, a_single, m, checked_unknowns<double>(a, b, x, nullptr, options), options);
+    return run_bicgstab(a, a_single, m, checked_unknowns<double>(a, b, x, nullptr, options), options, pauses_of(options));
 }
 
 template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,
@@ -226,9 +230,9 @@ template std::vector<Unknown<float>> checked_unknowns(const SpmvPlan<float>&, co
 template std::vector<Unknown<double>> checked_unknowns(const SpmvPlan<double>&, const DenseMatrix<double>&,
                                                        DenseMatrix<double>&, DenseMatrix<double>*, const BicgstabOptions&);
 template std::vector<SolveResult> run_bicgstab(const SpmvPlan<float>&, const Preconditioner<float>&,
-                                               std::span<const Unknown<float>>, const BicgstabOptions&);
+                                               std::span<const Unknown<float>>, const BicgstabOptions&, const Pauses&);
 template std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>&, const Preconditioner<double>&,
-                                               std::span<const Unknown<double>>, const BicgstabOptions&);
+                                               std::span<const Unknown<double>>, const BicgstabOptions&, const Pauses&);
 template SolveResult bicgstab(const SpmvPlan<float>&, const Preconditioner<float>&, std::span<const float>, std::span<float>,
                               std::span<float>, const BicgstabOptions&);
 template SolveResult bicgstab(const SpmvPlan<double>&, const Preconditioner<double>&, std::span<const double>,

@@ -456,6 +456,9 @@ TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
         EXPECT_EQ(stopped.result.status, SolveStatus::iteration_limit);
         EXPECT_EQ(stopped.result.iterations, 5);
         EXPECT_NEAR(true_residual(problem, stopped) / stopped.result.relative_residual, 1, 1e-6);
+
+        options.callback_interval = 4;
+        EXPECT_EQ(solve(problem, options).result.iterations, 8);
     }
 }
 

@@ -41,7 +41,9 @@ struct BicgstabOptions {
     double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
     std::int64_t max_iterations = 10000;
     std::function<bool(const Iteration&)> callback =
-        {};  ///< after every iteration; false stops. Called from the solving thread.
+        {};                              ///< told of every iteration; false stops. Called from the solving thread.
+    std::int64_t callback_interval = 1;  ///< the callback's answer counts after every so many iterations, which a GPU makes
+                                         ///< without a stop in between
     bool keep_history = false;
 };
 

@@ -2,6 +2,8 @@
 
 /// How far the recursive residual may have drifted from the true one.
 
+#include "solver/numeric/rounding.hpp"
+
 #include <cmath>
 
 namespace solver {
@@ -18,15 +20,15 @@ public:
     explicit ResidualDrift(double unit_roundoff) : u_(unit_roundoff), tolerated_(32 * std::sqrt(unit_roundoff)) {}
 
     /// r is the true residual of x, rounded. `x_terms` estimates || |A| |x| ||, 0 where x is a pair.
-    void reset(double r_norm, double x_terms) {
-        initial_ = deviation_ = u_ * (r_norm + x_terms);
+    SOLVER_HD void reset(double r_norm, double x_terms) noexcept {
+        initial_ = deviation_ = mul_rn(u_, add_rn(r_norm, x_terms));
         was_small_ = true;
     }
 
     /// One step was made. Returns whether r is to be replaced.
-    bool step(double z_terms, double r_terms, double r_norm) {
-        deviation_ += u_ * (z_terms + r_terms);
-        const bool small = deviation_ <= tolerated_ * r_norm || deviation_ <= 1.1 * initial_;
+    SOLVER_HD bool step(double z_terms, double r_terms, double r_norm) noexcept {
+        deviation_ = add_rn(deviation_, mul_rn(u_, add_rn(z_terms, r_terms)));
+        const bool small = deviation_ <= mul_rn(tolerated_, r_norm) || deviation_ <= mul_rn(1.1, initial_);
         const bool due = was_small_ && !small;
         was_small_ = small;
         return due;

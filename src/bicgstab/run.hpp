@@ -2,6 +2,7 @@
 
 /// BiCGStab for any number of right-hand sides, arguments checked.
 
+#include "bicgstab/pauses.hpp"
 #include "solver/bicgstab.hpp"
 
 #include <cstdint>
@@ -20,10 +21,10 @@ struct Unknown {
 
 template <class T>
 std::vector<SolveResult> run_bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const Unknown<T>> unknowns,
-                                      const BicgstabOptions& options);
+                                      const BicgstabOptions& options, const Pauses& pauses);
 std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
                                       const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
-                                      const BicgstabOptions& options);
+                                      const BicgstabOptions& options, const Pauses& pauses);
 
 /// What the public functions check, and the spans that they make.
 template <class T>

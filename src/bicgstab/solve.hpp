@@ -2,8 +2,9 @@
 
 /// Who watches the recursion of BiCGStab: verifies, replaces, restarts, ends.
 
-#include "bicgstab/drift.hpp"
-#include "bicgstab/recursion.hpp"
+#include "bicgstab/backend.hpp"
+#include "bicgstab/pauses.hpp"
+#include "bicgstab/step.hpp"
 #include "bicgstab/task.hpp"
 #include "solver/bicgstab.hpp"
 
@@ -35,7 +36,6 @@ namespace solver {
 template <SolverBackend B>
 class BicgstabSolve {
 public:
-    using Value = typename B::Value;
     using Vector = typename B::Vector;
     using Solution = typename B::Solution;
     using Wide = typename B::Wide;
@@ -45,18 +45,17 @@ public:
     static constexpr int max_fruitless = 12;
 
     /// `column` only marks the records.
-    BicgstabSolve(B& backend, const BicgstabOptions& options, std::int64_t column)
+    BicgstabSolve(B& backend, const BicgstabOptions& options, const Pauses& pauses, std::int64_t column)
         : backend_(backend),
           options_(options),
+          pauses_(pauses),
           column_(column),
           replaces_(options.accuracy != Accuracy::fast || holds_x_wider),
-          recursion_(backend),
+          weights_(replaces_ ? backend.column_norms() : Vector()),
+          recursion_(backend, replaces_ ? &weights_ : nullptr),
           residual_(backend.residual_vector()),
           x_(backend.solution()),
-          best_(backend.solution()),
-          drift_(unit_roundoff<Value>) {
-        if (replaces_) weights_ = backend.column_norms();
-    }
+          best_(backend.solution()) {}
 
     /// From the initial guess to the best x found.
     Task<SolveResult> run(std::span<const Wide> initial) {
@@ -79,35 +78,43 @@ public:
     const Solution& solution() const { return best_; }
 
 private:
-    enum class Reason { none, claim, drift, progress, breakdown, non_finite, last };
-
-    static constexpr bool holds_x_wider = !std::is_same_v<Value, Wide>;
+    static constexpr bool holds_x_wider = !std::is_same_v<typename B::Value, Wide>;
 
     Task<SolveResult> iterate(bool wanted) {
-        while (wanted && result_.iterations < options_.max_iterations) {
-            const StepEnd end = co_await recursion_.step(target());
+        std::int64_t pause = wanted ? pauses_(0) : 0;
+        while (result_.iterations < options_.max_iterations && (wanted || result_.iterations < pause)) {
+            const std::int64_t steps = std::min(pause, options_.max_iterations) - result_.iterations;
+            const double progress = scale_ * best_norm_ / progress_factor;
+            const Stretch stretch = co_await recursion_.advance({target(), progress, steps});
             verified_ = false;
-            result_.recursive_residual = relative(recursion_.r_norm() / scale_);
-            Iteration record{++result_.iterations, result_.recursive_residual, -1, false, column_};
-            const std::optional<SolveStatus> status = co_await decide(end, record);
-            wanted = report(record);
+            const std::span<const double> norms = recursion_.norms();
+            for (const double norm : norms.first(norms.size() - 1)) wanted = report(next_record(norm)) && wanted;
+            Iteration record = next_record(norms.back());
+            const std::optional<SolveStatus> status = co_await decide(stretch, record);
+            wanted = report(record) && wanted;
             if (status) co_return finish(*status);
+            if (result_.iterations == pause && wanted) pause = pauses_(pause);
         }
         if (!verified_) co_await verify();
         co_return finish(meets_tolerance(best_norm_) ? SolveStatus::converged : SolveStatus::iteration_limit);
     }
 
-    Task<std::optional<SolveStatus>> decide(StepEnd end, Iteration& record) {
-        const Reason reason = reason_to_verify(end);
+    Iteration next_record(double r_norm) {
+        result_.recursive_residual = relative(r_norm / scale_);
+        return {++result_.iterations, result_.recursive_residual, -1, false, column_};
+    }
+
+    Task<std::optional<SolveStatus>> decide(const Stretch& stretch, Iteration& record) {
+        const Reason reason = or_last(stretch.reason);
         if (reason == Reason::none) co_return std::nullopt;
         const double norm = co_await verify();
         record.true_residual = relative(norm);
         if (meets_tolerance(norm)) co_return SolveStatus::converged;
         if (reason == Reason::last) co_return std::nullopt;
         const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
-        const double promised = broke ? 0 : recursion_.r_norm() / scale_;
+        const double promised = broke ? 0 : recursion_.norms().back() / scale_;
         if (!fruitful(promised)) co_return broke ? broken(reason) : SolveStatus::stagnated;
-        const bool begins = broke || end == StepEnd::half || !(norm <= restart_factor * promised);
+        const bool begins = broke || stretch.end == StepEnd::half || !(norm <= restart_factor * promised);
         record.replaced = !broke && (begins || replaces_ || reason == Reason::claim);
         result_.restarts += broke;
         result_.replacements += record.replaced;
@@ -118,18 +125,10 @@ private:
         co_return std::nullopt;
     }
 
-    Reason reason_to_verify(StepEnd end) {
-        if (end == StepEnd::breakdown) return Reason::breakdown;
-        if (end == StepEnd::non_finite) return Reason::non_finite;
-        if (recursion_.r_norm() <= target()) return Reason::claim;
-        if (drifted()) return Reason::drift;
-        if (result_.iterations == options_.max_iterations) return Reason::last;
-        return recursion_.r_norm() <= scale_ * best_norm_ / progress_factor ? Reason::progress : Reason::none;
-    }
-
-    bool drifted() {
-        return replaces_ &&
-               drift_.step(recursion_.weighted_norm(weights_, recursion_.z), recursion_.terms(), recursion_.r_norm());
+    /// The last step is verified in any case, and nothing follows from it.
+    Reason or_last(Reason reason) const {
+        const bool last = result_.iterations == options_.max_iterations;
+        return last && (reason == Reason::none || reason == Reason::progress) ? Reason::last : reason;
     }
 
     /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in residual_.
@@ -188,7 +187,7 @@ private:
     /// r = scale * residual_, whose norm is given. Returns ||r||.
     double take_residual(double norm) {
         backend_.take(scale_, residual_, recursion_.r);
-        if (replaces_) drift_.reset(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
+        if (replaces_) recursion_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
         return scale_ * norm;
     }
 
@@ -209,14 +208,14 @@ private:
 
     B& backend_;
     const BicgstabOptions& options_;
+    const Pauses& pauses_;
     std::int64_t column_;
     bool replaces_;  ///< r, where it has drifted
-    Recursion<B> recursion_;
+    Vector weights_;
+    typename B::Recursion recursion_;
     typename B::Residual residual_;
     Solution x_;
     Solution best_;
-    Vector weights_;
-    ResidualDrift drift_;
     SolveResult result_;
     double b_norm_ = 0;
     double best_norm_ = 0;

@@ -2,6 +2,7 @@
 
 /// BiCGStab's backend on the processor.
 
+#include "bicgstab/recursion.hpp"
 #include "bicgstab/shared_products.hpp"
 #include "bicgstab/task.hpp"
 #include "column_norms.hpp"
@@ -112,6 +113,7 @@ class CpuSolverBackend : public CpuVectors<T> {
 
 public:
     using Vector = typename Base::Vector;
+    using Recursion = solver::Recursion<CpuSolverBackend>;
     using Wide = T;
     struct Solution {
         Vector x;
@@ -177,6 +179,7 @@ private:
 /// The recursion in float, with the matrix rounded to float; x, b and b - A x in double, with A itself.
 class CpuMixedBackend : public CpuVectors<float> {
 public:
+    using Recursion = solver::Recursion<CpuMixedBackend>;
     using Wide = double;
     using Solution = std::vector<double>;
     using Residual = std::vector<double>;

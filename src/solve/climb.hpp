@@ -90,7 +90,7 @@ private:
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
-            attempt.results = system.run(iterates_.chosen(left_), options_for(rung, max_iterations));
+            attempt.results = system.run(iterates_.chosen(left_), options_for(rung, max_iterations), pauses_for(rung));
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -129,6 +129,16 @@ private:
                    !(rung.on_track && pace[iteration.column].is_hopeless(iteration, options_.iteration.tolerance, rung.share));
         };
         return options;
+    }
+
+    /// The pace is judged after powers of two, the caller's callback asked as he wants.
+    Pauses pauses_for(const Rung& rung) const {
+        Pauses asked = pauses_of(options_.iteration);
+        if (!rung.on_track) return asked;
+        return [asked](std::int64_t iteration) {
+            const auto power = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(iteration) + 1));
+            return std::min(asked(iteration), power);
+        };
     }
 
     /// The first record of a later attempt is where the one before ended.

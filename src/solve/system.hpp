@@ -51,11 +51,12 @@ public:
             m_ = make_preconditioner<V>(kind, matrix(), options_.iteration.accuracy, a_.device(), options_.factors);
     }
 
-    std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const BicgstabOptions& options) const {
+    std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const BicgstabOptions& options,
+                                 const Pauses& pauses) const {
         if constexpr (is_mixed)
-            return run_bicgstab(a_, *rounded_plan_, *m_, unknowns, options);
+            return run_bicgstab(a_, *rounded_plan_, *m_, unknowns, options, pauses);
         else
-            return run_bicgstab<T>(a_, *m_, unknowns, options);
+            return run_bicgstab<T>(a_, *m_, unknowns, options, pauses);
     }
 
 private:
