@@ -1,30 +1,12 @@
 #pragma once
 
-/// Accumulators across the threads of a warp and of a block.
+/// What the kernels need of accumulators beyond what a user's kernels do; blocks that hand results to one another.
 
-#include "solver/accuracy.hpp"
-#include "solver/numeric/accumulators.hpp"
+#include "solver/cuda/accumulators.cuh"
 #include "solver/numeric/affine.hpp"
-#include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
 namespace solver::cuda {
-
-inline constexpr int warp_size = 32;
-
-/// The accumulator that keeps the promise of a mode for values of type T.
-template <class T, Accuracy accuracy>
-struct AccumulatorOf;
-template <class T>
-struct AccumulatorOf<T, Accuracy::fast> : std::type_identity<Plain<T>> {};
-template <>
-struct AccumulatorOf<double, Accuracy::compensated> : std::type_identity<Dot2<double>> {};
-template <>
-struct AccumulatorOf<float, Accuracy::compensated> : std::type_identity<FloatInDouble> {};
-template <>
-struct AccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredTriple<double>> {};
-template <>
-struct AccumulatorOf<float, Accuracy::exact> : std::type_identity<FilteredFloat> {};
 
 /// Calls work(std::type_identity<accumulator>()): where the run-time mode meets the templates.
 template <class T, class Work>
@@ -38,14 +20,6 @@ void with_accumulator(Accuracy accuracy, const Work& work) {
             return work(std::type_identity<typename AccumulatorOf<T, Accuracy::exact>::type>());
     }
 }
-
-/// Whether an accumulator may be unable to decide.
-template <class A>
-inline constexpr bool is_filter = false;
-template <class T>
-inline constexpr bool is_filter<FilteredTriple<T>> = true;
-template <>
-inline constexpr bool is_filter<FilteredFloat> = true;
 
 /// Whether it matters to an accumulator that products have an exact two_prod. Those of floats are exact in double.
 template <class A>
@@ -62,50 +36,6 @@ __device__ inline bool product_is_exact(double a, double b, double product) {
 
 /// Additions in one chain of one thread; what keeps h <= 1024.
 inline constexpr int chain_length = 256;
-
-template <class A>
-__device__ __forceinline__ A shuffle_xor(const A& a, int mask) {
-    static_assert(sizeof(A) % 4 == 0);
-    constexpr int words = sizeof(A) / 4;
-    unsigned word[words];
-    __builtin_memcpy(word, &a, sizeof(A));
-#pragma unroll
-    for (int i = 0; i < words; ++i) word[i] = __shfl_xor_sync(0xFFFFFFFFu, word[i], mask);
-    A other;
-    __builtin_memcpy(&other, word, sizeof(A));
-    return other;
-}
-
-/// The sums over `width` adjacent lanes, a power of two, in each of them. All lanes of the warp take part.
-template <class A>
-__device__ __forceinline__ A merge_lanes(A sum, int width) {
-    for (int mask = width / 2; mask > 0; mask /= 2) sum.merge(shuffle_xor(sum, mask));
-    return sum;
-}
-
-/// The sum over all threads of a block, in every thread of the first warp. `shared` holds one A a warp.
-template <class A>
-__device__ A merge_block(A sum, A* shared) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const int warps = static_cast<int>(blockDim.x) / warp_size;
-    sum = merge_lanes(sum, warp_size);
-    if (lane == 0) shared[warp] = sum;
-    __syncthreads();
-    if (warp == 0) {
-        sum = shared[lane < warps ? lane : 0];
-        if (lane >= warps) sum = A();
-        sum = merge_lanes(sum, warp_size);
-    }
-    return sum;
-}
-
-/// Memory for objects that have constructors.
-template <class A, int count>
-struct Shared {
-    alignas(16) unsigned char bytes[count * sizeof(A)];
-    __device__ A* data() { return reinterpret_cast<A*>(bytes); }
-};
 
 /// Lets the next kernel of the stream be launched while this one runs, where it was launched so (launch_after); it waits for
 /// the results with wait_for_former_kernel.

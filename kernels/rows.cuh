@@ -3,7 +3,7 @@
 /// How kernels read stored rows, and what every row ends with.
 
 #include "accumulators.cuh"
-#include "cuda.hpp"
+#include "solver/cuda.hpp"
 
 namespace solver::cuda {
 

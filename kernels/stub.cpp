@@ -1,4 +1,4 @@
-#include "cuda.hpp"
+#include "solver/cuda.hpp"
 
 namespace solver::cuda {
 namespace {

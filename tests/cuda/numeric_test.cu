@@ -5,7 +5,7 @@
 #include "solver/numeric/self_test.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "solver/reduce.hpp"
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "solver/spmv.hpp"
-#include "kernels/cuda.hpp"
 #include "matrices/generators.hpp"
+#include "solver/cuda.hpp"
 
 #include <gtest/gtest.h>
 

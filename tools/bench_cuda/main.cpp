@@ -3,7 +3,7 @@
 // One line of CSV a measurement: medians over graph replays of several calls each; GB/s counts every input once and every
 // output once. Errors are against the CPU's exact results, whose bits `exact` must have.
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 #include "matrices/generators.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/reduce.hpp"

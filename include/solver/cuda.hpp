@@ -24,8 +24,9 @@ namespace solver::cuda {
 /// cudaStream_t; nullptr is the default stream.
 using Stream = CUstream_st*;
 
-/// Kernels given a gate do nothing unless the stage, a number below 32 in the device's memory, is one of the mask's bits when they
-/// begin. So a chain of kernels can be put on a stream once and decide on the device which of its links work. The default is open.
+/// Kernels given a gate do nothing unless the stage, a number below 32 in the device's memory, is one of the mask's bits when
+/// they begin. So a chain of kernels can be put on a stream once and decide on the device which of its links work. The default
+/// is open.
 struct Gate {
     const std::int32_t* stage = nullptr;
     std::uint32_t mask = ~std::uint32_t{0};
