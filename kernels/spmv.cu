@@ -40,24 +40,26 @@ __global__ void narrow(const std::int64_t* wide, std::int32_t* offsets, std::int
 
 /// alpha == 0: y = beta y_in
 template <class T>
-__global__ void scale(std::int64_t n, RowTask<T> task) {
+__global__ void scale(std::int64_t n, RowTask<T> task, Gate gate) {
+    if (!is_open(gate)) return;
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) task.y[i] = task.beta == T(0) ? T(0) : canonical(mul_rn(task.beta, task.y_in[i]));
 }
 
 struct OpenCounters {
-    unsigned count;     ///< of rows left open
-    unsigned finished;  ///< blocks that have finished rounding them
-    unsigned former;    ///< the count of the product before
+    std::uint32_t count;  ///< of rows left open
+    unsigned finished;    ///< blocks that have finished rounding them
+    unsigned former;      ///< the count of the product before
 };
 
 /// The rows left open, by superaccumulators: one thread a row, long rows by all threads. Leaves the counters as they were.
 template <class T, class Offset>
 __global__ void __launch_bounds__(warp_size)
-    round_open_rows(CsrRows<T, Offset> rows, RowTask<T> task, const Offset* open, OpenCounters* counters) {
+    round_open_rows(CsrRows<T, Offset> rows, RowTask<T> task, const Offset* open, OpenCounters* counters, Gate gate) {
     __shared__ WarpDigits digits;
     constexpr Offset longest_by_a_thread = 512;
     wait_for_former_kernel();
+    if (!is_open(gate)) return;
     const unsigned count = *const_cast<volatile unsigned*>(&counters->count);
     const unsigned thread = threadIdx.x;
     const auto add_entries = [&](ThreadSuperaccumulator& sum, Offset row, Offset first, Offset step) {
@@ -188,13 +190,26 @@ void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream strea
     synchronize(a.device, stream);
 }
 
-/// Dynamic shared memory up to what the device has.
-template <class Kernel>
-void allow_shared_memory(Kernel kernel, std::size_t bytes) {
+template <class A, bool paired>
+std::size_t tile_bytes(int entries) {
+    return static_cast<std::size_t>(entries) * sizeof(typename A::Term) * (paired ? 2 : 1);
+}
+
+/// Dynamic shared memory for any tile. The largest have 2 tile_work entries, so that plans of one device agree.
+template <class T, class Offset>
+void allow_shared_memory() {
     constexpr std::size_t always_allowed = 48 << 10;
-    if (bytes > always_allowed)
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-              "cudaFuncSetAttribute", "shared memory of spmv");
+    const auto allow = [](auto kernel, std::size_t bytes) {
+        if (bytes > always_allowed)
+            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+                  "cudaFuncSetAttribute", "shared memory of spmv");
+    };
+    for (const Accuracy accuracy : all_accuracies)
+        with_accumulator<T>(accuracy, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            allow(multiply_adaptive<A, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+            allow(multiply_adaptive<A, true, T, Offset>, tile_bytes<A, true>(2 * tile_work));
+        });
 }
 
 }  // namespace
@@ -220,7 +235,10 @@ struct SpmvPlan<T>::Analysis {
             for (const Accuracy accuracy : all_accuracies)
                 shapes[static_cast<int>(accuracy)] = shape_for(a.rows, a.nonzeros, accuracy, std::is_same_v<T, double>);
         if (kernel == SpmvKernel::automatic) kernel = a.rows > 0 ? choose_kernel(p, a, stream) : SpmvKernel::general;
-        if (a.rows > 0 && kernel == SpmvKernel::adaptive) make_tiling(p, a, stream);
+        if (a.rows > 0 && kernel == SpmvKernel::adaptive) {
+            allow_shared_memory<T, Offset>();
+            make_tiling(p, a, stream);
+        }
         if (a.rows > 0 && kernel == SpmvKernel::general) {
             int least = 5;
             for (const Shape& shape : shapes) least = std::min(least, shape.log2_width);
@@ -238,55 +256,75 @@ struct SpmvPlan<T>::Analysis {
     }
 
     template <class A, int unroll, bool paired, class Offset>
-    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, int log2_width, Stream stream) const {
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, int log2_width, Stream stream, Gate gate) const {
         const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
         const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
                                          partial.data()};
         if (long_rows.count > 0) {
             multiply_long_rows<A, paired>
                 <<<blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads), long_row_threads, 0, stream>>>(
-                    p.rows, task, long_rows, open);
+                    p.rows, task, long_rows, open, gate);
             check_launch("multiply_long_rows");
         }
         launch_after(overlapping && long_rows.count > 0, multiply_general<A, unroll, paired, T, Offset>,
                      blocks_for(a.rows << log2_width, general_threads), general_threads, stream, "multiply_general", p.rows,
-                     task, log2_width, longest_short, open);
+                     task, log2_width, longest_short, open, gate);
     }
 
     template <class A, class Offset>
-    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream) const {
-        if (task.x_low != nullptr) return launch_general<A, 4, true>(p, task, shape.log2_width, stream);
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
+        if (task.x_low != nullptr) return launch_general<A, 4, true>(p, task, shape.log2_width, stream, gate);
         if (std::is_same_v<Offset, std::int64_t> || shape.unroll == 4)
-            return launch_general<A, 4, false>(p, task, shape.log2_width, stream);
+            return launch_general<A, 4, false>(p, task, shape.log2_width, stream, gate);
         if constexpr (std::is_same_v<Offset, std::int32_t>) {
-            if (shape.unroll == 2) return launch_general<A, 2, false>(p, task, shape.log2_width, stream);
-            return launch_general<A, 8, false>(p, task, shape.log2_width, stream);
+            if (shape.unroll == 2) return launch_general<A, 2, false>(p, task, shape.log2_width, stream, gate);
+            return launch_general<A, 8, false>(p, task, shape.log2_width, stream, gate);
         }
     }
 
     template <class A, bool paired, class Offset>
-    void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream) const {
+    void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream, Gate gate) const {
         const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
         const Tiling<Offset> tiling{p.tiles.data(), p.row_blocks.data(), static_cast<std::int32_t>(p.row_blocks.size()),
                                     arrived.data(), partial.data()};
-        const std::size_t shared = static_cast<std::size_t>(p.largest_tile) * sizeof(typename A::Term) * (paired ? 2 : 1);
-        allow_shared_memory(multiply_adaptive<A, paired, T, Offset>, shared);
+        const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
         const auto blocks = static_cast<unsigned>(p.row_blocks.size() + p.tiles.size());
-        multiply_adaptive<A, paired><<<blocks, adaptive_threads, shared, stream>>>(p.rows, tiling, task, open);
+        multiply_adaptive<A, paired><<<blocks, adaptive_threads, shared, stream>>>(p.rows, tiling, task, open, gate);
         check_launch("multiply_adaptive");
     }
 
     template <class A, class Offset>
-    void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream) const {
+    void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
         if (kernel == SpmvKernel::general)
-            launch_general<A>(p, task, shape, stream);
+            launch_general<A>(p, task, shape, stream, gate);
         else if (task.x_low == nullptr)
-            launch_adaptive<A, false>(p, task, stream);
+            launch_adaptive<A, false>(p, task, stream, gate);
         else
-            launch_adaptive<A, true>(p, task, stream);
-        if constexpr (is_filter<A>)
-            launch_after(overlapping, round_open_rows<T, Offset>, 4 * multiprocessors, warp_size, stream, "round_open_rows",
-                         p.rows, task, p.open_rows.data(), counters.data());
+            launch_adaptive<A, true>(p, task, stream, gate);
+    }
+
+    void multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
+        if (a.rows == 0) return;
+        if (task.alpha == T(0)) {
+            scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
+            return check_launch("scale");
+        }
+        const auto launch_with = [&](const auto& p) {
+            with_accumulator<T>(accuracy, [&](auto accumulator) {
+                launch<typename decltype(accumulator)::type>(p, task, shapes[static_cast<int>(accuracy)], stream, gate);
+            });
+        };
+        std::visit(launch_with, prepared);
+    }
+
+    void finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate) const {
+        if (a.rows == 0 || task.alpha == T(0)) return;
+        std::visit(
+            [&]<class Offset>(const Prepared<T, Offset>& p) {
+                launch_after(overlapping, round_open_rows<T, Offset>, 4 * multiprocessors, warp_size, stream, "round_open_rows",
+                             p.rows, task, p.open_rows.data(), counters.data(), gate);
+            },
+            prepared);
     }
 };
 
@@ -314,21 +352,27 @@ template <class T>
 SpmvPlan<T>::~SpmvPlan() = default;
 
 template <class T>
-void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream) const {
+void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->a.device);
-    if (analysis_->a.rows == 0) return;
-    if (task.alpha == T(0)) {
-        scale<<<blocks_for(analysis_->a.rows, plain_threads), plain_threads, 0, stream>>>(analysis_->a.rows, task);
-        return check_launch("scale");
-    }
-    std::visit(
-        [&](const auto& prepared) {
-            with_accumulator<T>(accuracy, [&](auto accumulator) {
-                analysis_->template launch<typename decltype(accumulator)::type>(
-                    prepared, task, analysis_->shapes[static_cast<int>(accuracy)], stream);
-            });
-        },
-        analysis_->prepared);
+    analysis_->multiply_leaving_open_rows(task, accuracy, stream, gate);
+    if (accuracy == Accuracy::exact) analysis_->finish_open_rows(task, stream, gate);
+}
+
+template <class T>
+void SpmvPlan<T>::multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
+    const CurrentDevice current(analysis_->a.device);
+    analysis_->multiply_leaving_open_rows(task, accuracy, stream, gate);
+}
+
+template <class T>
+void SpmvPlan<T>::finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate) const {
+    const CurrentDevice current(analysis_->a.device);
+    analysis_->finish_open_rows(task, stream, gate);
+}
+
+template <class T>
+const std::uint32_t* SpmvPlan<T>::open_row_count() const {
+    return &analysis_->counters.data()->count;
 }
 
 template <class T>

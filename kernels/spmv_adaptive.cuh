@@ -8,6 +8,7 @@
 /// Garland, SC 2016); tile t holds the rows that begin in [t tile_work, (t + 1) tile_work). Hence a row longer than tile_work
 /// is the last of its tile: these are the long ones. No tile has more than 2 tile_work entries.
 
+#include "gate.cuh"
 #include "rows.cuh"
 
 namespace solver::cuda {
@@ -194,10 +195,11 @@ template <class A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(adaptive_threads, paired                    ? 2
                                                     : wants_exact_products<A> ? 4
                                                                               : 6)
-    multiply_adaptive(CsrRows<T, Offset> rows, Tiling<Offset> tiling, RowTask<T> task, OpenRows<Offset> open) {
+    multiply_adaptive(CsrRows<T, Offset> rows, Tiling<Offset> tiling, RowTask<T> task, OpenRows<Offset> open, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ int deferred[2 * tile_work / row_work_a_lane];
     __shared__ int deferred_count;
+    if (!is_open(gate)) return;
     let_next_kernel_start();
     if (blockIdx.x < static_cast<unsigned>(tiling.segment_count)) return multiply_segment<A, paired>(rows, tiling, task, open);
     const Tile<Offset> tile = tiling.tiles[blockIdx.x - tiling.segment_count];

@@ -7,6 +7,7 @@
 /// Few lanes a row, since merging lanes costs as much as several entries, the more so in exact. Measured on an H200, double,
 /// exact, microseconds with 1, 2, 4, 8 lanes a row: 5-point 4000^2 343, 443, 822, -; 27-point 160^3 -, 429, 485, 802.
 
+#include "gate.cuh"
 #include "rows.cuh"
 
 namespace solver::cuda {
@@ -24,7 +25,9 @@ inline constexpr int general_blocks = paired                     ? 6
 /// `2^log2_width` lanes a row. Rows longer than longest_short are left out.
 template <class A, int unroll, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, paired>)
-    multiply_general(CsrRows<T, Offset> rows, RowTask<T> task, int log2_width, int longest_short, OpenRows<Offset> open) {
+    multiply_general(CsrRows<T, Offset> rows, RowTask<T> task, int log2_width, int longest_short, OpenRows<Offset> open,
+                     Gate gate) {
+    if (!is_open(gate)) return;
     let_next_kernel_start();
     const int width = 1 << log2_width;
     const int lane = static_cast<int>(threadIdx.x) & (width - 1);

@@ -2,6 +2,7 @@
 
 /// Long rows, split into segments, a warp each, of which the last to arrive merges all in a fixed order.
 
+#include "gate.cuh"
 #include "rows.cuh"
 
 namespace solver::cuda {
@@ -50,7 +51,8 @@ __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_s
 
 template <class A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(long_row_threads)
-    multiply_long_rows(CsrRows<T, Offset> rows, RowTask<T> task, LongRows<Offset> long_rows, OpenRows<Offset> open) {
+    multiply_long_rows(CsrRows<T, Offset> rows, RowTask<T> task, LongRows<Offset> long_rows, OpenRows<Offset> open, Gate gate) {
+    if (!is_open(gate)) return;
     let_next_kernel_start();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto index = static_cast<std::int32_t>((blockIdx.x * long_row_threads + threadIdx.x) / warp_size);

@@ -34,7 +34,19 @@ SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
 template <class T>
 SpmvPlan<T>::~SpmvPlan() = default;
 template <class T>
-void SpmvPlan<T>::multiply(const RowTask<T>&, Accuracy, Stream) const {
+void SpmvPlan<T>::multiply(const RowTask<T>&, Accuracy, Stream, Gate) const {
+    built_without_cuda();
+}
+template <class T>
+void SpmvPlan<T>::multiply_leaving_open_rows(const RowTask<T>&, Accuracy, Stream, Gate) const {
+    built_without_cuda();
+}
+template <class T>
+void SpmvPlan<T>::finish_open_rows(const RowTask<T>&, Stream, Gate) const {
+    built_without_cuda();
+}
+template <class T>
+const std::uint32_t* SpmvPlan<T>::open_row_count() const {
     built_without_cuda();
 }
 template <class T>

@@ -162,8 +162,16 @@ public:
     SpmvPlan& operator=(SpmvPlan&&) noexcept;
     ~SpmvPlan();
 
+    // Products only launch kernels: they can be captured in a CUDA graph.
+
     /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too.
-    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr) const;
+    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;
+
+    /// The same, but in exact the rows that need the superaccumulator keep their old y and are counted in open_row_count().
+    /// Before the next product, finish_open_rows with the same task has to round them, unless there are none.
+    void multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate = {}) const;
+    void finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate = {}) const;
+    const std::uint32_t* open_row_count() const;  ///< in the device's memory
 
     SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device

@@ -262,5 +262,50 @@ TYPED_TEST(CudaSpmv, NeverLetsInfOrNanIntoARowThatDoesNotHaveIt) {
     }
 }
 
+TYPED_TEST(CudaSpmv, LeavesWhatIsOpenToALaterKernelAndClosedGatesLeaveEverything) {
+    using T = TypeParam;
+    Random random(16);
+    std::vector<Terms<T>> sums;
+    for (const auto& made : testing::finite_adversarial_classes<T>())
+        for (int i = 0; i < 20; ++i) sums.push_back(made.make(random, i < 18 ? 12 : 3000));
+    const auto [a, x] = testing::matrix_of(sums, random);
+    const cuda::DeviceCsrMatrix<T> matrix(0, a);
+    const cuda::DeviceArray<T> on_device_x(0, std::span<const T>(x), "test");
+    const std::vector<T> right = OnDevice<T>(a).expected(1, x, {}, 0, x);
+    const std::int32_t five = 5;
+    const cuda::DeviceArray<std::int32_t> stage(0, std::span(&five, 1), "test");
+    const cuda::Gate open{stage.data(), 1u << 5 | 1u << 2};
+    const cuda::Gate closed{stage.data(), ~(1u << 5)};
+    for (const SpmvKernel kernel : kernels) {
+        const cuda::SpmvPlan<T> plan(matrix.view(), kernel);
+        const std::vector<T> old(right.size(), T(77));
+        cuda::DeviceArray<T> y(0, std::span<const T>(old), "test");
+        const cuda::RowTask<T> task{.x = on_device_x.data(), .y = y.data()};
+        std::vector<T> found(right.size());
+        const auto open_rows = [&] {
+            std::uint32_t count = 0;
+            cuda::detail::copy_to_host(0, &count, plan.open_row_count(), sizeof count, nullptr);
+            y.copy_to(found);
+            return count;
+        };
+        for (const Accuracy accuracy : all_accuracies) plan.multiply(task, accuracy, nullptr, closed);
+        plan.multiply({.alpha = 0, .x = on_device_x.data(), .y = y.data()}, Accuracy::fast, nullptr, closed);
+        EXPECT_EQ(open_rows(), 0u);
+        EXPECT_EQ(testing::differences<T>(found, old), "") << "through a closed gate";
+
+        plan.multiply_leaving_open_rows(task, Accuracy::exact, nullptr, open);
+        const std::uint32_t left = open_rows();
+        EXPECT_GT(left, 0u);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            EXPECT_TRUE(testing::same_bits(found[i], right[i]) || testing::same_bits(found[i], T(77))) << i;
+        plan.finish_open_rows(task, nullptr, closed);
+        EXPECT_EQ(open_rows(), left);
+        plan.finish_open_rows(task, nullptr, open);
+        EXPECT_EQ(open_rows(), 0u);
+        EXPECT_EQ(testing::differences<T>(found, right), "");
+        EXPECT_EQ(plan.rows_not_certified(), left);
+    }
+}
+
 }  // namespace
 }  // namespace solver
