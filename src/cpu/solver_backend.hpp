@@ -5,6 +5,7 @@
 #include "bicgstab/recursion.hpp"
 #include "bicgstab/shared_products.hpp"
 #include "bicgstab/task.hpp"
+#include "bicgstab/updates.hpp"
 #include "column_norms.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/accuracy.hpp"
@@ -51,7 +52,7 @@ public:
 
     void subtract(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
-        update(out, [=](T element, std::int64_t i) { return add_rn(element, -mul_rn(alpha, xs[i])); });
+        update(out, [=](T element, std::int64_t i) { return subtracted(element, alpha, xs[i]); });
     }
     void multiply_elements(const Vector& x, const Vector& y, Vector& out) const {
         const T* xs = x.data();
@@ -60,29 +61,20 @@ public:
     }
     void add(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
-        update(out, [=](T element, std::int64_t i) { return add_rn(element, mul_rn(alpha, xs[i])); });
+        update(out, [=](T element, std::int64_t i) { return added(element, alpha, xs[i]); });
     }
     void add_both(T alpha, const Vector& x, T omega, const Vector& y, Vector& out) const {
         const T* xs = x.data();
         const T* ys = y.data();
-        update(out,
-               [=](T element, std::int64_t i) { return add_rn(add_rn(element, mul_rn(alpha, xs[i])), mul_rn(omega, ys[i])); });
+        update(out, [=](T element, std::int64_t i) { return added_both(element, alpha, xs[i], omega, ys[i]); });
     }
     void direction(const Vector& r, T beta, T omega, const Vector& v, Vector& out) const {
         const T* rs = r.data();
         const T* vs = v.data();
-        update(out,
-               [=](T element, std::int64_t i) { return add_rn(rs[i], mul_rn(beta, add_rn(element, -mul_rn(omega, vs[i])))); });
+        update(out, [=](T element, std::int64_t i) { return solver::direction(rs[i], beta, element, omega, vs[i]); });
     }
     void fill_random(std::uint64_t seed, Vector& out) const {
-        update(out, [=](T, std::int64_t i) {
-            std::uint64_t bits = (seed << 40) + static_cast<std::uint64_t>(i) + 1;
-            bits *= 0x9E3779B97F4A7C15u;
-            bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
-            bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
-            const auto odd = static_cast<std::int32_t>((bits >> 48) | 1) - 65536 / 2;
-            return static_cast<T>(odd) / T(32768);
-        });
+        update(out, [=](T, std::int64_t i) { return random_element<T>(seed, i); });
     }
 
 protected:
@@ -164,8 +156,7 @@ public:
         const T* zs = z.data();
         T* lows = x.low.data();
         this->update(x.x, [=](T element, std::int64_t i) {
-            const Split<T> sum = two_sum(element, mul_rn(alpha, zs[i]));
-            const Split<T> pair = fast_two_sum(sum.value, add_rn(sum.error, lows[i]));
+            const Split<T> pair = added_to_pair(element, lows[i], mul_rn(alpha, zs[i]));
             lows[i] = pair.error;
             return pair.value;
         });
@@ -212,7 +203,7 @@ public:
 
     void add_to_solution(double scale, const Vector& z, Solution& x) const {
         const float* zs = z.data();
-        update(x, [=](double element, std::int64_t i) { return add_rn(element, mul_rn(scale, static_cast<double>(zs[i]))); });
+        update(x, [=](double element, std::int64_t i) { return added(element, scale, static_cast<double>(zs[i])); });
     }
 
 private:

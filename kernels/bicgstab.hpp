@@ -1,0 +1,63 @@
+#pragma once
+
+/// The recursion of BiCGStab on a CUDA device: many steps without the host.
+
+#include "bicgstab/step.hpp"
+#include "preconditioner.hpp"
+#include "solver/cuda.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace solver::cuda {
+
+/// M^-1 where it can be applied on the host alone: z = M^-1 r.
+template <class T>
+using HostPreconditioner = std::function<void(std::span<const T> r, std::span<T> z)>;
+
+/// r and z with r ~ r_0 - A z, as solver::Recursion has them, with the same bits in exact.
+///
+/// A step is a chain of kernels, each open in its stage alone (Gate). The last block of each reduction computes the scalars
+/// (StepScalars) and decides the next stage, so that nothing of a step is known to the host; the chain is the body of a loop in a
+/// CUDA graph, which ends with the stretch. What the fast chain cannot decide - rows left open by a product, a reduction that
+/// needs a superaccumulator, a dot product that may be lost - ends the loop as well; then the careful chain, which has kernels
+/// for all of that, goes on at that stage.
+///
+/// Waits for its stream in advance() only. One at a time on a plan, whose working memory it uses.
+template <class T>
+class DeviceRecursion {
+public:
+    /// `weights` (of n elements) or null: whether to watch the drift of r. Exactly one of m and m_on_host is there. All of
+    /// these must outlive the recursion.
+    DeviceRecursion(int device, std::int64_t n, const SpmvPlan<T>& a, DevicePreconditioner<T>* m, HostPreconditioner<T> m_on_host,
+                    Accuracy accuracy, Stream stream);
+    DeviceRecursion(const DeviceRecursion&) = delete;
+    DeviceRecursion& operator=(const DeviceRecursion&) = delete;
+    ~DeviceRecursion();
+
+    const DeviceArray<T>& r() const;
+    const DeviceArray<T>& z() const;
+
+    /// For another right-hand side: z = 0. `weights` are the 1-norms of the columns of A, or null where r is not replaced.
+    void start(const T* weights);
+
+    /// Begins at r, with the shadow residual r itself (seed 0) or a random one. Leaves z alone.
+    void begin(double r_norm, std::uint64_t seed);
+    void continue_from_replaced(double r_norm);
+    void reset_drift(double r_norm, double x_terms);
+
+    /// Goes on until there is a reason to verify or a limit is reached.
+    Stretch advance(const StepLimits& limits);
+
+    /// ||r|| after each step of the last stretch.
+    std::span<const double> norms() const;
+
+private:
+    struct Chain;
+    std::unique_ptr<Chain> chain_;
+};
+
+}  // namespace solver::cuda
