@@ -1,4 +1,6 @@
 #include "solver/cuda.hpp"
+#include "solver/cuda/preconditioner.hpp"
+#include "solver/cuda/triangular_solve.hpp"
 
 namespace solver::cuda {
 namespace {
@@ -71,5 +73,69 @@ Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 void Reducer::reduce(Reduction, std::int64_t, const double*, const double*, Accuracy, double*, Stream) { built_without_cuda(); }
 void Reducer::reduce(Reduction, std::int64_t, const float*, const float*, Accuracy, float*, Stream) { built_without_cuda(); }
+
+template <class T>
+struct TriangularSolvePlan<T>::Analysis {};
+template <class T>
+TriangularSolvePlan<T>::TriangularSolvePlan(int, const CsrView<T>&, Triangle, Diagonal) {
+    built_without_cuda();
+}
+template <class T>
+TriangularSolvePlan<T>::TriangularSolvePlan(TriangularSolvePlan&&) noexcept = default;
+template <class T>
+TriangularSolvePlan<T>& TriangularSolvePlan<T>::operator=(TriangularSolvePlan&&) noexcept = default;
+template <class T>
+TriangularSolvePlan<T>::~TriangularSolvePlan() = default;
+template <class T>
+void TriangularSolvePlan<T>::solve(const T*, T*, Accuracy, Stream, Gate) const {
+    built_without_cuda();
+}
+template <class T>
+std::int64_t TriangularSolvePlan<T>::bytes() const {
+    built_without_cuda();
+}
+template class TriangularSolvePlan<float>;
+template class TriangularSolvePlan<double>;
+
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_identity(int, std::int64_t) {
+    built_without_cuda();
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_jacobi(int, std::span<const T>) {
+    built_without_cuda();
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_lu(int, const CsrView<T>&, const CsrView<T>&) {
+    built_without_cuda();
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_two_products(int, const CsrView<T>&, const CsrView<T>&) {
+    built_without_cuda();
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_prepared(int, std::unique_ptr<DevicePreconditioner<T>>,
+                                                       std::span<const std::int32_t>, std::span<const std::int16_t>,
+                                                       std::span<const std::int32_t>, std::span<const std::int16_t>) {
+    built_without_cuda();
+}
+template std::unique_ptr<DevicePreconditioner<float>> make_identity(int, std::int64_t);
+template std::unique_ptr<DevicePreconditioner<double>> make_identity(int, std::int64_t);
+template std::unique_ptr<DevicePreconditioner<float>> make_jacobi(int, std::span<const float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_jacobi(int, std::span<const double>);
+template std::unique_ptr<DevicePreconditioner<float>> make_lu(int, const CsrView<float>&, const CsrView<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_lu(int, const CsrView<double>&, const CsrView<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_two_products(int, const CsrView<float>&, const CsrView<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_two_products(int, const CsrView<double>&, const CsrView<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_prepared(int, std::unique_ptr<DevicePreconditioner<float>>,
+                                                                    std::span<const std::int32_t>,
+                                                                    std::span<const std::int16_t>,
+                                                                    std::span<const std::int32_t>,
+                                                                    std::span<const std::int16_t>);
+template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::unique_ptr<DevicePreconditioner<double>>,
+                                                                     std::span<const std::int32_t>,
+                                                                     std::span<const std::int16_t>,
+                                                                     std::span<const std::int32_t>,
+                                                                     std::span<const std::int16_t>);
 
 }  // namespace solver::cuda

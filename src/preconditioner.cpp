@@ -7,6 +7,7 @@
 #include "preconditioner/isai.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "preconditioner/klu.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +45,13 @@ PreconditionerKind preconditioner_from_text(std::string_view text) {
         if (text == to_string(kind)) return kind;
     throw InvalidArgument(fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut or klu", text));
 }
+
+template <class T>
+std::unique_ptr<cuda::DevicePreconditioner<T>> Preconditioner<T>::on_device(int) const {
+    return nullptr;
+}
+template class Preconditioner<float>;
+template class Preconditioner<double>;
 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,

@@ -13,6 +13,11 @@
 
 namespace solver {
 
+namespace cuda {
+template <class T>
+class DevicePreconditioner;
+}
+
 /// What an iterative method needs of a preconditioner. Implement it to bring your own.
 template <class T>
 class Preconditioner {
@@ -27,6 +32,11 @@ public:
 
     /// Depends on every bit of the factors: equal hashes, equal preconditioners. 0 where there are none.
     virtual std::uint64_t factor_hash() const { return 0; }
+
+    /// The same preconditioner in the memory of a CUDA device (solver/cuda/preconditioner.hpp), equal bits in exact;
+    /// independent of this object from then on. Null where there is no such thing, as it is unless overridden: then a method
+    /// that runs on the device calls apply and copies r and z. Throws ResourceLimit where the device has not enough memory.
+    virtual std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const;
 };
 
 enum class PreconditionerKind {

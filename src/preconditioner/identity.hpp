@@ -3,6 +3,7 @@
 /// No preconditioner: M = I.
 
 #include "preconditioner/check.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>
@@ -18,6 +19,10 @@ public:
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
         check_lengths("none", rows_, r.size(), z.size());
         std::copy(r.begin(), r.end(), z.begin());
+    }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        return cuda::make_identity<T>(device, static_cast<std::int64_t>(rows_));
     }
 
 private:

@@ -5,6 +5,7 @@
 #include "preconditioner/check.hpp"
 #include "preconditioner/factor_hash.hpp"
 #include "preconditioner/ilu0.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
 #include <mutex>
@@ -44,6 +45,10 @@ public:
 
     std::int64_t factor_entries() const override { return lower_.nonzeros() + upper_.nonzeros(); }
     std::uint64_t factor_hash() const override { return hash_of(lower_.view(), upper_.view()); }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        return cuda::make_two_products<T>(device, lower_, upper_);
+    }
 
 private:
     Isai(const IluFactors<T>& factors, const Device& device)

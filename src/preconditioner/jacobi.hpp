@@ -5,6 +5,7 @@
 #include "cpu/elementwise.hpp"
 #include "exact_sum.hpp"
 #include "preconditioner/check.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
 
@@ -42,6 +43,10 @@ public:
         const T* rs = r.data();
         const T* diagonal = diagonal_.data();
         cpu::update(z, device_, [=](T, std::int64_t i) { return div_rn(rs[i], diagonal[i]); });
+    }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        return cuda::make_jacobi<T>(device, diagonal_);
     }
 
 private:

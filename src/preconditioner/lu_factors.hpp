@@ -5,6 +5,7 @@
 #include "preconditioner/check.hpp"
 #include "preconditioner/factor_hash.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/triangular_solve.hpp"
 
@@ -40,6 +41,10 @@ public:
 
     std::int64_t factor_entries() const override { return factors_.lower.nonzeros() + factors_.upper.nonzeros(); }
     std::uint64_t factor_hash() const override { return hash_of(factors_.lower.view(), factors_.upper.view()); }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        return cuda::make_lu<T>(device, factors_.lower, factors_.upper);
+    }
 
 private:
     const char* name_;

@@ -6,6 +6,7 @@
 #include "preconditioner/check.hpp"
 #include "preconditioner/factor_hash.hpp"
 #include "preconditioner/scratch_pool.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 
@@ -59,6 +60,12 @@ public:
             hash.add(static_cast<std::uint64_t>(column_exponents_[k]));
         }
         return hash.value();
+    }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        auto inner = inner_->on_device(device);
+        if (inner == nullptr) return nullptr;
+        return cuda::make_prepared<T>(device, std::move(inner), row_order_, row_exponents_, column_order_, column_exponents_);
     }
 
 private:

@@ -1,0 +1,37 @@
+#pragma once
+
+/// Forward and backward substitution on a CUDA device.
+
+#include "solver/cuda.hpp"
+#include "solver/triangular_solve.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace solver::cuda {
+
+/// A sparse triangular matrix made ready for many solves on a device: analysed on the host, copied in the order of the
+/// analysis. Does not refer to the matrix afterwards. A plan has working memory of its own: one solve at a time.
+///
+/// The matrix has to be as solver::TriangularSolvePlan asks for, which checks it; here nothing is checked.
+template <class T>
+class TriangularSolvePlan {
+public:
+    TriangularSolvePlan(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal);
+    TriangularSolvePlan(TriangularSolvePlan&&) noexcept;
+    TriangularSolvePlan& operator=(TriangularSolvePlan&&) noexcept;
+    ~TriangularSolvePlan();
+
+    /// Solves A x = b. The promises are those of solver::TriangularSolvePlan::solve, and in exact the bits too; in the other
+    /// modes the bits are the same from run to run. b and x are in the device's memory; x may be b. One kernel, which can be
+    /// captured in a CUDA graph.
+    void solve(const T* b, T* x, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;
+
+    std::int64_t bytes() const;  ///< of the device's memory
+
+private:
+    struct Analysis;
+    std::unique_ptr<Analysis> analysis_;
+};
+
+}  // namespace solver::cuda
