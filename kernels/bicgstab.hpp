@@ -3,8 +3,8 @@
 /// The recursion of BiCGStab on a CUDA device: many steps without the host.
 
 #include "bicgstab/step.hpp"
-#include "preconditioner.hpp"
 #include "solver/cuda.hpp"
+#include "solver/cuda/preconditioner.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,8 +21,8 @@ using HostPreconditioner = std::function<void(std::span<const T> r, std::span<T>
 /// r and z with r ~ r_0 - A z, as solver::Recursion has them, with the same bits in exact.
 ///
 /// A step is a chain of kernels, each open in its stage alone (Gate). The last block of each reduction computes the scalars
-/// (StepScalars) and decides the next stage, so that nothing of a step is known to the host; the chain is the body of a loop in a
-/// CUDA graph, which ends with the stretch. What the fast chain cannot decide - rows left open by a product, a reduction that
+/// (StepScalars) and decides the next stage, so that nothing of a step is known to the host; the chain is the body of a loop in
+/// a CUDA graph, which ends with the stretch. What the fast chain cannot decide - rows left open by a product, a reduction that
 /// needs a superaccumulator, a dot product that may be lost - ends the loop as well; then the careful chain, which has kernels
 /// for all of that, goes on at that stage.
 ///
@@ -32,8 +32,8 @@ class DeviceRecursion {
 public:
     /// `weights` (of n elements) or null: whether to watch the drift of r. Exactly one of m and m_on_host is there. All of
     /// these must outlive the recursion.
-    DeviceRecursion(int device, std::int64_t n, const SpmvPlan<T>& a, DevicePreconditioner<T>* m, HostPreconditioner<T> m_on_host,
-                    Accuracy accuracy, Stream stream);
+    DeviceRecursion(int device, std::int64_t n, const SpmvPlan<T>& a, DevicePreconditioner<T>* m,
+                    HostPreconditioner<T> m_on_host, Accuracy accuracy, Stream stream);
     DeviceRecursion(const DeviceRecursion&) = delete;
     DeviceRecursion& operator=(const DeviceRecursion&) = delete;
     ~DeviceRecursion();

@@ -83,6 +83,7 @@ public:
     }
     ~DeviceArray() { detail::release(device_, data_); }
 
+    int device() const { return device_; }
     T* data() const { return data_; }
     std::int64_t size() const { return size_; }
     std::int64_t bytes() const { return size_ * static_cast<std::int64_t>(sizeof(T)); }
