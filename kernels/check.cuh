@@ -8,12 +8,14 @@
 
 namespace solver::cuda {
 
-/// Throws CudaError: "cudaMemcpyAsync for row offsets: invalid argument (cudaErrorInvalidValue)".
+/// Throws CudaError: "cudaMemcpyAsync for row offsets on cuda:0: invalid argument (cudaErrorInvalidValue)".
 inline void check(cudaError_t status, const char* call, const char* purpose = "") {
     if (status == cudaSuccess) return;
     cudaGetLastError();  // so that the next call does not report it again, where it can be recovered from
-    throw CudaError(std::string(call) + (*purpose != 0 ? " for " : "") + purpose + ": " + cudaGetErrorString(status) + " (" +
-                    cudaGetErrorName(status) + ")");
+    int device = 0;
+    const std::string place = cudaGetDevice(&device) == cudaSuccess ? " on cuda:" + std::to_string(device) : "";
+    throw CudaError(std::string(call) + (*purpose != 0 ? " for " : "") + purpose + place + ": " + cudaGetErrorString(status) +
+                    " (" + cudaGetErrorName(status) + ")");
 }
 
 /// Whether the kernel launched just before could be launched.

@@ -3,13 +3,28 @@
 namespace solver::cuda {
 namespace {
 
-std::string gibibytes(std::size_t bytes) {
-    const auto hundredths = static_cast<long long>(static_cast<double>(bytes) / (1 << 30) * 100 + 0.5);
+/// "12 MiB" below a gibibyte, else "3.25 GiB".
+std::string readable(std::size_t bytes) {
+    if (bytes < std::size_t{1} << 30) return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
+    const std::size_t hundredths = (bytes * 25 + (1 << 27)) >> 28;
     const std::string digits = std::to_string(hundredths % 100);
     return std::to_string(hundredths / 100) + (digits.size() == 1 ? ".0" : ".") + digits + " GiB";
 }
 
+__global__ void do_nothing() {}
+
 }  // namespace
+
+Platform platform() {
+    Platform found{.built_in = true, .runtime_version = CUDART_VERSION, .problem = {}};
+    if (cudaDriverGetVersion(&found.driver_version) != cudaSuccess) found.driver_version = 0;
+    const cudaError_t status = cudaGetDeviceCount(&found.devices);
+    if (status == cudaSuccess && found.devices > 0) return found;
+    cudaGetLastError();
+    found.devices = 0;
+    found.problem = cudaGetErrorString(status == cudaSuccess ? cudaErrorNoDevice : status);
+    return found;
+}
 
 int device_count() noexcept {
     int count = 0;
@@ -25,12 +40,39 @@ DeviceDescription describe(int device) {
             static_cast<std::int64_t>(properties.totalGlobalMem)};
 }
 
+bool has_code_for(int device) {
+    const CurrentDevice current(device);
+    cudaFuncAttributes attributes{};
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, do_nothing);
+    if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction) {
+        cudaGetLastError();
+        return false;
+    }
+    check(status, "cudaFuncGetAttributes");
+    return true;
+}
+
 void synchronize(int device, Stream stream) {
     const CurrentDevice current(device);
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 namespace detail {
+
+Stream create_stream(int device) {
+    const CurrentDevice current(device);
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    return stream;
+}
+
+void destroy_stream(int device, Stream stream) noexcept {
+    int former = device;
+    cudaGetDevice(&former);
+    if (former != device) cudaSetDevice(device);
+    cudaStreamDestroy(stream);
+    if (former != device) cudaSetDevice(former);
+}
 
 void* allocate(int device, std::int64_t bytes, const char* purpose) {
     if (bytes == 0) return nullptr;
@@ -45,8 +87,9 @@ void* allocate(int device, std::int64_t bytes, const char* purpose) {
     std::size_t free = 0;
     std::size_t total = 0;
     cudaMemGetInfo(&free, &total);
-    throw ResourceLimit("allocating " + gibibytes(static_cast<std::size_t>(bytes)) + " for " + purpose + " on cuda:" +
-                        std::to_string(device) + ": " + gibibytes(free) + " of " + gibibytes(total) + " are free");
+    throw ResourceLimit("cuda:" + std::to_string(device) + " has too little memory for " + purpose + ": " +
+                        readable(static_cast<std::size_t>(bytes)) + " needed, " + readable(free) + " of " + readable(total) +
+                        " free; what may help: the processor, another device, single precision");
 }
 
 void release(int device, void* memory) noexcept {

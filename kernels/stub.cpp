@@ -6,22 +6,33 @@ namespace solver::cuda {
 namespace {
 
 [[noreturn]] void built_without_cuda() {
-    throw NotSupported("this library was built without CUDA; use Device::cpu(), or build it with -DSOLVER_CUDA=ON");
+    throw NotSupported("this library was built without CUDA; use the processor, or build it where nvcc is found");
 }
 
 }  // namespace
 
+Platform platform() { return {}; }
 int device_count() noexcept { return 0; }
 DeviceDescription describe(int) { built_without_cuda(); }
+bool has_code_for(int) { built_without_cuda(); }
 void synchronize(int, Stream) { built_without_cuda(); }
 
 namespace detail {
+Stream create_stream(int) { built_without_cuda(); }
+void destroy_stream(int, Stream) noexcept {}
 void* allocate(int, std::int64_t, const char*) { built_without_cuda(); }
 void release(int, void*) noexcept {}
 void copy_to_device(int, void*, const void*, std::int64_t, Stream) { built_without_cuda(); }
 void copy_to_host(int, void*, const void*, std::int64_t, Stream) { built_without_cuda(); }
 void fill_with_zeros(int, void*, std::int64_t, Stream) { built_without_cuda(); }
 }  // namespace detail
+
+template <class T>
+void check(const DeviceCsrView<T>&, Stream) {
+    built_without_cuda();
+}
+template void check(const DeviceCsrView<float>&, Stream);
+template void check(const DeviceCsrView<double>&, Stream);
 
 template <class T>
 struct SpmvPlan<T>::Analysis {};

@@ -21,11 +21,11 @@ void require_length(const char* operation, const char* name, std::size_t length,
                                         a.rows, a.columns, name, expected, why));
 }
 
-/// Everything so far runs on the CPU alone.
+/// For what has no kernel on CUDA devices.
 inline void require_cpu(const Device& device, const char* operation) {
     if (device.kind() != Device::Kind::cpu)
-        throw NotSupported(
-            fmt::format("{}: device {} is not available in this build; use Device::cpu()", operation, to_string(device)));
+        throw NotSupported(fmt::format("{}: there is no kernel for CUDA devices, and {} was asked for; use Device::cpu()",
+                                       operation, to_string(device)));
 }
 
 }  // namespace solver

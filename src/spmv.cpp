@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "cpu/spmv.hpp"
 #include "cpu/thread_pool.hpp"
+#include "cuda/spmv.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +70,27 @@ void scale(T beta, std::span<const T> y_in, std::span<T> y) {
 }
 
 template <class T>
+void require_lengths(const SpmvTask<T>& task, const CsrView<T>& a) {
+    require_length("spmv", "x", task.x.size(), a.columns, "the columns of A", a);
+    if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a.columns, "the columns of A", a);
+    if (task.beta != T(0)) require_length("spmv", "y_in", task.y_in.size(), a.rows, "the rows of A", a);
+    require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
+}
+
+template <class T>
+std::vector<cpu::RowTask<T>> row_tasks(std::span<const SpmvTask<T>> tasks) {
+    std::vector<cpu::RowTask<T>> rows;
+    for (const SpmvTask<T>& task : tasks)
+        rows.push_back({.alpha = task.alpha,
+                        .x = task.x.data(),
+                        .x_low = task.x_low.empty() ? nullptr : task.x_low.data(),
+                        .beta = task.beta,
+                        .y_in = task.y_in.data(),
+                        .y = task.y.data()});
+    return rows;
+}
+
+template <class T>
 void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
                    const Device& device) {
     SpmvPlan<T>(a, device).multiply(alpha, x, beta, y, accuracy);
@@ -96,7 +118,11 @@ SpmvKernel spmv_kernel_from_text(std::string_view text) {
 
 template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel) : a_(a), device_(device), kernel_(kernel) {
-    require_cpu(device, "spmv");
+    if (device.kind() == Device::Kind::cuda) {
+        on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, kernel);
+        kernel_ = on_device_->plan().kernel();
+        return;
+    }
     const std::int64_t worth = (a.rows + a.nonzeros()) / least_work_per_thread;
     const int threads = static_cast<int>(std::clamp<std::int64_t>(worth, 1, device.threads()));
     if (kernel != SpmvKernel::adaptive) boundaries_ = equal_rows(a, threads);
@@ -107,25 +133,19 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kern
 template <class T>
 void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
     const cpu::FloatingPointGuard guard;
-    std::vector<cpu::RowTask<T>> row_tasks;
-    for (const SpmvTask<T>& task : tasks) {
-        require_length("spmv", "x", task.x.size(), a_.columns, "the columns of A", a_);
-        if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a_.columns, "the columns of A", a_);
-        if (task.beta != T(0)) require_length("spmv", "y_in", task.y_in.size(), a_.rows, "the rows of A", a_);
-        require_length("spmv", "y", task.y.size(), a_.rows, "the rows of A", a_);
-    }
+    std::vector<SpmvTask<T>> products;
+    for (const SpmvTask<T>& task : tasks) require_lengths(task, a_);
     for (const SpmvTask<T>& task : tasks) {
         if (task.alpha == T(0))
             scale(task.beta, task.y_in, task.y);
         else
-            row_tasks.push_back({.alpha = task.alpha,
-                                 .x = task.x.data(),
-                                 .x_low = task.x_low.empty() ? nullptr : task.x_low.data(),
-                                 .beta = task.beta,
-                                 .y_in = task.y_in.data(),
-                                 .y = task.y.data()});
+            products.push_back(task);
     }
-    if (!row_tasks.empty()) cpu::multiply(a_, boundaries_, row_tasks, accuracy);
+    if (products.empty()) return;
+    if (on_device_)
+        on_device_->multiply(products, accuracy);
+    else
+        cpu::multiply(a_, boundaries_, row_tasks<T>(products), accuracy);
 }
 
 template <class T>

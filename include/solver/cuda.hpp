@@ -1,10 +1,15 @@
 #pragma once
 
-/// The CUDA backend as the rest of the library sees it: plain C++. In a build without CUDA (stub.cpp) there are no devices, and
-/// everything that needs one throws NotSupported.
+/// Products and reductions of data that lie on a CUDA device, on your own stream. Plain C++: needs no header of CUDA. For data
+/// in the host's memory give Device::cuda() to the functions of the other headers instead.
 ///
-/// Work is put on the caller's stream and is not waited for, unless a function says so. Errors of the CUDA runtime are thrown
-/// as CudaError, with the call and what it was for.
+/// Work is put on the caller's stream and is not waited for, unless a function says so; results stay on the device. Plans and
+/// reducers allocate nothing after their construction, so that their calls can be captured into a CUDA graph. Whatever device
+/// is current when these functions are called is so afterwards.
+///
+/// Errors: NotSupported in a library built without CUDA, ResourceLimit where the device's memory does not suffice, with what
+/// was needed and free, InvalidArgument for what a function refuses, CudaError for the rest, with the call and what it was for.
+/// What goes wrong in a kernel is reported, as always in CUDA, by a later call that waits.
 
 #include "solver/accuracy.hpp"
 #include "solver/error.hpp"
@@ -38,6 +43,16 @@ public:
     using Error::Error;
 };
 
+/// What there is of CUDA in this library and on this machine. Versions are 13000 for 13.0.
+struct Platform {
+    bool built_in = false;
+    int runtime_version = 0;  ///< which the library was built with; 0 without CUDA
+    int driver_version = 0;   ///< the newest CUDA that the driver knows; 0 where there is no driver
+    int devices = 0;
+    std::string problem;  ///< the driver's words for why there are no devices
+};
+Platform platform();
+
 /// 0 where there is no device, no driver, or this is a build without CUDA.
 int device_count() noexcept;
 
@@ -50,16 +65,36 @@ struct DeviceDescription {
 };
 DeviceDescription describe(int device);
 
+/// Whether the library holds code that this device can run. Begins to use the device.
+bool has_code_for(int device);
+
 /// Waits until all work on the stream is done.
 void synchronize(int device, Stream stream);
 
 namespace detail {
+Stream create_stream(int device);
+void destroy_stream(int device, Stream stream) noexcept;
 void* allocate(int device, std::int64_t bytes, const char* purpose);
 void release(int device, void* memory) noexcept;
 void copy_to_device(int device, void* to, const void* from, std::int64_t bytes, Stream stream);
 void copy_to_host(int device, void* to, const void* from, std::int64_t bytes, Stream stream);
 void fill_with_zeros(int device, void* memory, std::int64_t bytes, Stream stream);
 }  // namespace detail
+
+/// A stream that no other waits for.
+class OwnedStream {
+public:
+    explicit OwnedStream(int device) : device_(device), stream_(detail::create_stream(device)) {}
+    OwnedStream(const OwnedStream&) = delete;
+    OwnedStream& operator=(const OwnedStream&) = delete;
+    ~OwnedStream() { detail::destroy_stream(device_, stream_); }
+
+    Stream get() const { return stream_; }
+
+private:
+    int device_;
+    Stream stream_;
+};
 
 /// Memory on a device. Throws ResourceLimit, which says what was needed and free, where there is not enough.
 template <class T>
@@ -109,7 +144,8 @@ private:
     T* data_ = nullptr;
 };
 
-/// A sparse matrix in the memory of a device; the layout of CsrView.
+/// A sparse matrix in the memory of a device; the layout of CsrView. Views are cheap to copy and never outlive what they look
+/// at.
 template <class T>
 struct DeviceCsrView {
     int device = 0;
@@ -121,10 +157,17 @@ struct DeviceCsrView {
     const T* values = nullptr;
 };
 
+/// Throws InvalidArgument, which names the first offender, unless row offsets rise from 0 to the number of entries and every
+/// column lies within 0..columns-1. Reads the matrix once, on its device, and waits for the stream. Nothing else checks what a
+/// view holds.
+template <class T>
+void check(const DeviceCsrView<T>& matrix, Stream stream = nullptr);
+
 /// A copy of a matrix in the memory of a device.
 template <class T>
 class DeviceCsrMatrix {
 public:
+    /// Waits for the stream.
     DeviceCsrMatrix(int device, const CsrView<T>& a, Stream stream = nullptr)
         : offsets_(device, a.row_offsets, "row offsets", stream),
           columns_(device, a.column_indices, "column indices", stream),

@@ -2,6 +2,7 @@
 
 /// Where work runs.
 
+#include <cstdint>
 #include <string>
 
 namespace solver {
@@ -15,14 +16,15 @@ public:
     /// Throws InvalidArgument if threads is negative or above 4096.
     static Device cpu(int threads = 0);
 
-    /// CUDA device `index`. Throws NotSupported where the library was built without CUDA or finds no such device.
+    /// CUDA device `index`, counted from 0. Throws NotSupported that says why there is none: a library built without CUDA, no
+    /// driver or one that is too old, no such device, a device that the library has no code for.
     static Device cuda(int index = 0);
 
-    /// CUDA device 0 if there is one, else the processor with all its threads.
+    /// CUDA device 0 where there is one that can be used, else the processor with all its threads. Decided once.
     static Device best();
 
     Kind kind() const { return kind_; }
-    int threads() const { return threads_; }  ///< 1 or more on a CPU
+    int threads() const { return threads_; }  ///< 1 or more; beside a CUDA device, for what is left to the processor
     int index() const { return index_; }      ///< the CUDA device; 0 on a CPU
 
 private:
@@ -35,5 +37,16 @@ private:
 
 /// "cpu" or "cuda:0".
 std::string to_string(const Device& device);
+
+/// What a report says of a device.
+struct DeviceDescription {
+    std::string name;  ///< as its maker calls it: "NVIDIA H200", or the processor
+    std::int64_t memory_bytes = 0;
+};
+DeviceDescription describe(const Device& device);
+
+/// What there is of CUDA in this library and on this machine, in one line: "built with 13.0; the driver knows 13.0; cuda:0 is a
+/// NVIDIA H200", or why there is none.
+std::string describe_cuda();
 
 }  // namespace solver

@@ -7,6 +7,9 @@
 /// and compensated a partial sum that overflows may give Inf or NaN. Blocks of fixed length are combined in a fixed tree, so
 /// the bits of fast and compensated do not depend on the number of threads either, only on the processor's vector length. dot
 /// throws DimensionMismatch if the lengths differ.
+///
+/// On a CUDA device the vectors are copied there first, which takes longer than the processor needs for the whole: hence the
+/// default. For vectors that live on the device there is cuda::Reducer (cuda.hpp).
 
 #include "solver/accuracy.hpp"
 #include "solver/device.hpp"
@@ -16,16 +19,16 @@
 namespace solver {
 
 /// sum_i x_i
-double sum(std::span<const double> x, Accuracy accuracy, const Device& device = Device::best());
-float sum(std::span<const float> x, Accuracy accuracy, const Device& device = Device::best());
+double sum(std::span<const double> x, Accuracy accuracy, const Device& device = Device::cpu());
+float sum(std::span<const float> x, Accuracy accuracy, const Device& device = Device::cpu());
 
 /// sum_i x_i y_i
-double dot(std::span<const double> x, std::span<const double> y, Accuracy accuracy, const Device& device = Device::best());
-float dot(std::span<const float> x, std::span<const float> y, Accuracy accuracy, const Device& device = Device::best());
+double dot(std::span<const double> x, std::span<const double> y, Accuracy accuracy, const Device& device = Device::cpu());
+float dot(std::span<const float> x, std::span<const float> y, Accuracy accuracy, const Device& device = Device::cpu());
 
 /// sqrt(sum_i x_i^2), never Inf or 0 only because a square overflows or underflows. exact: that real number, rounded once.
 /// Relative error: fast gamma_n / 2 + 2 u, compensated 2 u + gamma_h^2.
-double norm2(std::span<const double> x, Accuracy accuracy, const Device& device = Device::best());
-float norm2(std::span<const float> x, Accuracy accuracy, const Device& device = Device::best());
+double norm2(std::span<const double> x, Accuracy accuracy, const Device& device = Device::cpu());
+float norm2(std::span<const float> x, Accuracy accuracy, const Device& device = Device::cpu());
 
 }  // namespace solver

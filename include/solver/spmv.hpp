@@ -7,11 +7,17 @@
 #include "solver/views.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace solver {
+
+namespace cuda {
+template <class T>
+class SpmvOnDevice;
+}
 
 /// How rows are shared out. It never changes a bit of an exact result.
 enum class SpmvKernel {
@@ -45,6 +51,10 @@ struct SpmvTask {
 
 /// A matrix made ready for many products: who works on which entries. Keeps a view; the matrix must outlive the plan unchanged.
 /// Building costs two binary searches a thread; it is const and may be used by several threads at once.
+///
+/// On a CUDA device it keeps a copy of the matrix and its analysis there, which copies of the plan share; vectors are copied to
+/// the device and back in every call, and calls from several threads take turns. For vectors that live on the device there is
+/// cuda::SpmvPlan (cuda.hpp).
 template <class T>
 class SpmvPlan {
 public:
@@ -70,20 +80,25 @@ public:
     const Device& device() const { return device_; }
     SpmvKernel kernel() const { return kernel_; }  ///< general or adaptive
 
-    /// Thread t works between boundaries t and t + 1; a row that crosses a boundary is shared.
+    /// Thread t works between boundaries t and t + 1; a row that crosses a boundary is shared. Empty on a CUDA device.
     std::span<const WorkBoundary> boundaries() const { return boundaries_; }
+
+    /// For the library itself: what lies on the CUDA device; null on the processor.
+    const std::shared_ptr<cuda::SpmvOnDevice<T>>& on_device() const { return on_device_; }
 
 private:
     CsrView<T> a_;
     Device device_;
     SpmvKernel kernel_;
     std::vector<WorkBoundary> boundaries_;
+    std::shared_ptr<cuda::SpmvOnDevice<T>> on_device_;
 };
 
-/// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest.
+/// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest. The default is the processor, since taking a
+/// matrix to a CUDA device costs more than one product.
 void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y,
-          Accuracy accuracy, const Device& device = Device::best());
+          Accuracy accuracy, const Device& device = Device::cpu());
 void spmv(float alpha, const CsrView<float>& a, std::span<const float> x, float beta, std::span<float> y, Accuracy accuracy,
-          const Device& device = Device::best());
+          const Device& device = Device::cpu());
 
 }  // namespace solver

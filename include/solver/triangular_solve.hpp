@@ -52,10 +52,11 @@ private:
     std::shared_ptr<cpu::LazySchedule<T>> schedule_;
 };
 
-/// The same for a dense matrix, of which only the triangle named is read.
+/// The same for a dense matrix, of which only the triangle named is read. On the processor only: NotSupported on a
+/// CUDA device.
 void triangular_solve(const DenseView<double>& a, Triangle triangle, Diagonal diagonal, std::span<const double> b,
-                      std::span<double> x, Accuracy accuracy, const Device& device = Device::best());
+                      std::span<double> x, Accuracy accuracy, const Device& device = Device::cpu());
 void triangular_solve(const DenseView<float>& a, Triangle triangle, Diagonal diagonal, std::span<const float> b,
-                      std::span<float> x, Accuracy accuracy, const Device& device = Device::best());
+                      std::span<float> x, Accuracy accuracy, const Device& device = Device::cpu());
 
 }  // namespace solver

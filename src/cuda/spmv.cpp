@@ -1,0 +1,37 @@
+#include "cuda/spmv.hpp"
+
+namespace solver::cuda {
+
+template <class T>
+SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
+    : device_(device), stream_(device), matrix_(device, a, stream_.get()), plan_(matrix_.view(), kernel, stream_.get()) {}
+
+template <class T>
+void SpmvOnDevice<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) {
+    const auto held = lock();
+    for (const SpmvTask<T>& task : tasks) multiply(task, accuracy);
+}
+
+template <class T>
+const T* SpmvOnDevice<T>::uploaded(DeviceArray<T>& to, std::span<const T> from, const char* purpose) {
+    if (to.data() == nullptr) to = DeviceArray<T>(device_, static_cast<std::int64_t>(from.size()), purpose);
+    to.copy_from(from, stream_.get());
+    return to.data();
+}
+
+template <class T>
+void SpmvOnDevice<T>::multiply(const SpmvTask<T>& task, Accuracy accuracy) {
+    RowTask<T> on_device{.alpha = task.alpha, .beta = task.beta};
+    on_device.x = uploaded(x_, task.x, "x of a product");
+    if (!task.x_low.empty()) on_device.x_low = uploaded(x_low_, task.x_low, "x_low of a product");
+    if (y_.data() == nullptr) y_ = DeviceArray<T>(device_, matrix().rows, "y of a product");
+    if (task.beta != T(0)) on_device.y_in = uploaded(y_, task.y_in, "y of a product");
+    on_device.y = y_.data();
+    plan_.multiply(on_device, accuracy, stream_.get());
+    y_.copy_to(task.y, stream_.get());
+}
+
+template class SpmvOnDevice<float>;
+template class SpmvOnDevice<double>;
+
+}  // namespace solver::cuda
