@@ -1,6 +1,8 @@
+#include "bicgstab.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/cuda/triangular_solve.hpp"
+#include "vectors.hpp"
 
 namespace solver::cuda {
 namespace {
@@ -148,5 +150,89 @@ template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::u
                                                                      std::span<const std::int16_t>,
                                                                      std::span<const std::int32_t>,
                                                                      std::span<const std::int16_t>);
+
+template <class T>
+struct DeviceRecursion<T>::Chain {};
+template <class T>
+DeviceRecursion<T>::DeviceRecursion(int, std::int64_t, const SpmvPlan<T>&, DevicePreconditioner<T>*, HostPreconditioner<T>,
+                                    Accuracy, Stream) {
+    built_without_cuda();
+}
+template <class T>
+DeviceRecursion<T>::~DeviceRecursion() = default;
+template <class T>
+const DeviceArray<T>& DeviceRecursion<T>::r() const {
+    built_without_cuda();
+}
+template <class T>
+const DeviceArray<T>& DeviceRecursion<T>::z() const {
+    built_without_cuda();
+}
+template <class T>
+void DeviceRecursion<T>::start(const T*) {
+    built_without_cuda();
+}
+template <class T>
+void DeviceRecursion<T>::begin(double, std::uint64_t) {
+    built_without_cuda();
+}
+template <class T>
+void DeviceRecursion<T>::continue_from_replaced(double) {
+    built_without_cuda();
+}
+template <class T>
+void DeviceRecursion<T>::reset_drift(double, double) {
+    built_without_cuda();
+}
+template <class T>
+Stretch DeviceRecursion<T>::advance(const StepLimits&) {
+    built_without_cuda();
+}
+template <class T>
+std::span<const double> DeviceRecursion<T>::norms() const {
+    built_without_cuda();
+}
+template class DeviceRecursion<float>;
+template class DeviceRecursion<double>;
+
+template <class T>
+void copy(const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+void multiply_elements(const DeviceArray<T>&, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class From, class To>
+void scale(double, const DeviceArray<From>&, const DeviceArray<To>&, Stream) {
+    built_without_cuda();
+}
+template <class Value, class Wide>
+void add_scaled(double, const DeviceArray<Value>&, const DeviceArray<Wide>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+void add_scaled_to_pair(double, const DeviceArray<T>&, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+T norm2(Reducer&, const DeviceArray<T>&, Accuracy, Stream) {
+    built_without_cuda();
+}
+template void copy(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void copy(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void multiply_elements(const DeviceArray<float>&, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void multiply_elements(const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void scale(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void scale(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void scale(double, const DeviceArray<double>&, const DeviceArray<float>&, Stream);
+template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void add_scaled(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<double>&, Stream);
+template void add_scaled_to_pair(double, const DeviceArray<float>&, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
+                                 Stream);
+template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, Stream);
+template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, Stream);
 
 }  // namespace solver::cuda

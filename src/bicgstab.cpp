@@ -4,6 +4,7 @@
 #include "bicgstab/solve.hpp"
 #include "cpu/floating_point_guard.hpp"
 #include "cpu/solver_backend.hpp"
+#include "cuda/solver_backend.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -101,7 +102,34 @@ std::vector<SolveResult> solve_together(std::deque<Column<B>>& columns, const Ma
     return results;
 }
 
-void check_rounded(const CsrView<double>& a, const CsrView<float>& a_single) {
+/// Columns one after another: each keeps the device busy.
+template <class Value, class Wide>
+std::vector<SolveResult> solve_on_device(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value,
+                                         const Preconditioner<Value>& m, std::span<const Unknown<Wide>> unknowns,
+                                         const BicgstabOptions& options, const Pauses& pauses) {
+    using Backend = CudaSolverBackend<Value, Wide>;
+    CudaSystem<Value, Wide> system(a, a_in_value, m, options.accuracy);
+    std::vector<SolveResult> results;
+    for (const Unknown<Wide>& unknown : unknowns) {
+        Column<Backend> column(Backend(system, unknown.b, !unknown.x_low.empty()), unknown.x, options, pauses,
+                               std::ssize(results));
+        while (column.advance()) {
+        }
+        results.push_back(std::move(column.result()));
+        column.solution().x.copy_to(unknown.x, system.stream.get());
+        column.solution().low.copy_to(unknown.x_low, system.stream.get());
+    }
+    return results;
+}
+
+void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single) {
+    if (plan.device().kind() != plan_single.device().kind() || plan.device().index() != plan_single.device().index())
+        throw InvalidArgument(
+            fmt::format("bicgstab: the plan of A is on {}, that of A in single precision on {}; both must be on "
+                        "the same device",
+                        to_string(plan.device()), to_string(plan_single.device())));
+    const CsrView<double>& a = plan.matrix();
+    const CsrView<float>& a_single = plan_single.matrix();
     if (a_single.rows != a.rows || a_single.columns != a.columns || a_single.nonzeros() != a.nonzeros())
         throw DimensionMismatch(fmt::format(
             "bicgstab: A is {} x {} with {} entries and A in single precision {} x {} with {}; both must be the same matrix",
@@ -136,6 +164,7 @@ template <class T>
 std::vector<SolveResult> run_bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const Unknown<T>> unknowns,
                                       const BicgstabOptions& options, const Pauses& pauses) {
     const cpu::FloatingPointGuard guard;
+    if (a.on_device()) return solve_on_device<T, T>(a, a, m, unknowns, options, pauses);
     SharedProducts<T> products(a);
     std::deque<Column<CpuSolverBackend<T>>> columns;
     for (const Unknown<T>& unknown : unknowns)
@@ -154,7 +183,8 @@ std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>& a, const SpmvPlan<
                                       const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
                                       const BicgstabOptions& options, const Pauses& pauses) {
     const cpu::FloatingPointGuard guard;
-    check_rounded(a.matrix(), a_single.matrix());
+    check_rounded(a, a_single);
+    if (a.on_device()) return solve_on_device<float, double>(a, a_single, m, unknowns, options, pauses);
     SharedProducts<double> residuals(a);
     SharedProducts<float> products(a_single);
     std::deque<Column<CpuMixedBackend>> columns;

@@ -130,7 +130,7 @@ public:
     void copy_to(std::span<T> host, Stream stream = nullptr) const {
         detail::copy_to_host(device_, host.data(), data_, static_cast<std::int64_t>(host.size_bytes()), stream);
     }
-    void fill_with_zeros(Stream stream = nullptr) { detail::fill_with_zeros(device_, data_, bytes(), stream); }
+    void fill_with_zeros(Stream stream = nullptr) const { detail::fill_with_zeros(device_, data_, bytes(), stream); }
 
 private:
     void swap(DeviceArray& other) noexcept {

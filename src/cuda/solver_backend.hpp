@@ -1,0 +1,183 @@
+#pragma once
+
+/// BiCGStab's backend on a CUDA device.
+
+#include "bicgstab/task.hpp"
+#include "column_norms.hpp"
+#include "cuda/spmv.hpp"
+#include "kernels/bicgstab.hpp"
+#include "kernels/vectors.hpp"
+#include "solver/preconditioner.hpp"
+
+#include <cmath>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace solver {
+
+/// Something to await that is there already.
+template <class T>
+struct Ready {
+    T value;
+
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    T await_resume() { return std::move(value); }
+};
+
+/// What the solves with one matrix share on a device, one right-hand side after another. The iteration runs in Value, x and
+/// b - A x are in Wide, which is Value or wider.
+template <class Value, class Wide>
+struct CudaSystem {
+    /// `a` is A in Wide, `a_in_value` in Value. All of these must outlive the system.
+    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value, const Preconditioner<Value>& m, Accuracy mode)
+        : accuracy(mode),
+          true_accuracy(mode == Accuracy::exact ? mode : Accuracy::compensated),
+          device(a.device().index()),
+          matrix(a_in_value.matrix()),
+          stream(device),
+          reducer(device),
+          residuals(a.on_device()->matrix(), a.kernel(), stream.get()),
+          products(a_in_value.on_device()->matrix(), a_in_value.kernel(), stream.get()),
+          preconditioner(m.on_device(device)),
+          recursion(device, matrix.rows, products, preconditioner.get(), on_host(m), mode, stream.get()) {}
+
+    template <class T>
+    cuda::DeviceArray<T> zeros() const {
+        cuda::DeviceArray<T> x(device, matrix.rows, "a vector of BiCGStab");
+        x.fill_with_zeros(stream.get());
+        return x;
+    }
+
+    cuda::DeviceArray<Value> column_norms() {
+        if (norms_of_columns.empty()) norms_of_columns = one_norms_of_columns(matrix);
+        return {device, norms_of_columns, "norms of columns", stream.get()};
+    }
+
+    template <class T>
+    double norm2(const cuda::DeviceArray<T>& x, Accuracy mode) {
+        return cuda::norm2(reducer, x, mode, stream.get());
+    }
+
+    /// Where M has no counterpart on the device.
+    cuda::HostPreconditioner<Value> on_host(const Preconditioner<Value>& m) const {
+        if (preconditioner) return {};
+        return [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
+    }
+
+    Accuracy accuracy;
+    Accuracy true_accuracy;
+    int device;
+    CsrView<Value> matrix;
+    cuda::OwnedStream stream;
+    cuda::Reducer reducer;
+    cuda::SpmvPlan<Wide> residuals;
+    cuda::SpmvPlan<Value> products;
+    std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner;
+    cuda::DeviceRecursion<Value> recursion;
+    std::vector<Value> norms_of_columns;
+};
+
+/// The recursion of a system, begun for one right-hand side.
+template <class B>
+class CudaRecursion {
+public:
+    using Vector = typename B::Vector;
+
+    CudaRecursion(B& backend, const Vector* weights)
+        : r(backend.recursion().r()), z(backend.recursion().z()), recursion_(backend.recursion()) {
+        recursion_.start(weights != nullptr ? weights->data() : nullptr);
+    }
+
+    void begin(double r_norm, std::uint64_t seed) { recursion_.begin(r_norm, seed); }
+    void continue_from_replaced(double r_norm) { recursion_.continue_from_replaced(r_norm); }
+    void reset_drift(double r_norm, double x_terms) { recursion_.reset_drift(r_norm, x_terms); }
+    Ready<Stretch> advance(const StepLimits& limits) { return {recursion_.advance(limits)}; }
+    std::span<const double> norms() const { return recursion_.norms(); }
+
+    const Vector& r;
+    const Vector& z;
+
+private:
+    cuda::DeviceRecursion<typename B::Value>& recursion_;
+};
+
+/// x as one vector of Wide numbers or, where Wide is Value, as the unevaluated sum of two.
+template <class T, class W>
+class CudaSolverBackend {
+public:
+    using Value = T;
+    using Wide = W;
+    using Vector = cuda::DeviceArray<Value>;
+    using Residual = cuda::DeviceArray<Wide>;
+    using Recursion = CudaRecursion<CudaSolverBackend>;
+    struct Solution {
+        Residual x;
+        Residual low;  ///< empty where there is none
+    };
+
+    CudaSolverBackend(CudaSystem<Value, Wide>& system, std::span<const Wide> b, bool as_pair)
+        : system_(system), b_(system.device, b, "b", system.stream.get()), as_pair_(as_pair) {}
+
+    cuda::DeviceRecursion<Value>& recursion() { return system_.recursion; }
+
+    Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
+    Residual residual_vector() const { return system_.template zeros<Wide>(); }
+    void load(std::span<const Wide> source, Solution& x) const { x.x.copy_from(source, stream()); }
+    void copy(const Solution& x, Solution& out) const {
+        cuda::copy(x.x, out.x, stream());
+        cuda::copy(x.low, out.low, stream());
+    }
+    void set_zero(const Vector& x) const { x.fill_with_zeros(stream()); }
+    void set_zero(Solution& x) const {
+        x.x.fill_with_zeros(stream());
+        x.low.fill_with_zeros(stream());
+    }
+
+    Ready<int> residual(const Solution& x, Residual& out) const {
+        const cuda::RowTask<Wide> task{
+            .alpha = -1, .x = x.x.data(), .x_low = x.low.data(), .beta = 1, .y_in = b_.data(), .y = out.data()};
+        system_.residuals.multiply(task, system_.true_accuracy, stream());
+        return {0};
+    }
+    void take(double factor, const Residual& residual, const Vector& out) const {
+        cuda::scale(factor, residual, out, stream());
+    }
+    Vector column_norms() const { return system_.column_norms(); }
+    double right_hand_side_norm() const { return system_.norm2(b_, system_.true_accuracy); }
+    double true_norm(const Residual& x) const { return system_.norm2(x, system_.true_accuracy); }
+    bool is_finite(const Solution& x) const {
+        const Accuracy mode = std::is_same_v<Value, Wide> ? system_.accuracy : system_.true_accuracy;
+        return std::isfinite(system_.norm2(x.x, mode)) && (x.low.size() == 0 || std::isfinite(system_.norm2(x.low, mode)));
+    }
+    double rounding_terms(const Vector& weights, const Solution& x) const {
+        if constexpr (std::is_same_v<Value, Wide>) {
+            if (as_pair_) return 0;
+            const Vector terms = system_.template zeros<Value>();
+            cuda::multiply_elements(weights, x.x, terms, stream());
+            return system_.norm2(terms, system_.accuracy);
+        } else {
+            return 0;
+        }
+    }
+    void add_to_solution(double factor, const Vector& z, Solution& x) const {
+        if constexpr (std::is_same_v<Value, Wide>) {
+            if (as_pair_) return cuda::add_scaled_to_pair(factor, z, x.x, x.low, stream());
+        }
+        cuda::add_scaled(factor, z, x.x, stream());
+    }
+
+private:
+    cuda::Stream stream() const { return system_.stream.get(); }
+
+    CudaSystem<Value, Wide>& system_;
+    Residual b_;
+    bool as_pair_;
+};
+
+}  // namespace solver
