@@ -1,0 +1,68 @@
+#pragma once
+
+/// How the rows of a triangular matrix are shared out on a device: plain C++, made on the host.
+///
+/// Rows come in items, one a block of threads, and items in an order in which a row depends on rows of its own item and of
+/// earlier ones alone. So whatever the device runs at once, blocks that take items in this order never wait for one that has
+/// not begun. Within an item rows are sorted by level and cut into chunks, one a warp: rows of one level, hence independent of
+/// one another. A warp takes chunks in order, so the first chunk that is not done never waits for a later one.
+
+#include "solver/triangular_solve.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace solver::cuda {
+
+/// Rows of one level side by side, `1 << log2_width` lanes each; or a segment of one long row. Lane l's e-th entry is at
+/// first_entry + e * lanes() + l.
+struct TriangleChunk {
+    std::int64_t first_entry;
+    std::int32_t first_place;  ///< of its rows, in the order of all items
+    std::int32_t depth;        ///< entries a lane, those that fill up included
+    std::int16_t rows;
+    std::int16_t log2_width;
+    std::int32_t first_segment;  ///< of a long row: the number of its first one
+    std::int32_t segments;       ///< of a long row; 0 for whole rows
+    std::int32_t segment;        ///< which of these this one is
+
+    constexpr int lanes() const { return rows << log2_width; }
+};
+
+struct TriangleItem {
+    std::int32_t first_chunk;
+    std::int32_t last_chunk;  ///< the one after the last
+    std::int32_t first_place;
+    std::int32_t places;
+};
+
+/// What a schedule is made for.
+struct TriangleScheduleOptions {
+    bool by_levels = false;                  ///< items of the order of levels, else of the natural order
+    std::int64_t rows_an_item = 2048;        ///< at most
+    std::int64_t entries_an_item = 1 << 16;  ///< at most, if it has more than one row
+    std::int64_t entries_a_lane = 8;         ///< at most, where a row has not a whole warp
+    std::int64_t entries_a_segment = 1024;   ///< longer rows are split
+};
+
+/// A column that is the place of a row in the same item, counted from its first one, or ~place in the order of all.
+inline constexpr std::int32_t no_column = std::numeric_limits<std::int32_t>::min();  ///< fills up
+
+template <class T>
+struct TriangleSchedule {
+    std::vector<TriangleItem> items;
+    std::vector<TriangleChunk> chunks;
+    std::vector<std::int32_t> rows;  ///< which row is at a place
+    std::vector<T> pivots;           ///< of each place; none where the diagonal is 1
+    std::vector<std::int32_t> columns;
+    std::vector<T> values;  ///< beside the diagonal, with the opposite sign
+    std::int32_t segments = 0;
+    std::int32_t largest_item = 0;  ///< in places
+};
+
+template <class T>
+TriangleSchedule<T> schedule_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal,
+                                      const TriangleScheduleOptions& options);
+
+}  // namespace solver::cuda
