@@ -1,0 +1,133 @@
+#include "solver/cuda/preconditioner.hpp"
+
+#include "matrices/generators.hpp"
+#include "solver/preconditioner.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/adversarial.hpp"
+#include "support/expected.hpp"
+#include "support/real_matrices.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using testing::Random;
+
+constexpr PreconditionerKind kinds[] = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
+                                        PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu};
+
+template <class T>
+class CudaPreconditioner : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaPreconditioner, ValueTypes);
+
+template <class T>
+std::vector<T> applied(cuda::DevicePreconditioner<T>& m, std::span<const T> r, Accuracy accuracy, cuda::Gate gate = {}) {
+    const cuda::DeviceArray<T> on_device_r(0, r, "test");
+    const cuda::DeviceArray<T> z(0, std::vector<T>(r.size(), T(7)), "test");
+    m.apply(on_device_r.data(), z.data(), accuracy, nullptr, gate);
+    std::vector<T> result(r.size());
+    z.copy_to(result);
+    return result;
+}
+
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> x;
+    for (std::int64_t i = 0; i < n; ++i) x.push_back(random.number<T>(static_cast<int>(random.between(-3, 3))));
+    return x;
+}
+
+/// "" or why factors cannot be had.
+template <class T>
+std::string expect_bits_of_cpu(PreconditionerKind kind, const CsrView<T>& a) {
+    Random random(1);
+    std::unique_ptr<Preconditioner<T>> on_host;
+    try {
+        on_host = make_preconditioner(kind, a, Accuracy::exact, Device::cpu(), {.fill_factor = 3});
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    const std::unique_ptr<cuda::DevicePreconditioner<T>> on_device = on_host->on_device(0);
+    EXPECT_NE(on_device, nullptr);
+    EXPECT_EQ(on_device->is_identity(), kind == PreconditionerKind::none);
+    EXPECT_EQ(on_device->diagonal() != nullptr, kind == PreconditionerKind::jacobi);
+    for (int i = 0; i < 2; ++i) {
+        const std::vector<T> r = random_vector<T>(random, a.rows);
+        std::vector<T> z(r.size());
+        on_host->apply(r, z, Accuracy::exact);
+        EXPECT_EQ(testing::differences<T>(applied<T>(*on_device, r, Accuracy::exact), z), "");
+        for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+            EXPECT_EQ(testing::differences<T>(applied<T>(*on_device, r, accuracy), applied<T>(*on_device, r, accuracy)), "");
+    }
+    return "";
+}
+
+TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForGeneratedMatrices) {
+    using T = TypeParam;
+    for (const char* name : {"poisson2d_100", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
+        const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
+        for (const PreconditionerKind kind : kinds) {
+            SCOPED_TRACE(::testing::Message() << name << ", " << to_string(kind));
+            EXPECT_EQ(expect_bits_of_cpu<T>(kind, a), "");
+        }
+    }
+}
+
+TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForDc2Like) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = convert<T, double>(matrices::find_generator("dc2_like").value().make());
+    for (const PreconditionerKind kind : {PreconditionerKind::jacobi, PreconditionerKind::ilut, PreconditionerKind::klu}) {
+        SCOPED_TRACE(to_string(kind));
+        EXPECT_EQ(expect_bits_of_cpu<T>(kind, a), "");
+    }
+}
+
+TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForRealMatrices) {
+    using T = TypeParam;
+    for (const char* name : {"memplus", "add20", "sherman5", "west0479", "bcsstk14", "orsirr_1", "rajat01", "cavity14"}) {
+        const auto found = testing::real_matrix(name);
+        if (!found) continue;
+        const CsrMatrix<T> a = convert<T, double>(*found);
+        for (const PreconditionerKind kind : kinds) {
+            SCOPED_TRACE(::testing::Message() << name << ", " << to_string(kind));
+            expect_bits_of_cpu<T>(kind, a);  // some cannot be factorised
+        }
+    }
+}
+
+TYPED_TEST(CudaPreconditioner, DoesNothingWhereItsGateIsClosed) {
+    using T = TypeParam;
+    Random random(2);
+    const CsrMatrix<T> a = convert<T, double>(matrices::find_generator("poisson2d_60").value().make());
+    const std::vector<T> r = random_vector<T>(random, a.rows);
+    const cuda::DeviceArray<std::int32_t> stage(0, std::vector<std::int32_t>{5}, "test");
+    for (const PreconditionerKind kind : kinds) {
+        SCOPED_TRACE(to_string(kind));
+        const auto m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu())->on_device(0);
+        const std::vector<T> right = applied<T>(*m, r, Accuracy::exact);
+        const std::vector<T> untouched(r.size(), T(7));
+        EXPECT_EQ(testing::differences<T>(applied<T>(*m, r, Accuracy::exact, {stage.data(), ~(1u << 5)}), untouched), "");
+        EXPECT_EQ(testing::differences<T>(applied<T>(*m, r, Accuracy::exact, {stage.data(), 1u << 5}), right), "");
+    }
+}
+
+TYPED_TEST(CudaPreconditioner, OfAUserIsNotOnTheDevice) {
+    using T = TypeParam;
+    class Own final : public Preconditioner<T> {
+        void apply(std::span<const T>, std::span<T>, Accuracy) const override {}
+    };
+    EXPECT_EQ(Own().on_device(0), nullptr);
+}
+
+}  // namespace
+}  // namespace solver

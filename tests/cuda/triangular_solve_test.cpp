@@ -1,0 +1,229 @@
+#include "solver/cuda/triangular_solve.hpp"
+
+#include "matrices/generators.hpp"
+#include "preconditioner/ilu0.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/triangles.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using testing::adversarial_system;
+using testing::broken_promises;
+using testing::nan_value;
+using testing::Random;
+using testing::random_rows;
+using testing::random_vector;
+using testing::Span;
+using testing::Terms;
+using testing::TriangularRows;
+using testing::wide_rows;
+
+template <class T>
+class CudaTriangularSolve : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaTriangularSolve, ValueTypes);
+
+template <class T>
+std::vector<T> host_copy(const cuda::DeviceArray<T>& array) {
+    std::vector<T> copy(static_cast<std::size_t>(array.size()));
+    array.copy_to(copy);
+    return copy;
+}
+
+template <class T>
+std::vector<T> solved(const cuda::TriangularSolvePlan<T>& plan, Span<T> b, Accuracy accuracy) {
+    const cuda::DeviceArray<T> on_device_b(0, b, "test");
+    const cuda::DeviceArray<T> x(0, std::vector<T>(b.size(), nan_value<T>), "test");
+    plan.solve(on_device_b.data(), x.data(), accuracy);
+    return host_copy(x);
+}
+
+template <class T>
+std::vector<T> solved_in_place(const cuda::TriangularSolvePlan<T>& plan, Span<T> b, Accuracy accuracy) {
+    const cuda::DeviceArray<T> x(0, b, "test");
+    plan.solve(x.data(), x.data(), accuracy);
+    return host_copy(x);
+}
+
+/// The CPU's bits in exact, and in every mode the same bits each time.
+template <class T>
+void expect_bits_of_cpu(const CsrMatrix<T>& a, Triangle triangle, Diagonal diagonal, Span<T> b) {
+    std::vector<T> expected(b.size());
+    TriangularSolvePlan<T>(a, triangle, diagonal, Device::cpu()).solve(b, expected, Accuracy::exact);
+    const cuda::TriangularSolvePlan<T> plan(0, a, triangle, diagonal);
+    EXPECT_EQ(testing::differences<T>(solved(plan, b, Accuracy::exact), expected), "");
+    for (const Accuracy accuracy : all_accuracies) {
+        const std::vector<T> first = solved(plan, b, accuracy);
+        EXPECT_EQ(testing::differences<T>(solved(plan, b, accuracy), first), "") << "again, " << to_string(accuracy);
+        EXPECT_EQ(testing::differences<T>(solved_in_place(plan, b, accuracy), first), "") << "in place";
+    }
+}
+
+template <class T>
+void expect_solved(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b) {
+    SCOPED_TRACE(::testing::Message() << (a.triangle == Triangle::lower ? "lower" : "upper")
+                                      << (diagonal == Diagonal::unit ? ", unit" : ""));
+    const CsrMatrix<T> csr = a.csr(diagonal);
+    expect_bits_of_cpu(csr, a.triangle, diagonal, b);
+    const cuda::TriangularSolvePlan<T> plan(0, csr, a.triangle, diagonal);
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+        EXPECT_EQ(broken_promises<T>(a, diagonal, b, solved(plan, b, accuracy), accuracy), "");
+}
+
+/// Lower and, by reversal, upper; stored and unit.
+template <class T>
+void expect_all_solved(const TriangularRows<T>& a, Span<T> b) {
+    const TriangularRows<T> upper = a.reversed();
+    const std::vector<T> upper_b(b.rbegin(), b.rend());
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+        expect_solved(a, diagonal, b);
+        expect_solved<T>(upper, diagonal, upper_b);
+    }
+}
+
+TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForAnyNumberOfRows) {
+    using T = TypeParam;
+    Random random(1);
+    for (const std::int64_t n : {0, 1, 2, 3, 31, 33, 65, 120}) {
+        SCOPED_TRACE(n);
+        expect_all_solved<T>(random_rows<T>(random, n, n), random_vector<T>(random, n));
+    }
+}
+
+TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForRowsOfAllLengths) {
+    using T = TypeParam;
+    Random random(2);
+    expect_all_solved<T>(random_rows<T>(random, 900, 70), random_vector<T>(random, 900));
+    expect_all_solved<T>(random_rows<T>(random, 9000, 5), random_vector<T>(random, 9000));
+}
+
+TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForRowsThatAreSplit) {
+    using T = TypeParam;
+    Random random(3);
+    TriangularRows<T> a = random_rows<T>(random, 5000, 2);
+    for (const std::int64_t i : {300, 1025, 2047, 2049, 4097, 4999}) {
+        a.beside[i].clear();
+        for (std::int32_t j = 0; j < i; ++j) a.beside[i].emplace_back(j, random.number<T>(-12));
+    }
+    expect_all_solved<T>(a, random_vector<T>(random, 5000));
+}
+
+TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForWideLevels) {
+    using T = TypeParam;
+    Random random(10);
+    for (const std::int64_t width : {16, 700, 9000}) {
+        SCOPED_TRACE(width);
+        const std::int64_t n = 3 * width + random.between(1, width);
+        expect_all_solved<T>(wide_rows<T>(random, n, width, 8), random_vector<T>(random, n));
+        expect_all_solved<T>(wide_rows<T>(random, n, width, 70), random_vector<T>(random, n));
+    }
+}
+
+TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForAChainOfAllRows) {
+    using T = TypeParam;
+    Random random(14);
+    TriangularRows<T> a;
+    for (std::int32_t i = 0; i < 20'000; ++i) {
+        a.beside.emplace_back();
+        if (i > 0) a.beside.back().emplace_back(i - 1, random.number<T>(0));
+        a.pivot.push_back(random.number<T>(1));
+    }
+    expect_all_solved<T>(a, random_vector<T>(random, a.size()));
+}
+
+TYPED_TEST(CudaTriangularSolve, GivesTheBitsOfTheCpuForADenseLastRow) {
+    using T = TypeParam;
+    Random random(15);
+    TriangularRows<T> a = wide_rows<T>(random, 100'000, 50'000, 3);
+    a.beside.emplace_back();
+    for (std::int32_t j = 0; j < 100'000; ++j) a.beside.back().emplace_back(j, random.number<T>(-12));
+    a.pivot.push_back(T(3));
+    const std::vector<T> b = random_vector<T>(random, a.size());
+    expect_bits_of_cpu<T>(a.csr(Diagonal::stored), Triangle::lower, Diagonal::stored, b);
+    expect_bits_of_cpu<T>(a.reversed().csr(Diagonal::stored), Triangle::upper, Diagonal::stored, b);
+}
+
+TYPED_TEST(CudaTriangularSolve, RoundsAdversarialRowsOnceAndDividesThem) {
+    using T = TypeParam;
+    Random random(4);
+    std::vector<Terms<T>> sums;
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (int trial = 0; trial < 40; ++trial)
+            sums.push_back(made.make(random, static_cast<std::size_t>(random.between(8, trial < 30 ? 60 : 300))));
+    for (const auto& made : testing::adversarial_classes<T>()) sums.push_back(made.make(random, 3000));
+    const auto [a, b] = adversarial_system(random, sums);
+    expect_all_solved<T>(a, b);
+}
+
+TYPED_TEST(CudaTriangularSolve, PassesInfAndNanOnToTheRowsThatDependOnThemAlone) {
+    using T = TypeParam;
+    Random random(6);
+    for (const T special : {std::numeric_limits<T>::infinity(), std::copysign(nan_value<T>, T(-1))}) {
+        TriangularRows<T> a = random_rows<T>(random, 3000, 40);
+        std::vector<T> b = random_vector<T>(random, 3000);
+        b[150] = special;
+        b[2000] = special;
+        a.beside[60].back().second = special;
+        expect_all_solved<T>(a, b);
+    }
+}
+
+TYPED_TEST(CudaTriangularSolve, DoesNotHangOnTheNanThatMarksWhatIsNotSolved) {
+    using T = TypeParam;
+    Random random(16);
+    const TriangularRows<T> a = random_rows<T>(random, 500, 4);
+    std::vector<T> b = random_vector<T>(random, 500);
+    std::memset(b.data(), 0xFF, 100 * sizeof(T));
+    const CsrMatrix<T> csr = a.csr(Diagonal::stored);
+    const cuda::TriangularSolvePlan<T> plan(0, csr, Triangle::lower, Diagonal::stored);
+    for (const Accuracy accuracy : all_accuracies)
+        EXPECT_TRUE(testing::same_bits(solved<T>(plan, b, accuracy)[0], nan_value<T>));
+    expect_bits_of_cpu<T>(csr, Triangle::lower, Diagonal::stored, b);
+}
+
+TYPED_TEST(CudaTriangularSolve, DoesNothingWhereItsGateIsClosed) {
+    using T = TypeParam;
+    Random random(17);
+    const TriangularRows<T> a = random_rows<T>(random, 5000, 6);
+    const std::vector<T> b = random_vector<T>(random, a.size());
+    const CsrMatrix<T> csr = a.csr(Diagonal::stored);
+    const cuda::TriangularSolvePlan<T> plan(0, csr, Triangle::lower, Diagonal::stored);
+    const cuda::DeviceArray<std::int32_t> stage(0, std::vector<std::int32_t>{3}, "test");
+    const cuda::DeviceArray<T> x(0, b, "test");
+    const std::vector<T> right = solved<T>(plan, b, Accuracy::exact);
+    for (int i = 0; i < 3; ++i) {
+        plan.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), ~(1u << 3)});
+        EXPECT_EQ(testing::differences<T>(host_copy(x), b), "") << "closed";
+        EXPECT_EQ(testing::differences<T>(solved<T>(plan, b, Accuracy::exact), right), "") << "after it was closed";
+    }
+    plan.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), 1u << 3});
+    EXPECT_EQ(testing::differences<T>(host_copy(x), right), "") << "open";
+}
+
+TYPED_TEST(CudaTriangularSolve, GivesTheBitsOfTheCpuForFactorsOfGeneratedMatrices) {
+    using T = TypeParam;
+    Random random(18);
+    for (const char* name : {"stencil27_30", "poisson2d_300", "poisson3d_40", "convection_diffusion_200", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
+        const IluFactors<T> factors = factor_ilu0<T>(a, Accuracy::fast);
+        const std::vector<T> b = random_vector<T>(random, a.rows);
+        expect_bits_of_cpu<T>(factors.lower, Triangle::lower, Diagonal::unit, b);
+        expect_bits_of_cpu<T>(factors.upper, Triangle::upper, Diagonal::stored, b);
+    }
+}
+
+}  // namespace
+}  // namespace solver
