@@ -10,7 +10,14 @@ namespace {
 
 constexpr std::int64_t largest_partial = 64;  // bytes of a RowSum
 
-TriangleScheduleOptions options_for(const DeviceDescription&, std::int64_t) { return {}; }
+/// An item for each multiprocessor, as long as its elements fit into shared memory: few long items wait for one another less
+/// than many short ones, and share the work well enough.
+TriangleScheduleOptions options_for(const DeviceDescription& device, std::int64_t rows) {
+    constexpr std::int64_t fewest = 256, most = 8192;
+    TriangleScheduleOptions o;
+    o.rows_an_item = std::clamp(rows / device.multiprocessors + 1, fewest, most);
+    return o;
+}
 
 }  // namespace
 

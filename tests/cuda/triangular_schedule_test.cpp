@@ -1,0 +1,107 @@
+#include "kernels/triangular_schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/triangles.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using testing::nan_value;
+using testing::Random;
+using testing::random_rows;
+using testing::TriangularRows;
+using testing::wide_rows;
+
+/// A system with small integers, solved without rounding.
+TriangularRows<double> with_integers(TriangularRows<double> a, Random& random) {
+    for (auto& row : a.beside)
+        for (auto& [column, value] : row) value = static_cast<double>(random.between(-1, 1));
+    for (double& pivot : a.pivot) pivot = random.coin() ? 1 : -1;
+    return a;
+}
+
+std::vector<double> substituted(const TriangularRows<double>& a, Diagonal diagonal, const std::vector<double>& b) {
+    std::vector<double> x = b;
+    for (std::int64_t step = 0; step < a.size(); ++step) {
+        const std::int64_t i = a.triangle == Triangle::lower ? step : a.size() - 1 - step;
+        for (const auto& [column, value] : a.beside[i]) x[i] -= value * x[column];
+        if (diagonal == Diagonal::stored) x[i] /= a.pivot[i];
+        if (std::abs(x[i]) > 1e6) x[i] = std::fmod(x[i], 1e6);
+    }
+    return x;
+}
+
+/// Chunk by chunk in the order of the schedule, where what is not solved yet is NaN. Counts how often each row is solved.
+std::vector<double> walked(const cuda::TriangleSchedule<double>& schedule, const std::vector<double>& b,
+                           std::vector<int>& solved) {
+    std::vector<double> by_place(b.size(), nan_value<double>), x(b.size(), nan_value<double>);
+    double long_row = 0;
+    for (const cuda::TriangleItem& item : schedule.items)
+        for (std::int32_t c = item.first_chunk; c < item.last_chunk; ++c) {
+            const cuda::TriangleChunk& chunk = schedule.chunks[c];
+            std::vector<double> found;
+            for (std::int32_t i = 0; i < chunk.rows; ++i) {
+                double sum = 0;
+                for (std::int32_t e = 0; e < chunk.depth; ++e)
+                    for (std::int32_t lane = 0; lane < 1 << chunk.log2_width; ++lane) {
+                        const std::int64_t k = chunk.first_entry + e * chunk.lanes() + (i << chunk.log2_width) + lane;
+                        const std::int32_t column = schedule.columns[k];
+                        if (column == cuda::no_column) continue;
+                        sum += schedule.values[k] * by_place[column >= 0 ? item.first_place + column : ~column];
+                    }
+                found.push_back(sum);
+            }
+            if (chunk.segments > 0) long_row = (chunk.segment == 0 ? 0 : long_row) + found[0];
+            if (chunk.segments > 0 && chunk.segment + 1 < chunk.segments) continue;
+            for (std::int32_t i = 0; i < chunk.rows; ++i) {
+                const std::int32_t place = chunk.first_place + i;
+                const std::int32_t row = schedule.rows[place];
+                double value = b[row] + (chunk.segments > 0 ? long_row : found[i]);
+                if (!schedule.pivots.empty()) value /= schedule.pivots[place];
+                if (std::abs(value) > 1e6) value = std::fmod(value, 1e6);
+                x[row] = by_place[place] = value;
+                ++solved[row];
+            }
+        }
+    return x;
+}
+
+void expect_right_schedule(const TriangularRows<double>& a, const cuda::TriangleScheduleOptions& options) {
+    std::vector<double> b;
+    for (std::int64_t i = 0; i < a.size(); ++i) b.push_back(static_cast<double>(i % 7));
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+        const CsrMatrix<double> csr = a.csr(diagonal);
+        const auto schedule = cuda::schedule_triangle<double>(csr, a.triangle, diagonal, options);
+        std::vector<int> solved(b.size());
+        EXPECT_EQ(testing::differences<double>(walked(schedule, b, solved), substituted(a, diagonal, b)), "");
+        EXPECT_EQ(std::count(solved.begin(), solved.end(), 1), a.size());
+        for (const cuda::TriangleItem& item : schedule.items) {
+            EXPECT_LE(item.places, options.rows_an_item);
+            EXPECT_LE(item.places, schedule.largest_item);
+        }
+    }
+}
+
+TEST(TriangleSchedule, PutsEveryRowAfterThoseThatItNeeds) {
+    Random random(1);
+    for (const bool by_levels : {false, true})
+        for (const std::int64_t rows_an_item : {1, 40, 100'000})
+            for (const std::int64_t entries_a_segment : {16, 1024}) {
+                const cuda::TriangleScheduleOptions options{by_levels, rows_an_item, 600, 3, entries_a_segment};
+                for (const std::int64_t n : {0, 1, 2, 33, 500}) {
+                    const auto a = with_integers(random_rows<double>(random, n, std::min<std::int64_t>(n, 60)), random);
+                    expect_right_schedule(a, options);
+                    expect_right_schedule(a.reversed(), options);
+                }
+                const auto wide = with_integers(wide_rows<double>(random, 3000, 700, 20), random);
+                expect_right_schedule(wide, options);
+                expect_right_schedule(wide.reversed(), options);
+            }
+}
+
+}  // namespace
+}  // namespace solver
