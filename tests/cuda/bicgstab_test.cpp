@@ -1,0 +1,258 @@
+#include "solver/bicgstab.hpp"
+
+#include "matrices/generators.hpp"
+#include "solver/cuda.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/reduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/expected.hpp"
+#include "support/real_matrices.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using Kind = PreconditionerKind;
+
+class CudaBicgstab : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+
+template <class T>
+struct Solve {
+    SolveResult result;
+    std::vector<T> x;
+    std::vector<T> x_low;
+};
+
+/// b = A x*, x*_i = 1 + (i mod 8) / 8
+template <class T>
+std::vector<T> right_hand_side(const CsrView<T>& a) {
+    std::vector<T> x(static_cast<std::size_t>(a.columns)), b(static_cast<std::size_t>(a.rows));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = T(1) + static_cast<T>(i % 8) / T(8);
+    spmv(T(1), a, std::span<const T>(x), T(0), std::span<T>(b), Accuracy::exact, Device::cpu());
+    return b;
+}
+
+template <class T>
+Solve<T> solve_on(const Device& device, const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m,
+                  const BicgstabOptions& options, bool pair = false) {
+    Solve<T> solve{{}, std::vector<T>(b.size()), std::vector<T>(pair ? b.size() : 0)};
+    solve.result = bicgstab<T>(SpmvPlan<T>(a, device), m, b, solve.x, solve.x_low, options);
+    return solve;
+}
+
+BicgstabOptions recorded(Accuracy accuracy, std::int64_t max_iterations = 200) {
+    return {.accuracy = accuracy, .tolerance = 1e-10, .max_iterations = max_iterations, .keep_history = true};
+}
+
+/// "", or the first difference.
+std::string difference(const SolveResult& found, const SolveResult& expected) {
+    if (found.status != expected.status)
+        return std::string(to_string(found.status)) + " instead of " + std::string(to_string(expected.status));
+    if (found.iterations != expected.iterations)
+        return std::to_string(found.iterations) + " iterations instead of " + std::to_string(expected.iterations);
+    if (found.history.size() != expected.history.size()) return "histories of different lengths";
+    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    for (std::size_t i = 0; i < found.history.size(); ++i) {
+        const Iteration& x = found.history[i];
+        const Iteration& y = expected.history[i];
+        if (x.number != y.number || !same(x.recursive_residual, y.recursive_residual) ||
+            !same(x.true_residual, y.true_residual) || x.replaced != y.replaced)
+            return "another record " + std::to_string(i);
+    }
+    return found.replacements == expected.replacements && found.restarts == expected.restarts &&
+                   same(found.relative_residual, expected.relative_residual)
+               ? ""
+               : "another end";
+}
+
+template <class T>
+void expect_bits_of_cpu(const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m, const BicgstabOptions& options,
+                        bool pair) {
+    const Solve<T> expected = solve_on(Device::cpu(), a, b, m, options, pair);
+    const Solve<T> found = solve_on(Device::cuda(), a, b, m, options, pair);
+    EXPECT_EQ(difference(found.result, expected.result), "");
+    EXPECT_EQ(testing::differences<T>(found.x, expected.x), "");
+    EXPECT_EQ(testing::differences<T>(found.x_low, expected.x_low), "");
+}
+
+template <class T>
+void expect_bits_of_cpu(const CsrView<T>& a, Kind kind, bool pair, std::int64_t max_iterations) {
+    std::unique_ptr<Preconditioner<T>> m;
+    try {
+        m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(), {.fill_factor = 3});
+    } catch (const Error& error) {
+        return;  // zero pivots, for instance
+    }
+    expect_bits_of_cpu(a, right_hand_side(a), *m, recorded(Accuracy::exact, max_iterations), pair);
+}
+
+CsrMatrix<double> generated(const std::string& name) { return matrices::find_generator(name).value().make(); }
+
+TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInExact) {
+    for (const char* name : {"poisson2d_60", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
+        const CsrMatrix<double> a = generated(name);
+        for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu}) {
+            SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(kind)));
+            expect_bits_of_cpu<double>(a, kind, false, 200);
+            expect_bits_of_cpu<double>(a, kind, true, 40);
+            expect_bits_of_cpu<float>(convert<float>(a.view()), kind, false, 40);
+            expect_bits_of_cpu<float>(convert<float>(a.view()), kind, true, 200);
+        }
+    }
+}
+
+TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForACircuitWithLongRows) {
+    const CsrMatrix<double> a = generated("dc2_like");
+    expect_bits_of_cpu<double>(a, Kind::jacobi, false, 60);
+    expect_bits_of_cpu<float>(convert<float>(a.view()), Kind::jacobi, true, 60);
+}
+
+TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForRealMatrices) {
+    int found = 0;
+    for (const char* name : {"memplus", "sherman5", "orsreg_1", "add20", "epb0", "bcsstk16", "west0067", "pde900", "cage5"}) {
+        const auto a = testing::real_matrix(name);
+        if (!a) continue;
+        ++found;
+        for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
+            SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(kind)));
+            expect_bits_of_cpu<double>(*a, kind, false, 150);
+            expect_bits_of_cpu<float>(convert<float>(a->view()), kind, true, 100);
+        }
+    }
+    if (found == 0) GTEST_SKIP() << "no real matrices";
+}
+
+TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInMixedPrecision) {
+    for (const char* name : {"poisson2d_60", "convection_diffusion_60"}) {
+        const CsrMatrix<double> a = generated(name);
+        const CsrMatrix<float> single = convert<float>(a.view());
+        const auto m = make_preconditioner<float>(Kind::jacobi, single, Accuracy::exact, Device::cpu());
+        const std::vector<double> b = right_hand_side<double>(a);
+        const auto solve = [&](const Device& device) {
+            Solve<double> s{{}, std::vector<double>(b.size()), {}};
+            s.result = bicgstab(SpmvPlan<double>(a, device), SpmvPlan<float>(single, device), *m, b, s.x,
+                                recorded(Accuracy::exact));
+            return s;
+        };
+        const Solve<double> expected = solve(Device::cpu());
+        const Solve<double> found = solve(Device::cuda());
+        EXPECT_EQ(difference(found.result, expected.result), "");
+        EXPECT_EQ(testing::differences<double>(found.x, expected.x), "");
+    }
+}
+
+/// Breakdowns, lost dot products, cancelled rows, numbers out of range, special values: every decision is the CPU's.
+TEST_F(CudaBicgstab, DecidesAsTheCpuDoes) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const CsrMatrix<double> zeros{3, 3, {0, 1, 2, 3}, {0, 1, 2}, {0, 0, 0}};
+    const CsrMatrix<double> rotation{2, 2, {0, 1, 2}, {1, 0}, {1, -1}};
+    const CsrMatrix<double> tiny{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {2e-300, 1e-300, 1e-300, 3e-300}};
+    const CsrMatrix<double> huge{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {2e300, 1e300, 1e300, 3e300}};
+    const CsrMatrix<double> infinite{2, 2, {0, 1, 2}, {0, 1}, {infinity, 1}};
+    const CsrMatrix<double> scalar{1, 1, {0, 1}, {0}, {3}};
+    const CsrMatrix<double> hilbert{4,
+                                    4,
+                                    {0, 4, 8, 12, 16},
+                                    {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3},
+                                    {1, 1 / 2., 1 / 3., 1 / 4., 1 / 2., 1 / 3., 1 / 4., 1 / 5., 1 / 3., 1 / 4., 1 / 5., 1 / 6.,
+                                     1 / 4., 1 / 5., 1 / 6., 1 / 7.}};
+    for (const CsrMatrix<double>& a : {zeros, rotation, tiny, huge, infinite, scalar, hilbert}) {
+        const auto m = make_preconditioner<double>(Kind::none, a, Accuracy::exact, Device::cpu());
+        for (const double scale : {1.0, 1e-290, 1e290, 0.0}) {
+            SCOPED_TRACE(::testing::Message() << a.rows << " rows, first entry " << a.values[0] << ", b " << scale);
+            std::vector<double> b(static_cast<std::size_t>(a.rows));
+            for (std::size_t i = 0; i < b.size(); ++i) b[i] = scale * static_cast<double>(1 + i);
+            expect_bits_of_cpu<double>(a, b, *m, recorded(Accuracy::exact), false);
+            expect_bits_of_cpu<double>(a, b, *m, recorded(Accuracy::exact), true);
+            for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})  // no hang, no false claim
+                for (const Device& device : {Device::cpu(), Device::cuda()}) {
+                    const auto solve = solve_on<double>(device, a, b, *m, recorded(accuracy));
+                    if (solve.result.status == SolveStatus::converged) {
+                        EXPECT_LE(solve.result.relative_residual, 1e-10);
+                    }
+                }
+        }
+    }
+}
+
+TEST_F(CudaBicgstab, ConvergesInEveryModeTheSameWayEachTime) {
+    for (const char* name : {"poisson2d_100", "convection_diffusion_100", "dc2_like"}) {
+        const CsrMatrix<double> a = generated(name);
+        const std::vector<double> b = right_hand_side<double>(a);
+        const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::fast, Device::cpu());
+        for (const Accuracy accuracy : all_accuracies) {
+            SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(accuracy)));
+            const auto first = solve_on<double>(Device::cuda(), a, b, *m, recorded(accuracy, 2000));
+            EXPECT_EQ(first.result.status, SolveStatus::converged);
+            std::vector<double> r(b.size());
+            SpmvPlan<double>(a, Device::cpu()).residual(b, first.x, {}, r, Accuracy::exact);
+            const double residual = norm2(std::span<const double>(r), Accuracy::exact, Device::cpu()) /
+                                    norm2(std::span<const double>(b), Accuracy::exact, Device::cpu());
+            EXPECT_LE(residual, 1.0001e-10);
+            const auto second = solve_on<double>(Device::cuda(), a, b, *m, recorded(accuracy, 2000));
+            EXPECT_EQ(difference(second.result, first.result), "");
+            EXPECT_EQ(testing::differences<double>(second.x, first.x), "");
+        }
+    }
+}
+
+TEST_F(CudaBicgstab, TakesAPreconditionerThatKnowsNothingOfDevices) {
+    struct Halve final : Preconditioner<double> {
+        void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
+            for (std::size_t i = 0; i < r.size(); ++i) z[i] = r[i] / 2;
+        }
+    };
+    const CsrMatrix<double> a = generated("convection_diffusion_40");
+    expect_bits_of_cpu<double>(a, right_hand_side<double>(a), Halve(), recorded(Accuracy::exact, 60), false);
+}
+
+TEST_F(CudaBicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
+    const CsrMatrix<double> a = generated("convection_diffusion_40");
+    const auto m = make_preconditioner<double>(Kind::ilu0, a, Accuracy::exact, Device::cpu());
+    DenseMatrix<double> b{a.rows, 3, {}};
+    for (std::int64_t i = 0; i < 3 * a.rows; ++i) b.values.push_back(std::cos(static_cast<double>(i)));
+    DenseMatrix<double> x{a.rows, 3, std::vector<double>(b.values.size())};
+    const SpmvPlan<double> plan(a, Device::cuda());
+    const auto results = bicgstab<double>(plan, *m, b, x, nullptr, recorded(Accuracy::exact));
+    for (std::int64_t j = 0; j < 3; ++j) {
+        const std::vector<double> column(b.values.begin() + j * a.rows, b.values.begin() + (j + 1) * a.rows);
+        const Solve<double> alone = solve_on<double>(Device::cuda(), a, column, *m, recorded(Accuracy::exact));
+        EXPECT_EQ(difference(results[static_cast<std::size_t>(j)], alone.result), "");
+        const std::vector<double> found(x.values.begin() + j * a.rows, x.values.begin() + (j + 1) * a.rows);
+        EXPECT_EQ(testing::differences<double>(found, alone.x), "");
+    }
+}
+
+TEST_F(CudaBicgstab, AsksTheCallbackAtItsIntervals) {
+    const CsrMatrix<double> a = generated("poisson2d_60");
+    const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());
+    const std::vector<double> b = right_hand_side<double>(a);
+    for (const std::int64_t interval : {1, 7, 100}) {
+        BicgstabOptions options = recorded(Accuracy::exact);
+        std::vector<std::int64_t> seen;
+        options.callback_interval = interval;
+        options.callback = [&](const Iteration& iteration) {
+            seen.push_back(iteration.number);
+            return iteration.number < 20;
+        };
+        const auto solve = solve_on<double>(Device::cuda(), a, b, *m, options);
+        EXPECT_EQ(solve.result.iterations, (20 + interval - 1) / interval * interval);
+        for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], static_cast<std::int64_t>(i));
+        EXPECT_EQ(std::ssize(seen), solve.result.iterations + 1);
+    }
+}
+
+}  // namespace
+}  // namespace solver
