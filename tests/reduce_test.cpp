@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "support/adversarial.hpp"
+#include "support/devices.hpp"
 #include "support/expected.hpp"
 #include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
@@ -27,7 +28,11 @@ class Reduce : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, ValueTypes);
 
-constexpr int thread_counts[] = {1, 2, 7};
+/// Numbers of threads among which none may change a bit.
+const std::vector<Device>& processors() {
+    static const std::vector<Device> all = {Device::cpu(1), Device::cpu(2), Device::cpu(7)};
+    return all;
+}
 
 template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -50,20 +55,23 @@ ExpectedSum<T> expected_sum(Span<T> x) {
     return expected_dot<T>(x, ones);
 }
 
-/// reduction(accuracy, device) on every target, with every number of threads: exact gives the expected bits, the others keep
-/// their bounds and give the same bits again and with any number of threads.
+/// reduction(accuracy, device) on every target, with every number of threads, and on every CUDA device: exact gives the
+/// expected bits, the others keep their bounds and give the same bits again and with any number of threads.
 template <class T, class Reduction>
 void expect_kept(const ExpectedSum<T>& expected, const Reduction& reduction) {
-    for_each_target([&] {
+    const auto expect_on = [&](const std::vector<Device>& devices) {
         for (const Accuracy accuracy : all_accuracies) {
-            const T found = reduction(accuracy, Device::cpu(1));
+            const T found = reduction(accuracy, devices.front());
             EXPECT_TRUE(expected.allows(found, accuracy))
-                << to_string(accuracy) << ": " << ::testing::PrintToString(found) << " instead of " << expected.rounded();
-            for (const int threads : thread_counts)
-                EXPECT_TRUE(same_bits(found, reduction(accuracy, Device::cpu(threads))))
-                    << to_string(accuracy) << ", " << threads;
+                << to_string(devices.front()) << ", " << to_string(accuracy) << ": " << ::testing::PrintToString(found)
+                << " instead of " << expected.rounded();
+            for (const Device& device : devices)
+                EXPECT_TRUE(same_bits(found, reduction(accuracy, device)))
+                    << to_string(device) << ", " << to_string(accuracy) << ", " << device.threads();
         }
-    });
+    };
+    for_each_target([&] { expect_on(processors()); });
+    for (const Device& device : testing::cuda_devices()) expect_on({device});
 }
 
 template <class T>
@@ -267,22 +275,24 @@ void expect_norm_kept(Span<T> x) {
         return (relative + 2 * double{unit_roundoff<T>} * relative) * double{expected} +
                std::max(double{unit_roundoff<T>} * double{expected}, double{smallest_subnormal<T>});
     };
-    for_each_target([&] {
-        for (const int threads : thread_counts) {
-            const Device device = Device::cpu(threads);
+    const auto expect_on = [&](const std::vector<Device>& devices) {
+        for (const Device& device : devices) {
+            SCOPED_TRACE(to_string(device));
             const T exact = norm2(x, Accuracy::exact, device);
             EXPECT_TRUE(same_bits(exact, expected)) << exact << " instead of " << expected;
             const T compensated = norm2(x, Accuracy::compensated, device);
             const T fast = norm2(x, Accuracy::fast, device);
-            EXPECT_TRUE(same_bits(compensated, norm2(x, Accuracy::compensated, Device::cpu(1))));
-            EXPECT_TRUE(same_bits(fast, norm2(x, Accuracy::fast, Device::cpu(1))));
+            EXPECT_TRUE(same_bits(compensated, norm2(x, Accuracy::compensated, devices.front())));
+            EXPECT_TRUE(same_bits(fast, norm2(x, Accuracy::fast, devices.front())));
             if (std::isinf(expected) || expected > std::numeric_limits<T>::max() * (1 - gamma<T>(n + 4))) continue;
             EXPECT_LE(std::abs(double{compensated} - double{expected}), allowed(compensated_norm_bound<T>(1024)))
                 << compensated << " instead of " << expected;
             EXPECT_LE(std::abs(double{fast} - double{expected}), allowed(fast_norm_bound<T>(n)))
                 << fast << " instead of " << expected;
         }
-    });
+    };
+    for_each_target([&] { expect_on(processors()); });
+    for (const Device& device : testing::cuda_devices()) expect_on({device});
 }
 
 TYPED_TEST(Reduce, RoundsNormsOnceOverTheWholeRangeOfExponents) {
@@ -376,8 +386,7 @@ TYPED_TEST(Reduce, IsDeafToTheCallersFloatingPointEnvironment) {
     const auto results = [&] {
         std::vector<T> all;
         for (const Accuracy accuracy : all_accuracies)
-            for (const int threads : thread_counts) {
-                const Device device = Device::cpu(threads);
+            for (const Device& device : processors()) {
                 all.push_back(sum(Span<T>(x), accuracy, device));
                 all.push_back(dot(Span<T>(x), Span<T>(y), accuracy, device));
                 all.push_back(norm2(Span<T>(x), accuracy, device));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/devices.hpp"
 #include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
@@ -33,11 +34,41 @@ template <class T>
 constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
 
 struct Execution {
-    int threads;
+    Device device;
     SpmvKernel kernel;
+    bool in_place;  ///< whether a residual replaces b
 };
-constexpr Execution executions[] = {{1, SpmvKernel::general},  {2, SpmvKernel::general},  {7, SpmvKernel::general},
-                                    {1, SpmvKernel::adaptive}, {2, SpmvKernel::adaptive}, {7, SpmvKernel::adaptive}};
+
+const std::vector<Execution>& on_processor() {
+    static const std::vector<Execution> all = {
+        {Device::cpu(1), SpmvKernel::general, false}, {Device::cpu(2), SpmvKernel::general, true},
+        {Device::cpu(7), SpmvKernel::general, false}, {Device::cpu(1), SpmvKernel::adaptive, false},
+        {Device::cpu(2), SpmvKernel::adaptive, true}, {Device::cpu(7), SpmvKernel::adaptive, false}};
+    return all;
+}
+
+const std::vector<Execution>& on_cuda() {
+    static const std::vector<Execution> all = [] {
+        std::vector<Execution> found;
+        for (const Device& device : testing::cuda_devices()) {
+            found.push_back({device, SpmvKernel::general, true});
+            found.push_back({device, SpmvKernel::adaptive, false});
+        }
+        return found;
+    }();
+    return all;
+}
+
+std::vector<Execution> executions() {
+    std::vector<Execution> all = on_processor();
+    all.insert(all.end(), on_cuda().begin(), on_cuda().end());
+    return all;
+}
+
+std::ostream& operator<<(std::ostream& out, const Execution& execution) {
+    return out << to_string(execution.device) << ", " << execution.device.threads() << " threads, "
+               << to_string(execution.kernel);
+}
 
 /// y = alpha A x + beta y in one way of doing it, x and y misaligned.
 template <class T>
@@ -45,7 +76,7 @@ std::vector<T> product(const Execution& execution, T alpha, const CsrView<T>& a,
                        Accuracy accuracy) {
     Misaligned<T> shifted_x(x);
     Misaligned<T> shifted_y(y);
-    const SpmvPlan<T> plan(a, Device::cpu(execution.threads), execution.kernel);
+    const SpmvPlan<T> plan(a, execution.device, execution.kernel);
     plan.multiply(alpha, shifted_x.view(), beta, shifted_y.view(), accuracy);
     return {shifted_y.view().begin(), shifted_y.view().end()};
 }
@@ -57,24 +88,27 @@ std::vector<T> residual(const Execution& execution, const CsrView<T>& a, Span<T>
     Misaligned<T> shifted_b(b);
     Misaligned<T> r(b.size(), nan_value<T>);
     const std::span<T> target = in_place ? shifted_b.view() : r.view();
-    SpmvPlan<T>(a, Device::cpu(execution.threads), execution.kernel).residual(shifted_b.view(), x, x_low, target, accuracy);
+    SpmvPlan<T>(a, execution.device, execution.kernel).residual(shifted_b.view(), x, x_low, target, accuracy);
     return {target.begin(), target.end()};
 }
 
-/// run(execution, accuracy) on every target, in every mode, by both kernels and all numbers of threads, twice.
+/// run(execution, accuracy) in every mode, on every target by both kernels and all numbers of threads, on every CUDA device by
+/// both kernels, twice.
 template <class T, class Run>
 void expect_kept(const std::vector<ExpectedSum<T>>& rows, const Run& run) {
     const std::vector<T> rounded = testing::rounded(rows);
-    for_each_target([&] {
+    const auto expect_by = [&](const std::vector<Execution>& executions) {
         for (const Execution& execution : executions)
             for (const Accuracy accuracy : all_accuracies) {
-                SCOPED_TRACE(::testing::Message() << execution.threads << " threads, " << to_string(execution.kernel));
+                SCOPED_TRACE(::testing::Message() << execution);
                 const std::vector<T> found = run(execution, accuracy);
                 EXPECT_EQ(testing::broken_promises<T>(found, rows, rounded, accuracy), "");
                 if (accuracy == Accuracy::exact) continue;
                 EXPECT_EQ(testing::differences<T>(found, run(execution, accuracy)), "") << "of two runs";
             }
-    });
+    };
+    for_each_target([&] { expect_by(on_processor()); });
+    expect_by(on_cuda());
 }
 
 /// y = A x, y = -x-like factors with and without y, and both residuals.
@@ -95,7 +129,7 @@ void expect_products_kept(const CsrView<T>& a, Span<T> x) {
     for (const T element : x) x_low.push_back(std::isfinite(element) ? random.number<T>(-25) * element : T(0));
     expect_kept(testing::affine<T>(testing::expected_rows<T>(a, x, x_low), -1, 1, y),
                 [&](const Execution& execution, Accuracy accuracy) {
-                    return residual<T>(execution, a, y, x, x_low, execution.threads == 2, accuracy);
+                    return residual<T>(execution, a, y, x, x_low, execution.in_place, accuracy);
                 });
 }
 
@@ -243,15 +277,17 @@ TYPED_TEST(Spmv, RoundsEveryAdversarialRowOnceForEveryAlphaAndBeta) {
                                   : testing::affine<T>(sums, alpha, beta, addend);
             const std::vector<T> rounded = testing::rounded(rows);
             compared += rounded.size();
-            for_each_target([&] {
-                const Execution& execution = executions[turn++ % std::size(executions)];
+            const auto expect_by = [&](const Execution& execution) {
+                SCOPED_TRACE(::testing::Message() << execution);
                 for (const Accuracy accuracy : all_accuracies) {
                     if (accuracy != Accuracy::exact && turn % 7 != 0) continue;
                     const auto found = alpha == 0 ? product<T>(execution, alpha, unread_a, unread_x, beta, addend, accuracy)
                                                   : product<T>(execution, alpha, a, x, beta, addend, accuracy);
                     EXPECT_EQ(testing::broken_promises<T>(found, rows, rounded, accuracy), "");
                 }
-            });
+            };
+            for_each_target([&] { expect_by(on_processor()[turn++ % on_processor().size()]); });
+            for (const Execution& execution : on_cuda()) expect_by(execution);
         }
     EXPECT_GT(compared, 500000U);
 }
@@ -280,7 +316,7 @@ TYPED_TEST(Spmv, RoundsResidualsOfAdversarialRowsOnce) {
         const std::vector<T> rounded = testing::rounded(rows);
         std::size_t turn = 0;
         for_each_target([&] {
-            for (const Execution& execution : executions)
+            for (const Execution& execution : executions())
                 EXPECT_EQ(testing::differences<T>(residual<T>(execution, a, b, x, paired ? Span<T>(x_low) : Span<T>(),
                                                               turn++ % 2 == 0, Accuracy::exact),
                                                   rounded),
@@ -351,7 +387,7 @@ TYPED_TEST(Spmv, ReturnsPlusZeroAndTheCanonicalNanWhateverTheFactors) {
         for (const T beta : testing::factors<T>()) {
             const std::vector<T> y(30, beta == 0 ? nan_value<T> : -T(0));
             for_each_target([&] {
-                for (const Execution& execution : executions)
+                for (const Execution& execution : executions())
                     for (const Accuracy accuracy : all_accuracies) {
                         const std::vector<T> found = product<T>(execution, alpha, a, x, beta, y, accuracy);
                         for (std::size_t i = 0; i < found.size(); ++i)
@@ -373,11 +409,11 @@ TYPED_TEST(Spmv, MultipliesByInfAndNanLikeRealFactors) {
     a.values = {T(1), T(-2), T(0), T(1), T(-2), T(0), T(1), T(3)};
     const std::vector<T> x{T(1)};
     const std::vector<T> y(9, T(1));
-    for_each_target([&] {
+    const auto expect_by = [&](const Execution& execution) {
         for (const Accuracy accuracy : all_accuracies) {
-            const auto times_inf = product<T>(executions[0], inf, a, x, 1, y, accuracy);
-            const auto times_nan = product<T>(executions[0], nan_value<T>, a, x, 1, y, accuracy);
-            const auto plus_inf = product<T>(executions[0], 1, a, x, -inf, y, accuracy);
+            const auto times_inf = product<T>(execution, inf, a, x, 1, y, accuracy);
+            const auto times_nan = product<T>(execution, nan_value<T>, a, x, 1, y, accuracy);
+            const auto plus_inf = product<T>(execution, 1, a, x, -inf, y, accuracy);
             for (int i = 0; i < 9; ++i) {
                 const T sum = a.view().row_length(i) == 0 ? T(0) : a.values[a.row_offsets[i]];
                 EXPECT_TRUE(same_bits(times_inf[i], sum == 0 ? nan_value<T> : inf * sum))
@@ -386,7 +422,9 @@ TYPED_TEST(Spmv, MultipliesByInfAndNanLikeRealFactors) {
                 EXPECT_TRUE(same_bits(plus_inf[i], -inf)) << to_string(accuracy) << i;
             }
         }
-    });
+    };
+    for_each_target([&] { expect_by(on_processor()[0]); });
+    for (const Execution& execution : on_cuda()) expect_by(execution);
 }
 
 TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
@@ -423,9 +461,9 @@ TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
         return x;
     };
     const auto x = vector(), other_x = vector(), low = vector(), y = vector();
-    for (const Execution& execution : executions)
+    for (const Execution& execution : executions())
         for (const Accuracy accuracy : all_accuracies) {
-            const SpmvPlan<T> plan(a, Device::cpu(execution.threads), execution.kernel);
+            const SpmvPlan<T> plan(a, execution.device, execution.kernel);
             std::vector<T> plain(n, nan_value<T>), scaled = y, residual(n), untouched = y;
             const SpmvTask<T> tasks[] = {
                 {.x = x, .y = plain},
@@ -485,7 +523,7 @@ TYPED_TEST(Spmv, IsDeafToTheCallersFloatingPointEnvironment) {
     const T five_eta = 5 * std::numeric_limits<T>::denorm_min();
     const auto results = [&, &a = a, &x = x] {
         std::vector<std::vector<T>> all;
-        for (const Execution& execution : {executions[2], executions[5]})
+        for (const Execution& execution : {on_processor()[2], on_processor()[5]})
             for (const Accuracy accuracy : all_accuracies) {
                 all.push_back(product<T>(execution, 1, a, x, 0, y, accuracy));
                 all.push_back(product<T>(execution, three_eta, a, x, five_eta, y, accuracy));

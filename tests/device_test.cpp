@@ -1,0 +1,102 @@
+#include "solver/device.hpp"
+
+#include "solver/cuda.hpp"
+#include "solver/error.hpp"
+#include "solver/gemv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace solver {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
+
+TEST(Device, CountsTheProcessorsThatMayBeUsed) {
+    EXPECT_GE(Device::cpu().threads(), 1);
+    EXPECT_EQ(Device::cpu(3).threads(), 3);
+    EXPECT_EQ(to_string(Device::cpu(3)), "cpu");
+    EXPECT_THAT([] { Device::cpu(-1); },
+                ThrowsMessage<InvalidArgument>("device cpu: -1 threads asked for; 1 to 4096 are possible, 0 means all"));
+}
+
+TEST(Device, TellsTheProcessorsNameAndMemory) {
+    const DeviceDescription found = describe(Device::cpu());
+    EXPECT_THAT(found.name, Not(""));
+    EXPECT_GT(found.memory_bytes, std::int64_t{1} << 20);
+}
+
+TEST(Device, RefusesNegativeIndices) {
+    EXPECT_THAT([] { Device::cuda(-1); }, ThrowsMessage<InvalidArgument>("device cuda:-1: CUDA devices are counted from 0"));
+}
+
+TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
+    const cuda::Platform platform = cuda::platform();
+    if (platform.devices > 0) GTEST_SKIP() << "there is a CUDA device";
+    const char* reason = !platform.built_in             ? "this library was built without CUDA"
+                         : platform.driver_version == 0 ? "no NVIDIA driver was found on this machine"
+                                                        : "the NVIDIA driver";
+    EXPECT_THAT([] { Device::cuda(3); }, ThrowsMessage<NotSupported>(AllOf(StartsWith("device cuda:3: "), HasSubstr(reason))));
+    EXPECT_THAT(describe_cuda(), HasSubstr(platform.built_in ? "built with 1" : "not built in"));
+    EXPECT_EQ(Device::best().kind(), Device::Kind::cpu);
+    EXPECT_EQ(Device::best().threads(), Device::cpu().threads());
+    EXPECT_THROW(cuda::DeviceArray<double>(0, 1, "a test"), Error);
+    EXPECT_EQ(cuda::device_count(), 0);
+}
+
+class CudaDevice : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+
+TEST_F(CudaDevice, IsTheBestThereIs) {
+    EXPECT_EQ(to_string(Device::best()), "cuda:0");
+    EXPECT_EQ(to_string(Device::cuda()), "cuda:0");
+    EXPECT_GE(Device::cuda().threads(), 1);
+    const DeviceDescription found = describe(Device::cuda());
+    EXPECT_THAT(describe_cuda(), HasSubstr("cuda:0 is a " + found.name));
+    EXPECT_GT(found.memory_bytes, std::int64_t{1} << 30);
+}
+
+TEST_F(CudaDevice, BeyondTheLastIsRefused) {
+    const int count = cuda::device_count();
+    const std::string devices =
+        count == 1 ? "this machine has 1 CUDA device, cuda:0"
+                   : "this machine has " + std::to_string(count) + " CUDA devices, cuda:0 to cuda:" + std::to_string(count - 1);
+    EXPECT_THAT([&] { Device::cuda(count); },
+                ThrowsMessage<NotSupported>(StartsWith("device cuda:" + std::to_string(count) + ": " + devices)));
+}
+
+TEST_F(CudaDevice, HasNoDenseKernelAndSaysSo) {
+    const std::vector<double> element{2};
+    std::vector<double> y(1);
+    const DenseView<double> a{1, 1, 1, 1, element.data()};
+    EXPECT_THAT(
+        [&] { gemv(1, a, element, 0, y, Accuracy::exact, Device::cuda()); },
+        ThrowsMessage<NotSupported>("gemv: there is no kernel for CUDA devices, and cuda:0 was asked for; use Device::cpu()"));
+    gemv(1, a, element, 0, y, Accuracy::exact);  // by default where there is one
+    EXPECT_EQ(y[0], 4);
+}
+
+TEST_F(CudaDevice, SaysHowMuchMemoryIsNeededAndFree) {
+    EXPECT_THAT(
+        [] { cuda::DeviceArray<double>(0, std::int64_t{1} << 50, "an enormous vector"); },
+        ThrowsMessage<ResourceLimit>(AllOf(
+            StartsWith("cuda:0 has too little memory for an enormous vector: 8388608.00 GiB needed, "), HasSubstr(" free"))));
+    const std::vector<double> x(1000, 1.0);  // and goes on
+    cuda::DeviceArray<double> copy(0, std::span<const double>(x), "a small vector");
+    std::vector<double> back(x.size());
+    copy.copy_to(back);
+    EXPECT_EQ(back, x);
+}
+
+}  // namespace
+}  // namespace solver
