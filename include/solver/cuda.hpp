@@ -169,9 +169,9 @@ class DeviceCsrMatrix {
 public:
     /// Waits for the stream.
     DeviceCsrMatrix(int device, const CsrView<T>& a, Stream stream = nullptr)
-        : offsets_(device, a.row_offsets, "row offsets", stream),
-          columns_(device, a.column_indices, "column indices", stream),
-          values_(device, a.values, "values", stream),
+        : offsets_(device, a.row_offsets, "the row offsets of a matrix", stream),
+          columns_(device, a.column_indices, "the column indices of a matrix", stream),
+          values_(device, a.values, "the values of a matrix", stream),
           view_{device, a.rows, a.columns, a.nonzeros(), offsets_.data(), columns_.data(), values_.data()} {}
 
     const DeviceCsrView<T>& view() const { return view_; }

@@ -86,7 +86,7 @@ private:
 };
 
 TEST_F(SolverCommand, PrintsATableOfPlainTextWhereThereIsNoTerminal) {
-    const Finished finished = run("--matrix A.mtx --compensated");
+    const Finished finished = run("--matrix A.mtx --compensated --device cpu");
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.err, "");
     for (const char* text :
@@ -98,13 +98,14 @@ TEST_F(SolverCommand, PrintsATableOfPlainTextWhereThereIsNoTerminal) {
 }
 
 TEST_F(SolverCommand, ReportHasEveryFieldWithItsType) {
-    const json r = report("--matrix A.mtx --threads 2 --spmv adaptive --preconditioner none --exact");
+    const json r = report("--matrix A.mtx --device cpu --threads 2 --spmv adaptive --preconditioner none --exact");
     EXPECT_EQ(r["matrix"], "A.mtx");
     EXPECT_EQ(r["rows"], 40);
     EXPECT_EQ(r["columns"], 40);
     EXPECT_EQ(r["nonzeros"], 118);
     EXPECT_EQ(r["rhs"], "A*ones");
     EXPECT_EQ(r["device"], "cpu");
+    EXPECT_TRUE(r["device_name"].is_string());
     EXPECT_EQ(r["threads"], 2);
     EXPECT_EQ(r["accuracy"], "exact");
     EXPECT_EQ(r["precision"], "double");
@@ -426,12 +427,57 @@ const Refusal refusals[] = {
 INSTANTIATE_TEST_SUITE_P(SolverCommand, BadUsage, ::testing::ValuesIn(refusals),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST_F(SolverCommand, CudaIsRefusedClearlyWhereItIsNotBuiltIn) {
-    if (run("--version").out.find("CUDA: not built in") == std::string::npos) GTEST_SKIP() << "built with CUDA";
-    const Finished finished = run("--matrix A.mtx --device cuda:0");
+TEST_F(SolverCommand, CudaIsRefusedClearlyWhereThereIsNone) {
+    const std::string version = run("--version").out;
+    if (version.find("cuda:0") != std::string::npos) GTEST_SKIP() << "there is a CUDA device";
+    const std::string reason = version.find("not built in") != std::string::npos ? "built without CUDA" : "NVIDIA driver";
+    const Finished finished = run("--matrix A.mtx --device cuda");
     EXPECT_EQ(finished.status, 1);
-    EXPECT_THAT(finished.err, HasSubstr("without CUDA"));
-    EXPECT_EQ(report("--matrix A.mtx --device auto")["device"], "cpu");
+    EXPECT_THAT(finished.err,
+                AllOf(StartsWith("solver: device cuda:0: "), HasSubstr(reason), HasSubstr("--device auto takes the best")));
+    const json r = report("--matrix A.mtx --device auto");
+    EXPECT_EQ(r["device"], "cpu");
+    EXPECT_TRUE(r["device_name"].is_string());
+    EXPECT_TRUE(r["cuda"].is_null());
+}
+
+class SolverCommandOnCuda : public SolverCommand {
+protected:
+    void SetUp() override {
+        SolverCommand::SetUp();
+        if (run("--version").out.find("cuda:0") == std::string::npos) GTEST_SKIP() << "no CUDA device";
+    }
+};
+
+TEST_F(SolverCommandOnCuda, IsTheDefaultAndTheReportSaysSo) {
+    for (const char* how : {"", " --device auto", " --device cuda", " --device cuda:0"}) {
+        const json r = report(std::string("--matrix A.mtx") + how);
+        EXPECT_EQ(r["device"], "cuda:0");
+        EXPECT_TRUE(r["device_name"].is_string());
+        EXPECT_GE(r["cuda"]["driver_version"].get<int>(), r["cuda"]["runtime_version"].get<int>() / 1000 * 1000);
+        EXPECT_TRUE(r["threads"].is_null());
+    }
+    EXPECT_EQ(report("--matrix A.mtx --device cpu")["device"], "cpu");
+    const std::string name = report("--matrix A.mtx")["device_name"];
+    EXPECT_THAT(run("--matrix A.mtx").out, HasSubstr("cuda:0, " + name + ", SpMV "));
+}
+
+TEST_F(SolverCommandOnCuda, ExactHasTheProcessorsBits) {
+    for (const char* how : {"none", "jacobi", "ilu0", "isai", "ilut", "klu", "auto"}) {
+        SCOPED_TRACE(how);
+        const std::string arguments = std::string("--matrix poisson2d_30.mtx --quiet --exact --preconditioner ") + how;
+        const auto outcome = [&](const std::string& device) {
+            run(arguments + " --device " + device + " --history h.csv --report r.json");
+            return json::parse(read("r.json"))["solution_sha256"].get<std::string>() + read("h.csv");
+        };
+        EXPECT_EQ(outcome("cuda"), outcome("cpu"));
+    }
+}
+
+TEST_F(SolverCommandOnCuda, RefusesADeviceThatIsNotThere) {
+    const Finished finished = run("--matrix A.mtx --device cuda:99");
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.err, AllOf(HasSubstr("device cuda:99: this machine has "), HasSubstr("--device auto")));
 }
 
 }  // namespace

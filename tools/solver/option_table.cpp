@@ -50,8 +50,8 @@ const std::vector<Group>& groups() {
          }},
         {"The machine",
          {
-             {"device", "WHERE", "auto (default), cpu or cuda[:N]"},
-             {"threads", "N", "threads to use (default: all processors)"},
+             {"device", "WHERE", "auto (default: a CUDA device where there is one), cpu, cuda or cuda:N"},
+             {"threads", "N", "threads to use on the processor (default: all)"},
              {"spmv", "KERNEL", "how rows are shared out: auto (default), general or adaptive"},
          }},
         {"Side by side",
@@ -89,7 +89,7 @@ Examples:
   solver --matrix dc2_like.mtx --compensated --preconditioner ilu0 --report run.json
       a circuit with very long rows, every sum as if in twice the precision
   solver --matrix A.mtx --rhs b.mtx --solution x.mtx --exact --tolerance 1e-12
-      the same bits of x on every machine, with any number of threads
+      the same bits of x on every machine, with any number of threads, on a CUDA device too
 
 Exit status: 0 converged, 2 not converged, 1 bad usage or input.
 )";

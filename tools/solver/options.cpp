@@ -16,15 +16,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::string version_text() {
-    std::string cuda = "available";
-    try {
-        Device::cuda();
-    } catch (const NotSupported&) {
-        cuda = "not built in";
-    }
-    return fmt::format("solver {}\nCUDA: {}\n", SOLVER_VERSION, cuda);
-}
+std::string version_text() { return fmt::format("solver {}\nCUDA: {}\n", SOLVER_VERSION, describe_cuda()); }
 
 [[noreturn]] void refuse_unknown(const std::string& token, const po::options_description& options) {
     const std::string name = token.substr(0, token.find('='));
@@ -147,13 +139,21 @@ Rhs rhs_of(const po::variables_map& values) {
     return RhsRandom{*seed};
 }
 
+Device cuda_device(int index) {
+    try {
+        return Device::cuda(index);
+    } catch (const NotSupported& error) {
+        throw UsageError(fmt::format("{}; --device auto takes the best there is", error.what()));
+    }
+}
+
 Device device_of(const po::variables_map& values, int threads) {
     const std::string text = given(values, "device").value_or("auto");
     if (text == "cpu") return Device::cpu(threads);
-    if (text == "cuda") return Device::cuda();
+    if (text == "cuda") return cuda_device(0);
     if (text.starts_with("cuda:")) {
         if (const auto index = number_from<int>(std::string_view(text).substr(5)); index && *index >= 0)
-            return Device::cuda(*index);
+            return cuda_device(*index);
     } else if (text == "auto") {
         const Device best = Device::best();
         return best.kind() == Device::Kind::cpu ? Device::cpu(threads) : best;

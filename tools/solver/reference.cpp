@@ -74,14 +74,14 @@ EigenMatrix eigen_matrix(const CsrView<double>& a) {
 class Judge {
 public:
     Judge(const SpmvPlan<double>& a, std::span<const double> b, bool ones_solve)
-        : a_(a), b_(b), ones_solve_(ones_solve), b_norm_(norm2(b, Accuracy::exact, a.device())) {}
+        : a_(a), b_(b), ones_solve_(ones_solve), b_norm_(norm2(b, Accuracy::exact)) {}
 
     double b_norm() const { return b_norm_; }
 
     /// r = b - A (x + x_low). Returns its norm relative to b's.
     double residual(std::span<const double> x, std::span<const double> x_low, std::span<double> r) const {
         a_.residual(b_, x, x_low, r, Accuracy::exact);
-        const double norm = norm2(std::span<const double>(r), Accuracy::exact, a_.device());
+        const double norm = norm2(std::span<const double>(r), Accuracy::exact);
         return norm == 0 ? 0 : norm / b_norm_;
     }
 
@@ -116,7 +116,7 @@ ReferenceRun eigen_run(const Options& options, const SpmvPlan<double>& a, std::s
     run.name = fmt::format("Eigen BiCGSTAB, {}", to_string(kind));
     const EigenMatrix matrix = eigen_matrix(a.matrix());
     Stopwatch watch;
-    const auto m = make_preconditioner<double>(kind, a.matrix(), Accuracy::fast, a.device(), options.factors);
+    const auto m = make_preconditioner<double>(kind, a.matrix(), Accuracy::fast, Device::cpu(options.threads), options.factors);
     Eigen::BiCGSTAB<EigenMatrix, EigenPreconditioner> eigen;
     eigen.preconditioner().use(*m, judge.b_norm(), run.half_steps);
     eigen.setTolerance(options.tolerance);
@@ -147,8 +147,8 @@ ReferenceRun direct_run(const Options& options, const SpmvPlan<double>& a, std::
     ReferenceRun run;
     run.name = "KLU, refined";
     Stopwatch watch;
-    const auto m =
-        make_preconditioner<double>(PreconditionerKind::klu, a.matrix(), Accuracy::fast, a.device(), options.factors);
+    const auto m = make_preconditioner<double>(PreconditionerKind::klu, a.matrix(), Accuracy::fast,
+                                               Device::cpu(options.threads), options.factors);
     std::vector<double> x(b.size()), x_low(b.size()), z(b.size()), r(b.begin(), b.end());
     double norm = 1;
     for (double before = std::numeric_limits<double>::infinity();

@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include "solver/cuda.hpp"
+
 #include <fmt/format.h>
 
 #include <iterator>
@@ -79,6 +81,13 @@ Json reference_json(const ReferenceRun& run) {
             {"seconds", run.seconds}};
 }
 
+/// The versions in use on a CUDA device, 13000 for 13.0; null on the processor.
+Json cuda_json(const Device& device) {
+    if (device.kind() == Device::Kind::cpu) return {};
+    const cuda::Platform platform = cuda::platform();
+    return {{"runtime_version", platform.runtime_version}, {"driver_version", platform.driver_version}};
+}
+
 Json structure_json(const Diagnosis& structure) {
     return {{"structural_rank", structure.structural_rank},
             {"empty_rows", structure.empty_rows.count},
@@ -99,6 +108,8 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["structure"] = structure_json(outcome.structure);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);
+    json["device_name"] = describe(options.device).name;
+    json["cuda"] = cuda_json(options.device);
     json["threads"] = on_cpu ? Json(options.device.threads()) : Json();
     json["precision"] = text(to_string(options.precision));
     json["preconditioner"] = text(to_string(options.preconditioner));

@@ -142,9 +142,9 @@ void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("method", fmt::format("BiCGStab, {} precision, preconditioner {}", to_string(options.precision),
                                    to_string(options.preconditioner)));
     rows.add("accuracy", promise(options.accuracy));
-    const std::string threads =
-        options.device.kind() == Device::Kind::cpu ? ", " + counted(options.device.threads(), "thread") : "";
-    rows.add("device", fmt::format("{}{}, SpMV {}", to_string(options.device), threads, to_string(outcome.spmv)));
+    const std::string what = options.device.kind() == Device::Kind::cpu ? counted(options.device.threads(), "thread")
+                                                                        : describe(options.device).name;
+    rows.add("device", fmt::format("{}, {}, SpMV {}", to_string(options.device), what, to_string(outcome.spmv)));
 }
 
 /// How the right-hand side that went worst in this attempt ended; an attempt that others followed had its share.
