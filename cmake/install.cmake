@@ -3,8 +3,21 @@ include(CMakePackageConfigHelpers)
 get_target_property(SOLVER_LIBRARY_TYPE solver TYPE)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/solver)
 
+# What a user of the static library needs of CUDA: the runtime, if it was built with it, and nothing otherwise.
+set(SOLVER_CONFIG_CUDA "")
+set(SOLVER_PC_CUDA "")
+set(header_patterns PATTERN *.hpp)
+if(SOLVER_CUDA)
+  get_target_property(cudart_library CUDA::cudart_static IMPORTED_LOCATION)
+  get_filename_component(cudart_folder ${cudart_library} DIRECTORY)
+  set(SOLVER_CONFIG_CUDA "  set(cudart_folder \"${cudart_folder}\")\n  find_dependency(Cudart)\n")
+  set(SOLVER_PC_CUDA "-L${cudart_folder} -lcudart_static -ldl -lrt ")
+  list(APPEND header_patterns PATTERN *.cuh)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindCudart.cmake DESTINATION ${package_folder})
+endif()
+
 install(TARGETS solver EXPORT solverTargets)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/solver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.cuh)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/solver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING ${header_patterns})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT solverTargets NAMESPACE solver:: DESTINATION ${package_folder})

@@ -62,8 +62,8 @@ build() {
     exec {lock}>"$build_folder/.lock"
     flock "$lock"
     if [[ ! -e $build_folder/build.ninja ]]; then
-        say "$(cuda_in_one_line)"
         cd_root run_quietly "Configuring" cmake --preset "$preset"
+        say "$(cuda_in_one_line)"
     fi
     if ! ninja -C "$build_folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
         say "Building in $build_folder; the first time this takes a few minutes."
@@ -72,11 +72,12 @@ build() {
     exec {lock}>&-
 }
 
+# What CMake decided.
 cuda_in_one_line() {
-    if command -v nvcc >/dev/null; then
-        echo "CUDA found, but this version has no GPU code yet; building for the CPU."
+    if grep -q '^SOLVER_CUDA:BOOL=ON' "$build_folder/CMakeCache.txt"; then
+        echo "CUDA found; building for the processor and for CUDA devices."
     else
-        echo "No CUDA found; building for the CPU."
+        echo "Building for the processor, without CUDA."
     fi
 }
 
