@@ -1,11 +1,17 @@
-# cmake -DREADME=README.md -DEXAMPLE=main.cpp -P write_example.cmake: the first C++ block under "As a library".
+# cmake -DREADME=README.md -DHEADING=text -DLANGUAGE=cpp -DEXAMPLE=main.cpp -P write_example.cmake: the first block of that language
+# under that heading.
 file(READ ${README} text)
-string(FIND "${text}" "\n## As a library\n" begin)
+string(FIND "${text}" "# ${HEADING}\n" begin)
 if(begin EQUAL -1)
-  message(FATAL_ERROR "${README}: there is no heading 'As a library'")
+  message(FATAL_ERROR "${README}: there is no heading '${HEADING}'")
 endif()
 string(SUBSTRING "${text}" ${begin} -1 text)
-string(REGEX REPLACE "^.*\n```cpp\n" "" text "${text}")
+string(FIND "${text}" "\n```${LANGUAGE}\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "${README}: there is no ${LANGUAGE} under '${HEADING}'")
+endif()
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(REGEX REPLACE "^\n```[a-z]+\n" "" text "${text}")
 string(FIND "${text}" "\n```" end)
 string(SUBSTRING "${text}" 0 ${end} text)
 file(WRITE ${EXAMPLE} "${text}\n")

@@ -1,0 +1,13 @@
+# cmake -DFOLDER=... -P run_examples.cmake: runs what was built there; where there is no CUDA device, says so.
+file(WRITE A.mtx "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 4\n")
+file(WRITE b.mtx "%%MatrixMarket matrix array real general\n2 1\n2\n8\n")
+function(expect program expected)
+  execute_process(COMMAND ${FOLDER}/${program} OUTPUT_VARIABLE output ERROR_VARIABLE error RESULT_VARIABLE result)
+  if(error MATCHES "driver|no CUDA-capable device")
+    message("${program}: built; no CUDA device to run it on")
+  elseif(NOT result EQUAL 0 OR NOT output STREQUAL expected)
+    message(FATAL_ERROR "${program} printed: ${output}${error}")
+  endif()
+endfunction()
+expect(stream "264\n")
+expect(kernel "1 0.5\n")
