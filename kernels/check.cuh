@@ -14,8 +14,9 @@ inline void check(cudaError_t status, const char* call, const char* purpose = ""
     cudaGetLastError();  // so that the next call does not report it again, where it can be recovered from
     int device = 0;
     const std::string place = cudaGetDevice(&device) == cudaSuccess ? " on cuda:" + std::to_string(device) : "";
+    const char* hint = status == cudaErrorInsufficientDriver ? "; there is no NVIDIA driver, or one that is too old" : "";
     throw CudaError(std::string(call) + (*purpose != 0 ? " for " : "") + purpose + place + ": " + cudaGetErrorString(status) +
-                    " (" + cudaGetErrorName(status) + ")");
+                    " (" + cudaGetErrorName(status) + ")" + hint);
 }
 
 /// Whether the kernel launched just before could be launched.
