@@ -120,7 +120,7 @@ template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel) : a_(a), device_(device), kernel_(kernel) {
     if (device.kind() == Device::Kind::cuda) {
         on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, kernel);
-        kernel_ = on_device_->plan().kernel();
+        kernel_ = on_device_->kernel();
         return;
     }
     const std::int64_t worth = (a.rows + a.nonzeros()) / least_work_per_thread;

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "support/devices.hpp"
 #include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
@@ -481,6 +483,27 @@ TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
             EXPECT_EQ(residual, residual_alone);
             EXPECT_EQ(untouched, y);
         }
+}
+
+TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = with_long_rows<T>();
+    const auto n = static_cast<std::size_t>(a.rows);
+    for (const Execution& execution : executions()) {
+        SCOPED_TRACE(::testing::Message() << execution);
+        const SpmvPlan<T> plan(a, execution.device, execution.kernel);
+        std::vector<std::vector<T>> found(4), expected(4);
+        std::vector<std::thread> threads;
+        const auto multiply = [&, copy = plan](std::size_t i, std::vector<T>& y) {
+            const std::vector<T> x(n, static_cast<T>(i) + T(0.1));
+            y.resize(n);
+            for (int again = 0; again < 3; ++again) copy.multiply(T(1), x, T(0), y, Accuracy::exact);
+        };
+        for (std::size_t i = 0; i < found.size(); ++i) multiply(i, expected[i]);
+        for (std::size_t i = 0; i < found.size(); ++i) threads.emplace_back([&, i] { multiply(i, found[i]); });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(found, expected);
+    }
 }
 
 TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {

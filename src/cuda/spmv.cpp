@@ -8,7 +8,7 @@ SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel
 
 template <class T>
 void SpmvOnDevice<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) {
-    const auto held = lock();
+    const std::lock_guard turn(mutex_);
     for (const SpmvTask<T>& task : tasks) multiply(task, accuracy);
 }
 

@@ -10,19 +10,16 @@
 
 namespace solver::cuda {
 
-/// A copy of the matrix with its analysis, and room for vectors that come from the host. Its working memory serves one user at
-/// a time: hold lock() while using plan().
+/// A copy of the matrix with its analysis, and room for vectors that come from the host.
 template <class T>
 class SpmvOnDevice {
 public:
     SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel);
 
     const DeviceCsrView<T>& matrix() const { return matrix_.view(); }
-    const SpmvPlan<T>& plan() const { return plan_; }
-    Stream stream() const { return stream_.get(); }
-    std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+    SpmvKernel kernel() const { return plan_.kernel(); }
 
-    /// Tasks in the host's memory, one after another; locks, and waits for the results.
+    /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);
 
 private:
