@@ -96,6 +96,9 @@ TEST_F(CudaDevice, SaysHowMuchMemoryIsNeededAndFree) {
     std::vector<double> back(x.size());
     copy.copy_to(back);
     EXPECT_EQ(back, x);
+    back.push_back(0);
+    EXPECT_THAT([&] { copy.copy_to(back); },
+                ThrowsMessage<DimensionMismatch>("copy between host and cuda:0: the host has 1001 elements, the device 1000"));
 }
 
 }  // namespace

@@ -96,13 +96,14 @@ private:
     Stream stream_;
 };
 
-/// Memory on a device. Throws ResourceLimit, which says what was needed and free, where there is not enough.
+/// Memory on a device, for anything that can be copied byte by byte. Freeing it waits for the device, as cudaFree does.
 template <class T>
 class DeviceArray {
     static_assert(std::is_trivially_copyable_v<T>);
 
 public:
     DeviceArray() = default;
+    /// What is there is not defined. `purpose` is for the message where there is too little memory: "the values of a matrix".
     DeviceArray(int device, std::int64_t size, const char* purpose)
         : device_(device),
           size_(size),
@@ -123,16 +124,24 @@ public:
     std::int64_t size() const { return size_; }
     std::int64_t bytes() const { return size_ * static_cast<std::int64_t>(sizeof(T)); }
 
-    /// The host's memory may be reused when these return, since it is not pinned.
+    /// The first host.size() elements, from and to the host. Both wait for the stream, so that the host's memory may be used as
+    /// soon as they return. Throw DimensionMismatch where there are not as many.
     void copy_from(std::span<const T> host, Stream stream = nullptr) {
+        require_room(host.size());
         detail::copy_to_device(device_, data_, host.data(), static_cast<std::int64_t>(host.size_bytes()), stream);
     }
     void copy_to(std::span<T> host, Stream stream = nullptr) const {
+        require_room(host.size());
         detail::copy_to_host(device_, host.data(), data_, static_cast<std::int64_t>(host.size_bytes()), stream);
     }
     void fill_with_zeros(Stream stream = nullptr) const { detail::fill_with_zeros(device_, data_, bytes(), stream); }
 
 private:
+    void require_room(std::size_t host_size) const {
+        if (host_size > static_cast<std::size_t>(size_))
+            throw DimensionMismatch("copy between host and cuda:" + std::to_string(device_) + ": the host has " +
+                                    std::to_string(host_size) + " elements, the device " + std::to_string(size_));
+    }
     void swap(DeviceArray& other) noexcept {
         std::swap(device_, other.device_);
         std::swap(size_, other.size_);
