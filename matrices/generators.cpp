@@ -28,6 +28,9 @@ std::int64_t stencil_entries(std::int64_t, std::int64_t rows) {
 }
 
 constexpr std::array families{
+    Family{"poisson2d_random_", 2, stencil_entries<5>, poisson2d_random},
+    Family{"poisson3d_random_", 3, stencil_entries<7>, poisson3d_random},
+    Family{"stencil27_random_", 3, stencil_entries<27>, stencil27_random},
     Family{"poisson2d_", 2, stencil_entries<5>, poisson2d},
     Family{"poisson3d_", 3, stencil_entries<7>, poisson3d},
     Family{"stencil27_", 3, stencil_entries<27>, stencil27},
@@ -41,6 +44,9 @@ constexpr std::array kinds{
     GeneratorKind{"poisson2d_N.mtx", "Laplace operator, N x N points, 5-point stencil: symmetric, easy, short rows"},
     GeneratorKind{"poisson3d_N.mtx", "Laplace operator, N x N x N points, 7-point stencil: symmetric, easy"},
     GeneratorKind{"stencil27_N.mtx", "N x N x N points, 27-point stencil (26, -1): speed of long regular rows"},
+    GeneratorKind{"poisson2d_random_N.mtx", "5-point stencil with random entries: unsymmetric, no two entries alike"},
+    GeneratorKind{"poisson3d_random_N.mtx", "7-point stencil with random entries"},
+    GeneratorKind{"stencil27_random_N.mtx", "27-point stencil with random entries"},
     GeneratorKind{"convection_diffusion_N.mtx", "recirculating wind, N x N points, upwind: unsymmetric"},
     GeneratorKind{"power_law_N.mtx", "N rows, a few of them huge, random columns: balance of work"},
 };

@@ -1,5 +1,6 @@
 #include "matrices/stencils.hpp"
 
+#include "matrices/random.hpp"
 #include "matrices/row_by_row.hpp"
 
 #include <array>
@@ -55,6 +56,20 @@ CsrMatrix<double> constant_stencil(std::int64_t n, int dimensions, int direction
                    [&](std::int64_t, std::int64_t) -> const std::vector<Neighbour>& { return stencil; });
 }
 
+CsrMatrix<double> random_stencil(std::int64_t n, int dimensions, int directions) {
+    std::vector<Neighbour> stencil = neighbours(dimensions, directions);
+    Neighbour& center = stencil[stencil.size() / 2];
+    Random random(1);
+    return on_grid(n, n, dimensions == 3 ? n : 1, static_cast<std::int64_t>(stencil.size()),
+                   [&](std::int64_t, std::int64_t) -> const std::vector<Neighbour>& {
+                       double sum = 0;
+                       for (Neighbour& point : stencil)
+                           if (&point != &center) sum -= point.value = random.uniform() - 1;
+                       center.value = sum;
+                       return stencil;
+                   });
+}
+
 }  // namespace
 
 CsrMatrix<double> poisson2d(std::int64_t n) { return constant_stencil(n, 2, 1); }
@@ -62,6 +77,12 @@ CsrMatrix<double> poisson2d(std::int64_t n) { return constant_stencil(n, 2, 1); 
 CsrMatrix<double> poisson3d(std::int64_t n) { return constant_stencil(n, 3, 1); }
 
 CsrMatrix<double> stencil27(std::int64_t n) { return constant_stencil(n, 3, 3); }
+
+CsrMatrix<double> poisson2d_random(std::int64_t n) { return random_stencil(n, 2, 1); }
+
+CsrMatrix<double> poisson3d_random(std::int64_t n) { return random_stencil(n, 3, 1); }
+
+CsrMatrix<double> stencil27_random(std::int64_t n) { return random_stencil(n, 3, 3); }
 
 CsrMatrix<double> convection_diffusion(std::int64_t n) {
     const double h = 2.0 / static_cast<double>(n + 1);

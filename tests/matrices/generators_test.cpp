@@ -58,14 +58,17 @@ TEST(Generators, MakeTheSameMatrixOnEveryMachine) {
     EXPECT_EQ(hash_of("poisson3d_5.mtx"), 0xcc503d1915c8f73au);
     EXPECT_EQ(hash_of("stencil27_4.mtx"), 0x48b94e1d36afb91du);
     EXPECT_EQ(hash_of("convection_diffusion_9.mtx"), 0xa8766d4f2c2d9c37u);
+    EXPECT_EQ(hash_of("poisson2d_random_7.mtx"), 0x7497d8f12b760eefu);
+    EXPECT_EQ(hash_of("poisson3d_random_5.mtx"), 0xb2310cbbc30636f5u);
+    EXPECT_EQ(hash_of("stencil27_random_4.mtx"), 0xc12b82be96d821cdu);
     EXPECT_EQ(hash_of("power_law_1000.mtx"), 0x6712fb060f934c3eu);
     EXPECT_EQ(hash_of("dc2_like.mtx"), 0xd6343b7826f70e83u);
 }
 
 TEST(Generators, MakeMatricesThatPassTheCheckWithSortedColumns) {
-    for (const char* name :
-         {"poisson2d_1", "poisson2d_30", "poisson3d_8", "stencil27_1", "stencil27_6", "convection_diffusion_20", "power_law_1",
-          "power_law_2", "power_law_3", "power_law_5000", "dc2_like"}) {
+    for (const char* name : {"poisson2d_1", "poisson2d_30", "poisson3d_8", "stencil27_1", "stencil27_6",
+                             "convection_diffusion_20", "power_law_1", "power_law_2", "power_law_3", "power_law_5000",
+                             "poisson2d_random_30", "poisson3d_random_8", "stencil27_random_6", "dc2_like"}) {
         SCOPED_TRACE(name);
         const CsrMatrix<double> matrix = make(name);
         EXPECT_EQ(matrix.rows, matrix.columns);
@@ -99,6 +102,16 @@ TEST(Generators, MakeConvectionDiffusionUnsymmetricWithPositiveDiagonalsAlone) {
     for (std::int64_t i = 0; i < matrix.rows; ++i)
         for (std::int64_t k = matrix.row_offsets[i]; k < matrix.row_offsets[i + 1]; ++k)
             EXPECT_EQ(matrix.values[k] > 0, matrix.column_indices[k] == i);
+}
+
+TEST(Generators, GiveRandomStencilsThePatternOfTheConstantOnesAndSignsOfAnMMatrix) {
+    for (const std::string family : {"poisson2d_", "poisson3d_", "stencil27_"}) {
+        const CsrMatrix<double> constant = make(family + "6"), matrix = make(family + "random_6");
+        EXPECT_EQ(matrix.row_offsets, constant.row_offsets);
+        EXPECT_EQ(matrix.column_indices, constant.column_indices);
+        EXPECT_NE(transpose(matrix.view()).values, matrix.values);
+        for (std::size_t k = 0; k < matrix.values.size(); ++k) EXPECT_EQ(matrix.values[k] > 0, constant.values[k] > 0);
+    }
 }
 
 TEST(Generators, GivePowerLawMatricesAFewHugeRowsAndADominantDiagonal) {
