@@ -63,7 +63,8 @@ protected:
 
     /// The report of one repetition on two threads.
     json report(const std::string& arguments) const {
-        const Finished finished = run(arguments + " --threads 2 --repetitions 1 --json report.json --csv report.csv");
+        const Finished finished = run(arguments + (arguments.starts_with("read") ? "" : " --device cpu") +
+                                      " --threads 2 --repetitions 1 --json report.json --csv report.csv");
         EXPECT_EQ(finished.status, 0) << finished.err;
         return json::parse(read("report.json"));
     }
@@ -129,8 +130,8 @@ TEST_F(SolverBench, CountsTheCompulsoryTrafficOfAProduct) {
     EXPECT_EQ(bytes(3), 5 * (4 + 4) + 4 * 4 + 3 * 4 + 3 * 4);
 }
 
-TEST_F(SolverBench, ComparesDotProductsAndSums) {
-    for (const std::string subject : {"dot", "sum"}) {
+TEST_F(SolverBench, ComparesDotProductsSumsAndNorms) {
+    for (const std::string subject : {"dot", "sum", "norm2"}) {
         const json result =
             report(subject + " --size 1 --size 5000 --input random --input worst --input scattered --precision both");
         expect_plausible(result);
@@ -139,6 +140,18 @@ TEST_F(SolverBench, ComparesDotProductsAndSums) {
         EXPECT_EQ(std::count(names.begin(), names.end(), "eigen"), 2 * 3 * 2);
         EXPECT_EQ(result["cases"].back()["input"], "scattered");
         EXPECT_EQ(result["cases"].back()["size"], "5000");
+    }
+}
+
+TEST_F(SolverBench, ComparesSolvesByTheTimeOfAnIteration) {
+    const json result = report("solve --matrix A.mtx --matrix poisson2d_random_10 --precision both --tolerance 1e-6");
+    EXPECT_TRUE(result["verified"]);
+    ASSERT_EQ(result["cases"].size(), 2 * (4 + 3));
+    for (const json& entry : result["cases"]) {
+        SCOPED_TRACE(entry.dump());
+        EXPECT_GT(entry["median_seconds"], 0);
+        EXPECT_LE(entry["relative_residual"], 1e-6);
+        EXPECT_THAT(entry["remark"].get<std::string>(), HasSubstr(" iterations, converged"));
     }
 }
 
@@ -156,13 +169,13 @@ TEST_F(SolverBench, WritesACsvLineForEachCase) {
     const std::string csv = read("report.csv");
     EXPECT_EQ(csv.substr(0, csv.find('\n')),
               "size,input,precision,competitor,threads,repetitions,median_seconds,relative_uncertainty,gigabytes_per_second,"
-              "peer,ratio_to_peer,baseline,ratio_to_baseline,error_ulp");
+              "peer,ratio_to_peer,baseline,ratio_to_baseline,error_ulp,remark");
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), std::ssize(result["cases"]) + 1);
     EXPECT_THAT(csv, HasSubstr("\n100,random,double,exact,2,1,"));
 }
 
 TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
-    const Finished finished = run("dot --size 64 --input random --repetitions 3");
+    const Finished finished = run("dot --device cpu --size 64 --input random --repetitions 3");
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.err, "");
     for (const char* text : {"machine", "ours     solver ", "peer     Eigen 3.", "dot of 64 elements", "x fast", "error (ulp)",
@@ -239,8 +252,8 @@ TEST_F(SolverBench, RobustnessCountsWhatTakesTooLongAndGoesOn) {
 }
 
 TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
-    expect_refusal("", "spmv, dot, sum, read or robustness");
-    expect_refusal("gemm", "there is no benchmark 'gemm'; choose spmv, dot, sum, read or robustness");
+    expect_refusal("", "spmv, dot, sum, norm2, solve, read or robustness");
+    expect_refusal("gemm", "there is no benchmark 'gemm'; choose spmv, dot, sum, norm2, solve, read or robustness");
     expect_refusal("dot --matrix A.mtx", "--matrix");
     expect_refusal("dot 100", "belongs to an option");
     expect_refusal("dot --size 0", "--size 0: expected a number from 1");
@@ -248,6 +261,9 @@ TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
     expect_refusal("sum --input best", "choose random, worst or scattered");
     expect_refusal("sum --threads 0", "--threads 0: expected");
     expect_refusal("sum --precision half", "--precision half: expected double, single or both");
+    expect_refusal("spmv --device gpu", "--device gpu: expected auto, cpu, cuda or cuda:N");
+    expect_refusal("spmv --device cuda:999", "--device cuda");
+    expect_refusal("solve --tolerance 0", "--tolerance 0");
     expect_refusal("spmv --kernel fastest", "choose auto, general or adaptive");
     expect_refusal("spmv --x zeros", "--x zeros: expected random, ones or both");
     expect_refusal("spmv --matrix no_such_matrix", "no such matrix");

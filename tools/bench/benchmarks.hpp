@@ -8,7 +8,8 @@
 namespace solver::bench {
 
 void bench_spmv(const Options& options, Report& report);
-void bench_reduce(const Options& options, Report& report);  ///< dot and sum
+void bench_reduce(const Options& options, Report& report);  ///< sum, dot and norm2
+void bench_solve(const Options& options, Report& report);
 void bench_read(const Options& options, Report& report);
 
 /// Whether no claim of convergence by the library was false.

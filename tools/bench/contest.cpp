@@ -46,6 +46,11 @@ struct Turn {
 };
 
 Turn plan_turn(const Competitor& competitor) {
+    if (competitor.turn) {
+        competitor.turn();
+        competitor.leave();
+        return {};
+    }
     double once = timed_once(competitor);
     if (once <= feels_no_start) once = timed_once(competitor);
     competitor.leave();
@@ -54,8 +59,12 @@ Turn plan_turn(const Competitor& competitor) {
 }
 
 void take_turn(const Competitor& competitor, const Turn& turn, Timing& timing) {
-    if (turn.warm_up) competitor.run();
-    timing.seconds.push_back(timed(competitor, least_turn, turn.calls_at_once));
+    if (competitor.turn) {
+        timing.seconds.push_back(competitor.turn());
+    } else {
+        if (turn.warm_up) competitor.run();
+        timing.seconds.push_back(timed(competitor, least_turn, turn.calls_at_once));
+    }
     competitor.leave();
     timing.error = std::max(timing.error, competitor.error());
 }

@@ -16,11 +16,13 @@ namespace solver::bench {
 /// One way to compute something.
 struct Competitor {
     std::string name;
-    int threads = 1;
-    double bytes = 0;                     ///< compulsory traffic of one call
-    std::function<void()> run;            ///< one whole computation
-    std::function<double()> error;        ///< of the last result, in ulp, at most over its elements; not timed
-    std::function<void()> leave = [] {};  ///< gives the processors back after a turn; not timed
+    int threads = 1;                           ///< 0: on a CUDA device
+    double bytes = 0;                          ///< compulsory traffic of one call
+    std::function<void()> run = {};            ///< one whole computation
+    std::function<double()> error;             ///< of the last result, in ulp, at most over its elements; not timed
+    std::function<void()> leave = [] {};       ///< gives the processors back after a turn; not timed
+    std::function<std::string()> remark = {};  ///< on the last result; not timed
+    std::function<double()> turn = {};         ///< instead of run: a whole turn by a clock of its own; returns seconds a call
 };
 
 /// How long to go on.
@@ -32,7 +34,7 @@ struct Effort {
 /// What one competitor needed and how wrong it was.
 struct Timing {
     std::vector<double> seconds;  ///< a call, one for each repetition
-    double error = 0;             ///< ulp, the largest of all repetitions
+    double error = 0;             ///< the largest of all repetitions
 
     double median() const;
     /// Half the width of the 95 % confidence interval of the median (by order statistics), relative to it.

@@ -7,6 +7,7 @@
 #include <omp.h>
 #endif
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -121,6 +122,11 @@ T dot(std::span<const T> x, std::span<const T> y, int parts) {
     return sum_of_parts<T>(parts, [&](int part) { return part_of(x, part, parts).dot(part_of(y, part, parts)); });
 }
 
+template <class T>
+T norm2(std::span<const T> x, int parts) {
+    return std::sqrt(sum_of_parts<T>(parts, [&](int part) { return part_of(x, part, parts).squaredNorm(); }));
+}
+
 template class SparseMatrix<float>;
 template class SparseMatrix<double>;
 template bool fits(const CsrView<float>&);
@@ -129,5 +135,7 @@ template float sum(std::span<const float>, int);
 template double sum(std::span<const double>, int);
 template float dot(std::span<const float>, std::span<const float>, int);
 template double dot(std::span<const double>, std::span<const double>, int);
+template float norm2(std::span<const float>, int);
+template double norm2(std::span<const double>, int);
 
 }  // namespace solver::bench::eigen

@@ -57,4 +57,7 @@ T sum(std::span<const T> x, int parts);
 template <class T>
 T dot(std::span<const T> x, std::span<const T> y, int parts);
 
+template <class T>
+T norm2(std::span<const T> x, int parts);
+
 }  // namespace solver::bench::eigen

@@ -1,6 +1,7 @@
-/// The command `solver-bench`: the library beside Eigen. See --help.
+/// The command `solver-bench`: the library beside its peers. See --help.
 
 #include "benchmarks.hpp"
+#include "cuda/benchmarks.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
@@ -15,25 +16,30 @@ namespace {
 
 enum ExitStatus { exit_done = 0, exit_bad_input = 1, exit_not_exact = 2 };
 
+void run_benchmark(const Options& options, Report& report) {
+    const bool on_gpu = options.cuda_device.has_value();
+    switch (options.subject) {
+        case Subject::spmv:
+            return on_gpu ? on_cuda::bench_spmv(options, report) : bench_spmv(options, report);
+        case Subject::dot:
+        case Subject::sum:
+        case Subject::norm2:
+            return on_gpu ? on_cuda::bench_reduce(options, report) : bench_reduce(options, report);
+        case Subject::solve:
+            return on_gpu ? on_cuda::bench_solve(options, report) : bench_solve(options, report);
+        case Subject::read:
+            return bench_read(options, report);
+        case Subject::robustness:
+            break;
+    }
+}
+
 int measure(const Options& options) {
     check_outputs(options);
     Report report(options);
     report.print_head();
     if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
-    switch (options.subject) {
-        case Subject::spmv:
-            bench_spmv(options, report);
-            break;
-        case Subject::dot:
-        case Subject::sum:
-            bench_reduce(options, report);
-            break;
-        case Subject::read:
-            bench_read(options, report);
-            break;
-        case Subject::robustness:
-            break;
-    }
+    run_benchmark(options, report);
     report.write();
     return report.verified() ? exit_done : exit_not_exact;
 }

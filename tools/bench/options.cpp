@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "kernels/cuda.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -26,16 +27,28 @@ struct Command {
 
 constexpr std::string_view about_parts =
     "Eigen's is computed by itself (eigen, one thread) and in as many parts as threads (eigen split).\n"
-    "Elements not chosen by --size: 2^25, beyond most caches, and 2^15, within.\n";
+    "Elements not chosen by --size: 2^25, beyond most caches, and 2^15, within; on a CUDA device 2^27, 2^24, 2^20 and 2^16,\n"
+    "beside cuBLAS or, for the sum, CUB's DeviceReduce.\n";
 
 constexpr std::array commands{
-    Command{Subject::spmv, "spmv", "y = A x, A sparse, beside Eigen's row-major SparseMatrix with 32-bit indices (OpenMP)",
-            "A matrix from a file stands in huge pages where the system has them, as the library's reader leaves it; Eigen's\n"
-            "copy stands where Eigen allocates it.\n",
-            "values and column indices of the entries, row offsets (8 bytes a row here, 4 in Eigen), x, y:\n"
-            "  nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes, s = 8 (double) or 4 (single)"},
+    Command{
+        Subject::spmv, "spmv", "y = A x, A sparse, beside Eigen's row-major SparseMatrix with 32-bit indices (OpenMP)",
+        "A matrix from a file stands in huge pages where the system has them, as the library's reader leaves it; Eigen's\n"
+        "copy stands where Eigen allocates it. On a CUDA device: beside cuSPARSE's ALG1 and ALG2, preprocessed, and the time\n"
+        "that our analysis takes (make the plan).\n",
+        "values and column indices of the entries, row offsets (8 bytes a row here, 4 in Eigen), x, y:\n"
+        "  nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes, s = 8 (double) or 4 (single)"},
     Command{Subject::dot, "dot", "x'y, beside Eigen's dot", about_parts, "x and y: 2 n s bytes, s = 8 (double) or 4 (single)"},
     Command{Subject::sum, "sum", "sum of x, beside Eigen's sum", about_parts, "x: n s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::norm2, "norm2", "the 2-norm of x, beside Eigen's square root of squaredNorm", about_parts,
+            "x: n s bytes, s = 8 (double) or 4 (single)"},
+    Command{
+        Subject::solve, "solve", "BiCGStab with Jacobi, time of one iteration, beside Eigen's BiCGSTAB",
+        "Solves A x = b, b = A ones (formed exactly), from x = 0, as a whole: what a solve does once is shared out over its\n"
+        "iterations. On a CUDA device: beside a textbook loop on cuSPARSE (ALG1, ALG2) and cuBLAS with scalars on the host. "
+        "The\n"
+        "error is the true relative residual, computed exactly. Eigen solves in double only.\n",
+        "two products"},
     Command{Subject::read, "read", "Matrix Market files, beside Eigen's loadMarket",
             "Files are uncompressed before and read from the page cache. loadMarket has one thread, does not expand symmetric\n"
             "matrices, gives the entries of a pattern arbitrary values, and is judged by the entries as stored.\n",
@@ -50,15 +63,17 @@ constexpr std::array commands{
         ""},
 };
 
-constexpr const char* overview = R"(solver-bench - the library's accuracy modes beside Eigen, timed in turn and verified
+constexpr const char* overview =
+    R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|read|robustness [options]
+Usage: solver-bench spmv|dot|sum|norm2|solve|read|robustness [options]
 
 )";
 
 constexpr const char* method = R"(
 How it is measured: after a warm-up, every repetition gives each competitor a turn, A B C A B C ...: one call that is
-not timed, then calls for a millisecond or more. Nothing is flushed: data that fit a cache are in it, and each heading
+not timed, then calls for a millisecond or more. On a CUDA device a turn is a CUDA graph of several calls, launched
+twice, the second time between events. Nothing is flushed: data that fit a cache are in it, and each heading
 says how large they are. Printed are the median time of a call; +-, half the 95 % confidence interval of that median;
 GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
 repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
@@ -76,8 +91,13 @@ const Command& command_of(Subject subject) {
 Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
-    throw InvalidArgument(fmt::format("there is no benchmark '{}'; choose spmv, dot, sum, read or robustness", text));
+    throw InvalidArgument(
+        fmt::format("there is no benchmark '{}'; choose spmv, dot, sum, norm2, solve, read or robustness", text));
 }
+
+bool is_reduction(Subject subject) { return subject == Subject::dot || subject == Subject::sum || subject == Subject::norm2; }
+
+bool runs_on_cuda(Subject subject) { return is_reduction(subject) || subject == Subject::spmv || subject == Subject::solve; }
 
 po::options_description option_table(Subject subject) {
     constexpr unsigned line_length = 118;
@@ -85,22 +105,29 @@ po::options_description option_table(Subject subject) {
     const auto texts = [](const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); };
     po::options_description table("Options", line_length);
     auto add = table.add_options();
-    if (subject == Subject::spmv || subject == Subject::read)
+    if (subject == Subject::spmv || subject == Subject::solve || subject == Subject::read)
         add("matrix", texts("NAME"),
-            subject == Subject::spmv ? "a file, or a name that solver --matrix knows; may be repeated (default: "
-                                       "G3_circuit if it is found, stencil27_128, power_law_2000000, dc2_like)"
-                                     : "a coordinate file, or a name that solver --matrix knows; may be repeated "
-                                       "(default: G3_circuit if it is found, stencil27_64)");
+            subject == Subject::spmv    ? "a file, or a name that solver --matrix knows; may be repeated (default: "
+                                          "G3_circuit if it is found, stencil27_128, power_law_2000000, dc2_like)"
+            : subject == Subject::solve ? "a file, or a name that solver --matrix knows; may be repeated (default: "
+                                          "G3_circuit if it is found, stencil27_64, dc2_like)"
+                                        : "a coordinate file, or a name that solver --matrix knows; may be repeated "
+                                          "(default: G3_circuit if it is found, stencil27_64)");
     if (subject == Subject::spmv) {
         add("x", text("WHICH"), "random, ones (rows that cancel) or both (default)");
         add("kernel", text("KERNEL"), "auto (default), general or adaptive");
     }
-    if (subject == Subject::dot || subject == Subject::sum) {
-        add("size", texts("N"), "elements; may be repeated (default: 2^25 and 2^15)");
+    if (subject == Subject::solve) {
+        add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
+        add("max-iterations", text("N"), "for everybody (default: 200)");
+    }
+    if (is_reduction(subject)) {
+        add("size", texts("N"), "elements; may be repeated (default: see above)");
         add("input", texts("WHICH"),
             "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
             "same, with exponents all over the range); may be repeated (default: random and worst)");
     }
+    if (runs_on_cuda(subject)) add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "threads for everybody (default: all processors)");
     if (subject == Subject::robustness) {
         add("matrix", texts("NAME"),
@@ -194,11 +221,30 @@ Either either(const po::variables_map& values, const char* name, std::string_vie
     return {text != second, text != first};
 }
 
-std::vector<std::int64_t> sizes_of(const po::variables_map& values) {
+/// The CUDA device that --device means; nothing for the processor.
+std::optional<int> cuda_device_of(const po::variables_map& values) {
+    constexpr std::string_view cuda_prefix = "cuda:";
+    const std::string name = given(values, "device").value_or("auto");
+    const int count = cuda::device_count();
+    if (name == "cpu" || (name == "auto" && count == 0)) return std::nullopt;
+    if (name != "auto" && name != "cuda" && !name.starts_with(cuda_prefix))
+        throw InvalidArgument(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", name));
+    if (count == 0)
+        throw NotSupported(
+            fmt::format("--device {}: there is no CUDA device here, or this solver-bench was built without CUDA", name));
+    return name.starts_with(cuda_prefix) ? number<int>("device cuda", name.substr(cuda_prefix.size()), 0, count - 1) : 0;
+}
+
+std::vector<std::int64_t> usual_sizes(bool on_cuda) {
+    const auto power = [](int exponent) { return std::int64_t{1} << exponent; };
+    return on_cuda ? std::vector{power(27), power(24), power(20), power(16)} : std::vector{power(25), power(15)};
+}
+
+std::vector<std::int64_t> sizes_of(const po::variables_map& values, bool on_cuda) {
     constexpr std::int64_t largest = std::int64_t{1} << 34;
     std::vector<std::int64_t> sizes;
     for (const std::string& text : all_given(values, "size")) sizes.push_back(number<std::int64_t>("size", text, 1, largest));
-    return sizes.empty() ? std::vector<std::int64_t>{std::int64_t{1} << 25, std::int64_t{1} << 15} : sizes;
+    return sizes.empty() ? usual_sizes(on_cuda) : sizes;
 }
 
 std::vector<Input> inputs_of(const po::variables_map& values) {
@@ -212,9 +258,6 @@ void read_robustness(const po::variables_map& values, Options& options) {
     if (values.count("time-limit") == 0) options.effort.time_limit = 120;
     options.solvers = all_given(values, "solver");
     if (const auto text = given(values, "accuracy")) options.accuracy = accuracy_from_text(*text);
-    if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);
-    if (const auto text = given(values, "max-iterations"))
-        options.max_iterations = number<std::int64_t>("max-iterations", *text, 1, 1'000'000'000);
     options.markdown = given(values, "markdown").value_or("");
 }
 
@@ -234,7 +277,12 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (x.first) options.vectors.push_back(Vector::random);
     if (x.second) options.vectors.push_back(Vector::ones);
     if (const auto text = given(values, "kernel")) options.kernel = spmv_kernel_from_text(*text);
-    options.sizes = sizes_of(values);
+    if (runs_on_cuda(subject)) options.cuda_device = cuda_device_of(values);
+    options.sizes = sizes_of(values, options.cuda_device.has_value());
+    if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);
+    if (subject == Subject::solve) options.max_iterations = 200;
+    if (const auto text = given(values, "max-iterations"))
+        options.max_iterations = number<std::int64_t>("max-iterations", *text, 1, 1'000'000'000);
     options.inputs = inputs_of(values);
     options.json = given(values, "json").value_or("");
     options.csv = given(values, "csv").value_or("");
@@ -255,7 +303,9 @@ std::string_view to_string(Subject subject) { return command_of(subject).name; }
 std::string_view to_string(Vector vector) { return vector == Vector::ones ? "ones" : "random"; }
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
-    if (argc < 2) throw InvalidArgument("which benchmark? spmv, dot, sum, read or robustness; solver-bench --help tells more");
+    if (argc < 2)
+        throw InvalidArgument(
+            "which benchmark? spmv, dot, sum, norm2, solve, read or robustness; solver-bench --help tells more");
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);

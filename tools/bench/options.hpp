@@ -8,15 +8,16 @@
 #include "solver/spmv.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, read, robustness };
+enum class Subject { spmv, dot, sum, norm2, solve, read, robustness };
 
-/// "spmv", "dot", "sum", "read" or "robustness".
+/// "spmv", "dot", "sum", "norm2", "solve", "read" or "robustness".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -26,6 +27,7 @@ std::string_view to_string(Vector vector);
 
 struct Options {
     Subject subject = Subject::spmv;
+    std::optional<int> cuda_device;  ///< nothing: on the processor
     int threads = 1;
     Effort effort;
     bool in_double = true;
@@ -38,11 +40,13 @@ struct Options {
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
 
+    // solve and robustness
+    double tolerance = 1e-10;
+    std::int64_t max_iterations = 3000;
+
     // robustness
     std::vector<std::string> solvers;  ///< empty: all
     Accuracy accuracy = Accuracy::compensated;
-    double tolerance = 1e-10;
-    std::int64_t max_iterations = 3000;
     std::filesystem::path markdown;
 };
 

@@ -45,7 +45,7 @@ public:
         contest.competitors.push_back(ours("solver", options_.threads));
         contest.must_be_exact = 0;
         if (options_.threads > 1) contest.competitors.push_back(ours("solver serial", 1));
-        contest.peer = contest.competitors.size();
+        contest.peers = {contest.competitors.size()};
         contest.competitors.push_back(peer());
         report.run(contest);
     }

@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include "atomic_file.hpp"
+#include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
 #include "machine.hpp"
 #include "solver/error.hpp"
@@ -33,7 +34,7 @@ std::string rate_text(double gigabytes_per_second) {
 
 std::string error_text(double error) {
     if (error == 0) return "0";
-    return error < 1e4 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
+    return error < 1e4 && error > 1e-2 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
 }
 
 std::string openmp_text(const Options& options) {
@@ -51,14 +52,16 @@ std::string csv_field(const std::string& text) {
 }
 
 Json machine_facts(const Options& options) {
-    return {{"processor", processor_name()},
-            {"processors", processors()},
-            {"threads", options.threads},
-            {"simd", simd_target()},
-            {"last_level_cache_bytes", last_level_cache()},
-            {"compiler", compiler()},
-            {"optimised", is_optimised()},
-            {"peer", eigen::description()}};
+    Json facts = {{"processor", processor_name()},
+                  {"processors", processors()},
+                  {"threads", options.threads},
+                  {"simd", simd_target()},
+                  {"last_level_cache_bytes", last_level_cache()},
+                  {"compiler", compiler()},
+                  {"optimised", is_optimised()}};
+    if (options.cuda_device) facts["device"] = on_cuda::device_description(*options.cuda_device);
+    facts["peer"] = options.cuda_device ? on_cuda::description() : eigen::description();
+    return facts;
 }
 
 void Report::print_head() const {
@@ -66,7 +69,12 @@ void Report::print_head() const {
     fmt::print("  machine  {}, {} of {} processors, last-level cache {:.0f} MiB\n", processor_name(), options_.threads,
                processors(), static_cast<double>(last_level_cache()) / mebibyte);
     fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), compiler());
-    fmt::print("  peer     {}, {}\n", eigen::description(), openmp_text(options_));
+    if (options_.cuda_device) {
+        fmt::print("  device   {}\n", on_cuda::device_description(*options_.cuda_device));
+        fmt::print("  peers    {}\n", on_cuda::description());
+    } else {
+        fmt::print("  peer     {}, {}\n", eigen::description(), openmp_text(options_));
+    }
     if (!is_optimised())
         fmt::print("\n  Built without optimisation: no time below means anything (CMAKE_BUILD_TYPE=Release).\n");
     std::fflush(stdout);
@@ -83,6 +91,8 @@ void Report::run(const Contest& contest) {
 }
 
 void Report::keep(const Contest& contest, std::span<const Timing> timings) {
+    const auto peer = std::min_element(contest.peers.begin(), contest.peers.end(),
+                                       [&](std::size_t i, std::size_t j) { return timings[i].median() < timings[j].median(); });
     for (std::size_t i = 0; i < timings.size(); ++i) {
         const Timing& timing = timings[i];
         const Competitor& competitor = contest.competitors[i];
@@ -97,10 +107,12 @@ void Report::keep(const Contest& contest, std::span<const Timing> timings) {
                     .ratio_to_peer = std::nullopt,
                     .baseline = contest.competitors[contest.baseline].name,
                     .ratio_to_baseline = speed_ratio(timing, timings[contest.baseline]),
-                    .error = timing.error};
-        if (contest.peer) {
-            result.peer = contest.competitors[*contest.peer].name;
-            result.ratio_to_peer = speed_ratio(timing, timings[*contest.peer]);
+                    .error = timing.error,
+                    .error_name = contest.error.name,
+                    .remark = competitor.remark ? competitor.remark() : ""};
+        if (peer != contest.peers.end()) {
+            result.peer = contest.competitors[*peer].name;
+            result.ratio_to_peer = speed_ratio(timing, timings[*peer]);
         }
         cases_.push_back(std::move(result));
     }
@@ -113,15 +125,18 @@ void Report::judge(const Contest& contest, std::span<const Timing> timings) {
 }
 
 void Report::print_table(const Contest& contest, std::span<const Case> cases) const {
-    constexpr const char* line = "  {:<16} {:>7}  {:>10} {:>6}  {:>8}  {:>14}  {:>9}  {:>11}\n";
-    const std::string peer = contest.peer ? contest.competitors[*contest.peer].name : "peer";
+    constexpr const char* line = "  {:<16} {:>7}  {:>10} {:>6}  {:>8}  {:>16}  {:>9}  {:>11}{}\n";
+    const std::string peer = contest.peers.empty() ? "peer" : cases.front().peer;
     fmt::print("\n{}, {} repetitions\n", contest.heading, cases.front().repetitions);
-    fmt::print(line, "", "threads", "time   ", "+-", "GB/s", "x " + peer, "x " + cases.front().baseline, "error (ulp)");
+    fmt::print(line, "", "threads", "time   ", "+-", "GB/s", "x " + peer, "x " + cases.front().baseline, contest.error.title,
+               "");
     for (const Case& result : cases)
-        fmt::print(line, result.competitor, result.threads, time_text(result.seconds),
-                   fmt::format("{:.1f}%", 100 * result.uncertainty), rate_text(result.gigabytes_per_second),
+        fmt::print(line, result.competitor, result.threads == 0 ? "gpu" : std::to_string(result.threads),
+                   time_text(result.seconds), fmt::format("{:.1f}%", 100 * result.uncertainty),
+                   rate_text(result.gigabytes_per_second),
                    result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
-                   fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error));
+                   fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error),
+                   result.remark.empty() ? "" : "  " + result.remark);
     std::fflush(stdout);
 }
 
@@ -145,7 +160,8 @@ std::string Report::json() const {
         entry["ratio_to_peer"] = result.ratio_to_peer ? Json(*result.ratio_to_peer) : Json();
         entry["baseline"] = result.baseline;
         entry["ratio_to_baseline"] = result.ratio_to_baseline;
-        entry["error_ulp"] = result.error;  // null where infinite
+        entry[result.error_name] = result.error;  // null where infinite
+        entry["remark"] = result.remark;
         json["cases"].push_back(std::move(entry));
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -157,8 +173,9 @@ std::string Report::csv() const {
     std::vector<std::string> names;
     for (const auto& [name, value] : cases_.front().parameters) names.push_back(name);
     for (const char* name : {"competitor", "threads", "repetitions", "median_seconds", "relative_uncertainty",
-                             "gigabytes_per_second", "peer", "ratio_to_peer", "baseline", "ratio_to_baseline", "error_ulp"})
+                             "gigabytes_per_second", "peer", "ratio_to_peer", "baseline", "ratio_to_baseline"})
         names.emplace_back(name);
+    names.insert(names.end(), {cases_.front().error_name, "remark"});
     add_line(names);
     for (const Case& result : cases_) {
         std::vector<std::string> fields;
@@ -168,7 +185,7 @@ std::string Report::csv() const {
                        fmt::format("{}", result.seconds), fmt::format("{}", result.uncertainty),
                        fmt::format("{}", result.gigabytes_per_second), csv_field(result.peer),
                        result.ratio_to_peer ? fmt::format("{}", *result.ratio_to_peer) : "", csv_field(result.baseline),
-                       fmt::format("{}", result.ratio_to_baseline), fmt::format("{}", result.error)});
+                       fmt::format("{}", result.ratio_to_baseline), fmt::format("{}", result.error), csv_field(result.remark)});
         add_line(fields);
     }
     return text;

@@ -15,14 +15,21 @@
 
 namespace solver::bench {
 
+/// How a column is called in tables, and in JSON and CSV.
+struct Measure {
+    std::string title;
+    std::string name;
+};
+
 /// One contest: what was computed, by whom, and whom they are compared with.
 struct Contest {
     std::vector<std::pair<std::string, std::string>> parameters;  ///< matrix, x, precision, ...: what makes the case
     std::string heading;
     std::vector<Competitor> competitors{};
-    std::optional<std::size_t> peer{};           ///< the competitor that is the peer
+    std::vector<std::size_t> peers{};            ///< the fastest of them is the peer that all are compared with
     std::size_t baseline = 0;                    ///< fast, or the reader itself
     std::optional<std::size_t> must_be_exact{};  ///< whose error must be 0
+    Measure error = {"error (ulp)", "error_ulp"};
 };
 
 /// Holds contests and prints them.
@@ -59,6 +66,8 @@ private:
         std::string baseline;
         double ratio_to_baseline;
         double error;
+        std::string error_name;
+        std::string remark;
     };
 
     void keep(const Contest& contest, std::span<const Timing> timings);

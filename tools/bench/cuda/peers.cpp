@@ -1,0 +1,130 @@
+#include "peers.hpp"
+
+#include "check.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace solver::bench::on_cuda {
+namespace {
+
+template <class T>
+constexpr cudaDataType cuda_type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+
+std::string version_of(int major, int minor, int patch) { return fmt::format("{}.{}.{}", major, minor, patch); }
+
+int property(libraryPropertyType type, cusparseStatus_t (*get)(libraryPropertyType, int*)) {
+    int value = 0;
+    BENCH_CHECK(get(type, &value));
+    return value;
+}
+
+int property(libraryPropertyType type, cublasStatus_t (*get)(libraryPropertyType, int*)) {
+    int value = 0;
+    BENCH_CHECK(get(type, &value));
+    return value;
+}
+
+template <class Get>
+std::string version_by(Get get) {
+    return version_of(property(MAJOR_VERSION, get), property(MINOR_VERSION, get), property(PATCH_LEVEL, get));
+}
+
+}  // namespace
+
+std::string cub_version();  // cub.cu
+
+std::string device_description(int device) {
+    const cuda::DeviceDescription about = cuda::describe(device);
+    int driver = 0;
+    BENCH_CHECK(cudaDriverGetVersion(&driver));
+    return fmt::format("{} ({} multiprocessors, {} MiB of level 2 cache, compute capability {}.{}), driver for CUDA {}.{}",
+                       about.name, about.multiprocessors, about.level2_bytes >> 20, about.compute_capability / 10,
+                       about.compute_capability % 10, driver / 1000, driver % 1000 / 10);
+}
+
+std::string description() {
+    return fmt::format("cuSPARSE {}, cuBLAS {}, CUB {}", version_by(cusparseGetProperty), version_by(cublasGetProperty),
+                       cub_version());
+}
+
+std::string to_string(SpmvAlgorithm algorithm) { return algorithm == SpmvAlgorithm::alg1 ? "cusparse alg1" : "cusparse alg2"; }
+
+template <class T>
+CuSparseMatrix<T>::CuSparseMatrix(const CsrView<T>& a, const cuda::DeviceCsrView<T>& on_device, SpmvAlgorithm algorithm,
+                                  cuda::Stream stream)
+    : algorithm_(algorithm == SpmvAlgorithm::alg1 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2),
+      offsets_(on_device.device, std::vector<std::int32_t>(a.row_offsets.begin(), a.row_offsets.end()), "cuSPARSE", stream) {
+    const cuda::DeviceArray<T> x(on_device.device, a.columns, "cuSPARSE");
+    const cuda::DeviceArray<T> y(on_device.device, a.rows, "cuSPARSE");
+    constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    BENCH_CHECK(cusparseCreate(&handle_));
+    BENCH_CHECK(cusparseSetStream(handle_, stream));
+    BENCH_CHECK(cusparseCreateCsr(&matrix_, a.rows, a.columns, a.nonzeros(), offsets_.data(),
+                                  const_cast<std::int32_t*>(on_device.column_indices), const_cast<T*>(on_device.values),
+                                  CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<T>));
+    BENCH_CHECK(cusparseCreateDnVec(&x_, a.columns, x.data(), cuda_type<T>));
+    BENCH_CHECK(cusparseCreateDnVec(&y_, a.rows, y.data(), cuda_type<T>));
+    std::size_t bytes = 0;
+    BENCH_CHECK(cusparseSpMV_bufferSize(handle_, plain, &one_, matrix_, x_, &zero_, y_, cuda_type<T>, algorithm_, &bytes));
+    buffer_ = cuda::DeviceArray<char>(on_device.device, static_cast<std::int64_t>(bytes) + 16, "cuSPARSE");
+    BENCH_CHECK(
+        cusparseSpMV_preprocess(handle_, plain, &one_, matrix_, x_, &zero_, y_, cuda_type<T>, algorithm_, buffer_.data()));
+    cuda::synchronize(on_device.device, stream);
+}
+
+template <class T>
+CuSparseMatrix<T>::~CuSparseMatrix() {
+    cusparseDestroyDnVec(x_);
+    cusparseDestroyDnVec(y_);
+    cusparseDestroySpMat(matrix_);
+    cusparseDestroy(handle_);
+}
+
+template <class T>
+void CuSparseMatrix<T>::multiply(const T* x, T* y) {
+    BENCH_CHECK(cusparseDnVecSetValues(x_, const_cast<T*>(x)));
+    BENCH_CHECK(cusparseDnVecSetValues(y_, y));
+    BENCH_CHECK(cusparseSpMV(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, x_, &zero_, y_, cuda_type<T>,
+                             algorithm_, buffer_.data()));
+}
+
+template class CuSparseMatrix<float>;
+template class CuSparseMatrix<double>;
+
+CuBlas::CuBlas(Scalars scalars, cuda::Stream stream) {
+    BENCH_CHECK(cublasCreate(&handle_));
+    BENCH_CHECK(cublasSetStream(handle_, stream));
+    BENCH_CHECK(
+        cublasSetPointerMode(handle_, scalars == Scalars::on_host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE));
+}
+
+CuBlas::~CuBlas() { cublasDestroy(handle_); }
+
+void CuBlas::dot(std::int64_t n, const double* x, const double* y, double* result) {
+    BENCH_CHECK(cublasDdot_64(handle_, n, x, 1, y, 1, result));
+}
+void CuBlas::dot(std::int64_t n, const float* x, const float* y, float* result) {
+    BENCH_CHECK(cublasSdot_64(handle_, n, x, 1, y, 1, result));
+}
+void CuBlas::norm2(std::int64_t n, const double* x, double* result) { BENCH_CHECK(cublasDnrm2_64(handle_, n, x, 1, result)); }
+void CuBlas::norm2(std::int64_t n, const float* x, float* result) { BENCH_CHECK(cublasSnrm2_64(handle_, n, x, 1, result)); }
+void CuBlas::axpy(std::int64_t n, double alpha, const double* x, double* y) {
+    BENCH_CHECK(cublasDaxpy_64(handle_, n, &alpha, x, 1, y, 1));
+}
+void CuBlas::axpy(std::int64_t n, float alpha, const float* x, float* y) {
+    BENCH_CHECK(cublasSaxpy_64(handle_, n, &alpha, x, 1, y, 1));
+}
+void CuBlas::scale(std::int64_t n, double alpha, double* x) { BENCH_CHECK(cublasDscal_64(handle_, n, &alpha, x, 1)); }
+void CuBlas::scale(std::int64_t n, float alpha, float* x) { BENCH_CHECK(cublasSscal_64(handle_, n, &alpha, x, 1)); }
+void CuBlas::copy(std::int64_t n, const double* x, double* y) { BENCH_CHECK(cublasDcopy_64(handle_, n, x, 1, y, 1)); }
+void CuBlas::copy(std::int64_t n, const float* x, float* y) { BENCH_CHECK(cublasScopy_64(handle_, n, x, 1, y, 1)); }
+void CuBlas::multiply(std::int64_t n, const double* d, const double* x, double* z) {
+    BENCH_CHECK(cublasDdgmm_64(handle_, CUBLAS_SIDE_LEFT, n, 1, x, n, d, 1, z, n));
+}
+void CuBlas::multiply(std::int64_t n, const float* d, const float* x, float* z) {
+    BENCH_CHECK(cublasSdgmm_64(handle_, CUBLAS_SIDE_LEFT, n, 1, x, n, d, 1, z, n));
+}
+
+}  // namespace solver::bench::on_cuda

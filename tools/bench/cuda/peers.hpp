@@ -1,0 +1,94 @@
+#pragma once
+
+/// The peers on a CUDA device, as their users have them: cuSPARSE, cuBLAS, CUB.
+
+#include "kernels/cuda.hpp"
+#include "solver/csr_matrix.hpp"
+
+#include <cublas_v2.h>
+#include <cusparse.h>
+
+#include <cstdint>
+#include <string>
+
+namespace solver::bench::on_cuda {
+
+/// "NVIDIA H200 (132 multiprocessors, 60 MiB of level 2 cache, compute capability 9.0), driver 13.0"
+std::string device_description(int device);
+
+/// "cuSPARSE 12.6.3, cuBLAS 13.1.0, CUB 3.0.0"
+std::string description();
+
+enum class SpmvAlgorithm { alg1, alg2 };
+std::string to_string(SpmvAlgorithm algorithm);  ///< "cusparse alg1" or "cusparse alg2"
+
+/// cuSPARSE's product with 32-bit indices, preprocessed. Shares column indices and values with the matrix, which must outlive
+/// it.
+template <class T>
+class CuSparseMatrix {
+public:
+    CuSparseMatrix(const CsrView<T>& a, const cuda::DeviceCsrView<T>& on_device, SpmvAlgorithm algorithm, cuda::Stream stream);
+    ~CuSparseMatrix();
+    CuSparseMatrix(const CuSparseMatrix&) = delete;
+    CuSparseMatrix& operator=(const CuSparseMatrix&) = delete;
+
+    /// y = A x
+    void multiply(const T* x, T* y);
+
+private:
+    T one_ = 1;
+    T zero_ = 0;
+    cusparseSpMVAlg_t algorithm_;
+    cuda::DeviceArray<std::int32_t> offsets_;
+    cuda::DeviceArray<char> buffer_;
+    cusparseHandle_t handle_{};
+    cusparseSpMatDescr_t matrix_{};
+    cusparseDnVecDescr_t x_{}, y_{};
+};
+
+/// Where cuBLAS leaves and finds scalars.
+enum class Scalars { on_host, on_device };
+
+/// A handle of cuBLAS on a stream.
+class CuBlas {
+public:
+    CuBlas(Scalars scalars, cuda::Stream stream);
+    ~CuBlas();
+    CuBlas(const CuBlas&) = delete;
+    CuBlas& operator=(const CuBlas&) = delete;
+
+    void dot(std::int64_t n, const double* x, const double* y, double* result);
+    void dot(std::int64_t n, const float* x, const float* y, float* result);
+    void norm2(std::int64_t n, const double* x, double* result);
+    void norm2(std::int64_t n, const float* x, float* result);
+    /// y += alpha x, x *= alpha, y = x and z_i = d_i x_i, with alpha on the host.
+    void axpy(std::int64_t n, double alpha, const double* x, double* y);
+    void axpy(std::int64_t n, float alpha, const float* x, float* y);
+    void scale(std::int64_t n, double alpha, double* x);
+    void scale(std::int64_t n, float alpha, float* x);
+    void copy(std::int64_t n, const double* x, double* y);
+    void copy(std::int64_t n, const float* x, float* y);
+    void multiply(std::int64_t n, const double* d, const double* x, double* z);
+    void multiply(std::int64_t n, const float* d, const float* x, float* z);
+
+private:
+    cublasHandle_t handle_{};
+};
+
+/// cub::DeviceReduce::Sum of n elements.
+template <class T>
+class CubSum {
+public:
+    CubSum(int device, std::int64_t n);
+    void sum(const T* x, T* result, cuda::Stream stream);
+
+private:
+    std::int64_t n_;
+    cuda::DeviceArray<char> workspace_;
+};
+
+/// max_ulp_error of ulp_error.hpp on the device; then fills the result with NaN, for what is not computed cannot pass.
+template <class T>
+double take_max_ulp_error(std::int64_t n, T* result, const T* exact, cuda::Stream stream);
+
+}  // namespace solver::bench::on_cuda

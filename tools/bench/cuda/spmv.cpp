@@ -1,0 +1,112 @@
+/// Sparse matrix times vector on a CUDA device.
+
+#include "benchmarks.hpp"
+#include "check.hpp"
+#include "peers.hpp"
+#include "replay.hpp"
+#include "tools/bench/products.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+namespace solver::bench::on_cuda {
+namespace {
+
+/// One matrix with everything that multiplies by it.
+template <class T>
+class Product {
+public:
+    Product(const Options& options, std::string name, const CsrView<T>& a)
+        : options_(options),
+          device_(options.cuda_device.value()),
+          name_(std::move(name)),
+          a_(a),
+          stream_(device_),
+          matrix_(device_, a, stream_),
+          plan_(matrix_.view(), options.kernel, stream_),
+          y_(device_, a.rows, "y") {
+        for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2})
+            peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
+    }
+
+    void run(Vector which, Report& report) {
+        const std::vector<T> x = make_x<T>(which, a_.columns);
+        x_ = cuda::DeviceArray<T>(device_, x, "x", stream_);
+        exact_ = cuda::DeviceArray<T>(device_, exact_product(a_, x, options_.threads), "exact product", stream_);
+        Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
+                        .heading = heading_of(a_, name_, which, plan_.kernel())};
+        for (const Accuracy accuracy : all_accuracies)
+            contest.competitors.push_back(product(std::string(to_string(accuracy)), [this, accuracy] {
+                plan_.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);
+            }));
+        contest.must_be_exact = contest.competitors.size() - 1;
+        contest.competitors.back().remark = [this] { return open_rows(); };
+        for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2}) {
+            CuSparseMatrix<T>* const peer = peers_[static_cast<std::size_t>(algorithm)].get();
+            contest.peers.push_back(contest.competitors.size());
+            contest.competitors.push_back(
+                product(to_string(algorithm), [this, peer] { peer->multiply(x_.data(), y_.data()); }));
+        }
+        contest.competitors.push_back(plan());
+        report.run(contest);
+    }
+
+private:
+    Competitor product(std::string name, std::function<void()> multiply) {
+        auto replay = std::make_shared<Replay>(stream_, std::move(multiply));
+        return {.name = std::move(name),
+                .threads = 0,
+                .bytes = traffic(a_, sizeof(std::int32_t)),
+                .error = [this] { return take_max_ulp_error(a_.rows, y_.data(), exact_.data(), stream_); },
+                .turn = [replay] { return replay->turn(); }};
+    }
+
+    /// The analysis, by the clock on the wall: what a user waits for before the first product.
+    Competitor plan() {
+        return {.name = "make the plan",
+                .threads = 0,
+                .error = [] { return 0.0; },
+                .turn =
+                    [this] {
+                        const auto start = std::chrono::steady_clock::now();
+                        const cuda::SpmvPlan<T> plan(matrix_.view(), options_.kernel, stream_);
+                        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+                    }};
+    }
+
+    std::string open_rows() const {
+        const std::int64_t rows = plan_.rows_not_certified(stream_);
+        return rows == 0 ? "" : fmt::format("{} rows by superaccumulators", rows);
+    }
+
+    const Options& options_;
+    int device_;
+    std::string name_;
+    CsrView<T> a_;
+    OwnStream stream_;
+    cuda::DeviceCsrMatrix<T> matrix_;
+    cuda::SpmvPlan<T> plan_;
+    std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
+    cuda::DeviceArray<T> x_, y_, exact_;
+};
+
+template <class T>
+void bench(const Options& options, const std::string& name, const CsrView<T>& a, Report& report) {
+    Product<T> product(options, name, a);
+    for (const Vector which : options.vectors) product.run(which, report);
+}
+
+}  // namespace
+
+void bench_spmv(const Options& options, Report& report) {
+    for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_128", "power_law_2000000", "dc2_like"})) {
+        if (!found.announcement.empty()) report.note(found.announcement);
+        const CsrMatrix<double> matrix = load<double>(found, options.threads);
+        if (options.in_double) bench<double>(options, name_of(found), matrix, report);
+        if (options.in_single) bench<float>(options, name_of(found), convert<float>(matrix.view()), report);
+    }
+}
+
+}  // namespace solver::bench::on_cuda

@@ -1,0 +1,86 @@
+#pragma once
+
+/// What benchmarks of y = A x share.
+
+#include "common.hpp"
+#include "matrices/random.hpp"
+#include "solver/matrix_market.hpp"
+#include "solver/numeric/superaccumulator.hpp"
+#include "solver/spmv.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace solver::bench {
+
+template <class T>
+CsrMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
+    if (const auto* generator = std::get_if<matrices::Generator>(&found.source)) {
+        CsrMatrix<double> matrix = generator->make();
+        if constexpr (std::is_same_v<T, double>)
+            return matrix;
+        else
+            return convert<T>(matrix.view());
+    }
+    return read_csr<T>(std::get<std::filesystem::path>(found.source), {.threads = threads});
+}
+
+template <class T>
+std::vector<T> make_x(Vector which, std::int64_t n) {
+    std::vector<T> x(static_cast<std::size_t>(n), T(1));
+    matrices::Random random(1);
+    if (which == Vector::random)
+        for (T& element : x) element = static_cast<T>(2 * random.uniform() - 1);
+    return x;
+}
+
+/// RN(A x), row by row in a superaccumulator.
+template <class T>
+std::vector<T> exact_product(const CsrView<T>& a, const std::vector<T>& x, int threads) {
+    std::vector<T> y(static_cast<std::size_t>(a.rows));
+    const auto make_rows = [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            Superaccumulator sum;
+            for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
+                sum.add_product(a.values[k], x[a.column_indices[k]]);
+            y[row] = sum.result<T>();
+        }
+    };
+    std::vector<std::jthread> others;
+    for (int part = 1; part < threads; ++part)
+        others.emplace_back(make_rows, a.rows * part / threads, a.rows * (part + 1) / threads);
+    make_rows(0, a.rows / threads);
+    return y;
+}
+
+/// Bytes that a product has to move.
+template <class T>
+double traffic(const CsrView<T>& a, std::size_t bytes_of_offset) {
+    return static_cast<double>(a.nonzeros()) * (sizeof(T) + sizeof(std::int32_t)) +
+           static_cast<double>(a.rows + 1) * static_cast<double>(bytes_of_offset) +
+           static_cast<double>(a.columns + a.rows) * sizeof(T);
+}
+
+template <class T>
+std::vector<std::pair<std::string, std::string>> parameters_of(const CsrView<T>& a, const std::string& name, Vector x,
+                                                               SpmvKernel kernel) {
+    return {{"matrix", name},
+            {"x", std::string(to_string(x))},
+            {"precision", precision_name<T>},
+            {"kernel", std::string(to_string(kernel))},
+            {"rows", std::to_string(a.rows)},
+            {"columns", std::to_string(a.columns)},
+            {"nonzeros", std::to_string(a.nonzeros())}};
+}
+
+template <class T>
+std::string heading_of(const CsrView<T>& a, const std::string& name, Vector x, SpmvKernel kernel) {
+    return fmt::format("{}: {} x {}, {} nonzeros ({}), x {}, {}, kernel {}", name, a.rows, a.columns, a.nonzeros(),
+                       place_of(traffic(a, sizeof(std::int64_t))), to_string(x), precision_name<T>, to_string(kernel));
+}
+
+}  // namespace solver::bench

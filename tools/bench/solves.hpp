@@ -1,0 +1,115 @@
+#pragma once
+
+/// BiCGStab with Jacobi by the library, on any device, and beside it whoever else solves the same system.
+
+#include "products.hpp"
+#include "report.hpp"
+#include "solver/bicgstab.hpp"
+#include "solver/reduce.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace solver::bench {
+
+/// What a solver says of one solve.
+struct Solve {
+    std::int64_t iterations = 0;
+    std::string status = {};          ///< empty where it says nothing
+    std::optional<double> seconds{};  ///< where it takes its time by itself
+};
+
+/// A x = b, b = A ones formed exactly and rounded, solved from x = 0 by everybody.
+template <class T>
+class Solves {
+public:
+    Solves(const Options& options, std::string name, const CsrView<T>& a, const Device& device)
+        : options_(options),
+          name_(std::move(name)),
+          a_(a),
+          device_(device),
+          host_plan_(a, Device::cpu(options.threads)),
+          plan_(a, device),
+          b_(static_cast<std::size_t>(a.rows)),
+          x_(b_.size()) {
+        const std::vector<T> ones(b_.size(), T(1));
+        host_plan_.multiply(T(1), ones, T(0), b_, Accuracy::exact);
+    }
+
+    std::span<const T> b() const { return b_; }
+    std::span<T> x() { return x_; }
+
+    /// A solver that leaves its solution in x, timed by the iteration, and judged by the exact residual.
+    Competitor competitor(std::string name, std::function<Solve()> solve) {
+        const auto last = std::make_shared<Solve>();
+        return {.name = std::move(name),
+                .threads = device_.kind() == Device::Kind::cpu ? options_.threads : 0,
+                .bytes = 2 * traffic(a_, sizeof(std::int32_t)),
+                .error = [this] { return take_residual(); },
+                .remark =
+                    [last] {
+                        return fmt::format("{} iterations{}{}", last->iterations, last->status.empty() ? "" : ", ",
+                                           last->status);
+                    },
+                .turn =
+                    [last, solve = std::move(solve)] {
+                        const auto start = std::chrono::steady_clock::now();
+                        *last = solve();
+                        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+                        return last->seconds.value_or(elapsed.count()) /
+                               static_cast<double>(std::max<std::int64_t>(last->iterations, 1));
+                    }};
+    }
+
+    void run(std::vector<Competitor> peers, Report& report) {
+        Contest contest{.parameters = {{"matrix", name_},
+                                       {"preconditioner", "jacobi"},
+                                       {"precision", precision_name<T>},
+                                       {"rows", std::to_string(a_.rows)},
+                                       {"nonzeros", std::to_string(a_.nonzeros())},
+                                       {"tolerance", fmt::format("{}", options_.tolerance)},
+                                       {"max_iterations", std::to_string(options_.max_iterations)}},
+                        .heading = fmt::format("{}: {} rows, {} nonzeros, BiCGStab with Jacobi, {}, tolerance {}, at most {} "
+                                               "iterations, time of one",
+                                               name_, a_.rows, a_.nonzeros(), precision_name<T>, options_.tolerance,
+                                               options_.max_iterations),
+                        .error = {"true residual", "relative_residual"}};
+        for (const Accuracy accuracy : all_accuracies) contest.competitors.push_back(ours(accuracy));
+        for (Competitor& peer : peers) {
+            contest.peers.push_back(contest.competitors.size());
+            contest.competitors.push_back(std::move(peer));
+        }
+        report.run(contest);
+    }
+
+private:
+    Competitor ours(Accuracy accuracy) {
+        const std::shared_ptr<Preconditioner<T>> jacobi =
+            make_preconditioner(PreconditionerKind::jacobi, a_, accuracy, device_);
+        return competitor(std::string(to_string(accuracy)), [this, accuracy, jacobi] {
+            std::fill(x_.begin(), x_.end(), T(0));
+            const SolveResult result =
+                bicgstab<T>(plan_, *jacobi, b_, x_, {},
+                            {.accuracy = accuracy, .tolerance = options_.tolerance, .max_iterations = options_.max_iterations});
+            return Solve{.iterations = result.iterations, .status = std::string(to_string(result.status))};
+        });
+    }
+
+    /// ||b - A x|| / ||b||, correctly rounded at every step. Clears x as well: what is not computed cannot pass.
+    double take_residual() {
+        std::vector<T> r(b_.size());
+        host_plan_.residual(b_, x_, {}, r, Accuracy::exact);
+        std::fill(x_.begin(), x_.end(), std::numeric_limits<T>::quiet_NaN());
+        return norm2(std::span<const T>(r), Accuracy::exact, host_plan_.device()) /
+               norm2(std::span<const T>(b_), Accuracy::exact, host_plan_.device());
+    }
+
+    const Options& options_;
+    std::string name_;
+    CsrView<T> a_;
+    Device device_;
+    SpmvPlan<T> host_plan_, plan_;
+    std::vector<T> b_, x_;
+};
+
+}  // namespace solver::bench
