@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>

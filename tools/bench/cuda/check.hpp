@@ -2,7 +2,7 @@
 
 /// Checked calls of the CUDA runtime, cuSPARSE and cuBLAS.
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

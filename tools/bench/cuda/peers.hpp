@@ -2,7 +2,7 @@
 
 /// The peers on a CUDA device, as their users have them: cuSPARSE, cuBLAS, CUB.
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <cublas_v2.h>

@@ -2,7 +2,7 @@
 
 /// Time by the device's clock.
 
-#include "kernels/cuda.hpp"
+#include "solver/cuda.hpp"
 
 #include <cuda_runtime.h>
 
