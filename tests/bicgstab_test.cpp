@@ -3,6 +3,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "support/devices.hpp"
 #include "support/oracle.hpp"
 #include "support/real_matrices.hpp"
 
@@ -486,10 +487,12 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
         options.max_iterations = 25;
         options.keep_history = true;
         const auto expected = solve(problem, options, {.kind = kind, .pair = pair});
-        for (const int threads : {1, 2, 7})
+        std::vector<Device> devices = testing::cuda_devices();
+        for (const int threads : {1, 2, 7}) devices.push_back(Device::cpu(threads));
+        for (const Device& device : devices)
             for (const SpmvKernel kernel : {SpmvKernel::general, SpmvKernel::adaptive}) {
-                const auto other =
-                    solve(problem, options, {.kind = kind, .pair = pair, .device = Device::cpu(threads), .kernel = kernel});
+                SCOPED_TRACE(to_string(device));
+                const auto other = solve(problem, options, {.kind = kind, .pair = pair, .device = device, .kernel = kernel});
                 EXPECT_EQ(other.x, expected.x);
                 EXPECT_EQ(other.x_low, expected.x_low);
                 ASSERT_EQ(other.result.history.size(), expected.result.history.size());
@@ -501,7 +504,7 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
     }
 }
 
-TEST(Bicgstab, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
+TEST(Bicgstab, GivesTheSameBitsForEveryDeviceThreadCountAndKernelInExact) {
     expect_same_bits_everywhere(convection_diffusion<double>(150, 0.3), false);
     expect_same_bits_everywhere(convection_diffusion<float>(150, 0.3F), true);
 }

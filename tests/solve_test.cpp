@@ -4,6 +4,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"
+#include "support/devices.hpp"
 #include "support/real_matrices.hpp"
 
 #include <gmock/gmock.h>
@@ -37,9 +38,10 @@ std::vector<T> image_of_ones(const CsrMatrix<T>& a) {
 }
 
 template <class T>
-Solved<T> solve_by(const CsrMatrix<T>& a, const std::vector<T>& b, const SolveOptions& options, int threads = 1) {
+Solved<T> solve_by(const CsrMatrix<T>& a, const std::vector<T>& b, const SolveOptions& options,
+                   const Device& device = Device::cpu(1)) {
     Solved<T> solved{{}, std::vector<T>(b.size())};
-    const SpmvPlan<T> plan(a, Device::cpu(threads));
+    const SpmvPlan<T> plan(a, device);
     solved.report = solve<T>(plan, b, solved.x, {}, options);
     return solved;
 }
@@ -199,6 +201,24 @@ TEST(Solve, NeedsNothingForNoUnknownsOrAZeroRightHandSide) {
     EXPECT_EQ(zero.x, std::vector<double>(10));
 }
 
+TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
+    const auto a = three_dimensions(14, 0.9);
+    const auto b = image_of_ones(a);
+    for (const bool mixed : {false, true})
+        for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::ilut), std::optional(Kind::isai)}) {
+            SolveOptions options{.preconditioner = kind, .mixed = mixed};
+            options.iteration.accuracy = Accuracy::exact;
+            const auto expected = solve_by(a, b, options);
+            for (const Device& device : testing::cuda_devices()) {
+                SCOPED_TRACE(to_string(device));
+                const auto found = solve_by(a, b, options, device);
+                EXPECT_EQ(kinds(found.report), kinds(expected.report));
+                EXPECT_EQ(found.report.result().iterations, expected.report.result().iterations);
+                EXPECT_EQ(found.x, expected.x);
+            }
+        }
+}
+
 TEST(Solve, SolvesEveryColumnAsIfAlone) {
     const auto a = three_dimensions(12, 0.9);
     const auto n = static_cast<std::size_t>(a.rows);
@@ -266,7 +286,7 @@ TEST(SolveOnRealMatrices, MixedPrecisionHandsOnToDoubleWhatIsTooIllConditionedFo
     EXPECT_EQ(solved.report.attempts.back().results.front().status, SolveStatus::converged);
 }
 
-TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryThreadCountAndPreconditioner) {
+TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryDeviceThreadCountAndPreconditioner) {
     for (const char* name : {"west0479", "orsirr_1", "e05r0500", "sherman1", "add20"}) {
         const auto a = testing::real_matrix(name);
         if (!a) GTEST_SKIP() << "no real matrices here";
@@ -278,13 +298,16 @@ TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryThreadCountAndPrecondit
             options.iteration.max_iterations = 100;
             Solved<double> one;
             try {
-                one = solve_by(*a, b, options, 1);
+                one = solve_by(*a, b, options);
             } catch (const InvalidArgument&) {
                 EXPECT_EQ(kind, Kind::isai) << name << ": only ILU(0) may fail, on a zero pivot";
                 continue;
             }
-            for (const int threads : {2, 7}) {
-                const auto many = solve_by(*a, b, options, threads);
+            std::vector<Device> devices = testing::cuda_devices();
+            for (const int threads : {2, 7}) devices.push_back(Device::cpu(threads));
+            for (const Device& device : devices) {
+                SCOPED_TRACE(to_string(device));
+                const auto many = solve_by(*a, b, options, device);
                 EXPECT_EQ(many.x, one.x) << name;
                 ASSERT_EQ(many.report.attempts.size(), one.report.attempts.size());
                 for (std::size_t i = 0; i < one.report.attempts.size(); ++i)
