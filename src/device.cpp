@@ -118,7 +118,7 @@ std::string describe_cuda() {
     if (platform.devices == 0) return text + obstacle(platform);
     text += fmt::format("the driver knows {}", version(platform.driver_version));
     for (int index = 0; index < platform.devices; ++index)
-        text += fmt::format("; cuda:{} is a {}", index, cuda::describe(index).name);
+        text += fmt::format("; cuda:{} {}", index, cuda::describe(index).name);
     return text;
 }
 

@@ -454,6 +454,7 @@ TEST_F(SolverCommandOnCuda, IsTheDefaultAndTheReportSaysSo) {
         const json r = report(std::string("--matrix A.mtx") + how);
         EXPECT_EQ(r["device"], "cuda:0");
         EXPECT_TRUE(r["device_name"].is_string());
+        EXPECT_GT(r["device_memory_bytes"].get<std::int64_t>(), std::int64_t{1} << 30);
         EXPECT_GE(r["cuda"]["driver_version"].get<int>(), r["cuda"]["runtime_version"].get<int>() / 1000 * 1000);
         EXPECT_TRUE(r["threads"].is_null());
     }

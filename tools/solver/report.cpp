@@ -108,7 +108,9 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["structure"] = structure_json(outcome.structure);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);
-    json["device_name"] = describe(options.device).name;
+    const DeviceDescription device = describe(options.device);
+    json["device_name"] = device.name;
+    json["device_memory_bytes"] = device.memory_bytes;
     json["cuda"] = cuda_json(options.device);
     json["threads"] = on_cpu ? Json(options.device.threads()) : Json();
     json["precision"] = text(to_string(options.precision));
