@@ -2,6 +2,7 @@
 
 #include "check.hpp"
 #include "cpu/triangular_solve.hpp"
+#include "cuda/triangular_solve.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <memory>
@@ -76,17 +77,20 @@ void solve_dense(const DenseView<T>& a, Triangle triangle, Diagonal diagonal, st
 template <class T>
 TriangularSolvePlan<T>::TriangularSolvePlan(const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const Device& device)
     : a_(a), triangle_(triangle), diagonal_(diagonal) {
-    require_cpu(device, "triangular solve");
     require_square(a);
     const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
     require_triangle(a, triangle, diagonal);
-    schedule_ = std::make_shared<cpu::LazySchedule<T>>(device.threads());
+    if (device.kind() == Device::Kind::cuda)
+        on_device_ = std::make_shared<cuda::TriangleOnDevice<T>>(device.index(), a, triangle, diagonal);
+    else
+        schedule_ = std::make_shared<cpu::LazySchedule<T>>(device.threads());
 }
 
 template <class T>
 void TriangularSolvePlan<T>::solve(std::span<const T> b, std::span<T> x, Accuracy accuracy) const {
     require_length("triangular solve", "b", b.size(), a_.rows, "the rows of A", a_);
     require_length("triangular solve", "x", x.size(), a_.columns, "the columns of A", a_);
+    if (on_device_) return on_device_->solve(b, x, accuracy);
     const cpu::FloatingPointGuard guard;
     const cpu::LevelSchedule<T>* const schedule =
         is_bound_by_memory<T>(accuracy) ? nullptr : schedule_->get(a_, triangle_, diagonal_);

@@ -64,6 +64,9 @@ struct PreconditionerOptions {
 
 /// Builds the preconditioner of A, which it does not refer to afterwards.
 ///
+/// For a CUDA device the factors are made on the host, by all processors, and that is where apply() works, too, since its
+/// vectors are there: the same bits in exact, and no copies. What the device uses is made by on_device().
+///
 /// ILU(0): every entry is a sum in the accuracy asked for (exact: rounded once), entries of L divided by the pivot afterwards.
 /// Throws DimensionMismatch where A is not square, and InvalidArgument that names the row (counted from 1) where a diagonal
 /// entry is missing, or zero (Jacobi), or where a pivot is zero or an entry not finite (ILU(0), which may fill a stored zero

@@ -17,6 +17,10 @@ namespace cpu {
 template <class T>
 class LazySchedule;
 }
+namespace cuda {
+template <class T>
+class TriangleOnDevice;
+}
 
 enum class Triangle { lower, upper };
 enum class Diagonal { stored, unit };  ///< unit: the diagonal is 1 and not stored
@@ -30,6 +34,10 @@ enum class Diagonal { stored, unit };  ///< unit: the diagonal is 1 and not stor
 /// these are wide enough, and keeps a copy of the matrix in that order; from then on the rows of a level are solved side by
 /// side, by all threads of the device. The bits of a result do not depend on the number of threads in any mode. A plan is const
 /// and may be used by several threads at once.
+///
+/// On a CUDA device the plan keeps a copy of the matrix and its analysis there, which copies of the plan share; vectors are
+/// copied to the device and back in every call, and calls from several threads take turns. For vectors that live on the device
+/// there is cuda::TriangularSolvePlan (cuda/triangular_solve.hpp).
 ///
 /// Columns must be sorted within each row. Throws InvalidArgument where the matrix is not square, has an entry beyond the
 /// diagonal, lacks a diagonal entry or has a zero there (stored), or has a diagonal entry (unit).
@@ -50,6 +58,7 @@ private:
     Triangle triangle_;
     Diagonal diagonal_;
     std::shared_ptr<cpu::LazySchedule<T>> schedule_;
+    std::shared_ptr<cuda::TriangleOnDevice<T>> on_device_;  ///< null on the processor
 };
 
 /// The same for a dense matrix, of which only the triangle named is read. On the processor only: NotSupported on a

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Checks that preconditioners share.
+/// What preconditioners share.
 
+#include "solver/device.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -16,5 +17,8 @@ inline void check_lengths(const char* name, std::size_t n, std::size_t r, std::s
         throw DimensionMismatch(
             fmt::format("preconditioner {}: r has {} elements, z {}; A has {} rows, and both need as many", name, r, z, n));
 }
+
+/// Where factors are made and applied to vectors of the host: for a CUDA device, all processors (make_preconditioner).
+inline Device host_of(const Device& device) { return Device::cpu(device.threads()); }
 
 }  // namespace solver

@@ -54,8 +54,8 @@ private:
     Isai(const IluFactors<T>& factors, const Device& device)
         : lower_(invert_unit_lower<T>(factors.lower, device.threads())),
           upper_(invert_upper<T>(factors.upper, device.threads())),
-          lower_plan_(lower_, device),
-          upper_plan_(upper_, device),
+          lower_plan_(lower_, host_of(device)),
+          upper_plan_(upper_, host_of(device)),
           between_(static_cast<std::size_t>(upper_.rows)) {}
 
     CsrMatrix<T> lower_;

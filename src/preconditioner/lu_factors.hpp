@@ -27,8 +27,8 @@ public:
     LuPreconditioner(const char* name, IluFactors<T> factors, const Device& device)
         : name_(name),
           factors_(std::move(factors)),
-          lower_(factors_.lower, Triangle::lower, Diagonal::unit, device),
-          upper_(factors_.upper, Triangle::upper, Diagonal::stored, device) {}
+          lower_(factors_.lower, Triangle::lower, Diagonal::unit, host_of(device)),
+          upper_(factors_.upper, Triangle::upper, Diagonal::stored, host_of(device)) {}
 
     LuPreconditioner(const LuPreconditioner&) = delete;  // the plans look at the factors
     LuPreconditioner& operator=(const LuPreconditioner&) = delete;

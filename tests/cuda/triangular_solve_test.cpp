@@ -64,6 +64,9 @@ void expect_bits_of_cpu(const CsrMatrix<T>& a, Triangle triangle, Diagonal diago
     TriangularSolvePlan<T>(a, triangle, diagonal, Device::cpu()).solve(b, expected, Accuracy::exact);
     const cuda::TriangularSolvePlan<T> plan(0, a, triangle, diagonal);
     EXPECT_EQ(testing::differences<T>(solved(plan, b, Accuracy::exact), expected), "");
+    std::vector<T> on_host(b.begin(), b.end());
+    TriangularSolvePlan<T>(a, triangle, diagonal, Device::cuda()).solve(on_host, on_host, Accuracy::exact);
+    EXPECT_EQ(testing::differences<T>(on_host, expected), "") << "vectors of the host";
     for (const Accuracy accuracy : all_accuracies) {
         const std::vector<T> first = solved(plan, b, accuracy);
         EXPECT_EQ(testing::differences<T>(solved(plan, b, accuracy), first), "") << "again, " << to_string(accuracy);
