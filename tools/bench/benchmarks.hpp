@@ -12,6 +12,9 @@ void bench_reduce(const Options& options, Report& report);  ///< sum, dot and no
 void bench_solve(const Options& options, Report& report);
 void bench_read(const Options& options, Report& report);
 
+/// Whether all results agreed.
+bool bench_bits(const Options& options);
+
 /// Whether no claim of convergence by the library was false.
 bool bench_robustness(const Options& options);
 

@@ -23,10 +23,16 @@ std::string place_of(double bytes);
 std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report, const std::string& usual_file,
                                                  const std::vector<std::string>& usual);
 
+/// The matrices of folders, files and names; of a folder small files first. Throws FileError where a folder holds none.
+std::vector<matrices::FoundMatrix> matrices_of(const Options& options);
+
 /// Throws InvalidArgument where an output would replace one of these matrices.
 void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const Options& options);
 
 /// What to call a matrix in a table.
 std::string name_of(const matrices::FoundMatrix& matrix);
+
+/// Likewise, without suffix.
+std::string short_name(const matrices::FoundMatrix& found);
 
 }  // namespace solver::bench

@@ -29,6 +29,7 @@ void run_benchmark(const Options& options, Report& report) {
             return on_gpu ? on_cuda::bench_solve(options, report) : bench_solve(options, report);
         case Subject::read:
             return bench_read(options, report);
+        case Subject::bits:
         case Subject::robustness:
             break;
     }
@@ -38,6 +39,7 @@ int measure(const Options& options) {
     check_outputs(options);
     Report report(options);
     report.print_head();
+    if (options.subject == Subject::bits) return bench_bits(options) ? exit_done : exit_not_exact;
     if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
     run_benchmark(options, report);
     report.write();

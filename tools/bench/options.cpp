@@ -1,6 +1,5 @@
 #include "options.hpp"
 
-#include "solver/cuda.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +48,13 @@ constexpr std::array commands{
         "The\n"
         "error is the true relative residual, computed exactly. Eigen solves in double only.\n",
         "two products"},
+    Command{
+        Subject::bits, "bits", "whether exact gives the same bits on every device: products, reductions, whole solves",
+        "For every square matrix (a folder, files, generators): y = A x and b - A (x + x_low) for random x, A ones, the sum,\n"
+        "dot product and norm of random vectors, and BiCGStab for b = A ones with every preconditioner: solution, status,\n"
+        "history, hash of the factors. What one thread of the processor gives is compared with what all of its threads give,\n"
+        "or, with --device cuda, what the processor gives with what the GPU does.\n",
+        ""},
     Command{Subject::read, "read", "Matrix Market files, beside Eigen's loadMarket",
             "Files are uncompressed before and read from the page cache. loadMarket has one thread, does not expand symmetric\n"
             "matrices, gives the entries of a pattern arbitrary values, and is judged by the entries as stored.\n",
@@ -66,7 +72,7 @@ constexpr std::array commands{
 constexpr const char* overview =
     R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|norm2|solve|read|robustness [options]
+Usage: solver-bench spmv|dot|sum|norm2|solve|bits|read|robustness [options]
 
 )";
 
@@ -92,12 +98,16 @@ Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
     throw InvalidArgument(
-        fmt::format("there is no benchmark '{}'; choose spmv, dot, sum, norm2, solve, read or robustness", text));
+        fmt::format("there is no benchmark '{}'; choose spmv, dot, sum, norm2, solve, bits, read or robustness", text));
 }
 
 bool is_reduction(Subject subject) { return subject == Subject::dot || subject == Subject::sum || subject == Subject::norm2; }
 
-bool runs_on_cuda(Subject subject) { return is_reduction(subject) || subject == Subject::spmv || subject == Subject::solve; }
+bool runs_on_cuda(Subject subject) {
+    return is_reduction(subject) || subject == Subject::spmv || subject == Subject::solve || subject == Subject::bits;
+}
+
+bool takes_folders(Subject subject) { return subject == Subject::robustness || subject == Subject::bits; }
 
 po::options_description option_table(Subject subject) {
     constexpr unsigned line_length = 118;
@@ -129,7 +139,13 @@ po::options_description option_table(Subject subject) {
     }
     if (runs_on_cuda(subject)) add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "threads for everybody (default: all processors)");
-    if (subject == Subject::robustness) {
+    if (subject == Subject::bits) {
+        add("matrix", texts("NAME"),
+            "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
+        add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu; may be repeated (default: all)");
+        add("max-iterations", text("N"), "of every solve (default: 100)");
+        add("precision", text("TYPE"), "double, single or both (default)");
+    } else if (subject == Subject::robustness) {
         add("matrix", texts("NAME"),
             "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
         add("solver", texts("NAME"), "eigen none, eigen jacobi, ..., none, jacobi, ...; may be repeated (default: all)");
@@ -161,7 +177,7 @@ std::string help(Subject subject) {
     std::ostringstream text;
     text << fmt::format("solver-bench {} [options]\n\n{}\n{}\n", command.name, command.purpose, command.detail)
          << option_table(subject);
-    if (subject != Subject::robustness) text << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
+    if (!takes_folders(subject)) text << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
     return text.str();
 }
 
@@ -171,7 +187,7 @@ po::variables_map read_command_line(int argc, const char* const* argv, Subject s
     try {
         const po::options_description table = option_table(subject);
         po::positional_options_description without_option;
-        if (subject == Subject::robustness) without_option.add("matrix", -1);
+        if (takes_folders(subject)) without_option.add("matrix", -1);
         const std::vector<std::string> arguments(argv + 2, argv + argc);
         po::store(po::command_line_parser(arguments)
                       .options(table)
@@ -223,16 +239,16 @@ Either either(const po::variables_map& values, const char* name, std::string_vie
 
 /// The CUDA device that --device means; nothing for the processor.
 std::optional<int> cuda_device_of(const po::variables_map& values) {
-    constexpr std::string_view cuda_prefix = "cuda:";
+    constexpr std::string_view prefix = "cuda:";
     const std::string name = given(values, "device").value_or("auto");
-    const int count = cuda::device_count();
-    if (name == "cpu" || (name == "auto" && count == 0)) return std::nullopt;
-    if (name != "auto" && name != "cuda" && !name.starts_with(cuda_prefix))
-        throw InvalidArgument(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", name));
-    if (count == 0)
-        throw NotSupported(
-            fmt::format("--device {}: there is no CUDA device here, or this solver-bench was built without CUDA", name));
-    return name.starts_with(cuda_prefix) ? number<int>("device cuda", name.substr(cuda_prefix.size()), 0, count - 1) : 0;
+    const auto index_of = [](const Device& device) {
+        return device.kind() == Device::Kind::cuda ? std::optional(device.index()) : std::nullopt;
+    };
+    if (name == "cpu") return std::nullopt;
+    if (name == "auto") return index_of(Device::best());
+    if (name == "cuda") return index_of(Device::cuda());
+    if (!name.starts_with(prefix)) throw InvalidArgument(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", name));
+    return index_of(Device::cuda(number<int>("device cuda", name.substr(prefix.size()), 0, 999)));
 }
 
 std::vector<std::int64_t> usual_sizes(bool on_cuda) {
@@ -254,7 +270,6 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 }
 
 void read_robustness(const po::variables_map& values, Options& options) {
-    if (options.matrices.empty()) throw InvalidArgument("which matrices? solver-bench robustness FOLDER, or names of files");
     if (values.count("time-limit") == 0) options.effort.time_limit = 120;
     options.solvers = all_given(values, "solver");
     if (const auto text = given(values, "accuracy")) options.accuracy = accuracy_from_text(*text);
@@ -269,7 +284,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (const auto text = given(values, "repetitions"))
         options.effort.repetitions = number<int>("repetitions", *text, 1, 1'000'000);
     if (const auto text = given(values, "time-limit")) options.effort.time_limit = number<double>("time-limit", *text, 0, 1e6);
-    const Either precision = either(values, "precision", "double", "single", "double");
+    const Either precision = either(values, "precision", "double", "single", subject == Subject::bits ? "both" : "double");
     options.in_double = precision.first;
     options.in_single = precision.second;
     options.matrices = all_given(values, "matrix");
@@ -281,12 +296,17 @@ Options options_of(const po::variables_map& values, Subject subject) {
     options.sizes = sizes_of(values, options.cuda_device.has_value());
     if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);
     if (subject == Subject::solve) options.max_iterations = 200;
+    if (subject == Subject::bits) options.max_iterations = 100;
     if (const auto text = given(values, "max-iterations"))
         options.max_iterations = number<std::int64_t>("max-iterations", *text, 1, 1'000'000'000);
     options.inputs = inputs_of(values);
     options.json = given(values, "json").value_or("");
     options.csv = given(values, "csv").value_or("");
+    if (takes_folders(subject) && options.matrices.empty())
+        throw InvalidArgument(fmt::format("which matrices? solver-bench {} FOLDER, or names of files", to_string(subject)));
     if (subject == Subject::robustness) read_robustness(values, options);
+    for (const std::string& text : all_given(values, "preconditioner"))
+        options.preconditioners.push_back(preconditioner_from_text(text));
     return options;
 }
 
@@ -305,7 +325,7 @@ std::string_view to_string(Vector vector) { return vector == Vector::ones ? "one
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     if (argc < 2)
         throw InvalidArgument(
-            "which benchmark? spmv, dot, sum, norm2, solve, read or robustness; solver-bench --help tells more");
+            "which benchmark? spmv, dot, sum, norm2, solve, bits, read or robustness; solver-bench --help tells more");
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);

@@ -5,6 +5,7 @@
 #include "contest.hpp"
 #include "inputs.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
 #include <filesystem>
@@ -15,9 +16,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, norm2, solve, read, robustness };
+enum class Subject { spmv, dot, sum, norm2, solve, bits, read, robustness };
 
-/// "spmv", "dot", "sum", "norm2", "solve", "read" or "robustness".
+/// "spmv", "dot", "sum", "norm2", "solve", "bits", "read" or "robustness".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -40,7 +41,9 @@ struct Options {
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
 
-    // solve and robustness
+    std::vector<PreconditionerKind> preconditioners;  ///< bits; empty: all
+
+    // bits, solve and robustness
     double tolerance = 1e-10;
     std::int64_t max_iterations = 3000;
 

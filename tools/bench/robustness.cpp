@@ -213,33 +213,6 @@ Trial trial_of(const Solver& solver, const Problem& problem, const Options& opti
 
 // ------------------------------------------------------------------------------------------------------------ the matrices
 
-/// The matrix files of a folder, small ones first.
-std::vector<fs::path> files_in(const fs::path& folder) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        const std::string name = entry.path().filename().string();
-        if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end(), [](const fs::path& x, const fs::path& y) {
-        return std::pair(fs::file_size(x), x) < std::pair(fs::file_size(y), y);
-    });
-    if (files.empty()) throw FileError(folder.string(), 0, "there is no Matrix Market file (.mtx, .mtx.gz) in this folder");
-    return files;
-}
-
-std::vector<matrices::FoundMatrix> all_matrices(const Options& options) {
-    std::vector<matrices::FoundMatrix> found;
-    for (const std::string& name : options.matrices) {
-        std::error_code ignored;
-        if (fs::is_directory(name, ignored))
-            for (fs::path& path : files_in(name)) found.push_back({std::move(path), ""});
-        else
-            found.push_back(matrices::find_matrix(name));
-    }
-    refuse_to_replace(found, options);
-    return found;
-}
-
 /// Why a matrix is no test for a solver; nothing where it is.
 std::optional<std::string> reason_against(const fs::path& path) {
     try {
@@ -270,14 +243,6 @@ CsrMatrix<double> load(const matrices::FoundMatrix& found) {
     return read_csr<double>(std::get<fs::path>(found.source), {.threads = 1});
 }
 
-/// Without folder and suffix.
-std::string short_name(const matrices::FoundMatrix& found) {
-    std::string name = name_of(found);
-    for (const std::string_view suffix : {".gz", ".mtx"})
-        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-    return name;
-}
-
 std::string singularity_of(const Problem& problem, const Options& options) {
     const Ending ending = run_apart([&] { return singularity(problem.a.view()); }, options.effort.time_limit);
     return ending.how == Ending::How::done ? ending.result : "unknown";
@@ -289,7 +254,7 @@ bool bench_robustness(const Options& options) {
     const std::vector<Solver> solvers = chosen_solvers(options);
     RobustnessReport report(options);
     std::vector<std::string> left_out;
-    for (const matrices::FoundMatrix& found : all_matrices(options)) {
+    for (const matrices::FoundMatrix& found : matrices_of(options)) {
         const auto* path = std::get_if<fs::path>(&found.source);
         if (const auto reason = path != nullptr ? reason_against(*path) : std::nullopt) {
             left_out.push_back(fmt::format("{} ({})", short_name(found), *reason));
