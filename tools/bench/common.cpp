@@ -1,6 +1,7 @@
 #include "common.hpp"
 
 #include "machine.hpp"
+#include "solver/cuda.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -51,12 +52,15 @@ void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const
                 throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
 }
 
-std::string place_of(double bytes) {
+std::string place_of(double bytes, std::int64_t cache) {
     const double mebibytes = bytes / (1 << 20);
     const std::string size = mebibytes < 10 ? fmt::format("{:.2g} MiB", mebibytes) : fmt::format("{:.0f} MiB", mebibytes);
-    const auto cache = static_cast<double>(last_level_cache());
     if (cache == 0) return size;
-    return size + (bytes > cache ? ", beyond the last-level cache" : ", cached");
+    return size + (bytes > static_cast<double>(cache) ? ", beyond the last-level cache" : ", cached");
+}
+
+std::int64_t cache_of(const Options& options) {
+    return options.cuda_device ? cuda::describe(*options.cuda_device).level2_bytes : last_level_cache();
 }
 
 std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report, const std::string& usual_file,

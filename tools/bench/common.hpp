@@ -15,8 +15,11 @@ namespace solver::bench {
 template <std::floating_point T>
 inline constexpr const char* precision_name = std::is_same_v<T, float> ? "single" : "double";
 
-/// "512 MiB, beyond the last-level cache": where the data are found.
-std::string place_of(double bytes);
+/// "512 MiB, beyond the last-level cache": where the data are found, for a cache of so many bytes (0: unknown).
+std::string place_of(double bytes, std::int64_t cache);
+
+/// The last-level cache of what the options say is measured.
+std::int64_t cache_of(const Options& options);
 
 /// The matrices asked for, or the usual ones; of these, a file that is not there is left out with a remark. Throws
 /// InvalidArgument where an output would replace one.

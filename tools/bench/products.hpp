@@ -78,9 +78,10 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const CsrView<T>&
 }
 
 template <class T>
-std::string heading_of(const CsrView<T>& a, const std::string& name, Vector x, SpmvKernel kernel) {
+std::string heading_of(const Options& options, const CsrView<T>& a, const std::string& name, Vector x, SpmvKernel kernel) {
     return fmt::format("{}: {} x {}, {} nonzeros ({}), x {}, {}, kernel {}", name, a.rows, a.columns, a.nonzeros(),
-                       place_of(traffic(a, sizeof(std::int64_t))), to_string(x), precision_name<T>, to_string(kernel));
+                       place_of(traffic(a, sizeof(std::int64_t)), cache_of(options)), to_string(x), precision_name<T>,
+                       to_string(kernel));
 }
 
 }  // namespace solver::bench

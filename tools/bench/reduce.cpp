@@ -47,7 +47,7 @@ void bench(const Options& options, Input input, std::int64_t n, Report& report) 
             .error = [&] { return ulp_error(std::exchange(result, std::numeric_limits<T>::quiet_NaN()), exact); }};
     };
 
-    Contest contest{.parameters = parameters_of<T>(input, n), .heading = heading_of(options.subject, input, data)};
+    Contest contest{.parameters = parameters_of<T>(input, n), .heading = heading_of(options, input, data)};
     const Device device = Device::cpu(options.threads);
     for (const Accuracy accuracy : all_accuracies)
         contest.competitors.push_back(competitor(std::string(to_string(accuracy)), options.threads,

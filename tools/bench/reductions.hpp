@@ -61,9 +61,9 @@ std::vector<std::pair<std::string, std::string>> parameters_of(Input input, std:
 }
 
 template <class T>
-std::string heading_of(Subject subject, Input input, const Factors<T>& data) {
-    return fmt::format("{} of {} elements ({}), {}, {}", to_string(subject), data.x.size(), place_of(traffic(data)),
-                       to_string(input), precision_name<T>);
+std::string heading_of(const Options& options, Input input, const Factors<T>& data) {
+    return fmt::format("{} of {} elements ({}), {}, {}", to_string(options.subject), data.x.size(),
+                       place_of(traffic(data), cache_of(options)), to_string(input), precision_name<T>);
 }
 
 /// Throws InvalidArgument where vectors of n doubles do not fit into this machine's memory.

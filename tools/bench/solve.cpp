@@ -14,9 +14,9 @@ void bench(const Options& options, const matrices::FoundMatrix& found, Report& r
     Solves<T> solves(options, name_of(found), a, Device::cpu(options.threads));
     std::vector<Competitor> peers;
     if constexpr (std::is_same_v<T, double>)
-        peers.push_back(solves.competitor("eigen", [&] {
+        peers.push_back(solves.competitor("eigen", [&](std::int64_t max_iterations) {
             const eigen::Solve solve = eigen::bicgstab(eigen::Preconditioner::jacobi, a, solves.b(), solves.x(),
-                                                       options.tolerance, options.max_iterations, options.threads);
+                                                       options.tolerance, max_iterations, options.threads);
             return Solve{.iterations = solve.iterations,
                          .status = solve.converged ? "converged" : "not converged",
                          .seconds = solve.solve_seconds};

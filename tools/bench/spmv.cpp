@@ -28,7 +28,7 @@ public:
         y_.assign(static_cast<std::size_t>(a_.rows), T(0));
         exact_ = exact_product(a_, x_, options_.threads);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
-                        .heading = heading_of(a_, name_, which, plan_.kernel())};
+                        .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
         for (const Accuracy accuracy : all_accuracies) contest.competitors.push_back(ours(accuracy));
         contest.must_be_exact = contest.competitors.size() - 1;
         if (peer_) {

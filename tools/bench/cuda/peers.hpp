@@ -2,8 +2,8 @@
 
 /// The peers on a CUDA device, as their users have them: cuSPARSE, cuBLAS, CUB.
 
-#include "solver/cuda.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/cuda.hpp"
 
 #include <cublas_v2.h>
 #include <cusparse.h>

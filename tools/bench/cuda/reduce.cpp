@@ -24,7 +24,7 @@ public:
           n_(n),
           data_(make_data<T>(options, input, n)),
           parameters_(parameters_of<T>(input, n)),
-          heading_(heading_of(subject_, input, data_)),
+          heading_(heading_of(options, input, data_)),
           device_(options.cuda_device.value()),
           stream_(device_),
           x_(device_, data_.x, "x", stream_),

@@ -17,9 +17,10 @@ void bench(const Options& options, const std::string& name, const CsrView<T>& a,
     std::vector<Competitor> peers;
     for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2}) {
         const auto peer = std::make_shared<TextbookBicgstab<T>>(device, a, on_device.view(), algorithm);
-        peers.push_back(solves.competitor(algorithm == SpmvAlgorithm::alg1 ? "textbook alg1" : "textbook alg2", [&, peer] {
-            return Solve{.iterations = peer->solve(solves.b(), solves.x(), options.tolerance, options.max_iterations)};
-        }));
+        peers.push_back(solves.competitor(algorithm == SpmvAlgorithm::alg1 ? "textbook alg1" : "textbook alg2",
+                                          [&, peer](std::int64_t max_iterations) {
+                                              return peer->solve(solves.b(), solves.x(), options.tolerance, max_iterations);
+                                          }));
     }
     solves.run(std::move(peers), report);
 }

@@ -36,7 +36,7 @@ public:
         x_ = cuda::DeviceArray<T>(device_, x, "x", stream_);
         exact_ = cuda::DeviceArray<T>(device_, exact_product(a_, x, options_.threads), "exact product", stream_);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
-                        .heading = heading_of(a_, name_, which, plan_.kernel())};
+                        .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
         for (const Accuracy accuracy : all_accuracies)
             contest.competitors.push_back(product(std::string(to_string(accuracy)), [this, accuracy] {
                 plan_.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);

@@ -51,15 +51,15 @@ void TextbookBicgstab<T>::axpy(T alpha, const cuda::DeviceArray<T>& x, cuda::Dev
 }
 
 template <class T>
-std::int64_t TextbookBicgstab<T>::solve(std::span<const T> b, std::span<T> x, double tolerance, std::int64_t max_iterations) {
+Solve TextbookBicgstab<T>::solve(std::span<const T> b, std::span<T> x, double tolerance, std::int64_t max_iterations) {
     r_.copy_from(b, stream_);
     blas_.copy(n_, r_.data(), shadow_.data());
     for (cuda::DeviceArray<T>* vector : {&x_, &p_, &v_}) vector->fill_with_zeros(stream_);
     const T enough = static_cast<T>(tolerance) * norm2(r_);
     T rho = 1, alpha = 1, omega = 1;
-    std::int64_t iterations = 0;
-    while (iterations < max_iterations) {
-        ++iterations;
+    Solve result{.status = "iteration limit"};
+    while (result.iterations < max_iterations) {
+        ++result.iterations;
         const T last_rho = rho;
         rho = dot(shadow_, r_);
         const T beta = (rho / last_rho) * (alpha / omega);
@@ -76,10 +76,13 @@ std::int64_t TextbookBicgstab<T>::solve(std::span<const T> b, std::span<T> x, do
         axpy(alpha, p_hat_, x_);
         axpy(omega, s_hat_, x_);
         axpy(-omega, t_, r_);
-        if (!(norm2(r_) > enough)) break;
+        const T residual = norm2(r_);
+        if (residual > enough) continue;
+        result.status = residual <= enough ? "says it converged" : "non-finite";
+        break;
     }
     x_.copy_to(x, stream_);
-    return iterations;
+    return result;
 }
 
 template class TextbookBicgstab<float>;

@@ -4,6 +4,7 @@
 
 #include "peers.hpp"
 #include "replay.hpp"
+#include "tools/bench/solves.hpp"
 
 #include <span>
 #include <vector>
@@ -16,8 +17,8 @@ class TextbookBicgstab {
 public:
     TextbookBicgstab(int device, const CsrView<T>& a, const cuda::DeviceCsrView<T>& on_device, SpmvAlgorithm algorithm);
 
-    /// Solves A x = b from x = 0 until the updated residual is at most tolerance ||b||, and returns the number of iterations.
-    std::int64_t solve(std::span<const T> b, std::span<T> x, double tolerance, std::int64_t max_iterations);
+    /// Solves A x = b from x = 0 until the updated residual is at most tolerance ||b||, or breaks down.
+    Solve solve(std::span<const T> b, std::span<T> x, double tolerance, std::int64_t max_iterations);
 
 private:
     T dot(const cuda::DeviceArray<T>& x, const cuda::DeviceArray<T>& y);
