@@ -20,11 +20,15 @@ inline std::vector<Device> cuda_devices() {
     return devices;
 }
 
-/// Once in every program whose tests go through cuda_devices().
+namespace {
+
+/// Once in every file of tests that go through cuda_devices().
 TEST(CudaDevices, AreTestedToo) {
     if (cuda_devices().empty())
         GTEST_SKIP() << "no CUDA device: the " << ::testing::UnitTest::GetInstance()->total_test_count() - 1
                      << " other tests of this program run on the processor alone";
 }
+
+}  // namespace
 
 }  // namespace solver::testing

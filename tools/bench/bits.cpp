@@ -100,10 +100,8 @@ public:
             record.add(step.replaced);
         }
         return record;
-    } catch (const InvalidArgument& refusal) {
+    } catch (const Error& refusal) {
         return Record{.bytes = refusal.what(), .remark = "refused"};
-    } catch (const NotSupported& refusal) {
-        return Record{.bytes = refusal.what(), .remark = "not built"};
     }
 
 private:
