@@ -9,15 +9,15 @@
 namespace solver::cuda {
 
 /// Calls work(std::type_identity<accumulator>()): where the run-time mode meets the templates.
-template <class T, class Work>
+template <class T, template <class, Accuracy> class Of = AccumulatorOf, class Work>
 void with_accumulator(Accuracy accuracy, const Work& work) {
     switch (accuracy) {
         case Accuracy::fast:
-            return work(std::type_identity<typename AccumulatorOf<T, Accuracy::fast>::type>());
+            return work(std::type_identity<typename Of<T, Accuracy::fast>::type>());
         case Accuracy::compensated:
-            return work(std::type_identity<typename AccumulatorOf<T, Accuracy::compensated>::type>());
+            return work(std::type_identity<typename Of<T, Accuracy::compensated>::type>());
         case Accuracy::exact:
-            return work(std::type_identity<typename AccumulatorOf<T, Accuracy::exact>::type>());
+            return work(std::type_identity<typename Of<T, Accuracy::exact>::type>());
     }
 }
 

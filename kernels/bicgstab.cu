@@ -14,6 +14,9 @@ namespace {
 /// Steps in one stretch at most: what is kept of their norms.
 constexpr std::int64_t most_steps = 1 << 14;
 
+/// Steps in the body of a loop: a round costs some microseconds.
+constexpr int steps_a_round = 4;
+
 /// In pinned memory, so that copies need no detour.
 template <class T>
 class Pinned {
@@ -86,6 +89,7 @@ struct DeviceRecursion<T>::Chain {
     Accuracy accuracy;
     Stream stream;
     int multiprocessors;
+    bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
 
     DeviceArray<T> r, z, shadow, p, v, t, own_p_hat, own_s_hat;
     const T* weights = nullptr;
@@ -112,6 +116,7 @@ struct DeviceRecursion<T>::Chain {
           accuracy(mode),
           stream(on_stream),
           multiprocessors(describe(on_device).multiprocessors),
+          overlapping(describe(on_device).compute_capability >= 90),
           r(vector()),
           z(vector()),
           shadow(vector()),
@@ -120,9 +125,9 @@ struct DeviceRecursion<T>::Chain {
           t(vector()),
           own_p_hat(is_identity() ? DeviceArray<T>() : vector()),
           own_s_hat(is_identity() ? DeviceArray<T>() : vector()),
-          parts(on_device, most_step_blocks * largest_part<T>, "partial sums"),
+          parts(on_device, blocks() * largest_part, "partial sums"),
           exact_parts(on_device, most_step_rest_blocks * most_step_sums, "exact partial sums"),
-          arrived(on_device, 2, "counters"),
+          arrived(on_device, 3, "counters"),
           device_state(on_device, 1, "the state of a solve"),
           device_norms(on_device, most_steps, "norms") {
         arrived.fill_with_zeros(stream);
@@ -163,19 +168,20 @@ struct DeviceRecursion<T>::Chain {
 
     Gate gate(std::uint32_t stages) const { return {&device_state.data()->stage, stages}; }
 
+    /// Blocks of a step's kernels: no more than are resident, unless a thread had to add up more than a chain may have.
+    unsigned blocks() const {
+        constexpr std::int64_t elements_a_block = step_threads * Pack<T>::size;
+        const std::int64_t enough = (n + elements_a_block - 1) / elements_a_block;
+        const std::int64_t resident = std::int64_t{step_blocks_per_multiprocessor} * multiprocessors;
+        const std::int64_t least = (n + step_threads * chain_length - 1) / (step_threads * chain_length);
+        return static_cast<unsigned>(std::max<std::int64_t>({1, std::min(enough, resident), least}));
+    }
+
     template <class Op>
     void launch(const StepMemory<T>& on, Stage stage) const {
-        with_accumulator<T>(accuracy, [&](auto accumulator) {
+        with_accumulator<T, StepAccumulatorOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
-            constexpr int size = Pack<T>::size;
-            const std::int64_t packs = (n + size - 1) / size;
-            const std::int64_t enough = (packs + step_threads - 1) / step_threads;
-            const std::int64_t resident = std::int64_t{step_blocks_per_multiprocessor<A>} * multiprocessors;
-            const std::int64_t least = (n + step_threads * chain_length - 1) / (step_threads * chain_length);
-            const auto blocks = static_cast<unsigned>(
-                std::max<std::int64_t>({1, std::min({enough, resident, std::int64_t{most_step_blocks}}), least}));
-            step_kernel<Op, A><<<blocks, step_threads, 0, stream>>>(on, gate(bit(stage)));
-            check_launch(Op::name);
+            launch_after(overlapping, step_kernel<Op, A>, blocks(), step_threads, stream, Op::name, on, gate(bit(stage)));
         });
     }
 
@@ -249,8 +255,9 @@ struct DeviceRecursion<T>::Chain {
 
     DeviceLoop& loop(std::unique_ptr<DeviceLoop>& which, bool careful) {
         if (!which)
-            which =
-                std::make_unique<DeviceLoop>(stream, [&](cudaGraphConditionalHandle handle) { launch_step(handle, careful); });
+            which = std::make_unique<DeviceLoop>(stream, [&](cudaGraphConditionalHandle handle) {
+                for (int i = 0; i < steps_a_round; ++i) launch_step(handle, careful);
+            });
         return *which;
     }
 
@@ -279,7 +286,7 @@ struct DeviceRecursion<T>::Chain {
                 download();
                 continue;
             }
-            if (8 * careful_steps < steps_made + 8) {
+            if (8 * careful_steps < steps_made + state->steps + 64) {
                 launch<TakeRho<T>>(memory(0, 0), Stage::rho);
                 loop(fast_loop, false).launch(stream);
                 download();

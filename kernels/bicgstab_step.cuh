@@ -14,7 +14,6 @@
 namespace solver::cuda {
 
 inline constexpr int step_threads = 256;
-inline constexpr int most_step_blocks = 1024;      // unless there are more elements than their chains may have
 inline constexpr int most_step_rest_blocks = 528;  // whose digits can be added
 inline constexpr int most_step_sums = 3;
 
@@ -135,6 +134,7 @@ struct StepOperation {
     using Value = T;
     static constexpr bool begins_chain = false;
     static constexpr bool decides = true;        ///< the next stage
+    static constexpr Stage rest = Stage::ended;  ///< where a filter is at a loss
     static constexpr Stage open = Stage::ended;  ///< where the product before it left rows open
     static constexpr int sums = 0;
     static constexpr unsigned norms = 0;  ///< a bit for each sum that is one of squares, whose root is wanted
@@ -408,10 +408,22 @@ struct EndHalf : StepOperation<T> {
     }
 };
 
+/// The accumulator of a step's sums. In exact a pair: it leaves ties and cancellations to the careful chain, which are rare in
+/// an iteration, and has half the operations of three terms.
+template <class T, Accuracy accuracy>
+struct StepAccumulatorOf : AccumulatorOf<T, accuracy> {};
+template <>
+struct StepAccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredPair<double>> {};
+template <>
+inline constexpr bool is_filter<FilteredPair<double>> = true;
+template <>
+inline constexpr bool wants_exact_products<FilteredPair<double>> = true;
+
 /// The sums of an operation, by filters or plain.
 template <class A, int count>
 struct StepSums {
-    A sum[count > 0 ? count : 1];
+    static constexpr int padded = count <= 1 ? 1 : count == 2 ? 2 : 4;  ///< for gather_sums
+    A sum[padded];
     int inexact = 0;  ///< whether a product had no exact two_prod
 
     template <class T>
@@ -428,16 +440,44 @@ struct StepSums {
     __device__ __forceinline__ void add_square(int q, T a) {
         add_product(q, a, a);
     }
-    __device__ __forceinline__ void merge(const StepSums& other) {
-#pragma unroll
-        for (int q = 0; q < count; ++q) sum[q].merge(other.sum[q]);
-        inexact |= other.inexact;
-    }
 };
 
-/// Room for the sums of any operation.
-template <class T>
-inline constexpr std::int64_t largest_part = sizeof(StepSums<FilteredTriple<double>, most_step_sums>);
+/// Several sums over a warp: at each step lanes exchange what they give up, and go on with half of the sums, then with one.
+/// Afterwards lane l has number l / (warp_size / count).
+template <int count, int mask, class A>
+__device__ __forceinline__ A gather_sums(const A* sum) {
+    if constexpr (count == 1) {
+        return merge_lanes(sum[0], 2 * mask);
+    } else {
+        constexpr int half = count / 2;
+        const bool upper = (threadIdx.x & mask) != 0;
+        A kept[half];
+#pragma unroll
+        for (int q = 0; q < half; ++q) {
+            const A given = upper ? sum[q] : sum[half + q];
+            kept[q] = upper ? sum[half + q] : sum[q];
+            kept[q].merge(shuffle_xor(given, mask));
+        }
+        return gather_sums<half, mask / 2>(kept);
+    }
+}
+
+/// The same over a block, in the lanes of the first warp; and whether any thread has a product that is inexact, in all.
+template <class A, int count>
+__device__ A merge_sums(StepSums<A, count>& part, A* shared) {
+    constexpr int warps = step_threads / warp_size;
+    constexpr int group = warp_size / StepSums<A, count>::padded;
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    A sum = gather_sums<StepSums<A, count>::padded, warp_size / 2>(part.sum);
+    if (lane % group == 0) shared[lane / group * warps + warp] = sum;
+    part.inexact = __syncthreads_or(part.inexact);
+    if (warp == 0) sum = merge_lanes(shared[lane / group * warps + lane % warps], warps);
+    return sum;
+}
+
+/// Bytes of a block's sums.
+inline constexpr std::int64_t largest_part = most_step_sums * sizeof(FilteredPair<double>);
 
 /// Whether sqrt(sum of squares) is free of overflow and underflow.
 template <class T>
@@ -466,50 +506,79 @@ __device__ bool try_value(bool is_norm, const A& sum, bool inexact, std::int64_t
     return decided;
 }
 
+/// By the first warp, which has the sums as merge_sums leaves them.
 template <class Op, class A, class T>
-__device__ void decide(const StepMemory<T>& on, const StepSums<A, Op::sums>& sums) {
-    if (is_filter<A> && Op::open != Stage::ended && *const_cast<volatile const std::uint32_t*>(on.open_rows) != 0)
-        return on.state->go_to(Op::open);
-    double value[Op::sums > 0 ? Op::sums : 1];
-    bool decided = true;
+__device__ void decide(const StepMemory<T>& on, const A& sum, bool inexact, bool rows_are_open) {
+    constexpr int group = warp_size / StepSums<A, Op::sums>::padded;
+    const int q = static_cast<int>(threadIdx.x) / group;
+    double value = 0;
+    const bool decided = q >= Op::sums || try_value<T>((Op::norms >> q & 1) != 0, sum, inexact, on.n, value);
+    const bool all_decided = __all_sync(0xFFFFFFFFu, decided);
+    double values[most_step_sums];
 #pragma unroll
-    for (int q = 0; q < Op::sums; ++q)
-        decided = try_value<T>((Op::norms >> q & 1) != 0, sums.sum[q], sums.inexact != 0, on.n, value[q]) && decided;
-    if constexpr (Op::sums > 0) {
-        if (!decided) return on.state->go_to(Op::rest);
-    }
-    Op::take(on, value);
+    for (int i = 0; i < Op::sums; ++i) values[i] = __shfl_sync(0xFFFFFFFFu, value, i * group);
+    if (threadIdx.x != 0) return;
+    if (rows_are_open)
+        on.state->go_to(Op::open);
+    else if (!all_decided)
+        on.state->go_to(Op::rest);
+    else
+        Op::take(on, values);
+    end_loop_outside_stages(on, on.state->stage);
 }
 
-template <class A>
-inline constexpr int step_blocks_per_multiprocessor = wants_exact_products<A> ? 3 : 4;
+inline constexpr int step_blocks_per_multiprocessor = 4;
+
+/// Has the state near when the last block decides.
+template <class T>
+__device__ __forceinline__ void prefetch_state(const StepState<T>* state) {
+    constexpr int sector = 32;
+    const auto offset = static_cast<std::size_t>(threadIdx.x) * sector;
+    if (offset < sizeof(StepState<T>))
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(reinterpret_cast<const char*>(state) + offset));
+}
+
+/// Puts a block's sums beside the others'. True in the block that comes last: then `sum` and `part` are those of all.
+template <class A, int count, class T>
+__device__ bool merge_blocks(const StepMemory<T>& on, A& sum, StepSums<A, count>& part, A* shared) {
+    constexpr int group = warp_size / StepSums<A, count>::padded;
+    auto* const parts = reinterpret_cast<A*>(on.parts);  // sum q of block b at q blocks + b
+    const unsigned q = threadIdx.x / group;
+    if constexpr (count > 0)
+        if (threadIdx.x < warp_size && threadIdx.x % group == 0 && q < count) parts[q * gridDim.x + blockIdx.x] = sum;
+    unsigned* const any_inexact = on.arrived + 2;
+    if (threadIdx.x == 0 && part.inexact != 0) atomicExch(any_inexact, 1u);
+    if (!block_comes_last(on.arrived, gridDim.x)) return false;
+    part = StepSums<A, count>();
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += step_threads)
+#pragma unroll
+        for (int k = 0; k < count; ++k) part.sum[k].merge(load_fresh(parts + k * gridDim.x + i));
+    if (threadIdx.x == 0) part.inexact = static_cast<int>(atomicExch(any_inexact, 0u));
+    sum = merge_sums(part, shared);
+    return true;
+}
 
 template <class Op, class A>
-__global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor<A>)
+__global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
     step_kernel(StepMemory<typename Op::Value> on, Gate gate) {
-    using Sums = StepSums<A, Op::sums>;
+    const bool open = is_open(gate);
     if (Op::begins_chain && blockIdx.x == 0 && threadIdx.x == 0) end_loop_outside_stages(on, *gate.stage);
-    if (!is_open(gate)) return;
+    if (!open) return;
+    let_next_kernel_start();
     const Op operation(*on.state);
+    prefetch_state(on.state);
+    bool rows_are_open = false;
+    if constexpr (is_filter<A> && Op::open != Stage::ended) rows_are_open = *on.open_rows != 0;
     const std::int64_t packs = (on.n + Pack<typename Op::Value>::size - 1) / Pack<typename Op::Value>::size;
-    Sums part;
+    StepSums<A, Op::sums> part;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * step_threads + threadIdx.x; i < packs;
          i += static_cast<std::int64_t>(gridDim.x) * step_threads)
         operation.template visit<true>(on, i, part);
     if constexpr (Op::decides) {
-        __shared__ Shared<Sums, step_threads / warp_size> warp_parts;
-        part = merge_block(part, warp_parts.data());
-        if (gridDim.x > 1) {
-            auto* parts = reinterpret_cast<Sums*>(on.parts);
-            if (threadIdx.x == 0) parts[blockIdx.x] = part;
-            if (!block_comes_last(on.arrived, gridDim.x)) return;
-            part = Sums();
-            for (unsigned i = threadIdx.x; i < gridDim.x; i += step_threads) part.merge(load_fresh(parts + i));
-            part = merge_block(part, warp_parts.data());
-        }
-        if (threadIdx.x != 0) return;
-        decide<Op>(on, part);
-        end_loop_outside_stages(on, on.state->stage);
+        __shared__ Shared<A, StepSums<A, Op::sums>::padded*(step_threads / warp_size)> shared;
+        A sum = merge_sums(part, shared.data());
+        if (gridDim.x > 1 && !merge_blocks(on, sum, part, shared.data())) return;
+        if (threadIdx.x < warp_size) decide<Op>(on, sum, part.inexact != 0, rows_are_open);
     }
 }
 

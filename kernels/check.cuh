@@ -22,20 +22,33 @@ inline void check(cudaError_t status, const char* call, const char* purpose = ""
 /// Whether the kernel launched just before could be launched.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), "launch", kernel); }
 
+struct Grid {
+    unsigned blocks;
+    unsigned threads;
+    std::size_t shared = 0;  ///< bytes of dynamic shared memory a block
+};
+
 /// Launches a kernel that begins with wait_for_former_kernel(), so that its launch can overlap the kernel before it.
 template <class... Parameters, class... Arguments>
-void launch_after(bool overlapping, void (*kernel)(Parameters...), unsigned blocks, unsigned threads, Stream stream,
-                  const char* name, Arguments&&... arguments) {
+void launch_after(bool overlapping, void (*kernel)(Parameters...), const Grid& grid, Stream stream, const char* name,
+                  Arguments&&... arguments) {
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
+    config.gridDim = dim3(grid.blocks);
+    config.blockDim = dim3(grid.threads);
+    config.dynamicSmemBytes = grid.shared;
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = overlapping ? 1 : 0;
     check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...), "launch", name);
+}
+
+template <class... Parameters, class... Arguments>
+void launch_after(bool overlapping, void (*kernel)(Parameters...), unsigned blocks, unsigned threads, Stream stream,
+                  const char* name, Arguments&&... arguments) {
+    launch_after(overlapping, kernel, Grid{blocks, threads}, stream, name, std::forward<Arguments>(arguments)...);
 }
 
 /// Makes a device current, and the former one again at the end.

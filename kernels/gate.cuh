@@ -2,13 +2,17 @@
 
 /// Kernels that are links of a chain run only in their turn.
 
+#include "accumulators.cuh"
 #include "solver/cuda.hpp"
 
 namespace solver::cuda {
 
-/// The same for all threads of a kernel, since nothing changes the stage while a kernel before its last block runs.
+/// The same for all threads of a kernel, since nothing changes the stage while a kernel before its last block runs. A link of a
+/// chain may have been launched before the one before it has ended (launch_after), and waits for it here.
 __device__ __forceinline__ bool is_open(const Gate& gate) {
-    return gate.stage == nullptr || (gate.mask >> *gate.stage & 1) != 0;
+    if (gate.stage == nullptr) return true;
+    wait_for_former_kernel();
+    return (gate.mask >> *gate.stage & 1) != 0;
 }
 
 }  // namespace solver::cuda

@@ -266,9 +266,9 @@ struct SpmvPlan<T>::Analysis {
                     p.rows, task, long_rows, open, gate);
             check_launch("multiply_long_rows");
         }
-        launch_after(overlapping && long_rows.count > 0, multiply_general<A, unroll, paired, T, Offset>,
-                     blocks_for(a.rows << log2_width, general_threads), general_threads, stream, "multiply_general", p.rows,
-                     task, log2_width, longest_short, open, gate);
+        launch_after(overlapping && (long_rows.count > 0 || gate.stage != nullptr),
+                     multiply_general<A, unroll, paired, T, Offset>, blocks_for(a.rows << log2_width, general_threads),
+                     general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, open, gate);
     }
 
     template <class A, class Offset>
@@ -289,8 +289,8 @@ struct SpmvPlan<T>::Analysis {
                                     arrived.data(), partial.data()};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
         const auto blocks = static_cast<unsigned>(p.row_blocks.size() + p.tiles.size());
-        multiply_adaptive<A, paired><<<blocks, adaptive_threads, shared, stream>>>(p.rows, tiling, task, open, gate);
-        check_launch("multiply_adaptive");
+        launch_after(overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
+                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, open, gate);
     }
 
     template <class A, class Offset>

@@ -3,7 +3,6 @@
 /// BiCGStab's backend on a CUDA device.
 
 #include "bicgstab/task.hpp"
-#include "column_norms.hpp"
 #include "cuda/spmv.hpp"
 #include "kernels/bicgstab.hpp"
 #include "kernels/vectors.hpp"
@@ -16,7 +15,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace solver {
 
@@ -34,29 +32,32 @@ struct Ready {
 /// b - A x are in Wide, which is Value or wider.
 template <class Value, class Wide>
 struct CudaSystem {
-    /// `a` is A in Wide, `a_in_value` in Value. All of these must outlive the system.
-    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value, const Preconditioner<Value>& m, Accuracy mode)
+    /// `a` is A in Wide, `in_value` in Value. All of these must outlive the system.
+    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy mode)
         : accuracy(mode),
           true_accuracy(mode == Accuracy::exact ? mode : Accuracy::compensated),
           device(a.device().index()),
-          matrix(a_in_value.matrix()),
+          a_in_value(in_value),
           stream(device),
           reducer(device),
           residuals(a.on_device()->matrix(), a.kernel(), stream.get()),
-          products(a_in_value.on_device()->matrix(), a_in_value.kernel(), stream.get()),
+          products(in_value.on_device()->matrix(), in_value.kernel(), stream.get()),
           preconditioner(m.on_device(device)),
-          recursion(device, matrix.rows, products, preconditioner.get(), on_host(m), mode, stream.get()) {}
+          recursion(device, rows(), products, preconditioner.get(), on_host(m), mode, stream.get()) {}
+
+    std::int64_t rows() const { return a_in_value.matrix().rows; }
 
     template <class T>
     cuda::DeviceArray<T> zeros() const {
-        cuda::DeviceArray<T> x(device, matrix.rows, "a vector of BiCGStab");
+        cuda::DeviceArray<T> x(device, rows(), "a vector of BiCGStab");
         x.fill_with_zeros(stream.get());
         return x;
     }
 
-    cuda::DeviceArray<Value> column_norms() {
-        if (norms_of_columns.empty()) norms_of_columns = one_norms_of_columns(matrix);
-        return {device, norms_of_columns, "norms of columns", stream.get()};
+    cuda::DeviceArray<Value> column_norms() const {
+        auto norms = zeros<Value>();
+        cuda::copy(a_in_value.on_device()->column_norms(a_in_value.matrix()), norms, stream.get());
+        return norms;
     }
 
     template <class T>
@@ -73,14 +74,13 @@ struct CudaSystem {
     Accuracy accuracy;
     Accuracy true_accuracy;
     int device;
-    CsrView<Value> matrix;
+    const SpmvPlan<Value>& a_in_value;
     cuda::OwnedStream stream;
     cuda::Reducer reducer;
     cuda::SpmvPlan<Wide> residuals;
     cuda::SpmvPlan<Value> products;
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner;
     cuda::DeviceRecursion<Value> recursion;
-    std::vector<Value> norms_of_columns;
 };
 
 /// The recursion of a system, begun for one right-hand side.

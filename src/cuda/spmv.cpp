@@ -1,10 +1,21 @@
 #include "cuda/spmv.hpp"
 
+#include "column_norms.hpp"
+
 namespace solver::cuda {
 
 template <class T>
 SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
     : device_(device), stream_(device), matrix_(device, a, stream_.get()), plan_(matrix_.view(), kernel, stream_.get()) {}
+
+template <class T>
+const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const CsrView<T>& a) {
+    std::call_once(norms_are_known_, [&] {
+        const std::vector<T> norms = one_norms_of_columns(a);
+        column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
+    });
+    return column_norms_;
+}
 
 template <class T>
 void SpmvOnDevice<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) {

@@ -19,6 +19,9 @@ public:
     const DeviceCsrView<T>& matrix() const { return matrix_.view(); }
     SpmvKernel kernel() const { return plan_.kernel(); }
 
+    /// The 1-norms of the columns of `a`, the matrix this was made of: computed when first asked for.
+    const DeviceArray<T>& column_norms(const CsrView<T>& a);
+
     /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);
 
@@ -32,6 +35,8 @@ private:
     SpmvPlan<T> plan_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
+    std::once_flag norms_are_known_;
+    DeviceArray<T> column_norms_;
 };
 
 }  // namespace solver::cuda

@@ -64,9 +64,7 @@ __device__ A merge_block(A sum, A* shared) {
     if (lane == 0) shared[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        sum = shared[lane < warps ? lane : 0];
-        if (lane >= warps) sum = A();
-        sum = merge_lanes(sum, warp_size);
+        sum = merge_lanes(shared[lane % warps], warps);
     }
     return sum;
 }

@@ -44,6 +44,26 @@ SOLVER_HD T underflow_bound(std::int64_t products) noexcept {
     return mul_rn(static_cast<T>(products), smallest_subnormal<T>);
 }
 
+/// RN(sqrt(r + w)) of a renormalized pair r and an unknown w, |w| <= lost: given and true, or false.
+///
+/// With r = (r, v), |v| <= u r. For root = RN(sqrt(r)) the remainder e = r - root^2 is exact and |e| <= 2.1 u r. With
+/// E = e + v + w, sqrt(r + v + w) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta = RN(RN(e + v) / (2 root)) loses at most
+/// 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and w contributes at most lost / (2 root). The
+/// bound used is about twice that, which pays for its own rounding.
+template <std::floating_point T>
+SOLVER_HD bool try_sqrt_of(const Split<T>& r, T lost, T& result) noexcept {
+    if (!(r.value >= exact_product_threshold<T>) || !is_finite(r.value)) return false;
+    const T root = sqrt_rn(r.value);
+    const T remainder = fma_rn(-root, root, r.value);
+    const T delta = div_rn(add_rn(remainder, r.error), 2 * root);
+    const T bound = fma_rn(16 * unit_roundoff<T> * unit_roundoff<T>, root, div_rn(lost, root));
+    const T low = add_rn(root, below(add_rn(delta, -bound)));
+    const T high = add_rn(root, above(add_rn(delta, bound)));
+    if (!(low == high)) return false;
+    result = low;
+    return true;
+}
+
 /// The pair (s, c) with its bound. 13 operations a product. Certifies what is not within the bound of a rounding boundary, so
 /// neither ties nor exact zeros unless every addition was exact.
 template <std::floating_point T>
@@ -82,6 +102,13 @@ public:
         if (!(low == high)) return false;
         result = canonical(low);
         return true;
+    }
+
+    /// Gives RN(sqrt(exact sum)) and returns true, or returns false. `underflow` is N.
+    SOLVER_HD bool try_sqrt(T& result, T underflow = T(0)) const noexcept {
+        const T factor = path_.template factor<T>();
+        if (factor < T(0) || !is_finite(m_)) return false;
+        return try_sqrt_of(two_sum(s_, c_), add_rn(mul_rn(factor, m_), underflow), result);
     }
 
 private:
@@ -175,28 +202,14 @@ public:
         return try_beside_tie(r, w_low, w_high, result);
     }
 
-    /// Gives RN(sqrt(exact sum)) and returns true, or returns false; `underflow` is N.
-    ///
-    /// As above, exact = r + v + w + w0 with |v| <= u r and |w0| <= b. For root = RN(sqrt(r)) the remainder e = r - root^2 is
-    /// exact and |e| <= 2.1 u r. With E = e + v + w + w0, sqrt(exact) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta =
-    /// RN(RN(e + v) / (2 root)) loses at most 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and
-    /// w + w0 contribute at most (|w| + b) / (2 root). The bound used is about twice that, which pays for its own rounding.
+    /// Gives RN(sqrt(exact sum)) and returns true, or returns false; `underflow` is N. With r, v and w as above,
+    /// exact = r + v + w + w0, |w0| <= b.
     SOLVER_HD bool try_sqrt(T& result, T underflow = T(0)) const noexcept {
         const T factor = path_.template factor<T>();
         if (factor < T(0) || !is_finite(m_)) return false;
         const Split<T> t = two_sum(c_, d_);
-        const Split<T> r = two_sum(s_, t.value);
-        if (!(r.value >= exact_product_threshold<T>) || !is_finite(r.value)) return false;
-        const T root = sqrt_rn(r.value);
-        const T remainder = fma_rn(-root, root, r.value);
-        const T delta = div_rn(add_rn(remainder, r.error), 2 * root);
         const T lost = add_rn(magnitude(t.error), add_rn(mul_rn(factor, m_), underflow));
-        const T bound = fma_rn(16 * unit_roundoff<T> * unit_roundoff<T>, root, div_rn(lost, root));
-        const T low = add_rn(root, below(add_rn(delta, -bound)));
-        const T high = add_rn(root, above(add_rn(delta, bound)));
-        if (!(low == high)) return false;
-        result = low;
-        return true;
+        return try_sqrt_of(two_sum(s_, t.value), lost, result);
     }
 
     SOLVER_HD T s() const noexcept { return s_; }
