@@ -39,7 +39,7 @@ std::string version(int number) { return fmt::format("{}.{}", number / 1000, num
 
 std::string visible_devices() {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    return visible == nullptr ? "" : fmt::format("; CUDA_VISIBLE_DEVICES={} may hide others", visible);
+    return visible == nullptr ? "" : fmt::format("; CUDA_VISIBLE_DEVICES is '{}' and may hide some", visible);
 }
 
 /// Why there is no CUDA device, and what helps.
