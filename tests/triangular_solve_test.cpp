@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/devices.hpp"
 #include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
@@ -60,8 +61,14 @@ template <class T>
 void expect_csr_solved(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b) {
     SCOPED_TRACE(diagonal == Diagonal::unit ? "sparse, unit" : "sparse");
     const CsrMatrix<T> csr = a.csr(diagonal);
-    const TriangularSolvePlan<T> plan(csr, a.triangle, diagonal);
-    expect_solved(a, diagonal, b, [&](Span<T> from, std::span<T> to, Accuracy accuracy) { plan.solve(from, to, accuracy); });
+    std::vector<Device> devices = testing::cuda_devices();
+    devices.push_back(Device::cpu());
+    for (const Device& device : devices) {
+        SCOPED_TRACE(to_string(device));
+        const TriangularSolvePlan<T> plan(csr, a.triangle, diagonal, device);
+        expect_solved(a, diagonal, b,
+                      [&](Span<T> from, std::span<T> to, Accuracy accuracy) { plan.solve(from, to, accuracy); });
+    }
 }
 
 template <class T>
