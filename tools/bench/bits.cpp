@@ -165,7 +165,8 @@ private:
     void show(int width, const Record& first, const Record& second) {
         const bool same = first == second;
         ++(same ? equal_ : different_);
-        const std::string text = same && first.remark == "refused" ? first.remark : first.remark + (same ? " =" : " DIFFERS");
+        std::string text = first.remark;
+        if (!same || text != "refused") text += same ? (text.empty() ? "=" : " =") : " DIFFERS";
         fmt::print(" {:>{}}", text, width);
         csv_ += ',' + csv_field(text);
     }
