@@ -127,7 +127,7 @@ struct DeviceRecursion<T>::Chain {
           own_s_hat(is_identity() ? DeviceArray<T>() : vector()),
           parts(on_device, blocks() * largest_part, "partial sums"),
           exact_parts(on_device, most_step_rest_blocks * most_step_sums, "exact partial sums"),
-          arrived(on_device, 3, "counters"),
+          arrived(on_device, 2, "counters"),
           device_state(on_device, 1, "the state of a solve"),
           device_norms(on_device, most_steps, "norms") {
         arrived.fill_with_zeros(stream);
@@ -179,15 +179,22 @@ struct DeviceRecursion<T>::Chain {
 
     template <class Op>
     void launch(const StepMemory<T>& on, Stage stage) const {
-        with_accumulator<T, StepAccumulatorOf>(accuracy, [&](auto accumulator) {
+        with_accumulator<T, StepAccumulatorsOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             launch_after(overlapping, step_kernel<Op, A>, blocks(), step_threads, stream, Op::name, on, gate(bit(stage)));
         });
     }
 
+    /// Warps with superaccumulators: few where there is little to add, for merging them takes long.
+    unsigned rest_blocks() const {
+        constexpr std::int64_t elements_a_warp = 1024;
+        const std::int64_t most = std::min(2 * multiprocessors, most_step_rest_blocks);
+        return static_cast<unsigned>(std::clamp<std::int64_t>(n / elements_a_warp, 1, most));
+    }
+
     template <class Op>
     void launch_rest(const StepMemory<T>& on) const {
-        step_rest<Op><<<std::min(2 * multiprocessors, most_step_rest_blocks), warp_size, 0, stream>>>(on, gate(bit(Op::rest)));
+        step_rest<Op><<<rest_blocks(), warp_size, 0, stream>>>(on, gate(bit(Op::rest)));
         check_launch(Op::name);
     }
 

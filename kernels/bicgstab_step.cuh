@@ -128,6 +128,12 @@ __device__ void go_to_second_end(StepState<T>& s, StepEnd end) {
     s.go_to(end == StepEnd::none ? Stage::full : Stage::end_half);
 }
 
+/// The sums of an operation.
+struct StepValues {
+    double norm[2];
+    double dot;
+};
+
 /// What an operation is unless it says otherwise.
 template <class T>
 struct StepOperation {
@@ -136,8 +142,8 @@ struct StepOperation {
     static constexpr bool decides = true;        ///< the next stage
     static constexpr Stage rest = Stage::ended;  ///< where a filter is at a loss
     static constexpr Stage open = Stage::ended;  ///< where the product before it left rows open
-    static constexpr int sums = 0;
-    static constexpr unsigned norms = 0;  ///< a bit for each sum that is one of squares, whose root is wanted
+    static constexpr int norms = 0;
+    static constexpr int dots = 0;
 
     explicit __device__ StepOperation(const StepState<T>&) {}
 };
@@ -150,7 +156,7 @@ template <class T>
 struct TakeRho : StepOperation<T> {
     static constexpr const char* name = "rho";
     static constexpr Stage rest = Stage::rho_rest;
-    static constexpr int sums = 1;
+    static constexpr int dots = 1;
     using StepOperation<T>::StepOperation;
 
     template <bool, class Sink>
@@ -158,9 +164,9 @@ struct TakeRho : StepOperation<T> {
         const Pack<T> shadow = load_pack(on.shadow, i, on.n);
         const Pack<T> r = load_pack(on.r, i, on.n);
 #pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(0, shadow.element[j], r.element[j]);
+        for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(shadow.element[j], r.element[j]);
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) { begin_step(*on.state, sum[0]); }
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) { begin_step(*on.state, of.dot); }
 };
 
 /// ||(shadow_i r_i)||
@@ -168,8 +174,7 @@ template <class T>
 struct CheckRho : StepOperation<T> {
     static constexpr const char* name = "terms of rho";
     static constexpr Stage rest = Stage::rho_terms_rest;
-    static constexpr int sums = 1;
-    static constexpr unsigned norms = 0b1;
+    static constexpr int norms = 1;
     using StepOperation<T>::StepOperation;
 
     template <bool, class Sink>
@@ -179,9 +184,9 @@ struct CheckRho : StepOperation<T> {
 #pragma unroll
         for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, mul_rn(shadow.element[j], r.element[j]));
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) {
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) {
         StepState<T>& s = *on.state;
-        if (s.scalars.is_lost(s.doubtful, sum[0]))
+        if (s.scalars.is_lost(s.doubtful, of.norm[0]))
             end_step(on, s.scalars.end_of_lost(s.doubtful));
         else
             take_rho(s, s.doubtful);
@@ -226,7 +231,7 @@ struct TakeV : StepOperation<T> {
     static constexpr const char* name = "(shadow, v)";
     static constexpr Stage open = Stage::v_open;
     static constexpr Stage rest = Stage::v_rest;
-    static constexpr int sums = 1;
+    static constexpr int dots = 1;
     using StepOperation<T>::StepOperation;
 
     template <bool, class Sink>
@@ -234,10 +239,10 @@ struct TakeV : StepOperation<T> {
         const Pack<T> shadow = load_pack(on.shadow, i, on.n);
         const Pack<T> v = load_pack(on.v, i, on.n);
 #pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(0, shadow.element[j], v.element[j]);
+        for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(shadow.element[j], v.element[j]);
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) {
-        const StepEnd end = on.state->scalars.take_shadow_v(sum[0]);
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) {
+        const StepEnd end = on.state->scalars.take_shadow_v(of.dot);
         if (end == StepEnd::none)
             on.state->go_to(Stage::half);
         else
@@ -250,8 +255,7 @@ template <class T>
 struct HalfStep : StepOperation<T> {
     static constexpr const char* name = "s";
     static constexpr Stage rest = Stage::s_rest;
-    static constexpr int sums = 1;
-    static constexpr unsigned norms = 0b1;
+    static constexpr int norms = 1;
     T alpha;
 
     explicit __device__ HalfStep(const StepState<T>& s) : StepOperation<T>(s), alpha(s.scalars.alpha()) {}
@@ -273,9 +277,9 @@ struct HalfStep : StepOperation<T> {
         for (int j = 0; j < Pack<T>::size; ++j) r.element[j] = div_rn(r.element[j], d.element[j]);
         store_pack(on.s_hat, i, on.n, r);
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) {
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) {
         StepState<T>& s = *on.state;
-        const StepEnd end = s.scalars.take_s_norm(sum[0], s.limits.target);
+        const StepEnd end = s.scalars.take_s_norm(of.norm[0], s.limits.target);
         if (end == StepEnd::none)
             s.go_to(Stage::second);
         else if (end == StepEnd::half)
@@ -291,8 +295,8 @@ struct TakeT : StepOperation<T> {
     static constexpr const char* name = "(t, s)";
     static constexpr Stage open = Stage::t_open;
     static constexpr Stage rest = Stage::t_rest;
-    static constexpr int sums = 2;
-    static constexpr unsigned norms = 0b01;
+    static constexpr int norms = 1;
+    static constexpr int dots = 1;
     using StepOperation<T>::StepOperation;
 
     template <bool, class Sink>
@@ -302,15 +306,15 @@ struct TakeT : StepOperation<T> {
 #pragma unroll
         for (int j = 0; j < Pack<T>::size; ++j) {
             sink.add_square(0, t.element[j]);
-            sink.add_product(1, t.element[j], s.element[j]);
+            sink.add_product(t.element[j], s.element[j]);
         }
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) {
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) {
         StepState<T>& s = *on.state;
-        const StepEnd end = s.scalars.take_t_norm(sum[0]);
+        const StepEnd end = s.scalars.take_t_norm(of.norm[0]);
         if (end != StepEnd::none) return go_to_second_end(s, end);
-        if (!s.scalars.ts_may_be_lost(sum[1])) return go_to_second_end(s, s.scalars.take_ts(sum[1]));
-        s.doubtful = sum[1];
+        if (!s.scalars.ts_may_be_lost(of.dot)) return go_to_second_end(s, s.scalars.take_ts(of.dot));
+        s.doubtful = of.dot;
         s.go_to(Stage::t_terms);
     }
 };
@@ -320,8 +324,7 @@ template <class T>
 struct CheckT : StepOperation<T> {
     static constexpr const char* name = "terms of (t, s)";
     static constexpr Stage rest = Stage::t_terms_rest;
-    static constexpr int sums = 1;
-    static constexpr unsigned norms = 0b1;
+    static constexpr int norms = 1;
     using StepOperation<T>::StepOperation;
 
     template <bool, class Sink>
@@ -331,10 +334,10 @@ struct CheckT : StepOperation<T> {
 #pragma unroll
         for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, mul_rn(t.element[j], s.element[j]));
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) {
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) {
         StepState<T>& s = *on.state;
         go_to_second_end(
-            s, s.scalars.is_lost(s.doubtful, sum[0]) ? s.scalars.end_of_lost(s.doubtful) : s.scalars.take_ts(s.doubtful));
+            s, s.scalars.is_lost(s.doubtful, of.norm[0]) ? s.scalars.end_of_lost(s.doubtful) : s.scalars.take_ts(s.doubtful));
     }
 };
 
@@ -344,8 +347,8 @@ template <class T, bool weighted>
 struct FullStep : StepOperation<T> {
     static constexpr const char* name = "r";
     static constexpr Stage rest = Stage::full_rest;
-    static constexpr int sums = weighted ? 3 : 2;
-    static constexpr unsigned norms = 0b101;
+    static constexpr int norms = weighted ? 2 : 1;
+    static constexpr int dots = 1;
     T alpha;
     T omega;
 
@@ -372,17 +375,17 @@ struct FullStep : StepOperation<T> {
 #pragma unroll
         for (int j = 0; j < Pack<T>::size; ++j) {
             sink.add_square(0, r.element[j]);
-            sink.add_product(1, shadow.element[j], r.element[j]);
+            sink.add_product(shadow.element[j], r.element[j]);
         }
         if constexpr (weighted) {
             const Pack<T> w = load_pack(on.weights, i, on.n);
 #pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(2, mul_rn(w.element[j], z.element[j]));
+            for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(1, mul_rn(w.element[j], z.element[j]));
         }
     }
-    static __device__ void take(const StepMemory<T>& on, const double* sum) {
-        const StepEnd end = on.state->scalars.take_r_norm(sum[0]);
-        if (end_step(on, end, weighted ? sum[2] : 0)) begin_step(*on.state, sum[1]);
+    static __device__ void take(const StepMemory<T>& on, const StepValues& of) {
+        const StepEnd end = on.state->scalars.take_r_norm(of.norm[0]);
+        if (end_step(on, end, weighted ? of.norm[1] : 0)) begin_step(*on.state, of.dot);
     }
 };
 
@@ -402,82 +405,81 @@ struct EndHalf : StepOperation<T> {
         for (int j = 0; j < Pack<T>::size; ++j) z.element[j] = added(z.element[j], alpha, p_hat.element[j]);
         store_pack(on.z, i, on.n, z);
     }
-    static __device__ void take(const StepMemory<T>& on, const double*) {
+    static __device__ void take(const StepMemory<T>& on, const StepValues&) {
         on.state->scalars.end_half();
         end_step(on, on.state->stretch.end);
     }
 };
 
-/// The accumulator of a step's sums. In exact a pair: it leaves ties and cancellations to the careful chain, which are rare in
-/// an iteration, and has half the operations of three terms.
+template <class D, class N>
+struct StepAccumulators {
+    using Dot = D;
+    using Norm = N;
+};
+
+/// Squares do not cancel: for a norm in exact a pair is enough, at half the operations of three terms.
 template <class T, Accuracy accuracy>
-struct StepAccumulatorOf : AccumulatorOf<T, accuracy> {};
+struct StepAccumulatorsOf
+    : std::type_identity<
+          StepAccumulators<typename AccumulatorOf<T, accuracy>::type, typename AccumulatorOf<T, accuracy>::type>> {};
 template <>
-struct StepAccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredPair<double>> {};
+struct StepAccumulatorsOf<double, Accuracy::exact>
+    : std::type_identity<StepAccumulators<FilteredTriple<double>, FilteredPair<double>>> {};
 template <>
 inline constexpr bool is_filter<FilteredPair<double>> = true;
 template <>
 inline constexpr bool wants_exact_products<FilteredPair<double>> = true;
 
-/// The sums of an operation, by filters or plain.
 template <class A, int count>
+struct SumsOfAKind {
+    A sum[count];
+
+    __device__ __forceinline__ void merge(const SumsOfAKind& other) {
+#pragma unroll
+        for (int q = 0; q < count; ++q) sum[q].merge(other.sum[q]);
+    }
+};
+template <class A>
+struct SumsOfAKind<A, 0> {
+    __device__ void merge(const SumsOfAKind&) {}
+};
+
+/// The sums of an operation, by filters or plain.
+template <class A, class Op>
 struct StepSums {
-    static constexpr int padded = count <= 1 ? 1 : count == 2 ? 2 : 4;  ///< for gather_sums
-    A sum[padded];
+    SumsOfAKind<typename A::Norm, Op::norms> norms;
+    SumsOfAKind<typename A::Dot, Op::dots> dots;
     int inexact = 0;  ///< whether a product had no exact two_prod
 
     template <class T>
-    __device__ __forceinline__ void add_product(int q, T a, T b) {
-        if constexpr (wants_exact_products<A>) {
-            const auto p = A::product(a, b);
-            if (!product_is_exact(a, b, p.value)) inexact = 1;
-            sum[q].add_term(p);
-        } else {
-            sum[q].add_product(a, b);
-        }
+    __device__ __forceinline__ void add_product(T a, T b) {
+        add(dots.sum[0], a, b);
     }
     template <class T>
     __device__ __forceinline__ void add_square(int q, T a) {
-        add_product(q, a, a);
+        add(norms.sum[q], a, a);
+    }
+    __device__ __forceinline__ void merge(const StepSums& other) {
+        norms.merge(other.norms);
+        dots.merge(other.dots);
+        inexact |= other.inexact;
+    }
+
+private:
+    template <class Sum, class T>
+    __device__ __forceinline__ void add(Sum& sum, T a, T b) {
+        if constexpr (wants_exact_products<Sum>) {
+            const auto p = Sum::product(a, b);
+            if (!product_is_exact(a, b, p.value)) inexact = 1;
+            sum.add_term(p);
+        } else {
+            sum.add_product(a, b);
+        }
     }
 };
 
-/// Several sums over a warp: at each step lanes exchange what they give up, and go on with half of the sums, then with one.
-/// Afterwards lane l has number l / (warp_size / count).
-template <int count, int mask, class A>
-__device__ __forceinline__ A gather_sums(const A* sum) {
-    if constexpr (count == 1) {
-        return merge_lanes(sum[0], 2 * mask);
-    } else {
-        constexpr int half = count / 2;
-        const bool upper = (threadIdx.x & mask) != 0;
-        A kept[half];
-#pragma unroll
-        for (int q = 0; q < half; ++q) {
-            const A given = upper ? sum[q] : sum[half + q];
-            kept[q] = upper ? sum[half + q] : sum[q];
-            kept[q].merge(shuffle_xor(given, mask));
-        }
-        return gather_sums<half, mask / 2>(kept);
-    }
-}
-
-/// The same over a block, in the lanes of the first warp; and whether any thread has a product that is inexact, in all.
-template <class A, int count>
-__device__ A merge_sums(StepSums<A, count>& part, A* shared) {
-    constexpr int warps = step_threads / warp_size;
-    constexpr int group = warp_size / StepSums<A, count>::padded;
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    A sum = gather_sums<StepSums<A, count>::padded, warp_size / 2>(part.sum);
-    if (lane % group == 0) shared[lane / group * warps + warp] = sum;
-    part.inexact = __syncthreads_or(part.inexact);
-    if (warp == 0) sum = merge_lanes(shared[lane / group * warps + lane % warps], warps);
-    return sum;
-}
-
-/// Bytes of a block's sums.
-inline constexpr std::int64_t largest_part = most_step_sums * sizeof(FilteredPair<double>);
+/// Room for a block's sums.
+inline constexpr std::int64_t largest_part = 160;
 
 /// Whether sqrt(sum of squares) is free of overflow and underflow.
 template <class T>
@@ -487,37 +489,59 @@ __device__ bool is_safe_square(T sum) {
     return sum >= low && sum <= high;
 }
 
-/// The rounded sum or norm, or false.
-template <class T, class A>
-__device__ bool try_value(bool is_norm, const A& sum, bool inexact, std::int64_t n, double& value) {
-    T result;
-    bool decided;
-    if constexpr (!is_filter<A>) {
-        result = sum.result();
-        decided = !is_norm || is_safe_square(result);
-        if (is_norm) result = sqrt_rn(result);
-    } else if constexpr (wants_exact_products<A>) {
-        const double lost = inexact ? underflow_bound<double>(n) : 0;
-        decided = is_norm ? sum.try_sqrt(result, lost) : sum.try_result(result, lost);
-    } else {
-        decided = is_norm ? sum.try_sqrt(result) : sum.try_result(result);
-    }
-    value = result;
-    return decided;
+/// N for n products of which one or more may be inexact.
+template <class A>
+__device__ double lost_by_underflow(bool inexact, std::int64_t n) {
+    return wants_exact_products<A> && inexact ? underflow_bound<double>(n) : 0;
 }
 
-/// By the first warp, which has the sums as merge_sums leaves them.
+/// The rounded sum, or false.
+template <class T, class A>
+__device__ bool try_dot(const A& sum, bool inexact, std::int64_t n, T& value) {
+    if constexpr (!is_filter<A>) {
+        value = sum.result();
+        return true;
+    } else if constexpr (wants_exact_products<A>) {
+        return sum.try_result(value, lost_by_underflow<A>(inexact, n));
+    } else {
+        return sum.try_result(value);
+    }
+}
+
+/// The rounded root of the sum, or false.
+template <class T, class A>
+__device__ bool try_norm(const A& sum, bool inexact, std::int64_t n, T& value) {
+    if constexpr (!is_filter<A>) {
+        const T square = sum.result();
+        value = sqrt_rn(square);
+        return is_safe_square(square);
+    } else if constexpr (wants_exact_products<A>) {
+        return sum.try_sqrt(value, lost_by_underflow<A>(inexact, n));
+    } else {
+        return sum.try_sqrt(value);
+    }
+}
+
+/// By the first warp, which has the sums of all blocks: a thread for each.
 template <class Op, class A, class T>
-__device__ void decide(const StepMemory<T>& on, const A& sum, bool inexact, bool rows_are_open) {
-    constexpr int group = warp_size / StepSums<A, Op::sums>::padded;
-    const int q = static_cast<int>(threadIdx.x) / group;
-    double value = 0;
-    const bool decided = q >= Op::sums || try_value<T>((Op::norms >> q & 1) != 0, sum, inexact, on.n, value);
+__device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums, bool rows_are_open) {
+    const auto lane = static_cast<int>(threadIdx.x);
+    const bool inexact = sums.inexact != 0;
+    T value = 0;
+    bool decided = true;
+    if constexpr (Op::norms > 0) {
+        typename A::Norm mine = sums.norms.sum[0];
+        if (Op::norms > 1 && lane == 1) mine = sums.norms.sum[Op::norms - 1];
+        if (lane < Op::norms) decided = try_norm(mine, inexact, on.n, value);
+    }
+    if constexpr (Op::dots > 0)
+        if (lane == Op::norms) decided = try_dot(sums.dots.sum[0], inexact, on.n, value);
     const bool all_decided = __all_sync(0xFFFFFFFFu, decided);
-    double values[most_step_sums];
-#pragma unroll
-    for (int i = 0; i < Op::sums; ++i) values[i] = __shfl_sync(0xFFFFFFFFu, value, i * group);
-    if (threadIdx.x != 0) return;
+    StepValues values;
+    values.norm[0] = __shfl_sync(0xFFFFFFFFu, value, 0);
+    values.norm[1] = __shfl_sync(0xFFFFFFFFu, value, 1);
+    values.dot = __shfl_sync(0xFFFFFFFFu, value, Op::norms);
+    if (lane != 0) return;
     if (rows_are_open)
         on.state->go_to(Op::open);
     else if (!all_decided)
@@ -538,23 +562,16 @@ __device__ __forceinline__ void prefetch_state(const StepState<T>* state) {
         asm volatile("prefetch.global.L1 [%0];" ::"l"(reinterpret_cast<const char*>(state) + offset));
 }
 
-/// Puts a block's sums beside the others'. True in the block that comes last: then `sum` and `part` are those of all.
-template <class A, int count, class T>
-__device__ bool merge_blocks(const StepMemory<T>& on, A& sum, StepSums<A, count>& part, A* shared) {
-    constexpr int group = warp_size / StepSums<A, count>::padded;
-    auto* const parts = reinterpret_cast<A*>(on.parts);  // sum q of block b at q blocks + b
-    const unsigned q = threadIdx.x / group;
-    if constexpr (count > 0)
-        if (threadIdx.x < warp_size && threadIdx.x % group == 0 && q < count) parts[q * gridDim.x + blockIdx.x] = sum;
-    unsigned* const any_inexact = on.arrived + 2;
-    if (threadIdx.x == 0 && part.inexact != 0) atomicExch(any_inexact, 1u);
+/// Puts a block's sums beside the others'. True in the block that comes last: then they are those of all.
+template <class Sums, class T>
+__device__ bool merge_blocks(const StepMemory<T>& on, Sums& part, Sums* shared) {
+    static_assert(sizeof(Sums) <= largest_part);
+    auto* const parts = reinterpret_cast<Sums*>(on.parts);
+    if (threadIdx.x == 0) parts[blockIdx.x] = part;
     if (!block_comes_last(on.arrived, gridDim.x)) return false;
-    part = StepSums<A, count>();
-    for (unsigned i = threadIdx.x; i < gridDim.x; i += step_threads)
-#pragma unroll
-        for (int k = 0; k < count; ++k) part.sum[k].merge(load_fresh(parts + k * gridDim.x + i));
-    if (threadIdx.x == 0) part.inexact = static_cast<int>(atomicExch(any_inexact, 0u));
-    sum = merge_sums(part, shared);
+    part = Sums();
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += step_threads) part.merge(load_fresh(parts + i));
+    part = merge_block(part, shared);
     return true;
 }
 
@@ -568,32 +585,32 @@ __global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
     const Op operation(*on.state);
     prefetch_state(on.state);
     bool rows_are_open = false;
-    if constexpr (is_filter<A> && Op::open != Stage::ended) rows_are_open = *on.open_rows != 0;
+    if constexpr (is_filter<typename A::Dot> && Op::open != Stage::ended) rows_are_open = *on.open_rows != 0;
     const std::int64_t packs = (on.n + Pack<typename Op::Value>::size - 1) / Pack<typename Op::Value>::size;
-    StepSums<A, Op::sums> part;
+    StepSums<A, Op> part;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * step_threads + threadIdx.x; i < packs;
          i += static_cast<std::int64_t>(gridDim.x) * step_threads)
         operation.template visit<true>(on, i, part);
     if constexpr (Op::decides) {
-        __shared__ Shared<A, StepSums<A, Op::sums>::padded*(step_threads / warp_size)> shared;
-        A sum = merge_sums(part, shared.data());
-        if (gridDim.x > 1 && !merge_blocks(on, sum, part, shared.data())) return;
-        if (threadIdx.x < warp_size) decide<Op>(on, sum, part.inexact != 0, rows_are_open);
+        __shared__ Shared<StepSums<A, Op>, step_threads / warp_size> shared;
+        part = merge_block(part, shared.data());
+        if (gridDim.x > 1 && !merge_blocks(on, part, shared.data())) return;
+        if (threadIdx.x < warp_size) decide<Op>(on, part, rows_are_open);
     }
 }
 
 /// One of an operation's sums, by a superaccumulator.
 struct ExactStepSum {
     ThreadSuperaccumulator& sum;
-    int wanted;
+    int wanted;  ///< the number of a norm, or -1 for the dot product
 
     template <class T>
-    __device__ void add_product(int q, T a, T b) {
-        if (q == wanted) sum.add_product(a, b);
+    __device__ void add_product(T a, T b) {
+        if (wanted < 0) sum.add_product(a, b);
     }
     template <class T>
     __device__ void add_square(int q, T a) {
-        add_product(q, a, a);
+        if (wanted == q) sum.add_product(a, a);
     }
 };
 
@@ -607,9 +624,10 @@ __global__ void __launch_bounds__(warp_size) step_rest(StepMemory<typename Op::V
     const int thread = static_cast<int>(threadIdx.x);
     const auto blocks = static_cast<std::int64_t>(gridDim.x);
     const std::int64_t packs = (on.n + Pack<T>::size - 1) / Pack<T>::size;
-    for (int q = 0; q < Op::sums; ++q) {
+    constexpr int sums = Op::norms + Op::dots;
+    for (int q = 0; q < sums; ++q) {
         ThreadSuperaccumulator sum = digits.thread_sum();
-        ExactStepSum sink{sum, q};
+        ExactStepSum sink{sum, q < Op::norms ? q : -1};
         for (std::int64_t i = blockIdx.x * std::int64_t{warp_size} + thread; i < packs; i += blocks * warp_size)
             operation.template visit<false>(on, i, sink);
         const ThreadSuperaccumulator block_sum = digits.collected(sum);
@@ -619,8 +637,8 @@ __global__ void __launch_bounds__(warp_size) step_rest(StepMemory<typename Op::V
         __syncwarp();
     }
     if (!warp_comes_last(on.arrived + 1, gridDim.x)) return;
-    double value[Op::sums];
-    for (int q = 0; q < Op::sums; ++q) {
+    StepValues values;
+    for (int q = 0; q < sums; ++q) {
         const ExactPart* parts = on.exact_parts + q * blocks;
         double special = 0;
         for (std::int64_t i = thread; i < blocks; i += warp_size) special = add_rn(special, __ldcg(&parts[i].special));
@@ -628,17 +646,21 @@ __global__ void __launch_bounds__(warp_size) step_rest(StepMemory<typename Op::V
             special = add_rn(special, __shfl_xor_sync(0xFFFFFFFFu, special, mask));
         digits.set_first([&](int k) {
             std::int64_t total = 0;
+#pragma unroll 16
             for (std::int64_t i = 0; i < blocks; ++i) total += __ldcg(reinterpret_cast<const long long*>(&parts[i].digit[k]));
             return total;
         });
         if (thread == 0) {
             const ThreadSuperaccumulator all(StridedDigits<warp_size>{digits.digit}, special);
-            value[q] = (Op::norms >> q & 1) != 0 ? all.template sqrt_result<T>() : all.template result<T>();
+            if (q < Op::norms)
+                values.norm[q] = all.template sqrt_result<T>();
+            else
+                values.dot = all.template result<T>();
         }
         __syncwarp();
     }
     if (thread != 0) return;
-    Op::take(on, value);
+    Op::take(on, values);
     end_loop_outside_stages(on, on.state->stage);
 }
 
