@@ -114,7 +114,8 @@ private:
                    keys_[end].level == keys_[i].level && log2_width(keys_[end].length) == log2 &&
                    keys_[end].length <= options_.entries_a_segment)
                 ++end;
-            const auto depth = static_cast<std::int32_t>((keys_[end - 1].length + (1 << log2) - 1) >> log2);
+            const std::int32_t early = keys_[end - 1].length - (log2 > 0 ? late_entries : 0);
+            const std::int32_t depth = std::max(log2 > 0 ? 1 : 0, (early + (1 << log2) - 1) >> log2);
             push_chunk(place, depth, static_cast<int>(end - i), log2, 0, 0, 0);
             i = end;
         }
@@ -137,25 +138,29 @@ private:
                     std::int32_t segments, std::int32_t segment) {
         made_.chunks.push_back({entries_, place, depth, static_cast<std::int16_t>(rows), static_cast<std::int16_t>(log2),
                                 first_segment, segments, segment});
-        entries_ += std::int64_t{depth} * made_.chunks.back().lanes();
+        entries_ = made_.chunks.back().end();
     }
 
     void copy_entries() {
         place_.resize(static_cast<std::size_t>(a_.rows));
         for (std::size_t place = 0; place < made_.rows.size(); ++place)
             place_[made_.rows[place]] = static_cast<std::int32_t>(place);
-        made_.columns.assign(static_cast<std::size_t>(entries_), no_column);
+        made_.columns.resize(static_cast<std::size_t>(entries_));
         made_.values.assign(static_cast<std::size_t>(entries_), T(0));
         if (has_pivots_) {
             made_.pivots.resize(made_.rows.size());
             for (std::size_t place = 0; place < made_.rows.size(); ++place) made_.pivots[place] = pivot(made_.rows[place]);
         }
         for (const TriangleItem& item : made_.items)
-            for (std::int32_t c = item.first_chunk; c < item.last_chunk; ++c)
-                for (std::int32_t i = 0; i < made_.chunks[c].rows; ++i) copy_row(item, made_.chunks[c], i);
+            for (std::int32_t c = item.first_chunk; c < item.last_chunk; ++c) copy_chunk(item, made_.chunks[c]);
     }
 
     T pivot(std::int32_t row) const { return a_.values[is_lower_ ? a_.row_offsets[row + 1] - 1 : a_.row_offsets[row]]; }
+
+    void copy_chunk(const TriangleItem& item, const TriangleChunk& chunk) {
+        std::fill(made_.columns.begin() + chunk.first_entry, made_.columns.begin() + chunk.end(), item.places);
+        for (std::int32_t i = 0; i < chunk.rows; ++i) copy_row(item, chunk, i);
+    }
 
     /// Entries come in the order in which their elements of x are likely to be known.
     void copy_row(const TriangleItem& item, const TriangleChunk& chunk, std::int32_t row_in_chunk) {
@@ -163,14 +168,19 @@ private:
         const std::int64_t before = chunk.segments == 0 ? 0 : chunk.segment * options_.entries_a_segment;
         const std::int64_t count =
             chunk.segments == 0 ? length(row) : std::min(length(row) - before, options_.entries_a_segment);
+        const std::int64_t early = count - chunk.late();
         const std::int64_t width = std::int64_t{1} << chunk.log2_width;
         for (std::int64_t k = 0; k < count; ++k) {
-            const std::int64_t from = first_entry(row) + (is_lower_ ? before + k : length(row) - 1 - before - k);
-            const std::int64_t to = chunk.first_entry + k / width * chunk.lanes() + row_in_chunk * width + k % width;
-            const std::int32_t place = place_[a_.column_indices[from]];
-            made_.columns[to] = place >= item.first_place ? place - item.first_place : ~place;
-            made_.values[to] = -a_.values[from];
+            const std::int64_t to = k < early ? chunk.first_entry + k / width * chunk.lanes() + row_in_chunk * width + k % width
+                                              : chunk.first_late() + (k - early) * chunk.rows + row_in_chunk;
+            copy_entry(item, first_entry(row) + (is_lower_ ? before + k : length(row) - 1 - before - k), to);
         }
+    }
+
+    void copy_entry(const TriangleItem& item, std::int64_t from, std::int64_t to) {
+        const std::int32_t place = place_[a_.column_indices[from]];
+        made_.columns[to] = place >= item.first_place ? place - item.first_place : ~place;
+        made_.values[to] = -a_.values[from];
     }
 
     CsrView<T> a_;

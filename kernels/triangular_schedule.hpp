@@ -10,13 +10,16 @@
 #include "solver/triangular_solve.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace solver::cuda {
 
+/// Of rows that have several lanes, so many entries are left for the row's first lane to add when it has the sum of all others:
+/// merging lanes takes long, and these are the entries whose elements are known last.
+inline constexpr int late_entries = 4;
+
 /// Rows of one level side by side, `1 << log2_width` lanes each; or a segment of one long row. Lane l's e-th entry is at
-/// first_entry + e * lanes() + l.
+/// first_entry + e * lanes() + l, row i's e-th late one at first_late() + e * rows + i.
 struct TriangleChunk {
     std::int64_t first_entry;
     std::int32_t first_place;  ///< of its rows, in the order of all items
@@ -28,6 +31,9 @@ struct TriangleChunk {
     std::int32_t segment;        ///< which of these this one is
 
     constexpr int lanes() const { return rows << log2_width; }
+    constexpr int late() const { return log2_width > 0 && segments == 0 ? late_entries : 0; }
+    constexpr std::int64_t first_late() const { return first_entry + std::int64_t{depth} * lanes(); }
+    constexpr std::int64_t end() const { return first_late() + late() * rows; }
 };
 
 struct TriangleItem {
@@ -42,12 +48,9 @@ struct TriangleScheduleOptions {
     bool by_levels = false;                  ///< items of the order of levels, else of the natural order
     std::int64_t rows_an_item = 2048;        ///< at most
     std::int64_t entries_an_item = 1 << 16;  ///< at most, if it has more than one row
-    std::int64_t entries_a_lane = 8;         ///< at most, where a row has not a whole warp
+    std::int64_t entries_a_lane = 4;         ///< at most, where a row has not a whole warp
     std::int64_t entries_a_segment = 1024;   ///< longer rows are split
 };
-
-/// A column that is the place of a row in the same item, counted from its first one, or ~place in the order of all.
-inline constexpr std::int32_t no_column = std::numeric_limits<std::int32_t>::min();  ///< fills up
 
 template <class T>
 struct TriangleSchedule {
@@ -55,8 +58,10 @@ struct TriangleSchedule {
     std::vector<TriangleChunk> chunks;
     std::vector<std::int32_t> rows;  ///< which row is at a place
     std::vector<T> pivots;           ///< of each place; none where the diagonal is 1
+    /// The place of a row of the same item, counted from its first one, or ~place in the order of all. Where entries fill up,
+    /// the item's number of places.
     std::vector<std::int32_t> columns;
-    std::vector<T> values;  ///< beside the diagonal, with the opposite sign
+    std::vector<T> values;  ///< beside the diagonal, with the opposite sign; 0 where they fill up
     std::int32_t segments = 0;
     std::int32_t largest_item = 0;  ///< in places
 };

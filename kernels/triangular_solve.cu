@@ -63,7 +63,7 @@ struct TriangularSolvePlan<T>::Analysis {
                arrived.data(),
                ticket.data()},
           threads(triangular_threads),
-          shared_bytes(static_cast<std::size_t>(schedule.largest_item) * sizeof(T)) {
+          shared_bytes((static_cast<std::size_t>(schedule.largest_item) + 1) * sizeof(T)) {
         const CurrentDevice current(device);
         arrived.fill_with_zeros();
         ticket.fill_with_zeros();

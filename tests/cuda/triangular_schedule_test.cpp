@@ -46,13 +46,15 @@ std::vector<double> walked(const cuda::TriangleSchedule<double>& schedule, const
             std::vector<double> found;
             for (std::int32_t i = 0; i < chunk.rows; ++i) {
                 double sum = 0;
-                for (std::int32_t e = 0; e < chunk.depth; ++e)
-                    for (std::int32_t lane = 0; lane < 1 << chunk.log2_width; ++lane) {
-                        const std::int64_t k = chunk.first_entry + e * chunk.lanes() + (i << chunk.log2_width) + lane;
-                        const std::int32_t column = schedule.columns[k];
-                        if (column == cuda::no_column) continue;
+                const auto add = [&](std::int64_t k) {
+                    const std::int32_t column = schedule.columns[k];
+                    if (column != item.places)
                         sum += schedule.values[k] * by_place[column >= 0 ? item.first_place + column : ~column];
-                    }
+                };
+                for (std::int32_t e = 0; e < chunk.depth; ++e)
+                    for (std::int32_t lane = 0; lane < 1 << chunk.log2_width; ++lane)
+                        add(chunk.first_entry + e * chunk.lanes() + (i << chunk.log2_width) + lane);
+                for (std::int32_t e = 0; e < chunk.late(); ++e) add(chunk.first_late() + e * chunk.rows + i);
                 found.push_back(sum);
             }
             if (chunk.segments > 0) long_row = (chunk.segment == 0 ? 0 : long_row) + found[0];

@@ -132,6 +132,22 @@ IluFactors<T> factors_of(const std::string& kind, const CsrMatrix<double>& a) {
 }
 
 template <class T>
+IluFactors<T> chain(std::int64_t rows) {
+    IluFactors<T> factors;
+    factors.lower.rows = factors.lower.columns = factors.upper.rows = factors.upper.columns = rows;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        if (i > 0) factors.lower.column_indices.push_back(static_cast<std::int32_t>(i - 1));
+        factors.lower.row_offsets.push_back(i);
+        for (std::int64_t j = i; j < std::min(i + 2, rows); ++j)
+            factors.upper.column_indices.push_back(static_cast<std::int32_t>(j));
+        factors.upper.row_offsets.push_back(std::ssize(factors.upper.column_indices));
+    }
+    factors.lower.values.assign(factors.lower.column_indices.size(), T(0.5));
+    factors.upper.values.assign(factors.upper.column_indices.size(), T(1.5));
+    return factors;
+}
+
+template <class T>
 void bench_factors(cudaStream_t stream, const std::string& name, const IluFactors<T>& factors) {
     bench<T>(stream, name, factors.lower, Triangle::lower, Diagonal::unit);
     bench<T>(stream, name, factors.upper, Triangle::upper, Diagonal::stored);
@@ -144,6 +160,10 @@ void run(const std::vector<std::string>& inputs) {
     for (const std::string& input : inputs) {
         const std::string kind = input.substr(0, input.find(':'));
         const std::string name = input.substr(input.find(':') + 1);
+        if (kind == "chain") {
+            bench_factors(stream, input, chain<double>(std::stoll(name)));
+            continue;
+        }
         const auto generator = matrices::find_generator(name);
         const CsrMatrix<double> a = generator ? generator->make() : read_csr<double>(name);
         bench_factors(stream, input, factors_of<double>(kind, a));
