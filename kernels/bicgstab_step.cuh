@@ -425,10 +425,6 @@ struct StepAccumulatorsOf
 template <>
 struct StepAccumulatorsOf<double, Accuracy::exact>
     : std::type_identity<StepAccumulators<FilteredTriple<double>, FilteredPair<double>>> {};
-template <>
-inline constexpr bool is_filter<FilteredPair<double>> = true;
-template <>
-inline constexpr bool wants_exact_products<FilteredPair<double>> = true;
 
 template <class A, int count>
 struct SumsOfAKind {

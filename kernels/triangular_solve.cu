@@ -70,7 +70,7 @@ struct TriangularSolvePlan<T>::Analysis {
         if (solved.size() > 0)  // unsolved
             check(cudaMemsetAsync(solved.data(), 0xFF, static_cast<std::size_t>(solved.bytes()), nullptr), "cudaMemsetAsync");
         for (const Accuracy accuracy : all_accuracies)
-            with_accumulator<T>(accuracy, [&](auto accumulator) {
+            with_accumulator<T, TriangleAccumulatorOf>(accuracy, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 static_assert(sizeof(RowSum<A>) <= largest_partial);
                 check(cudaFuncSetAttribute(solve_triangle<A, T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -98,7 +98,7 @@ template <class T>
 void TriangularSolvePlan<T>::solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->device);
     if (analysis_->view.items == 0) return;
-    with_accumulator<T>(accuracy, [&](auto accumulator) {
+    with_accumulator<T, TriangleAccumulatorOf>(accuracy, [&](auto accumulator) {
         using A = typename decltype(accumulator)::type;
         solve_triangle<A, T>
             <<<analysis_->view.items, analysis_->threads, analysis_->shared_bytes, stream>>>(analysis_->view, b, x, gate);

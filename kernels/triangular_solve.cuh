@@ -20,6 +20,12 @@ namespace solver::cuda {
 inline constexpr int triangular_threads = 512;  ///< at most
 inline constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
+/// The accumulator of a row. In exact a pair, which is done soonest when the last element arrives.
+template <class T, Accuracy accuracy>
+struct TriangleAccumulatorOf : AccumulatorOf<T, accuracy> {};
+template <>
+struct TriangleAccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredPair<double>> {};
+
 template <class T>
 struct TriangleView {
     std::int32_t places;
@@ -216,13 +222,10 @@ __device__ __forceinline__ void add_solved(RowSum<A>& sum, const ItemInWork<T>& 
     }
 }
 
-/// b - sum of a row, rounded, by the superaccumulator. Where the row is long, `chunk` is its first segment.
-template <class T>
-__device__ __noinline__ T round_exactly(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* chunk,
-                                        int row_in_chunk, T b, std::int64_t* digit) {
-    for (int k = 0; k < superaccumulator_digits; ++k) digit[k] = 0;
-    BasicSuperaccumulator<StridedDigits<1>> sum(StridedDigits<1>{digit});
-    sum.add(b);
+/// Adds the products of one row of a chunk; where the row is long, `chunk` is its first segment.
+template <class A, class T>
+__device__ __forceinline__ void add_row(A& sum, const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* chunk,
+                                        int row_in_chunk) {
     const auto add = [&](std::int64_t k) { sum.add_product(a.value[k], work.element(a.column[k])); };
     const int segments = max(1, chunk->segments);
     for (int segment = 0; segment < segments; ++segment, ++chunk) {
@@ -232,18 +235,40 @@ __device__ __noinline__ T round_exactly(const TriangleView<T>& a, const ItemInWo
                 add(chunk->first_entry + std::int64_t{e} * chunk->lanes() + row_in_chunk * width + lane);
         for (int e = 0; e < chunk->late(); ++e) add(chunk->first_late() + e * chunk->rows + row_in_chunk);
     }
+}
+
+/// b - sum of a row, rounded, by the superaccumulator.
+template <class T>
+__device__ __noinline__ T round_exactly(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* chunk,
+                                        int row_in_chunk, T b, std::int64_t* digit) {
+    for (int k = 0; k < superaccumulator_digits; ++k) digit[k] = 0;
+    BasicSuperaccumulator<StridedDigits<1>> sum(StridedDigits<1>{digit});
+    sum.add(b);
+    add_row(sum, a, work, chunk, row_in_chunk);
     return sum.template result<T>();
+}
+
+/// The same by three terms, or false: what a pair leaves open are mostly ties and zeros, which these decide.
+__device__ __noinline__ inline bool try_three_terms(const TriangleView<double>& a, const ItemInWork<double>& work,
+                                                    const TriangleChunk* chunk, int row_in_chunk, double b, std::int64_t length,
+                                                    double& result) {
+    RowSum<FilteredTriple<double>> sum;
+    sum.sum.add(b);
+    add_row(sum, a, work, chunk, row_in_chunk);
+    return sum.sum.try_result(result, sum.inexact == 0 ? 0.0 : affine_underflow(1.0, length));
+}
+__device__ inline bool try_three_terms(const TriangleView<float>&, const ItemInWork<float>&, const TriangleChunk*, int, float,
+                                       std::int64_t, float&) {
+    return false;
 }
 
 /// Rounds the sum of a row of `length` products, or returns false.
 template <class A, class T>
 __device__ __forceinline__ bool try_round(const RowSum<A>& sum, T& result, std::int64_t length) {
-    if constexpr (wants_exact_products<A>) {
-        const T underflow = sum.inexact == 0 ? T(0) : affine_underflow<T>(T(1), length);
-        return sum.sum.try_quickly(result, underflow) || sum.sum.try_result(result, underflow);
-    } else {
+    if constexpr (wants_exact_products<A>)
+        return sum.sum.try_result(result, sum.inexact == 0 ? T(0) : affine_underflow<T>(T(1), length));
+    else
         return sum.sum.try_result(result);
-    }
 }
 
 /// The sum of a long row in the warp that comes last, where `sum` is of one segment: true there.
@@ -306,16 +331,17 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
     T result{};
     if constexpr (is_filter<A>) {
         const std::int64_t length = (std::int64_t{chunk.depth} << chunk.log2_width) * max(1, chunk.segments) + chunk.late();
-        const bool proven = try_round(sum, result, length);
-        unsigned open = __ballot_sync(all_lanes, is_first && !proven);
-        if (open != 0) {
-            last_resort.take();
-            for (; open != 0; open &= open - 1) {
-                if (mine.lane() == __ffs(static_cast<int>(open)) - 1)
+        bool proven = try_round(sum, result, length) || !is_first;
+        if (!__all_sync(all_lanes, proven)) {
+            if (!proven) proven = try_three_terms(a, work, at - chunk.segment, mine.row_in_chunk(), mine.b, length, result);
+            const unsigned open = __ballot_sync(all_lanes, !proven);
+            if (open != 0) last_resort.take();
+            for (unsigned left = open; left != 0; left &= left - 1) {
+                if (mine.lane() == __ffs(static_cast<int>(left)) - 1)
                     result = round_exactly(a, work, at - chunk.segment, mine.row_in_chunk(), mine.b, last_resort.digit);
                 __syncwarp();
             }
-            last_resort.give_back();
+            if (open != 0) last_resort.give_back();
         }
     } else {
         result = sum.sum.result();

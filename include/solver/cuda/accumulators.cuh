@@ -30,6 +30,8 @@ struct AccumulatorOf<float, Accuracy::exact> : std::type_identity<FilteredFloat>
 template <class A>
 inline constexpr bool is_filter = false;
 template <class T>
+inline constexpr bool is_filter<FilteredPair<T>> = true;
+template <class T>
 inline constexpr bool is_filter<FilteredTriple<T>> = true;
 template <>
 inline constexpr bool is_filter<FilteredFloat> = true;

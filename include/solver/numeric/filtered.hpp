@@ -202,25 +202,6 @@ public:
         return try_beside_tie(r, w_low, w_high, result);
     }
 
-    /// try_result for callers that wait: eight dependent operations, but false for zeros, ties and what comes near to them.
-    ///
-    /// t = RN(c + d), so exact = s + t + w + w0 with |w| <= u|t| and |w0| <= (h + 4) u m + N, where h <= 1024. RN(t -+ b) loses
-    /// at most u|t| + u b; b = 3u|t| + 2 (1028 u m + N) + the least normal number leaves more than |w + w0| of its b, underflow
-    /// included. Rounding is monotone.
-    SOLVER_HD bool try_quickly(T& result, T underflow = T(0)) const noexcept {
-        constexpr std::int32_t most_additions = 1024, most_merges = 64;  // (2 L + 3)(h + 4) u <= 1
-        if (path_.additions > most_additions || path_.merges > most_merges) return false;
-        constexpr T factor = static_cast<T>(2 * (most_additions + 4)) * unit_roundoff<T>;
-        const T lost = fma_rn(factor, m_, add_rn(2 * underflow, std::numeric_limits<T>::min()));
-        const T t = add_rn(c_, d_);
-        const T bound = fma_rn(3 * unit_roundoff<T>, magnitude(t), lost);
-        const T low = add_rn(s_, add_rn(t, -bound));
-        const T high = add_rn(s_, add_rn(t, bound));
-        if (!(low == high) || !is_finite(low)) return false;
-        result = canonical(low);
-        return true;
-    }
-
     /// Gives RN(sqrt(exact sum)) and returns true, or returns false; `underflow` is N. With r, v and w as above,
     /// exact = r + v + w + w0, |w0| <= b.
     SOLVER_HD bool try_sqrt(T& result, T underflow = T(0)) const noexcept {
