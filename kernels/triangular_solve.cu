@@ -10,12 +10,31 @@ namespace {
 
 constexpr std::int64_t largest_partial = 64;  // bytes of a RowSum
 
+int shared_memory_of_a_block(int device) {
+    int bytes = 0;
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
+    return bytes;
+}
+
+/// The same for all plans, since it is a property of the kernel and not of a launch.
+template <class Kernel>
+void allow_all_shared_memory(Kernel kernel, int device) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes", "a triangular solve");
+    const int bytes = shared_memory_of_a_block(device) - static_cast<int>(attributes.sharedSizeBytes);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute",
+          "a triangular solve");
+}
+
 /// An item for each multiprocessor, as long as its elements fit into shared memory: few long items wait for one another less
 /// than many short ones, and share the work well enough.
-TriangleScheduleOptions options_for(const DeviceDescription& device, std::int64_t rows) {
+template <class T>
+TriangleScheduleOptions options_for(int device, std::int64_t rows) {
     constexpr std::int64_t fewest = 256, most = 8192;
+    constexpr int other_shared_memory = 2048;
+    const std::int64_t room = (shared_memory_of_a_block(device) - other_shared_memory) / static_cast<int>(sizeof(T));
     TriangleScheduleOptions o;
-    o.rows_an_item = std::clamp(rows / device.multiprocessors + 1, fewest, most);
+    o.rows_an_item = std::clamp(rows / describe(device).multiprocessors + 1, fewest, std::min(most, room));
     return o;
 }
 
@@ -73,9 +92,7 @@ struct TriangularSolvePlan<T>::Analysis {
             with_accumulator<T, TriangleAccumulatorOf>(accuracy, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 static_assert(sizeof(RowSum<A>) <= largest_partial);
-                check(cudaFuncSetAttribute(solve_triangle<A, T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(shared_bytes)),
-                      "cudaFuncSetAttribute", "a triangular solve");
+                allow_all_shared_memory(solve_triangle<A, T>, device);
             });
         synchronize(device, nullptr);
     }
@@ -83,7 +100,7 @@ struct TriangularSolvePlan<T>::Analysis {
 
 template <class T>
 TriangularSolvePlan<T>::TriangularSolvePlan(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal) {
-    const TriangleScheduleOptions options = options_for(describe(device), a.rows);
+    const TriangleScheduleOptions options = options_for<T>(device, a.rows);
     analysis_ = std::make_unique<Analysis>(device, schedule_triangle(a, triangle, diagonal, options));
 }
 

@@ -308,14 +308,16 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
     for (int left = chunk.depth; left > 0; left -= triangular_unroll) {
         columns += step;
         values += step;
+        const bool is_last = left <= triangular_unroll;
         LaneEntries<T> next;
-        if (left > triangular_unroll)
+        if (!is_last)
             next.load(columns, values, chunk.lanes(), mine.has_entries() ? left - triangular_unroll : 0, work.places);
         else if (chunk.late() > 0)
             next.load(a.column + chunk.first_late() + mine.row_in_chunk(), a.value + chunk.first_late() + mine.row_in_chunk(),
                       chunk.rows, is_first ? late_entries : 0, work.places);
         add_solved(sum, work, entries, min(left, triangular_unroll));
-        if (left > triangular_unroll || chunk.log2_width > 0) entries = next;
+        if (is_last && chunk.log2_width == 0) break;  // in the usual case nothing else stands between the sum and its rounding
+        entries = next;
     }
     if (chunk.log2_width > 0) {
         sum = merge_lanes(sum, 1 << chunk.log2_width);

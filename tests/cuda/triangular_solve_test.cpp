@@ -196,6 +196,22 @@ TYPED_TEST(CudaTriangularSolve, DoesNotHangOnTheNanThatMarksWhatIsNotSolved) {
     expect_bits_of_cpu<T>(csr, Triangle::lower, Diagonal::stored, b);
 }
 
+TYPED_TEST(CudaTriangularSolve, OfPlansOfDifferentSizesSolvesWithEach) {
+    using T = TypeParam;
+    Random random(19);
+    const TriangularRows<T> rows[] = {wide_rows<T>(random, 1'500'000, 700'000, 2), random_rows<T>(random, 100, 5)};
+    const CsrMatrix<T> matrices[] = {rows[0].csr(Diagonal::stored), rows[1].csr(Diagonal::stored)};
+    const std::vector<T> b[] = {random_vector<T>(random, rows[0].size()), random_vector<T>(random, rows[1].size())};
+    const cuda::TriangularSolvePlan<T> plans[] = {{0, matrices[0], Triangle::lower, Diagonal::stored},
+                                                  {0, matrices[1], Triangle::lower, Diagonal::stored}};
+    for (const int i : {0, 1, 0}) {
+        std::vector<T> right(b[i].size());
+        TriangularSolvePlan<T>(matrices[i], Triangle::lower, Diagonal::stored, Device::cpu())
+            .solve(b[i], right, Accuracy::exact);
+        EXPECT_EQ(testing::differences<T>(solved<T>(plans[i], b[i], Accuracy::exact), right), "");
+    }
+}
+
 TYPED_TEST(CudaTriangularSolve, DoesNothingWhereItsGateIsClosed) {
     using T = TypeParam;
     Random random(17);
