@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstring>
+#include <array>
+#include <chrono>
+#include <map>
 #include <optional>
 
 namespace solver::bench {
@@ -21,25 +23,45 @@ constexpr PreconditionerKind all_preconditioners[] = {PreconditionerKind::none, 
                                                       PreconditionerKind::ilu0, PreconditionerKind::isai,
                                                       PreconditionerKind::ilut, PreconditionerKind::klu};
 
-/// Everything that one computation gives, as bytes to compare.
+/// Everything that one computation gives, part by part, as bytes to compare.
 class Record {
 public:
     template <class T>
-    void add(std::span<const T> values) {
+    void add(const std::string& part, std::span<const T> values) {
         static_assert(std::is_trivially_copyable_v<T>);
-        const auto* const first = reinterpret_cast<const char*>(values.data());
-        bytes.append(first, values.size_bytes());
+        parts_[part].append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
     }
     template <class T>
-    void add(T value) {
-        add(std::span<const T>(&value, 1));
+    void add(const std::string& part, T value) {
+        add(part, std::span<const T>(&value, 1));
     }
 
-    std::string bytes{};
-    std::string remark{};  ///< "27" iterations, "refused"; compared, too
+    /// The names of the parts that differ.
+    std::vector<std::string> differences(const Record& other) const {
+        std::vector<std::string> names;
+        for (const auto& [name, bytes] : parts_)
+            if (const auto found = other.parts_.find(name); found == other.parts_.end() || found->second != bytes)
+                names.push_back(name);
+        for (const auto& [name, bytes] : other.parts_)
+            if (parts_.find(name) == parts_.end()) names.push_back(name);
+        return names;
+    }
 
-    bool operator==(const Record&) const = default;
+    std::string remark{};  ///< "27" iterations, "refused"
+    double seconds = 0;
+
+private:
+    std::map<std::string, std::string> parts_;
 };
+
+/// What `compute` records, and how long it takes.
+template <class Compute>
+Record timed(const Compute& compute) {
+    const auto start = std::chrono::steady_clock::now();
+    Record record = compute();
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return record;
+}
 
 template <class T>
 std::vector<T> random_vector(std::int64_t n, std::uint64_t seed, T scale) {
@@ -60,11 +82,11 @@ public:
         const std::vector<T> x_low = random_vector<T>(a_.columns, 2, std::numeric_limits<T>::epsilon() / 4);
         std::vector<T> y = ones_times_a();
         Record record;
-        record.add(std::span<const T>(y));
+        record.add("product", std::span<const T>(y));
         plan_.residual(y, x, x_low, y, Accuracy::exact);
-        record.add(std::span<const T>(y));
+        record.add("residual", std::span<const T>(y));
         plan_.multiply(T(0.7), x, T(-1.3), y, Accuracy::exact);
-        record.add(std::span<const T>(y));
+        record.add("alpha beta", std::span<const T>(y));
         return record;
     }
 
@@ -74,11 +96,11 @@ public:
         const std::vector<T> y = random_vector<T>(a_.rows, 3, 1);
         Record record;
         for (const std::span<const T> values : {std::span<const T>(x), std::span<const T>(y), a_.values}) {
-            record.add(sum(values, Accuracy::exact, device_));
-            record.add(norm2(values, Accuracy::exact, device_));
+            record.add("sum", sum(values, Accuracy::exact, device_));
+            record.add("norm2", norm2(values, Accuracy::exact, device_));
         }
-        record.add(dot(std::span<const T>(x), std::span<const T>(y), Accuracy::exact, device_));
-        record.add(dot(a_.values, a_.values, Accuracy::exact, device_));
+        record.add("dot", dot(std::span<const T>(x), std::span<const T>(y), Accuracy::exact, device_));
+        record.add("dot", dot(a_.values, a_.values, Accuracy::exact, device_));
         return record;
     }
 
@@ -89,19 +111,24 @@ public:
         const SolveResult result = bicgstab<T>(
             plan_, *m, b, x, {},
             {.accuracy = Accuracy::exact, .tolerance = 1e-10, .max_iterations = max_iterations, .keep_history = true});
-        Record record{.remark = std::to_string(result.iterations)};
-        record.add(m->factor_hash());
-        record.add(std::span<const T>(x));
-        record.add(result.status);
-        record.add(result.relative_residual);
+        Record record;
+        record.remark = std::to_string(result.iterations);
+        record.add("factors", m->factor_hash());
+        record.add("solution", std::span<const T>(x));
+        record.add("status", result.status);
+        record.add("residual", result.relative_residual);
+        record.add("iterations", result.iterations);
         for (const Iteration& step : result.history) {
-            record.add(step.recursive_residual);
-            record.add(step.true_residual);
-            record.add(step.replaced);
+            record.add("history", step.recursive_residual);
+            record.add("true residuals", step.true_residual);
+            record.add("replacements", step.replaced);
         }
         return record;
     } catch (const Error& refusal) {
-        return Record{.bytes = refusal.what(), .remark = "refused"};
+        Record record;
+        record.remark = "refused";
+        record.add("refusal", std::span<const char>(std::string_view(refusal.what())));
+        return record;
     }
 
 private:
@@ -141,10 +168,18 @@ public:
         const Trial<T> first(a, first_), second(a, second_);
         fmt::print("  {:<26} {:>9} {:>11} {:<6}", name, a.rows, a.nonzeros(), precision_name<T>);
         csv_ += fmt::format("\n{},{},{},{}", name, a.rows, a.nonzeros(), precision_name<T>);
-        show(8, first.products(), second.products());
-        show(8, first.reductions(), second.reductions());
+        seconds_ = {};
+        differences_.clear();
+        show(
+            "products", 8, [&](const Trial<T>& trial) { return trial.products(); }, first, second);
+        show(
+            "dots", 8, [&](const Trial<T>& trial) { return trial.reductions(); }, first, second);
         for (const PreconditionerKind kind : kinds_)
-            show(9, first.solve(kind, options_.max_iterations), second.solve(kind, options_.max_iterations));
+            show(
+                std::string(to_string(kind)), 9,
+                [&](const Trial<T>& trial) { return trial.solve(kind, options_.max_iterations); }, first, second);
+        fmt::print("  {:.2f} s, {:.2f} s", seconds_[0], seconds_[1]);
+        for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");
         std::fflush(stdout);
     }
@@ -162,11 +197,20 @@ private:
         return fmt::format("the processor, {} thread{}", device.threads(), device.threads() == 1 ? "" : "s");
     }
 
-    void show(int width, const Record& first, const Record& second) {
-        const bool same = first == second;
-        ++(same ? equal_ : different_);
-        std::string text = first.remark;
-        if (!same || text != "refused") text += same ? (text.empty() ? "=" : " =") : " DIFFERS";
+    template <class T, class Compute>
+    void show(const std::string& what, int width, const Compute& compute, const Trial<T>& first, const Trial<T>& second) {
+        const Record here = timed([&] { return compute(first); });
+        const Record there = timed([&] { return compute(second); });
+        seconds_[0] += here.seconds;
+        seconds_[1] += there.seconds;
+        const std::vector<std::string> differences = here.differences(there);
+        if (!differences.empty()) differences_.push_back(fmt::format("{}: {}", what, fmt::join(differences, ", ")));
+        ++(differences.empty() ? equal_ : different_);
+        std::string text = here.remark;
+        if (!differences.empty())
+            text += text.empty() ? "DIFFERS" : " DIFFERS";
+        else if (text != "refused")
+            text += text.empty() ? "=" : " =";
         fmt::print(" {:>{}}", text, width);
         csv_ += ',' + csv_field(text);
     }
@@ -175,6 +219,8 @@ private:
     Device first_, second_;
     std::vector<PreconditionerKind> kinds_;
     std::string csv_;
+    std::array<double, 2> seconds_{};       ///< of the matrix, on both devices
+    std::vector<std::string> differences_;  ///< of the matrix
     int equal_ = 0, different_ = 0;
 };
 
