@@ -207,6 +207,7 @@ private:
         if (!differences.empty()) differences_.push_back(fmt::format("{}: {}", what, fmt::join(differences, ", ")));
         ++(differences.empty() ? equal_ : different_);
         std::string text = here.remark;
+        if (there.remark != text) text += '/' + there.remark;
         if (!differences.empty())
             text += text.empty() ? "DIFFERS" : " DIFFERS";
         else if (text != "refused")
