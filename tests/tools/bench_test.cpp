@@ -2,6 +2,7 @@
 
 #include "child_process.hpp"
 #include "inputs.hpp"
+#include "solver/cuda.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "support/temporary_folder.hpp"
@@ -153,6 +154,25 @@ TEST_F(SolverBench, ComparesSolvesByTheTimeOfAnIteration) {
         EXPECT_LE(entry["relative_residual"], 1e-6);
         EXPECT_THAT(entry["remark"].get<std::string>(), HasSubstr(" iterations, converged"));
     }
+}
+
+TEST_F(SolverBench, ComparesWithThePeersOfACudaDevice) {
+    if (solver::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    const auto competitors_of = [&](const std::string& arguments) {
+        const Finished finished = run(arguments + " --device cuda --repetitions 1 --json r.json");
+        EXPECT_EQ(finished.status, 0) << finished.err;
+        const json result = json::parse(read("r.json"));
+        EXPECT_TRUE(result["verified"]);
+        EXPECT_THAT(result["machine"]["peer"].get<std::string>(), HasSubstr("cuSPARSE "));
+        return competitors(result);
+    };
+    EXPECT_THAT(competitors_of("spmv --matrix A.mtx --x random"),
+                ElementsAre("fast", "compensated", "exact", "cusparse alg1", "cusparse alg2", "make the plan"));
+    EXPECT_THAT(competitors_of("dot --size 5000 --input random"), ElementsAre("fast", "compensated", "exact", "cublas"));
+    EXPECT_THAT(competitors_of("sum --size 5000 --input random"), ElementsAre("fast", "compensated", "exact", "cub"));
+    EXPECT_THAT(competitors_of("norm2 --size 5000 --input random"), ElementsAre("fast", "compensated", "exact", "cublas"));
+    EXPECT_THAT(competitors_of("solve --matrix poisson2d_20"),
+                ElementsAre("fast", "compensated", "exact", "textbook alg1", "textbook alg2"));
 }
 
 TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
