@@ -144,6 +144,15 @@ TEST_F(SolverBench, ComparesDotProductsSumsAndNorms) {
     }
 }
 
+TEST_F(SolverBench, ComparesTriangularSolvesWithFactors) {
+    const json result = report("triangular --matrix poisson2d_10 --preconditioner ilu0 --preconditioner klu --precision both");
+    expect_plausible(result);
+    ASSERT_EQ(result["cases"].size(), 2 * 2 * 2 * 3);
+    EXPECT_EQ(result["cases"][0]["factor"], "L of ilu0");
+    EXPECT_EQ(result["cases"][3]["factor"], "U of ilu0");
+    expect_refusal("triangular --matrix poisson2d_10 --preconditioner jacobi --device cpu", "ilu0, ilut or klu");
+}
+
 TEST_F(SolverBench, ComparesSolvesByTheTimeOfAnIteration) {
     const json result = report("solve --matrix A.mtx --matrix poisson2d_random_10 --precision both --tolerance 1e-6");
     EXPECT_TRUE(result["verified"]);
@@ -291,8 +300,9 @@ TEST_F(SolverBench, RobustnessCountsWhatTakesTooLongAndGoesOn) {
 }
 
 TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
-    expect_refusal("", "spmv, dot, sum, norm2, solve, bits, read or robustness");
-    expect_refusal("gemm", "there is no benchmark 'gemm'; choose spmv, dot, sum, norm2, solve, bits, read or robustness");
+    expect_refusal("", "spmv, dot, sum, norm2, triangular, solve, bits, read or robustness");
+    expect_refusal("gemm",
+                   "there is no benchmark 'gemm'; choose spmv, dot, sum, norm2, triangular, solve, bits, read or robustness");
     expect_refusal("dot --matrix A.mtx", "--matrix");
     expect_refusal("dot 100", "belongs to an option");
     expect_refusal("dot --size 0", "--size 0: expected a number from 1");

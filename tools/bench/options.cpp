@@ -41,12 +41,15 @@ constexpr std::array commands{
     Command{Subject::sum, "sum", "sum of x, beside Eigen's sum", about_parts, "x: n s bytes, s = 8 (double) or 4 (single)"},
     Command{Subject::norm2, "norm2", "the 2-norm of x, beside Eigen's square root of squaredNorm", about_parts,
             "x: n s bytes, s = 8 (double) or 4 (single)"},
+    Command{Subject::triangular, "triangular", "x = L^-1 b and x = U^-1 b with incomplete or complete factors of a matrix",
+            "On a CUDA device beside cuSPARSE's SpSV, analysed.\n",
+            "values and column indices of the entries, row offsets (8 bytes a row; 4 on a CUDA device), b, x"},
     Command{
         Subject::solve, "solve", "BiCGStab with Jacobi, time of one iteration, beside Eigen's BiCGSTAB",
-        "Solves A x = b, b = A ones (formed exactly), from x = 0, as a whole: what a solve does once is shared out over its\n"
-        "iterations. On a CUDA device: beside a textbook loop on cuSPARSE (ALG1, ALG2) and cuBLAS with scalars on the host. "
-        "The\n"
-        "error is the true relative residual, computed exactly. Eigen solves in double only.\n",
+        "Solves A x = b, b = A ones (formed exactly), from x = 0. The time of an iteration is what a solve takes beyond one\n"
+        "of a quarter of its iterations; all in, it is the time of the solve by its iterations. On a CUDA device: beside a\n"
+        "textbook loop on cuSPARSE (ALG1, ALG2) and cuBLAS with scalars on the host. The error is the true relative residual,\n"
+        "computed exactly. Eigen solves in double only.\n",
         "two products"},
     Command{
         Subject::bits, "bits", "whether exact gives the same bits on every device: products, reductions, whole solves",
@@ -72,7 +75,7 @@ constexpr std::array commands{
 constexpr const char* overview =
     R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|norm2|solve|bits|read|robustness [options]
+Usage: solver-bench spmv|dot|sum|norm2|triangular|solve|bits|read|robustness [options]
 
 )";
 
@@ -97,14 +100,30 @@ const Command& command_of(Subject subject) {
 Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
-    throw InvalidArgument(
-        fmt::format("there is no benchmark '{}'; choose spmv, dot, sum, norm2, solve, bits, read or robustness", text));
+    throw InvalidArgument(fmt::format(
+        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, triangular, solve, bits, read or robustness", text));
 }
 
 bool is_reduction(Subject subject) { return subject == Subject::dot || subject == Subject::sum || subject == Subject::norm2; }
 
 bool runs_on_cuda(Subject subject) {
-    return is_reduction(subject) || subject == Subject::spmv || subject == Subject::solve || subject == Subject::bits;
+    return is_reduction(subject) || subject == Subject::spmv || subject == Subject::triangular || subject == Subject::solve ||
+           subject == Subject::bits;
+}
+
+std::string_view usual_matrices(Subject subject) {
+    switch (subject) {
+        case Subject::spmv:
+            return "stencil27_128, power_law_2000000, dc2_like";
+        case Subject::triangular:
+            return "poisson3d_64, dc2_like";
+        case Subject::solve:
+            return "stencil27_64, dc2_like";
+        case Subject::read:
+            return "stencil27_64";
+        default:
+            return "";
+    }
 }
 
 bool takes_folders(Subject subject) { return subject == Subject::robustness || subject == Subject::bits; }
@@ -115,14 +134,14 @@ po::options_description option_table(Subject subject) {
     const auto texts = [](const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); };
     po::options_description table("Options", line_length);
     auto add = table.add_options();
-    if (subject == Subject::spmv || subject == Subject::solve || subject == Subject::read)
+    if (const std::string_view usual = usual_matrices(subject); !usual.empty())
         add("matrix", texts("NAME"),
-            subject == Subject::spmv    ? "a file, or a name that solver --matrix knows; may be repeated (default: "
-                                          "G3_circuit if it is found, stencil27_128, power_law_2000000, dc2_like)"
-            : subject == Subject::solve ? "a file, or a name that solver --matrix knows; may be repeated (default: "
-                                          "G3_circuit if it is found, stencil27_64, dc2_like)"
-                                        : "a coordinate file, or a name that solver --matrix knows; may be repeated "
-                                          "(default: G3_circuit if it is found, stencil27_64)");
+            fmt::format(
+                "a {}file, or a name that solver --matrix knows; may be repeated (default: G3_circuit if it is found, {})",
+                subject == Subject::read ? "coordinate " : "", usual)
+                .c_str());
+    if (subject == Subject::triangular)
+        add("preconditioner", texts("KIND"), "whose factors: ilu0 (default), ilut or klu; may be repeated");
     if (subject == Subject::spmv) {
         add("x", text("WHICH"), "random, ones (rows that cancel) or both (default)");
         add("kernel", text("KERNEL"), "auto (default), general or adaptive");
@@ -325,7 +344,8 @@ std::string_view to_string(Vector vector) { return vector == Vector::ones ? "one
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     if (argc < 2)
         throw InvalidArgument(
-            "which benchmark? spmv, dot, sum, norm2, solve, bits, read or robustness; solver-bench --help tells more");
+            "which benchmark? spmv, dot, sum, norm2, triangular, solve, bits, read or robustness; solver-bench --help tells "
+            "more");
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);

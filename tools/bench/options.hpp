@@ -16,9 +16,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, norm2, solve, bits, read, robustness };
+enum class Subject { spmv, dot, sum, norm2, triangular, solve, bits, read, robustness };
 
-/// "spmv", "dot", "sum", "norm2", "solve", "bits", "read" or "robustness".
+/// "spmv", "dot", "sum", "norm2", "triangular", "solve", "bits", "read" or "robustness".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -41,7 +41,7 @@ struct Options {
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
 
-    std::vector<PreconditionerKind> preconditioners;  ///< bits; empty: all
+    std::vector<PreconditionerKind> preconditioners;  ///< triangular, bits; empty: the usual ones
 
     // bits, solve and robustness
     double tolerance = 1e-10;

@@ -93,6 +93,52 @@ void CuSparseMatrix<T>::multiply(const T* x, T* y) {
 template class CuSparseMatrix<float>;
 template class CuSparseMatrix<double>;
 
+template <class T>
+CuSparseTriangle<T>::CuSparseTriangle(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const T* b, T* x,
+                                      cuda::Stream stream)
+    : a_(device, a, stream),
+      offsets_(device, std::vector<std::int32_t>(a.row_offsets.begin(), a.row_offsets.end()), "cuSPARSE", stream) {
+    const cusparseFillMode_t fill = triangle == Triangle::lower ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
+    const cusparseDiagType_t unit = diagonal == Diagonal::unit ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
+    BENCH_CHECK(cusparseCreate(&handle_));
+    BENCH_CHECK(cusparseSetStream(handle_, stream));
+    BENCH_CHECK(cusparseCreateCsr(&matrix_, a.rows, a.columns, a.nonzeros(), offsets_.data(),
+                                  const_cast<std::int32_t*>(a_.view().column_indices), const_cast<T*>(a_.view().values),
+                                  CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<T>));
+    BENCH_CHECK(
+        cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_FILL_MODE, const_cast<cusparseFillMode_t*>(&fill), sizeof fill));
+    BENCH_CHECK(
+        cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_DIAG_TYPE, const_cast<cusparseDiagType_t*>(&unit), sizeof unit));
+    BENCH_CHECK(cusparseCreateDnVec(&b_, a.rows, const_cast<T*>(b), cuda_type<T>));
+    BENCH_CHECK(cusparseCreateDnVec(&x_, a.rows, x, cuda_type<T>));
+    BENCH_CHECK(cusparseSpSV_createDescr(&solve_));
+    std::size_t bytes = 0;
+    BENCH_CHECK(cusparseSpSV_bufferSize(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, b_, x_, cuda_type<T>,
+                                        CUSPARSE_SPSV_ALG_DEFAULT, solve_, &bytes));
+    buffer_ = cuda::DeviceArray<char>(device, static_cast<std::int64_t>(bytes) + 16, "cuSPARSE");
+    BENCH_CHECK(cusparseSpSV_analysis(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, b_, x_, cuda_type<T>,
+                                      CUSPARSE_SPSV_ALG_DEFAULT, solve_, buffer_.data()));
+    cuda::synchronize(device, stream);
+}
+
+template <class T>
+CuSparseTriangle<T>::~CuSparseTriangle() {
+    cusparseSpSV_destroyDescr(solve_);
+    cusparseDestroyDnVec(b_);
+    cusparseDestroyDnVec(x_);
+    cusparseDestroySpMat(matrix_);
+    cusparseDestroy(handle_);
+}
+
+template <class T>
+void CuSparseTriangle<T>::solve() {
+    BENCH_CHECK(cusparseSpSV_solve(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, b_, x_, cuda_type<T>,
+                                   CUSPARSE_SPSV_ALG_DEFAULT, solve_));
+}
+
+template class CuSparseTriangle<float>;
+template class CuSparseTriangle<double>;
+
 CuBlas::CuBlas(Scalars scalars, cuda::Stream stream) {
     BENCH_CHECK(cublasCreate(&handle_));
     BENCH_CHECK(cublasSetStream(handle_, stream));

@@ -4,6 +4,7 @@
 
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
+#include "solver/triangular_solve.hpp"
 
 #include <cublas_v2.h>
 #include <cusparse.h>
@@ -44,6 +45,29 @@ private:
     cusparseHandle_t handle_{};
     cusparseSpMatDescr_t matrix_{};
     cusparseDnVecDescr_t x_{}, y_{};
+};
+
+/// cuSPARSE's SpSV with 32-bit indices, analysed: A x = b.
+template <class T>
+class CuSparseTriangle {
+public:
+    CuSparseTriangle(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const T* b, T* x,
+                     cuda::Stream stream);
+    ~CuSparseTriangle();
+    CuSparseTriangle(const CuSparseTriangle&) = delete;
+    CuSparseTriangle& operator=(const CuSparseTriangle&) = delete;
+
+    void solve();
+
+private:
+    T one_ = 1;
+    cuda::DeviceCsrMatrix<T> a_;
+    cuda::DeviceArray<std::int32_t> offsets_;
+    cuda::DeviceArray<char> buffer_;
+    cusparseHandle_t handle_{};
+    cusparseSpMatDescr_t matrix_{};
+    cusparseDnVecDescr_t b_{}, x_{};
+    cusparseSpSVDescr_t solve_{};
 };
 
 /// Where cuBLAS leaves and finds scalars.
