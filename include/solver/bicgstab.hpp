@@ -70,6 +70,9 @@ struct SolveResult {
 /// stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved (that followed a
 /// breakdown) did not. A zero right-hand side gives x = 0 after no iteration.
 ///
+/// Runs where the plan of A is. On a CUDA device whole stretches of the iteration run without the host; between them it asks
+/// the callback, at its intervals, and sees to true residuals. Throws ResourceLimit where the device's memory does not suffice.
+///
 /// In exact the bits of x, the number of iterations and the history are the same on every machine, device and thread count (for
 /// preconditioners of which the same is true). Throws DimensionMismatch and InvalidArgument (tolerance not positive).
 template <class T>
@@ -77,9 +80,10 @@ SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span
                      std::span<T> x_low = {}, const BicgstabOptions& options = {});
 
 /// Solves A X = B, one solve a column of B, x holding the initial guesses. All solves advance together and share every product
-/// with A, which is read from memory once for all of them; each ends by itself. Column for column the result is that of a solve
-/// of its own, in exact bit for bit. x_low is null, or has the shape of x. The callback is called for each column and stops
-/// only that one. Throws as the solve of one right-hand side.
+/// with A, which is read from memory once for all of them; each ends by itself. (On a CUDA device one column is solved after
+/// another, with everything that can be kept.) Column for column the result is that of a solve of its own, in exact bit for
+/// bit. x_low is null, or has the shape of x. The callback is called for each column and stops only that one. Throws as the
+/// solve of one right-hand side.
 template <class T>
 std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
                                   DenseMatrix<T>* x_low = nullptr, const BicgstabOptions& options = {});
