@@ -63,6 +63,29 @@ TYPED_TEST(SuperaccumulatorOf, RoundsEveryAdversarialClassOnceInAnyOrderAndAnyMe
     }
 }
 
+TYPED_TEST(SuperaccumulatorOf, TakesSeveralTermsAtOnce) {
+    using T = TypeParam;
+    Random random(11);
+    for (const auto& adversary : testing::adversarial_classes<T>()) {
+        Superaccumulator sums, products;
+        Oracle right_sum, right_product;
+        for (int repeat = 0; repeat < 500; ++repeat) {
+            const Terms<T> terms = adversary.make(random, 8);
+            double a[4], b[4];
+            for (std::size_t i = 0; i < 4; ++i) {
+                a[i] = double{terms.a[i]};
+                b[i] = double{terms.b[i]};
+                right_sum.add_product(a[i], 1.0);
+                right_product.add_product(a[i], b[i]);
+            }
+            sums.add_several(a);
+            products.add_several(a, b);
+        }
+        EXPECT_PRED2(same_bits<double>, sums.result<double>(), right_sum.rounded<double>()) << adversary.name;
+        EXPECT_PRED2(same_bits<double>, products.result<double>(), right_product.rounded<double>()) << adversary.name;
+    }
+}
+
 TYPED_TEST(SuperaccumulatorOf, RoundsTheSquareRootOfTheExactSumOnce) {
     using T = TypeParam;
     Random random(2);

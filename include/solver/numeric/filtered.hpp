@@ -47,9 +47,9 @@ SOLVER_HD T underflow_bound(std::int64_t products) noexcept {
 /// RN(sqrt(r + w)) of a renormalized pair r and an unknown w, |w| <= lost: given and true, or false.
 ///
 /// With r = (r, v), |v| <= u r. For root = RN(sqrt(r)) the remainder e = r - root^2 is exact and |e| <= 2.1 u r. With
-/// E = e + v + w, sqrt(r + v + w) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta = RN(RN(e + v) / (2 root)) loses at most
-/// 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and w contributes at most lost / (2 root). The
-/// bound used is about twice that, which pays for its own rounding.
+/// E = e + v + w, sqrt(r + v + w) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta = RN(RN(e + v) / (2 root)) loses at
+/// most 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and w contributes at most lost / (2
+/// root). The bound used is about twice that, which pays for its own rounding.
 template <std::floating_point T>
 SOLVER_HD bool try_sqrt_of(const Split<T>& r, T lost, T& result) noexcept {
     if (!(r.value >= exact_product_threshold<T>) || !is_finite(r.value)) return false;
@@ -202,14 +202,60 @@ public:
         return try_beside_tie(r, w_low, w_high, result);
     }
 
+    /// A cheaper test, for sums that are exact or neither near a rounding boundary nor much smaller than s.
+    ///
+    /// exact = s + c + d + w0 with |w0| <= (h + 4) u m + N, and b is at least that and 2^-51 |t| more, which covers what t, t
+    /// -+ b and b itself lose: at most u (|t| + |t| + b) and some u b. So t - b and t + b enclose c + d + w0, and rounding of
+    /// s + (t -+ b) is monotone.
+    SOLVER_HD bool try_quickly(T& result, T underflow = T(0)) const noexcept {
+        const T factor = path_.template factor<T>();
+        if (m_ == T(0) && underflow == T(0) && factor >= T(0)) {
+            result = canonical(add_rn(s_, c_));
+            return is_finite(result);
+        }
+        const T t = add_rn(c_, d_);
+        T b = fma_rn(T(1.25) * factor, m_, T(1.25) * underflow);
+        b = fma_rn(8 * unit_roundoff<T>, magnitude(t), b);
+        const T low = add_rn(s_, add_rn(t, -b));
+        const T high = add_rn(s_, add_rn(t, b));
+        if (!(low == high) || !is_finite(low) || factor < T(0)) return false;
+        result = canonical(low);
+        return true;
+    }
+
+    /// The same for RN to float: the ends of the enclosure are rounded to odd first (add_to_odd), which cannot be seen.
+    SOLVER_HD bool try_result(float& result, T underflow = T(0)) const noexcept requires std::is_same_v<T, double> {
+        const T factor = path_.template factor<T>();
+        if (factor < T(0) || !is_finite(s_) || !is_finite(c_) || !is_finite(m_)) return false;
+        if (m_ == T(0) && underflow == T(0)) {
+            result = canonical(static_cast<float>(add_to_odd(s_, c_)));
+            return true;
+        }
+        const T bound = add_rn(mul_rn(factor, m_), underflow);
+        const Split<T> t = two_sum(c_, d_);
+        const Split<T> r = two_sum(s_, t.value);
+        const T v_low = below(add_rn(r.error, below(add_rn(t.error, -bound))));
+        const T v_high = above(add_rn(r.error, above(add_rn(t.error, bound))));
+        const auto low = static_cast<float>(add_to_odd(r.value, v_low));
+        const auto high = static_cast<float>(add_to_odd(r.value, v_high));
+        if (!(low == high)) return false;
+        result = canonical(low);
+        return true;
+    }
+
     /// Gives RN(sqrt(exact sum)) and returns true, or returns false; `underflow` is N. With r, v and w as above,
     /// exact = r + v + w + w0, |w0| <= b.
     SOLVER_HD bool try_sqrt(T& result, T underflow = T(0)) const noexcept {
         const T factor = path_.template factor<T>();
         if (factor < T(0) || !is_finite(m_)) return false;
         const Split<T> t = two_sum(c_, d_);
+        const Split<T> r = two_sum(s_, t.value);
+        if (r.value == T(0) && m_ == T(0) && underflow == T(0)) {
+            result = T(0);
+            return true;
+        }
         const T lost = add_rn(magnitude(t.error), add_rn(mul_rn(factor, m_), underflow));
-        return try_sqrt_of(two_sum(s_, t.value), lost, result);
+        return try_sqrt_of(r, lost, result);
     }
 
     SOLVER_HD T s() const noexcept { return s_; }

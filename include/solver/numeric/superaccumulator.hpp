@@ -9,6 +9,28 @@ namespace solver {
 /// How many digits a Superaccumulator has.
 inline constexpr int superaccumulator_digits = 121;
 
+/// std::bit_width, which nvcc 13.0 compiles for devices without a word, to 0.
+SOLVER_HD int bit_width_of(std::uint64_t x) noexcept {
+#if defined(__CUDA_ARCH__)
+    return 64 - __clzll(static_cast<long long>(x));
+#else
+    return static_cast<int>(std::bit_width(x));
+#endif
+}
+
+/// twice / 2 + (a rest below), in units of eta_T 2^exponent, rounded. Where the encoding of T is consecutive in the exponent, a
+/// carry out of the significand lands in it, and subnormals need no case of their own.
+template <std::floating_point T>
+SOLVER_HD T round_half_even(std::uint64_t twice, bool rest, int exponent) noexcept {
+    using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
+    constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
+    constexpr int largest_exponent = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent;
+    if (exponent > largest_exponent) return std::numeric_limits<T>::infinity();
+    const std::uint64_t down = twice / 2;
+    const bool up = (twice & 1) != 0 && (rest || (down & 1) != 0);
+    return std::bit_cast<T>(static_cast<Bits>((static_cast<Bits>(exponent) << fraction_bits) + down + up));
+}
+
 /// Digits in memory of their own.
 struct OwnDigits {
     SOLVER_HD std::int64_t& operator[](int k) noexcept { return digit[k]; }
@@ -87,6 +109,53 @@ public:
             add(mul_rn(double{a}, double{b}));  // exact
         else
             add_double_product(a, b);
+    }
+
+    /// V += sum a_i, or sum a_i b_i: the work on several terms overlaps, which is worth much where one thread has little else
+    /// to
+    /// wait for.
+    template <int count>
+    SOLVER_HD void add_several(const double (&a)[count]) noexcept {
+        bool normal = true;
+        for (int i = 0; i < count; ++i) normal = normal && Parts(a[i]).normal();
+        if (!normal) {
+            for (int i = 0; i < count; ++i) add(a[i]);
+            return;
+        }
+        if (pending_ > endurance - count) carry();
+        pending_ += count;
+        Place at[count] = {};
+        std::int64_t low[count], high[count];
+        for (int i = 0; i < count; ++i) {
+            const Parts p(a[i]);
+            const std::int64_t m = with_sign(p.significand, p.sign);
+            at[i] = Place(p.biased_exponent - 1 + eta_position);
+            low[i] = static_cast<std::int64_t>((static_cast<std::uint64_t>(m) << at[i].shift) & digit_mask);
+            high[i] = m >> (digit_bits - at[i].shift);
+        }
+        for (int i = 0; i < count; ++i) {
+            digit_[at[i].index] += low[i];
+            digit_[at[i].index + 1] += high[i];
+        }
+    }
+    template <int count>
+    SOLVER_HD void add_several(const double (&a)[count], const double (&b)[count]) noexcept {
+        bool normal = true;
+        for (int i = 0; i < count; ++i) normal = normal && Parts(a[i]).normal() && Parts(b[i]).normal();
+        if (!normal) {
+            for (int i = 0; i < count; ++i) add_double_product(a[i], b[i]);
+            return;
+        }
+        if (pending_ > endurance - count) carry();
+        pending_ += count;
+        ThreeDigits term[count];
+        for (int i = 0; i < count; ++i) {
+            const Parts p(a[i]);
+            const Parts q(b[i]);
+            term[i] = three_digits(p.biased_exponent + q.biased_exponent - 2 + product_position,
+                                   with_sign(p.significand, p.sign ^ q.sign), q.significand);
+        }
+        for (int i = 0; i < count; ++i) add_digits(term[i]);
     }
 
     /// V += the other V.
@@ -209,6 +278,7 @@ private:
 
     /// The digit that holds a bit, and where in it.
     struct Place {
+        Place() = default;
         SOLVER_HD explicit Place(std::uint32_t position) noexcept
             : index(position / std::uint32_t{digit_bits}), shift(position % std::uint32_t{digit_bits}) {}
         std::uint32_t index;
@@ -240,7 +310,7 @@ private:
         }
 
         SOLVER_HD bool is_zero() const noexcept { return high < low; }
-        SOLVER_HD int leading_bit() const noexcept { return digit_bits * high + width(digit[high]) - 1; }
+        SOLVER_HD int leading_bit() const noexcept { return digit_bits * high + bit_width_of(digit[high]) - 1; }
 
         /// floor(|V| / 2^position), which the caller knows to fit.
         SOLVER_HD Uint128 shifted_right(int position) const noexcept {
@@ -268,14 +338,6 @@ private:
         bool negative = false;
     };
 
-    /// std::bit_width, which nvcc 13.0 compiles for devices without a word, to 0.
-    SOLVER_HD static int width(std::uint64_t x) noexcept {
-#if defined(__CUDA_ARCH__)
-        return 64 - __clzll(static_cast<long long>(x));
-#else
-        return static_cast<int>(std::bit_width(x));
-#endif
-    }
     SOLVER_HD static int larger(int a, int b) noexcept { return a > b ? a : b; }
     SOLVER_HD static std::int64_t with_sign(std::int64_t magnitude, std::int64_t sign) noexcept {
         return (magnitude ^ sign) - sign;
@@ -308,15 +370,28 @@ private:
 
     /// V += a b 2^(position - unit_position), |a| and |b| below 2^53.
     SOLVER_HD void add_at(std::uint32_t position, std::int64_t a, std::int64_t b) noexcept {
+        add_digits(three_digits(position, a, b));
+    }
+
+    struct ThreeDigits {
+        std::uint32_t index;
+        std::int64_t part[3];
+    };
+
+    SOLVER_HD static ThreeDigits three_digits(std::uint32_t position, std::int64_t a, std::int64_t b) noexcept {
         const Place at(position);
         const Int128 product = Int128{a * 1024} * (b * 2);  // a b 2^11: the upper 64 bits are floor(a b / 2^53)
         const auto upper = static_cast<std::int64_t>(product >> 64);
         const std::uint64_t lower = static_cast<std::uint64_t>(product) >> 11;
         const std::uint64_t rest = digit_bits - at.shift;
-        digit_[at.index] += static_cast<std::int64_t>((lower << at.shift) & digit_mask);
-        digit_[at.index + 1] +=
-            static_cast<std::int64_t>((lower >> rest) | ((static_cast<std::uint64_t>(upper) << at.shift) & digit_mask));
-        digit_[at.index + 2] += upper >> rest;
+        return {at.index,
+                {static_cast<std::int64_t>((lower << at.shift) & digit_mask),
+                 static_cast<std::int64_t>((lower >> rest) | ((static_cast<std::uint64_t>(upper) << at.shift) & digit_mask)),
+                 upper >> rest}};
+    }
+
+    SOLVER_HD void add_digits(const ThreeDigits& term) noexcept {
+        for (int i = 0; i < 3; ++i) digit_[term.index + static_cast<std::uint32_t>(i)] += term.part[i];
     }
 
     SOLVER_HD void add_special(double x) noexcept { special_ = add_rn(special_, x); }
@@ -336,19 +411,6 @@ private:
         }
         digit_[digits - 1] += from_below;
         pending_ = 0;
-    }
-
-    /// twice / 2 + (a rest below), in units of eta_T 2^exponent, rounded. Where the encoding of T is consecutive in the
-    /// exponent, a carry out of the significand lands in it, and subnormals need no case of their own.
-    template <class T>
-    SOLVER_HD static T round_half_even(std::uint64_t twice, bool rest, int exponent) noexcept {
-        using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
-        constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
-        constexpr int largest_exponent = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent;
-        if (exponent > largest_exponent) return std::numeric_limits<T>::infinity();
-        const std::uint64_t down = twice / 2;
-        const bool up = (twice & 1) != 0 && (rest || (down & 1) != 0);
-        return std::bit_cast<T>(static_cast<Bits>((static_cast<Bits>(exponent) << fraction_bits) + down + up));
     }
 
     /// floor(sqrt(a)) for a < 2^112: the double's root is off by a few units at most.
