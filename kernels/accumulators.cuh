@@ -30,9 +30,9 @@ template <>
 inline constexpr bool wants_exact_products<FilteredTriple<double>> = true;
 
 /// product_is_exact, where the product is known, by its upper word and rarely by more.
+inline constexpr std::uint32_t exact_product_word = (1023 - 969) << 20;
 __device__ inline bool product_is_exact(double a, double b, double product) {
-    constexpr int threshold = (1023 - 969) << 20;
-    if ((__double2hiint(product) & 0x7FFFFFFF) >= threshold) return true;
+    if ((__double2hiint(product) & 0x7FFFFFFF) >= exact_product_word) return true;
     return a == 0 || b == 0 || magnitude(product) >= exact_product_threshold<double>;
 }
 
@@ -56,11 +56,12 @@ __device__ __forceinline__ void wait_for_former_kernel() {
 template <class A>
 __device__ A load_fresh(const A* from) {
     static_assert(sizeof(A) % 4 == 0);
-    unsigned word[sizeof(A) / 4];
-    for (int i = 0; i < static_cast<int>(sizeof(A) / 4); ++i) word[i] = __ldcg(reinterpret_cast<const unsigned*>(from) + i);
-    A a;
-    __builtin_memcpy(&a, word, sizeof(A));
-    return a;
+    struct Words {
+        unsigned word[sizeof(A) / 4];
+    } words;
+    for (int i = 0; i < static_cast<int>(sizeof(A) / 4); ++i)
+        words.word[i] = __ldcg(reinterpret_cast<const unsigned*>(from) + i);
+    return __builtin_bit_cast(A, words);
 }
 
 /// True in all threads of the block that comes last of `count`: it sees what the others wrote before. The counter, 0 at first,

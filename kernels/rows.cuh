@@ -4,6 +4,7 @@
 
 #include "accumulators.cuh"
 #include "solver/cuda.hpp"
+#include "solver/numeric/digitwise.hpp"
 
 namespace solver::cuda {
 
@@ -24,48 +25,6 @@ struct CsrRows {
     __device__ __forceinline__ T passing_value(Offset entry) const { return __ldcs(values + entry); }
     __device__ __forceinline__ std::int32_t passing_column(Offset entry) const { return __ldcs(columns + entry); }
 };
-
-/// Rows left to the superaccumulator.
-template <class Offset>
-struct OpenRows {
-    Offset* rows;
-    unsigned* count;
-
-    __device__ void push(Offset row) const {
-        const unsigned active = __activemask();
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        const int leader = __ffs(static_cast<int>(active)) - 1;
-        unsigned first = 0;
-        if (lane == leader) first = atomicAdd(count, static_cast<unsigned>(__popc(active)));
-        first = __shfl_sync(active, first, leader);
-        rows[first + static_cast<unsigned>(__popc(active & ((1u << lane) - 1)))] = row;
-    }
-};
-
-/// Rounds alpha sum + beta y_in and stores it, or leaves the row open.
-template <class A, class T, class Offset>
-__device__ __forceinline__ void finish_row(const A& sum, Offset row, Offset length, bool exact_products, const RowTask<T>& task,
-                                           const OpenRows<Offset>& open) {
-    const T y_in = task.beta != T(0) ? task.y_in[row] : T(0);
-    const A total = affine(sum, task.alpha, task.beta, y_in);
-    if constexpr (!is_filter<A>) {
-        task.y[row] = total.result();
-    } else {
-        T result;
-        bool proven;
-        if constexpr (wants_exact_products<A>) {
-            const bool exact = exact_products && magnitude(task.alpha) == T(1) &&
-                               (task.beta == T(0) || solver::product_is_exact(task.beta, y_in));
-            proven = total.try_result(result, exact ? T(0) : affine_underflow<T>(task.alpha, length));
-        } else {
-            proven = total.try_result(result);
-        }
-        if (proven)
-            task.y[row] = result;
-        else
-            open.push(row);
-    }
-}
 
 /// x or a pair, as is known when kernels are compiled.
 template <class T, bool paired>
@@ -98,6 +57,129 @@ struct RowSum {
         if constexpr (wants_exact_products<A>) inexact |= other.inexact;
     }
 };
+
+/// Adjacent lanes of a warp that share a row, a power of two.
+struct LaneGroup {
+    int width;
+    int lane;       ///< the calling one's place in the group
+    unsigned mask;  ///< the group's lanes in the warp
+
+    __device__ __forceinline__ explicit LaneGroup(int lanes) : width(lanes) {
+        const int in_warp = static_cast<int>(threadIdx.x) % warp_size;
+        lane = in_warp & (width - 1);
+        mask = (width == warp_size ? ~0u : (1u << width) - 1) << (in_warp - lane);
+    }
+
+    // What all lanes have, combined, in all of them: a team for DigitwiseSum.
+    __device__ Alone::Int128 sum(Alone::Int128 value) const {
+        for (int step = width / 2; step > 0; step /= 2) {
+            const auto low = __shfl_xor_sync(mask, static_cast<unsigned long long>(value), step);
+            const auto high = __shfl_xor_sync(mask, static_cast<long long>(value >> 64), step);
+            value += (Alone::Int128{high} << 64) + low;
+        }
+        return value;
+    }
+    __device__ double sum(double value) const {
+        for (int step = width / 2; step > 0; step /= 2) value = add_rn(value, __shfl_xor_sync(mask, value, step));
+        return value;
+    }
+    __device__ int smallest(int value) const {
+        for (int step = width / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(mask, value, step));
+        return value;
+    }
+    __device__ int largest(int value) const {
+        for (int step = width / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(mask, value, step));
+        return value;
+    }
+};
+
+/// alpha sum + beta y_in of a filter: the result, or false.
+template <class A, class T>
+__device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t row, std::int64_t length,
+                                           T& result) {
+    using V = typename A::value_type;
+    const T y_in = task.beta != T(0) ? task.y_in[row] : T(0);
+    const A total = affine(sum.sum, V{task.alpha}, V{task.beta}, V{y_in});
+    if constexpr (wants_exact_products<A> && std::is_same_v<T, double>) {
+        const bool exact = sum.inexact == 0 && magnitude(task.alpha) == T(1) &&
+                           (task.beta == T(0) || solver::product_is_exact(task.beta, y_in));
+        return total.try_result(result, exact ? T(0) : affine_underflow<T>(task.alpha, length));
+    } else {
+        return total.try_result(result);
+    }
+}
+
+/// The last resort for a row: alpha sum + beta y_in, digit by digit, by all lanes of the group.
+template <class T, class Offset>
+__device__ T round_digitwise(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, const LaneGroup& group) {
+    const bool finite = is_finite(task.alpha);
+    const double factor = finite ? double{task.alpha} : 1.0;
+    const double y_in = task.beta != T(0) ? double{task.y_in[row]} : 0.0;
+    const Offset end = rows.offsets[row + 1];
+    const DigitwiseSum sum(
+        [&](const auto& visit) {
+            for (Offset k = rows.offsets[row] + group.lane; k < end; k += group.width) {
+                visit(double{rows.values[k]}, double{task.x[rows.columns[k]]}, factor);
+                if (task.x_low != nullptr) visit(double{rows.values[k]}, double{task.x_low[rows.columns[k]]}, factor);
+            }
+            if (task.beta != T(0) && group.lane == 0 && finite) visit(double{task.beta}, y_in, 1.0);
+        },
+        group);
+    if (finite) return sum.template result<T>();
+    const double product = mul_rn(double{task.alpha}, sum.special() != 0 ? sum.special() : double(sum.sign()));
+    const double other = mul_rn(double{task.beta}, y_in);
+    return canonical(static_cast<T>(task.beta == T(0) || is_finite(other) ? product : add_rn(product, other)));
+}
+
+/// What the quickest test does not decide: by all tests, for floats by an accumulator that sees farther, then digit by digit.
+/// All lanes of the group have the sum.
+template <class A, class T, class Offset>
+__device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row,
+                                             LaneGroup group, unsigned* escalated) {
+    const Offset begin = rows.offsets[row];
+    const Offset end = rows.offsets[row + 1];
+    T result;
+    bool proven = try_affine(sum, task, row, end - begin, result);
+    constexpr int longest = 256;  // a lane, so that the bound holds
+    if (std::is_same_v<T, float> && !proven && end - begin <= longest * group.width) {
+        RowSum<FilteredTriple<double>> wider;
+        for (Offset k = begin + group.lane; k < end; k += group.width) {
+            wider.add_product(double{rows.values[k]}, double{task.x[rows.columns[k]]});
+            if (task.x_low != nullptr) wider.add_product(double{rows.values[k]}, double{task.x_low[rows.columns[k]]});
+        }
+        for (int step = group.width / 2; step > 0; step /= 2) wider.merge(shuffle_xor(wider, step, group.mask));
+        proven = try_affine(wider, task, row, end - begin, result);
+    }
+    if (!proven) {
+        result = round_digitwise(rows, task, row, group);
+        if (group.lane == 0) atomicAdd(escalated, 1u);
+    }
+    if (group.lane == 0) task.y[row] = result;
+}
+
+/// Rounds alpha sum + beta y_in and stores it. All lanes of the group have the sum.
+template <class A, class T, class Offset>
+__device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset row,
+                                           const RowTask<T>& task, const LaneGroup& group, unsigned* escalated) {
+    if constexpr (!is_filter<A>) {
+        if (group.lane != 0) return;
+        const T y_in = task.beta != T(0) ? task.y_in[row] : T(0);
+        task.y[row] = affine(sum.sum, task.alpha, task.beta, y_in).result();
+    } else {
+        T result;
+        bool proven = false;
+        if (task.alpha == T(1) && task.beta == T(0)) {
+            if constexpr (std::is_same_v<T, double>)
+                proven = sum.sum.try_quickly(result, sum.inexact != 0 ? 0x1p-900 : 0.0);  // far more than 2^63 eta
+            else
+                proven = sum.sum.try_result(result);
+        }
+        if (!proven)
+            finish_hard_row(sum, rows, task, row, group, escalated);
+        else if (group.lane == 0)
+            task.y[row] = result;
+    }
+}
 
 /// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
 template <int count, bool checked, class A, class T, class Offset, bool paired>

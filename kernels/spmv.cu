@@ -1,5 +1,5 @@
 #include "check.cuh"
-#include "exact.cuh"
+
 #include "spmv_adaptive.cuh"
 #include "spmv_general.cuh"
 #include "spmv_long_rows.cuh"
@@ -28,7 +28,8 @@ Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, boo
     while (log2_width < 5 && mean > (costly ? 18 : 9) << log2_width) ++log2_width;
     while (log2_width < 5 && rows << (log2_width + 1) <= busy && mean > 2 << log2_width) ++log2_width;
     const double per_lane = mean / (1 << log2_width);
-    return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || accuracy == Accuracy::fast ? 4 : 2};
+    const bool waiting = costly && per_lane > 2.5 && rows << log2_width <= busy;
+    return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || waiting || accuracy == Accuracy::fast ? 4 : 2};
 }
 
 unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
@@ -46,58 +47,6 @@ __global__ void scale(std::int64_t n, RowTask<T> task, Gate gate) {
     if (i < n) task.y[i] = task.beta == T(0) ? T(0) : canonical(mul_rn(task.beta, task.y_in[i]));
 }
 
-struct OpenCounters {
-    std::uint32_t count;  ///< of rows left open
-    unsigned finished;    ///< blocks that have finished rounding them
-    unsigned former;      ///< the count of the product before
-};
-
-/// The rows left open, by superaccumulators: one thread a row, long rows by all threads. Leaves the counters as they were.
-template <class T, class Offset>
-__global__ void __launch_bounds__(warp_size)
-    round_open_rows(CsrRows<T, Offset> rows, RowTask<T> task, const Offset* open, OpenCounters* counters, Gate gate) {
-    __shared__ WarpDigits digits;
-    constexpr Offset longest_by_a_thread = 512;
-    wait_for_former_kernel();
-    if (!is_open(gate)) return;
-    const unsigned count = *const_cast<volatile unsigned*>(&counters->count);
-    const unsigned thread = threadIdx.x;
-    const auto add_entries = [&](ThreadSuperaccumulator& sum, Offset row, Offset first, Offset step) {
-        for (Offset k = rows.offsets[row] + first; k < rows.offsets[row + 1]; k += step) {
-            sum.add_product(rows.values[k], task.x[rows.columns[k]]);
-            if (task.x_low != nullptr) sum.add_product(rows.values[k], task.x_low[rows.columns[k]]);
-        }
-    };
-    const auto finish = [&](ThreadSuperaccumulator& sum, Offset row) {
-        if (task.alpha != T(1)) sum.multiply(task.alpha);
-        if (task.beta != T(0)) sum.add_product(task.beta, task.y_in[row]);
-        task.y[row] = sum.template result<T>();
-    };
-    for (unsigned first = blockIdx.x * warp_size; first < count; first += gridDim.x * warp_size) {
-        const bool inside = first + thread < count;
-        const Offset row = inside ? open[first + thread] : 0;
-        const Offset length = inside ? rows.offsets[row + 1] - rows.offsets[row] : 0;
-        if (inside && length <= longest_by_a_thread) {
-            ThreadSuperaccumulator sum = digits.thread_sum();
-            add_entries(sum, row, 0, 1);
-            finish(sum, row);
-        }
-        unsigned long_rows = __ballot_sync(0xFFFFFFFFu, length > longest_by_a_thread);
-        for (; long_rows != 0; long_rows &= long_rows - 1) {
-            const Offset long_row = __shfl_sync(0xFFFFFFFFu, row, __ffs(static_cast<int>(long_rows)) - 1);
-            ThreadSuperaccumulator sum = digits.thread_sum();
-            add_entries(sum, long_row, static_cast<Offset>(thread), warp_size);
-            ThreadSuperaccumulator all = digits.collected(sum);
-            if (thread == 0) finish(all, long_row);
-            __syncwarp();
-        }
-    }
-    if (warp_comes_last(&counters->finished, gridDim.x) && thread == 0) {
-        counters->former = count;
-        counters->count = 0;
-    }
-}
-
 /// A matrix and its analysis for one width of offsets.
 template <class T, class Offset>
 struct Prepared {
@@ -106,12 +55,10 @@ struct Prepared {
     DeviceArray<Segment<Offset>> segments;
     DeviceArray<Tile<Offset>> tiles;
     DeviceArray<RowBlock<Offset>> row_blocks;
-    DeviceArray<Offset> open_rows;
+
     int largest_tile = 0;
 
-    std::int64_t bytes() const {
-        return offsets.bytes() + segments.bytes() + tiles.bytes() + row_blocks.bytes() + open_rows.bytes();
-    }
+    std::int64_t bytes() const { return offsets.bytes() + segments.bytes() + tiles.bytes() + row_blocks.bytes(); }
     std::int64_t parts() const { return segments.size() + row_blocks.size(); }
 };
 
@@ -218,14 +165,14 @@ template <class T>
 struct SpmvPlan<T>::Analysis {
     DeviceCsrView<T> a;
     SpmvKernel kernel;
-    int multiprocessors = 0;
+
     bool overlapping = false;  ///< whether the device can launch a kernel before the former one has ended
     Shape shapes[all_accuracies.size()]{};
     int longest_short = 0;  ///< of general rows
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
     DeviceArray<unsigned> arrived;
     DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
-    DeviceArray<OpenCounters> counters;
+    DeviceArray<std::uint32_t> counters;                  ///< rows that exact left to round_digitwise, rows left open (none)
 
     template <class Offset>
     void prepare(Stream stream) {
@@ -248,8 +195,8 @@ struct SpmvPlan<T>::Analysis {
         arrived = DeviceArray<unsigned>(a.device, p.parts(), "counters of long rows");
         arrived.fill_with_zeros(stream);
         partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.parts(), "partial sums of long rows");
-        p.open_rows = DeviceArray<Offset>(a.device, a.rows, "rows left open");
-        counters = DeviceArray<OpenCounters>(a.device, 1, "counters of open rows");
+        counters = DeviceArray<std::uint32_t>(a.device, 2, "counters of rows");
+
         counters.fill_with_zeros(stream);
         prepared = std::move(p);
         synchronize(a.device, stream);
@@ -257,18 +204,18 @@ struct SpmvPlan<T>::Analysis {
 
     template <class A, int unroll, bool paired, class Offset>
     void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, int log2_width, Stream stream, Gate gate) const {
-        const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
         const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
                                          partial.data()};
         if (long_rows.count > 0) {
             multiply_long_rows<A, paired>
                 <<<blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads), long_row_threads, 0, stream>>>(
-                    p.rows, task, long_rows, open, gate);
+                    p.rows, task, long_rows, counters.data(), gate);
             check_launch("multiply_long_rows");
         }
         launch_after(overlapping && (long_rows.count > 0 || gate.stage != nullptr),
                      multiply_general<A, unroll, paired, T, Offset>, blocks_for(a.rows << log2_width, general_threads),
-                     general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, open, gate);
+                     general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, counters.data(),
+                     gate);
     }
 
     template <class A, class Offset>
@@ -284,13 +231,13 @@ struct SpmvPlan<T>::Analysis {
 
     template <class A, bool paired, class Offset>
     void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream, Gate gate) const {
-        const OpenRows<Offset> open{p.open_rows.data(), &counters.data()->count};
         const Tiling<Offset> tiling{p.tiles.data(), p.row_blocks.data(), static_cast<std::int32_t>(p.row_blocks.size()),
                                     arrived.data(), partial.data()};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
         const auto blocks = static_cast<unsigned>(p.row_blocks.size() + p.tiles.size());
         launch_after(overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
-                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, open, gate);
+                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, counters.data(),
+                     gate);
     }
 
     template <class A, class Offset>
@@ -316,29 +263,20 @@ struct SpmvPlan<T>::Analysis {
         };
         std::visit(launch_with, prepared);
     }
-
-    void finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate) const {
-        if (a.rows == 0 || task.alpha == T(0)) return;
-        std::visit(
-            [&]<class Offset>(const Prepared<T, Offset>& p) {
-                launch_after(overlapping, round_open_rows<T, Offset>, 4 * multiprocessors, warp_size, stream, "round_open_rows",
-                             p.rows, task, p.open_rows.data(), counters.data(), gate);
-            },
-            prepared);
-    }
 };
 
 template <class T>
-SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream) : analysis_(std::make_unique<Analysis>()) {
+SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream, OffsetWidth width)
+    : analysis_(std::make_unique<Analysis>()) {
     const CurrentDevice current(a.device);
     analysis_->a = a;
     analysis_->kernel = kernel;
     const DeviceDescription device = describe(a.device);
-    analysis_->multiprocessors = device.multiprocessors;
+
     analysis_->overlapping = device.compute_capability >= 90;
     // what kernels add to an offset must not overflow
     constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
-    if (a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
+    if (width == OffsetWidth::automatic && a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
         analysis_->template prepare<std::int32_t>(stream);
     else
         analysis_->template prepare<std::int64_t>(stream);
@@ -355,7 +293,6 @@ template <class T>
 void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->a.device);
     analysis_->multiply_leaving_open_rows(task, accuracy, stream, gate);
-    if (accuracy == Accuracy::exact) analysis_->finish_open_rows(task, stream, gate);
 }
 
 template <class T>
@@ -365,14 +302,11 @@ void SpmvPlan<T>::multiply_leaving_open_rows(const RowTask<T>& task, Accuracy ac
 }
 
 template <class T>
-void SpmvPlan<T>::finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate) const {
-    const CurrentDevice current(analysis_->a.device);
-    analysis_->finish_open_rows(task, stream, gate);
-}
+void SpmvPlan<T>::finish_open_rows(const RowTask<T>&, Stream, Gate) const {}
 
 template <class T>
 const std::uint32_t* SpmvPlan<T>::open_row_count() const {
-    return &analysis_->counters.data()->count;
+    return analysis_->counters.data() + 1;
 }
 
 template <class T>
@@ -388,9 +322,9 @@ std::int64_t SpmvPlan<T>::workspace_bytes() const {
 
 template <class T>
 std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
-    OpenCounters counters{};
-    analysis_->counters.copy_to(std::span(&counters, 1), stream);
-    return counters.former;
+    std::uint32_t counters[2];
+    analysis_->counters.copy_to(counters, stream);
+    return counters[0];
 }
 
 template class SpmvPlan<float>;

@@ -107,7 +107,7 @@ __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tile
 
 template <class A, bool paired, class T, class Offset>
 __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, const RowTask<T>& task,
-                                 const OpenRows<Offset>& open) {
+                                 unsigned* escalated) {
     __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> warp_sums;
     const RowBlock<Offset> segment = tiling.segments[blockIdx.x];
     auto* partial = static_cast<RowSum<A>*>(tiling.partial) + segment.first;
@@ -124,10 +124,7 @@ __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Of
     sum = RowSum<A>();
     for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial + i));
     sum = merge_block(sum, warp_sums.data());
-    if (thread == 0) {
-        const Offset length = rows.offsets[segment.row + 1] - rows.offsets[segment.row];
-        finish_row(sum.sum, segment.row, length, sum.inexact == 0, task, open);
-    }
+    if (thread < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
 }
 
 /// The products of a tile in shared memory, with x and, behind them, with x_low.
@@ -195,13 +192,15 @@ template <class A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(adaptive_threads, paired                    ? 2
                                                     : wants_exact_products<A> ? 4
                                                                               : 6)
-    multiply_adaptive(CsrRows<T, Offset> rows, Tiling<Offset> tiling, RowTask<T> task, OpenRows<Offset> open, Gate gate) {
+    multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, Tiling<Offset> tiling,
+                      const __grid_constant__ RowTask<T> task, unsigned* escalated, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ int deferred[2 * tile_work / row_work_a_lane];
     __shared__ int deferred_count;
     if (!is_open(gate)) return;
     let_next_kernel_start();
-    if (blockIdx.x < static_cast<unsigned>(tiling.segment_count)) return multiply_segment<A, paired>(rows, tiling, task, open);
+    if (blockIdx.x < static_cast<unsigned>(tiling.segment_count))
+        return multiply_segment<A, paired>(rows, tiling, task, escalated);
     const Tile<Offset> tile = tiling.tiles[blockIdx.x - tiling.segment_count];
     if (tile.rows == 0) return;
     const TileTerms<A, paired> products{reinterpret_cast<typename A::Term*>(memory), tile.entries};
@@ -215,7 +214,7 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
     // asked for before the stream, needed after it
     Offset begin = row < tile.rows ? offsets[row] : tile.entry;
     Offset end = row < tile.rows ? offsets[row + 1] : tile.entry;
-    const bool exact = stream_tile(rows, tile.entry, task, products);
+    const int inexact = stream_tile(rows, tile.entry, task, products) ? 0 : 1;
 
     for (int first = 0; first < tile.rows; first += rows_at_once, row += rows_at_once) {
         if (first != 0) {
@@ -228,11 +227,11 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
         A sum;
         if (!defer) products.add(sum, start + lane, start + length, width);
         sum = merge_lanes(sum, width);
-        if (lane != 0 || row >= tile.rows) continue;
-        if (defer)
+        if (row >= tile.rows) continue;
+        if (!defer)
+            finish_row(RowSum<A>{sum, inexact}, rows, static_cast<Offset>(tile.row + row), task, LaneGroup(width), escalated);
+        else if (lane == 0)
             deferred[atomicAdd(&deferred_count, 1)] = row;
-        else
-            finish_row(sum, static_cast<Offset>(tile.row + row), static_cast<Offset>(length), exact, task, open);
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x) / warp_size; i < deferred_count; i += adaptive_threads / warp_size) {
@@ -242,8 +241,8 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
         A sum;
         products.add(sum, start + warp_lane, stop, warp_size);
         sum = merge_lanes(sum, warp_size);
-        if (warp_lane == 0)
-            finish_row(sum, static_cast<Offset>(tile.row + deferred[i]), static_cast<Offset>(stop - start), exact, task, open);
+        finish_row(RowSum<A>{sum, inexact}, rows, static_cast<Offset>(tile.row + deferred[i]), task, LaneGroup(warp_size),
+                   escalated);
     }
 }
 

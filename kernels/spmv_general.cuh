@@ -25,8 +25,8 @@ inline constexpr int general_blocks = paired                     ? 6
 /// `2^log2_width` lanes a row. Rows longer than longest_short are left out.
 template <class A, int unroll, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, paired>)
-    multiply_general(CsrRows<T, Offset> rows, RowTask<T> task, int log2_width, int longest_short, OpenRows<Offset> open,
-                     Gate gate) {
+    multiply_general(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> task, int log2_width,
+                     int longest_short, unsigned* escalated, Gate gate) {
     if (!is_open(gate)) return;
     let_next_kernel_start();
     const int width = 1 << log2_width;
@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, pai
     const Multiplicand<T, paired> x_of{task.x, task.x_low};
     RowSum<A> sum = sum_entries<A, unroll>(rows, static_cast<Offset>(begin + lane), is_long ? begin : end, width, x_of);
     sum = merge_lanes(sum, width);
-    if (inside && lane == 0 && !is_long)
-        finish_row(sum.sum, static_cast<Offset>(row), static_cast<Offset>(end - begin), sum.inexact == 0, task, open);
+    if (inside && !is_long) finish_row(sum, rows, static_cast<Offset>(row), task, LaneGroup(width), escalated);
+
     wait_for_former_kernel();  // which works on the long rows; whoever waits for this kernel has waited for both
 }
 

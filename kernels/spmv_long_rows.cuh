@@ -51,7 +51,8 @@ __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_s
 
 template <class A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(long_row_threads)
-    multiply_long_rows(CsrRows<T, Offset> rows, RowTask<T> task, LongRows<Offset> long_rows, OpenRows<Offset> open, Gate gate) {
+    multiply_long_rows(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> task,
+                       LongRows<Offset> long_rows, unsigned* escalated, Gate gate) {
     if (!is_open(gate)) return;
     let_next_kernel_start();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -67,10 +68,7 @@ __global__ void __launch_bounds__(long_row_threads)
         for (int i = lane; i < segment.count; i += warp_size) sum.merge(load_fresh(partial + i));
         sum = merge_lanes(sum, warp_size);
     }
-    if (lane == 0) {
-        const Offset length = rows.offsets[segment.row + 1] - rows.offsets[segment.row];
-        finish_row(sum.sum, segment.row, length, sum.inexact == 0, task, open);
-    }
+    finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
 }
 
 }  // namespace solver::cuda

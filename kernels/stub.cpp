@@ -39,7 +39,7 @@ template void check(const DeviceCsrView<double>&, Stream);
 template <class T>
 struct SpmvPlan<T>::Analysis {};
 template <class T>
-SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>&, SpmvKernel, Stream) {
+SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>&, SpmvKernel, Stream, OffsetWidth) {
     built_without_cuda();
 }
 template <class T>

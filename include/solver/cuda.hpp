@@ -204,13 +204,16 @@ struct RowTask {
     T* y = nullptr;
 };
 
+/// Of the row offsets that kernels use: 32 bits where that is enough, or 64 bits in any case, which tests can ask for.
+enum class OffsetWidth { automatic, wide };
+
 /// The analysis of a matrix, made on the device: 32-bit row offsets where they fit, and for `adaptive` tiles of nearly equal
 /// work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory of its own: one product at a time.
 template <class T>
 class SpmvPlan {
 public:
     /// Waits for the stream. `automatic` chooses general where no row is much longer than the mean, else adaptive.
-    SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr);
+    SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr, OffsetWidth width = OffsetWidth::automatic);
     SpmvPlan(SpmvPlan&&) noexcept;
     SpmvPlan& operator=(SpmvPlan&&) noexcept;
     ~SpmvPlan();
@@ -220,8 +223,9 @@ public:
     /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too.
     void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;
 
-    /// The same, but in exact the rows that need the superaccumulator keep their old y and are counted in open_row_count().
-    /// Before the next product, finish_open_rows with the same task has to round them, unless there are none.
+    /// The same, but in exact it may leave rows with their old y and count them in open_row_count(), for finish_open_rows with
+    /// the same task to round them before the next product. Today's kernels leave none: they round every row themselves.
+
     void multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate = {}) const;
     void finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate = {}) const;
     const std::uint32_t* open_row_count() const;  ///< in the device's memory
@@ -229,7 +233,7 @@ public:
     SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device
 
-    /// Rows that the last exact product left to the superaccumulator. Waits for the stream.
+    /// Rows that the exact products of this plan have left to the last resort so far. Waits for the stream.
     std::int64_t rows_not_certified(Stream stream = nullptr) const;
 
 private:

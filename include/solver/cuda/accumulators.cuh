@@ -37,13 +37,13 @@ template <>
 inline constexpr bool is_filter<FilteredFloat> = true;
 
 template <class A>
-__device__ __forceinline__ A shuffle_xor(const A& a, int mask) {
+__device__ __forceinline__ A shuffle_xor(const A& a, int mask, unsigned lanes = 0xFFFFFFFFu) {
     static_assert(sizeof(A) % 4 == 0);
     constexpr int words = sizeof(A) / 4;
     unsigned word[words];
     __builtin_memcpy(word, &a, sizeof(A));
 #pragma unroll
-    for (int i = 0; i < words; ++i) word[i] = __shfl_xor_sync(0xFFFFFFFFu, word[i], mask);
+    for (int i = 0; i < words; ++i) word[i] = __shfl_xor_sync(lanes, word[i], mask);
     A other;
     __builtin_memcpy(&other, word, sizeof(A));
     return other;
