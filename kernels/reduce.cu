@@ -1,9 +1,14 @@
 #include "check.cuh"
 #include "exact.cuh"
+#include "solver/numeric/anchored.hpp"
 
 #include <algorithm>
 
 namespace solver::cuda {
+
+template <>
+inline constexpr bool is_filter<AnchoredTriple> = true;
+
 namespace {
 
 constexpr int reduce_threads = 256;
@@ -25,6 +30,17 @@ struct Operands {
     const T* y;  ///< of sums and norms not read
 };
 
+/// As everywhere, but for doubles in exact, where a thread sees several terms before it adds them.
+template <class T, Accuracy accuracy>
+struct SumOf : AccumulatorOf<T, accuracy> {};
+template <>
+struct SumOf<double, Accuracy::exact> : std::type_identity<AnchoredTriple> {};
+template <class A>
+inline constexpr bool is_anchored = std::is_same_v<A, AnchoredTriple>;
+
+/// The least L with n < 2^L.
+__device__ __forceinline__ int log2_above(std::int64_t n) { return 64 - __clzll(n); }
+
 /// What a block finds.
 template <class A>
 struct Part {
@@ -32,12 +48,49 @@ struct Part {
     int inexact = 0;       ///< whether a product had no exact two_prod
     int largest_word = 0;  ///< of norms: the upper word of the largest magnitude
 
+    Part() = default;
+    __device__ explicit Part(std::int64_t) {}  ///< of a sum of so many terms
+
     __device__ void merge(const Part& other) {
         sum.merge(other.sum);
         inexact |= other.inexact;
         largest_word = max(largest_word, other.largest_word);
     }
+    /// The sum over the lanes of a warp, in all of them.
+    __device__ void merge_warp() { *this = merge_lanes(*this, warp_size); }
 };
+template <>
+struct Part<AnchoredTriple> {
+    AnchoredTriple sum;
+    int inexact = 0;
+
+    __device__ explicit Part(std::int64_t terms) : sum(log2_above(terms)) {}
+
+    __device__ void merge(const Part& other) {
+        sum.merge_moved(other.sum);
+        inexact |= other.inexact;
+    }
+    __device__ void merge_warp() {
+        sum.reach(__reduce_max_sync(0xFFFFFFFFu, sum.word()));
+        for (int mask = warp_size / 2; mask > 0; mask /= 2)
+            sum.merge_by([&](auto value) { return __shfl_xor_sync(0xFFFFFFFFu, value, mask); });
+        inexact = __reduce_or_sync(0xFFFFFFFFu, inexact);
+    }
+};
+
+/// The sum over all threads of a block, in every thread of the first warp.
+template <class Part>
+__device__ Part merge_threads(Part part, Part* shared, std::int64_t n) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    part.merge_warp();
+    if (lane == 0) shared[warp] = part;
+    __syncthreads();
+    if (warp != 0) return part;
+    part = lane < static_cast<int>(blockDim.x) / warp_size ? shared[lane] : Part(n);
+    part.merge_warp();
+    return part;
+}
 
 /// What the first pass leaves to the second.
 struct Rest {
@@ -65,16 +118,42 @@ __device__ int exponent_of_word(int word) {
 
 template <Reduction reduction, class A, class T>
 __device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
-    if constexpr (reduction == Reduction::sum) {
+    if constexpr (reduction == Reduction::sum)
         part.sum.add(x);
-    } else if constexpr (wants_exact_products<A>) {
-        const auto p = A::product(x, y);
-        if (!product_is_exact(x, y, p.value)) part.inexact = 1;
-        part.sum.add_term(p);
-    } else {
+    else
         part.sum.add_product(x, y);
-    }
     if constexpr (reduction == Reduction::norm2) part.largest_word = max(part.largest_word, upper_word(x));
+}
+
+template <Reduction reduction, class A, class T, int count>
+__device__ __forceinline__ void add_elements(Part<A>& part, const T (&x)[count], const T (&y)[count]) {
+#pragma unroll
+    for (int j = 0; j < count; ++j) add_element<reduction>(part, x[j], y[j]);
+}
+
+/// Exact sums have to know the largest term first.
+template <Reduction reduction, int count>
+__device__ __forceinline__ void add_elements(Part<AnchoredTriple>& part, const double (&x)[count], const double (&y)[count]) {
+    using A = AnchoredTriple;
+    std::uint32_t word = 0;
+    if constexpr (reduction == Reduction::sum) {
+#pragma unroll
+        for (int j = 0; j < count; ++j) word = max(word, A::word_of(x[j]));
+        part.sum.reach(word);
+#pragma unroll
+        for (int j = 0; j < count; ++j) part.sum.add(x[j]);
+    } else {
+        A::Term term[count];
+#pragma unroll
+        for (int j = 0; j < count; ++j) {
+            term[j] = A::product(x[j], y[j]);
+            if (!product_is_exact(x[j], y[j], term[j].value)) part.inexact = 1;
+            word = max(word, A::word_of(term[j].value));
+        }
+        part.sum.reach(word);
+#pragma unroll
+        for (int j = 0; j < count; ++j) part.sum.add_term(term[j]);
+    }
 }
 
 /// The terms of one thread among `threads`, in chains: 16 bytes at once where x and y lie alike, else one by one.
@@ -82,9 +161,9 @@ template <Reduction reduction, class A, class T>
 __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int64_t thread, std::int64_t threads) {
     constexpr int size = Pack<T>::size;
     constexpr bool has_y = reduction == Reduction::dot;
-    constexpr int unroll = has_y ? 4 : 8;
-    Part<A> total;
-    Part<A> part;
+    constexpr int unroll = has_y || (is_anchored<A> && reduction == Reduction::norm2) ? 4 : 8;
+    Part<A> total(in.n);
+    Part<A> part(in.n);
     int chain = 0;
     const auto address = reinterpret_cast<std::uintptr_t>(in.x);
     const bool packable = !has_y || (address % 16) == (reinterpret_cast<std::uintptr_t>(in.y) % 16);
@@ -92,42 +171,45 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     if (head > in.n) head = in.n;
     const std::int64_t packs = (in.n - head) / size;
     const auto next_chain = [&] {
+        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
         chain += unroll * size;
         if (chain < chain_length) return;
         total.merge(part);
-        part = Part<A>();
+        part = Part<A>(in.n);
         chain = 0;
     };
     const auto* packed_x = reinterpret_cast<const Pack<T>*>(in.x + head);
     const auto* packed_y = reinterpret_cast<const Pack<T>*>(in.y + (has_y ? head : 0));
-    const auto load = [](const Pack<T>* from) {
+    const auto load = [](T* to, const Pack<T>* from) {
         const float4 raw = __ldcs(reinterpret_cast<const float4*>(from));
-        Pack<T> pack;
-        __builtin_memcpy(&pack, &raw, sizeof raw);
-        return pack;
+        __builtin_memcpy(to, &raw, sizeof raw);
     };
-    const auto add_pack = [&](const Pack<T>& x, const Pack<T>& y) {
-#pragma unroll
-        for (int j = 0; j < size; ++j) add_element<reduction>(part, x.element[j], has_y ? y.element[j] : x.element[j]);
-    };
+
     std::int64_t i = thread;
     for (; i + (unroll - 1) * threads < packs; i += unroll * threads) {
-        Pack<T> x[unroll];
-        Pack<T> y[unroll];
+        T x[unroll * size];
+        T y[unroll * size];
 #pragma unroll
         for (int j = 0; j < unroll; ++j) {
-            x[j] = load(packed_x + i + j * threads);
-            if constexpr (has_y) y[j] = load(packed_y + i + j * threads);
+            load(x + j * size, packed_x + i + j * threads);
+            if constexpr (has_y) load(y + j * size, packed_y + i + j * threads);
         }
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) add_pack(x[j], has_y ? y[j] : x[j]);
+        add_elements<reduction>(part, x, has_y ? y : x);
         next_chain();
     }
     for (; i < packs; i += threads) {
-        const Pack<T> x = load(packed_x + i);
-        add_pack(x, has_y ? load(packed_y + i) : x);
+        T x[size];
+        T y[size];
+        load(x, packed_x + i);
+        if constexpr (has_y) load(y, packed_y + i);
+        add_elements<reduction>(part, x, has_y ? y : x);
     }
-    const auto add_single = [&](std::int64_t k) { add_element<reduction>(part, in.x[k], has_y ? in.y[k] : in.x[k]); };
+    const auto add_single = [&](std::int64_t k) {
+        const T x[] = {in.x[k]};
+        const T y[] = {has_y ? in.y[k] : in.x[k]};
+        add_elements<reduction>(part, x, y);
+    };
+
     for (std::int64_t k = head + packs * size + thread; k < in.n; k += threads) add_single(k);
     for (i = thread; i < head; i += unroll * size * threads) {  // all of it where the vectors do not lie alike
 #pragma unroll
@@ -135,6 +217,7 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
             if (i + j * threads < head) add_single(i + j * threads);
         next_chain();
     }
+    if constexpr (is_anchored<A>) return part;
     total.merge(part);
     return total;
 }
@@ -155,8 +238,10 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
         T value;
         bool proven;
         if constexpr (std::is_same_v<T, double>) {
+            const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
+            const auto total = part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length));
             const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
-            proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
+            proven = squares ? total.try_sqrt(value, lost) : total.try_result(value, lost);
         } else {
             proven = squares ? part.sum.try_sqrt(value) : part.sum.try_result(value);
         }
@@ -178,14 +263,15 @@ __global__ void __launch_bounds__(reduce_threads) reduce_all(Operands<T> in, Par
     const int thread = static_cast<int>(threadIdx.x);
     Part<A> part = sum_of_thread<reduction, A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + thread,
                                                static_cast<std::int64_t>(gridDim.x) * reduce_threads);
-    part = merge_block(part, warp_parts.data());
+    part = merge_threads(part, warp_parts.data(), in.n);
     if (gridDim.x > 1) {
         if (thread == 0) parts[blockIdx.x] = part;
         if (!block_comes_last(&counters->arrived, gridDim.x)) return;
-        part = Part<A>();
+        part = Part<A>(in.n);
         for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) part.merge(load_fresh(parts + i));
-        part = merge_block(part, warp_parts.data());
+        part = merge_threads(part, warp_parts.data(), in.n);
     }
+
     if (thread == 0) counters->rest = finish<reduction>(part, in.n, result);
 }
 
@@ -213,12 +299,12 @@ __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* par
         chain = 0;
     }
     total.merge(part);
-    part = merge_block(total, warp_parts.data());
+    part = merge_threads(total, warp_parts.data(), in.n);
     if (threadIdx.x == 0) parts[blockIdx.x] = part;
     if (!block_comes_last(&counters->arrived_again, gridDim.x)) return;
     part = Part<A>();
     for (unsigned i = threadIdx.x; i < gridDim.x; i += rest_threads) part.merge(load_fresh(parts + i));
-    part = merge_block(part, warp_parts.data());
+    part = merge_threads(part, warp_parts.data(), in.n);
     if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
 }
 
@@ -235,6 +321,7 @@ __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters
     const int thread = static_cast<int>(threadIdx.x);
     ThreadSuperaccumulator sum = digits.thread_sum();
     constexpr int batch = 8;  // loads that overlap
+    constexpr int group = 4;  // additions that do
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rest_threads;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + thread; i < in.n; i += batch * step) {
         T x[batch];
@@ -243,18 +330,26 @@ __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters
         for (int j = 0; j < batch; ++j) {
             const bool inside = i + j * step < in.n;
             x[j] = inside ? in.x[i + j * step] : T(0);
-            if constexpr (reduction == Reduction::dot) y[j] = inside ? in.y[i + j * step] : T(0);
+            y[j] = reduction == Reduction::sum     ? T(0)
+                   : reduction == Reduction::norm2 ? x[j]
+                   : inside                        ? in.y[i + j * step]
+                                                   : T(0);
         }
-        for (int j = 0; j < batch; ++j) {
-            if constexpr (reduction == Reduction::sum)
-                sum.add(double{x[0]});
-            else
-                sum.add_product(x[0], reduction == Reduction::dot ? y[0] : x[0]);
 #pragma unroll
-            for (int next = 1; next < batch; ++next) {  // registers cannot be indexed
-                x[next - 1] = x[next];
-                y[next - 1] = y[next];
+        for (int first = 0; first < batch; first += group) {
+            double a[group];
+            double b[group];
+#pragma unroll
+            for (int j = 0; j < group; ++j) {
+                const bool is_term = reduction == Reduction::sum || std::is_same_v<T, float>;
+                a[j] = is_term && reduction != Reduction::sum ? mul_rn(double{x[first + j]}, double{y[first + j]})  // exact
+                                                              : double{x[first + j]};
+                b[j] = double{y[first + j]};
             }
+            if constexpr (reduction == Reduction::sum || std::is_same_v<T, float>)
+                sum.add_several(a);
+            else
+                sum.add_several(a, b);
         }
     }
     const ThreadSuperaccumulator block_sum = digits.collected(sum);
@@ -295,8 +390,8 @@ __global__ void __launch_bounds__(rest_threads)
 struct Reducer::Workspace {
     int device;
     int multiprocessors;
-    bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
-    DeviceArray<Part<FilteredTriple<double>>> parts;  ///< the largest of its kind
+    bool overlapping;                         ///< whether the device can launch a kernel before the former one has ended
+    DeviceArray<Part<AnchoredTriple>> parts;  ///< the largest of its kind
     DeviceArray<ExactPart> exact_parts;
     DeviceArray<Counters> counters;
 
@@ -314,7 +409,7 @@ struct Reducer::Workspace {
     template <Reduction reduction, class A, class T>
     void launch(const Operands<T>& in, T* result, Stream stream) {
         auto* its_parts = reinterpret_cast<Part<A>*>(parts.data());
-        static_assert(sizeof(Part<A>) <= sizeof(Part<FilteredTriple<double>>));
+        static_assert(sizeof(Part<A>) <= sizeof(Part<AnchoredTriple>));
         int resident = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce_all<reduction, A, T>, reduce_threads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
@@ -324,7 +419,7 @@ struct Reducer::Workspace {
         reduce_all<reduction, A, T><<<blocks, reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
         check_launch("reduce_all");
         if constexpr (is_filter<A> || reduction == Reduction::norm2) {
-            launch_after(overlapping, reduce_rest<reduction, A, T>, std::min(6 * multiprocessors, most_rest_blocks),
+            launch_after(overlapping, reduce_rest<reduction, A, T>, std::min(7 * multiprocessors, most_rest_blocks),
                          rest_threads, stream, "reduce_rest", in, its_parts, exact_parts.data(), counters.data(), result);
         }
     }
@@ -332,7 +427,7 @@ struct Reducer::Workspace {
     template <class T>
     void reduce(Reduction reduction, const Operands<T>& in, Accuracy accuracy, T* result, Stream stream) {
         const CurrentDevice current(device);
-        with_accumulator<T>(accuracy, [&](auto accumulator) {
+        with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             switch (reduction) {
                 case Reduction::sum:
