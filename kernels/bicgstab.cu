@@ -156,7 +156,6 @@ struct DeviceRecursion<T>::Chain {
                 .z = z.data(),
                 .weights = weights,
                 .diagonal = m != nullptr ? m->diagonal() : nullptr,
-                .open_rows = a.open_row_count(),
                 .state = device_state.data(),
                 .norms = device_norms.data(),
                 .parts = parts.data(),
@@ -198,18 +197,12 @@ struct DeviceRecursion<T>::Chain {
         check_launch(Op::name);
     }
 
-    /// A product, and what is made of it by Op at `stage`; with what may be left open, where careful.
+    /// A product and what Op makes of it, by superaccumulators where careful.
     template <class Op>
     void launch_product(const StepMemory<T>& on, const T* x, T* y, Stage stage, bool careful) const {
-        const RowTask<T> task{.x = x, .y = y};
-        a.multiply_leaving_open_rows(task, accuracy, stream, gate(bit(stage)));
+        a.multiply({.x = x, .y = y}, accuracy, stream, gate(bit(stage)));
         launch<Op>(on, stage);
-        if (!careful) return;
-        if (accuracy == Accuracy::exact) {
-            a.finish_open_rows(task, stream, gate(bit(Op::open)));
-            launch<Op>(on, Op::open);
-        }
-        launch_rest<Op>(on);
+        if (careful) launch_rest<Op>(on);
     }
 
     void precondition(const T* x, T* x_hat, Stage stage) {

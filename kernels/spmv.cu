@@ -250,7 +250,7 @@ struct SpmvPlan<T>::Analysis {
             launch_adaptive<A, true>(p, task, stream, gate);
     }
 
-    void multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
+    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
         if (a.rows == 0) return;
         if (task.alpha == T(0)) {
             scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
@@ -292,21 +292,7 @@ SpmvPlan<T>::~SpmvPlan() = default;
 template <class T>
 void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->a.device);
-    analysis_->multiply_leaving_open_rows(task, accuracy, stream, gate);
-}
-
-template <class T>
-void SpmvPlan<T>::multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
-    const CurrentDevice current(analysis_->a.device);
-    analysis_->multiply_leaving_open_rows(task, accuracy, stream, gate);
-}
-
-template <class T>
-void SpmvPlan<T>::finish_open_rows(const RowTask<T>&, Stream, Gate) const {}
-
-template <class T>
-const std::uint32_t* SpmvPlan<T>::open_row_count() const {
-    return analysis_->counters.data() + 1;
+    analysis_->multiply(task, accuracy, stream, gate);
 }
 
 template <class T>

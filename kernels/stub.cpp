@@ -53,18 +53,6 @@ void SpmvPlan<T>::multiply(const RowTask<T>&, Accuracy, Stream, Gate) const {
     built_without_cuda();
 }
 template <class T>
-void SpmvPlan<T>::multiply_leaving_open_rows(const RowTask<T>&, Accuracy, Stream, Gate) const {
-    built_without_cuda();
-}
-template <class T>
-void SpmvPlan<T>::finish_open_rows(const RowTask<T>&, Stream, Gate) const {
-    built_without_cuda();
-}
-template <class T>
-const std::uint32_t* SpmvPlan<T>::open_row_count() const {
-    built_without_cuda();
-}
-template <class T>
 SpmvKernel SpmvPlan<T>::kernel() const {
     built_without_cuda();
 }
@@ -229,7 +217,8 @@ template void scale(double, const DeviceArray<double>&, const DeviceArray<float>
 template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void add_scaled(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<double>&, Stream);
-template void add_scaled_to_pair(double, const DeviceArray<float>&, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void add_scaled_to_pair(double, const DeviceArray<float>&, const DeviceArray<float>&, const DeviceArray<float>&,
+                                 Stream);
 template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
                                  Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, Stream);

@@ -223,13 +223,6 @@ public:
     /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too.
     void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;
 
-    /// The same, but in exact it may leave rows with their old y and count them in open_row_count(), for finish_open_rows with
-    /// the same task to round them before the next product. Today's kernels leave none: they round every row themselves.
-
-    void multiply_leaving_open_rows(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate = {}) const;
-    void finish_open_rows(const RowTask<T>& task, Stream stream, Gate gate = {}) const;
-    const std::uint32_t* open_row_count() const;  ///< in the device's memory
-
     SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device
 
