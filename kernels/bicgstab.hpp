@@ -22,9 +22,9 @@ using HostPreconditioner = std::function<void(std::span<const T> r, std::span<T>
 ///
 /// A step is a chain of kernels, each open in its stage alone (Gate). The last block of each reduction computes the scalars
 /// (StepScalars) and decides the next stage, so that nothing of a step is known to the host; the chain is the body of a loop in
-/// a CUDA graph, which ends with the stretch. What the fast chain cannot decide - rows left open by a product, a reduction that
-/// needs a superaccumulator, a dot product that may be lost - ends the loop as well; then the careful chain, which has kernels
-/// for all of that, goes on at that stage.
+/// a CUDA graph, which ends with the stretch. What the fast chain cannot decide - a reduction that needs a
+/// superaccumulator, a dot product that may be lost - ends the loop as well; then the careful chain, which has kernels for
+/// that, goes on at that stage.
 ///
 /// Waits for its stream in advance() only. One at a time on a plan, whose working memory it uses.
 template <class T>

@@ -17,8 +17,7 @@ inline constexpr int step_threads = 256;
 inline constexpr int most_step_rest_blocks = 528;  // whose digits can be added
 inline constexpr int most_step_sums = 3;
 
-/// Whose turn it is. "rest" is a superaccumulator's, "open" that of rows which a product left open, "terms" that of the norm
-/// that tells whether a dot product is lost.
+/// Whose turn it is. "rest" is a superaccumulator's, "terms" that of the norm that tells whether a dot product is lost.
 enum class Stage : std::int32_t {
     ended,  ///< the host's
     rho,
@@ -26,12 +25,10 @@ enum class Stage : std::int32_t {
     rho_terms,
     rho_terms_rest,
     first,  ///< the direction, the first product, (shadow, v)
-    v_open,
     v_rest,
     half,  ///< s and its norm
     s_rest,
     second,  ///< the second product, ||t|| and (t, s)
-    t_open,
     t_rest,
     t_terms,
     t_terms_rest,
@@ -78,9 +75,8 @@ struct StepMemory {
     T* p_hat;
     T* s_hat;
     T* z;
-    const T* weights;                ///< or null
-    const T* diagonal;               ///< of M where it is one, or null
-    const std::uint32_t* open_rows;  ///< of the last product
+    const T* weights;   ///< or null
+    const T* diagonal;  ///< of M where it is one, or null
     StepState<T>* state;
     double* norms;  ///< ||r|| after each step
     char* parts;
@@ -141,7 +137,6 @@ struct StepOperation {
     static constexpr bool begins_chain = false;
     static constexpr bool decides = true;        ///< the next stage
     static constexpr Stage rest = Stage::ended;  ///< where a filter is at a loss
-    static constexpr Stage open = Stage::ended;  ///< where the product before it left rows open
     static constexpr int norms = 0;
     static constexpr int dots = 0;
 
@@ -229,7 +224,6 @@ struct Direct : StepOperation<T> {
 template <class T>
 struct TakeV : StepOperation<T> {
     static constexpr const char* name = "(shadow, v)";
-    static constexpr Stage open = Stage::v_open;
     static constexpr Stage rest = Stage::v_rest;
     static constexpr int dots = 1;
     using StepOperation<T>::StepOperation;
@@ -293,7 +287,6 @@ struct HalfStep : StepOperation<T> {
 template <class T>
 struct TakeT : StepOperation<T> {
     static constexpr const char* name = "(t, s)";
-    static constexpr Stage open = Stage::t_open;
     static constexpr Stage rest = Stage::t_rest;
     static constexpr int norms = 1;
     static constexpr int dots = 1;
@@ -520,7 +513,7 @@ __device__ bool try_norm(const A& sum, bool inexact, std::int64_t n, T& value) {
 
 /// By the first warp, which has the sums of all blocks: a thread for each.
 template <class Op, class A, class T>
-__device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums, bool rows_are_open) {
+__device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums) {
     const auto lane = static_cast<int>(threadIdx.x);
     const bool inexact = sums.inexact != 0;
     T value = 0;
@@ -538,9 +531,7 @@ __device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums, boo
     values.norm[1] = __shfl_sync(0xFFFFFFFFu, value, 1);
     values.dot = __shfl_sync(0xFFFFFFFFu, value, Op::norms);
     if (lane != 0) return;
-    if (rows_are_open)
-        on.state->go_to(Op::open);
-    else if (!all_decided)
+    if (!all_decided)
         on.state->go_to(Op::rest);
     else
         Op::take(on, values);
@@ -580,8 +571,6 @@ __global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
     let_next_kernel_start();
     const Op operation(*on.state);
     prefetch_state(on.state);
-    bool rows_are_open = false;
-    if constexpr (is_filter<typename A::Dot> && Op::open != Stage::ended) rows_are_open = *on.open_rows != 0;
     const std::int64_t packs = (on.n + Pack<typename Op::Value>::size - 1) / Pack<typename Op::Value>::size;
     StepSums<A, Op> part;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * step_threads + threadIdx.x; i < packs;
@@ -591,7 +580,7 @@ __global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
         __shared__ Shared<StepSums<A, Op>, step_threads / warp_size> shared;
         part = merge_block(part, shared.data());
         if (gridDim.x > 1 && !merge_blocks(on, part, shared.data())) return;
-        if (threadIdx.x < warp_size) decide<Op>(on, part, rows_are_open);
+        if (threadIdx.x < warp_size) decide<Op>(on, part);
     }
 }
 

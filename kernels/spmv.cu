@@ -172,7 +172,7 @@ struct SpmvPlan<T>::Analysis {
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
     DeviceArray<unsigned> arrived;
     DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
-    DeviceArray<std::uint32_t> counters;                  ///< rows that exact left to round_digitwise, rows left open (none)
+    DeviceArray<std::uint32_t> counters;                  ///< rows that exact left to round_digitwise
 
     template <class Offset>
     void prepare(Stream stream) {
@@ -195,7 +195,7 @@ struct SpmvPlan<T>::Analysis {
         arrived = DeviceArray<unsigned>(a.device, p.parts(), "counters of long rows");
         arrived.fill_with_zeros(stream);
         partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.parts(), "partial sums of long rows");
-        counters = DeviceArray<std::uint32_t>(a.device, 2, "counters of rows");
+        counters = DeviceArray<std::uint32_t>(a.device, 1, "a counter of rows");
 
         counters.fill_with_zeros(stream);
         prepared = std::move(p);
@@ -308,9 +308,9 @@ std::int64_t SpmvPlan<T>::workspace_bytes() const {
 
 template <class T>
 std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
-    std::uint32_t counters[2];
-    analysis_->counters.copy_to(counters, stream);
-    return counters[0];
+    std::uint32_t count = 0;
+    analysis_->counters.copy_to(std::span(&count, 1), stream);
+    return count;
 }
 
 template class SpmvPlan<float>;
