@@ -78,8 +78,8 @@ std::string difference(const SolveResult& found, const SolveResult& expected) {
 }
 
 template <class T>
-void expect_bits_of_cpu(const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m, const BicgstabOptions& options,
-                        bool pair) {
+void expect_bits_of_cpu(const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m,
+                        const BicgstabOptions& options, bool pair) {
     const Solve<T> expected = solve_on(Device::cpu(), a, b, m, options, pair);
     const Solve<T> found = solve_on(Device::cuda(), a, b, m, options, pair);
     EXPECT_EQ(difference(found.result, expected.result), "");
@@ -142,8 +142,8 @@ TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInMixedPrecision) {
         const std::vector<double> b = right_hand_side<double>(a);
         const auto solve = [&](const Device& device) {
             Solve<double> s{{}, std::vector<double>(b.size()), {}};
-            s.result = bicgstab(SpmvPlan<double>(a, device), SpmvPlan<float>(single, device), *m, b, s.x,
-                                recorded(Accuracy::exact));
+            s.result =
+                bicgstab(SpmvPlan<double>(a, device), SpmvPlan<float>(single, device), *m, b, s.x, recorded(Accuracy::exact));
             return s;
         };
         const Solve<double> expected = solve(Device::cpu());

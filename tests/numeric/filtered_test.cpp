@@ -254,7 +254,8 @@ TYPED_TEST(Triple, NeverCertifiesAWrongNegatedOrScaledSum) {
 
 template <class Filter>
 class SquareRoot : public ::testing::Test {};
-using FiltersWithRoot = ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
+using FiltersWithRoot =
+    ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
 TYPED_TEST_SUITE(SquareRoot, FiltersWithRoot);
 
 template <class Filter>
