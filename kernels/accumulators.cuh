@@ -27,6 +27,8 @@ inline constexpr bool wants_exact_products = false;
 template <>
 inline constexpr bool wants_exact_products<FilteredPair<double>> = true;
 template <>
+inline constexpr bool wants_exact_products<FilteredWatchedPair<double>> = true;
+template <>
 inline constexpr bool wants_exact_products<FilteredTriple<double>> = true;
 
 /// product_is_exact, where the product is known, by its upper word and rarely by more.

@@ -115,9 +115,31 @@ Score judge_every_order(Terms<ValueOf<Filter>> terms, Random& random) {
 
 template <class Filter>
 class Filtered : public ::testing::Test {};
-using Filters =
-    ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
+using Filters = ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredWatchedPair<float>,
+                                 FilteredWatchedPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
 TYPED_TEST_SUITE(Filtered, Filters);
+
+/// As in substitution with a stencil of ones: every second such sum is a tie, or loses nothing.
+TEST(FilteredWatchedPair, DecidesAllSumsOfFewNumbersOfLikeSize) {
+    Random random(78);
+    int decided_by_the_pair = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        FilteredPair<double> pair;
+        FilteredWatchedPair<double> watched;
+        Oracle oracle;
+        for (int i = 0; i < 4; ++i) {
+            const double x = random.number<double>(0);
+            pair.add_product(i == 0 ? 1.0 : -1.0, x);
+            watched.add_product(i == 0 ? 1.0 : -1.0, x);
+            oracle.add_product(i == 0 ? 1.0 : -1.0, x);
+        }
+        double result = 0;
+        decided_by_the_pair += pair.try_result(result);
+        ASSERT_TRUE(watched.try_result(result));
+        EXPECT_PRED2(same_bits<double>, result, oracle.rounded<double>());
+    }
+    EXPECT_LT(decided_by_the_pair, 1900);
+}
 
 TYPED_TEST(Filtered, NeverCertifiesAWrongResult) {
     using T = ValueOf<TypeParam>;

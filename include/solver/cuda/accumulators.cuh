@@ -32,6 +32,8 @@ inline constexpr bool is_filter = false;
 template <class T>
 inline constexpr bool is_filter<FilteredPair<T>> = true;
 template <class T>
+inline constexpr bool is_filter<FilteredWatchedPair<T>> = true;
+template <class T>
 inline constexpr bool is_filter<FilteredTriple<T>> = true;
 template <>
 inline constexpr bool is_filter<FilteredFloat> = true;
