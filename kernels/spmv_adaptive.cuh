@@ -13,9 +13,9 @@
 
 namespace solver::cuda {
 
-inline constexpr int adaptive_threads = 256;
-inline constexpr int tile_work = 1024;
-inline constexpr int segment_entries = 2048;  ///< at least
+inline constexpr int adaptive_threads = 128;
+inline constexpr int tile_work = 512;
+inline constexpr int segment_entries = 1024;  ///< at least
 inline constexpr int blocks_a_row = 1024;     ///< at most
 inline constexpr int row_work_a_lane = 16;    ///< entries; longer rows get a warp
 
@@ -189,9 +189,9 @@ __device__ inline int lanes_a_row(int rows) {
 }
 
 template <class A, bool paired, class T, class Offset>
-__global__ void __launch_bounds__(adaptive_threads, paired                    ? 2
-                                                    : wants_exact_products<A> ? 4
-                                                                              : 6)
+__global__ void __launch_bounds__(adaptive_threads, paired                    ? 4
+                                                    : wants_exact_products<A> ? 8
+                                                                              : 12)
     multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, Tiling<Offset> tiling,
                       const __grid_constant__ RowTask<T> task, unsigned* escalated, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];
