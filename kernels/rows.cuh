@@ -131,17 +131,17 @@ __device__ T round_digitwise(const CsrRows<T, Offset>& rows, const RowTask<T>& t
     return canonical(static_cast<T>(task.beta == T(0) || is_finite(other) ? product : add_rn(product, other)));
 }
 
-/// What the quickest test does not decide: by all tests, for floats by an accumulator that sees farther, then digit by digit.
-/// All lanes of the group have the sum.
-template <class A, class T, class Offset>
-__device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row,
-                                             LaneGroup group, unsigned* escalated) {
+/// A row that its sum does not decide: for floats by an accumulator that sees farther, then digit by digit. All lanes of the
+/// group take part.
+template <class T, class Offset>
+__device__ __noinline__ void round_hard_row(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, LaneGroup group,
+                                            unsigned* escalated) {
     const Offset begin = rows.offsets[row];
     const Offset end = rows.offsets[row + 1];
     T result;
-    bool proven = try_affine(sum, task, row, end - begin, result);
+    bool proven = false;
     constexpr int longest = 256;  // a lane, so that the bound holds
-    if (std::is_same_v<T, float> && !proven && end - begin <= longest * group.width) {
+    if (std::is_same_v<T, float> && end - begin <= longest * group.width) {
         RowSum<FilteredTriple<double>> wider;
         for (Offset k = begin + group.lane; k < end; k += group.width) {
             wider.add_product(double{rows.values[k]}, double{task.x[rows.columns[k]]});
@@ -155,6 +155,17 @@ __device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Off
         if (group.lane == 0) atomicAdd(escalated, 1u);
     }
     if (group.lane == 0) task.y[row] = result;
+}
+
+/// What the quickest test does not decide: by all tests of the sum, which all lanes of the group have, then without it.
+template <class A, class T, class Offset>
+__device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row,
+                                             LaneGroup group, unsigned* escalated) {
+    T result;
+    if (!try_affine(sum, task, row, rows.offsets[row + 1] - rows.offsets[row], result))
+        round_hard_row(rows, task, row, group, escalated);
+    else if (group.lane == 0)
+        task.y[row] = result;
 }
 
 /// Rounds alpha sum + beta y_in and stores it. All lanes of the group have the sum.

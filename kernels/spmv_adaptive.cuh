@@ -188,6 +188,31 @@ __device__ inline int lanes_a_row(int rows) {
     return lanes;
 }
 
+/// Rows of a tile that their sums do not decide. They wait for the block's end: a function called among the other rows would
+/// take the registers that these need.
+template <int most>
+struct HardRows {
+    int count;
+    std::uint16_t row[most];
+
+    /// By the one lane that has the sum.
+    template <class A, class T, class Offset>
+    __device__ __forceinline__ void finish(const RowSum<A>& sum, const RowTask<T>& task, Offset first, int row_of_tile,
+                                           int length) {
+        const std::int64_t place = static_cast<std::int64_t>(first) + row_of_tile;
+        if constexpr (is_filter<A>) {
+            T result;
+            if (try_affine(sum, task, place, length, result))
+                task.y[place] = result;
+            else
+                row[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(row_of_tile);
+        } else {
+            const T y_in = task.beta != T(0) ? task.y_in[place] : T(0);
+            task.y[place] = affine(sum.sum, task.alpha, task.beta, y_in).result();
+        }
+    }
+};
+
 template <class A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(adaptive_threads, paired                    ? 4
                                                     : wants_exact_products<A> ? 8
@@ -197,6 +222,8 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ int deferred[2 * tile_work / row_work_a_lane];
     __shared__ int deferred_count;
+    __shared__ HardRows<is_filter<A> ? tile_work : 1> hard_rows;
+
     if (!is_open(gate)) return;
     let_next_kernel_start();
     if (blockIdx.x < static_cast<unsigned>(tiling.segment_count))
@@ -204,7 +231,7 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
     const Tile<Offset> tile = tiling.tiles[blockIdx.x - tiling.segment_count];
     if (tile.rows == 0) return;
     const TileTerms<A, paired> products{reinterpret_cast<typename A::Term*>(memory), tile.entries};
-    if (threadIdx.x == 0) deferred_count = 0;
+    if (threadIdx.x == 0) deferred_count = hard_rows.count = 0;
 
     const int width = lanes_a_row(tile.rows);
     const int lane = static_cast<int>(threadIdx.x) & (width - 1);
@@ -227,11 +254,11 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
         A sum;
         if (!defer) products.add(sum, start + lane, start + length, width);
         sum = merge_lanes(sum, width);
-        if (row >= tile.rows) continue;
-        if (!defer)
-            finish_row(RowSum<A>{sum, inexact}, rows, static_cast<Offset>(tile.row + row), task, LaneGroup(width), escalated);
-        else if (lane == 0)
+        if (lane != 0 || row >= tile.rows) continue;
+        if (defer)
             deferred[atomicAdd(&deferred_count, 1)] = row;
+        else
+            hard_rows.finish(RowSum<A>{sum, inexact}, task, tile.row, row, length);
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x) / warp_size; i < deferred_count; i += adaptive_threads / warp_size) {
@@ -241,8 +268,12 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
         A sum;
         products.add(sum, start + warp_lane, stop, warp_size);
         sum = merge_lanes(sum, warp_size);
-        finish_row(RowSum<A>{sum, inexact}, rows, static_cast<Offset>(tile.row + deferred[i]), task, LaneGroup(warp_size),
-                   escalated);
+        if (warp_lane == 0) hard_rows.finish(RowSum<A>{sum, inexact}, task, tile.row, deferred[i], stop - start);
+    }
+    if constexpr (is_filter<A>) {
+        __syncthreads();
+        for (int i = static_cast<int>(threadIdx.x) / warp_size; i < hard_rows.count; i += adaptive_threads / warp_size)
+            round_hard_row(rows, task, static_cast<Offset>(tile.row + hard_rows.row[i]), LaneGroup(warp_size), escalated);
     }
 }
 
