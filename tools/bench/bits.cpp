@@ -182,12 +182,12 @@ public:
         for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");
         std::fflush(stdout);
+        if (!options_.csv.empty()) write_file(options_.csv, csv_ + '\n');
     }
 
-    /// Prints the end and writes the CSV; whether all agreed.
+    /// Prints the end; whether all agreed.
     bool finish() {
         fmt::print("\n  {} comparisons: {} agree, {} DIFFER\n", equal_ + different_, equal_, different_);
-        if (!options_.csv.empty()) write_file(options_.csv, csv_ + '\n');
         return different_ == 0;
     }
 

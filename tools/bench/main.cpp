@@ -44,7 +44,6 @@ int measure(const Options& options) {
     if (options.subject == Subject::bits) return bench_bits(options) ? exit_done : exit_not_exact;
     if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
     run_benchmark(options, report);
-    report.write();
     return report.verified() ? exit_done : exit_not_exact;
 }
 

@@ -88,6 +88,7 @@ void Report::run(const Contest& contest) {
     keep(contest, timings);
     print_table(contest, std::span(cases_).subspan(first));
     judge(contest, timings);
+    write();
 }
 
 void Report::keep(const Contest& contest, std::span<const Timing> timings) {

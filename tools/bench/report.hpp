@@ -43,11 +43,9 @@ public:
     /// A remark for whoever looks on.
     void note(const std::string& text) const;
 
-    /// Runs a contest, prints its table, keeps its results.
+    /// Runs a contest, prints its table, keeps its results and writes JSON and CSV anew where they are asked for: an interrupted
+    /// run keeps what it has. Existing files are replaced whole.
     void run(const Contest& contest);
-
-    /// JSON and CSV where they are asked for; existing files are replaced whole.
-    void write() const;
 
     /// Whether all that must be exact was.
     bool verified() const { return verified_; }
@@ -71,6 +69,7 @@ private:
     };
 
     void keep(const Contest& contest, std::span<const Timing> timings);
+    void write() const;
     void judge(const Contest& contest, std::span<const Timing> timings);
     void print_table(const Contest& contest, std::span<const Case> cases) const;
     std::string json() const;
