@@ -43,8 +43,8 @@ public:
     /// A remark for whoever looks on.
     void note(const std::string& text) const;
 
-    /// Runs a contest, prints its table, keeps its results and writes JSON and CSV anew where they are asked for: an interrupted
-    /// run keeps what it has. Existing files are replaced whole.
+    /// Runs a contest, prints its table, keeps its results and writes JSON and CSV anew where they are asked for: an
+    /// interrupted run keeps what it has. Existing files are replaced whole.
     void run(const Contest& contest);
 
     /// Whether all that must be exact was.
