@@ -30,8 +30,7 @@ using HostPreconditioner = std::function<void(std::span<const T> r, std::span<T>
 template <class T>
 class DeviceRecursion {
 public:
-    /// `weights` (of n elements) or null: whether to watch the drift of r. Exactly one of m and m_on_host is there. All of
-    /// these must outlive the recursion.
+    /// a has n rows. Exactly one of m and m_on_host is there. All of these must outlive the recursion.
     DeviceRecursion(int device, std::int64_t n, const SpmvPlan<T>& a, DevicePreconditioner<T>* m,
                     HostPreconditioner<T> m_on_host, Accuracy accuracy, Stream stream);
     DeviceRecursion(const DeviceRecursion&) = delete;
