@@ -38,6 +38,16 @@ __device__ inline bool product_is_exact(double a, double b, double product) {
     return a == 0 || b == 0 || magnitude(product) >= exact_product_threshold<double>;
 }
 
+/// Whether a sum of squares, computed without scaling, gives its root within the bound of norm2. Above, nothing has overflowed.
+/// Below, n squares lose at most n eta by underflow: n 2^-174 (double) or n 2^-49 (float) of the least sum let through, a small
+/// part of the n u that fast has for rounding. In compensated that is nothing beside u: floats are squared in double.
+template <class T>
+__device__ bool is_safe_square(T sum) {
+    constexpr T low = std::is_same_v<T, float> ? T(0x1p-100) : T(0x1p-900);
+    constexpr T high = std::is_same_v<T, float> ? T(0x1p+120) : T(0x1p+1000);
+    return sum >= low && sum <= high;
+}
+
 /// Additions in one chain of one thread; what keeps h <= 1024.
 inline constexpr int chain_length = 256;
 

@@ -5,8 +5,6 @@
 #include "vectors.hpp"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 
 namespace solver::cuda {
 namespace {
@@ -37,7 +35,7 @@ class DeviceLoop {
 public:
     /// `record(handle)` puts the body on the stream, some kernel of which sets the handle to 0 at the end.
     template <class Record>
-    DeviceLoop(Stream stream, const Record& record) {
+    DeviceLoop(Stream stream, const Record& record) : DeviceLoop() {  // so that an exception destroys what there is
         check(cudaGraphCreate(&graph_, 0), "cudaGraphCreate");
         cudaGraphConditionalHandle handle{};
         check(cudaGraphConditionalHandleCreate(&handle, graph_, 1, cudaGraphCondAssignDefault),
@@ -73,6 +71,8 @@ public:
     void launch(Stream stream) const { check(cudaGraphLaunch(executable_, stream), "cudaGraphLaunch", "steps of a solve"); }
 
 private:
+    DeviceLoop() = default;
+
     cudaGraph_t graph_ = nullptr;
     cudaGraphExec_t executable_ = nullptr;
 };

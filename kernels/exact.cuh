@@ -54,4 +54,10 @@ struct WarpDigits {
     }
 };
 
+/// The exact sum of a block, for another to merge.
+struct ExactPart {
+    std::int64_t digit[superaccumulator_digits];
+    double special;
+};
+
 }  // namespace solver::cuda

@@ -222,14 +222,6 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     return total;
 }
 
-/// sqrt(sum) of a sum of squares where neither overflow nor underflow can be felt.
-template <class T>
-__device__ bool is_safe_square(T sum) {
-    constexpr T low = std::is_same_v<T, float> ? T(0x1p-100) : T(0x1p-900);
-    constexpr T high = std::is_same_v<T, float> ? T(0x1p+120) : T(0x1p+1000);
-    return sum >= low && sum <= high;
-}
-
 /// The result, or what is needed to get it.
 template <Reduction reduction, class A, class T>
 __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
@@ -307,12 +299,6 @@ __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* par
     part = merge_threads(part, warp_parts.data(), in.n);
     if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
 }
-
-/// The exact sum of a block.
-struct ExactPart {
-    std::int64_t digit[superaccumulator_digits];
-    double special;
-};
 
 /// The sums of all threads, then of all blocks by the last one.
 template <Reduction reduction, class T>
