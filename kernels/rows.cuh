@@ -8,6 +8,16 @@
 
 namespace solver::cuda {
 
+/// A part of a long row, for a warp or a block.
+template <class Offset>
+struct Segment {
+    Offset row;
+    Offset begin;
+    Offset end;
+    std::int32_t first;  ///< the row's first segment
+    std::int32_t count;  ///< how many the row has
+};
+
 /// A matrix with the row offsets that kernels use: 32 bits where they fit. The one place that knows the storage.
 template <class T, class Offset>
 struct CsrRows {

@@ -54,12 +54,12 @@ struct Prepared {
     DeviceArray<Offset> offsets;  ///< empty where the caller's are used
     DeviceArray<Segment<Offset>> segments;
     DeviceArray<Tile<Offset>> tiles;
-    DeviceArray<RowBlock<Offset>> row_blocks;
+    DeviceArray<Segment<Offset>> block_segments;  ///< of adaptive tiles
 
     int largest_tile = 0;
 
-    std::int64_t bytes() const { return offsets.bytes() + segments.bytes() + tiles.bytes() + row_blocks.bytes(); }
-    std::int64_t parts() const { return segments.size() + row_blocks.size(); }
+    std::int64_t bytes() const { return offsets.bytes() + segments.bytes() + tiles.bytes() + block_segments.bytes(); }
+    std::int64_t parts() const { return segments.size() + block_segments.size(); }
 };
 
 template <class T>
@@ -122,18 +122,18 @@ void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream strea
     const std::int64_t tiles = tile_count(a.rows, a.nonzeros);
     p.tiles = DeviceArray<Tile<Offset>>(a.device, tiles, "tiles of a matrix");
     DeviceArray<TilingSizes> device_sizes(a.device, 1, "sizes of tiles");
-    const auto make = [&](RowBlock<Offset>* row_blocks) {
+    const auto make = [&](Segment<Offset>* block_segments) {
         device_sizes.fill_with_zeros(stream);
         make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), tiles,
-                                                               p.tiles.data(), row_blocks, device_sizes.data());
+                                                               p.tiles.data(), block_segments, device_sizes.data());
         check_launch("make_tiles");
     };
     make(nullptr);
     TilingSizes sizes{};
     device_sizes.copy_to(std::span(&sizes, 1), stream);
     p.largest_tile = sizes.largest_tile;
-    p.row_blocks = DeviceArray<RowBlock<Offset>>(a.device, sizes.segments, "parts of long rows");
-    if (sizes.segments > 0) make(p.row_blocks.data());
+    p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
+    if (sizes.segments > 0) make(p.block_segments.data());
     synchronize(a.device, stream);
 }
 
@@ -231,10 +231,10 @@ struct SpmvPlan<T>::Analysis {
 
     template <class A, bool paired, class Offset>
     void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream, Gate gate) const {
-        const Tiling<Offset> tiling{p.tiles.data(), p.row_blocks.data(), static_cast<std::int32_t>(p.row_blocks.size()),
+        const Tiling<Offset> tiling{p.tiles.data(), p.block_segments.data(), static_cast<std::int32_t>(p.block_segments.size()),
                                     arrived.data(), partial.data()};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
-        const auto blocks = static_cast<unsigned>(p.row_blocks.size() + p.tiles.size());
+        const auto blocks = static_cast<unsigned>(p.block_segments.size() + p.tiles.size());
         launch_after(overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
                      Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, counters.data(),
                      gate);

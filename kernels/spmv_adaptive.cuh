@@ -28,20 +28,10 @@ struct Tile {
     std::int32_t entries;
 };
 
-/// A block's part of a long row.
-template <class Offset>
-struct RowBlock {
-    Offset row;
-    Offset begin;
-    Offset end;
-    std::int32_t first;  ///< the row's first segment
-    std::int32_t count;  ///< how many the row has
-};
-
 template <class Offset>
 struct Tiling {
     const Tile<Offset>* tiles;
-    const RowBlock<Offset>* segments;
+    const Segment<Offset>* segments;
     std::int32_t segment_count;
     unsigned* arrived;  ///< for each segment; the row's first one counts
     void* partial;      ///< RowSum<A> for each segment
@@ -83,7 +73,7 @@ __device__ Offset segment_length(Offset row_length) {
 /// them.
 template <class Offset>
 __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tiles, Tile<Offset>* tile,
-                           RowBlock<Offset>* segments, TilingSizes* sizes) {
+                           Segment<Offset>* segments, TilingSizes* sizes) {
     const std::int64_t t = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (t >= tiles) return;
     const Offset first = first_row_from(offsets, rows, t * tile_work);
@@ -109,7 +99,7 @@ template <class A, bool paired, class T, class Offset>
 __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, const RowTask<T>& task,
                                  unsigned* escalated) {
     __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> warp_sums;
-    const RowBlock<Offset> segment = tiling.segments[blockIdx.x];
+    const Segment<Offset> segment = tiling.segments[blockIdx.x];
     auto* partial = static_cast<RowSum<A>*>(tiling.partial) + segment.first;
     const int thread = static_cast<int>(threadIdx.x);
     RowSum<A> sum;

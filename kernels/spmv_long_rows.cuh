@@ -10,16 +10,6 @@ namespace solver::cuda {
 inline constexpr int long_row_threads = 128;
 inline constexpr int segments_a_row = 4096;  ///< at most
 
-/// A part of a long row.
-template <class Offset>
-struct Segment {
-    Offset row;
-    Offset begin;
-    Offset end;
-    std::int32_t first;  ///< the row's first segment
-    std::int32_t count;  ///< how many the row has
-};
-
 template <class Offset>
 struct LongRows {
     const Segment<Offset>* segments;
