@@ -17,6 +17,7 @@ struct DenseMatrix {
     std::vector<T> values;
 
     DenseView<T> view() const { return {rows, columns, 1, rows, values.data()}; }
+    MutableDenseView<T> mutable_view() { return {rows, columns, 1, rows, values.data()}; }
     operator DenseView<T>() const { return view(); }
 };
 

@@ -31,6 +31,21 @@ struct DenseView {
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
     const T* data = nullptr;
+
+    DenseView transposed() const { return {columns, rows, column_stride, row_stride, data}; }
+};
+
+/// The same for a matrix that is written.
+template <class T>
+struct MutableDenseView {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 0;
+    T* data = nullptr;
+
+    MutableDenseView transposed() const { return {columns, rows, column_stride, row_stride, data}; }
+    operator DenseView<T>() const { return {rows, columns, row_stride, column_stride, data}; }
 };
 
 /// Throws InvalidArgument or DimensionMismatch unless the view describes a matrix: sizes that agree, row offsets that rise

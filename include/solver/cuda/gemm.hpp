@@ -1,0 +1,54 @@
+#pragma once
+
+/// Products of dense matrices that lie on a CUDA device.
+
+#include "solver/accuracy.hpp"
+#include "solver/cuda.hpp"
+#include "solver/gemm.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace solver::cuda {
+
+/// Which way a product went.
+enum class GemmRoute {
+    nothing,   ///< no element, alpha == 0 or no products: C was scaled at most
+    tiled,     ///< register-tiled kernels in the type itself, or of floats in double
+    residues,  ///< integers modulo 8-bit numbers on the matrix units for INT8, proven element by element (Ozaki scheme II)
+    elements,  ///< every element by itself, with filtered accumulators
+};
+
+/// How the last product was computed.
+struct GemmReport {
+    GemmRoute route = GemmRoute::nothing;
+    int moduli = 0;                    ///< chosen from the data, on the route of residues
+    std::int64_t recomputed = 0;       ///< elements whose bound did not suffice and which were computed again, one by one
+    std::int64_t workspace_bytes = 0;  ///< on the device
+};
+
+/// C = alpha A B + beta C of matrices in the device's memory; the promises are those of solver::gemm, and in exact the bits
+/// too. Owns working memory that grows with the largest product so far, up to a limit: larger products are made in parts. One
+/// product at a time.
+class Multiplier {
+public:
+    /// `workspace_limit` in bytes; 0: half of the device's free memory when it is first needed.
+    explicit Multiplier(int device, std::int64_t workspace_limit = 0);
+    Multiplier(Multiplier&&) noexcept;
+    Multiplier& operator=(Multiplier&&) noexcept;
+    ~Multiplier();
+
+    /// Views hold pointers to the device's memory. May wait for the stream (the route depends on the data); the product itself
+    /// is not waited for. Throws what solver::gemm throws, and ResourceLimit.
+    void gemm(const GemmTask<double>& task, Accuracy accuracy, const GemmOptions& options = {}, Stream stream = nullptr);
+    void gemm(const GemmTask<float>& task, Accuracy accuracy, const GemmOptions& options = {}, Stream stream = nullptr);
+
+    /// Of the last product. Waits for the stream.
+    GemmReport report(Stream stream = nullptr) const;
+
+private:
+    struct Workspace;
+    std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace solver::cuda
