@@ -140,13 +140,26 @@ __global__ void __launch_bounds__(threads, 2) residues_of_tiles(const ResiduePro
 
 }  // namespace
 
-void multiply_residues(const ResidueProduct& product, int device, Stream stream) {
-    if (product.rows == 0 || product.columns == 0 || product.count == 0) return;
-    const CurrentDevice current(device);
+void multiply_residues_portable(const ResidueProduct& product, int device, Stream stream) {
     const std::int64_t tiles = (product.rows / tile_side) * (product.columns / tile_side);
+    if (tiles == 0 || product.count == 0) return;
+    const CurrentDevice current(device);
     residues_of_tiles<<<dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(product.count)), threads, 0, stream>>>(
         product);
     check_launch("residues_of_tiles");
+}
+
+#ifndef SOLVER_HOPPER_KERNELS
+void multiply_residues_hopper(const ResidueProduct&, int, Stream) {
+    throw NotSupported(
+        "this library was built without the residue products of compute capability 9.0; build it with 90 among "
+        "CMAKE_CUDA_ARCHITECTURES, or use multiply_residues_portable");
+}
+bool has_hopper_residues(int) { return false; }
+#endif
+
+void multiply_residues(const ResidueProduct& product, int device, Stream stream) {
+    (has_hopper_residues(device) ? multiply_residues_hopper : multiply_residues_portable)(product, device, stream);
 }
 
 }  // namespace solver::cuda
