@@ -105,40 +105,52 @@ struct LaneGroup {
 
 /// alpha sum + beta y_in of a filter: the result, or false.
 template <class A, class T>
-__device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t row, std::int64_t length,
-                                           T& result) {
+__device__ __forceinline__ bool try_affine(const RowSum<A>& sum, T alpha, T beta, T y_in, std::int64_t length, T& result) {
     using V = typename A::value_type;
-    const T y_in = task.beta != T(0) ? task.y_in[row] : T(0);
-    const A total = affine(sum.sum, V{task.alpha}, V{task.beta}, V{y_in});
+    const A total = affine(sum.sum, V{alpha}, V{beta}, V{y_in});
     if constexpr (wants_exact_products<A> && std::is_same_v<T, double>) {
-        const bool exact = sum.inexact == 0 && magnitude(task.alpha) == T(1) &&
-                           (task.beta == T(0) || solver::product_is_exact(task.beta, y_in));
-        return total.try_result(result, exact ? T(0) : affine_underflow<T>(task.alpha, length));
+        const bool exact =
+            sum.inexact == 0 && magnitude(alpha) == T(1) && (beta == T(0) || solver::product_is_exact(beta, y_in));
+        return total.try_result(result, exact ? T(0) : affine_underflow<T>(alpha, length));
     } else {
         return total.try_result(result);
     }
 }
+template <class A, class T>
+__device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t row, std::int64_t length,
+                                           T& result) {
+    return try_affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0), length, result);
+}
 
-/// The last resort for a row: alpha sum + beta y_in, digit by digit, by all lanes of the group.
-template <class T, class Offset>
-__device__ T round_digitwise(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, const LaneGroup& group) {
-    const bool finite = is_finite(task.alpha);
-    const double factor = finite ? double{task.alpha} : 1.0;
-    const double y_in = task.beta != T(0) ? double{task.y_in[row]} : 0.0;
-    const Offset end = rows.offsets[row + 1];
+/// RN(alpha sum a_k x_k + beta y_in), digit by digit, by all lanes of the group. `for_each(visit)` calls visit(a_k, x_k) for
+/// the lane's share of the products, as often as it is asked.
+template <class T, class ForEach>
+__device__ T round_digitwise(const ForEach& for_each, T alpha, T beta, double y_in, const LaneGroup& group) {
+    const bool finite = is_finite(alpha);
+    const double factor = finite ? double{alpha} : 1.0;
     const DigitwiseSum sum(
         [&](const auto& visit) {
-            for (Offset k = rows.offsets[row] + group.lane; k < end; k += group.width) {
-                visit(double{rows.values[k]}, double{task.x[rows.columns[k]]}, factor);
-                if (task.x_low != nullptr) visit(double{rows.values[k]}, double{task.x_low[rows.columns[k]]}, factor);
-            }
-            if (task.beta != T(0) && group.lane == 0 && finite) visit(double{task.beta}, y_in, 1.0);
+            for_each([&](double a, double x) { visit(a, x, factor); });
+            if (beta != T(0) && group.lane == 0 && finite) visit(double{beta}, y_in, 1.0);
         },
         group);
     if (finite) return sum.template result<T>();
-    const double product = mul_rn(double{task.alpha}, sum.special() != 0 ? sum.special() : double(sum.sign()));
-    const double other = mul_rn(double{task.beta}, y_in);
-    return canonical(static_cast<T>(task.beta == T(0) || is_finite(other) ? product : add_rn(product, other)));
+    const double product = mul_rn(double{alpha}, sum.special() != 0 ? sum.special() : double(sum.sign()));
+    const double other = mul_rn(double{beta}, y_in);
+    return canonical(static_cast<T>(beta == T(0) || is_finite(other) ? product : add_rn(product, other)));
+}
+
+/// The last resort for a row.
+template <class T, class Offset>
+__device__ T round_digitwise(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, const LaneGroup& group) {
+    const Offset end = rows.offsets[row + 1];
+    const auto for_each = [&](const auto& visit) {
+        for (Offset k = rows.offsets[row] + group.lane; k < end; k += group.width) {
+            visit(double{rows.values[k]}, double{task.x[rows.columns[k]]});
+            if (task.x_low != nullptr) visit(double{rows.values[k]}, double{task.x_low[rows.columns[k]]});
+        }
+    };
+    return round_digitwise(for_each, task.alpha, task.beta, task.beta != T(0) ? double{task.y_in[row]} : 0.0, group);
 }
 
 /// A row that its sum does not decide: for floats by an accumulator that sees farther, then digit by digit. All lanes of the

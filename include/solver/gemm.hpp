@@ -26,7 +26,7 @@ struct GemmTask {
     T beta = 0;
     MutableDenseView<T> c;
 
-    std::int64_t inner() const { return a.columns; }
+    constexpr std::int64_t inner() const { return a.columns; }
 };
 
 /// How `fast` adds up the products of one element. The others than automatic and plain are "selective compensation" (Badin,

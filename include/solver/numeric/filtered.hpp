@@ -92,6 +92,24 @@ public:
         path_.merge(other.path_);
     }
 
+    /// alpha times this sum: exactly for -1, else two products, and |alpha| m for what was lost so far: |alpha| (h + 2) u m of
+    /// the old bound and the new errors' own additions stay below (h + 5) u of the new m. N as for FilteredTriple::scaled.
+    SOLVER_HD FilteredPair scaled(T alpha) const noexcept {
+        FilteredPair result;
+        result.path_ = path_;
+        if (alpha == T(-1)) {
+            result.s_ = -s_;
+            result.c_ = -c_;
+            result.m_ = m_;
+            return result;
+        }
+        result.add_product(alpha, s_);
+        result.add_product(alpha, c_);
+        if (m_ != T(0)) result.m_ = above(add_rn(result.m_, above(mul_rn(magnitude(alpha), m_))));
+        ++result.path_.additions;
+        return result;
+    }
+
     /// Gives RN of the exact sum and returns true, or returns false. `underflow` is N.
     SOLVER_HD bool try_result(T& result, T underflow = T(0)) const noexcept {
         const T factor = path_.template factor<T>();

@@ -1,0 +1,134 @@
+#include "gemm.hpp"
+
+#include "check.cuh"
+#include "gemm_elements.hpp"
+#include "gemm_residue.hpp"
+
+#include <algorithm>
+
+namespace solver::cuda {
+namespace {
+
+/// C = alpha A B + beta C as C^T = alpha B^T A^T + beta C^T, if that makes the columns of C contiguous.
+template <class T>
+GemmTask<T> with_contiguous_columns(const GemmTask<T>& task) {
+    if (task.c.column_stride == 1) return task;
+    return {task.alpha, task.b.transposed(), task.a.transposed(), task.beta, task.c.transposed()};
+}
+
+/// Rows first..first+rows-1 and columns first_column.. of C.
+template <class T>
+GemmTask<T> part_of(const GemmTask<T>& task, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+    GemmTask<T> part = task;
+    part.a.rows = part.c.rows = rows;
+    part.b.columns = part.c.columns = columns;
+    part.a.data += row * task.a.row_stride;
+    part.b.data += column * task.b.column_stride;
+    part.c.data += row * task.c.row_stride + column * task.c.column_stride;
+    return part;
+}
+
+/// Products a residue product must have to be worth its dozen kernels, in any direction.
+constexpr std::int64_t least_residue_extent = 256;
+constexpr double least_residue_work = 3e8;
+
+}  // namespace
+
+struct Multiplier::Workspace {
+    int device;
+    std::int64_t limit;
+    int multiprocessors;
+    ResidueRoute residues;
+    Grown<std::uint32_t> open;
+    DeviceArray<unsigned long long> counters;  ///< the ticket of multiply_open, and how many elements it had
+    GemmReport report;
+
+    Workspace(int on_device, std::int64_t workspace_limit)
+        : device(on_device),
+          limit(workspace_limit > 0 ? workspace_limit : describe(on_device).memory_bytes / 3),
+          multiprocessors(describe(on_device).multiprocessors),
+          residues(on_device),
+          counters(on_device, 2, "counters of a dense product") {}
+
+    unsigned long long* ticket() const { return counters.data(); }
+    unsigned long long* count() const { return counters.data() + 1; }
+
+    template <class T>
+    void multiply(const GemmTask<T>& given, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+        report = {};
+        counters.fill_with_zeros(stream);
+        if (given.c.rows == 0 || given.c.columns == 0) return;
+        if (given.alpha == T(0) || given.inner() == 0) return scale_matrix(given, stream);
+        if (accuracy == Accuracy::fast && options.summation != GemmSummation::automatic) {
+            report.route = GemmRoute::tiled;
+            return multiply_tiled(given, options, device, stream);
+        }
+        multiply_part(with_contiguous_columns(given), accuracy, options, stream);
+    }
+
+    template <class T>
+    void multiply_part(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+        const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
+        const bool large = std::min({m, n, inner}) >= least_residue_extent &&
+                           static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner) >= least_residue_work;
+        const ResidueChoice choice = large ? residues.choose(task, accuracy, stream) : ResidueChoice();
+        if (choice.moduli == 0) return multiply_without_residues(task, accuracy, options, stream);
+        if (choice.bytes > limit && std::max(m, n) > 2 * least_residue_extent) {
+            if (m >= n) {
+                multiply_part(part_of(task, 0, m / 2, 0, n), accuracy, options, stream);
+                return multiply_part(part_of(task, m / 2, m - m / 2, 0, n), accuracy, options, stream);
+            }
+            multiply_part(part_of(task, 0, m, 0, n / 2), accuracy, options, stream);
+            return multiply_part(part_of(task, 0, m, n / 2, n - n / 2), accuracy, options, stream);
+        }
+        report.route = GemmRoute::residues;
+        report.moduli = std::max(report.moduli, choice.moduli);
+        multiply_open(task, residues.multiply(task, accuracy, choice, stream), ticket(), count(), multiprocessors, stream);
+    }
+
+    template <class T>
+    void multiply_without_residues(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+        if (accuracy == Accuracy::fast) {
+            report.route = GemmRoute::tiled;
+            return multiply_tiled(task, options, device, stream);
+        }
+        report.route = GemmRoute::elements;
+        const std::int64_t blocks = (task.c.columns + 127) / 128;
+        const OpenElements marks{open.at_least(device, task.c.rows * blocks * 4, "marks of elements"), task.c.rows, blocks};
+        if (task.inner() > most_filtered_products)
+            mark_all(marks, task.c.columns, stream);
+        else
+            multiply_filtered(task, accuracy, marks, stream);
+        multiply_open(task, marks, ticket(), count(), multiprocessors, stream);
+    }
+};
+
+Multiplier::Multiplier(int device, std::int64_t workspace_limit) {
+    const CurrentDevice current(device);
+    workspace_ = std::make_unique<Workspace>(device, workspace_limit);
+}
+Multiplier::Multiplier(Multiplier&&) noexcept = default;
+Multiplier& Multiplier::operator=(Multiplier&&) noexcept = default;
+Multiplier::~Multiplier() = default;
+
+void Multiplier::gemm(const GemmTask<double>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+    const CurrentDevice current(workspace_->device);
+    workspace_->multiply(task, accuracy, options, stream);
+}
+
+void Multiplier::gemm(const GemmTask<float>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+    const CurrentDevice current(workspace_->device);
+    workspace_->multiply(task, accuracy, options, stream);
+}
+
+GemmReport Multiplier::report(Stream stream) const {
+    const CurrentDevice current(workspace_->device);
+    GemmReport report = workspace_->report;
+    unsigned long long counters[2];
+    workspace_->counters.copy_to(counters, stream);
+    report.recomputed = static_cast<std::int64_t>(counters[1]);
+    report.workspace_bytes = workspace_->residues.workspace_bytes() + workspace_->open.bytes() + workspace_->counters.bytes();
+    return report;
+}
+
+}  // namespace solver::cuda

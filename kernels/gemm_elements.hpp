@@ -1,0 +1,33 @@
+#pragma once
+
+/// Elements of a dense product by themselves: filtered sums, and what no filter decides.
+
+#include "gemm_residue.hpp"
+
+#include <cstdint>
+
+namespace solver::cuda {
+
+/// Most products of one element for which multiply_filtered keeps h <= 1024.
+inline constexpr std::int64_t most_filtered_products = 1 << 17;
+
+/// C = alpha A B + beta C in compensated or exact: tiles of elements, each in an accumulator of its own. Columns of C are
+/// contiguous, words as OpenElements has them. In exact the elements that are marked in `open` stay as they were. At most
+/// most_filtered_products.
+template <class T>
+void multiply_filtered(const GemmTask<T>& task, Accuracy accuracy, const OpenElements& open, Stream stream);
+
+/// The elements marked in `open`, rounded correctly, one by one; *count is their number. `ticket` and `count` are in the
+/// device's memory.
+template <class T>
+void multiply_open(const GemmTask<T>& task, const OpenElements& open, unsigned long long* ticket, unsigned long long* count,
+                   int multiprocessors, Stream stream);
+
+/// Marks all elements of these columns.
+void mark_all(const OpenElements& open, std::int64_t columns, Stream stream);
+
+/// C = beta C, with 0 where beta is 0.
+template <class T>
+void scale_matrix(const GemmTask<T>& task, Stream stream);
+
+}  // namespace solver::cuda

@@ -1,0 +1,75 @@
+#pragma once
+
+/// Dense products by residues: rows of A and columns of B scaled to integers, multiplied exactly modulo coprime 8-bit numbers
+/// on the matrix units, put together by the Chinese remainder theorem and rounded with a proof for each element. Ozaki scheme
+/// II (Ozaki, Uchino, Imamura, arXiv 2504.08009, 2025); the bounds from what was cut off and the proof for each element are
+/// ours.
+
+#include "gemm.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace solver::cuda {
+
+/// Working memory that grows.
+template <class T>
+class Grown {
+public:
+    T* at_least(int device, std::int64_t size, const char* purpose) {
+        if (size > array_.size()) {
+            array_ = {};
+            array_ = DeviceArray<T>(device, size, purpose);
+        }
+        return array_.data();
+    }
+    std::int64_t bytes() const { return array_.bytes(); }
+
+private:
+    DeviceArray<T> array_;
+};
+
+/// Elements of C that a route could not prove: bit (j / 4) % 32 of word (i column_blocks + j / 128) 4 + j % 4.
+struct OpenElements {
+    std::uint32_t* words;
+    std::int64_t rows;
+    std::int64_t column_blocks;  ///< of 128 columns
+};
+
+/// How a product is to be made.
+struct ResidueChoice {
+    int moduli = 0;          ///< 0: another route is better
+    double log2_a = 0;       ///< rows of A are scaled to norms of at most 2^log2_a
+    double log2_b = 0;       ///< columns of B
+    double open_share = 0;   ///< of the elements, as a sample has it
+    std::int64_t bytes = 0;  ///< of working memory
+};
+
+/// Of the working memory, what all types share.
+class ResidueRoute {
+public:
+    explicit ResidueRoute(int device);
+    ResidueRoute(ResidueRoute&&) noexcept;
+    ~ResidueRoute();
+
+    /// Looks at A and B, which have at least one row, column and product each and of whose C the columns are contiguous. Waits
+    /// for the stream.
+    template <class T>
+    ResidueChoice choose(const GemmTask<T>& task, Accuracy accuracy, Stream stream);
+
+    /// Right after choose(): the product, but for the elements that are marked in the result, of which C is as it was.
+    template <class T>
+    OpenElements multiply(const GemmTask<T>& task, Accuracy accuracy, const ResidueChoice& choice, Stream stream);
+
+    std::int64_t workspace_bytes() const;
+
+private:
+    struct Memory;
+    int device_;
+    std::unique_ptr<Memory> memory_;
+};
+
+/// Most products of one element on this route: what 32-bit sums of products of residues hold.
+inline constexpr std::int64_t most_residue_products = 1 << 16;
+
+}  // namespace solver::cuda

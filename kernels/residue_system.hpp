@@ -1,0 +1,42 @@
+#pragma once
+
+/// Numbers modulo several coprime 8-bit moduli, and the way back by the Chinese remainder theorem.
+///
+/// An integer c with |c| < P / 2, P = p_0 p_1 ... p_{N-1}, is known by its residues. With W_l = P / p_l and
+/// y_l = c W_l^-1 mod p_l in 0..p_l-1, c = sum_l y_l W_l - q P for one whole number q, 0 <= q <= N.
+
+#include <array>
+#include <cstdint>
+
+namespace solver::cuda {
+
+inline constexpr int most_moduli = 23;
+inline constexpr int least_moduli = 3;
+inline constexpr int most_limbs = 6;  ///< of 32 bits: N P < 2^181 for 23 moduli
+inline constexpr int most_words = 3;  ///< of four bytes each, for a scaled integer
+
+/// Integers come in w words: 4 w - 1 bytes in two's complement, and a last one that is 1 where the number is negative. Their
+/// residue is a scalar product of these bytes with the residues of 256^0, ..., 256^(4 w - 2) and -256^(4 w - 1).
+struct ByteWeights {
+    std::array<std::uint32_t, most_words> of_bytes;  ///< four in a word, each in [-128, 127]
+};
+
+struct ResidueSystem {
+    int count;  ///< N
+    int limbs;  ///< enough for N P
+    std::array<std::int32_t, most_moduli> modulus;
+    std::array<float, most_moduli> reciprocal;                                ///< RN(1 / p_l)
+    std::array<std::int32_t, most_moduli> inverse;                            ///< W_l^-1 mod p_l
+    std::array<std::array<std::uint32_t, most_limbs>, most_moduli> cofactor;  ///< W_l, least limb first
+    std::array<std::uint32_t, most_limbs> product;                            ///< P
+    double log2_product;                                                      ///< of P, not above it
+    double product_in_top_limbs;                                              ///< P / 2^(32 (limbs - 2))
+};
+
+/// The system of `count` moduli, least_moduli..most_moduli.
+const ResidueSystem& residue_system(int count);
+
+/// For the residues of factor a modulo p, of integers in that many words.
+ByteWeights byte_weights(std::int32_t factor, std::int32_t p, int words);
+
+}  // namespace solver::cuda
