@@ -139,42 +139,36 @@ __device__ void round_element(const GemmTask<T>& task, std::int64_t i, std::int6
     if (group.lane == 0) c = result;
 }
 
-/// The elements that 32 words mark, of which each lane has one, the first being word `first`. Returns how many the lane's are.
-template <class T>
-__device__ int round_marked(const GemmTask<T>& task, const OpenElements& open, std::int64_t first, std::uint32_t own) {
-    for (unsigned with_marks = __ballot_sync(~0u, own != 0); with_marks != 0; with_marks &= with_marks - 1) {
-        const int owner = __ffs(static_cast<int>(with_marks)) - 1;
-        const std::int64_t word = first + owner;
-        const std::int64_t row = word / 4 / open.column_blocks;
-        const std::int64_t column = word / 4 % open.column_blocks * 128 + word % 4;
-        for (std::uint32_t marks = __shfl_sync(~0u, own, owner); marks != 0; marks &= marks - 1)
-            round_element(task, row, column + 4 * (__ffs(static_cast<int>(marks)) - 1));
-    }
-    return __popc(own);
-}
-
-/// Warps draw `words_a_draw` words of marks at a time.
+/// A block draws `words_a_draw` words of marks at a time, lists what they mark and shares that among its warps.
 template <class T>
 __global__ void __launch_bounds__(threads) round_open(const __grid_constant__ GemmTask<T> task, OpenElements open,
                                                       unsigned long long* ticket, unsigned long long* count) {
-    constexpr int words_a_draw = 8 * warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    constexpr int words_a_draw = 64;
+    __shared__ unsigned long long drawn;
+    __shared__ int listed;
+    __shared__ std::uint16_t list[words_a_draw * 32];
     const std::int64_t words = open.rows * open.column_blocks * 4;
+    const int thread = static_cast<int>(threadIdx.x);
     unsigned long long found = 0;
     for (;;) {
-        unsigned long long drawn = 0;
-        if (lane == 0) drawn = atomicAdd(ticket, static_cast<unsigned long long>(words_a_draw));
-        const auto first = static_cast<std::int64_t>(__shfl_sync(~0u, drawn, 0));
-        if (first >= words) break;
-        std::uint32_t own[words_a_draw / warp_size];
-#pragma unroll
-        for (int part = 0; part < words_a_draw / warp_size; ++part) {
-            const std::int64_t word = first + part * warp_size + lane;
-            own[part] = word < words ? open.words[word] : 0;
+        __syncthreads();
+        if (thread == 0) {
+            drawn = atomicAdd(ticket, static_cast<unsigned long long>(words_a_draw));
+            listed = 0;
         }
-#pragma unroll 1
-        for (int part = 0; part < words_a_draw / warp_size; ++part)
-            found += round_marked(task, open, first + part * warp_size, own[part]);
+        __syncthreads();
+        const auto first = static_cast<std::int64_t>(drawn);
+        if (first >= words) break;
+        if (thread < words_a_draw && first + thread < words)
+            for (std::uint32_t marks = open.words[first + thread]; marks != 0; marks &= marks - 1)
+                list[atomicAdd(&listed, 1)] = static_cast<std::uint16_t>(thread * 32 + __ffs(static_cast<int>(marks)) - 1);
+        __syncthreads();
+        for (int at = thread / warp_size; at < listed; at += threads / warp_size) {
+            const std::int64_t word = first + list[at] / 32;
+            const std::int64_t row = word / 4 / open.column_blocks;
+            round_element(task, row, word / 4 % open.column_blocks * 128 + word % 4 + 4 * (list[at] % 32));
+        }
+        if (thread == 0) found += static_cast<unsigned long long>(listed);
     }
     if (found != 0) atomicAdd(count, found);
 }

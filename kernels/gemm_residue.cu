@@ -94,9 +94,8 @@ __global__ void find_ranges(Lines<T> lines, LineRange* ranges) {
             const auto bits = static_cast<unsigned long long>(__double_as_longlong(x)) & ~(1ull << 63);
             largest = max(largest, bits);
             if (bits != 0) {
-                const Decomposed parts(x);
-                lowest_bit = min(lowest_bit, parts.exponent + __ffsll(static_cast<long long>(parts.significand)) - 1);
-                signs |= parts.negative ? 2 : 1;
+                lowest_bit = min(lowest_bit, exponent_of_last_bit(x));
+                signs |= x < 0 ? 2 : 1;
             }
         }
         largest = combine_warp<along_inner>(largest, [](auto a, auto b) { return max(a, b); });
@@ -273,68 +272,72 @@ __global__ void __launch_bounds__(threads)
         for (int column = warp; column < tile_inner; column += warps) load(lane, column);
     }
     __syncthreads();
-    for (int row = warp; row < tile_lines; row += warps) {
-        const std::int64_t line = first_line + row;
-        if (line >= padded_lines) return;
-        int scale = 0;
-        bool usable = false;
-        if (line < lines.count) {
-            usable = is_finite_line(ranges[line]);
-            scale = usable ? scale_for(log2_target, ranges[line], sums[line]) : 0;
-        }
-        std::uint32_t word[4][words];
-        unsigned long long lost = 0, lost_squares = 0;
+    // Two lines at a time share what is loaded for a modulus.
+    for (int row = warp; row < tile_lines / 2; row += warps) {
+        std::uint32_t word[2][4][words];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const ScaledInteger<words> x(usable ? double{tile[row][4 * lane + i]} : 0.0, scale);
+        for (int half = 0; half < 2; ++half) {
+            const int in_tile = row + half * (tile_lines / 2);
+            const std::int64_t line = first_line + in_tile;
+            const bool usable = line < lines.count && is_finite_line(ranges[line]);
+            const int scale = usable ? scale_for(log2_target, ranges[line], sums[line]) : 0;
+            unsigned long long lost = 0, lost_squares = 0;
 #pragma unroll
-            for (int w = 0; w < words; ++w) word[i][w] = x.word[w];
-            lost += x.lost;
-            lost_squares += lost_square(x.lost);
+            for (int i = 0; i < 4; ++i) {
+                const ScaledInteger<words> x(usable ? double{tile[in_tile][4 * lane + i]} : 0.0, scale);
+#pragma unroll
+                for (int w = 0; w < words; ++w) word[half][i][w] = x.word[w];
+                lost += x.lost;
+                lost_squares += lost_square(x.lost);
+            }
+            if (__any_sync(~0u, lost != 0)) {
+                lost = combine_warp<true>(lost, [](auto a, auto b) { return a + b; });
+                lost_squares = combine_warp<true>(lost_squares, [](auto a, auto b) { return a + b; });
+                if (lane == 0) {
+                    atomicAdd(&sums[line].lost, lost);
+                    atomicAdd(&sums[line].lost_squares, lost_squares);
+                }
+            }
         }
-        std::int8_t* out = residues + line * padded_inner + first_k + 4 * lane;
+        const std::int64_t step = padded_lines * padded_inner;
+        std::int8_t* out = residues + (first_line + row) * padded_inner + first_k + 4 * lane;
 #pragma unroll 2
         for (int l = 0; l < table.count; ++l) {
-            std::uint32_t byte[4];
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                byte[i] = residue_byte(word[i], table.weights[l], table.modulus[l], table.reciprocal[l]);
-            const std::uint32_t low = __byte_perm(byte[0], byte[1], 0x0040), high = __byte_perm(byte[2], byte[3], 0x0040);
-            *reinterpret_cast<std::uint32_t*>(out + l * padded_lines * padded_inner) = __byte_perm(low, high, 0x5410);
-        }
-        if (__any_sync(~0u, lost != 0)) {
-            lost = combine_warp<true>(lost, [](auto a, auto b) { return a + b; });
-            lost_squares = combine_warp<true>(lost_squares, [](auto a, auto b) { return a + b; });
-            if (lane == 0) {
-                atomicAdd(&sums[line].lost, lost);
-                atomicAdd(&sums[line].lost_squares, lost_squares);
+            for (int half = 0; half < 2; ++half) {
+                std::uint32_t byte[4];
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    byte[i] = residue_byte(word[half][i], table.weights[l], table.modulus[l], table.reciprocal[l]);
+                const std::uint32_t low = __byte_perm(byte[0], byte[1], 0x0040), high = __byte_perm(byte[2], byte[3], 0x0040);
+                *reinterpret_cast<std::uint32_t*>(out + half * (tile_lines / 2) * padded_inner) =
+                    __byte_perm(low, high, 0x5410);
             }
+            out += step;
         }
     }
 }
 
 /// All numbers are rounded up by more than their own errors.
 __global__ void make_bounds(std::int64_t count, const LineRange* ranges, const LineSums* sums, double log2_target,
-                            LineBounds* bounds) {
+                            LineBounds* bounds, std::int32_t* scales) {
     const std::int64_t line = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (line >= count) return;
     const LineRange range = ranges[line];
     if (!is_finite_line(range)) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        bounds[line] = {infinity, infinity, infinity, infinity, 0, 0};
+        constexpr float infinity = std::numeric_limits<float>::infinity();
+        bounds[line] = {infinity, infinity, infinity, infinity};
+        scales[line] = 0;
         return;
     }
     const LineSums sum = sums[line];
     const int scale = scale_for(log2_target, range, sum);
     const double lost = mul_rn(static_cast<double>(sum.lost), (1 + 0x1p-50) * 0x1p-31);
     const double lost_norm = mul_rn(sqrt_rn(mul_rn(static_cast<double>(sum.lost_squares), 0x1p-38)), 1 + 0x1p-50);
-    const double norm = scaled(relative_norm(sum), exponent_of(range) + scale);
-    bounds[line] = {lost,
-                    lost_norm,
-                    mul_rn(add_rn(norm, lost_norm), 1 + 0x1p-50),
-                    add_rn(scaled(largest_of(range), scale), lost != 0 ? 0.5 : 0.0),
-                    scale,
-                    0};
+    const double norm = mul_rn(add_rn(scaled(relative_norm(sum), exponent_of(range) + scale), lost_norm), 1 + 0x1p-50);
+    const double largest = add_rn(scaled(largest_of(range), scale), lost != 0 ? 0.5 : 0.0);
+    bounds[line] = {__double2float_ru(lost), __double2float_ru(lost_norm), __double2float_ru(norm), __double2float_ru(largest)};
+    scales[line] = scale;
 }
 
 // ------------------------------------------------------------------------------------------------- the way back
@@ -347,37 +350,54 @@ __device__ __forceinline__ void store_four(float* to, const float (&x)[4]) {
     *reinterpret_cast<float4*>(to) = {x[0], x[1], x[2], x[3]};
 }
 
+/// What reconstruct needs of rows of A or columns of B.
+struct KnownLines {
+    const LineBounds* bounds;
+    const std::int32_t* scales;
+};
+
 /// Bytes y[l][i][j] to C. One warp takes 128 columns of a row, 4 a thread; it leaves out what it cannot prove and marks it in
 /// `open`: word 4 (i columns_of_words + j / 128) + j % 4, bit j / 4 % 32.
 template <class T, int limbs, bool plain, Accuracy accuracy>
 __global__ void __launch_bounds__(threads)
     reconstruct(const std::uint8_t* y, std::int64_t padded_rows, std::int64_t padded_columns,
-                const __grid_constant__ ResidueSystem system, const LineBounds* rows, const LineBounds* columns,
-                std::int64_t inner, OutputTask<T> task, std::uint32_t* open) {
+                const __grid_constant__ ReconstructionTable table, KnownLines rows, KnownLines columns, std::int64_t inner,
+                OutputTask<T> task, std::uint32_t* open) {
     const std::int64_t i = blockIdx.x;
     const std::int64_t first = (std::int64_t{blockIdx.y} * threads + threadIdx.x) * 4;
     if (first >= padded_columns) return;
     std::uint64_t sum[4][limbs] = {};
     const std::uint8_t* from = y + i * padded_columns + first;
-#pragma unroll 8
-    for (int l = 0; l < system.count; ++l) {
-        const std::uint32_t four = __ldcs(reinterpret_cast<const std::uint32_t*>(from + l * padded_rows * padded_columns));
+    const std::int64_t step = padded_rows * padded_columns;
+#pragma unroll 3
+    for (int t = 0; t < table.triples; ++t) {
+        std::uint32_t four[triple];
+#pragma unroll
+        for (int l = 0; l < triple; ++l) {
+            four[l] = triple * t + l < table.count ? __ldcs(reinterpret_cast<const std::uint32_t*>(from)) : 0;
+            from += step;
+        }
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            const std::uint32_t byte = __byte_perm(four, 0, 0x4440 + c);
+            std::uint32_t together = 0;  // below 3 2^24
 #pragma unroll
-            for (int j = 0; j < limbs; ++j) sum[c][j] += std::uint64_t{byte} * system.cofactor[l][j];
+            for (int l = 0; l < triple; ++l) together += __byte_perm(four[l], 0, 0x4440 + c) * table.triple_of[t].within[l];
+#pragma unroll
+            for (int j = 0; j < limbs; ++j) sum[c][j] += std::uint64_t{together} * table.triple_of[t].cofactor[j];
         }
     }
-    const LineBounds row = rows[i];
+    const LineBounds row = rows.bounds[i];
+    const int row_scale = rows.scales[i];
     T result[4];
     unsigned closed = 0;
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
         const std::int64_t j = first + c;
         if (j >= task.columns) continue;
-        const SignedLimbs<limbs> integer(sum[c], system);
-        if (try_element<T, limbs, plain, accuracy>(integer, row, columns[j], inner, task, i, j, result[c])) closed |= 1u << c;
+        const SignedLimbs<limbs> integer(sum[c], table);
+        const double bound = element_bound(row, columns.bounds[j]);
+        const int scale = row_scale + columns.scales[j];
+        if (try_element<T, limbs, plain, accuracy>(integer, bound, scale, inner, task, i, j, result[c])) closed |= 1u << c;
     }
     T* to = task.c + i * task.row_stride + first;
     if (closed == 15 && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
@@ -403,9 +423,10 @@ struct LineMemory {
     Grown<LineRange> ranges;
     Grown<LineSums> sums;
     Grown<LineBounds> bounds;
+    Grown<std::int32_t> scales;
     Grown<std::int8_t> residues;
 
-    std::int64_t bytes() const { return ranges.bytes() + sums.bytes() + bounds.bytes() + residues.bytes(); }
+    std::int64_t bytes() const { return ranges.bytes() + sums.bytes() + bounds.bytes() + scales.bytes() + residues.bytes(); }
 };
 
 template <class T>
@@ -484,29 +505,59 @@ Targets scale_targets(const LinesSummary& a, const LinesSummary& b, std::int64_t
     return targets;
 }
 
-/// The probability that the element of two sampled lines stays open with n moduli; `product` is relative to their exponents.
+/// 2^floor(log2 x), for x > 0.
+double binade(double x) { return std::ldexp(1.0, std::ilogb(x)); }
+
+/// A sampled line, scaled to the target of n moduli.
+struct ScaledLine {
+    double factor;  ///< from numbers relative to the exponent of the largest
+    double lost, lost_norm, norm, largest;
+
+    ScaledLine(const SampledLine& line, int n, const ScaleTargets& targets)
+        : factor(std::exp2(std::floor(targets.log2_norm[n] - line.log2_norm) + line.exponent)),
+          lost(line.lost[n]),
+          lost_norm(line.lost_norm[n]),
+          norm(line.relative_norm * factor),
+          largest(line.relative_largest * factor) {}
+};
+
+/// The probability that an element stays open which is that far from the sum of the scaled lines' products.
 template <class T>
-double open_probability(const SampledLine& a, const SampledLine& b, double product, int n, const Targets& targets,
-                        Accuracy accuracy) {
+double open_probability(double bound, double size, std::int64_t inner, Accuracy accuracy) {
     constexpr double u = unit_roundoff<T>;
-    const double scale_a = std::exp2(std::floor(targets.a.log2_norm[n] - a.log2_norm) + a.exponent);
-    const double scale_b = std::exp2(std::floor(targets.b.log2_norm[n] - b.log2_norm) + b.exponent);
-    const double bound = std::min(a.lost[n] * b.relative_largest * scale_b, a.lost_norm[n] * b.relative_norm * scale_b) +
-                         std::min(b.lost[n] * a.relative_largest * scale_a, b.lost_norm[n] * a.relative_norm * scale_a);
     if (bound == 0) return 0;
-    const double size = std::abs(product) * scale_a * scale_b;
     if (size == 0) return 1;
-    const double ulp = std::exp2(std::floor(std::log2(size))) * 2 * u;
-    const double above_binade = 1 - size * u / (ulp / 2);  // how far u |c| exceeds half of a last digit, negated
+    const double ulp = binade(size) * 2 * u;
     switch (accuracy) {
-        case Accuracy::fast:
-            return bound <= 8 * u * size ? 0 : 1;
-        case Accuracy::compensated:
-            return std::clamp(above_binade + 4 * bound / ulp, 0.0, 1.0);
+        case Accuracy::fast:  // sqrt(inner) u is what roundings make of a plain sum if they go either way
+            return bound <= std::sqrt(static_cast<double>(inner)) * u * size ? 0 : 1;
+        case Accuracy::compensated:  // the rounding takes up to half an ulp, and u |c| is not much more beside a power of two
+            return std::clamp(1 - size * u / (ulp / 2) + 4 * bound / ulp, 0.0, 1.0);
         case Accuracy::exact:
             break;
     }
     return std::min(2 * bound / ulp, 1.0);
+}
+
+/// The share of the elements that stay open with n moduli.
+template <class T>
+double open_share(const Sample& sample, int n, const Targets& targets, std::int64_t inner, Accuracy accuracy) {
+    double open = 0;
+    std::vector<ScaledLine> columns;
+    for (const SampledLine& line : sample.b) columns.emplace_back(line, n, targets.b);
+    for (std::size_t i = 0; i < samples; ++i) {
+        if (sample.a[i].usable == 0) continue;
+        const ScaledLine a(sample.a[i], n, targets.a);
+        for (std::size_t j = 0; j < samples; ++j) {
+            if (sample.b[j].usable == 0) continue;
+            const ScaledLine& b = columns[j];
+            const double bound =
+                std::min(a.lost * b.largest, a.lost_norm * b.norm) + std::min(b.lost * a.largest, b.lost_norm * a.norm);
+            open +=
+                open_probability<T>(bound, std::abs(sample.products[i * samples + j]) * a.factor * b.factor, inner, accuracy);
+        }
+    }
+    return open / (samples * samples);
 }
 
 /// Rough rates of a large GPU of 2022; they decide how long a product takes and nothing else.
@@ -565,17 +616,13 @@ ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, S
     const auto k = static_cast<double>(inner);
     ResidueChoice best;
     double best_seconds = std::numeric_limits<double>::infinity();
-    for (int count = least_moduli; count <= most_moduli; ++count) {
-        if (targets.a.log2_norm[count] <= 0) continue;
-        double open = 0;
-        for (std::size_t i = 0; i < samples; ++i)
-            for (std::size_t j = 0; j < samples; ++j)
-                if (sample->a[i].usable != 0 && sample->b[j].usable != 0)
-                    open += open_probability<T>(sample->a[i], sample->b[j], sample->products[i * samples + j], count, targets,
-                                                accuracy);
-        open /= samples * samples;
-        const double seconds =
-            count * elements * k / products_a_second + open * elements * 2 * sizeof(T) * k / element_bytes_a_second;
+    // With fewer moduli more elements are open, until those alone take longer.
+    for (int count = most_moduli; count >= least_moduli; --count) {
+        if (targets.a.log2_norm[count] <= 0) break;
+        const double open = open_share<T>(*sample, count, targets, inner, accuracy);
+        const double open_seconds = open * elements * 2 * sizeof(T) * k / element_bytes_a_second;
+        const double seconds = count * elements * k / products_a_second + open_seconds;
+        if (open_seconds > best_seconds) break;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;
         best = {count, targets.a.log2_norm[count], targets.b.log2_norm[count], open, 0};
@@ -629,7 +676,8 @@ const std::int8_t* residues_of(const Lines<T>& lines, LineMemory& memory, const 
     });
     check_launch("make_residues");
     make_bounds<<<blocks_for(lines.count, threads), threads, 0, stream>>>(
-        lines.count, ranges, sums, log2_target, memory.bounds.at_least(device, padded_lines, "the bounds of lines"));
+        lines.count, ranges, sums, log2_target, memory.bounds.at_least(device, padded_lines, "the bounds of lines"),
+        memory.scales.at_least(device, padded_lines, "the scales of lines"));
     check_launch("make_bounds");
     return residues;
 }
@@ -687,14 +735,14 @@ OpenElements ResidueRoute::multiply(const GemmTask<T>& task, Accuracy accuracy, 
 
     const OpenElements open{memory_->open.at_least(device_, rows * columns / 32, "marks of elements"), m, columns / 128};
     const OutputTask<T> output{task.alpha, task.beta, m, n, task.c.row_stride, task.c.data};
-    const LineBounds* row_bounds = memory_->a.bounds.at_least(device_, m, "");
-    const LineBounds* column_bounds = memory_->b.bounds.at_least(device_, n, "");
+    const KnownLines of_rows{memory_->a.bounds.at_least(device_, m, ""), memory_->a.scales.at_least(device_, m, "")};
+    const KnownLines of_columns{memory_->b.bounds.at_least(device_, n, ""), memory_->b.scales.at_least(device_, n, "")};
     const dim3 grid(static_cast<unsigned>(m), blocks_for(columns, 4 * threads));
     const bool plain = task.alpha == T(1) && task.beta == T(0);
-    with_limbs(system.limbs, [&](auto limbs) {
+    with_limbs(system.table.limbs, [&](auto limbs) {
         with_mode(accuracy, [&](auto mode) {
             const auto launch = [&](auto kernel) {
-                kernel<<<grid, threads, 0, stream>>>(y, rows, columns, system, row_bounds, column_bounds, inner, output,
+                kernel<<<grid, threads, 0, stream>>>(y, rows, columns, system.table, of_rows, of_columns, inner, output,
                                                      open.words);
             };
             if (plain)

@@ -28,7 +28,7 @@ struct SignedLimbs {
 
     /// `sum` has limbs of more than 32 bits. q is a quotient of the first 64 bits, and right: c / P is further from 1/2 than
     /// its error.
-    __device__ __forceinline__ SignedLimbs(const std::uint64_t (&sum)[limbs], const ResidueSystem& system) {
+    __device__ __forceinline__ SignedLimbs(const std::uint64_t (&sum)[limbs], const ReconstructionTable& table) {
         std::uint64_t carry = 0;
 #pragma unroll
         for (int j = 0; j < limbs; ++j) {
@@ -37,12 +37,12 @@ struct SignedLimbs {
             carry >>= 32;
         }
         const double top = fma_rn(static_cast<double>(limb[limbs - 1]), 0x1p32, static_cast<double>(limb[limbs - 2]));
-        const auto q = static_cast<std::uint32_t>(__double2int_rn(div_rn(top, system.product_in_top_limbs)));
+        const auto q = static_cast<std::uint32_t>(__double2int_rn(mul_rn(top, table.reciprocal_of_top_limbs)));
         std::uint64_t borrow = 0;
         carry = 0;
 #pragma unroll
         for (int j = 0; j < limbs; ++j) {
-            carry += std::uint64_t{q} * system.product[j];
+            carry += std::uint64_t{q} * table.product[j];
             const std::uint64_t difference = std::uint64_t{limb[j]} - static_cast<std::uint32_t>(carry) - borrow;
             carry >>= 32;
             limb[j] = static_cast<std::uint32_t>(difference);
@@ -92,10 +92,10 @@ private:
 /// How far the integer c of scaled and cut lines may be from the scaled sum of products: with x = x' + d and y = y' + e,
 /// sum x y - sum x' y' = sum d y + sum x' e, each at most the sum of one factor times the largest of the other, and at most the
 /// product of their norms.
-__device__ __forceinline__ double element_bound(const LineBounds& row, const LineBounds& column) {
-    const double of_row = min(mul_rn(row.lost, column.largest), mul_rn(row.lost_norm, column.norm));
-    const double of_column = min(mul_rn(column.lost, row.largest), mul_rn(column.lost_norm, row.norm));
-    return mul_rn(add_rn(of_row, of_column), 1 + 0x1p-50);
+__device__ __forceinline__ float element_bound(const LineBounds& row, const LineBounds& column) {
+    const float of_row = min(__fmul_ru(row.lost, column.largest), __fmul_ru(row.lost_norm, column.norm));
+    const float of_column = min(__fmul_ru(column.lost, row.largest), __fmul_ru(column.lost_norm, row.norm));
+    return __fadd_ru(of_row, of_column);
 }
 
 /// An integer's first digits and what follows, in units of 2^-64 of the last digit's.
@@ -147,8 +147,11 @@ __device__ __forceinline__ bool try_round(const SignedLimbs<limbs>& integer, dou
     const int exponent = digits.exponent - scale;
     const int top = exponent + D::count;  // of the power of two above, whichever way it is rounded
     if (top < std::numeric_limits<T>::min_exponent || top >= std::numeric_limits<T>::max_exponent) return false;
-    const double magnitude = scaled(static_cast<double>(digits.significand + (up ? 1 : 0)), exponent);
-    result = static_cast<T>(integer.negative ? -magnitude : magnitude);
+    // The first digit of the significand adds 1 to the exponent, and so does a carry out of it.
+    using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
+    const auto magnitude = static_cast<Bits>((static_cast<Bits>(top - std::numeric_limits<T>::min_exponent) << (D::count - 1)) +
+                                             static_cast<Bits>(digits.significand) + (up ? 1 : 0));
+    result = __builtin_bit_cast(T, magnitude | static_cast<Bits>(integer.negative) << (sizeof(T) * 8 - 1));
     return true;
 }
 
@@ -182,11 +185,8 @@ __device__ __forceinline__ bool try_round_affine(const SignedLimbs<limbs>& integ
 
 /// Element (i, j) of alpha A B + beta C, or false.
 template <class T, int limbs, bool plain, Accuracy accuracy>
-__device__ __forceinline__ bool try_element(const SignedLimbs<limbs>& integer, const LineBounds& row, const LineBounds& column,
-                                            std::int64_t inner, const OutputTask<T>& task, std::int64_t i, std::int64_t j,
-                                            T& result) {
-    const double bound = element_bound(row, column);
-    const int scale = row.scale + column.scale;
+__device__ __forceinline__ bool try_element(const SignedLimbs<limbs>& integer, double bound, int scale, std::int64_t inner,
+                                            const OutputTask<T>& task, std::int64_t i, std::int64_t j, T& result) {
     if constexpr (plain) {
         if (!integer.is_zero()) return try_round<T, limbs, accuracy>(integer, bound, scale, inner, result);
         result = T(0);

@@ -42,6 +42,14 @@ struct Decomposed {
     }
 };
 
+/// Of a finite number other than 0.
+__device__ __forceinline__ int exponent_of_last_bit(double x) {
+    const int high = __double2hiint(x), low = __double2loint(x);
+    const int biased = high >> 20 & 0x7FF;
+    const int significand = (high & 0xFFFFF) | (biased != 0 ? 1 << 20 : 0);
+    return max(biased, 1) - 1075 + (low != 0 ? __ffs(low) : 32 + __ffs(significand)) - 1;
+}
+
 /// 2^e for any e within the range of normal numbers; 0 below, 2^1023 above.
 __device__ inline double power_of_two(int e) {
     return e < -1022 ? 0.0 : __longlong_as_double(static_cast<long long>(min(e, 1023) + 1023) << 52);
@@ -67,14 +75,12 @@ struct LineSums {
     unsigned long long lost_squares;  ///< sum d_k^2, in units of 2^-38
 };
 
-/// What is known of a line in the end. Numbers are upper bounds, in units of the scaled line.
-struct LineBounds {
-    double lost;       ///< sum |d_k|
-    double lost_norm;  ///< of d
-    double norm;       ///< of x 2^s and of x'
-    double largest;    ///< of |x_k 2^s| and |x'_k|
-    int scale;         ///< s
-    int unused;
+/// What is known of a line in the end: upper bounds, in units of the scaled line.
+struct alignas(16) LineBounds {
+    float lost;       ///< sum |d_k|
+    float lost_norm;  ///< of d
+    float norm;       ///< of x 2^s and of x'
+    float largest;    ///< of |x_k 2^s| and |x'_k|
 };
 
 /// The largest norms that integers of that many words are scaled to, as logarithms.

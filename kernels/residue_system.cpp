@@ -41,31 +41,52 @@ std::uint8_t centred(std::int32_t value, std::int32_t p) {
     return static_cast<std::uint8_t>(2 * residue >= p ? residue - p : residue);
 }
 
+/// The product of the first `count` moduli but for those from..from+left_out-1.
+Limbs product_without(std::size_t count, std::size_t from, std::size_t left_out) {
+    Limbs product{1};
+    for (std::size_t l = 0; l < count; ++l)
+        if (l < from || l >= from + left_out) product = times(product, moduli[l]);
+    return product;
+}
+
+ModuliTriple make_triple(std::size_t count, std::size_t first) {
+    ModuliTriple triple_of{};
+    triple_of.cofactor = product_without(count, first, triple);
+    for (std::size_t i = 0; i < triple && first + i < count; ++i) {
+        triple_of.within[i] = 1;
+        for (std::size_t other = 0; other < triple && first + other < count; ++other)
+            if (other != i) triple_of.within[i] *= static_cast<std::uint32_t>(moduli[first + other]);
+    }
+    return triple_of;
+}
+
+ReconstructionTable make_table(int count, double log2_product) {
+    ReconstructionTable table{};
+    const auto n = static_cast<std::size_t>(count);
+    table.count = count;
+    table.triples = (count + triple - 1) / triple;
+    table.limbs = std::max(2, static_cast<int>((log2_product + std::log2(count)) / 32) + 1);
+    table.product = product_without(n, n, 0);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(table.triples); ++t) table.triple_of[t] = make_triple(n, triple * t);
+    const auto top = static_cast<std::size_t>(table.limbs - 1);
+    table.reciprocal_of_top_limbs = 1 / (std::ldexp(table.product[top], 32) + table.product[top - 1] +
+                                         (top >= 2 ? std::ldexp(table.product[top - 2], -32) : 0));
+    return table;
+}
+
 ResidueSystem make_residue_system(int count) {
     ResidueSystem system{};
     system.count = count;
-    system.product = {1};
     double log2_product = 0;
-    const auto n = static_cast<std::size_t>(count);
-    for (std::size_t l = 0; l < n; ++l) {
-        system.product = times(system.product, moduli[l]);
-        log2_product += std::log2(moduli[l]);
-    }
-    system.log2_product = log2_product - 1e-9;
-    system.limbs = std::max(2, static_cast<int>((log2_product + std::log2(count)) / 32) + 1);
-    for (std::size_t l = 0; l < n; ++l) {
+    for (std::size_t l = 0; l < static_cast<std::size_t>(count); ++l) {
         const std::int32_t p = moduli[l];
-        Limbs cofactor{1};
-        for (std::size_t other = 0; other < n; ++other)
-            if (other != l) cofactor = times(cofactor, moduli[other]);
         system.modulus[l] = p;
         system.reciprocal[l] = 1.0F / static_cast<float>(p);
-        system.cofactor[l] = cofactor;
-        system.inverse[l] = inverse(remainder(cofactor, p), p);
+        system.inverse[l] = inverse(remainder(product_without(static_cast<std::size_t>(count), l, 1), p), p);
+        log2_product += std::log2(p);
     }
-    const auto top = static_cast<std::size_t>(system.limbs - 1);
-    system.product_in_top_limbs = std::ldexp(system.product[top], 32) + system.product[top - 1] +
-                                  (top >= 2 ? std::ldexp(system.product[top - 2], -32) : 0);
+    system.log2_product = log2_product - 1e-9;
+    system.table = make_table(count, log2_product);
     return system;
 }
 

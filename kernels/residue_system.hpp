@@ -13,6 +13,8 @@ namespace solver::cuda {
 inline constexpr int most_moduli = 23;
 inline constexpr int least_moduli = 3;
 inline constexpr int most_limbs = 6;  ///< of 32 bits: N P < 2^181 for 23 moduli
+inline constexpr int triple = 3;      ///< moduli whose residues are put together first: their product is below 2^24
+inline constexpr int most_triples = (most_moduli + triple - 1) / triple;
 inline constexpr int most_words = 3;  ///< of four bytes each, for a scaled integer
 
 /// Integers come in w words: 4 w - 1 bytes in two's complement, and a last one that is 1 where the number is negative. Their
@@ -21,16 +23,29 @@ struct ByteWeights {
     std::array<std::uint32_t, most_words> of_bytes;  ///< four in a word, each in [-128, 127]
 };
 
+/// For three moduli p, q, r and their residues x, y, z: x P / p + y P / q + z P / r = (x q r + y p r + z p q) P / (p q r).
+struct ModuliTriple {
+    std::array<std::uint32_t, triple> within;        ///< q r, p r, p q; 0 where there is no such modulus
+    std::array<std::uint32_t, most_limbs> cofactor;  ///< P / (p q r), least limb first
+};
+
+/// What leads from residues to the integer.
+struct ReconstructionTable {
+    int count;    ///< N
+    int triples;  ///< ceil(N / 3)
+    int limbs;    ///< enough for N P
+    std::array<ModuliTriple, most_triples> triple_of;
+    std::array<std::uint32_t, most_limbs> product;  ///< P
+    double reciprocal_of_top_limbs;                 ///< of P / 2^(32 (limbs - 2))
+};
+
 struct ResidueSystem {
     int count;  ///< N
-    int limbs;  ///< enough for N P
     std::array<std::int32_t, most_moduli> modulus;
-    std::array<float, most_moduli> reciprocal;                                ///< RN(1 / p_l)
-    std::array<std::int32_t, most_moduli> inverse;                            ///< W_l^-1 mod p_l
-    std::array<std::array<std::uint32_t, most_limbs>, most_moduli> cofactor;  ///< W_l, least limb first
-    std::array<std::uint32_t, most_limbs> product;                            ///< P
-    double log2_product;                                                      ///< of P, not above it
-    double product_in_top_limbs;                                              ///< P / 2^(32 (limbs - 2))
+    std::array<float, most_moduli> reciprocal;      ///< RN(1 / p_l)
+    std::array<std::int32_t, most_moduli> inverse;  ///< W_l^-1 mod p_l
+    double log2_product;                            ///< of P, not above it
+    ReconstructionTable table;
 };
 
 /// The system of `count` moduli, least_moduli..most_moduli.
