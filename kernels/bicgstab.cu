@@ -2,6 +2,7 @@
 
 #include "bicgstab_step.cuh"
 #include "check.cuh"
+#include "device_loop.cuh"
 #include "vectors.hpp"
 
 #include <algorithm>
@@ -30,53 +31,6 @@ private:
     T* value_ = nullptr;
 };
 
-/// A chain of kernels as the body of a loop that the device ends by itself.
-class DeviceLoop {
-public:
-    /// `record(handle)` puts the body on the stream, some kernel of which sets the handle to 0 at the end.
-    template <class Record>
-    DeviceLoop(Stream stream, const Record& record) : DeviceLoop() {  // so that an exception destroys what there is
-        check(cudaGraphCreate(&graph_, 0), "cudaGraphCreate");
-        cudaGraphConditionalHandle handle{};
-        check(cudaGraphConditionalHandleCreate(&handle, graph_, 1, cudaGraphCondAssignDefault),
-              "cudaGraphConditionalHandleCreate");
-        cudaGraphNodeParams parameters{};
-        parameters.type = cudaGraphNodeTypeConditional;
-        parameters.conditional.handle = handle;
-        parameters.conditional.type = cudaGraphCondTypeWhile;
-        parameters.conditional.size = 1;
-        cudaGraphNode_t node{};
-        check(cudaGraphAddNode(&node, graph_, nullptr, nullptr, 0, &parameters), "cudaGraphAddNode", "the loop of a solve");
-        check(cudaStreamBeginCaptureToGraph(stream, parameters.conditional.phGraph_out[0], nullptr, nullptr, 0,
-                                            cudaStreamCaptureModeThreadLocal),
-              "cudaStreamBeginCaptureToGraph");
-        try {
-            record(handle);
-        } catch (...) {
-            cudaGraph_t ignored{};
-            cudaStreamEndCapture(stream, &ignored);
-            throw;
-        }
-        cudaGraph_t body{};
-        check(cudaStreamEndCapture(stream, &body), "cudaStreamEndCapture");
-        check(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate", "the loop of a solve");
-    }
-    DeviceLoop(const DeviceLoop&) = delete;
-    DeviceLoop& operator=(const DeviceLoop&) = delete;
-    ~DeviceLoop() {
-        if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
-        if (graph_ != nullptr) cudaGraphDestroy(graph_);
-    }
-
-    void launch(Stream stream) const { check(cudaGraphLaunch(executable_, stream), "cudaGraphLaunch", "steps of a solve"); }
-
-private:
-    DeviceLoop() = default;
-
-    cudaGraph_t graph_ = nullptr;
-    cudaGraphExec_t executable_ = nullptr;
-};
-
 }  // namespace
 
 template <class T>
@@ -89,7 +43,8 @@ struct DeviceRecursion<T>::Chain {
     Accuracy accuracy;
     Stream stream;
     int multiprocessors;
-    bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
+    bool overlapping;      ///< whether the device can launch a kernel before the former one has ended
+    bool loops_on_device;  ///< whether steps follow one another without the host
 
     DeviceArray<T> r, z, shadow, p, v, t, own_p_hat, own_s_hat;
     const T* weights = nullptr;
@@ -117,6 +72,7 @@ struct DeviceRecursion<T>::Chain {
           stream(on_stream),
           multiprocessors(describe(on_device).multiprocessors),
           overlapping(describe(on_device).compute_capability >= 90),
+          loops_on_device(DeviceLoop::is_possible()),
           r(vector()),
           z(vector()),
           shadow(vector()),
@@ -223,9 +179,12 @@ struct DeviceRecursion<T>::Chain {
         detail::copy_to_host(device, to.data(), from, n * static_cast<std::int64_t>(sizeof(T)), stream);
     }
 
+    /// Those for which a chain has kernels.
+    static constexpr std::uint32_t stages_of(bool careful) { return careful ? ~bit(Stage::ended) : fast_stages; }
+
     /// A step from any stage on to its end.
     void launch_step(cudaGraphConditionalHandle loop, bool careful) {
-        const StepMemory<T> on = memory(loop, careful ? ~bit(Stage::ended) : fast_stages);
+        const StepMemory<T> on = memory(loop, stages_of(careful));
         if (careful) {
             launch<TakeRho<T>>(on, Stage::rho);
             launch_rest<TakeRho<T>>(on);
@@ -253,12 +212,26 @@ struct DeviceRecursion<T>::Chain {
         if (careful) launch<EndHalf<T>>(on, Stage::end_half);
     }
 
-    DeviceLoop& loop(std::unique_ptr<DeviceLoop>& which, bool careful) {
+    const DeviceLoop& loop(bool careful) {
+        std::unique_ptr<DeviceLoop>& which = careful ? careful_loop : fast_loop;
         if (!which)
             which = std::make_unique<DeviceLoop>(stream, [&](cudaGraphConditionalHandle handle) {
                 for (int i = 0; i < steps_a_round; ++i) launch_step(handle, careful);
             });
         return *which;
+    }
+
+    /// Steps of one chain until they arrive at a stage for which it has no kernel. Who looks, the device or the host, decides
+    /// nothing else.
+    void repeat_steps(bool careful) {
+        if (loops_on_device) {
+            loop(careful).launch(stream);
+            return download();
+        }
+        do {
+            launch_step(0, careful);
+            download();
+        } while ((stages_of(careful) >> state->stage & 1) != 0);
     }
 
     void forget_loops() {
@@ -288,15 +261,13 @@ struct DeviceRecursion<T>::Chain {
             }
             if (8 * careful_steps < steps_made + state->steps + 64) {
                 launch<TakeRho<T>>(memory(0, 0), Stage::rho);
-                loop(fast_loop, false).launch(stream);
-                download();
+                repeat_steps(false);
                 if (has_ended()) return;
                 ++careful_steps;
                 launch_step(0, true);
                 download();
             } else {
-                loop(careful_loop, true).launch(stream);
-                download();
+                repeat_steps(true);
             }
         }
     }

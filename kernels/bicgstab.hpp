@@ -24,7 +24,8 @@ using HostPreconditioner = std::function<void(std::span<const T> r, std::span<T>
 /// (StepScalars) and decides the next stage, so that nothing of a step is known to the host; the chain is the body of a loop in
 /// a CUDA graph, which ends with the stretch. What the fast chain cannot decide - a reduction that needs a
 /// superaccumulator, a dot product that may be lost - ends the loop as well; then the careful chain, which has kernels for
-/// that, goes on at that stage.
+/// that, goes on at that stage. Where the driver knows no such loops, or SOLVER_CUDA_GRAPHS=0 forbids them, the host launches
+/// the same chains one by one.
 ///
 /// Waits for its stream in advance() only. One at a time on a plan, whose working memory it uses.
 template <class T>

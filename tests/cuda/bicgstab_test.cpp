@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/environment.hpp"
 #include "support/expected.hpp"
 #include "support/real_matrices.hpp"
 
@@ -204,6 +205,26 @@ TEST_F(CudaBicgstab, ConvergesInEveryModeTheSameWayEachTime) {
             const auto second = solve_on<double>(Device::cuda(), a, b, *m, recorded(accuracy, 2000));
             EXPECT_EQ(difference(second.result, first.result), "");
             EXPECT_EQ(testing::differences<double>(second.x, first.x), "");
+        }
+    }
+}
+
+/// With SOLVER_CUDA_GRAPHS=0 the host launches every step: the same kernels, hence the same bits in every mode.
+TEST_F(CudaBicgstab, GivesTheSameBitsFromALoopOfTheHost) {
+    for (const char* name : {"poisson2d_60", "convection_diffusion_60", "dc2_like"}) {
+        const CsrMatrix<double> a = generated(name);
+        const std::vector<double> b = right_hand_side<double>(a);
+        const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());
+        for (const Accuracy accuracy : all_accuracies) {
+            SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(accuracy)));
+            const auto solve = [&](const char* graphs) {
+                const testing::EnvironmentVariable variable("SOLVER_CUDA_GRAPHS", graphs);
+                return solve_on<double>(Device::cuda(), a, b, *m, recorded(accuracy));
+            };
+            const Solve<double> on_device = solve("1");
+            const Solve<double> from_host = solve("0");
+            EXPECT_EQ(difference(from_host.result, on_device.result), "");
+            EXPECT_EQ(testing::differences<double>(from_host.x, on_device.x), "");
         }
     }
 }
