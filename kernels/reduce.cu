@@ -300,9 +300,9 @@ __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* par
     if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
 }
 
-/// The sums of all threads, then of all blocks by the last one.
-template <Reduction reduction, class T>
-__device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters* counters, T* result) {
+/// The sums of all threads, then of all blocks by the last one, whose first thread calls take(sum).
+template <Reduction reduction, class T, class Take>
+__device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters* counters, const Take& take) {
     __shared__ WarpDigits digits;
     const int thread = static_cast<int>(threadIdx.x);
     ThreadSuperaccumulator sum = digits.thread_sum();
@@ -354,8 +354,7 @@ __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, Counters
         return total;
     });
     if (thread != 0) return;
-    const ThreadSuperaccumulator all(StridedDigits<warp_size>{digits.digit}, special);
-    *result = reduction == Reduction::norm2 ? all.template sqrt_result<T>() : all.template result<T>();
+    take(ThreadSuperaccumulator(StridedDigits<warp_size>{digits.digit}, special));
 }
 
 /// The second pass, which ends at once where the first one found the result.
@@ -365,10 +364,20 @@ __global__ void __launch_bounds__(rest_threads)
     wait_for_former_kernel();
     const Rest rest = counters->rest;
     if constexpr (is_filter<A>) {
-        if (rest.needed == 1) reduce_exactly<reduction>(in, exact_parts, counters, result);
+        if (rest.needed == 1)
+            reduce_exactly<reduction>(in, exact_parts, counters, [=](const ThreadSuperaccumulator& sum) {
+                *result = reduction == Reduction::norm2 ? sum.template sqrt_result<T>() : sum.template result<T>();
+            });
     } else if constexpr (reduction == Reduction::norm2) {
         if (rest.needed == 2) norm_of_scaled<A>(in, exponent_of_word<T>(rest.largest_word), parts, counters, result);
     }
+}
+
+template <Reduction reduction, class T>
+__global__ void __launch_bounds__(rest_threads)
+    expand_all(Operands<T> in, ExactPart* exact_parts, Counters* counters, Expansion<T>* result) {
+    reduce_exactly<reduction>(in, exact_parts, counters,
+                              [=](ThreadSuperaccumulator sum) { *result = sum.template take_expansion<T>(); });
 }
 
 }  // namespace
@@ -392,6 +401,8 @@ struct Reducer::Workspace {
         synchronize(device, nullptr);
     }
 
+    unsigned rest_blocks() const { return static_cast<unsigned>(std::min(7 * multiprocessors, most_rest_blocks)); }
+
     template <Reduction reduction, class A, class T>
     void launch(const Operands<T>& in, T* result, Stream stream) {
         auto* its_parts = reinterpret_cast<Part<A>*>(parts.data());
@@ -405,8 +416,8 @@ struct Reducer::Workspace {
         reduce_all<reduction, A, T><<<blocks, reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
         check_launch("reduce_all");
         if constexpr (is_filter<A> || reduction == Reduction::norm2) {
-            launch_after(overlapping, reduce_rest<reduction, A, T>, std::min(7 * multiprocessors, most_rest_blocks),
-                         rest_threads, stream, "reduce_rest", in, its_parts, exact_parts.data(), counters.data(), result);
+            launch_after(overlapping, reduce_rest<reduction, A, T>, rest_blocks(), rest_threads, stream, "reduce_rest", in,
+                         its_parts, exact_parts.data(), counters.data(), result);
         }
     }
 
@@ -425,6 +436,16 @@ struct Reducer::Workspace {
             }
         });
     }
+
+    template <class T>
+    void expand(Reduction reduction, const Operands<T>& in, Expansion<T>* result, Stream stream) {
+        if (reduction == Reduction::norm2)
+            throw InvalidArgument("expansion of norm2: a root has no finite expansion; ask for the dot product of x and x");
+        const CurrentDevice current(device);
+        const auto kernel = reduction == Reduction::sum ? expand_all<Reduction::sum, T> : expand_all<Reduction::dot, T>;
+        kernel<<<rest_blocks(), rest_threads, 0, stream>>>(in, exact_parts.data(), counters.data(), result);
+        check_launch("expand_all");
+    }
 };
 
 Reducer::Reducer(int device) : workspace_(std::make_unique<Workspace>(device)) {}
@@ -439,6 +460,14 @@ void Reducer::reduce(Reduction reduction, std::int64_t n, const double* x, const
 void Reducer::reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, float* result,
                      Stream stream) {
     workspace_->reduce(reduction, Operands<float>{n, x, y}, accuracy, result, stream);
+}
+void Reducer::expand(Reduction reduction, std::int64_t n, const double* x, const double* y, Expansion<double>* result,
+                     Stream stream) {
+    workspace_->expand(reduction, Operands<double>{n, x, y}, result, stream);
+}
+void Reducer::expand(Reduction reduction, std::int64_t n, const float* x, const float* y, Expansion<float>* result,
+                     Stream stream) {
+    workspace_->expand(reduction, Operands<float>{n, x, y}, result, stream);
 }
 
 }  // namespace solver::cuda

@@ -13,6 +13,7 @@
 
 #include "solver/accuracy.hpp"
 #include "solver/device.hpp"
+#include "solver/numeric/expansion.hpp"
 
 #include <span>
 
@@ -30,5 +31,13 @@ float dot(std::span<const float> x, std::span<const float> y, Accuracy accuracy,
 /// Relative error: fast gamma_n / 2 + 2 u, compensated 2 u + gamma_h^2.
 double norm2(std::span<const double> x, Accuracy accuracy, const Device& device = Device::cpu());
 float norm2(std::span<const float> x, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// sum_i x_i and sum_i x_i y_i themselves, without any rounding, as sums of a few numbers that do not overlap (Expansion, at
+/// most 40 doubles or 12 floats); the first one is what sum and dot give in exact. The same bits everywhere. Takes the time of
+/// a superaccumulator.
+Expansion<double> sum_expansion(std::span<const double> x, const Device& device = Device::cpu());
+Expansion<float> sum_expansion(std::span<const float> x, const Device& device = Device::cpu());
+Expansion<double> dot_expansion(std::span<const double> x, std::span<const double> y, const Device& device = Device::cpu());
+Expansion<float> dot_expansion(std::span<const float> x, std::span<const float> y, const Device& device = Device::cpu());
 
 }  // namespace solver

@@ -284,11 +284,25 @@ T reduce_in(Reduction reduction, std::int64_t n, const T* x, const T* y, Accurac
     return result;
 }
 
+template <class T>
+Expansion<T> expand(bool products, std::int64_t n, const T* x, const T* y, int threads) {
+    return (products ? superaccumulate(Terms<T, true>{n, x, y}, threads)
+                     : superaccumulate(Terms<T, false>{n, x, nullptr}, threads))
+        .template take_expansion<T>();
+}
+
 double reduce_double(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, int threads) {
     return reduce_in(reduction, n, x, y, accuracy, threads);
 }
 float reduce_float(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, int threads) {
     return reduce_in(reduction, n, x, y, accuracy, threads);
+}
+
+Expansion<double> expand_double(bool products, std::int64_t n, const double* x, const double* y, int threads) {
+    return expand(products, n, x, y, threads);
+}
+Expansion<float> expand_float(bool products, std::int64_t n, const float* x, const float* y, int threads) {
+    return expand(products, n, x, y, threads);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -300,6 +314,8 @@ namespace solver {
 
 HWY_EXPORT(reduce_double);
 HWY_EXPORT(reduce_float);
+HWY_EXPORT(expand_double);
+HWY_EXPORT(expand_float);
 
 namespace cpu {
 namespace {
@@ -315,6 +331,13 @@ double reduce(Reduction reduction, std::int64_t n, const double* x, const double
 }
 float reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, int threads) {
     return HWY_DYNAMIC_DISPATCH(reduce_float)(reduction, n, x, y, accuracy, worthwhile_threads(n, threads));
+}
+
+Expansion<double> expansion(bool products, std::int64_t n, const double* x, const double* y, int threads) {
+    return HWY_DYNAMIC_DISPATCH(expand_double)(products, n, x, y, worthwhile_threads(n, threads));
+}
+Expansion<float> expansion(bool products, std::int64_t n, const float* x, const float* y, int threads) {
+    return HWY_DYNAMIC_DISPATCH(expand_float)(products, n, x, y, worthwhile_threads(n, threads));
 }
 
 }  // namespace cpu

@@ -3,6 +3,7 @@
 /// The CPU's reductions of whole vectors.
 
 #include "solver/accuracy.hpp"
+#include "solver/numeric/expansion.hpp"
 
 #include <cstdint>
 
@@ -13,5 +14,9 @@ enum class Reduction { sum, dot, norm2 };
 /// sum_i x_i, sum_i x_i y_i, or sqrt(sum_i x_i^2), of which only dot reads y.
 double reduce(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, int threads);
 float reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, int threads);
+
+/// The sum (products false) or dot product itself.
+Expansion<double> expansion(bool products, std::int64_t n, const double* x, const double* y, int threads);
+Expansion<float> expansion(bool products, std::int64_t n, const float* x, const float* y, int threads);
 
 }  // namespace solver::cpu

@@ -11,12 +11,14 @@ namespace {
 
 /// What a reduction needs besides its vectors.
 struct Workspace {
+    using Result = Expansion<double>;  // or anything smaller
+
     explicit Workspace(int on_device) : device(on_device), stream(device), reducer(device), result(device, 1, "a result") {}
 
     int device;
     OwnedStream stream;
     Reducer reducer;
-    DeviceArray<double> result;
+    DeviceArray<Result> result;
 };
 
 /// Keeps workspaces from one reduction to the next, since making one takes longer than most reductions.
@@ -49,21 +51,45 @@ Workspaces& workspaces() {
 
 }  // namespace
 
-template <class T>
-T reduce(Reduction reduction, std::span<const T> x, std::span<const T> y, Accuracy accuracy, int device) {
+namespace {
+
+/// What `put(reducer, x, y, result, stream)` puts on a stream, of vectors of the host.
+template <class Result, class T, class Put>
+Result reduced(std::span<const T> x, std::span<const T> y, int device, const Put& put) {
     auto workspace = workspaces().take(device);
     const Stream stream = workspace->stream.get();
     const DeviceArray<T> device_x(device, x, "a vector", stream);
     const DeviceArray<T> device_y(device, y, "a vector", stream);
-    T* const device_result = reinterpret_cast<T*>(workspace->result.data());
-    workspace->reducer.reduce(reduction, device_x.size(), device_x.data(), device_y.data(), accuracy, device_result, stream);
-    T result;
+    static_assert(sizeof(Result) <= sizeof(Workspace::Result));
+    auto* const device_result = reinterpret_cast<Result*>(workspace->result.data());
+    put(workspace->reducer, device_x, device_y, device_result, stream);
+    Result result;
     detail::copy_to_host(device, &result, device_result, sizeof result, stream);
     workspaces().give_back(std::move(workspace));
     return result;
 }
 
+}  // namespace
+
+template <class T>
+T reduce(Reduction reduction, std::span<const T> x, std::span<const T> y, Accuracy accuracy, int device) {
+    return reduced<T>(x, y, device, [&](Reducer& reducer, const auto& on_x, const auto& on_y, T* result, Stream stream) {
+        reducer.reduce(reduction, on_x.size(), on_x.data(), on_y.data(), accuracy, result, stream);
+    });
+}
+
+template <class T>
+Expansion<T> expansion(Reduction reduction, std::span<const T> x, std::span<const T> y, int device) {
+    using Result = Expansion<T>;
+    return reduced<Result>(x, y, device,
+                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
+                               reducer.expand(reduction, on_x.size(), on_x.data(), on_y.data(), result, stream);
+                           });
+}
+
 template float reduce(Reduction, std::span<const float>, std::span<const float>, Accuracy, int);
 template double reduce(Reduction, std::span<const double>, std::span<const double>, Accuracy, int);
+template Expansion<float> expansion(Reduction, std::span<const float>, std::span<const float>, int);
+template Expansion<double> expansion(Reduction, std::span<const double>, std::span<const double>, int);
 
 }  // namespace solver::cuda

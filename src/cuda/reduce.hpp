@@ -13,4 +13,8 @@ namespace solver::cuda {
 template <class T>
 T reduce(Reduction reduction, std::span<const T> x, std::span<const T> y, Accuracy accuracy, int device);
 
+/// The sum or the dot product itself.
+template <class T>
+Expansion<T> expansion(Reduction reduction, std::span<const T> x, std::span<const T> y, int device);
+
 }  // namespace solver::cuda

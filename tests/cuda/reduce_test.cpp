@@ -46,6 +46,19 @@ protected:
         }
     }
 
+    Expansion<T> expanded(cuda::Reduction reduction, std::span<const T> x, std::span<const T> y, int shift_x, int shift_y) {
+        const cuda::DeviceArray<T> on_device_x = shifted(x, shift_x);
+        const cuda::DeviceArray<T> on_device_y = shifted(y, shift_y);
+        const cuda::DeviceArray<Expansion<T>> result(0, 1, "test");
+        reducer_->expand(reduction, static_cast<std::int64_t>(x.size()), on_device_x.data() + shift_x,
+                         on_device_y.data() + shift_y, result.data());
+        Expansion<T> found;
+        result.copy_to(std::span(&found, 1));
+        return found;
+    }
+
+    cuda::Reducer& reducer() { return *reducer_; }
+
 private:
     static cuda::DeviceArray<T> shifted(std::span<const T> values, int shift) {
         std::vector<T> host(values.size() + static_cast<std::size_t>(shift));
@@ -123,6 +136,29 @@ TYPED_TEST(CudaReduce, KeepsNormsOfHugeAndTinyElementsInRange) {
         for (const Accuracy accuracy : all_accuracies)
             EXPECT_EQ(this->reduced(cuda::Reduction::norm2, x, x, accuracy), 2 * element);
     }
+}
+
+TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
+    using T = TypeParam;
+    Random random(4);
+    const auto same = [](const Expansion<T>& a, const Expansion<T>& b) {
+        return a.size == b.size && a.is_exact == b.is_exact &&
+               std::equal(std::begin(a.component), std::end(a.component), std::begin(b.component), testing::same_bits<T>);
+    };
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (const std::int64_t n : {8, 31, 1000, 300'000}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
+            const std::span<const T> x(terms.a);
+            const std::span<const T> y(terms.b);
+            for (int shift = 0; shift < 2; ++shift) {
+                EXPECT_TRUE(same(this->expanded(cuda::Reduction::sum, x, y, shift, 0), sum_expansion(x)));
+                EXPECT_TRUE(same(this->expanded(cuda::Reduction::dot, x, y, shift, 1), dot_expansion(x, y)));
+            }
+        }
+    EXPECT_TRUE(same(this->expanded(cuda::Reduction::dot, {}, {}, 0, 0), dot_expansion(std::span<const T>(), {})));
+    EXPECT_THROW(this->reducer().expand(cuda::Reduction::norm2, 0, static_cast<const T*>(nullptr), nullptr, nullptr),
+                 InvalidArgument);
 }
 
 }  // namespace

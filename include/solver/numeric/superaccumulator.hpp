@@ -2,6 +2,7 @@
 
 /// The last resort of every exact sum: a fixed-point number wide enough for all products of two doubles, subnormals included.
 
+#include "solver/numeric/expansion.hpp"
 #include "solver/numeric/rounding.hpp"
 
 namespace solver {
@@ -215,6 +216,21 @@ public:
         const std::uint64_t twice = integer_sqrt(square);
         const bool rest = Uint128{twice} * twice != square || v.any_bit_below(2 * (kept - 1));
         return round_half_even<T>(twice, rest, kept - eta_of_root);
+    }
+
+    /// V as an Expansion, which is subtracted from V: what stays is 0, or what an Expansion<T> cannot hold.
+    template <std::floating_point T>
+    SOLVER_HD_COLD Expansion<T> take_expansion() noexcept {
+        Expansion<T> taken;
+        T next = result<T>();
+        do {
+            taken.component[taken.size++] = next;
+            if (!is_finite(next)) return taken;
+            add(-double{next});
+            next = result<T>();
+        } while (next != T(0));
+        taken.is_exact = sign() == 0;
+        return taken;
     }
 
     /// -1, 0 or 1: the sign of V (Inf and NaN apart).
