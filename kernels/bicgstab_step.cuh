@@ -215,28 +215,13 @@ __global__ void __launch_bounds__(warp_size) step_rest(StepMemory<typename Op::V
         ExactStepSum sink{sum, q < Op::norms ? q : -1};
         for (std::int64_t i = blockIdx.x * std::int64_t{warp_size} + thread; i < packs; i += blocks * warp_size)
             operation.template visit<false>(on, i, sink);
-        const ThreadSuperaccumulator block_sum = digits.collected(sum);
-        ExactPart& part = on.exact_parts[q * blocks + blockIdx.x];
-        for (int k = thread; k < superaccumulator_digits; k += warp_size) part.digit[k] = digits.digit[k * warp_size];
-        if (thread == 0) part.special = block_sum.special();
-        __syncwarp();
+        digits.store_collected(sum, on.exact_parts[q * blocks + blockIdx.x]);
     }
     if (!warp_comes_last(on.arrived + 1, gridDim.x)) return;
     StepValues values;
     for (int q = 0; q < sums; ++q) {
-        const ExactPart* parts = on.exact_parts + q * blocks;
-        double special = 0;
-        for (std::int64_t i = thread; i < blocks; i += warp_size) special = add_rn(special, __ldcg(&parts[i].special));
-        for (int mask = warp_size / 2; mask > 0; mask /= 2)
-            special = add_rn(special, __shfl_xor_sync(0xFFFFFFFFu, special, mask));
-        digits.set_first([&](int k) {
-            std::int64_t total = 0;
-#pragma unroll 16
-            for (std::int64_t i = 0; i < blocks; ++i) total += __ldcg(reinterpret_cast<const long long*>(&parts[i].digit[k]));
-            return total;
-        });
+        const ThreadSuperaccumulator all = digits.merged(on.exact_parts + q * blocks, blocks);
         if (thread == 0) {
-            const ThreadSuperaccumulator all(StridedDigits<warp_size>{digits.digit}, special);
             if (q < Op::norms)
                 values.norm[q] = all.template sqrt_result<T>();
             else

@@ -26,6 +26,7 @@ struct Grid {
     unsigned blocks;
     unsigned threads;
     std::size_t shared = 0;  ///< bytes of dynamic shared memory a block
+    unsigned rows = 1;       ///< of so many blocks
 };
 
 /// Launches a kernel that begins with wait_for_former_kernel(), so that its launch can overlap the kernel before it.
@@ -36,7 +37,7 @@ void launch_after(bool overlapping, void (*kernel)(Parameters...), const Grid& g
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(grid.blocks);
+    config.gridDim = dim3(grid.blocks, grid.rows);
     config.blockDim = dim3(grid.threads);
     config.dynamicSmemBytes = grid.shared;
     config.stream = stream;

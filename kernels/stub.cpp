@@ -74,6 +74,8 @@ Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 void Reducer::reduce(Reduction, std::int64_t, const double*, const double*, Accuracy, double*, Stream) { built_without_cuda(); }
 void Reducer::reduce(Reduction, std::int64_t, const float*, const float*, Accuracy, float*, Stream) { built_without_cuda(); }
+void Reducer::dots(std::int64_t, std::span<const Factors<double>>, Accuracy, double*, Stream) { built_without_cuda(); }
+void Reducer::dots(std::int64_t, std::span<const Factors<float>>, Accuracy, float*, Stream) { built_without_cuda(); }
 void Reducer::expand(Reduction, std::int64_t, const double*, const double*, Expansion<double>*, Stream) {
     built_without_cuda();
 }

@@ -57,6 +57,21 @@ protected:
         return found;
     }
 
+    /// (a, a), (a, b), (b, b), (b, a): the first `count` of them, a and b shifted by so many elements.
+    std::vector<T> several(int count, std::span<const T> a, std::span<const T> b, Accuracy accuracy, int shift_a, int shift_b) {
+        const cuda::DeviceArray<T> on_device_a = shifted(a, shift_a);
+        const cuda::DeviceArray<T> on_device_b = shifted(b, shift_b);
+        const T* x = on_device_a.data() + shift_a;
+        const T* y = on_device_b.data() + shift_b;
+        const cuda::Factors<T> of[] = {{x, x}, {x, y}, {y, y}, {y, x}};
+        const cuda::DeviceArray<T> results(0, 4, "test");
+        reducer_->dots(static_cast<std::int64_t>(a.size()), std::span(of).first(static_cast<std::size_t>(count)), accuracy,
+                       results.data());
+        std::vector<T> found(static_cast<std::size_t>(count));
+        results.copy_to(found);
+        return found;
+    }
+
     cuda::Reducer& reducer() { return *reducer_; }
 
 private:
@@ -159,6 +174,68 @@ TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
     EXPECT_TRUE(same(this->expanded(cuda::Reduction::dot, {}, {}, 0, 0), dot_expansion(std::span<const T>(), {})));
     EXPECT_THROW(this->reducer().expand(cuda::Reduction::norm2, 0, static_cast<const T*>(nullptr), nullptr, nullptr),
                  InvalidArgument);
+}
+
+TYPED_TEST(CudaReduce, TakesSeveralDotProductsInOnePassWithTheBitsOfEach) {
+    using T = TypeParam;
+    Random random(5);
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (const std::int64_t n : {8, 9, 31, 1000, 30'001}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
+            const std::span<const T> a(terms.a);
+            const std::span<const T> b(terms.b);
+            const std::vector<T> expected{dot(a, a, Accuracy::exact), dot(a, b, Accuracy::exact), dot(b, b, Accuracy::exact),
+                                          dot(a, b, Accuracy::exact)};
+            for (int count = 0; count <= 4; ++count)
+                for (const auto& [shift_a, shift_b] : {std::pair(0, 0), std::pair(1, 1), std::pair(0, 1)})
+                    EXPECT_EQ(testing::differences<T>(this->several(count, a, b, Accuracy::exact, shift_a, shift_b),
+                                                      std::span(expected).first(static_cast<std::size_t>(count))),
+                              "");
+        }
+    const std::vector<cuda::Factors<T>> too_many(5);
+    EXPECT_THROW(this->reducer().dots(0, std::span<const cuda::Factors<T>>(too_many), Accuracy::fast, nullptr),
+                 InvalidArgument);
+}
+
+TYPED_TEST(CudaReduce, KeepsTheWeakerPromisesForSeveralDotProducts) {
+    using T = TypeParam;
+    Random random(6);
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (const std::int64_t n : {9, 3000, 30'000}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
+            testing::ExpectedSum<T> aa, ab, bb;
+            for (std::size_t i = 0; i < terms.size(); ++i) {
+                aa.add_product(terms.a[i], terms.a[i]);
+                ab.add_product(terms.a[i], terms.b[i]);
+                bb.add_product(terms.b[i], terms.b[i]);
+            }
+            const testing::ExpectedSum<T>* const expected[] = {&aa, &ab, &bb, &ab};
+            for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+                for (int count = 2; count <= 4; ++count) {
+                    const std::vector<T> found = this->several(count, terms.a, terms.b, accuracy, 1, 1);
+                    for (int q = 0; q < count; ++q)
+                        EXPECT_TRUE(expected[q]->allows(found[static_cast<std::size_t>(q)], accuracy))
+                            << found[static_cast<std::size_t>(q)] << " instead of " << expected[q]->rounded();
+                }
+        }
+}
+
+/// Grids of many blocks, and chains that end.
+TYPED_TEST(CudaReduce, TakesSeveralDotProductsOfMillionsOfElements) {
+    using T = TypeParam;
+    Random random(7);
+    std::vector<T> a, b;
+    for (int i = 0; i < 3'000'017; ++i) {
+        a.push_back(random.number<T>(static_cast<int>(random.between(-9, 9))));
+        b.push_back(random.number<T>(static_cast<int>(random.between(-9, 9))));
+    }
+    const std::span<const T> x(a);
+    const std::span<const T> y(b);
+    const std::vector<T> expected{dot(x, x, Accuracy::exact), dot(x, y, Accuracy::exact), dot(y, y, Accuracy::exact)};
+    for (const auto& [shift_a, shift_b] : {std::pair(0, 0), std::pair(1, 0)})
+        EXPECT_EQ(testing::differences<T>(this->several(3, x, y, Accuracy::exact, shift_a, shift_b), expected), "");
 }
 
 }  // namespace
