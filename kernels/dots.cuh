@@ -47,6 +47,13 @@ __device__ std::int64_t elements_before_packs(const SeveralDots<T, count>& in) {
     return alike && before < in.n ? before : in.n;
 }
 
+/// 16 bytes at once.
+template <class T>
+__device__ __forceinline__ void load_pack_to(T* to, const T* from) {
+    const float4 raw = *reinterpret_cast<const float4*>(from);
+    __builtin_memcpy(to, &raw, sizeof raw);
+}
+
 /// The terms of one thread among `threads`, in chains. What several products read of a vector is in the first cache when the
 /// second one asks for it.
 template <class A, class T, int count>
@@ -75,8 +82,8 @@ __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDo
 #pragma unroll
             for (int j = 0; j < together; ++j) {
                 const std::int64_t at = head + (i + j * threads) * size;
-                __builtin_memcpy(x + j * size, reinterpret_cast<const float4*>(in.x[q] + at), sizeof(float4));
-                __builtin_memcpy(y + j * size, reinterpret_cast<const float4*>(in.y[q] + at), sizeof(float4));
+                load_pack_to(x + j * size, in.x[q] + at);
+                load_pack_to(y + j * size, in.y[q] + at);
             }
             add_elements<Reduction::dot>(part.part[q], x, y);
         }
