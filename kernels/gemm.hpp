@@ -14,6 +14,9 @@ namespace solver::cuda {
 template <class T>
 void multiply_tiled(const GemmTask<T>& task, const GemmOptions& options, int device, Stream stream);
 
+/// The same with products, sums, alpha and beta in double, rounded to float once at the end: keeps the promise of compensated.
+void multiply_tiled_in_double(const GemmTask<float>& task, int device, Stream stream);
+
 /// A modulus p <= 256 of the residue product, with what reducing by it needs.
 struct ResidueModulus {
     std::int32_t p;

@@ -1,0 +1,38 @@
+#include "gemm_tiled_dispatch.cuh"
+#include "gemm_tiled_simt.cuh"
+
+namespace solver::cuda::tiled {
+namespace {
+
+template <class T>
+struct ShapeOf : std::type_identity<SimtShape<128, 128, tile_depth, 32, 64, 4, 3, 1>> {};
+template <>
+struct ShapeOf<double> : std::type_identity<SimtShape<64, 64, tile_depth, 32, 16, 8, 3, 1>> {};
+
+template <class T, class Sums>
+void multiply(const GemmTask<T>& task, std::int64_t block, Stream stream) {
+    with_majors(task, block, [&](auto major_a, auto major_b, const Problem<T>& problem) {
+        launch_simt<T, typename ShapeOf<T>::type, Sums, major_a(), major_b(), false>(problem, stream);
+    });
+}
+
+template <class T>
+void multiply_any(const GemmTask<T>& task, const GemmOptions& options, Stream stream) {
+    constexpr int sums = ShapeOf<T>::type::rows * ShapeOf<T>::type::columns;
+    if (options.summation == GemmSummation::dot2 && options.block == 1)
+        return multiply<T, TwofoldProducts<T, sums>>(task, options.block, stream);
+    with_compensated_sums<T, sums>(options.summation, [&](auto kind) {
+        multiply<T, typename decltype(kind)::type>(task, options.block, stream);
+    });
+}
+
+}  // namespace
+
+void multiply_any_block(const GemmTask<float>& task, const GemmOptions& options, Stream stream) {
+    multiply_any(task, options, stream);
+}
+void multiply_any_block(const GemmTask<double>& task, const GemmOptions& options, Stream stream) {
+    multiply_any(task, options, stream);
+}
+
+}  // namespace solver::cuda::tiled
