@@ -74,8 +74,8 @@ unsigned tiles_of(const Problem<S>& problem, int rows, int columns) {
     const std::int64_t across = (problem.columns() + columns - 1) / columns;
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     if (down > most / across)
-        throw NotSupported("product of a " + std::to_string(problem.rows()) + " x " + std::to_string(problem.inner()) + " by a " +
-                           std::to_string(problem.inner()) + " x " + std::to_string(problem.columns()) +
+        throw NotSupported("product of a " + std::to_string(problem.rows()) + " x " + std::to_string(problem.inner()) +
+                           " by a " + std::to_string(problem.inner()) + " x " + std::to_string(problem.columns()) +
                            " matrix: the result has more than 2^31 - 1 tiles; multiply parts of it");
     return static_cast<unsigned>(down * across);
 }

@@ -21,9 +21,8 @@ void multiply_any(const GemmTask<T>& task, const GemmOptions& options, Stream st
     constexpr int sums = ShapeOf<T>::type::rows * ShapeOf<T>::type::columns;
     if (options.summation == GemmSummation::dot2 && options.block == 1)
         return multiply<T, TwofoldProducts<T, sums>>(task, options.block, stream);
-    with_compensated_sums<T, sums>(options.summation, [&](auto kind) {
-        multiply<T, typename decltype(kind)::type>(task, options.block, stream);
-    });
+    with_compensated_sums<T, sums>(options.summation,
+                                   [&](auto kind) { multiply<T, typename decltype(kind)::type>(task, options.block, stream); });
 }
 
 }  // namespace

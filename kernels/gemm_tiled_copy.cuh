@@ -1,7 +1,7 @@
 #pragma once
 
-/// Tiles of the operands of a product on their way into shared memory, by asynchronous copies. Both operands look alike: `outer`
-/// is m of A or n of B, `inner` is k, and memory is contiguous along one of the two.
+/// Tiles of the operands of a product on their way into shared memory, by asynchronous copies. Both operands look alike:
+/// `outer` is m of A or n of B, `inner` is k, and memory is contiguous along one of the two.
 
 #include "gemm_tiled.cuh"
 
@@ -16,7 +16,8 @@ __device__ __forceinline__ void copy_async(void* to, const void* from, int valid
     if constexpr (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(valid) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes), "r"(valid) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes), "r"(valid)
+                     : "memory");
 }
 __device__ __forceinline__ void close_group_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int groups>
@@ -51,8 +52,8 @@ public:
           line_(static_cast<int>(threadIdx.x) / Tile::vectors_per_line),
           place_(static_cast<int>(threadIdx.x) % Tile::vectors_per_line * Tile::vector),
           whole_(operand.aligned && first + outer <= operand.outer),
-          from_(operand.data + (major == Major::outer ? line_ * operand.stride + first + place_
-                                                      : (first + line_) * operand.stride + place_)),
+          from_(operand.data +
+                (major == Major::outer ? line_ * operand.stride + first + place_ : (first + line_) * operand.stride + place_)),
           tile_step_(major == Major::outer ? inner * operand.stride : inner),
           copy_step_(Tile::line_step * operand.stride) {}
 

@@ -46,12 +46,17 @@ void with_majors(const GemmTask<S>& task, std::int64_t block, Launch&& launch) {
 template <class T, int count, class Launch>
 void with_compensated_sums(GemmSummation summation, Launch&& launch) {
     switch (summation) {
-        case GemmSummation::kahan: return launch(std::type_identity<KahanSums<T, count>>());
-        case GemmSummation::doubly_compensated: return launch(std::type_identity<DoublyCompensatedSums<T, count>>());
-        case GemmSummation::pairwise: return launch(std::type_identity<PairwiseSums<T, count>>());
-        case GemmSummation::dot2: return launch(std::type_identity<TwofoldSums<T, count>>());
+        case GemmSummation::kahan:
+            return launch(std::type_identity<KahanSums<T, count>>());
+        case GemmSummation::doubly_compensated:
+            return launch(std::type_identity<DoublyCompensatedSums<T, count>>());
+        case GemmSummation::pairwise:
+            return launch(std::type_identity<PairwiseSums<T, count>>());
+        case GemmSummation::dot2:
+            return launch(std::type_identity<TwofoldSums<T, count>>());
         case GemmSummation::automatic:
-        case GemmSummation::plain: break;
+        case GemmSummation::plain:
+            break;
     }
 }
 

@@ -19,8 +19,8 @@ void multiply(const GemmTask<float>& task, std::int64_t block, Stream stream) {
 
 void multiply_whole_tiles(const GemmTask<float>& task, const GemmOptions& options, Stream stream) {
     if (options.summation == GemmSummation::plain) return multiply<PlainSums<float, 64>>(task, options.block, stream);
-    with_compensated_sums<float, 64>(
-        options.summation, [&](auto sums) { multiply<typename decltype(sums)::type>(task, options.block, stream); });
+    with_compensated_sums<float, 64>(options.summation,
+                                     [&](auto sums) { multiply<typename decltype(sums)::type>(task, options.block, stream); });
 }
 
 }  // namespace solver::cuda::tiled

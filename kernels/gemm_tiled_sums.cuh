@@ -4,8 +4,8 @@
 /// ("selective compensation": M. Badin, L. Bic, M. Dillencourt, A. Nicolau, Improving accuracy for matrix multiplications on
 /// GPUs, Scientific Programming 19(1), 2011; GemmSummation has the bounds).
 ///
-/// Each offers: `partial`, to which products are added; end_block(), which moves it to the total; finish(), after which `partial`
-/// holds the result.
+/// Each offers: `partial`, to which products are added; end_block(), which moves it to the total; finish(), after which
+/// `partial` holds the result.
 
 #include "solver/numeric/error_free.hpp"
 #include "solver/numeric/rounding.hpp"
