@@ -1,5 +1,6 @@
 #include "bicgstab.hpp"
 #include "solver/cuda.hpp"
+#include "solver/cuda/gemm.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/cuda/triangular_solve.hpp"
 #include "vectors.hpp"
@@ -80,6 +81,15 @@ void Reducer::expand(Reduction, std::int64_t, const double*, const double*, Expa
     built_without_cuda();
 }
 void Reducer::expand(Reduction, std::int64_t, const float*, const float*, Expansion<float>*, Stream) { built_without_cuda(); }
+
+struct Multiplier::Workspace {};
+Multiplier::Multiplier(int, std::int64_t) { built_without_cuda(); }
+Multiplier::Multiplier(Multiplier&&) noexcept = default;
+Multiplier& Multiplier::operator=(Multiplier&&) noexcept = default;
+Multiplier::~Multiplier() = default;
+void Multiplier::gemm(const GemmTask<double>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
+void Multiplier::gemm(const GemmTask<float>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
+GemmReport Multiplier::report(Stream) const { built_without_cuda(); }
 
 template <class T>
 struct TriangularSolvePlan<T>::Analysis {};

@@ -9,6 +9,7 @@
 #include "solver/dense_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
+#include "solver/gemm.hpp"
 #include "solver/gemv.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/preconditioner.hpp"

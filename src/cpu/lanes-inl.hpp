@@ -346,6 +346,9 @@ public:
 
     HWY_INLINE FilteredTripleLanes() : s_(hn::Zero(D())), c_(s_), d_(s_), m_(s_) {}
 
+    /// From parts that were accumulated elsewhere by the same rules.
+    HWY_INLINE FilteredTripleLanes(V s, V c, V d, V m, ErrorPath path) : s_(s), c_(c), d_(d), m_(m), path_(path) {}
+
     HWY_INLINE void add(V x) {
         const SplitLanes<V> s = two_sum_lanes(s_, x);
         const SplitLanes<V> c = two_sum_lanes(c_, s.error);
@@ -364,6 +367,13 @@ public:
         add_lost(hn::Add(g.error, c.error));
         ++path_.additions;
     }
+    /// A number of the order of what s loses: the error of a sum made elsewhere.
+    HWY_INLINE void add_error(V x) {
+        const SplitLanes<V> c = two_sum_lanes(c_, x);
+        c_ = c.value;
+        add_lost(c.error);
+        ++path_.additions;
+    }
     HWY_INLINE void merge(const FilteredTripleLanes& other) {
         const SplitLanes<V> s = two_sum_lanes(s_, other.s_);
         const SplitLanes<V> c1 = two_sum_lanes(c_, other.c_);
@@ -380,6 +390,23 @@ public:
         c_ = hn::Neg(c_);
         d_ = hn::Neg(d_);
     }
+
+    /// alpha times this sum, for an alpha that is not -1; N as FilteredTriple::scaled says.
+    HWY_INLINE FilteredTripleLanes scaled(V alpha) const {
+        FilteredTripleLanes result;
+        result.path_ = path_;
+        result.add_product(alpha, s_);
+        result.add_product(alpha, c_);
+        result.add_product(alpha, d_);
+        const V scaled_m = above_lanes(hn::Add(result.m_, above_lanes(hn::Mul(hn::Abs(alpha), m_))));
+        result.m_ = hn::IfThenElse(hn::Eq(m_, hn::Zero(D())), result.m_, scaled_m);
+        return result;
+    }
+
+    HWY_INLINE V s() const { return s_; }
+    HWY_INLINE V c() const { return c_; }
+    HWY_INLINE V d() const { return d_; }
+    HWY_INLINE V m() const { return m_; }
 
     /// `underflow` is N, lane by lane.
     HWY_INLINE Results<D> results(V underflow) const {
