@@ -58,10 +58,12 @@ public:
     std::int64_t terms() const { return terms_; }
     const Oracle& exact() const { return oracle_; }
 
-    /// Whether `found` keeps the promise of a mode. Where a partial sum can overflow, fast and compensated promise nothing.
+    /// Whether `found` keeps the promise of a mode. Where a partial sum can overflow, fast and compensated promise nothing, but
+    /// that Inf and NaN do not disappear.
     bool allows(T found, Accuracy accuracy) const {
-        if (accuracy == Accuracy::exact || is_special()) return same_bits(found, rounded());
-        return may_overflow() || oracle_.within(found, bound(accuracy));
+        if (accuracy == Accuracy::exact) return same_bits(found, rounded());
+        if (may_overflow()) return !is_special() || !std::isfinite(found);
+        return is_special() ? same_bits(found, rounded()) : oracle_.within(found, bound(accuracy));
     }
 
     /// The same for this sum divided by a number, rounded once more. Finite numbers; fast and compensated only.
