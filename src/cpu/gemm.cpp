@@ -205,6 +205,7 @@ public:
     using V = typename Shape::V;
     static constexpr auto tile_rows = static_cast<std::int64_t>(Shape::rows);
     static constexpr auto tile_columns = static_cast<std::int64_t>(Shape::columns);
+    static constexpr auto lanes = static_cast<std::int64_t>(max_lanes<D>);
 
     BlockProduct(const GemmTask<T>& task, Accuracy accuracy, std::int64_t block, const Blocks& blocks)
         : task_(task),
@@ -247,47 +248,50 @@ private:
 
     void finish_column(Span rows, std::int64_t column, std::int64_t j) {
         open_.clear();
-        for (std::int64_t i = 0; i < rows.size(); i += static_cast<std::int64_t>(max_lanes<D>)) round(rows, column, i, j);
+        T* c = task_.c.data + column * task_.c.column_stride + rows.begin;
+        for (std::int64_t i = 0; i < rows.size(); i += tile_rows) {
+            const Lane* at = tile(rows, i, j) + Shape::place(static_cast<std::size_t>(j % tile_columns), 0);
+            const std::int64_t count = std::min(rows.size() - i, tile_rows);
+            for (std::int64_t v = 0; v < count; v += lanes) round(at + v, i + v, j, c + i + v, std::min(count - v, lanes));
+        }
+        for (std::int64_t& row : open_) row += rows.begin;
         if (!open_.empty()) rest_.compute(open_, rows, column);
     }
 
-    /// As many rows of a column as there are lanes.
-    HWY_INLINE void round(Span rows, std::int64_t column, std::int64_t i, std::int64_t j) {
-        constexpr std::size_t lanes = max_lanes<D>;
+    /// `count` rows from row i of the block on, as many as there are lanes or what is left of them.
+    HWY_INLINE void round(const Lane* at, std::int64_t i, std::int64_t j, T* c, std::int64_t count) {
         const D d;
-        const std::int64_t count = std::min<std::int64_t>(rows.size() - i, lanes);
-        T* c = task_.c.data + column * task_.c.column_stride + rows.begin + i;
-        HWY_ALIGN T in[lanes] = {};
-        if (ending_.beta != T(0)) std::copy_n(c, count, in);
-        const Lane* at = tile(rows, i, j) + Shape::place(j % tile_columns, 0) + i % tile_rows;
-        const Results<D> found = rounded(at, i, j, load_widened(d, in));
+        const StoredAs<T, D> stored;
+        const bool is_full = count == lanes;
+        HWY_ALIGN T c_in[lanes] = {};
+        if (!is_full && ending_.beta != T(0)) std::copy_n(c, count, c_in);
+        const V addend = ending_.beta == T(0) ? hn::Zero(d) : widen(d, hn::LoadU(stored, is_full ? c : c_in));
+        const Results<D> found = rounded(at, i, j, addend);
+        if (HWY_LIKELY(is_full && (Kernel::decides_all || hn::AllTrue(d, found.proven)))) return store_rounded(found.value, c);
         HWY_ALIGN T value[lanes];
         store_rounded(found.value, value);
-        if constexpr (Kernel::measures) {
-            if (HWY_UNLIKELY(!hn::AllTrue(d, found.proven))) return keep_proven(value, found.proven, c, count, rows.begin + i);
-        }
-        std::copy_n(value, count, c);
+        keep_proven(value, found.proven, i, c, count);
     }
 
-    HWY_INLINE Results<D> rounded(const Lane* at, std::int64_t i, std::int64_t j, V c) const {
+    HWY_INLINE Results<D> rounded(const Lane* at, std::int64_t i, std::int64_t j, V addend) const {
         const D d;
         if constexpr (Kernel::measures) {
             const Measures<V> measures{hn::Mul(hn::LoadU(d, a_.norm(i)), hn::Set(d, *b_.norm(j))),
                                        hn::Mul(hn::LoadU(d, a_.unit(i)), hn::Set(d, *b_.unit(j)))};
-            return Kernel::round(at, ending_, measures, c);
+            return Kernel::round(at, ending_, measures, addend);
         } else {
-            return Kernel::round(at, ending_, c);
+            return Kernel::round(at, ending_, addend);
         }
     }
 
-    void keep_proven(const T* value, hn::Mask<D> proven, T* c, std::int64_t count, std::int64_t row) {
+    void keep_proven(const T* value, hn::Mask<D> proven, std::int64_t i, T* c, std::int64_t count) {
         std::uint8_t bits[8] = {};
         hn::StoreMaskBits(D(), proven, bits);
         for (std::int64_t lane = 0; lane < count; ++lane) {
             if ((bits[lane / 8] >> lane % 8 & 1) != 0)
                 c[lane] = value[lane];
             else
-                open_.push_back(row + lane);
+                open_.push_back(i + lane);
         }
     }
 

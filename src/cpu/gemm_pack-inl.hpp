@@ -30,25 +30,75 @@ struct Strip {
     std::int64_t count;
 };
 
+/// Four vectors of four lanes, or two of two, or one of one, as a matrix that is transposed.
+template <class D, class V, std::size_t lanes>
+HWY_INLINE void transpose([[maybe_unused]] D d, [[maybe_unused]] V (&x)[lanes]) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (lanes == 2) {
+        const V low = hn::InterleaveLower(d, x[0], x[1]);
+        x[1] = hn::InterleaveUpper(d, x[0], x[1]);
+        x[0] = low;
+    } else if constexpr (lanes == 4) {
+        constexpr bool is_one_block = sizeof(hn::TFromD<D>) == 4;
+        const V even_low = hn::InterleaveLower(d, x[0], x[is_one_block ? 2 : 1]);
+        const V even_high = hn::InterleaveUpper(d, x[0], x[is_one_block ? 2 : 1]);
+        const V odd_low = hn::InterleaveLower(d, x[is_one_block ? 1 : 2], x[3]);
+        const V odd_high = hn::InterleaveUpper(d, x[is_one_block ? 1 : 2], x[3]);
+        if constexpr (is_one_block) {
+            x[0] = hn::InterleaveLower(d, even_low, odd_low);
+            x[1] = hn::InterleaveUpper(d, even_low, odd_low);
+            x[2] = hn::InterleaveLower(d, even_high, odd_high);
+            x[3] = hn::InterleaveUpper(d, even_high, odd_high);
+        } else {
+            x[0] = hn::ConcatLowerLower(d, odd_low, even_low);
+            x[1] = hn::ConcatLowerLower(d, odd_high, even_high);
+            x[2] = hn::ConcatUpperUpper(d, odd_low, even_low);
+            x[3] = hn::ConcatUpperUpper(d, odd_high, even_high);
+        }
+    }
+#endif
+}
+
+/// Elements begin..end-1 of lines first..last-1, one by one.
+template <std::size_t width, class Lane, class T>
+HWY_INLINE void pack_elements(const Lines<T>& from, std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end,
+                              Lane* HWY_RESTRICT to) {
+    for (std::int64_t i = first; i < last; ++i) {
+        const T* HWY_RESTRICT line = from.data + i * from.line_stride;
+        for (std::int64_t k = begin; k < end; ++k) to[k * static_cast<std::int64_t>(width) + i] = line[k * from.inner_stride];
+    }
+}
+
 /// The panel of `lines` lines from `from` on: its elements k side by side, `width` of them, zeros where there are fewer lines.
 template <std::size_t width, class Lane, class T>
 HWY_NOINLINE void pack_panel(const Lines<T>& from, std::int64_t lines, std::int64_t count, Lane* HWY_RESTRICT to) {
-    const T* HWY_RESTRICT data = from.data;
-    if (lines == static_cast<std::int64_t>(width) && from.line_stride == 1) {
+    using Block = hn::CappedTag<Lane, std::min<std::size_t>(width, 4)>;
+    const Block d;
+    constexpr std::int64_t lanes = max_lanes<Block>;
+    constexpr auto all = static_cast<std::int64_t>(width);
+    if (lines < all) {
+        std::fill(to, to + all * count, Lane(0));
+        return pack_elements<width>(from, 0, lines, 0, count, to);
+    }
+    if (from.line_stride == 1) {
+        const T* HWY_RESTRICT data = from.data;
         for (std::int64_t k = 0; k < count; ++k, to += width, data += from.inner_stride)
             for (std::size_t i = 0; i < width; ++i) to[i] = data[i];
         return;
     }
-    if (lines < static_cast<std::int64_t>(width)) std::fill(to, to + static_cast<std::int64_t>(width) * count, Lane(0));
-    constexpr std::int64_t chunk = 16;  // what is written stays in the nearest cache until its lines are complete
-    for (std::int64_t begin = 0; begin < count; begin += chunk) {
-        const std::int64_t end = std::min(begin + chunk, count);
-        for (std::int64_t i = 0; i < lines; ++i) {
-            const T* HWY_RESTRICT line = data + i * from.line_stride;
-            for (std::int64_t k = begin; k < end; ++k)
-                to[k * static_cast<std::int64_t>(width) + i] = line[k * from.inner_stride];
+    std::int64_t k = 0;
+    for (; k + lanes <= count; k += lanes)
+        for (std::int64_t block = 0; block < all; block += lanes) {
+            const std::int64_t i = std::min(block, all - lanes);  // the last two blocks may share lines
+            hn::Vec<Block> x[lanes];
+#pragma GCC unroll 4
+            for (std::int64_t line = 0; line < lanes; ++line)
+                x[line] = load_widened(d, from.data + (i + line) * from.line_stride + k);
+            transpose(d, x);
+#pragma GCC unroll 4
+            for (std::int64_t line = 0; line < lanes; ++line) hn::StoreU(x[line], d, to + (k + line) * all + i);
         }
-    }
+    pack_elements<width>(from, 0, all, k, count, to);
 }
 
 /// The lowest bit that is set in x, as a number; Inf for 0.

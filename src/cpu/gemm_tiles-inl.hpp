@@ -76,23 +76,22 @@ struct TileRegisters {
     using D = typename Shape::D;
     using V = typename Shape::V;
 
-    HWY_INLINE void clear() {
+    /// work(register, place) for every vector of the tile, unrolled.
+    template <class Work>
+    HWY_INLINE void for_each(const Work& work) {
 #pragma GCC unroll 8
         for (std::size_t j = 0; j < Shape::columns; ++j)
 #pragma GCC unroll 4
-            for (std::size_t v = 0; v < Shape::vectors; ++v) at[j][v] = hn::Zero(D());
+            for (std::size_t v = 0; v < Shape::vectors; ++v) work(at[j][v], Shape::place(j, v));
+    }
+    HWY_INLINE void clear() {
+        for_each([](V& x, std::size_t) HWY_ATTR { x = hn::Zero(D()); });
     }
     HWY_INLINE void load(const typename Shape::Lane* part) {
-#pragma GCC unroll 8
-        for (std::size_t j = 0; j < Shape::columns; ++j)
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < Shape::vectors; ++v) at[j][v] = hn::Load(D(), part + Shape::place(j, v));
+        for_each([part](V& x, std::size_t place) HWY_ATTR { x = hn::Load(D(), part + place); });
     }
-    HWY_INLINE void store(typename Shape::Lane* part) const {
-#pragma GCC unroll 8
-        for (std::size_t j = 0; j < Shape::columns; ++j)
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < Shape::vectors; ++v) hn::Store(at[j][v], D(), part + Shape::place(j, v));
+    HWY_INLINE void store(typename Shape::Lane* part) {
+        for_each([part](V& x, std::size_t place) HWY_ATTR { hn::Store(x, D(), part + place); });
     }
     /// Adds `count` products to each element, the next from a and b on.
     HWY_INLINE void add_products(const typename Shape::Lane* HWY_RESTRICT a, const typename Shape::Lane* HWY_RESTRICT b,
@@ -114,115 +113,129 @@ struct TileRegisters {
     V at[Shape::columns][Shape::vectors];
 };
 
-// Foldings: how the plain sum of a block joins those before it. Parts of a tile from 1 on; `index` counts the blocks.
-
-/// A correction, without which an infinite sum stays what it is.
-template <class V>
-HWY_INLINE V zero_unless_finite(V correction) {
-    return hn::IfThenElseZero(is_finite_lanes(correction), correction);
-}
+// Foldings: how the plain sum of a block joins those before it, for all elements of a tile. `parts` of a tile are theirs,
+// the first `zeros` of them zeros at first; `index` counts the blocks. A correction makes an infinite sum NaN: where `corrects`
+// says so, a sum that is not finite is left open.
 
 /// One block: nothing to join.
 struct NoFolding {
-    static constexpr std::int64_t parts(std::int64_t) { return 0; }
     static constexpr bool is_used = false;
-    template <class Shape>
-    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* at, std::int64_t) {
-        return hn::Load(typename Shape::D(), at);
-    }
+    static constexpr bool corrects = false;
+    static constexpr std::size_t zeros = 0;
+    static constexpr std::int64_t parts(std::int64_t) { return 0; }
 };
 
-/// Kahan, Comm. ACM 8(1), 1965: total and the correction that the next addition takes along.
+/// Kahan, Comm. ACM 8(1), 1965: the sum and what the next addition is corrected by.
 struct KahanFolding {
     static constexpr bool is_used = true;
+    static constexpr bool corrects = true;
+    static constexpr std::size_t zeros = 2;
     static constexpr std::int64_t parts(std::int64_t) { return 2; }
+
     template <class Shape>
-    static HWY_INLINE void fold(typename Shape::V block, typename Shape::Lane* at, std::int64_t index) {
+    static HWY_INLINE void fold(TileRegisters<Shape>& block, typename Shape::Lane* parts, std::int64_t) {
+        using V = typename Shape::V;
         const typename Shape::D d;
-        const auto total = index == 0 ? hn::Zero(d) : hn::Load(d, at + Shape::size);
-        const auto excess = index == 0 ? hn::Zero(d) : hn::Load(d, at + 2 * Shape::size);
-        const auto y = hn::Sub(block, excess);
-        const auto t = hn::Add(total, y);
-        hn::Store(t, d, at + Shape::size);
-        hn::Store(zero_unless_finite(hn::Sub(hn::Sub(t, total), y)), d, at + 2 * Shape::size);
+        block.for_each([&](V& x, std::size_t place) HWY_ATTR {
+            const V total = hn::Load(d, parts + place);
+            const V y = hn::Sub(x, hn::Load(d, parts + Shape::size + place));
+            const V t = hn::Add(total, y);
+            hn::Store(t, d, parts + place);
+            hn::Store(sub_by_fma(sub_by_fma(t, total), y), d, parts + Shape::size + place);
+        });
     }
     template <class Shape>
-    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* at, std::int64_t) {
-        return hn::Load(typename Shape::D(), at + Shape::size);
+    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* parts, std::int64_t) {
+        return hn::Load(typename Shape::D(), parts);
     }
 };
 
-/// Priest, 1992: sums of what was sorted by magnitude. Here each two, total and block, are.
+/// Priest 1992, for summands sorted by magnitude: here each two are, the sum and the block.
 struct DoublyCompensatedFolding {
     static constexpr bool is_used = true;
+    static constexpr bool corrects = true;
+    static constexpr std::size_t zeros = 2;
     static constexpr std::int64_t parts(std::int64_t) { return 2; }
+
     template <class Shape>
-    static HWY_INLINE void fold(typename Shape::V block, typename Shape::Lane* at, std::int64_t index) {
+    static HWY_INLINE void fold(TileRegisters<Shape>& block, typename Shape::Lane* parts, std::int64_t) {
+        using V = typename Shape::V;
         const typename Shape::D d;
-        const auto total = index == 0 ? hn::Zero(d) : hn::Load(d, at + Shape::size);
-        const auto c = index == 0 ? hn::Zero(d) : hn::Load(d, at + 2 * Shape::size);
-        const auto swapped = hn::Gt(hn::Abs(block), hn::Abs(total));
-        const auto s = hn::IfThenElse(swapped, block, total);
-        const auto x = hn::IfThenElse(swapped, total, block);
-        const auto y = hn::Add(c, x);
-        const auto u = hn::Sub(x, hn::Sub(y, c));
-        const auto t = hn::Add(y, s);
-        const auto v = hn::Sub(y, hn::Sub(t, s));
-        const auto z = zero_unless_finite(hn::Add(u, v));
-        const auto next = hn::Add(t, z);
-        hn::Store(next, d, at + Shape::size);
-        hn::Store(zero_unless_finite(hn::Sub(z, hn::Sub(next, t))), d, at + 2 * Shape::size);
+        block.for_each([&](V& sum_of_block, std::size_t place) HWY_ATTR {
+            const V total = hn::Load(d, parts + place);
+            const V c = hn::Load(d, parts + Shape::size + place);
+            const auto is_larger = hn::Gt(hn::Abs(sum_of_block), hn::Abs(total));
+            const V s = hn::IfThenElse(is_larger, sum_of_block, total);
+            const V x = hn::IfThenElse(is_larger, total, sum_of_block);
+            const V y = hn::Add(c, x);
+            const V u = sub_by_fma(x, sub_by_fma(y, c));
+            const V t = hn::Add(y, s);
+            const V v = sub_by_fma(y, sub_by_fma(t, s));
+            const V z = hn::Add(u, v);
+            const V next = hn::Add(t, z);
+            hn::Store(next, d, parts + place);
+            hn::Store(sub_by_fma(z, sub_by_fma(next, t)), d, parts + Shape::size + place);
+        });
     }
     template <class Shape>
-    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* at, std::int64_t) {
-        return hn::Load(typename Shape::D(), at + Shape::size);
+    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* parts, std::int64_t) {
+        return hn::Load(typename Shape::D(), parts);
     }
 };
 
-/// Part 1 + l holds the sum of 2^l blocks wherever bit l of the number of blocks is set.
+/// Part l holds the sum of 2^l blocks wherever bit l of the number of blocks is set.
 struct PairwiseFolding {
     static constexpr bool is_used = true;
+    static constexpr bool corrects = false;
+    static constexpr std::size_t zeros = 0;
     static std::int64_t parts(std::int64_t blocks) { return bit_width_of(static_cast<std::uint64_t>(blocks)); }
+
     template <class Shape>
-    static HWY_INLINE void fold(typename Shape::V block, typename Shape::Lane* at, std::int64_t index) {
-        const typename Shape::D d;
-        at += Shape::size;
-        for (; (index & 1) != 0; index >>= 1, at += Shape::size) block = hn::Add(hn::Load(d, at), block);
-        hn::Store(block, d, at);
+    static HWY_INLINE void fold(TileRegisters<Shape>& block, typename Shape::Lane* parts, std::int64_t index) {
+        using V = typename Shape::V;
+        for (; (index & 1) != 0; index >>= 1, parts += Shape::size)
+            block.for_each([parts](V& x, std::size_t place)
+                               HWY_ATTR { x = hn::Add(hn::Load(typename Shape::D(), parts + place), x); });
+        block.store(parts);
     }
     template <class Shape>
-    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* at, std::int64_t blocks) {
+    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* parts, std::int64_t blocks) {
         const typename Shape::D d;
         auto sum = hn::Zero(d);
-        for (at += Shape::size; blocks != 0; blocks >>= 1, at += Shape::size)
-            if ((blocks & 1) != 0) sum = hn::Add(hn::Load(d, at), sum);
+        for (; blocks != 0; blocks >>= 1, parts += Shape::size)
+            if ((blocks & 1) != 0) sum = hn::Add(hn::Load(d, parts), sum);
         return sum;
     }
 };
 
-/// The sum by TwoSum in part 1, its errors by plain additions in part 2.
+/// The sum by TwoSum, and its errors by plain additions.
 struct Dot2Folding {
     static constexpr bool is_used = true;
+    static constexpr bool corrects = false;
+    static constexpr std::size_t zeros = 2;
     static constexpr std::int64_t parts(std::int64_t) { return 2; }
+
     template <class Shape>
-    static HWY_INLINE void fold(typename Shape::V block, typename Shape::Lane* at, std::int64_t index) {
+    static HWY_INLINE void fold(TileRegisters<Shape>& block, typename Shape::Lane* parts, std::int64_t) {
+        using V = typename Shape::V;
         const typename Shape::D d;
-        const auto total = index == 0 ? hn::Zero(d) : hn::Load(d, at + Shape::size);
-        const auto tail = index == 0 ? hn::Zero(d) : hn::Load(d, at + 2 * Shape::size);
-        const auto s = two_sum_lanes(total, block);
-        hn::Store(s.value, d, at + Shape::size);
-        hn::Store(hn::Add(tail, s.error), d, at + 2 * Shape::size);
+        block.for_each([&](V& x, std::size_t place) HWY_ATTR {
+            const SplitLanes<V> s = two_sum_lanes(hn::Load(d, parts + place), x);
+            hn::Store(s.value, d, parts + place);
+            hn::Store(hn::Add(hn::Load(d, parts + Shape::size + place), s.error), d, parts + Shape::size + place);
+        });
     }
     template <class Shape>
-    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* at, std::int64_t) {
+    static HWY_INLINE typename Shape::V sum(const typename Shape::Lane* parts, std::int64_t) {
         const typename Shape::D d;
-        const auto total = hn::Load(d, at + Shape::size);
-        const auto tail = hn::Load(d, at + 2 * Shape::size);
+        const auto total = hn::Load(d, parts);
+        const auto tail = hn::Load(d, parts + Shape::size);
         return hn::IfThenElse(is_finite_lanes(tail), hn::Add(total, tail), total);
     }
 };
 
-/// Sums in type Lane of blocks that a folding joins: part 0 holds the block at hand. T is what C is made of.
+/// Sums in type Lane of blocks that a folding joins: part 0 holds the block at hand, the others are the folding's. T is what C
+/// is made of.
 template <class ValueT, class LaneT, class Folding>
 struct SumKernel {
     using T = ValueT;
@@ -231,6 +244,7 @@ struct SumKernel {
     using V = typename Shape::V;
     using D = typename Shape::D;
     static constexpr bool measures = false;
+    static constexpr bool decides_all = !Folding::corrects;
 
     static std::int64_t blocks(std::int64_t inner, std::int64_t block) { return (inner - 1) / block + 1; }
     static std::int64_t parts(std::int64_t inner, std::int64_t block) { return 1 + Folding::parts(blocks(inner, block)); }
@@ -238,7 +252,7 @@ struct SumKernel {
     static HWY_NOINLINE void advance(const TileStrip<Lane>& strip, Lane* HWY_RESTRICT tile) {
         TileRegisters<Shape> sum;
         if (strip.first == 0)
-            sum.clear();
+            start(sum, tile);
         else
             sum.load(tile);
         if constexpr (!Folding::is_used) {
@@ -250,27 +264,36 @@ struct SumKernel {
                 sum.add_products(strip.a + k * Shape::rows, strip.b + k * Shape::columns, count);
                 k += count;
                 if ((done + count) % strip.block != 0 && done + count != strip.inner) continue;
-                fold(sum, tile, done / strip.block);
+                Folding::template fold<Shape>(sum, tile + Shape::size, done / strip.block);
                 sum.clear();
             }
         }
         sum.store(tile);
     }
 
-    static HWY_INLINE void fold(const TileRegisters<Shape>& sum, Lane* tile, std::int64_t index) {
-        TileRegisters<Shape> block = sum;
-        block.store(tile);
-        for (std::size_t at = 0; at < Shape::size; at += max_lanes<D>)
-            Folding::template fold<Shape>(hn::Load(D(), tile + at), tile + at, index);
+    static HWY_INLINE void start(TileRegisters<Shape>& sum, Lane* tile) {
+        sum.clear();
+        for (std::size_t part = 1; part <= Folding::zeros; ++part) sum.store(tile + part * Shape::size);
+    }
+
+    static HWY_INLINE V sum(const Lane* at, const Ending<T>& ending) {
+        if constexpr (Folding::is_used)
+            return Folding::template sum<Shape>(at + Shape::size, blocks(ending.inner, ending.block));
+        else
+            return hn::Load(D(), at);
     }
 
     /// alpha sum + beta c of the elements `at`, for lanes that are rounded to T when stored.
     static HWY_INLINE Results<D> round(const Lane* at, const Ending<T>& ending, V c) {
         const D d;
-        V value = Folding::template sum<Shape>(at, blocks(ending.inner, ending.block));
+        const V total = sum(at, ending);
+        V value = total;
         if (ending.alpha != T(1)) value = hn::Mul(hn::Set(d, Lane{ending.alpha}), value);
         if (ending.beta != T(0)) value = hn::MulAdd(hn::Set(d, Lane{ending.beta}), c, value);
-        return all_proven(d, value);
+        if constexpr (decides_all)
+            return all_proven(d, value);
+        else
+            return {value, is_finite_lanes(total)};
     }
 };
 
@@ -304,6 +327,7 @@ struct Measures {
 /// of the TwoSums' errors loses is of second order. Where all products are multiples of U and P <= 2^53 U, all sums are exact.
 struct BoundedFloatKernel : SumKernel<float, double, Dot2Folding> {
     static constexpr bool measures = true;
+    static constexpr bool decides_all = false;
     static constexpr double factor = 1.05 * strip_length * unit_roundoff<double>;
 
     static HWY_INLINE Results<D> round(const double* at, const Ending<float>& ending, const Measures<V>& measures, V c_in) {
@@ -365,18 +389,25 @@ struct AnchoredKernel {
     using V = typename Shape::V;
     using D = typename Shape::D;
     static constexpr bool measures = true;
+    static constexpr bool decides_all = false;
     static constexpr double factor = 1.05 * (strip_length * (strip_length + 3) / 2) * 0x1p-104;
     using Triple = FilteredTripleLanes<max_lanes<D>>;
 
     static std::int64_t parts(std::int64_t, std::int64_t) { return 4; }
 
     static HWY_NOINLINE void advance(const TileStrip<double>& strip, double* HWY_RESTRICT tile) {
-        TileRegisters<Shape> s;
-        TileRegisters<Shape> c;
-        anchor(strip, s);
-        c.clear();
-        add_products(strip, s, c);
-        join(strip, s, c, tile);
+        HWY_ALIGN double upper[Shape::size];
+        HWY_ALIGN double rest[Shape::size];
+        {
+            TileRegisters<Shape> s;
+            TileRegisters<Shape> c;
+            anchor(strip, s);
+            c.clear();
+            add_products(strip, s, c);
+            s.store(upper);
+            c.store(rest);
+        }
+        join(strip, upper, rest, tile);
     }
 
     static HWY_INLINE V anchor_of(const TileStrip<double>& strip, std::size_t j, std::size_t v) {
@@ -424,15 +455,15 @@ struct AnchoredKernel {
         s = t;
     }
 
-    static HWY_INLINE void join(const TileStrip<double>& strip, const TileRegisters<Shape>& s, const TileRegisters<Shape>& c,
-                                double* tile) {
+    static HWY_INLINE void join(const TileStrip<double>& strip, const double* upper, const double* rest, double* tile) {
         const D d;
         for (std::size_t j = 0; j < Shape::columns; ++j)
             for (std::size_t v = 0; v < Shape::vectors; ++v) {
-                double* at = tile + Shape::place(j, v);
+                const std::size_t place = Shape::place(j, v);
+                double* at = tile + place;
                 Triple sum = strip.first == 0 ? Triple() : loaded(at, 0);
-                sum.add(hn::Sub(s.at[j][v], anchor_of(strip, j, v)));
-                sum.add_error(c.at[j][v]);
+                sum.add(hn::Sub(hn::Load(d, upper + place), anchor_of(strip, j, v)));
+                sum.add_error(hn::Load(d, rest + place));
                 hn::Store(sum.s(), d, at);
                 hn::Store(sum.c(), d, at + Shape::size);
                 hn::Store(sum.d(), d, at + 2 * Shape::size);
