@@ -38,12 +38,13 @@ __device__ inline void arrive_and_expect(std::uint32_t barrier, std::uint32_t by
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/// Arrives at the barrier at the same place in the block of this rank.
+/// Arrives at the barrier at the same place in the block of this rank. Orders nothing for other blocks but what the matrix
+/// units have read: a release for the cluster would be a fence for the whole device, at each stage.
 __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
     asm volatile(
         "{\n\t.reg .b32 there;\n\t"
         "mapa.shared::cluster.u32 there, %0, %1;\n\t"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t}" ::"r"(barrier),
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n\t}" ::"r"(barrier),
         "r"(rank)
         : "memory");
 }
@@ -53,7 +54,7 @@ __device__ inline void wait_for(std::uint32_t barrier, std::uint32_t parity) {
     asm volatile(
         "{\n\t.reg .pred done;\n\t"
         "again:\n\t"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
         "@!done bra again;\n\t}" ::"r"(barrier),
         "r"(parity)
         : "memory");
