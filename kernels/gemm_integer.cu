@@ -109,9 +109,10 @@ __device__ void store_residues(const std::int32_t (&sums)[4][4][4], const Remain
 __global__ void __launch_bounds__(threads, 2) residues_of_tiles(const ResidueProduct product) {
     __shared__ alignas(128) std::uint8_t memory[stages][2 * matrix_bytes];
     const std::int64_t modulus = blockIdx.y;
-    const TilePlace place = tile_place(blockIdx.x, product.rows / tile_side, product.columns / tile_side, tile_band);
-    const std::int64_t row = place.row * tile_side;
-    const std::int64_t column = place.column * tile_side;
+    const TilePlace place = tile_place(static_cast<int>(blockIdx.x), static_cast<int>(product.rows / tile_side),
+                                       static_cast<int>(product.columns / tile_side), tile_band);
+    const std::int64_t row = std::int64_t{place.row} * tile_side;
+    const std::int64_t column = std::int64_t{place.column} * tile_side;
     const std::int8_t* a = product.a + (modulus * product.rows + row) * product.inner;
     const std::int8_t* b = product.b + (modulus * product.columns + column) * product.inner;
     const int steps = static_cast<int>(product.inner / tile_inner);

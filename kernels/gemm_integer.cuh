@@ -15,17 +15,16 @@ __device__ inline std::uint32_t pack_bytes(std::uint32_t r0, std::uint32_t r1, s
 }
 
 struct TilePlace {
-    std::int64_t row;     ///< of tiles
-    std::int64_t column;  ///< of tiles
+    int row;     ///< of tiles
+    int column;  ///< of tiles
 };
 
 /// The tile with this number: bands of `band` rows of tiles, within them column after column, so that tiles worked on at a time
 /// share what they read.
-__device__ inline TilePlace tile_place(std::int64_t number, std::int64_t tile_rows, std::int64_t tile_columns,
-                                       std::int64_t band) {
-    const std::int64_t first = number / (band * tile_columns) * band;
-    const std::int64_t height = min(band, tile_rows - first);
-    const std::int64_t within = number - first * tile_columns;
+__device__ inline TilePlace tile_place(int number, int tile_rows, int tile_columns, int band) {
+    const int first = number / (band * tile_columns) * band;
+    const int height = min(band, tile_rows - first);
+    const int within = number - first * tile_columns;
     return {first + within % height, within / height};
 }
 

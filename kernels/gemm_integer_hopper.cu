@@ -13,20 +13,24 @@ namespace {
 constexpr int tile_rows = 128;
 constexpr int tile_columns = 256;
 constexpr int tile_inner = 128;
-constexpr int stages = 4;
-constexpr int tile_band = 4;  ///< pairs of tiles, one below the other, worked on at a time
-constexpr int cluster = 2;    ///< blocks that share tiles of B
 constexpr int a_bytes = tile_rows * tile_inner;
 constexpr int b_bytes = tile_columns * tile_inner;
 constexpr int stage_bytes = a_bytes + b_bytes;
-constexpr int consumers = 2;  ///< groups of four warps, 64 rows each
-constexpr int threads = consumers * 128 + 32;
-constexpr int shared_bytes = stages * stage_bytes + 1024;
+constexpr int stages = 4;
+constexpr int cluster = 2;             ///< blocks that share tiles of B
+constexpr int tile_band = 4;           ///< pairs of tiles, one below the other, worked on at a time
+constexpr int exchanged_rows = 64;     ///< of B, see map_of_b
+constexpr int consumer_threads = 256;  ///< 2 x 4 warps of 64 rows each
+constexpr int threads = consumer_threads + 32;
+constexpr int alignment = 1024;  ///< of matrices with exchanged pieces
+constexpr int shared_bytes = stages * stage_bytes + alignment;
+constexpr int most_moduli = 64;
 
-/// Counts stages in a circle; the parity says which round.
+/// A place among the stages, and the parity of the round through them.
 struct Position {
     std::uint32_t stage = 0;
     std::uint32_t parity = 0;
+
     __device__ void advance() {
         if (++stage == stages) {
             stage = 0;
@@ -35,91 +39,109 @@ struct Position {
     }
 };
 
-struct Barriers {
-    std::uint64_t full[stages];
-    std::uint64_t empty[stages];
-};
-
-/// What a cluster works on: a pair of tiles, one below the other, of one modulus.
-struct Work {
+/// A tile of one of the products.
+struct Tile {
     int modulus;
-    int row;     ///< of elements, this block's
+    int row;     ///< of elements
     int column;  ///< of elements
 };
 
-struct Schedule {
-    std::int64_t pair_rows, columns, pairs, total;
-    __device__ explicit Schedule(const ResidueProduct& product) {
-        pair_rows = (product.rows / tile_rows + cluster - 1) / cluster;
-        columns = product.columns / tile_columns;
-        pairs = pair_rows * columns;
-        total = pairs * product.count;
+/// The tiles of a block: every so many pairs, one modulus after another. A cluster works on a pair, one tile below the other;
+/// where rows are an odd number of tiles, the last lower ones are beyond the matrix.
+class Tiles {
+public:
+    __device__ Tiles(const ResidueProduct& product, int rank)
+        : pair_rows_(static_cast<int>((product.rows / tile_rows + cluster - 1) / cluster)),
+          columns_(static_cast<int>(product.columns / tile_columns)),
+          all_(pair_rows_ * columns_ * product.count),
+          next_(static_cast<int>(blockIdx.x) / cluster),
+          rank_(rank) {}
+
+    __device__ bool left() const { return next_ < all_; }
+
+    __device__ Tile take() {
+        const int modulus = next_ / (pair_rows_ * columns_);
+        const TilePlace place = tile_place(next_ - modulus * pair_rows_ * columns_, pair_rows_, columns_, tile_band);
+        next_ += static_cast<int>(gridDim.x) / cluster;
+        return {modulus, (place.row * cluster + rank_) * tile_rows, place.column * tile_columns};
     }
-    __device__ Work work(std::int64_t number, int rank) const {
-        const std::int64_t modulus = number / pairs;
-        const TilePlace place = tile_place(number - modulus * pairs, pair_rows, columns, tile_band);
-        return {static_cast<int>(modulus), static_cast<int>(place.row * cluster + rank) * tile_rows,
-                static_cast<int>(place.column) * tile_columns};
-    }
+
+private:
+    int pair_rows_;
+    int columns_;
+    int all_;
+    int next_;
+    int rank_;
 };
 
-__device__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b, const ResidueProduct& product,
-                        const Schedule& schedule, std::uint32_t memory, Barriers& barriers, int rank) {
+/// What lies in shared memory beside the stages.
+struct Shared {
+    std::uint64_t full[stages];   ///< barriers: the tiles of a stage are there
+    std::uint64_t empty[stages];  ///< barriers: no block of the cluster reads a stage any more
+    Remainder remainders[most_moduli];
+};
+
+/// One thread: fills stages, the block's rows of A and its share of the rows of B, which goes to all blocks of the cluster.
+__device__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b, const ResidueProduct& product, Tiles tiles,
+                        std::uint32_t memory, Shared& shared, int rank) {
+    constexpr int share = tile_columns / cluster;
     Position at;
     const int steps = static_cast<int>(product.inner / tile_inner);
-    for (std::int64_t number = blockIdx.x / cluster; number < schedule.total; number += gridDim.x / cluster) {
-        const Work work = schedule.work(number, rank);
-        const int row = work.modulus * static_cast<int>(product.rows) + work.row;
-        const int group = (work.modulus * static_cast<int>(product.columns) + work.column) / 64 + rank * (4 / cluster);
+    while (tiles.left()) {
+        const Tile tile = tiles.take();
+        const int row = tile.modulus * static_cast<int>(product.rows) + tile.row;
+        const int group = (tile.modulus * static_cast<int>(product.columns) + tile.column + rank * share) / exchanged_rows;
         for (int step = 0; step < steps; ++step) {
-            const std::uint32_t full = hopper::shared_address(&barriers.full[at.stage]);
-            const std::uint32_t stage = memory + at.stage * stage_bytes;
-            hopper::wait_for(hopper::shared_address(&barriers.empty[at.stage]), at.parity ^ 1);
+            const std::uint32_t full = hopper::shared_address(&shared.full[at.stage]);
+            const std::uint32_t a = memory + at.stage * stage_bytes;
+            const std::uint32_t b = a + a_bytes + rank * (share * tile_inner);
+            hopper::wait_for(hopper::shared_address(&shared.empty[at.stage]), at.parity ^ 1);
             hopper::arrive_and_expect(full, stage_bytes);
-            hopper::copy_box(stage, map_a, step * tile_inner, row, full);
-            hopper::copy_box_to_blocks(stage + a_bytes + rank * (b_bytes / cluster), map_b, step * tile_inner, 0, 0, 0, group,
-                                       full, (1 << cluster) - 1);
+            hopper::copy_box(a, map_a, step * tile_inner, row, full);
+            hopper::copy_box_to_blocks(b, map_b, step * tile_inner, 0, 0, 0, group, full, (1 << cluster) - 1);
             at.advance();
         }
     }
 }
 
+/// A warp's 16 x 256 sums of multiply_add_64x256, as bytes. Since rows of B are exchanged, the lanes' columns of eight
+/// instructions' width are 16 neighbours.
 __device__ void store_residues(const std::int32_t (&sums)[128], const Remainder& remainder, std::uint8_t* y,
                                std::int64_t columns) {
-    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll
-        for (int group = 0; group < 4; ++group) {
-            const auto word = [&](int w) {
-                const int first = (group * 8 + w * 2) * 4 + half * 2;
+        for (int group = 0; group < tile_columns / exchanged_rows; ++group) {
+            const auto four = [&](int i) {
+                const int first = group * 32 + i * 8 + half * 2;
                 return pack_bytes(remainder(sums[first]), remainder(sums[first + 1]), remainder(sums[first + 4]),
                                   remainder(sums[first + 5]));
             };
-            *reinterpret_cast<uint4*>(y + (half * 8 + lane / 4) * columns + group * 64 + lane % 4 * 16) =
-                make_uint4(word(0), word(1), word(2), word(3));
+            *reinterpret_cast<uint4*>(y + (half * 8 + lane / 4) * columns + group * exchanged_rows + lane % 4 * 16) =
+                make_uint4(four(0), four(1), four(2), four(3));
         }
 }
 
-__device__ void consume(const ResidueProduct& product, const Schedule& schedule, std::uint32_t memory, Barriers& barriers,
-                        int rank) {
-    Position at;
-    const int group = static_cast<int>(threadIdx.x) / 128;
+/// Four warps: 64 rows of each tile.
+__device__ void consume(const ResidueProduct& product, Tiles tiles, std::uint32_t memory, Shared& shared) {
+    const int first_row = static_cast<int>(threadIdx.x) / 128 * 64;
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int steps = static_cast<int>(product.inner / tile_inner);
+    Position at;
     const auto release = [&](std::uint32_t stage) {
-        if (lane < cluster) hopper::arrive_at(hopper::shared_address(&barriers.empty[stage]), lane);
+        if (lane < cluster) hopper::arrive_at(hopper::shared_address(&shared.empty[stage]), lane);
     };
-    for (std::int64_t number = blockIdx.x / cluster; number < schedule.total; number += gridDim.x / cluster) {
-        const Work work = schedule.work(number, rank);
+    while (tiles.left()) {
+        const Tile tile = tiles.take();
         std::int32_t sums[128];
         std::uint32_t former = 0;
         for (int step = 0; step < steps; ++step) {
-            hopper::wait_for(hopper::shared_address(&barriers.full[at.stage]), at.parity);
             const std::uint32_t stage = memory + at.stage * stage_bytes;
-            const std::uint64_t a = hopper::describe_matrix(stage + group * (64 * tile_inner));
+            const std::uint64_t a = hopper::describe_matrix(stage + first_row * tile_inner);
             const std::uint64_t b = hopper::describe_matrix(stage + a_bytes);
+            hopper::wait_for(hopper::shared_address(&shared.full[at.stage]), at.parity);
             hopper::begin_products();
 #pragma unroll
             for (int k = 0; k < tile_inner / 32; ++k) hopper::multiply_add_64x256(sums, a + k * 2, b + k * 2, (step | k) != 0);
@@ -131,37 +153,36 @@ __device__ void consume(const ResidueProduct& product, const Schedule& schedule,
         }
         hopper::wait_for_products<0>();
         release(former);
-        if (work.row < product.rows) {
-            const std::int64_t row = work.modulus * product.rows + work.row + group * 64 + warp * 16;
-            store_residues(sums, Remainder(product.moduli[work.modulus].p), product.y + row * product.columns + work.column,
-                           product.columns);
-        }
+        if (tile.row >= product.rows) continue;
+        const std::int64_t row = tile.modulus * product.rows + tile.row + first_row + warp * 16;
+        store_residues(sums, shared.remainders[tile.modulus], product.y + row * product.columns + tile.column, product.columns);
     }
 }
 
 __global__ void __launch_bounds__(threads, 1)
     residues_by_hopper(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                        const __grid_constant__ ResidueProduct product) {
-    extern __shared__ std::uint8_t raw[];
-    __shared__ Barriers barriers;
-    const std::uint32_t memory = (hopper::shared_address(raw) + 1023) & ~1023u;
+    extern __shared__ std::uint8_t dynamic[];
+    __shared__ Shared shared;
+    const std::uint32_t memory = (hopper::shared_address(dynamic) + alignment - 1) / alignment * alignment;
     const int rank = static_cast<int>(hopper::rank_in_cluster());
     if (threadIdx.x == 0) {
         for (int i = 0; i < stages; ++i) {
-            hopper::create_barrier(hopper::shared_address(&barriers.full[i]), 1);
-            hopper::create_barrier(hopper::shared_address(&barriers.empty[i]), consumers * 4 * cluster);
+            hopper::create_barrier(hopper::shared_address(&shared.full[i]), 1);
+            hopper::create_barrier(hopper::shared_address(&shared.empty[i]), consumer_threads / 32 * cluster);
         }
         hopper::publish_barriers();
     }
+    if (threadIdx.x < product.count) shared.remainders[threadIdx.x] = Remainder(product.moduli[threadIdx.x].p);
     hopper::synchronize_cluster();
-    const Schedule schedule(product);
-    if (threadIdx.x >= consumers * 128) {
-        if (threadIdx.x % 32 == 0) produce(map_a, map_b, product, schedule, memory, barriers, rank);
-        __syncwarp();
+    const Tiles tiles(product, rank);
+    if (threadIdx.x < consumer_threads) {
+        consume(product, tiles, memory, shared);
     } else {
-        consume(product, schedule, memory, barriers, rank);
+        if (threadIdx.x == consumer_threads) produce(map_a, map_b, product, tiles, memory, shared, rank);
+        __syncwarp();
     }
-    hopper::synchronize_cluster();
+    hopper::synchronize_cluster();  // nobody leaves while others copy to its memory or arrive at its barriers
 }
 
 using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
@@ -198,6 +219,15 @@ CUtensorMap tensor_map(const void* data, const cuuint64_t (&sizes)[rank], const 
     return map;
 }
 
+/// The matrix instruction gives a lane t of four columns 8 j + 2 t + {0, 1} of the product. Within each 64 rows of B, row
+/// 16 t + 2 j + {0, 1} comes to this place, so that the columns of a lane, over 8 j, are 16 neighbours, stored at once.
+CUtensorMap map_of_b(const ResidueProduct& product) {
+    const auto inner = static_cast<cuuint64_t>(product.inner);
+    const auto groups = static_cast<cuuint64_t>(product.columns * product.count / exchanged_rows);
+    return tensor_map<5>(product.b, {inner, 2, 4, 8, groups}, {inner, 16 * inner, 2 * inner, exchanged_rows * inner},
+                         {tile_inner, 2, 4, 8, tile_columns / cluster / exchanged_rows});
+}
+
 }  // namespace
 
 bool has_hopper_residues(int device) {
@@ -212,13 +242,14 @@ void multiply_residues_hopper(const ResidueProduct& product, int device, Stream 
     const std::int64_t pairs =
         (product.rows / tile_rows + cluster - 1) / cluster * (product.columns / tile_columns) * product.count;
     if (pairs == 0) return;
+    if (product.count > most_moduli)
+        throw InvalidArgument("residue products of " + std::to_string(product.count) + " moduli; at most " +
+                              std::to_string(most_moduli) + " at a time");
     const CurrentDevice current(device);
     const auto inner = static_cast<cuuint64_t>(product.inner);
     const auto rows = static_cast<cuuint64_t>(product.rows * product.count);
-    const auto columns = static_cast<cuuint64_t>(product.columns * product.count);
     const CUtensorMap map_a = tensor_map<2>(product.a, {inner, rows}, {inner}, {tile_inner, tile_rows});
-    const CUtensorMap map_b = tensor_map<5>(product.b, {inner, 2, 4, 8, columns / 64},
-                                            {inner, 16 * inner, 2 * inner, 64 * inner}, {tile_inner, 2, 4, 8, 4 / cluster});
+    const CUtensorMap map_b = map_of_b(product);
     int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
     check(cudaFuncSetAttribute(residues_by_hopper, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),

@@ -14,6 +14,7 @@ namespace solver::cuda {
 /// floor(x / p) exactly, for negative x, too.
 class Remainder {
 public:
+    Remainder() = default;
     constexpr explicit Remainder(std::int32_t p) : p_(p), reciprocal_(static_cast<std::int32_t>(((1ll << 38) + p / 2) / p)) {}
 
     constexpr std::uint32_t operator()(std::int32_t x) const {
