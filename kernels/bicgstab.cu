@@ -3,6 +3,7 @@
 #include "bicgstab_step.cuh"
 #include "check.cuh"
 #include "device_loop.cuh"
+#include "traits.hpp"
 #include "vectors.hpp"
 
 #include <algorithm>
@@ -42,8 +43,7 @@ struct DeviceRecursion<T>::Chain {
     HostPreconditioner<T> m_on_host;
     Accuracy accuracy;
     Stream stream;
-    int multiprocessors;
-    bool overlapping;      ///< whether the device can launch a kernel before the former one has ended
+    Traits traits;
     bool loops_on_device;  ///< whether steps follow one another without the host
 
     DeviceArray<T> r, z, shadow, p, v, t, own_p_hat, own_s_hat;
@@ -70,8 +70,7 @@ struct DeviceRecursion<T>::Chain {
           m_on_host(std::move(on_host)),
           accuracy(mode),
           stream(on_stream),
-          multiprocessors(describe(on_device).multiprocessors),
-          overlapping(describe(on_device).compute_capability >= 90),
+          traits(traits_of(on_device)),
           loops_on_device(DeviceLoop::is_possible()),
           r(vector()),
           z(vector()),
@@ -127,7 +126,7 @@ struct DeviceRecursion<T>::Chain {
     unsigned blocks() const {
         constexpr std::int64_t elements_a_block = step_threads * Pack<T>::size;
         const std::int64_t enough = (n + elements_a_block - 1) / elements_a_block;
-        const std::int64_t resident = std::int64_t{step_blocks_per_multiprocessor} * multiprocessors;
+        const std::int64_t resident = std::int64_t{step_blocks_per_multiprocessor} * traits.multiprocessors;
         const std::int64_t least = (n + step_threads * chain_length - 1) / (step_threads * chain_length);
         return static_cast<unsigned>(std::max<std::int64_t>({1, std::min(enough, resident), least}));
     }
@@ -136,14 +135,15 @@ struct DeviceRecursion<T>::Chain {
     void launch(const StepMemory<T>& on, Stage stage) const {
         with_accumulator<T, StepAccumulatorsOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
-            launch_after(overlapping, step_kernel<Op, A>, blocks(), step_threads, stream, Op::name, on, gate(bit(stage)));
+            launch_after(traits.overlapping, step_kernel<Op, A>, blocks(), step_threads, stream, Op::name, on,
+                         gate(bit(stage)));
         });
     }
 
     /// Warps with superaccumulators: few where there is little to add, for merging them takes long.
     unsigned rest_blocks() const {
         constexpr std::int64_t elements_a_warp = 1024;
-        const std::int64_t most = std::min(2 * multiprocessors, most_step_rest_blocks);
+        const std::int64_t most = std::min(2 * traits.multiprocessors, most_step_rest_blocks);
         return static_cast<unsigned>(std::clamp<std::int64_t>(n / elements_a_warp, 1, most));
     }
 

@@ -103,7 +103,7 @@ __device__ bool try_norm(const A& sum, bool inexact, std::int64_t n, T& value) {
     if constexpr (!is_filter<A>) {
         const T square = sum.result();
         value = sqrt_rn(square);
-        return is_safe_square(square);
+        return is_safe_square<A>(square);
     } else if constexpr (wants_exact_products<A>) {
         return sum.try_sqrt(value, lost_by_underflow<A>(inexact, n));
     } else {

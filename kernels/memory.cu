@@ -1,4 +1,8 @@
 #include "check.cuh"
+#include "traits.hpp"
+
+#include <cstdlib>
+#include <string_view>
 
 namespace solver::cuda {
 namespace {
@@ -12,6 +16,23 @@ std::string readable(std::size_t bytes) {
 }
 
 __global__ void do_nothing() {}
+
+int attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+    return value;
+}
+
+int floats_per_double(int device) { return attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, device); }
+
+/// A sum of three floats takes three times the operations of one of two doubles.
+FloatSums float_sums(int device) {
+    constexpr int slow_doubles = 8;
+    const char* const wanted = std::getenv("SOLVER_FLOAT_SUMS");
+    if (wanted != nullptr && std::string_view(wanted) == "double") return FloatSums::in_double;
+    if (wanted != nullptr && std::string_view(wanted) == "float") return FloatSums::in_float;
+    return floats_per_double(device) >= slow_doubles ? FloatSums::in_float : FloatSums::in_double;
+}
 
 }  // namespace
 
@@ -36,8 +57,19 @@ int device_count() noexcept {
 DeviceDescription describe(int device) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    return {properties.name, properties.multiProcessorCount, 10 * properties.major + properties.minor, properties.l2CacheSize,
-            static_cast<std::int64_t>(properties.totalGlobalMem)};
+    return {.name = properties.name,
+            .multiprocessors = properties.multiProcessorCount,
+            .compute_capability = 10 * properties.major + properties.minor,
+            .level2_bytes = properties.l2CacheSize,
+            .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem),
+            .floats_per_double = floats_per_double(device),
+            .float_sums = float_sums(device)};
+}
+
+Traits traits_of(int device) {
+    return {.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device),
+            .overlapping = attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9,
+            .float_sums = float_sums(device)};
 }
 
 bool has_code_for(int device) {

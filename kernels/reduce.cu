@@ -1,6 +1,7 @@
 #include "check.cuh"
 #include "dots.cuh"
 #include "reduce.cuh"
+#include "traits.hpp"
 
 #include <algorithm>
 
@@ -8,16 +9,14 @@ namespace solver::cuda {
 
 struct Reducer::Workspace {
     int device;
-    int multiprocessors;
-    bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
+    Traits traits;
     DeviceArray<SeveralParts<AnchoredTriple, most_dots>> parts;  ///< the largest of their kind
     DeviceArray<ExactPart> exact_parts;
     DeviceArray<Counters> counters;
 
     explicit Workspace(int on_device)
         : device(on_device),
-          multiprocessors(describe(on_device).multiprocessors),
-          overlapping(describe(on_device).compute_capability >= 90),
+          traits(traits_of(on_device)),
           parts(on_device, most_blocks, "partial sums"),
           exact_parts(on_device, most_rest_blocks + most_dots, "exact partial sums"),
           counters(on_device, 1, "counters of a reduction") {
@@ -28,7 +27,7 @@ struct Reducer::Workspace {
     /// Warps with superaccumulators: few where there is little to add, for merging them takes long.
     unsigned rest_blocks(std::int64_t n) const {
         constexpr std::int64_t elements_a_warp = 1024;
-        const std::int64_t most = std::min(7 * multiprocessors, most_rest_blocks);
+        const std::int64_t most = std::min(7 * traits.multiprocessors, most_rest_blocks);
         return static_cast<unsigned>(std::clamp<std::int64_t>(n / elements_a_warp, 1, most));
     }
 
@@ -39,7 +38,7 @@ struct Reducer::Workspace {
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
         const std::int64_t enough = n / (4 * pack_size * reduce_threads) + 1;
         return static_cast<unsigned>(
-            std::min<std::int64_t>({enough, std::int64_t{resident} * multiprocessors, std::int64_t{most_blocks}}));
+            std::min<std::int64_t>({enough, std::int64_t{resident} * traits.multiprocessors, std::int64_t{most_blocks}}));
     }
 
     template <class Parts>
@@ -54,16 +53,18 @@ struct Reducer::Workspace {
         const auto kernel = reduce_all<reduction, A, T>;
         kernel<<<blocks(kernel, in.n, Pack<T>::size), reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
         check_launch("reduce_all");
-        if constexpr (is_filter<A> || reduction == Reduction::norm2) {
-            launch_after(overlapping, reduce_rest<reduction, A, T>, rest_blocks(in.n), rest_threads, stream, "reduce_rest", in,
-                         its_parts, exact_parts.data(), counters.data(), result);
-        }
+        if constexpr (is_filter<A>)
+            launch_after(traits.overlapping, round_rest<reduction, T>, rest_blocks(in.n), rest_threads, stream, "round_rest",
+                         in, exact_parts.data(), counters.data(), result);
+        else if constexpr (reduction == Reduction::norm2)
+            launch_after(traits.overlapping, scale_rest<A, T>, rest_blocks(in.n), rest_threads, stream, "scale_rest", in,
+                         its_parts, counters.data(), result);
     }
 
     template <class T>
     void reduce(Reduction reduction, const Operands<T>& in, Accuracy accuracy, T* result, Stream stream) {
         const CurrentDevice current(device);
-        with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
+        with_accumulator<T, SumOf>(accuracy, traits.float_sums, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             switch (reduction) {
                 case Reduction::sum:
@@ -96,7 +97,7 @@ struct Reducer::Workspace {
             check_launch("dots_all");
             if constexpr (is_filter<A>) {
                 const Grid grid{.blocks = (rest_blocks(n) + count - 1) / count, .threads = rest_threads, .rows = count};
-                launch_after(overlapping, dots_rest<T>, grid, stream, "dots_rest", several<most_dots>(n, of),
+                launch_after(traits.overlapping, dots_rest<T>, grid, stream, "dots_rest", several<most_dots>(n, of),
                              exact_parts.data(), counters.data(), results);
             }
         });

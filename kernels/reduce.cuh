@@ -93,7 +93,7 @@ __device__ Part merge_threads(Part part, Part* shared, std::int64_t n) {
 
 /// What the first pass leaves to the second.
 struct Rest {
-    int needed;        ///< 1: the superaccumulator; 2: a norm of scaled elements
+    int needed;        ///< 0 if nothing is left
     int largest_word;  ///< of |x_i|, as in Part
 };
 
@@ -117,10 +117,15 @@ __device__ int exponent_of_word(int word) {
 
 template <Reduction reduction, class A, class T>
 __device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
-    if constexpr (reduction == Reduction::sum)
+    if constexpr (reduction == Reduction::sum) {
         part.sum.add(x);
-    else
+    } else if constexpr (wants_exact_products<A>) {
+        const auto p = A::product(x, y);
+        if (!product_is_exact(x, y, p.value)) part.inexact = 1;
+        part.sum.add_term(p);
+    } else {
         part.sum.add_product(x, y);
+    }
     if constexpr (reduction == Reduction::norm2) part.largest_word = max(part.largest_word, upper_word(x));
 }
 
@@ -228,11 +233,14 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
     if constexpr (is_filter<A>) {
         T value;
         bool proven;
-        if constexpr (std::is_same_v<T, double>) {
+        if constexpr (is_anchored<A>) {
             const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
             const auto total = part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length));
             const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
             proven = squares ? total.try_sqrt(value, lost) : total.try_result(value, lost);
+        } else if constexpr (wants_exact_products<A>) {
+            const T lost = part.inexact != 0 ? underflow_bound<T>(n) : T(0);
+            proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
         } else {
             proven = squares ? part.sum.try_sqrt(value) : part.sum.try_result(value);
         }
@@ -242,8 +250,8 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
         const T sum = part.sum.result();
         *result = squares ? canonical(sqrt_rn(sum)) : sum;
         constexpr int infinite = std::is_same_v<T, double> ? 0x7FF00000 : 0x7F800000;
-        const bool scale = squares && !is_safe_square(sum) && part.largest_word < infinite && part.largest_word != 0;
-        return {scale ? 2 : 0, part.largest_word};
+        const bool scale = squares && !is_safe_square<A>(sum) && part.largest_word < infinite && part.largest_word != 0;
+        return {scale ? 1 : 0, part.largest_word};
     }
 }
 
@@ -348,22 +356,26 @@ __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, unsigned
     if (thread == 0) take(all);
 }
 
-/// The second pass, which ends at once where the first one found the result.
-template <Reduction reduction, class A, class T>
+/// The second pass of exact, which ends at once where the first one found the result.
+template <Reduction reduction, class T>
 __global__ void __launch_bounds__(rest_threads)
-    reduce_rest(Operands<T> in, Part<A>* parts, ExactPart* exact_parts, Counters* counters, T* result) {
+    round_rest(Operands<T> in, ExactPart* exact_parts, Counters* counters, T* result) {
     wait_for_former_kernel();
-    const Rest rest = counters->rest[0];
-    if constexpr (is_filter<A>) {
-        if (rest.needed == 1)
-            reduce_exactly<reduction>(in, exact_parts, counters->arrived_again, [=](const ThreadSuperaccumulator& sum) {
-                *result = reduction == Reduction::norm2 ? sum.template sqrt_result<T>() : sum.template result<T>();
-            });
-    } else if constexpr (reduction == Reduction::norm2) {
-        if (rest.needed == 2) norm_of_scaled<A>(in, exponent_of_word<T>(rest.largest_word), parts, counters, result);
-    }
+    if (counters->rest[0].needed == 0) return;
+    reduce_exactly<reduction>(in, exact_parts, counters->arrived_again, [=](const ThreadSuperaccumulator& sum) {
+        *result = reduction == Reduction::norm2 ? sum.template sqrt_result<T>() : sum.template result<T>();
+    });
 }
 
+/// The second pass of other norms, likewise.
+template <class A, class T>
+__global__ void __launch_bounds__(rest_threads) scale_rest(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
+    wait_for_former_kernel();
+    const Rest rest = counters->rest[0];
+    if (rest.needed != 0) norm_of_scaled<A>(in, exponent_of_word<T>(rest.largest_word), parts, counters, result);
+}
+
+/// An exact sum itself.
 template <Reduction reduction, class T>
 __global__ void __launch_bounds__(rest_threads)
     expand_all(Operands<T> in, ExactPart* exact_parts, Counters* counters, Expansion<T>* result) {

@@ -108,7 +108,7 @@ template <class A, class T>
 __device__ __forceinline__ bool try_affine(const RowSum<A>& sum, T alpha, T beta, T y_in, std::int64_t length, T& result) {
     using V = typename A::value_type;
     const A total = affine(sum.sum, V{alpha}, V{beta}, V{y_in});
-    if constexpr (wants_exact_products<A> && std::is_same_v<T, double>) {
+    if constexpr (wants_exact_products<A> && std::is_same_v<T, V>) {
         const bool exact =
             sum.inexact == 0 && magnitude(alpha) == T(1) && (beta == T(0) || solver::product_is_exact(beta, y_in));
         return total.try_result(result, exact ? T(0) : affine_underflow<T>(alpha, length));
@@ -202,8 +202,9 @@ __device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T
         T result;
         bool proven = false;
         if (task.alpha == T(1) && task.beta == T(0)) {
-            if constexpr (std::is_same_v<T, double>)
-                proven = sum.sum.try_quickly(result, sum.inexact != 0 ? 0x1p-900 : 0.0);  // far more than 2^63 eta
+            constexpr T much = std::is_same_v<T, double> ? T(0x1p-900) : T(0x1p-80);  // far more than 2^63 eta
+            if constexpr (wants_exact_products<A>)
+                proven = sum.sum.try_quickly(result, sum.inexact != 0 ? much : T(0));
             else
                 proven = sum.sum.try_result(result);
         }

@@ -3,6 +3,7 @@
 #include "spmv_adaptive.cuh"
 #include "spmv_general.cuh"
 #include "spmv_long_rows.cuh"
+#include "traits.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -142,6 +143,15 @@ std::size_t tile_bytes(int entries) {
     return static_cast<std::size_t>(entries) * sizeof(typename A::Term) * (paired ? 2 : 1);
 }
 
+/// Matrices with 64-bit offsets are rare: they have no kernels of their own for devices whose doubles are slow.
+template <class T, class Offset, class Work>
+void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& work) {
+    if constexpr (std::is_same_v<Offset, std::int32_t>)
+        with_accumulator<T>(accuracy, float_sums, work);
+    else
+        with_accumulator<T>(accuracy, work);
+}
+
 /// Dynamic shared memory for any tile. The largest have 2 tile_work entries, so that plans of one device agree.
 template <class T, class Offset>
 void allow_shared_memory() {
@@ -151,12 +161,13 @@ void allow_shared_memory() {
             check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
                   "cudaFuncSetAttribute", "shared memory of spmv");
     };
-    for (const Accuracy accuracy : all_accuracies)
-        with_accumulator<T>(accuracy, [&](auto accumulator) {
-            using A = typename decltype(accumulator)::type;
-            allow(multiply_adaptive<A, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
-            allow(multiply_adaptive<A, true, T, Offset>, tile_bytes<A, true>(2 * tile_work));
-        });
+    for (const FloatSums float_sums : {FloatSums::in_double, FloatSums::in_float})
+        for (const Accuracy accuracy : all_accuracies)
+            with_row_accumulator<T, Offset>(accuracy, float_sums, [&](auto accumulator) {
+                using A = typename decltype(accumulator)::type;
+                allow(multiply_adaptive<A, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                allow(multiply_adaptive<A, true, T, Offset>, tile_bytes<A, true>(2 * tile_work));
+            });
 }
 
 }  // namespace
@@ -166,7 +177,7 @@ struct SpmvPlan<T>::Analysis {
     DeviceCsrView<T> a;
     SpmvKernel kernel;
 
-    bool overlapping = false;  ///< whether the device can launch a kernel before the former one has ended
+    Traits traits{};
     Shape shapes[all_accuracies.size()]{};
     int longest_short = 0;  ///< of general rows
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
@@ -212,7 +223,7 @@ struct SpmvPlan<T>::Analysis {
                     p.rows, task, long_rows, counters.data(), gate);
             check_launch("multiply_long_rows");
         }
-        launch_after(overlapping && (long_rows.count > 0 || gate.stage != nullptr),
+        launch_after(traits.overlapping && (long_rows.count > 0 || gate.stage != nullptr),
                      multiply_general<A, unroll, paired, T, Offset>, blocks_for(a.rows << log2_width, general_threads),
                      general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, counters.data(),
                      gate);
@@ -235,7 +246,7 @@ struct SpmvPlan<T>::Analysis {
                                     arrived.data(), partial.data()};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
         const auto blocks = static_cast<unsigned>(p.block_segments.size() + p.tiles.size());
-        launch_after(overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
+        launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
                      Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, counters.data(),
                      gate);
     }
@@ -256,8 +267,8 @@ struct SpmvPlan<T>::Analysis {
             scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
             return check_launch("scale");
         }
-        const auto launch_with = [&](const auto& p) {
-            with_accumulator<T>(accuracy, [&](auto accumulator) {
+        const auto launch_with = [&]<class Offset>(const Prepared<T, Offset>& p) {
+            with_row_accumulator<T, Offset>(accuracy, traits.float_sums, [&](auto accumulator) {
                 launch<typename decltype(accumulator)::type>(p, task, shapes[static_cast<int>(accuracy)], stream, gate);
             });
         };
@@ -271,9 +282,7 @@ SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream strea
     const CurrentDevice current(a.device);
     analysis_->a = a;
     analysis_->kernel = kernel;
-    const DeviceDescription device = describe(a.device);
-
-    analysis_->overlapping = device.compute_capability >= 90;
+    analysis_->traits = traits_of(a.device);
     // what kernels add to an offset must not overflow
     constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
     if (width == OffsetWidth::automatic && a.nonzeros <= largest_narrow && a.rows <= largest_narrow)

@@ -1,6 +1,7 @@
 #include "solver/cuda/triangular_solve.hpp"
 
 #include "check.cuh"
+#include "traits.hpp"
 #include "triangular_solve.cuh"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ TriangleScheduleOptions options_for(int device, std::int64_t rows) {
     constexpr int other_shared_memory = 2048;
     const std::int64_t room = (shared_memory_of_a_block(device) - other_shared_memory) / static_cast<int>(sizeof(T));
     TriangleScheduleOptions o;
-    o.rows_an_item = std::clamp(rows / describe(device).multiprocessors + 1, fewest, std::min(most, room));
+    o.rows_an_item = std::clamp(rows / traits_of(device).multiprocessors + 1, fewest, std::min(most, room));
     return o;
 }
 

@@ -117,8 +117,11 @@ std::string describe_cuda() {
     std::string text = fmt::format("built with {}; ", version(platform.runtime_version));
     if (platform.devices == 0) return text + obstacle(platform);
     text += fmt::format("the driver knows {}", version(platform.driver_version));
-    for (int index = 0; index < platform.devices; ++index)
-        text += fmt::format("; cuda:{} {}", index, cuda::describe(index).name);
+    for (int index = 0; index < platform.devices; ++index) {
+        const cuda::DeviceDescription device = cuda::describe(index);
+        text += fmt::format("; cuda:{} {}", index, device.name);
+        if (device.float_sums == cuda::FloatSums::in_float) text += " (sums of floats in expansions of floats)";
+    }
     return text;
 }
 

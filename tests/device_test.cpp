@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/environment.hpp"
+
 #include <vector>
 
 namespace solver {
@@ -64,6 +66,19 @@ TEST_F(CudaDevice, IsTheBestThereIs) {
     const DeviceDescription found = describe(Device::cuda());
     EXPECT_THAT(describe_cuda(), HasSubstr("cuda:0 " + found.name));
     EXPECT_GT(found.memory_bytes, std::int64_t{1} << 30);
+}
+
+TEST_F(CudaDevice, SaysWhatItAddsFloatsUpIn) {
+    constexpr const char* words = "expansions of floats";
+    EXPECT_GE(cuda::describe(0).floats_per_double, 1);
+    {
+        const testing::EnvironmentVariable variable("SOLVER_FLOAT_SUMS", "float");
+        EXPECT_EQ(cuda::describe(0).float_sums, cuda::FloatSums::in_float);
+        EXPECT_THAT(describe_cuda(), HasSubstr(words));
+    }
+    const testing::EnvironmentVariable variable("SOLVER_FLOAT_SUMS", "double");
+    EXPECT_EQ(cuda::describe(0).float_sums, cuda::FloatSums::in_double);
+    EXPECT_THAT(describe_cuda(), Not(HasSubstr(words)));
 }
 
 TEST_F(CudaDevice, BeyondTheLastIsRefused) {

@@ -57,12 +57,18 @@ Platform platform();
 /// 0 where there is no device, no driver, or this is a build without CUDA.
 int device_count() noexcept;
 
+/// What sums, dot products, norms and sparse products of floats add up in, in compensated and exact: doubles, or expansions of
+/// floats where doubles are much slower than floats. Cannot be seen in a bit of exact.
+enum class FloatSums { in_double, in_float };
+
 struct DeviceDescription {
     std::string name;
     int multiprocessors = 0;
     int compute_capability = 0;  ///< 90 for 9.0
     std::int64_t level2_bytes = 0;
     std::int64_t memory_bytes = 0;
+    int floats_per_double = 0;  ///< operations on floats in the time of one on doubles; 2 where doubles are fast
+    FloatSums float_sums = FloatSums::in_double;  ///< by that number, or by SOLVER_FLOAT_SUMS=double|float in the environment
 };
 DeviceDescription describe(int device);
 
@@ -268,7 +274,7 @@ public:
     void dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream = nullptr);
 
     /// *result = the sum or the dot product itself, as solver::sum_expansion and dot_expansion give it, with their bits. Takes
-    /// the time of a superaccumulator, two to four times that of a reduction. Throws InvalidArgument for norm2.
+    /// the time of superaccumulators, three to six times that of a reduction. Throws InvalidArgument for norm2.
     void expand(Reduction reduction, std::int64_t n, const double* x, const double* y, Expansion<double>* result,
                 Stream stream = nullptr);
     void expand(Reduction reduction, std::int64_t n, const float* x, const float* y, Expansion<float>* result,

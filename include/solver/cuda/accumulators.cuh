@@ -26,6 +26,16 @@ struct AccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredTripl
 template <>
 struct AccumulatorOf<float, Accuracy::exact> : std::type_identity<FilteredFloat> {};
 
+/// The same for floats without a double, for devices where these are slow.
+template <class T, Accuracy accuracy>
+struct AccumulatorInFloats;
+template <>
+struct AccumulatorInFloats<float, Accuracy::fast> : std::type_identity<Plain<float>> {};
+template <>
+struct AccumulatorInFloats<float, Accuracy::compensated> : std::type_identity<Dot2<float>> {};
+template <>
+struct AccumulatorInFloats<float, Accuracy::exact> : std::type_identity<FilteredTriple<float>> {};
+
 /// Whether an accumulator may be unable to decide.
 template <class A>
 inline constexpr bool is_filter = false;

@@ -1,0 +1,17 @@
+#pragma once
+
+/// What kernels are chosen by.
+
+#include "solver/cuda.hpp"
+
+namespace solver::cuda {
+
+/// A part of a DeviceDescription that takes no time to get.
+struct Traits {
+    int multiprocessors;
+    bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
+    FloatSums float_sums;
+};
+Traits traits_of(int device);
+
+}  // namespace solver::cuda
