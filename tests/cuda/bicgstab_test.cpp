@@ -154,6 +154,18 @@ TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInMixedPrecision) {
     }
 }
 
+TEST_F(CudaBicgstab, SolvesSystemsOfNoRowsAndOfOne) {
+    const CsrMatrix<double> empty{0, 0, {0}, {}, {}};
+    const CsrMatrix<double> scalar{1, 1, {0, 1}, {0}, {3}};
+    for (const CsrMatrix<double>& a : {empty, scalar})
+        for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu})
+            for (const bool pair : {false, true}) {
+                SCOPED_TRACE(std::to_string(a.rows) + " rows, " + std::string(to_string(kind)) + (pair ? ", a pair" : ""));
+                expect_bits_of_cpu<double>(a, kind, pair, 40);
+                expect_bits_of_cpu<float>(convert<float>(a.view()), kind, pair, 40);
+            }
+}
+
 /// Breakdowns, lost dot products, cancelled rows, numbers out of range, special values: every decision is the CPU's.
 TEST_F(CudaBicgstab, DecidesAsTheCpuDoes) {
     const double infinity = std::numeric_limits<double>::infinity();
