@@ -3,22 +3,11 @@
 #include "solver/device.hpp"
 
 #include <hwy/highway.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <fstream>
 
 namespace solver::bench {
-
-std::string processor_name() {
-    std::ifstream information("/proc/cpuinfo");
-    for (std::string line; std::getline(information, line);) {
-        const auto colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    utsname system;
-    return uname(&system) == 0 ? system.machine : "unknown processor";
-}
 
 // The lowest bit is the best target; what is compiled here is compiled in the library, from the same flags.
 std::string simd_target() {

@@ -7,8 +7,6 @@
 
 namespace solver::bench {
 
-std::string processor_name();
-
 /// The instruction set that the library's kernels use here (Highway's name for it).
 std::string simd_target();
 

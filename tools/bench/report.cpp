@@ -4,6 +4,7 @@
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
 #include "machine.hpp"
+#include "solver/device.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ std::string csv_field(const std::string& text) {
 }
 
 Json machine_facts(const Options& options) {
-    Json facts = {{"processor", processor_name()},
+    Json facts = {{"processor", describe(Device::cpu()).name},
                   {"processors", processors()},
                   {"threads", options.threads},
                   {"simd", simd_target()},
@@ -66,8 +67,8 @@ Json machine_facts(const Options& options) {
 
 void Report::print_head() const {
     fmt::print("solver-bench {} {}\n\n", SOLVER_VERSION, to_string(options_.subject));
-    fmt::print("  machine  {}, {} of {} processors, last-level cache {:.0f} MiB\n", processor_name(), options_.threads,
-               processors(), static_cast<double>(last_level_cache()) / mebibyte);
+    fmt::print("  machine  {}, {} of {} processors, last-level cache {:.0f} MiB\n", describe(Device::cpu()).name,
+               options_.threads, processors(), static_cast<double>(last_level_cache()) / mebibyte);
     fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), compiler());
     if (options_.cuda_device) {
         fmt::print("  device   {}\n", on_cuda::device_description(*options_.cuda_device));

@@ -4,6 +4,7 @@
 #include "eigen_peer.hpp"
 #include "machine.hpp"
 #include "report.hpp"
+#include "solver/device.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -222,7 +223,7 @@ std::string RobustnessReport::markdown() const {
         "Tolerance {:g}, at most {} iterations and {:g} s a solve, accuracy {}.\n"
         "Cells: true relative residual (from the exact residual) / iterations, bold where it meets the tolerance, (claimed) "
         "where convergence was claimed falsely. Times are setup and solve.\n\n",
-        SOLVER_VERSION, eigen::description(), processor_name(), options_.threads, options_.threads == 1 ? "" : "s",
+        SOLVER_VERSION, eigen::description(), describe(Device::cpu()).name, options_.threads, options_.threads == 1 ? "" : "s",
         options_.tolerance, options_.max_iterations, options_.effort.time_limit, to_string(options_.accuracy));
     if (!matrices_.empty()) {
         std::vector<std::string> titles{"matrix", "n", "nonzeros"};
