@@ -233,7 +233,8 @@ public:
     SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device
 
-    /// Rows that the exact products of this plan have left to the last resort so far. Waits for the stream.
+    /// Rows that all exact products since the plan was made have left to the last resort: for telling what a matrix costs. A
+    /// number of 32 bits that goes on from 0 after 2^32 - 1. Waits for the stream.
     std::int64_t rows_not_certified(Stream stream = nullptr) const;
 
 private:
