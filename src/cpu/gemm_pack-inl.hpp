@@ -76,14 +76,20 @@ HWY_NOINLINE void pack_panel(const Lines<T>& from, std::int64_t lines, std::int6
     const Block d;
     constexpr std::int64_t lanes = max_lanes<Block>;
     constexpr auto all = static_cast<std::int64_t>(width);
+    using Copied = hn::CappedTag<Lane, width>;
+    const Copied copied;
+    constexpr std::int64_t copied_lanes = max_lanes<Copied>;
     if (lines < all) {
         std::fill(to, to + all * count, Lane(0));
         return pack_elements<width>(from, 0, lines, 0, count, to);
     }
     if (from.line_stride == 1) {
         const T* HWY_RESTRICT data = from.data;
-        for (std::int64_t k = 0; k < count; ++k, to += width, data += from.inner_stride)
-            for (std::size_t i = 0; i < width; ++i) to[i] = data[i];
+        for (std::int64_t k = 0; k < count; ++k, to += width, data += from.inner_stride) {
+            std::int64_t i = 0;
+            for (; i + copied_lanes <= all; i += copied_lanes) hn::StoreU(load_widened(copied, data + i), copied, to + i);
+            for (; i < all; ++i) to[i] = data[i];
+        }
         return;
     }
     std::int64_t k = 0;
