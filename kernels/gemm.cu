@@ -1,6 +1,7 @@
 #include "gemm.hpp"
 
 #include "check.cuh"
+#include "gemm_check.hpp"
 #include "gemm_elements.hpp"
 #include "gemm_residue.hpp"
 
@@ -28,9 +29,22 @@ GemmTask<T> part_of(const GemmTask<T>& task, std::int64_t row, std::int64_t rows
     return part;
 }
 
-/// Products a residue product must have to be worth its dozen kernels, in any direction.
-constexpr std::int64_t least_residue_extent = 256;
-constexpr double least_residue_work = 3e8;
+/// Whether sums in double, rounded once, keep the promise of a mode: compensated for floats.
+template <class T>
+bool suits_double(Accuracy accuracy) {
+    return std::is_same_v<T, float> && accuracy == Accuracy::compensated;
+}
+
+/// What the other routes take on an H200, roughly.
+template <class T>
+double seconds_without_residues(const GemmTask<T>& task, Accuracy accuracy) {
+    const double products =
+        static_cast<double>(task.c.rows) * static_cast<double>(task.c.columns) * static_cast<double>(task.inner());
+    return products / (accuracy == Accuracy::fast || suits_double<T>(accuracy) ? 2.7e13 : 1e12);
+}
+
+/// Below this in any direction the residue product is mostly padding.
+constexpr std::int64_t least_residue_extent = 128;
 
 }  // namespace
 
@@ -55,6 +69,7 @@ struct Multiplier::Workspace {
 
     template <class T>
     void multiply(const GemmTask<T>& given, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+        require_valid(given, options);
         report = {};
         counters.fill_with_zeros(stream);
         if (given.c.rows == 0 || given.c.columns == 0) return;
@@ -69,9 +84,10 @@ struct Multiplier::Workspace {
     template <class T>
     void multiply_part(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
         const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
-        const bool large = std::min({m, n, inner}) >= least_residue_extent &&
-                           static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner) >= least_residue_work;
-        const ResidueChoice choice = large ? residues.choose(task, accuracy, stream) : ResidueChoice();
+        const double elsewhere = seconds_without_residues(task, accuracy);
+        const ResidueChoice choice = std::min({m, n, inner}) >= least_residue_extent
+                                         ? residues.choose(task, accuracy, elsewhere, stream)
+                                         : ResidueChoice();
         if (choice.moduli == 0) return multiply_without_residues(task, accuracy, options, stream);
         if (choice.bytes > limit && std::max(m, n) > 2 * least_residue_extent) {
             if (m >= n) {
@@ -91,6 +107,12 @@ struct Multiplier::Workspace {
         if (accuracy == Accuracy::fast) {
             report.route = GemmRoute::tiled;
             return multiply_tiled(task, options, device, stream);
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            if (suits_double<T>(accuracy)) {
+                report.route = GemmRoute::tiled;
+                return multiply_tiled_in_double(task, device, stream);
+            }
         }
         report.route = GemmRoute::elements;
         const std::int64_t blocks = (task.c.columns + 127) / 128;

@@ -52,10 +52,10 @@ public:
     ResidueRoute(ResidueRoute&&) noexcept;
     ~ResidueRoute();
 
-    /// Looks at A and B, which have at least one row, column and product each and of whose C the columns are contiguous. Waits
-    /// for the stream.
+    /// Looks at A and B, which have at least one row, column and product each and of whose C the columns are contiguous, unless
+    /// another route, which takes that many seconds, is faster anyway. Waits for the stream.
     template <class T>
-    ResidueChoice choose(const GemmTask<T>& task, Accuracy accuracy, Stream stream);
+    ResidueChoice choose(const GemmTask<T>& task, Accuracy accuracy, double seconds_elsewhere, Stream stream);
 
     /// Right after choose(): the product, but for the elements that are marked in the result, of which C is as it was.
     template <class T>

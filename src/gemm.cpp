@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "cpu/gemm.hpp"
 #include "cuda/gemm.hpp"
+#include "gemm_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
@@ -101,14 +102,7 @@ void scale(const MutableDenseView<T>& c, T beta) {
 
 template <class T>
 void checked_gemm(const GemmTask<T>& task, Accuracy accuracy, const Device& device, const GemmOptions& options) {
-    require_sizes(task);
-    require_layout("A", task.a);
-    require_layout("B", task.b);
-    require_layout("C", DenseView<T>(task.c));
-    require_apart("A", task.a, DenseView<T>(task.c));
-    require_apart("B", task.b, DenseView<T>(task.c));
-    if (options.block < 1)
-        throw InvalidArgument(fmt::format("gemm: a block of {} products; 1 or more are needed", options.block));
+    require_valid(task, options);
     if (is_empty(DenseView<T>(task.c))) return;
     const cpu::FloatingPointGuard guard;
     if (task.alpha == T(0) || task.inner() == 0) return scale(task.c, task.beta);
@@ -117,6 +111,20 @@ void checked_gemm(const GemmTask<T>& task, Accuracy accuracy, const Device& devi
 }
 
 }  // namespace
+
+template <class T>
+void require_valid(const GemmTask<T>& task, const GemmOptions& options) {
+    require_sizes(task);
+    require_layout("A", task.a);
+    require_layout("B", task.b);
+    require_layout("C", DenseView<T>(task.c));
+    require_apart("A", task.a, DenseView<T>(task.c));
+    require_apart("B", task.b, DenseView<T>(task.c));
+    if (options.block < 1)
+        throw InvalidArgument(fmt::format("gemm: a block of {} products; 1 or more are needed", options.block));
+}
+template void require_valid(const GemmTask<float>&, const GemmOptions&);
+template void require_valid(const GemmTask<double>&, const GemmOptions&);
 
 std::string_view to_string(GemmSummation summation) {
     switch (summation) {

@@ -1,0 +1,106 @@
+#pragma once
+
+/// Rows of A and columns of B as kernels see them, and what the host keeps of them.
+
+#include "accumulators.cuh"
+#include "gemm_residue.hpp"
+#include "gemm_scaling.cuh"
+
+#include <type_traits>
+
+namespace solver::cuda {
+
+/// Of the kernels that read lines.
+inline constexpr int line_threads = 256;
+inline constexpr int line_warps = line_threads / warp_size;
+
+inline std::int64_t padded(std::int64_t size, std::int64_t to) { return (size + to - 1) / to * to; }
+inline unsigned blocks_for(std::int64_t size, std::int64_t each) { return static_cast<unsigned>((size + each - 1) / each); }
+
+/// What all lines of A or of B have in common.
+struct LinesSummary {
+    int bits;        ///< of the largest line that is an integer: ceil(log2 ||x||) minus the exponent of its last bit
+    unsigned signs;  ///< 1: there are positive numbers, 2: negative ones
+    int not_finite;  ///< how many lines have an Inf or a NaN
+};
+
+struct Summaries {
+    LinesSummary a;
+    LinesSummary b;
+};
+
+/// All lanes' values combined, in each of them.
+template <class V, class Combine>
+__device__ V combine_warp(V value, const Combine& combine) {
+    for (int mask = warp_size / 2; mask > 0; mask /= 2) value = combine(value, __shfl_xor_sync(~0u, value, mask));
+    return value;
+}
+template <class V>
+__device__ V sum_warp(V value) {
+    return combine_warp(value, [](V a, V b) { return a + b; });
+}
+
+__device__ inline double largest_of(const LineRange& range) {
+    return __longlong_as_double(static_cast<long long>(range.largest));
+}
+__device__ inline int exponent_of(const LineRange& range) {
+    const Decomposed parts(largest_of(range));
+    return parts.significand == 0 ? 0 : parts.exponent + 63 - __clzll(static_cast<long long>(parts.significand));
+}
+
+/// ||x|| 2^-E, at least.
+__device__ inline double relative_norm(const LineSums& sums) {
+    return mul_rn(sqrt_rn(mul_rn(static_cast<double>(sums.squares), 0x1p-38)), 1 + 0x1p-50);
+}
+
+/// log2 ||x||, up to 1e-9 above it; 0 for zeros.
+__device__ inline double log2_norm(const LineRange& range, const LineSums& sums) {
+    if (sums.squares == 0) return 0;
+    return add_rn(add_rn(log2(relative_norm(sums)), static_cast<double>(exponent_of(range))), 1e-9);
+}
+
+__device__ inline bool is_finite_line(const LineRange& range) { return range.largest < 0x7FFull << 52; }
+
+/// The largest scale with ||x 2^s|| <= 2^target.
+__device__ inline int scale_for(double log2_target, const LineRange& range, const LineSums& sums) {
+    return static_cast<int>(floor(add_rn(log2_target, -log2_norm(range, sums))));
+}
+
+/// What is kept of the lines of A or of B.
+struct LineMemory {
+    Grown<LineRange> ranges;
+    Grown<LineSums> sums;
+    Grown<LineBounds> bounds;
+    Grown<std::int32_t> scales;
+    Grown<std::int8_t> residues;
+
+    std::int64_t bytes() const { return ranges.bytes() + sums.bytes() + bounds.bytes() + scales.bytes() + residues.bytes(); }
+};
+
+template <class T>
+Lines<T> rows_of(const DenseView<T>& a) {
+    return {a.data, a.rows, a.columns, a.row_stride, a.column_stride};
+}
+
+/// Calls work(std::bool_constant<whether consecutive numbers of a line are consecutive in memory>()).
+template <class T, class Work>
+void with_direction(const Lines<T>& lines, const Work& work) {
+    if (lines.inner_stride == 1)
+        work(std::true_type());
+    else
+        work(std::false_type());
+}
+
+/// Finds what scaling needs to know of all lines, and a summary.
+template <class T>
+void look_at(const Lines<T>& lines, LineMemory& memory, LinesSummary* summary, int device, Stream stream);
+
+/// Copies a value from the device, and waits for it.
+template <class V>
+V fetch(const V* from, int device, Stream stream) {
+    V value;
+    detail::copy_to_host(device, &value, from, sizeof(V), stream);
+    return value;
+}
+
+}  // namespace solver::cuda
