@@ -326,7 +326,8 @@ template <class T>
 void multiply_fast(const GemmTask<T>& task, const GemmOptions& options, int threads) {
     const std::int64_t block = std::min(options.block, task.inner());
     switch (options.summation) {
-        case GemmSummation::automatic:
+        case GemmSummation::automatic:  // as fast as plain: a strip's sums pass through memory anyway
+            return multiply_by<SumKernel<T, T, PairwiseFolding>>(task, Accuracy::fast, strip_length, threads);
         case GemmSummation::plain:
             return multiply_by<SumKernel<T, T, NoFolding>>(task, Accuracy::fast, task.inner(), threads);
         case GemmSummation::kahan:

@@ -251,24 +251,25 @@ struct SumKernel {
 
     static HWY_NOINLINE void advance(const TileStrip<Lane>& strip, Lane* HWY_RESTRICT tile) {
         TileRegisters<Shape> sum;
-        if (strip.first == 0)
-            start(sum, tile);
+        if (strip.first == 0) start(sum, tile);
+        if (Folding::is_used ? strip.first % strip.block == 0 : strip.first == 0)
+            sum.clear();
         else
             sum.load(tile);
         if constexpr (!Folding::is_used) {
             sum.add_products(strip.a, strip.b, strip.count);
+            sum.store(tile);
         } else {
             for (std::int64_t k = 0; k < strip.count;) {
                 const std::int64_t done = strip.first + k;
                 const std::int64_t count = HWY_MIN(strip.count - k, strip.block - done % strip.block);
                 sum.add_products(strip.a + k * Shape::rows, strip.b + k * Shape::columns, count);
                 k += count;
-                if ((done + count) % strip.block != 0 && done + count != strip.inner) continue;
+                if ((done + count) % strip.block != 0 && done + count != strip.inner) return sum.store(tile);
                 Folding::template fold<Shape>(sum, tile + Shape::size, done / strip.block);
                 sum.clear();
             }
         }
-        sum.store(tile);
     }
 
     static HWY_INLINE void start(TileRegisters<Shape>& sum, Lane* tile) {
