@@ -64,7 +64,8 @@ protected:
 
     /// The report of one repetition on two threads.
     json report(const std::string& arguments) const {
-        const Finished finished = run(arguments + (arguments.starts_with("read") ? "" : " --device cpu") +
+        const bool on_processor_only = arguments.starts_with("read") || arguments.starts_with("gemm");
+        const Finished finished = run(arguments + (on_processor_only ? "" : " --device cpu") +
                                       " --threads 2 --repetitions 1 --json report.json --csv report.csv");
         EXPECT_EQ(finished.status, 0) << finished.err;
         return json::parse(read("report.json"));
@@ -203,6 +204,27 @@ TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
     expect_refusal("bits", "which matrices?");
 }
 
+TEST_F(SolverBench, ComparesDenseProducts) {
+    const json result =
+        report("gemm --size 1 --size 67 --input uniform --input signed --input lognormal --phi 2 --block 16 --precision both");
+    EXPECT_TRUE(result["verified"]);
+    const auto names = competitors(result);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "exact"), 2 * 3 * 2);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "eigen"), 2 * 3 * 2);
+    for (const json& entry : result["cases"]) {
+        SCOPED_TRACE(entry.dump());
+        EXPECT_GT(entry["gigaflops"], 0);
+        EXPECT_EQ(entry["phi"], entry["input"] == "lognormal" ? "2" : "");
+        EXPECT_LE(entry["mean_error_ulp"], entry["error_ulp"]);
+        EXPECT_LT(entry["relative_error"], entry["precision"] == "double" ? 67 * 0x1p-53 : 67 * 0x1p-24);
+        if (entry["competitor"] == "exact") {
+            EXPECT_EQ(entry["error_ulp"], 0);
+        }
+    }
+    EXPECT_THAT(read("report.csv"), HasSubstr(",gigaflops,peer,"));
+    EXPECT_THAT(read("report.csv"), HasSubstr(",error_ulp,mean_error_ulp,relative_error,remark\n"));
+}
+
 TEST_F(SolverBench, ComparesReadersOfFilesAndGeneratedMatrices) {
     const json result = report("read --matrix A.mtx --matrix poisson2d_5 --precision both");
     expect_plausible(result);
@@ -300,14 +322,18 @@ TEST_F(SolverBench, RobustnessCountsWhatTakesTooLongAndGoesOn) {
 }
 
 TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
-    expect_refusal("", "spmv, dot, sum, norm2, triangular, solve, bits, read or robustness");
-    expect_refusal("gemm",
-                   "there is no benchmark 'gemm'; choose spmv, dot, sum, norm2, triangular, solve, bits, read or robustness");
+    expect_refusal("", "spmv, dot, sum, norm2, gemm, triangular, solve, bits, read or robustness");
+    expect_refusal(
+        "symv",
+        "there is no benchmark 'symv'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read or robustness");
     expect_refusal("dot --matrix A.mtx", "--matrix");
     expect_refusal("dot 100", "belongs to an option");
     expect_refusal("dot --size 0", "--size 0: expected a number from 1");
     expect_refusal("dot --size 1e3", "--size 1e3: expected");
     expect_refusal("sum --input best", "choose random, worst or scattered");
+    expect_refusal("gemm --input worst", "input 'worst' is not known; choose uniform, signed or lognormal");
+    expect_refusal("gemm --block 0", "--block 0: expected a number from 1");
+    expect_refusal("gemm --size 131072", "--size 131072: matrices of 412.3 GB, but this machine has");
     expect_refusal("sum --threads 0", "--threads 0: expected");
     expect_refusal("sum --precision half", "--precision half: expected double, single or both");
     expect_refusal("spmv --device gpu", "--device gpu: expected auto, cpu, cuda or cuda:N");

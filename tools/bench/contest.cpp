@@ -67,6 +67,10 @@ void take_turn(const Competitor& competitor, const Turn& turn, Timing& timing) {
     }
     competitor.leave();
     timing.error = std::max(timing.error, competitor.error());
+    if (!competitor.details) return;
+    const std::vector<double> details = competitor.details();
+    timing.details.resize(details.size());
+    for (std::size_t i = 0; i < details.size(); ++i) timing.details[i] = std::max(timing.details[i], details[i]);
 }
 
 bool all_stable(const std::vector<Timing>& timings) {

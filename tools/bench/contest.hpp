@@ -16,13 +16,15 @@ namespace solver::bench {
 /// One way to compute something.
 struct Competitor {
     std::string name;
-    int threads = 1;                           ///< 0: on a CUDA device
-    double bytes = 0;                          ///< compulsory traffic of one call
-    std::function<void()> run = {};            ///< one whole computation
-    std::function<double()> error;             ///< of the last result, in ulp, at most over its elements; not timed
-    std::function<void()> leave = [] {};       ///< gives the processors back after a turn; not timed
-    std::function<std::string()> remark = {};  ///< on the last result; not timed
-    std::function<double()> turn = {};         ///< instead of run: a whole turn by a clock of its own; returns seconds a call
+    int threads = 1;                                    ///< 0: on a CUDA device
+    double bytes = 0;                                   ///< compulsory traffic of one call
+    double operations = 0;                              ///< of floating point, where the contest's rate counts these instead
+    std::function<void()> run = {};                     ///< one whole computation
+    std::function<double()> error;                      ///< of the last result, in ulp, at most over its elements; not timed
+    std::function<std::vector<double>()> details = {};  ///< the contest's further errors, asked for after error; not timed
+    std::function<void()> leave = [] {};                ///< gives the processors back after a turn; not timed
+    std::function<std::string()> remark = {};           ///< on the last result; not timed
+    std::function<double()> turn = {};  ///< instead of run: a whole turn by a clock of its own; returns seconds a call
 };
 
 /// How long to go on.
@@ -35,6 +37,7 @@ struct Effort {
 struct Timing {
     std::vector<double> seconds;  ///< a call, one for each repetition
     double error = 0;             ///< the largest of all repetitions
+    std::vector<double> details;  ///< likewise
 
     double median() const;
     /// Half the width of the 95 % confidence interval of the median (by order statistics), relative to it.

@@ -1,5 +1,6 @@
 #include "eigen_peer.hpp"
 
+#include <Eigen/Core>
 #include <Eigen/SparseCore>
 #include <unsupported/Eigen/SparseExtra>
 
@@ -127,6 +128,14 @@ T norm2(std::span<const T> x, int parts) {
     return std::sqrt(sum_of_parts<T>(parts, [&](int part) { return part_of(x, part, parts).squaredNorm(); }));
 }
 
+template <class T>
+void multiply(int threads, std::int64_t n, std::span<const T> a, std::span<const T> b, std::span<T> c) {
+    using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+    Eigen::setNbThreads(threads);
+    Eigen::Map<Matrix> product(c.data(), n, n);
+    product.noalias() = Eigen::Map<const Matrix>(a.data(), n, n) * Eigen::Map<const Matrix>(b.data(), n, n);
+}
+
 template class SparseMatrix<float>;
 template class SparseMatrix<double>;
 template bool fits(const CsrView<float>&);
@@ -137,5 +146,7 @@ template float dot(std::span<const float>, std::span<const float>, int);
 template double dot(std::span<const double>, std::span<const double>, int);
 template float norm2(std::span<const float>, int);
 template double norm2(std::span<const double>, int);
+template void multiply(int, std::int64_t, std::span<const float>, std::span<const float>, std::span<float>);
+template void multiply(int, std::int64_t, std::span<const double>, std::span<const double>, std::span<double>);
 
 }  // namespace solver::bench::eigen

@@ -60,4 +60,8 @@ T dot(std::span<const T> x, std::span<const T> y, int parts);
 template <class T>
 T norm2(std::span<const T> x, int parts);
 
+/// C = A B, n x n, column by column.
+template <class T>
+void multiply(int threads, std::int64_t n, std::span<const T> a, std::span<const T> b, std::span<T> c);
+
 }  // namespace solver::bench::eigen

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace solver::bench {
 namespace {
@@ -59,6 +60,42 @@ void end_in_a_tie(std::vector<T>& x) {
 }
 
 }  // namespace
+
+std::string_view to_string(Elements elements) {
+    switch (elements) {
+        case Elements::uniform:
+            return "uniform";
+        case Elements::both_signs:
+            return "signed";
+        case Elements::lognormal:
+            return "lognormal";
+    }
+    throw InvalidArgument(fmt::format("there are no elements number {}", static_cast<int>(elements)));
+}
+
+Elements elements_from_text(std::string_view text) {
+    for (const Elements elements : {Elements::uniform, Elements::both_signs, Elements::lognormal})
+        if (text == to_string(elements)) return elements;
+    throw InvalidArgument(fmt::format("input '{}' is not known; choose uniform, signed or lognormal", text));
+}
+
+template <class T>
+std::vector<T> random_elements(Elements elements, double phi, std::int64_t count, std::uint64_t seed) {
+    Random random(seed);
+    const auto element = [&]() -> double {
+        const double u = random.uniform();
+        if (elements == Elements::uniform) return u;
+        if (elements == Elements::both_signs) return 2 * u - 1;
+        const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));  // Box and Muller
+        return (u - 0.5) * std::exp(phi * radius * std::cos(2 * std::numbers::pi * random.uniform()));
+    };
+    std::vector<T> made(static_cast<std::size_t>(count));
+    for (T& x : made) x = static_cast<T>(element());
+    return made;
+}
+
+template std::vector<float> random_elements(Elements, double, std::int64_t, std::uint64_t);
+template std::vector<double> random_elements(Elements, double, std::int64_t, std::uint64_t);
 
 std::string_view to_string(Input input) {
     switch (input) {

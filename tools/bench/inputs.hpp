@@ -25,6 +25,23 @@ Input input_from_text(std::string_view text);
 template <class T>
 std::vector<T> vector_to_sum(Input input, std::int64_t n);
 
+/// How the elements of a dense matrix are distributed.
+enum class Elements {
+    uniform,     ///< in [0, 1)
+    both_signs,  ///< in [-1, 1)
+    lognormal,   ///< (U - 0.5) exp(phi N), U uniform in [0, 1), N normal: the larger phi, the wider spread
+};
+
+/// "uniform", "signed" or "lognormal".
+std::string_view to_string(Elements elements);
+
+/// The inverse of to_string. Throws InvalidArgument that lists the choices.
+Elements elements_from_text(std::string_view text);
+
+/// `count` elements. The normal numbers are libm's: the last bits may differ between machines.
+template <class T>
+std::vector<T> random_elements(Elements elements, double phi, std::int64_t count, std::uint64_t seed);
+
 template <class T>
 struct Factors {
     std::vector<T> x, y;

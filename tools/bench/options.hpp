@@ -16,9 +16,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, norm2, triangular, solve, bits, read, robustness };
+enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness };
 
-/// "spmv", "dot", "sum", "norm2", "triangular", "solve", "bits", "read" or "robustness".
+/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read" or "robustness".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -38,6 +38,12 @@ struct Options {
     SpmvKernel kernel = SpmvKernel::automatic;
     std::vector<std::int64_t> sizes;
     std::vector<Input> inputs;
+
+    // gemm
+    std::vector<Elements> elements;
+    double phi = 0.5;         ///< of lognormal elements
+    std::int64_t block = 64;  ///< products summed plainly in selective compensation
+
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
 

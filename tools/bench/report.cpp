@@ -4,6 +4,7 @@
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
 #include "machine.hpp"
+#include "openblas_peer.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 
@@ -29,9 +30,7 @@ std::string time_text(double seconds) {
     return fmt::format("{:.2f} s ", seconds);
 }
 
-std::string rate_text(double gigabytes_per_second) {
-    return fmt::format("{:.{}f}", gigabytes_per_second, gigabytes_per_second < 10 ? 3 : 1);
-}
+std::string rate_text(double rate) { return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 1); }
 
 std::string error_text(double error) {
     if (error == 0) return "0";
@@ -41,6 +40,11 @@ std::string error_text(double error) {
 std::string openmp_text(const Options& options) {
     return eigen::usable_threads(options.threads) == options.threads ? "by OpenMP where Eigen can"
                                                                      : "without OpenMP, on one thread";
+}
+
+std::string peers_on_processor(const Options& options) {
+    const bool with_openblas = options.subject == Subject::gemm && openblas::is_there();
+    return eigen::description() + (with_openblas ? ", " + openblas::description() : "");
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ Json machine_facts(const Options& options) {
                   {"compiler", compiler()},
                   {"optimised", is_optimised()}};
     if (options.cuda_device) facts["device"] = on_cuda::device_description(*options.cuda_device);
-    facts["peer"] = options.cuda_device ? on_cuda::description() : eigen::description();
+    facts["peer"] = options.cuda_device ? on_cuda::description() : peers_on_processor(options);
     return facts;
 }
 
@@ -74,7 +78,7 @@ void Report::print_head() const {
         fmt::print("  device   {}\n", on_cuda::device_description(*options_.cuda_device));
         fmt::print("  peers    {}\n", on_cuda::description());
     } else {
-        fmt::print("  peer     {}, {}\n", eigen::description(), openmp_text(options_));
+        fmt::print("  peer     {}, {}\n", peers_on_processor(options_), openmp_text(options_));
     }
     if (!is_optimised())
         fmt::print("\n  Built without optimisation: no time below means anything (CMAKE_BUILD_TYPE=Release).\n");
@@ -84,6 +88,9 @@ void Report::print_head() const {
 void Report::note(const std::string& text) const { fmt::print(stderr, "solver-bench: {}\n", text); }
 
 void Report::run(const Contest& contest) {
+    rate_ = contest.rate;
+    error_ = contest.error;
+    details_ = contest.details;
     const std::vector<Timing> timings = compete(contest.competitors, options_.effort);
     const std::size_t first = cases_.size();
     keep(contest, timings);
@@ -104,14 +111,14 @@ void Report::keep(const Contest& contest, std::span<const Timing> timings) {
                     .repetitions = timing.seconds.size(),
                     .seconds = timing.median(),
                     .uncertainty = timing.uncertainty(),
-                    .gigabytes_per_second = competitor.bytes / timing.median() / 1e9,
+                    .rate = (competitor.operations > 0 ? competitor.operations : competitor.bytes) / timing.median() / 1e9,
                     .peer = "",
                     .ratio_to_peer = std::nullopt,
                     .baseline = contest.competitors[contest.baseline].name,
                     .ratio_to_baseline = speed_ratio(timing, timings[contest.baseline]),
                     .error = timing.error,
-                    .error_name = contest.error.name,
-                    .remark = competitor.remark ? competitor.remark() : ""};
+                    .remark = competitor.remark ? competitor.remark() : "",
+                    .details = timing.details};
         if (peer != contest.peers.end()) {
             result.peer = contest.competitors[*peer].name;
             result.ratio_to_peer = speed_ratio(timing, timings[*peer]);
@@ -127,18 +134,22 @@ void Report::judge(const Contest& contest, std::span<const Timing> timings) {
 }
 
 void Report::print_table(const Contest& contest, std::span<const Case> cases) const {
-    constexpr const char* line = "  {:<16} {:>7}  {:>10} {:>6}  {:>8}  {:>16}  {:>9}  {:>11}{}\n";
+    constexpr const char* line = "  {:<18} {:>7}  {:>10} {:>6}  {:>8}  {:>16}  {:>9}  {:>11}{}\n";
     const std::string peer = contest.peers.empty() ? "peer" : cases.front().peer;
     fmt::print("\n{}, {} repetitions\n", contest.heading, cases.front().repetitions);
-    fmt::print(line, "", "threads", "time   ", "+-", "GB/s", "x " + peer, "x " + cases.front().baseline, contest.error.title,
-               "");
-    for (const Case& result : cases)
+    std::string further;
+    for (const Measure& detail : contest.details) further += fmt::format("  {:>11}", detail.title);
+    fmt::print(line, "", "threads", "time   ", "+-", contest.rate.title, "x " + peer, "x " + cases.front().baseline,
+               contest.error.title, further);
+    for (const Case& result : cases) {
+        further.clear();
+        for (const double detail : result.details) further += fmt::format("  {:>11}", error_text(detail));
+        if (!result.remark.empty()) further += "  " + result.remark;
         fmt::print(line, result.competitor, result.threads == 0 ? "gpu" : std::to_string(result.threads),
-                   time_text(result.seconds), fmt::format("{:.1f}%", 100 * result.uncertainty),
-                   rate_text(result.gigabytes_per_second),
+                   time_text(result.seconds), fmt::format("{:.1f}%", 100 * result.uncertainty), rate_text(result.rate),
                    result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
-                   fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error),
-                   result.remark.empty() ? "" : "  " + result.remark);
+                   fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error), further);
+    }
     std::fflush(stdout);
 }
 
@@ -157,12 +168,13 @@ std::string Report::json() const {
         entry["repetitions"] = result.repetitions;
         entry["median_seconds"] = result.seconds;
         entry["relative_uncertainty"] = result.uncertainty;
-        entry["gigabytes_per_second"] = result.gigabytes_per_second;
+        entry[rate_.name] = result.rate;
         entry["peer"] = result.peer;
         entry["ratio_to_peer"] = result.ratio_to_peer ? Json(*result.ratio_to_peer) : Json();
         entry["baseline"] = result.baseline;
         entry["ratio_to_baseline"] = result.ratio_to_baseline;
-        entry[result.error_name] = result.error;  // null where infinite
+        entry[error_.name] = result.error;  // null where infinite
+        for (std::size_t i = 0; i < details_.size(); ++i) entry[details_[i].name] = result.details[i];
         entry["remark"] = result.remark;
         json["cases"].push_back(std::move(entry));
     }
@@ -174,20 +186,22 @@ std::string Report::csv() const {
     const auto add_line = [&](const std::vector<std::string>& fields) { text += fmt::format("{}\n", fmt::join(fields, ",")); };
     std::vector<std::string> names;
     for (const auto& [name, value] : cases_.front().parameters) names.push_back(name);
-    for (const char* name : {"competitor", "threads", "repetitions", "median_seconds", "relative_uncertainty",
-                             "gigabytes_per_second", "peer", "ratio_to_peer", "baseline", "ratio_to_baseline"})
-        names.emplace_back(name);
-    names.insert(names.end(), {cases_.front().error_name, "remark"});
+    names.insert(names.end(), {"competitor", "threads", "repetitions", "median_seconds", "relative_uncertainty", rate_.name,
+                               "peer", "ratio_to_peer", "baseline", "ratio_to_baseline", error_.name});
+    for (const Measure& detail : details_) names.push_back(detail.name);
+    names.emplace_back("remark");
     add_line(names);
     for (const Case& result : cases_) {
         std::vector<std::string> fields;
         for (const auto& [name, value] : result.parameters) fields.push_back(csv_field(value));
-        fields.insert(fields.end(),
-                      {csv_field(result.competitor), std::to_string(result.threads), std::to_string(result.repetitions),
-                       fmt::format("{}", result.seconds), fmt::format("{}", result.uncertainty),
-                       fmt::format("{}", result.gigabytes_per_second), csv_field(result.peer),
-                       result.ratio_to_peer ? fmt::format("{}", *result.ratio_to_peer) : "", csv_field(result.baseline),
-                       fmt::format("{}", result.ratio_to_baseline), fmt::format("{}", result.error), csv_field(result.remark)});
+        fields.insert(
+            fields.end(),
+            {csv_field(result.competitor), std::to_string(result.threads), std::to_string(result.repetitions),
+             fmt::format("{}", result.seconds), fmt::format("{}", result.uncertainty), fmt::format("{}", result.rate),
+             csv_field(result.peer), result.ratio_to_peer ? fmt::format("{}", *result.ratio_to_peer) : "",
+             csv_field(result.baseline), fmt::format("{}", result.ratio_to_baseline), fmt::format("{}", result.error)});
+        for (const double detail : result.details) fields.push_back(fmt::format("{}", detail));
+        fields.push_back(csv_field(result.remark));
         add_line(fields);
     }
     return text;

@@ -30,6 +30,8 @@ struct Contest {
     std::size_t baseline = 0;                    ///< fast, or the reader itself
     std::optional<std::size_t> must_be_exact{};  ///< whose error must be 0
     Measure error = {"error (ulp)", "error_ulp"};
+    std::vector<Measure> details{};  ///< what every competitor's details are
+    Measure rate = {"GB/s", "gigabytes_per_second"};
 };
 
 /// Holds contests and prints them.
@@ -58,14 +60,14 @@ private:
         std::size_t repetitions;
         double seconds;
         double uncertainty;
-        double gigabytes_per_second;
+        double rate;
         std::string peer;
         std::optional<double> ratio_to_peer;
         std::string baseline;
         double ratio_to_baseline;
         double error;
-        std::string error_name;
         std::string remark;
+        std::vector<double> details;
     };
 
     void keep(const Contest& contest, std::span<const Timing> timings);
@@ -77,6 +79,9 @@ private:
 
     const Options& options_;
     std::vector<Case> cases_;
+    Measure rate_;  ///< the contests of a report measure the same
+    Measure error_;
+    std::vector<Measure> details_;
     bool verified_ = true;
 };
 
