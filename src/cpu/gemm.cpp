@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -88,17 +89,17 @@ class ElementByElement {
 public:
     ElementByElement(const GemmTask<T>& task, Accuracy accuracy) : task_(task), accuracy_(accuracy) {}
 
-    /// Of one column, of which `span` holds all the rows.
+    /// Of one column: rows counted from the first of `span`.
     void compute(const std::vector<std::int64_t>& rows, Span span, std::int64_t column) {
         gather(column);
-        T* c = task_.c.data + column * task_.c.column_stride;
+        T* c = task_.c.data + column * task_.c.column_stride + span.begin;
         if (4 * static_cast<std::int64_t>(rows.size()) < span.size()) {
-            for (const std::int64_t row : rows) multiply({row, row + 1}, c + row, c + row);
+            for (const std::int64_t row : rows) multiply({span.begin + row, span.begin + row + 1}, c + row, c + row);
             return;
         }
         result_.resize(static_cast<std::size_t>(span.size()));
-        multiply(span, c + span.begin, result_.data());
-        for (const std::int64_t row : rows) c[row] = result_[row - span.begin];
+        multiply(span, c, result_.data());
+        for (const std::int64_t row : rows) c[row] = result_[row];
     }
 
 private:
@@ -194,6 +195,17 @@ private:
     std::vector<double> unit_;
 };
 
+template <class Kernel>
+class BlockProduct;
+
+/// The blocks of the second try; nothing where there is none.
+template <class Kernel>
+struct RestOf : std::type_identity<BlockProduct<typename SecondTry<Kernel>::type>> {};
+template <class Kernel>
+requires std::is_void_v<typename SecondTry<Kernel>::type>
+struct RestOf<Kernel> : std::type_identity<char> {
+};
+
 /// Blocks of C by one kernel, on one thread.
 template <class Kernel>
 class BlockProduct {
@@ -213,23 +225,25 @@ public:
           parts_(Kernel::parts(task.inner(), block)),
           a_(blocks.block_rows),
           b_(blocks.block_columns),
-          tiles_(aligned_array<Lane>(blocks.block_rows * blocks.block_columns * parts_)),
+          tiles_(aligned_array<Lane>(cpu::round_up(blocks.block_rows, tile_rows) *
+                                     cpu::round_up(blocks.block_columns, tile_columns) * parts_)),
+          open_(static_cast<std::size_t>(blocks.block_columns)),
+          accuracy_(accuracy),
+          blocks_(blocks),
           rest_(task, accuracy) {}
 
     void compute(Span rows, Span columns) {
-        a_.start();
-        b_.start();
-        const Lines<T> a_lines{task_.a.data, task_.a.row_stride, task_.a.column_stride};
-        const Lines<T> b_lines{task_.b.data, task_.b.column_stride, task_.b.row_stride};
-        for (Strip strip{0, 0}; strip.first < ending_.inner; strip.first += strip.count) {
-            strip.count = std::min(strip_length, ending_.inner - strip.first);
-            a_.pack(a_lines, rows, strip);
-            b_.pack(b_lines, columns, strip);
-            advance(rows, columns, strip);
-        }
-        a_.finish();
-        b_.finish();
-        for (std::int64_t j = 0; j < columns.size(); ++j) finish_column(rows, columns.begin + j, j);
+        sum_up(rows, columns);
+        for (std::int64_t j = 0; j < columns.size(); ++j) round_column(rows, columns.begin + j, j);
+        if constexpr (!Kernel::decides_all) compute_rest(rows, columns);
+    }
+
+    /// Only the elements that are open: rows of the block for each of its columns, in order. Those that remain so are left
+    /// there.
+    void settle(Span rows, Span columns, std::vector<std::vector<std::int64_t>>& open) {
+        sum_up(rows, columns);
+        for (std::int64_t j = 0; j < columns.size(); ++j)
+            if (!open[j].empty()) settle_column(rows, columns.begin + j, j, open[j]);
     }
 
 private:
@@ -246,32 +260,101 @@ private:
                                 tile(rows, i, j));
     }
 
-    void finish_column(Span rows, std::int64_t column, std::int64_t j) {
-        open_.clear();
-        T* c = task_.c.data + column * task_.c.column_stride + rows.begin;
+    void sum_up(Span rows, Span columns) {
+        a_.start();
+        b_.start();
+        const Lines<T> a_lines{task_.a.data, task_.a.row_stride, task_.a.column_stride};
+        const Lines<T> b_lines{task_.b.data, task_.b.column_stride, task_.b.row_stride};
+        for (Strip strip{0, 0}; strip.first < ending_.inner; strip.first += strip.count) {
+            strip.count = std::min(strip_length, ending_.inner - strip.first);
+            a_.pack(a_lines, rows, strip);
+            b_.pack(b_lines, columns, strip);
+            advance(rows, columns, strip);
+        }
+        a_.finish();
+        b_.finish();
+    }
+
+    T* first_of_column(Span rows, std::int64_t column) const {
+        return task_.c.data + column * task_.c.column_stride + rows.begin;
+    }
+
+    void round_column(Span rows, std::int64_t column, std::int64_t j) {
+        open_[j].clear();
+        T* c = first_of_column(rows, column);
         for (std::int64_t i = 0; i < rows.size(); i += tile_rows) {
             const Lane* at = tile(rows, i, j) + Shape::place(static_cast<std::size_t>(j % tile_columns), 0);
             const std::int64_t count = std::min(rows.size() - i, tile_rows);
             for (std::int64_t v = 0; v < count; v += lanes) round(at + v, i + v, j, c + i + v, std::min(count - v, lanes));
         }
-        for (std::int64_t& row : open_) row += rows.begin;
-        if (!open_.empty()) rest_.compute(open_, rows, column);
     }
 
     /// `count` rows from row i of the block on, as many as there are lanes or what is left of them.
     HWY_INLINE void round(const Lane* at, std::int64_t i, std::int64_t j, T* c, std::int64_t count) {
         const D d;
-        const StoredAs<T, D> stored;
-        const bool is_full = count == lanes;
-        HWY_ALIGN T c_in[lanes] = {};
-        if (!is_full && ending_.beta != T(0)) std::copy_n(c, count, c_in);
-        const V addend = ending_.beta == T(0) ? hn::Zero(d) : widen(d, hn::LoadU(stored, is_full ? c : c_in));
-        const Results<D> found = rounded(at, i, j, addend);
-        if (HWY_LIKELY(is_full && (Kernel::decides_all || hn::AllTrue(d, found.proven)))) return store_rounded(found.value, c);
-        HWY_ALIGN T value[lanes];
-        store_rounded(found.value, value);
-        keep_proven(value, found.proven, i, c, count);
+        const Results<D> found = rounded(at, i, j, addend(c, count));
+        const bool all = Kernel::decides_all || hn::AllTrue(d, found.proven);
+        if (HWY_LIKELY(all && count == lanes)) return store_rounded(found.value, c);
+        const Candidates candidates(found);
+        for (std::int64_t lane = 0; lane < count; ++lane)
+            if (!candidates.take(lane, c)) open_[j].push_back(i + lane);
     }
+
+    void settle_column(Span rows, std::int64_t column, std::int64_t j, std::vector<std::int64_t>& open) {
+        T* c = first_of_column(rows, column);
+        auto remaining = open.begin();
+        for (auto row = open.begin(); row != open.end();) {
+            const std::int64_t i = *row / lanes * lanes;
+            const Lane* at = tile(rows, i, j) + Shape::place(static_cast<std::size_t>(j % tile_columns), 0) + i % tile_rows;
+            const Candidates candidates(rounded(at, i, j, addend(c + i, std::min(rows.size() - i, lanes))));
+            for (; row != open.end() && *row < i + lanes; ++row)
+                if (!candidates.take(*row - i, c + i)) *remaining++ = *row;
+        }
+        open.erase(remaining, open.end());
+    }
+
+    /// Elements that are open, by kernels that decide more: a block of them where there are many.
+    void compute_rest(Span rows, Span columns) {
+        using Second = typename SecondTry<Kernel>::type;
+        constexpr std::int64_t many = 16;
+        if constexpr (!std::is_void_v<Second>) {
+            std::int64_t count = 0;
+            for (std::int64_t j = 0; j < columns.size(); ++j) count += static_cast<std::int64_t>(open_[j].size());
+            if (count * many > rows.size() * columns.size()) {
+                if (!second_) second_ = std::make_unique<BlockProduct<Second>>(task_, accuracy_, ending_.block, blocks_);
+                second_->settle(rows, columns, open_);
+            }
+        }
+        for (std::int64_t j = 0; j < columns.size(); ++j)
+            if (!open_[j].empty()) rest_.compute(open_[j], rows, columns.begin + j);
+    }
+
+    /// beta's c of `count` rows, zeros beyond and where it does not count.
+    HWY_INLINE V addend(const T* c, std::int64_t count) const {
+        const D d;
+        const StoredAs<T, D> stored;
+        if (ending_.beta == T(0)) return hn::Zero(d);
+        if (count == lanes) return widen(d, hn::LoadU(stored, c));
+        HWY_ALIGN T some[lanes] = {};
+        std::copy_n(c, count, some);
+        return widen(d, hn::Load(stored, some));
+    }
+
+    /// Results lane by lane.
+    struct Candidates {
+        explicit Candidates(const Results<D>& found) {
+            store_rounded(found.value, value);
+            hn::StoreMaskBits(D(), found.proven, proven);
+        }
+        /// Writes the result of a lane if it is proven.
+        bool take(std::int64_t lane, T* to) const {
+            if ((proven[lane / 8] >> lane % 8 & 1) == 0) return false;
+            to[lane] = value[lane];
+            return true;
+        }
+        HWY_ALIGN T value[lanes];
+        std::uint8_t proven[8] = {};
+    };
 
     HWY_INLINE Results<D> rounded(const Lane* at, std::int64_t i, std::int64_t j, V addend) const {
         const D d;
@@ -284,25 +367,17 @@ private:
         }
     }
 
-    void keep_proven(const T* value, hn::Mask<D> proven, std::int64_t i, T* c, std::int64_t count) {
-        std::uint8_t bits[8] = {};
-        hn::StoreMaskBits(D(), proven, bits);
-        for (std::int64_t lane = 0; lane < count; ++lane) {
-            if ((bits[lane / 8] >> lane % 8 & 1) != 0)
-                c[lane] = value[lane];
-            else
-                open_.push_back(i + lane);
-        }
-    }
-
     const GemmTask<T>& task_;
     Ending<T> ending_;
     std::int64_t parts_;
     PackedLines<Lane, Shape::rows, Kernel::measures> a_;
     PackedLines<Lane, Shape::columns, Kernel::measures> b_;
     AlignedArray<Lane> tiles_;
+    std::vector<std::vector<std::int64_t>> open_;  ///< column by column, rows of the block
+    Accuracy accuracy_;
+    const Blocks& blocks_;
+    std::unique_ptr<typename RestOf<Kernel>::type> second_;
     ElementByElement<T> rest_;
-    std::vector<std::int64_t> open_;
 };
 
 template <class Kernel>

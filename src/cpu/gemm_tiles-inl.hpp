@@ -13,6 +13,7 @@
 
 #include "cpu/lanes-inl.hpp"
 #include "solver/gemm.hpp"
+#include "solver/numeric/affine.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
@@ -40,6 +41,25 @@ struct TileShape {
 
     /// Where vector v of column j stands within a part.
     static constexpr std::size_t place(std::size_t j, std::size_t v) { return j * rows + v * max_lanes<D>; }
+
+    /// add(x, y, j, v) for every product x y of a strip in turn, x a vector of rows and y of one column's element.
+    template <class Strip, class Add>
+    static HWY_INLINE void for_each_product(const Strip& strip, const Add& add) {
+        const D d;
+        const Lane* HWY_RESTRICT a = strip.a;
+        const Lane* HWY_RESTRICT b = strip.b;
+        for (std::int64_t k = 0; k < strip.count; ++k, a += rows, b += columns) {
+            V x[vectors];
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < vectors; ++v) x[v] = hn::Load(d, a + v * max_lanes<D>);
+#pragma GCC unroll 8
+            for (std::size_t j = 0; j < columns; ++j) {
+                const V y = hn::Set(d, b[j]);
+#pragma GCC unroll 4
+                for (std::size_t v = 0; v < vectors; ++v) add(x[v], y, j, v);
+            }
+        }
+    }
 };
 
 template <class Lane>
@@ -89,6 +109,13 @@ struct TileRegisters {
     }
     HWY_INLINE void load(const typename Shape::Lane* part) {
         for_each([part](V& x, std::size_t place) HWY_ATTR { x = hn::Load(D(), part + place); });
+    }
+    /// Zeros before the first product, else what was stored.
+    HWY_INLINE void start(const typename Shape::Lane* part, std::int64_t products) {
+        if (products == 0)
+            clear();
+        else
+            load(part);
     }
     HWY_INLINE void store(typename Shape::Lane* part) {
         for_each([part](V& x, std::size_t place) HWY_ATTR { hn::Store(x, D(), part + place); });
@@ -322,6 +349,66 @@ struct Measures {
     V units;  ///< a power of two that divides every product
 };
 
+/// RN to float of s within the slack, where all of that rounds to one number; without slack also where s is a double, a tie
+/// say. Steps of ulps of double on the way cost nothing that could be seen.
+template <class V>
+HWY_INLINE Results<hn::DFromV<V>> enclosed_float(const SplitLanes<V>& s, V slack) {
+    const hn::DFromV<V> d;
+    const StoredAs<float, decltype(d)> df;
+    const SplitLanes<V> r = two_sum_lanes(s.value, s.error);
+    const auto is_exact = hn::Eq(hn::Add(hn::Abs(r.error), slack), hn::Zero(d));
+    const V low = below_lanes(hn::Add(r.value, below_lanes(hn::Sub(r.error, slack))));
+    const V high = above_lanes(hn::Add(r.value, above_lanes(hn::Add(r.error, slack))));
+    const V low_rounded = hn::PromoteTo(d, round_to_floats(df, hn::IfThenElse(is_exact, r.value, low)));
+    const V high_rounded = hn::PromoteTo(d, round_to_floats(df, hn::IfThenElse(is_exact, r.value, high)));
+    const auto is_finite = is_finite_lanes(hn::Add(r.value, slack));
+    return {low_rounded, hn::And(hn::Eq(low_rounded, high_rounded), is_finite)};
+}
+
+/// RN to float of alpha (s within what was lost) + beta c, where that is certain. A product with a float has 77 digits, which
+/// is a pair; that of the tail is rounded, and so is their sum.
+template <class V>
+HWY_INLINE Results<hn::DFromV<V>> rounded_float(SplitLanes<V> s, V lost, const Ending<float>& ending, V c_in) {
+    const hn::DFromV<V> d;
+    const V slightly_more = hn::Set(d, 1.0 + 0x1p-40);
+    V slack = lost;
+    if (ending.alpha != 1.0F) {
+        const V alpha = hn::Set(d, double{ending.alpha});
+        const SplitLanes<V> p = two_prod_lanes(alpha, s.value);
+        const V tail = hn::Mul(alpha, s.error);
+        const V rounding = hn::Add(hn::Abs(tail), hn::Abs(p.error));
+        slack = hn::MulAdd(hn::Abs(alpha), lost, hn::Mul(hn::Set(d, 4 * unit_roundoff<double>), rounding));
+        slack = hn::Mul(slack, slightly_more);
+        s = {p.value, hn::Add(p.error, tail)};
+    }
+    if (ending.beta != 0.0F) {
+        const SplitLanes<V> t = two_sum_lanes(s.value, hn::Mul(hn::Set(d, double{ending.beta}), c_in));
+        const SplitLanes<V> w = two_sum_lanes(t.error, s.error);
+        s = {t.value, w.value};
+        slack = hn::Mul(hn::Add(slack, hn::Abs(w.error)), slightly_more);
+    }
+    return enclosed_float(s, slack);
+}
+
+/// RN of alpha (sum within what was lost) + beta c, where that is certain.
+template <class Triple, class V>
+HWY_INLINE auto rounded_triple(Triple sum, V lost, const Ending<double>& ending, V c_in) {
+    const hn::DFromV<V> d;
+    const V least_normal = hn::Set(d, std::numeric_limits<double>::min());
+    if (ending.alpha == -1) {
+        sum.negate();
+    } else if (ending.alpha != 1) {
+        const V alpha = hn::Set(d, ending.alpha);
+        sum = sum.scaled(alpha);
+        lost = hn::Add(above_lanes(hn::Mul(hn::Abs(alpha), lost)), least_normal);
+    }
+    if (ending.beta != 0) {
+        sum.add_product(hn::Set(d, ending.beta), c_in);
+        if (magnitude(ending.beta) != 1) lost = hn::Add(above_lanes(lost), least_normal);
+    }
+    return sum.results(lost);
+}
+
 /// Floats, whose products are exact in double, summed there strip by strip, the strips by TwoSum: s + c.
 ///
 /// A strip of n products loses at most n u P_s, since no partial sum exceeds P_s: all strips strip_length u P. What the sum c
@@ -334,41 +421,7 @@ struct BoundedFloatKernel : SumKernel<float, double, Dot2Folding> {
     static HWY_INLINE Results<D> round(const double* at, const Ending<float>& ending, const Measures<V>& measures, V c_in) {
         const D d;
         const V lost = bound_of_loss(factor, unit_roundoff<double>, measures.norms, measures.units);
-        const V alpha = hn::Set(d, double{ending.alpha});
-        SplitLanes<V> s{hn::Load(d, at + Shape::size), hn::Load(d, at + 2 * Shape::size)};
-        V slack = lost;
-        if (ending.alpha !=
-            1.0F) {  // a product of 24 and 53 digits is a pair; that of the tail is rounded, and so is their sum
-            const SplitLanes<V> p = two_prod_lanes(alpha, s.value);
-            const V tail = hn::Mul(alpha, s.error);
-            const V rounding = hn::Add(hn::Abs(tail), hn::Abs(p.error));
-            slack = hn::MulAdd(hn::Abs(alpha), lost, hn::Mul(hn::Set(d, 4 * unit_roundoff<double>), rounding));
-            slack = hn::Mul(slack, hn::Set(d, 1.0 + 0x1p-40));
-            s = {p.value, hn::Add(p.error, tail)};
-        }
-        if (ending.beta != 0.0F) {
-            const SplitLanes<V> t = two_sum_lanes(s.value, hn::Mul(hn::Set(d, double{ending.beta}), c_in));
-            const SplitLanes<V> w = two_sum_lanes(t.error, s.error);
-            s = {t.value, w.value};
-            slack = hn::Add(slack, hn::Abs(w.error));
-            slack = hn::Mul(slack, hn::Set(d, 1.0 + 0x1p-40));
-        }
-        return enclosed_float(s, slack);
-    }
-
-    /// RN to float of s within the slack, where all of that rounds to one number; without slack also where s is a double, a tie
-    /// say. Steps of ulps of double on the way cost nothing that could be seen.
-    static HWY_INLINE Results<D> enclosed_float(const SplitLanes<V>& s, V slack) {
-        const D d;
-        const StoredAs<float, D> df;
-        const SplitLanes<V> r = two_sum_lanes(s.value, s.error);
-        const auto is_exact = hn::Eq(hn::Add(hn::Abs(r.error), slack), hn::Zero(d));
-        const V low = below_lanes(hn::Add(r.value, below_lanes(hn::Sub(r.error, slack))));
-        const V high = above_lanes(hn::Add(r.value, above_lanes(hn::Add(r.error, slack))));
-        const V low_rounded = hn::PromoteTo(d, round_to_floats(df, hn::IfThenElse(is_exact, r.value, low)));
-        const V high_rounded = hn::PromoteTo(d, round_to_floats(df, hn::IfThenElse(is_exact, r.value, high)));
-        const auto is_finite = is_finite_lanes(hn::Add(r.value, slack));
-        return {low_rounded, hn::And(hn::Eq(low_rounded, high_rounded), is_finite)};
+        return rounded_float({hn::Load(d, at + Shape::size), hn::Load(d, at + 2 * Shape::size)}, lost, ending, c_in);
     }
 };
 
@@ -404,7 +457,8 @@ struct AnchoredKernel {
             TileRegisters<Shape> c;
             anchor(strip, s);
             c.clear();
-            add_products(strip, s, c);
+            Shape::for_each_product(
+                strip, [&](V x, V y, std::size_t j, std::size_t v) HWY_ATTR { add_product(x, y, s.at[j][v], c.at[j][v]); });
             s.store(upper);
             c.store(rest);
         }
@@ -425,23 +479,6 @@ struct AnchoredKernel {
         for (std::size_t j = 0; j < Shape::columns; ++j)
 #pragma GCC unroll 4
             for (std::size_t v = 0; v < Shape::vectors; ++v) s.at[j][v] = anchor_of(strip, j, v);
-    }
-
-    static HWY_INLINE void add_products(const TileStrip<double>& strip, TileRegisters<Shape>& s, TileRegisters<Shape>& c) {
-        const D d;
-        const double* HWY_RESTRICT a = strip.a;
-        const double* HWY_RESTRICT b = strip.b;
-        for (std::int64_t k = 0; k < strip.count; ++k, a += Shape::rows, b += Shape::columns) {
-            V x[Shape::vectors];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < Shape::vectors; ++v) x[v] = hn::Load(d, a + v * max_lanes<D>);
-#pragma GCC unroll 8
-            for (std::size_t j = 0; j < Shape::columns; ++j) {
-                const V y = hn::Set(d, b[j]);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < Shape::vectors; ++v) add_product(x[v], y, s.at[j][v], c.at[j][v]);
-            }
-        }
     }
 
     static HWY_INLINE void add_product(V x, V y, V& s, V& c) {
@@ -479,24 +516,103 @@ struct AnchoredKernel {
     }
 
     static HWY_INLINE Results<D> round(const double* at, const Ending<double>& ending, const Measures<V>& measures, V c_in) {
-        const D d;
-        auto sum = loaded(at, (ending.inner - 1) / strip_length + 1);
-        V lost = bound_of_loss(factor, 0x1p-50, measures.norms, measures.units);
-        const V least_normal = hn::Set(d, std::numeric_limits<double>::min());
-        if (ending.alpha == -1) {
-            sum.negate();
-        } else if (ending.alpha != 1) {
-            const V alpha = hn::Set(d, ending.alpha);
-            sum = sum.scaled(alpha);
-            lost = hn::Add(above_lanes(hn::Mul(hn::Abs(alpha), lost)), least_normal);
-        }
-        if (ending.beta != 0) {
-            sum.add_product(hn::Set(d, ending.beta), c_in);
-            if (magnitude(ending.beta) != 1) lost = hn::Add(above_lanes(lost), least_normal);
-        }
-        return sum.results(lost);
+        const V lost = bound_of_loss(factor, 0x1p-50, measures.norms, measures.units);
+        return rounded_triple(loaded(at, (ending.inner - 1) / strip_length + 1), lost, ending, c_in);
     }
 };
+
+// Second tries, for blocks that the first ones leave open all over: the filters of numeric/filtered.hpp, whose bounds follow
+// what is really lost.
+
+/// FilteredFloat in every element, 9 operations a product.
+struct PairKernel {
+    using T = float;
+    using Lane = double;
+    using Shape = std::conditional_t<has_32_registers, TileShape<double, 2, 3>, TileShape<double, 1, 3>>;
+    using V = typename Shape::V;
+    using D = typename Shape::D;
+    using Pair = FilteredFloatLanes<max_lanes<D>>;
+    static constexpr bool measures = true;
+    static constexpr bool decides_all = false;
+
+    static std::int64_t parts(std::int64_t, std::int64_t) { return 3; }
+
+    static HWY_NOINLINE void advance(const TileStrip<double>& strip, double* HWY_RESTRICT tile) {
+        TileRegisters<Shape> s, c, m;
+        s.start(tile, strip.first);
+        c.start(tile + Shape::size, strip.first);
+        m.start(tile + 2 * Shape::size, strip.first);
+        Shape::for_each_product(strip, [&](V x, V y, std::size_t j, std::size_t v) HWY_ATTR {
+            Pair sum(s.at[j][v], c.at[j][v], m.at[j][v], {});
+            sum.add_product(x, y);
+            s.at[j][v] = sum.s();
+            c.at[j][v] = sum.c();
+            m.at[j][v] = sum.m();
+        });
+        s.store(tile);
+        c.store(tile + Shape::size);
+        m.store(tile + 2 * Shape::size);
+    }
+
+    static HWY_INLINE Results<D> round(const double* at, const Ending<float>& ending, const Measures<V>&, V c_in) {
+        const D d;
+        const double factor = ErrorPath{static_cast<std::int32_t>(ending.inner), 0}.factor<double>();
+        if (factor < 0) return {hn::Zero(d), hn::FirstN(d, 0)};
+        const V lost = hn::Mul(hn::Set(d, factor), hn::Load(d, at + 2 * Shape::size));
+        return rounded_float<V>({hn::Load(d, at), hn::Load(d, at + Shape::size)}, lost, ending, c_in);
+    }
+};
+
+/// FilteredTriple in every element, 25 operations a product. Products are exact where the product of their units is a number.
+struct TripleKernel {
+    using T = double;
+    using Lane = double;
+    using Shape = std::conditional_t<has_32_registers, TileShape<double, 1, 4>, TileShape<double, 1, 2>>;
+    using V = typename Shape::V;
+    using D = typename Shape::D;
+    using Triple = FilteredTripleLanes<max_lanes<D>>;
+    static constexpr bool measures = true;
+    static constexpr bool decides_all = false;
+
+    static std::int64_t parts(std::int64_t, std::int64_t) { return 4; }
+
+    static HWY_NOINLINE void advance(const TileStrip<double>& strip, double* HWY_RESTRICT tile) {
+        TileRegisters<Shape> s, c, d, m;
+        s.start(tile, strip.first);
+        c.start(tile + Shape::size, strip.first);
+        d.start(tile + 2 * Shape::size, strip.first);
+        m.start(tile + 3 * Shape::size, strip.first);
+        Shape::for_each_product(strip, [&](V x, V y, std::size_t j, std::size_t v) HWY_ATTR {
+            Triple sum(s.at[j][v], c.at[j][v], d.at[j][v], m.at[j][v], {});
+            sum.add_product(x, y);
+            s.at[j][v] = sum.s();
+            c.at[j][v] = sum.c();
+            d.at[j][v] = sum.d();
+            m.at[j][v] = sum.m();
+        });
+        s.store(tile);
+        c.store(tile + Shape::size);
+        d.store(tile + 2 * Shape::size);
+        m.store(tile + 3 * Shape::size);
+    }
+
+    static HWY_INLINE Results<D> round(const double* at, const Ending<double>& ending, const Measures<V>& measures, V c_in) {
+        const D d;
+        const Triple sum(hn::Load(d, at), hn::Load(d, at + Shape::size), hn::Load(d, at + 2 * Shape::size),
+                         hn::Load(d, at + 3 * Shape::size), {static_cast<std::int32_t>(ending.inner), 0});
+        const auto is_exact = hn::Gt(measures.units, hn::Zero(d));
+        const V underflow = hn::IfThenElse(is_exact, hn::Zero(d), hn::Set(d, affine_underflow(1.0, ending.inner)));
+        return rounded_triple(sum, underflow, ending, c_in);
+    }
+};
+
+/// What follows where a kernel leaves much of a block open.
+template <class Kernel>
+struct SecondTry : std::type_identity<void> {};
+template <>
+struct SecondTry<BoundedFloatKernel> : std::type_identity<PairKernel> {};
+template <>
+struct SecondTry<AnchoredKernel> : std::type_identity<TripleKernel> {};
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace solver::HWY_NAMESPACE

@@ -482,6 +482,9 @@ public:
 
     HWY_INLINE FilteredFloatLanes() : s_(hn::Zero(D())), c_(s_), m_(s_) {}
 
+    /// From parts that were accumulated elsewhere by the same rules.
+    HWY_INLINE FilteredFloatLanes(V s, V c, V m, ErrorPath path) : s_(s), c_(c), m_(m), path_(path) {}
+
     HWY_INLINE void add(V x) {
         const SplitLanes<V> s = two_sum_lanes(s_, x);
         s_ = s.value;
@@ -514,6 +517,10 @@ public:
         const V high_rounded = hn::PromoteTo(d, round_to_floats(df, above_lanes(high)));
         return {low_rounded, hn::And(hn::Eq(low_rounded, high_rounded), is_finite_lanes(hn::Add(s_, m_)))};
     }
+
+    HWY_INLINE V s() const { return s_; }
+    HWY_INLINE V c() const { return c_; }
+    HWY_INLINE V m() const { return m_; }
 
     HWY_INLINE void store(Scalar* to) const {
         HWY_ALIGN double s[max_lanes<D>];
