@@ -1,4 +1,4 @@
-/// For a build without CUDA.
+/// For a build without CUDA, or without the libraries to compare with.
 
 #include "benchmarks.hpp"
 #include "solver/error.hpp"
@@ -6,7 +6,11 @@
 namespace solver::bench::on_cuda {
 namespace {
 
-[[noreturn]] void refuse() { throw NotSupported("solver-bench was built without CUDA; configure with -DSOLVER_CUDA=ON"); }
+[[noreturn]] void refuse() {
+    throw NotSupported(
+        "solver-bench was built without CUDA, or its toolkit had no cuSPARSE or no cuBLAS to compare with; install these, "
+        "configure with -DSOLVER_CUDA=ON, or measure the processor: --device cpu");
+}
 
 }  // namespace
 
