@@ -24,7 +24,7 @@ constexpr int consumer_threads = 256;  ///< 2 x 4 warps of 64 rows each
 constexpr int threads = consumer_threads + 32;
 constexpr int alignment = 1024;  ///< of matrices with exchanged pieces
 constexpr int shared_bytes = stages * stage_bytes + alignment;
-constexpr int most_moduli = 64;
+constexpr int most_remainders = 64;  ///< kept at hand: of so many moduli at a time
 
 /// A place among the stages, and the parity of the round through them.
 struct Position {
@@ -78,7 +78,7 @@ private:
 struct Shared {
     std::uint64_t full[stages];   ///< barriers: the tiles of a stage are there
     std::uint64_t empty[stages];  ///< barriers: no block of the cluster reads a stage any more
-    Remainder remainders[most_moduli];
+    Remainder remainders[most_remainders];
 };
 
 /// One thread: fills stages, the block's rows of A and its share of the rows of B, which goes to all blocks of the cluster.
@@ -242,9 +242,9 @@ void multiply_residues_hopper(const ResidueProduct& product, int device, Stream 
     const std::int64_t pairs =
         (product.rows / tile_rows + cluster - 1) / cluster * (product.columns / tile_columns) * product.count;
     if (pairs == 0) return;
-    if (product.count > most_moduli)
+    if (product.count > most_remainders)
         throw InvalidArgument("residue products of " + std::to_string(product.count) + " moduli; at most " +
-                              std::to_string(most_moduli) + " at a time");
+                              std::to_string(most_remainders) + " at a time");
     const CurrentDevice current(device);
     const auto inner = static_cast<cuuint64_t>(product.inner);
     const auto rows = static_cast<cuuint64_t>(product.rows * product.count);

@@ -15,15 +15,16 @@ namespace solver::cuda {
 class Remainder {
 public:
     Remainder() = default;
-    constexpr explicit Remainder(std::int32_t p) : p_(p), reciprocal_(static_cast<std::int32_t>(((1ll << 38) + p / 2) / p)) {}
+    constexpr explicit Remainder(std::int32_t p)
+        : minus_p_(-p), reciprocal_(static_cast<std::int32_t>(((1ll << 38) + p / 2) / p)) {}
 
     constexpr std::uint32_t operator()(std::int32_t x) const {
         const std::int64_t product = static_cast<std::int64_t>(x) * reciprocal_ + (1ll << 29);
-        return static_cast<std::uint32_t>(x - (static_cast<std::int32_t>(product >> 32) >> 6) * p_);
+        return static_cast<std::uint32_t>(x + (static_cast<std::int32_t>(product >> 32) >> 6) * minus_p_);
     }
 
 private:
-    std::int32_t p_;
+    std::int32_t minus_p_;
     std::int32_t reciprocal_;  ///< M
 };
 
