@@ -54,7 +54,8 @@ struct Multiplier::Workspace {
     int multiprocessors;
     ResidueRoute residues;
     Grown<std::uint32_t> open;
-    DeviceArray<unsigned long long> counters;  ///< the ticket of multiply_open, and how many elements it had
+    Grown<std::int64_t> listed;
+    DeviceArray<unsigned long long> counters;  ///< elements that multiply_open had the last time, and in all
     GemmReport report;
 
     Workspace(int on_device, std::int64_t workspace_limit)
@@ -64,8 +65,11 @@ struct Multiplier::Workspace {
           residues(on_device),
           counters(on_device, 2, "counters of a dense product") {}
 
-    unsigned long long* ticket() const { return counters.data(); }
-    unsigned long long* count() const { return counters.data() + 1; }
+    template <class T>
+    void multiply_marked(const GemmTask<T>& task, const OpenElements& marks, Stream stream) {
+        const OpenList list{listed.at_least(device, OpenList::room, "a list of elements"), counters.data()};
+        multiply_open(task, marks, list, counters.data() + 1, multiprocessors, stream);
+    }
 
     template <class T>
     void multiply(const GemmTask<T>& given, Accuracy accuracy, const GemmOptions& options, Stream stream) {
@@ -99,7 +103,7 @@ struct Multiplier::Workspace {
         }
         report.route = GemmRoute::residues;
         report.moduli = std::max(report.moduli, choice.moduli);
-        multiply_open(task, residues.multiply(task, accuracy, choice, stream), ticket(), count(), multiprocessors, stream);
+        multiply_marked(task, residues.multiply(task, accuracy, choice, stream), stream);
     }
 
     template <class T>
@@ -121,7 +125,7 @@ struct Multiplier::Workspace {
             mark_all(marks, task.c.columns, stream);
         else
             multiply_filtered(task, accuracy, marks, stream);
-        multiply_open(task, marks, ticket(), count(), multiprocessors, stream);
+        multiply_marked(task, marks, stream);
     }
 };
 
@@ -149,7 +153,8 @@ GemmReport Multiplier::report(Stream stream) const {
     unsigned long long counters[2];
     workspace_->counters.copy_to(counters, stream);
     report.recomputed = static_cast<std::int64_t>(counters[1]);
-    report.workspace_bytes = workspace_->residues.workspace_bytes() + workspace_->open.bytes() + workspace_->counters.bytes();
+    report.workspace_bytes = workspace_->residues.workspace_bytes() + workspace_->open.bytes() + workspace_->listed.bytes() +
+                             workspace_->counters.bytes();
     return report;
 }
 

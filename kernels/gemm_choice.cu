@@ -163,26 +163,6 @@ double element_seconds(double inner, std::size_t bytes_a_number) {
     return 2 * inner * static_cast<double>(bytes_a_number) / 5e11;
 }
 
-/// The signs of a few numbers: 1 positive, 2 negative, 3 both.
-template <class T>
-__global__ void sample_signs(Lines<T> lines, unsigned* signs) {
-    const std::int64_t line = std::int64_t{threadIdx.x} * lines.count / blockDim.x;
-    const T x = lines(line, std::int64_t{threadIdx.x} * 7 % lines.inner);
-    atomicOr(signs, x > T(0) ? 1u : x < T(0) ? 2u : 0u);
-}
-
-/// Whether a few numbers show it of A or of B.
-template <class T>
-bool has_both_signs(const Lines<T>& a, const Lines<T>& b, Summaries* summaries, int device, Stream stream) {
-    check(cudaMemsetAsync(summaries, 0, sizeof(Summaries), stream), "cudaMemsetAsync", "the signs of a sample");
-    sample_signs<T><<<1, line_threads, 0, stream>>>(a, &summaries->a.signs);
-    check_launch("sample_signs");
-    sample_signs<T><<<1, line_threads, 0, stream>>>(b, &summaries->b.signs);
-    check_launch("sample_signs");
-    const Summaries found = fetch(summaries, device, stream);
-    return found.a.signs == 3 || found.b.signs == 3;
-}
-
 }  // namespace
 
 template <class T>
@@ -193,11 +173,9 @@ ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, d
     if (inner > most_residue_products || residue_seconds(rows, columns, k, fewest) > seconds_elsewhere) return {};
     const Lines<T> a = rows_of(task.a), b = rows_of(task.b.transposed());
     Summaries* summaries = memory_->summaries.at_least(device_, 1, "summaries of A and B");
-    if (accuracy == Accuracy::fast && has_both_signs(a, b, summaries, device_, stream)) return {};
     look_at(a, memory_->a, &summaries->a, device_, stream);
     look_at(b, memory_->b, &summaries->b, device_, stream);
     const Summaries summary = fetch(summaries, device_, stream);
-    if (accuracy == Accuracy::fast && (summary.a.signs == 3 || summary.b.signs == 3)) return {};
     if (16 * summary.a.not_finite > m || 16 * summary.b.not_finite > n) return {};
 
     const Targets targets = scale_targets(summary.a, summary.b, inner);
@@ -223,7 +201,7 @@ ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, d
         if (targets.a.log2_norm[count] <= 0) break;
         const double open = open_share<T>(*sample, count, targets, inner, accuracy);
         const double open_seconds = open * elements * element_seconds(k, sizeof(T));
-        if (open_seconds > best_seconds || (accuracy == Accuracy::fast && open > 0.01)) break;
+        if (open_seconds > best_seconds) break;
         const double seconds = residue_seconds(rows, columns, k, count) + open_seconds;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;

@@ -139,39 +139,43 @@ __device__ void round_element(const GemmTask<T>& task, std::int64_t i, std::int6
     if (group.lane == 0) c = result;
 }
 
-/// A block draws `words_a_draw` words of marks at a time, lists what they mark and shares that among its warps.
 template <class T>
-__global__ void __launch_bounds__(threads) round_open(const __grid_constant__ GemmTask<T> task, OpenElements open,
-                                                      unsigned long long* ticket, unsigned long long* count) {
-    constexpr int words_a_draw = 64;
-    __shared__ unsigned long long drawn;
-    __shared__ int listed;
-    __shared__ std::uint16_t list[words_a_draw * 32];
-    const std::int64_t words = open.rows * open.column_blocks * 4;
-    const int thread = static_cast<int>(threadIdx.x);
-    unsigned long long found = 0;
-    for (;;) {
-        __syncthreads();
-        if (thread == 0) {
-            drawn = atomicAdd(ticket, static_cast<unsigned long long>(words_a_draw));
-            listed = 0;
-        }
-        __syncthreads();
-        const auto first = static_cast<std::int64_t>(drawn);
-        if (first >= words) break;
-        if (thread < words_a_draw && first + thread < words)
-            for (std::uint32_t marks = open.words[first + thread]; marks != 0; marks &= marks - 1)
-                list[atomicAdd(&listed, 1)] = static_cast<std::uint16_t>(thread * 32 + __ffs(static_cast<int>(marks)) - 1);
-        __syncthreads();
-        for (int at = thread / warp_size; at < listed; at += threads / warp_size) {
-            const std::int64_t word = first + list[at] / 32;
-            const std::int64_t row = word / 4 / open.column_blocks;
-            round_element(task, row, word / 4 % open.column_blocks * 128 + word % 4 + 4 * (list[at] % 32));
-        }
-        if (thread == 0) found += static_cast<unsigned long long>(listed);
-    }
-    if (found != 0) atomicAdd(count, found);
+__device__ void round_marked(const GemmTask<T>& task, const OpenElements& open, std::int64_t bit) {
+    const std::int64_t word = bit / 32;
+    round_element(task, word / 4 / open.column_blocks, word / 4 % open.column_blocks * 128 + word % 4 + 4 * (bit % 32));
 }
+
+/// Counts the marks, and lists them as long as the list has room: word 32 + bit.
+__global__ void __launch_bounds__(threads) list_open(OpenElements open, OpenList list) {
+    const std::int64_t words = open.rows * open.column_blocks * 4;
+    for (std::int64_t word = std::int64_t{blockIdx.x} * threads + threadIdx.x; word < words;
+         word += std::int64_t{gridDim.x} * threads) {
+        std::uint32_t marks = open.words[word];
+        if (marks == 0) continue;
+        unsigned long long place = atomicAdd(list.count, static_cast<unsigned long long>(__popc(marks)));
+        for (; marks != 0; marks &= marks - 1, ++place)
+            if (place < OpenList::room) list.places[place] = word * 32 + __ffs(static_cast<int>(marks)) - 1;
+    }
+}
+
+/// A warp an element, of the list or, where that had too little room, of each word.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    round_open(const __grid_constant__ GemmTask<T> task, OpenElements open, OpenList list) {
+    const std::int64_t warp = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp_size;
+    const std::int64_t warps = std::int64_t{gridDim.x} * threads / warp_size;
+    const auto count = static_cast<std::int64_t>(*list.count);
+    if (count <= OpenList::room) {
+        for (std::int64_t at = warp; at < count; at += warps) round_marked(task, open, list.places[at]);
+        return;
+    }
+    const std::int64_t words = open.rows * open.column_blocks * 4;
+    for (std::int64_t word = warp; word < words; word += warps)
+        for (std::uint32_t marks = open.words[word]; marks != 0; marks &= marks - 1)
+            round_marked(task, open, word * 32 + __ffs(static_cast<int>(marks)) - 1);
+}
+
+__global__ void add_count(OpenList list, unsigned long long* total) { *total += *list.count; }
 
 __global__ void mark_all_elements(OpenElements open, std::int64_t columns) {
     const std::int64_t words = open.rows * open.column_blocks * 4;
@@ -216,11 +220,15 @@ void multiply_filtered(const GemmTask<T>& task, Accuracy accuracy, const OpenEle
 }
 
 template <class T>
-void multiply_open(const GemmTask<T>& task, const OpenElements& open, unsigned long long* ticket, unsigned long long* count,
+void multiply_open(const GemmTask<T>& task, const OpenElements& open, const OpenList& list, unsigned long long* total,
                    int multiprocessors, Stream stream) {
-    check(cudaMemsetAsync(ticket, 0, sizeof(*ticket), stream), "cudaMemsetAsync", "a ticket");
-    round_open<T><<<static_cast<unsigned>(4 * multiprocessors), threads, 0, stream>>>(task, open, ticket, count);
+    check(cudaMemsetAsync(list.count, 0, sizeof(*list.count), stream), "cudaMemsetAsync", "a count");
+    list_open<<<grid_for(open.rows * open.column_blocks * 4), threads, 0, stream>>>(open, list);
+    check_launch("list_open");
+    round_open<T><<<static_cast<unsigned>(4 * multiprocessors), threads, 0, stream>>>(task, open, list);
     check_launch("round_open");
+    add_count<<<1, 1, 0, stream>>>(list, total);
+    check_launch("add_count");
 }
 
 void mark_all(const OpenElements& open, std::int64_t columns, Stream stream) {
@@ -236,9 +244,8 @@ void scale_matrix(const GemmTask<T>& task, Stream stream) {
 
 template void multiply_filtered(const GemmTask<float>&, Accuracy, const OpenElements&, Stream);
 template void multiply_filtered(const GemmTask<double>&, Accuracy, const OpenElements&, Stream);
-template void multiply_open(const GemmTask<float>&, const OpenElements&, unsigned long long*, unsigned long long*, int, Stream);
-template void multiply_open(const GemmTask<double>&, const OpenElements&, unsigned long long*, unsigned long long*, int,
-                            Stream);
+template void multiply_open(const GemmTask<float>&, const OpenElements&, const OpenList&, unsigned long long*, int, Stream);
+template void multiply_open(const GemmTask<double>&, const OpenElements&, const OpenList&, unsigned long long*, int, Stream);
 template void scale_matrix(const GemmTask<float>&, Stream);
 template void scale_matrix(const GemmTask<double>&, Stream);
 

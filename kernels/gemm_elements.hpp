@@ -17,10 +17,16 @@ inline constexpr std::int64_t most_filtered_products = 1 << 17;
 template <class T>
 void multiply_filtered(const GemmTask<T>& task, Accuracy accuracy, const OpenElements& open, Stream stream);
 
-/// The elements marked in `open`, rounded correctly, one by one; *count is their number. `ticket` and `count` are in the
-/// device's memory.
+/// Working memory of multiply_open: marked elements one after another, so that all warps have the same work.
+struct OpenList {
+    static constexpr std::int64_t room = 1 << 20;
+    std::int64_t* places;
+    unsigned long long* count;
+};
+
+/// The elements marked in `open`, rounded correctly, one by one; adds their number to *total.
 template <class T>
-void multiply_open(const GemmTask<T>& task, const OpenElements& open, unsigned long long* ticket, unsigned long long* count,
+void multiply_open(const GemmTask<T>& task, const OpenElements& open, const OpenList& list, unsigned long long* total,
                    int multiprocessors, Stream stream);
 
 /// Marks all elements of these columns.

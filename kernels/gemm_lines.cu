@@ -33,26 +33,20 @@ __global__ void find_ranges(Lines<T> lines, LineRange* ranges) {
     for_each_stretch<T, along_inner>(lines, [&](std::int64_t line, std::int64_t k, std::int64_t end, int step) {
         unsigned long long largest = 0;
         int lowest_bit = no_lowest_bit;
-        unsigned signs = 0;
 #pragma unroll 4
         for (; k < end; k += step) {
             const double x = lines(line, k);
             const auto bits = static_cast<unsigned long long>(__double_as_longlong(x)) & ~(1ull << 63);
             largest = max(largest, bits);
-            if (bits != 0) {
-                lowest_bit = min(lowest_bit, exponent_of_last_bit(x));
-                signs |= x < 0 ? 2 : 1;
-            }
+            if (bits != 0) lowest_bit = min(lowest_bit, exponent_of_last_bit(x));
         }
         if constexpr (along_inner) {
             largest = combine_warp(largest, [](auto a, auto b) { return max(a, b); });
             lowest_bit = combine_warp(lowest_bit, [](auto a, auto b) { return min(a, b); });
-            signs = combine_warp(signs, [](auto a, auto b) { return a | b; });
             if (threadIdx.x % warp_size != 0) return;
         }
         atomicMax(&ranges[line].largest, largest);
         atomicMin(&ranges[line].lowest_bit, lowest_bit);
-        atomicOr(&ranges[line].signs, signs);
     });
 }
 
@@ -80,12 +74,10 @@ __global__ void add_squares(Lines<T> lines, const LineRange* ranges, LineSums* s
 /// Of all lines together.
 __global__ void summarize(std::int64_t count, const LineRange* ranges, const LineSums* sums, LinesSummary* summary) {
     int bits = 0;
-    unsigned signs = 0;
     int not_finite = 0;
     for (std::int64_t line = std::int64_t{blockIdx.x} * line_threads + threadIdx.x; line < count;
          line += std::int64_t{gridDim.x} * line_threads) {
         const LineRange range = ranges[line];
-        signs |= range.signs;
         if (!is_finite_line(range)) {
             ++not_finite;
         } else if (range.largest != 0) {
@@ -94,21 +86,19 @@ __global__ void summarize(std::int64_t count, const LineRange* ranges, const Lin
     }
     for (int mask = warp_size / 2; mask > 0; mask /= 2) {
         bits = max(bits, __shfl_xor_sync(~0u, bits, mask));
-        signs |= __shfl_xor_sync(~0u, signs, mask);
         not_finite += __shfl_xor_sync(~0u, not_finite, mask);
     }
     if (threadIdx.x % warp_size != 0) return;
     atomicMax(&summary->bits, bits);
-    atomicOr(&summary->signs, signs);
     atomicAdd(&summary->not_finite, not_finite);
 }
 
 template <class T>
 __global__ void begin_lines(std::int64_t count, LineRange* ranges, LineSums* sums, LinesSummary* summary) {
     const std::int64_t line = std::int64_t{blockIdx.x} * line_threads + threadIdx.x;
-    if (line == 0) *summary = {0, 0, 0};
+    if (line == 0) *summary = {0, 0};
     if (line >= count) return;
-    ranges[line] = {0, no_lowest_bit, 0};
+    ranges[line] = {0, no_lowest_bit};
     sums[line] = {0, 0, 0};
 }
 

@@ -20,7 +20,6 @@ inline unsigned blocks_for(std::int64_t size, std::int64_t each) { return static
 /// What all lines of A or of B have in common.
 struct LinesSummary {
     int bits;        ///< of the largest line that is an integer: ceil(log2 ||x||) minus the exponent of its last bit
-    unsigned signs;  ///< 1: there are positive numbers, 2: negative ones
     int not_finite;  ///< how many lines have an Inf or a NaN
 };
 

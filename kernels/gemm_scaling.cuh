@@ -65,7 +65,6 @@ __device__ inline double scaled(double x, int e) {
 struct LineRange {
     unsigned long long largest;  ///< bits of max |x_k|
     int lowest_bit;              ///< the smallest exponent of a last bit that is not zero
-    unsigned signs;              ///< 1: there is a positive number, 2: a negative one
 };
 inline constexpr int no_lowest_bit = 1 << 20;
 

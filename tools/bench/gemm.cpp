@@ -70,7 +70,9 @@ private:
 
     /// Clears C as well: what is not computed cannot pass.
     double take_error() {
-        error_ = samples_.error(c_);
+        std::vector<T> found;
+        for (const std::int64_t place : samples_.places()) found.push_back(c_[static_cast<std::size_t>(place)]);
+        error_ = samples_.error(found);
         std::fill(c_.begin(), c_.end(), std::numeric_limits<T>::quiet_NaN());
         return error_.largest;
     }

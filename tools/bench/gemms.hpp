@@ -63,11 +63,19 @@ public:
         make(0, samples_.size() / parts);
     }
 
-    /// Of C, column by column.
-    ProductError error(const std::vector<T>& c) const {
+    /// Where they stand in C, column by column.
+    std::vector<std::int64_t> places() const {
+        std::vector<std::int64_t> places;
+        for (const Sample& sample : samples_) places.push_back(sample.place);
+        return places;
+    }
+
+    /// Of what is found at these places.
+    ProductError error(const std::vector<T>& found_there) const {
         ProductError error;
-        for (const Sample& sample : samples_) {
-            const T found = c[static_cast<std::size_t>(sample.place)];
+        for (std::size_t s = 0; s < samples_.size(); ++s) {
+            const Sample& sample = samples_[s];
+            const T found = found_there[s];
             const double ulps = ulp_error(found, sample.rounded);
             const double difference = std::abs(static_cast<double>(found) - sample.exact);
             error.largest = std::max(error.largest, ulps);

@@ -2,14 +2,18 @@
 
 #include "matrices/random.hpp"
 
+#include "solver/device.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <thread>
 
 namespace solver::bench {
 namespace {
@@ -79,18 +83,35 @@ Elements elements_from_text(std::string_view text) {
     throw InvalidArgument(fmt::format("input '{}' is not known; choose uniform, signed or lognormal", text));
 }
 
+namespace {
+
+double random_element(Elements elements, double phi, Random& random) {
+    const double u = random.uniform();
+    if (elements == Elements::uniform) return u;
+    if (elements == Elements::both_signs) return 2 * u - 1;
+    const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));  // Box and Muller
+    return (u - 0.5) * std::exp(phi * radius * std::cos(2 * std::numbers::pi * random.uniform()));
+}
+
+}  // namespace
+
+/// In parts with seeds of their own, so that threads can share the work and the numbers do not depend on how many there are.
 template <class T>
 std::vector<T> random_elements(Elements elements, double phi, std::int64_t count, std::uint64_t seed) {
-    Random random(seed);
-    const auto element = [&]() -> double {
-        const double u = random.uniform();
-        if (elements == Elements::uniform) return u;
-        if (elements == Elements::both_signs) return 2 * u - 1;
-        const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));  // Box and Muller
-        return (u - 0.5) * std::exp(phi * radius * std::cos(2 * std::numbers::pi * random.uniform()));
-    };
+    constexpr std::int64_t part = 1 << 18;
     std::vector<T> made(static_cast<std::size_t>(count));
-    for (T& x : made) x = static_cast<T>(element());
+    std::atomic<std::int64_t> next = 0;
+    const auto work = [&] {
+        for (std::int64_t first = part * next++; first < count; first = part * next++) {
+            Random random(seed + 1'000'003 * static_cast<std::uint64_t>(first / part));
+            for (std::int64_t i = first; i < std::min(first + part, count); ++i)
+                made[static_cast<std::size_t>(i)] = static_cast<T>(random_element(elements, phi, random));
+        }
+    };
+    std::vector<std::jthread> others;
+    for (int thread = 1; thread < Device::cpu().threads(); ++thread) others.emplace_back(work);
+    work();
+    others.clear();
     return made;
 }
 

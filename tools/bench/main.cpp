@@ -26,7 +26,7 @@ void run_benchmark(const Options& options, Report& report) {
         case Subject::norm2:
             return on_gpu ? on_cuda::bench_reduce(options, report) : bench_reduce(options, report);
         case Subject::gemm:
-            return bench_gemm(options, report);
+            return on_gpu ? on_cuda::bench_gemm(options, report) : bench_gemm(options, report);
         case Subject::triangular:
             return on_gpu ? on_cuda::bench_triangular(options, report) : bench_triangular(options, report);
         case Subject::solve:

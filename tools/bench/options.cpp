@@ -42,7 +42,8 @@ constexpr std::array commands{
     Command{Subject::norm2, "norm2", "the 2-norm of x, beside Eigen's square root of squaredNorm", about_parts,
             "x: n s bytes, s = 8 (double) or 4 (single)"},
     Command{
-        Subject::gemm, "gemm", "C = A B, dense and square, beside Eigen and, where CMake found it, OpenBLAS",
+        Subject::gemm, "gemm",
+        "C = A B, dense and square, beside Eigen, OpenBLAS where CMake found it, cuBLAS on a CUDA device",
         "fast, compensated, exact, and selective compensation: blocks of products summed plainly, these sums by Kahan's,\n"
         "doubly compensated, pairwise or Dot2 summation. GFLOPS are 2 n^3 by time, whatever a mode computes. Errors are of up\n"
         "to 2000 elements chosen at random, against superaccumulators: the largest and the mean, in ulp of the correctly\n"
@@ -115,7 +116,7 @@ bool is_reduction(Subject subject) { return subject == Subject::dot || subject =
 
 bool runs_on_cuda(Subject subject) {
     return is_reduction(subject) || subject == Subject::spmv || subject == Subject::triangular || subject == Subject::solve ||
-           subject == Subject::bits;
+           subject == Subject::bits || subject == Subject::gemm;
 }
 
 std::string_view usual_matrices(Subject subject) {
@@ -286,7 +287,7 @@ std::optional<int> cuda_device_of(const po::variables_map& values) {
 }
 
 std::vector<std::int64_t> usual_sizes(Subject subject, bool on_cuda) {
-    if (subject == Subject::gemm) return {2048};
+    if (subject == Subject::gemm) return on_cuda ? std::vector<std::int64_t>{4096, 8192} : std::vector<std::int64_t>{2048};
     const auto power = [](int exponent) { return std::int64_t{1} << exponent; };
     return on_cuda ? std::vector{power(27), power(24), power(20), power(16)} : std::vector{power(25), power(15)};
 }

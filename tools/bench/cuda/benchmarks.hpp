@@ -17,6 +17,7 @@ std::string description();
 
 void bench_spmv(const Options& options, Report& report);
 void bench_reduce(const Options& options, Report& report);  ///< sum, dot and norm2
+void bench_gemm(const Options& options, Report& report);
 void bench_triangular(const Options& options, Report& report);
 void bench_solve(const Options& options, Report& report);
 

@@ -4,6 +4,7 @@
 #include "peers.hpp"
 
 #include <thrust/execution_policy.h>
+#include <thrust/gather.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/transform_reduce.h>
 #include <cub/device/device_reduce.cuh>
@@ -54,6 +55,18 @@ void CubSum<T>::sum(const T* x, T* result, cuda::Stream stream) {
 
 template class CubSum<float>;
 template class CubSum<double>;
+
+template <class T>
+std::vector<T> gather(const cuda::DeviceArray<std::int64_t>& places, const T* x, cuda::Stream stream) {
+    const cuda::DeviceArray<T> found(places.device(), places.size(), "elements of a result");
+    thrust::gather(thrust::cuda::par.on(stream), places.data(), places.data() + places.size(), x, found.data());
+    std::vector<T> on_host(static_cast<std::size_t>(places.size()));
+    found.copy_to(on_host, stream);
+    return on_host;
+}
+
+template std::vector<float> gather(const cuda::DeviceArray<std::int64_t>&, const float*, cuda::Stream);
+template std::vector<double> gather(const cuda::DeviceArray<std::int64_t>&, const double*, cuda::Stream);
 
 template <class T>
 double take_max_ulp_error(std::int64_t n, T* result, const T* exact, cuda::Stream stream) {

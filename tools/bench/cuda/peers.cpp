@@ -166,6 +166,31 @@ void CuBlas::scale(std::int64_t n, double alpha, double* x) { BENCH_CHECK(cublas
 void CuBlas::scale(std::int64_t n, float alpha, float* x) { BENCH_CHECK(cublasSscal_64(handle_, n, &alpha, x, 1)); }
 void CuBlas::copy(std::int64_t n, const double* x, double* y) { BENCH_CHECK(cublasDcopy_64(handle_, n, x, 1, y, 1)); }
 void CuBlas::copy(std::int64_t n, const float* x, float* y) { BENCH_CHECK(cublasScopy_64(handle_, n, x, 1, y, 1)); }
+namespace {
+
+cublasComputeType_t compute_type(BlasGemm how, bool in_double) {
+    if (in_double) return how == BlasGemm::emulated ? CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT : CUBLAS_COMPUTE_64F;
+    if (how == BlasGemm::tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+    return how == BlasGemm::emulated ? CUBLAS_COMPUTE_32F_EMULATED_16BFX9 : CUBLAS_COMPUTE_32F;
+}
+
+template <class T>
+bool blas_gemm(cublasHandle_t handle, BlasGemm how, std::int64_t n, const T* a, const T* b, T* c) {
+    constexpr bool in_double = std::is_same_v<T, double>;
+    if (in_double && how == BlasGemm::tf32) return false;
+    const T one = 1, zero = 0;
+    return cublasGemmEx_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, cuda_type<T>, n, b, cuda_type<T>, n, &zero, c,
+                           cuda_type<T>, n, compute_type(how, in_double), CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+bool CuBlas::gemm(BlasGemm how, std::int64_t n, const double* a, const double* b, double* c) {
+    return blas_gemm(handle_, how, n, a, b, c);
+}
+bool CuBlas::gemm(BlasGemm how, std::int64_t n, const float* a, const float* b, float* c) {
+    return blas_gemm(handle_, how, n, a, b, c);
+}
 void CuBlas::multiply(std::int64_t n, const double* d, const double* x, double* z) {
     BENCH_CHECK(cublasDdgmm_64(handle_, CUBLAS_SIDE_LEFT, n, 1, x, n, d, 1, z, n));
 }

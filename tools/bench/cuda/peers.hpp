@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace solver::bench::on_cuda {
 
@@ -73,6 +74,9 @@ private:
 /// Where cuBLAS leaves and finds scalars.
 enum class Scalars { on_host, on_device };
 
+/// How cuBLAS multiplies dense matrices.
+enum class BlasGemm { plain, tf32, emulated };
+
 /// A handle of cuBLAS on a stream.
 class CuBlas {
 public:
@@ -92,6 +96,10 @@ public:
     void scale(std::int64_t n, float alpha, float* x);
     void copy(std::int64_t n, const double* x, double* y);
     void copy(std::int64_t n, const float* x, float* y);
+    /// C = A B of n x n matrices, column by column. emulated: floats by nine products of BF16, doubles in fixed point. False
+    /// where there is no such product of this type.
+    bool gemm(BlasGemm how, std::int64_t n, const double* a, const double* b, double* c);
+    bool gemm(BlasGemm how, std::int64_t n, const float* a, const float* b, float* c);
     void multiply(std::int64_t n, const double* d, const double* x, double* z);
     void multiply(std::int64_t n, const float* d, const float* x, float* z);
 
@@ -110,6 +118,10 @@ private:
     std::int64_t n_;
     cuda::DeviceArray<char> workspace_;
 };
+
+/// Elements of x.
+template <class T>
+std::vector<T> gather(const cuda::DeviceArray<std::int64_t>& places, const T* x, cuda::Stream stream);
 
 /// max_ulp_error of ulp_error.hpp on the device; then fills the result with NaN, for what is not computed cannot pass.
 template <class T>

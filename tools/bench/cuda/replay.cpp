@@ -19,18 +19,17 @@ OwnStream::OwnStream(int device) {
 
 OwnStream::~OwnStream() { cudaStreamDestroy(stream_); }
 
-Replay::Replay(cuda::Stream stream, std::function<void()> call) : stream_(stream), call_(std::move(call)) {
+Stopwatch::Stopwatch(cuda::Stream stream) : stream_(stream) {
     BENCH_CHECK(cudaEventCreate(&begin_));
     BENCH_CHECK(cudaEventCreate(&end_));
 }
 
-Replay::~Replay() {
-    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+Stopwatch::~Stopwatch() {
     cudaEventDestroy(end_);
     cudaEventDestroy(begin_);
 }
 
-double Replay::seconds_of(const std::function<void()>& work) {
+double Stopwatch::seconds_of(const std::function<void()>& work) const {
     BENCH_CHECK(cudaEventRecord(begin_, stream_));
     work();
     BENCH_CHECK(cudaEventRecord(end_, stream_));
@@ -40,9 +39,15 @@ double Replay::seconds_of(const std::function<void()>& work) {
     return 1e-3 * static_cast<double>(milliseconds);
 }
 
+Replay::Replay(cuda::Stream stream, std::function<void()> call) : stream_(stream), stopwatch_(stream), call_(std::move(call)) {}
+
+Replay::~Replay() {
+    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+}
+
 void Replay::make_graph() {
     call_();  // what libraries load or allocate at a first call cannot be captured
-    const double once = std::min(seconds_of(call_), seconds_of(call_));
+    const double once = std::min(stopwatch_.seconds_of(call_), stopwatch_.seconds_of(call_));
     calls_ = static_cast<int>(std::clamp(least_seconds / once, 1.0, most_calls));
     cudaGraph_t graph{};
     BENCH_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
@@ -55,7 +60,7 @@ void Replay::make_graph() {
 double Replay::turn() {
     if (graph_ == nullptr) make_graph();
     BENCH_CHECK(cudaGraphLaunch(graph_, stream_));
-    return seconds_of([this] { BENCH_CHECK(cudaGraphLaunch(graph_, stream_)); }) / calls_;
+    return stopwatch_.seconds_of([this] { BENCH_CHECK(cudaGraphLaunch(graph_, stream_)); }) / calls_;
 }
 
 }  // namespace solver::bench::on_cuda

@@ -23,6 +23,21 @@ private:
     cuda::Stream stream_{};
 };
 
+/// Seconds that `work` takes, between events on the stream, what it waits for included.
+class Stopwatch {
+public:
+    explicit Stopwatch(cuda::Stream stream);
+    ~Stopwatch();
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+    double seconds_of(const std::function<void()>& work) const;
+
+private:
+    cuda::Stream stream_;
+    cudaEvent_t begin_{}, end_{};
+};
+
 /// What `call` puts on the stream, several times over in a CUDA graph, so that the time the host needs to launch it does not
 /// count. The graph is made at the first turn.
 class Replay {
@@ -36,13 +51,12 @@ public:
     double turn();
 
 private:
-    double seconds_of(const std::function<void()>& work);
     void make_graph();
 
     cuda::Stream stream_;
+    Stopwatch stopwatch_;
     std::function<void()> call_;
     int calls_ = 0;
-    cudaEvent_t begin_{}, end_{};
     cudaGraphExec_t graph_{};
 };
 

@@ -18,6 +18,7 @@ std::string device_description(int) { refuse(); }
 std::string description() { refuse(); }
 void bench_spmv(const Options&, Report&) { refuse(); }
 void bench_reduce(const Options&, Report&) { refuse(); }
+void bench_gemm(const Options&, Report&) { refuse(); }
 void bench_triangular(const Options&, Report&) { refuse(); }
 void bench_solve(const Options&, Report&) { refuse(); }
 
