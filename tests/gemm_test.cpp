@@ -360,6 +360,50 @@ TYPED_TEST(Gemm, KeepsItsPromisesForEveryScaling) {
     }
 }
 
+/// Rows that sum to a tie but for errors far below: 1 + 2^-s + half an ulp, and 700 terms that are each just too small to be
+/// seen beside 2^-s, in one direction together. Whoever believes to have lost less than that rounds the tie to even.
+template <class T>
+Matrix<T> chains_of_lost_errors() {
+    constexpr int digits = std::numeric_limits<T>::digits;
+    const int last = std::is_same_v<T, float> ? 100 : 60;
+    Matrix<T> a(4 * last, 700);
+    for (int row = 0; row < a.rows; ++row) {
+        const int s = row / 4 + 1;
+        const T sign = (row & 1) != 0 ? T(-1) : T(1);
+        const T half_ulp = std::ldexp(T(1), -digits);
+        a.at(row, 0) = sign < 0 ? 1 + 2 * half_ulp : T(1);  // odd or even, so that the tie goes the other way
+        a.at(row, 1) = half_ulp;
+        a.at(row, 2) = std::ldexp(T(1), -s);
+        a.at(row, 699) = s < digits - 1 ? T(0) : -a.at(row, 2);
+        const int lost = (row & 2) != 0 ? s + digits + 1 : s + 54;
+        for (int k = 3; k < 699; ++k) a.at(row, k) = sign * std::ldexp(T(1) - std::ldexp(T(1), -9), -lost);
+    }
+    return a;
+}
+
+TYPED_TEST(Gemm, KnowsWhatChainsOfErrorsLose) {
+    using T = TypeParam;
+    const Matrix<T> a = chains_of_lost_errors<T>();
+    Matrix<T> b(700, 5, T(1));
+    for (std::int64_t k = 0; k < 700; ++k) {
+        b.at(k, 1) = -4;
+        b.at(k, 3) = k < 300 ? T(1) : T(0);
+        b.at(k, 4) = T(0.5);
+    }
+    expect_kept<T>({a, b}, expected_product(a, b));
+}
+
+/// Every element a sum of three products of which each vanishes, by itself, in rounding.
+TYPED_TEST(Gemm, AddsProductsThatUnderflow) {
+    using T = TypeParam;
+    const int half = (std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits) / 2;
+    const Matrix<T> a(30, 3, std::ldexp(T(0.6), half));
+    for (const T factor : {T(0.5), T(0.7), T(-0.6), T(1.6)}) {
+        const Matrix<T> b(3, 20, std::ldexp(factor, half));
+        expect_kept<T>({a, b}, expected_product(a, b));
+    }
+}
+
 /// Integers, whose sums are exact, among them zeros and ties; rows and columns of zeros; the identity.
 TYPED_TEST(Gemm, RoundsIntegersTiesAndZeros) {
     using T = TypeParam;

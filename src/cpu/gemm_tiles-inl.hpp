@@ -434,8 +434,9 @@ struct BoundedFloatKernel : SumKernel<float, double, Dot2Folding> {
 /// / 2), and so is its sum into c, which |c| <= n g (1 + u) says, by u n g. A strip loses (n + n (n + 1) / 2) u g to first
 /// order; all strips lose together less than 1.05 * (256 * 259 / 2) 2^-104 P. Norms below 2^-440 count as that, and what is as
 /// small as 2^-900 is anchored there; from 2^-800 on P is 2^100 times larger than what that and underflow can add. Where all
-/// products are multiples of U >= 2^-50 P, hence of the ulp, every e is 0 and nothing is lost. Strips are joined as
-/// FilteredTriple does it: s by TwoSum of S - S_0 (exact, by Sterbenz), c by TwoSums, what these lose in d and m.
+/// products are multiples of U, so are d, a b - d and all sums of the latter, which stay within n g <= 2^-43 P: with
+/// U >= 2^-96 P these are numbers of 53 digits, and nothing is lost. Strips are joined as FilteredTriple does it: s by TwoSum
+/// of S - S_0 (exact, by Sterbenz), c by TwoSums, what these lose in d and m.
 struct AnchoredKernel {
     using T = double;
     using Lane = double;
@@ -516,7 +517,7 @@ struct AnchoredKernel {
     }
 
     static HWY_INLINE Results<D> round(const double* at, const Ending<double>& ending, const Measures<V>& measures, V c_in) {
-        const V lost = bound_of_loss(factor, 0x1p-50, measures.norms, measures.units);
+        const V lost = bound_of_loss(factor, 0x1p-96, measures.norms, measures.units);
         return rounded_triple(loaded(at, (ending.inner - 1) / strip_length + 1), lost, ending, c_in);
     }
 };
