@@ -1,4 +1,8 @@
 /// Residue products with the matrix instructions of compute capability 9.0.
+///
+/// One block a multiprocessor goes through tiles of 128 x 256 elements. One of its threads lets the copy engine fill stages of
+/// shared memory, 128 bytes of each row, and two groups of four warps multiply what is there, 64 x 256 sums in registers each.
+/// Two blocks, a cluster, work on tiles one below the other and share what they read of B. See docs/cuda.md for measurements.
 
 #include "check.cuh"
 #include "gemm_integer.cuh"
@@ -18,7 +22,7 @@ constexpr int b_bytes = tile_columns * tile_inner;
 constexpr int stage_bytes = a_bytes + b_bytes;
 constexpr int stages = 4;
 constexpr int cluster = 2;             ///< blocks that share tiles of B
-constexpr int tile_band = 4;           ///< pairs of tiles, one below the other, worked on at a time
+constexpr int tile_band = 8;           ///< pairs of tiles, one below the other, worked on at a time
 constexpr int exchanged_rows = 64;     ///< of B, see map_of_b
 constexpr int consumer_threads = 256;  ///< 2 x 4 warps of 64 rows each
 constexpr int threads = consumer_threads + 32;
@@ -82,30 +86,33 @@ struct Shared {
 };
 
 /// One thread: fills stages, the block's rows of A and its share of the rows of B, which goes to all blocks of the cluster.
+/// Every other tile goes through the inner dimension backwards and so begins with what the level-2 cache saw last; that halves
+/// what is read from memory.
 __device__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b, const ResidueProduct& product, Tiles tiles,
                         std::uint32_t memory, Shared& shared, int rank) {
     constexpr int share = tile_columns / cluster;
-    Position at;
     const int steps = static_cast<int>(product.inner / tile_inner);
-    while (tiles.left()) {
+    Position at;
+    for (bool backwards = false; tiles.left(); backwards = !backwards) {
         const Tile tile = tiles.take();
         const int row = tile.modulus * static_cast<int>(product.rows) + tile.row;
         const int group = (tile.modulus * static_cast<int>(product.columns) + tile.column + rank * share) / exchanged_rows;
         for (int step = 0; step < steps; ++step) {
+            const int k = (backwards ? steps - 1 - step : step) * tile_inner;
             const std::uint32_t full = hopper::shared_address(&shared.full[at.stage]);
             const std::uint32_t a = memory + at.stage * stage_bytes;
             const std::uint32_t b = a + a_bytes + rank * (share * tile_inner);
             hopper::wait_for(hopper::shared_address(&shared.empty[at.stage]), at.parity ^ 1);
             hopper::arrive_and_expect(full, stage_bytes);
-            hopper::copy_box(a, map_a, step * tile_inner, row, full);
-            hopper::copy_box_to_blocks(b, map_b, step * tile_inner, 0, 0, 0, group, full, (1 << cluster) - 1);
+            hopper::copy_box(a, map_a, k, row, full);
+            hopper::copy_box_to_blocks(b, map_b, k, 0, 0, 0, group, full, (1 << cluster) - 1);
             at.advance();
         }
     }
 }
 
-/// A warp's 16 x 256 sums of multiply_add_64x256, as bytes. Since rows of B are exchanged, the lanes' columns of eight
-/// instructions' width are 16 neighbours.
+/// A warp's 16 x 256 sums of multiply_add_64x256, as bytes. Since rows of B are exchanged, a lane's columns of each 64 are 16
+/// neighbours.
 __device__ void store_residues(const std::int32_t (&sums)[128], const Remainder& remainder, std::uint8_t* y,
                                std::int64_t columns) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
