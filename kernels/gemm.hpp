@@ -17,6 +17,9 @@ void multiply_tiled(const GemmTask<T>& task, const GemmOptions& options, int dev
 /// The same with products, sums, alpha and beta in double, rounded to float once at the end: keeps the promise of compensated.
 void multiply_tiled_in_double(const GemmTask<float>& task, int device, Stream stream);
 
+/// Whether a pointer is to a device's memory.
+bool lies_on_a_device(const void* memory);
+
 /// A modulus p <= 256 of the residue product, with what reducing by it needs.
 struct ResidueModulus {
     std::int32_t p;

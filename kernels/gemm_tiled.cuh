@@ -30,20 +30,34 @@ struct Operand {
     }
 };
 
-/// A product with C row-major, as any product is after transposing at most.
+/// The factors of a product.
 template <class S>
-struct Problem {
+struct Operands {
     Operand<S> a;
     Operand<S> b;
-    S alpha;
-    S beta;
-    S* c;
-    std::int64_t c_stride;
     std::int64_t block;  ///< products summed plainly
 
     __host__ __device__ std::int64_t rows() const { return a.outer; }
     __host__ __device__ std::int64_t columns() const { return b.outer; }
     __host__ __device__ std::int64_t inner() const { return a.inner; }
+};
+
+/// Where C = alpha A B + beta C goes: row-major, as any is after transposing the product.
+template <class S>
+struct ScaledResult {
+    S alpha;
+    S beta;
+    S* c;
+    std::int64_t stride;
+
+    /// In type T, rounded to S once.
+    template <class T>
+    __device__ __forceinline__ void finish(std::int64_t row, std::int64_t column, T sum) const {
+        S* const at = c + row * stride + column;
+        T value = mul_rn(static_cast<T>(alpha), sum);
+        if (beta != 0) value = fma_rn(static_cast<T>(beta), static_cast<T>(*at), value);
+        *at = canonical(static_cast<S>(value));
+    }
 };
 
 template <class S>
@@ -56,11 +70,6 @@ Operand<S> operand(const DenseView<S>& view) {  // outer index first
     return result;
 }
 
-template <class S>
-Major major(const DenseView<S>& view) {
-    return view.column_stride == 1 ? Major::inner : Major::outer;
-}
-
 /// (A B)^T = B^T A^T
 template <class S>
 GemmTask<S> transposed(const GemmTask<S>& task) {
@@ -69,13 +78,13 @@ GemmTask<S> transposed(const GemmTask<S>& task) {
 
 /// The number of blocks. Throws NotSupported where a grid cannot have so many.
 template <class S>
-unsigned tiles_of(const Problem<S>& problem, int rows, int columns) {
-    const std::int64_t down = (problem.rows() + rows - 1) / rows;
-    const std::int64_t across = (problem.columns() + columns - 1) / columns;
+unsigned tiles_of(const Operands<S>& operands, int rows, int columns) {
+    const std::int64_t down = (operands.rows() + rows - 1) / rows;
+    const std::int64_t across = (operands.columns() + columns - 1) / columns;
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     if (down > most / across)
-        throw NotSupported("product of a " + std::to_string(problem.rows()) + " x " + std::to_string(problem.inner()) +
-                           " by a " + std::to_string(problem.inner()) + " x " + std::to_string(problem.columns()) +
+        throw NotSupported("product of a " + std::to_string(operands.rows()) + " x " + std::to_string(operands.inner()) +
+                           " by a " + std::to_string(operands.inner()) + " x " + std::to_string(operands.columns()) +
                            " matrix: the result has more than 2^31 - 1 tiles; multiply parts of it");
     return static_cast<unsigned>(down * across);
 }
@@ -95,23 +104,35 @@ __device__ __forceinline__ TilePosition tile_of_block(std::int64_t rows, std::in
     return {first + place % height, place / height};
 }
 
-/// The sum of the products of one element, plainly: for the few sums that left the finite numbers on the way, where the errors
-/// that compensated sums carry along are NaN and only this says whether the result is.
-template <class T, Major major_a, Major major_b, class S>
-__device__ __noinline__ T plain_sum(const Problem<S>& problem, std::int64_t row, std::int64_t column) {
-    T sum = 0;
-    for (std::int64_t k = 0; k < problem.inner(); ++k)
-        sum = fma_rn(static_cast<T>(problem.a.template at<major_a>(row, k)),
-                     static_cast<T>(problem.b.template at<major_b>(column, k)), sum);
-    return sum;
-}
-
-/// C_ij = alpha sum + beta C_ij in type T, rounded to S.
-template <class T, class S>
-__device__ __forceinline__ void finish_element(const Problem<S>& problem, S* c, T sum) {
-    T value = mul_rn(static_cast<T>(problem.alpha), sum);
-    if (problem.beta != 0) value = fma_rn(static_cast<T>(problem.beta), static_cast<T>(*c), value);
-    *c = canonical(static_cast<S>(value));
+/// Finishes `count` elements, element i at place(i). The errors that compensated sums carry along are NaN once a sum has left
+/// the finite numbers; a sum that ends as NaN is hence done again, plainly, which tells whether it is one.
+template <Major major_a, Major major_b, bool is_plain, class T, int count, class S, class Result, class Place>
+__device__ __forceinline__ void finish_elements(const Operands<S>& operands, const Result& result, const T (&sums)[count],
+                                                Place&& place) {
+    static_assert(count <= 64);
+    std::uint64_t again = 0;
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        const auto [row, column] = place(i);
+        if (row >= operands.rows() || column >= operands.columns()) continue;
+        if (is_plain || sums[i] == sums[i])
+            result.finish(row, column, sums[i]);
+        else
+            again |= std::uint64_t{1} << i;
+    }
+    if constexpr (!is_plain) {
+#pragma unroll 1
+        for (int i = 0; i < count; ++i) {
+            if ((again >> i) % 2 == 0) continue;
+            const auto [row, column] = place(i);
+            T sum = 0;
+#pragma unroll 1
+            for (std::int64_t k = 0; k < operands.inner(); ++k)
+                sum = fma_rn(static_cast<T>(operands.a.template at<major_a>(row, k)),
+                             static_cast<T>(operands.b.template at<major_b>(column, k)), sum);
+            result.finish(row, column, sum);
+        }
+    }
 }
 
 }  // namespace solver::cuda::tiled

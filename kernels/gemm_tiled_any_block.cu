@@ -11,8 +11,8 @@ struct ShapeOf<double> : std::type_identity<SimtShape<64, 64, tile_depth, 32, 16
 
 template <class T, class Sums>
 void multiply(const GemmTask<T>& task, std::int64_t block, Stream stream) {
-    with_majors(task, block, [&](auto major_a, auto major_b, const Problem<T>& problem) {
-        launch_simt<T, typename ShapeOf<T>::type, Sums, major_a(), major_b(), false>(problem, stream);
+    with_row_major_result(task, block, [&](auto major_a, auto major_b, const auto& operands, const auto& result) {
+        launch_simt<T, typename ShapeOf<T>::type, Sums, major_a(), major_b(), false>(operands, result, stream);
     });
 }
 
@@ -21,8 +21,9 @@ void multiply_any(const GemmTask<T>& task, const GemmOptions& options, Stream st
     constexpr int sums = ShapeOf<T>::type::rows * ShapeOf<T>::type::columns;
     if (options.summation == GemmSummation::dot2 && options.block == 1)
         return multiply<T, TwofoldProducts<T, sums>>(task, options.block, stream);
-    with_compensated_sums<T, sums>(options.summation,
-                                   [&](auto kind) { multiply<T, typename decltype(kind)::type>(task, options.block, stream); });
+    const auto multiply_with = [&](auto kind) { multiply<T, typename decltype(kind)::type>(task, options.block, stream); };
+    with_compensated_sums<T, sums, RegisterStore<T, sums>>(options.summation, multiply_with);
+    with_larger_sums<T, sums>(options.summation, multiply_with);
 }
 
 }  // namespace

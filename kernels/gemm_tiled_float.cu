@@ -4,23 +4,28 @@
 namespace solver::cuda::tiled {
 namespace {
 
-/// Compensated sums take two or three registers an element: one block a processor, with 255 registers a thread.
-template <bool plain>
-using Shape = SimtShape<128, 128, tile_depth, 32, 64, 4, 3, plain ? 2 : 1>;
+/// Totals of compensated sums lie in shared memory: the registers that they would take cost more.
+using Shape = SimtShape<64, 128, tile_depth, 32, 64, 4, 3, 3>;
+using Totals = SharedStore<float, 64, Shape::threads>;
+/// For sums that need three times the registers.
+using LargeShape = SimtShape<64, 128, tile_depth, 32, 64, 4, 3, 2>;
 
-template <class Sums>
+template <class Shape, class Sums>
 void multiply(const GemmTask<float>& task, std::int64_t block, Stream stream) {
-    with_majors(task, block, [&](auto major_a, auto major_b, const Problem<float>& problem) {
-        launch_simt<float, Shape<Sums::is_plain>, Sums, major_a(), major_b(), true>(problem, stream);
+    with_row_major_result(task, block, [&](auto major_a, auto major_b, const auto& operands, const auto& result) {
+        launch_simt<float, Shape, Sums, major_a(), major_b(), true>(operands, result, stream);
     });
 }
 
 }  // namespace
 
 void multiply_whole_tiles(const GemmTask<float>& task, const GemmOptions& options, Stream stream) {
-    if (options.summation == GemmSummation::plain) return multiply<PlainSums<float, 64>>(task, options.block, stream);
-    with_compensated_sums<float, 64>(options.summation,
-                                     [&](auto sums) { multiply<typename decltype(sums)::type>(task, options.block, stream); });
+    if (options.summation == GemmSummation::plain) return multiply<Shape, PlainSums<float, 64>>(task, options.block, stream);
+    with_compensated_sums<float, 64, Totals>(
+        options.summation, [&](auto sums) { multiply<Shape, typename decltype(sums)::type>(task, options.block, stream); });
+    with_larger_sums<float, 64>(options.summation, [&](auto sums) {
+        multiply<LargeShape, typename decltype(sums)::type>(task, options.block, stream);
+    });
 }
 
 }  // namespace solver::cuda::tiled

@@ -25,161 +25,180 @@ struct SimtShape {
     static constexpr int blocks_per_processor = blocks_per_processor_;
 };
 
-/// The outer indices of a thread's fragment of an operand. Lanes side by side read vectors side by side: along the outer index
-/// where that is contiguous, else from consecutive lines.
-template <class T, Major major, int warp_extent, int lanes, int count, class Tile>
+template <class T, class Shape, Major major_a, Major major_b, class Sums>
+struct SimtLayout {
+    template <Major major, int outer>
+    using Loader =
+        std::conditional_t<major == Major::outer, StraightLoader<T, Major::outer, outer, Shape::depth, 0, Shape::threads>,
+                           TransposingLoader<T, outer, Shape::depth, Shape::threads>>;
+    using LoaderA = Loader<major_a, Shape::block_rows>;
+    using LoaderB = Loader<major_b, Shape::block_columns>;
+    using TileA = typename LoaderA::Tile;
+    using TileB = typename LoaderB::Tile;
+    static constexpr int stage = TileA::elements + TileB::elements;
+    static constexpr int tiles_size = stage * Shape::stages;
+    static constexpr int bytes = (tiles_size + Sums::shared_size * Shape::threads) * static_cast<int>(sizeof(T));
+};
+
+/// The indices of a thread's rows or columns in a tile of the block: vectors, side by side with those of the next lane.
+template <class T, int lanes, int count>
 struct Fragment {
     static constexpr int vector = 16 / sizeof(T);
 
     static __device__ __forceinline__ int index(int warp, int lane, int i) {
-        return warp * warp_extent +
-               (major == Major::outer ? (i / vector * lanes + lane) * vector + i % vector : i * lanes + lane);
+        return warp * lanes * count + (i / vector * lanes + lane) * vector + i % vector;
     }
-    /// to[q][i] = element (index(i), k + q)
-    static __device__ __forceinline__ void load(T (&to)[vector][count], const T* tile, int k) {
+    /// to[i] = line[index(i) - index(0)]
+    static __device__ __forceinline__ void load(T (&to)[count], const T* line) {
         struct alignas(16) Vector {
             T element[vector];
         };
-        if constexpr (major == Major::outer) {
 #pragma unroll
-            for (int q = 0; q < vector; ++q)
+        for (int i = 0; i < count; i += vector) {
+            const auto v = *reinterpret_cast<const Vector*>(line + i * lanes);
 #pragma unroll
-                for (int i = 0; i < count; i += vector) {
-                    const auto v = *reinterpret_cast<const Vector*>(tile + (k + q) * Tile::pitch + i * lanes);
-#pragma unroll
-                    for (int e = 0; e < vector; ++e) to[q][i + e] = v.element[e];
-                }
-        } else {
-#pragma unroll
-            for (int i = 0; i < count; ++i) {
-                const auto v = *reinterpret_cast<const Vector*>(tile + i * lanes * Tile::pitch + k);
-#pragma unroll
-                for (int q = 0; q < vector; ++q) to[q][i] = v.element[q];
-            }
+            for (int e = 0; e < vector; ++e) to[i + e] = v.element[e];
         }
     }
 };
 
-template <class T, class Shape, Major major_a, Major major_b>
-struct SimtLayout {
-    static constexpr int vector = 16 / sizeof(T);
-    template <Major major, int outer>
-    using TileOf = Tile<T, major, outer, Shape::depth, major == Major::inner ? vector : 0, Shape::threads>;
-    using TileA = TileOf<major_a, Shape::block_rows>;
-    using TileB = TileOf<major_b, Shape::block_columns>;
-    using LoaderA = TileLoader<T, major_a, Shape::block_rows, Shape::depth, TileA>;
-    using LoaderB = TileLoader<T, major_b, Shape::block_columns, Shape::depth, TileB>;
-    using FragmentA = Fragment<T, major_a, Shape::rows * Shape::lane_rows, Shape::lane_rows, Shape::rows, TileA>;
-    using FragmentB = Fragment<T, major_b, Shape::columns * Shape::lane_columns, Shape::lane_columns, Shape::columns, TileB>;
-    static constexpr int stage = TileA::elements + TileB::elements;
-    static constexpr int bytes = stage * Shape::stages * static_cast<int>(sizeof(T));
-};
-
-/// Adds the products with a_iq b_jq of one q to the sums.
+/// Adds the products a_i b_j to the sums, in an order in which one operand stays in the operand cache: an FMA whose operands
+/// come from one bank of registers takes a cycle more. Which order leaves fewest of them depends on the compiler's choice of
+/// registers (count them in the machine code; one in six is good, half costs a third of the speed).
 template <class Shape, class Sums, class T>
 __device__ __forceinline__ void add_products(Sums& sums, const T (&a)[Shape::rows], const T (&b)[Shape::columns]) {
+    const auto add = [&](int i, int j) {
+        const int at = i * Shape::columns + j;
+        if constexpr (requires { sums.add(at, a[i], b[j]); })
+            sums.add(at, a[i], b[j]);
+        else
+            sums.partial[at] = fma_rn(a[i], b[j], sums.partial[at]);
+    };
+    if constexpr (Sums::is_plain) {
 #pragma unroll
-    for (int i = 0; i < Shape::rows; ++i)
+        for (int j = 0; j < Shape::columns; ++j)
 #pragma unroll
-        for (int step = 0; step < Shape::columns; ++step) {
-            const int j = i % 2 == 0 ? step : Shape::columns - 1 - step;  // there and back: b_j stays in the operand cache
-            const int at = i * Shape::columns + j;
-            if constexpr (requires { sums.add(at, a[i], b[j]); })
-                sums.add(at, a[i], b[j]);
-            else
-                sums.partial[at] = fma_rn(a[i], b[j], sums.partial[at]);
-        }
+            for (int step = 0; step < Shape::rows; ++step) add(j % 2 == 0 ? step : Shape::rows - 1 - step, j);
+    } else {
+#pragma unroll
+        for (int i = 0; i < Shape::rows; i += 2)
+#pragma unroll
+            for (int step = 0; step < Shape::columns; ++step) {
+                const int j = i / 2 % 2 == 0 ? step : Shape::columns - 1 - step;
+                add(i + step % 2, j);
+                add(i + 1 - step % 2, j);
+            }
+    }
 }
 
 /// `whole_tiles`: blocks of products are multiples of the tiles' depth; else they end anywhere.
-template <class T, class Shape, class Sums, Major major_a, Major major_b, bool whole_tiles>
+template <class T, class Shape, class Sums, Major major_a, Major major_b, bool whole_tiles, class Result>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
-    multiply_simt(const __grid_constant__ Problem<T> problem) {
-    using Layout = SimtLayout<T, Shape, major_a, major_b>;
+    multiply_simt(const __grid_constant__ Operands<T> operands, const __grid_constant__ Result result) {
+    using Layout = SimtLayout<T, Shape, major_a, major_b, Sums>;
+    using FragmentA = Fragment<T, Shape::lane_rows, Shape::rows>;
+    using FragmentB = Fragment<T, Shape::lane_columns, Shape::columns>;
+    constexpr int depth = Shape::depth;
     extern __shared__ __align__(16) unsigned char memory[];
     T* const shared = reinterpret_cast<T*>(memory);
 
-    const TilePosition position = tile_of_block((problem.rows() + Shape::block_rows - 1) / Shape::block_rows,
-                                                (problem.columns() + Shape::block_columns - 1) / Shape::block_columns);
+    const TilePosition position = tile_of_block((operands.rows() + Shape::block_rows - 1) / Shape::block_rows,
+                                                (operands.columns() + Shape::block_columns - 1) / Shape::block_columns);
     const std::int64_t row = position.row * Shape::block_rows;
     const std::int64_t column = position.column * Shape::block_columns;
-    typename Layout::LoaderA loader_a(problem.a, row);
-    typename Layout::LoaderB loader_b(problem.b, column);
+    typename Layout::LoaderA loader_a(operands.a, row);
+    typename Layout::LoaderB loader_b(operands.b, column);
 
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const auto index_a = [&](int i) {
-        return Layout::FragmentA::index(warp % Shape::warps_down, lane / Shape::lane_columns, i);
+    const auto index_a = [&](int i) { return FragmentA::index(warp % Shape::warps_down, lane / Shape::lane_columns, i); };
+    const auto index_b = [&](int j) { return FragmentB::index(warp / Shape::warps_down, lane % Shape::lane_columns, j); };
+    T a[2][Shape::rows];
+    T b[2][Shape::columns];
+    const auto fetch = [&](int to, int stage, int k) {
+        FragmentA::load(a[to], shared + stage + k * Layout::TileA::pitch + index_a(0));
+        FragmentB::load(b[to], shared + stage + Layout::TileA::elements + k * Layout::TileB::pitch + index_b(0));
     };
-    const auto index_b = [&](int j) {
-        return Layout::FragmentB::index(warp / Shape::warps_down, lane % Shape::lane_columns, j);
-    };
-    const T* const fragments_a = shared + index_a(0) * Layout::TileA::outer_stride;
-    const T* const fragments_b = shared + Layout::TileA::elements + index_b(0) * Layout::TileB::outer_stride;
 
-    const auto tiles = static_cast<int>((problem.inner() + Shape::depth - 1) / Shape::depth);
+    const auto tiles = static_cast<int>((operands.inner() + depth - 1) / depth);
     const auto load = [&](int tile) {
         if (tile < tiles) {
             T* const to = shared + tile % Shape::stages * Layout::stage;
-            loader_a.load(to, std::int64_t{tile} * Shape::depth);
-            loader_b.load(to + Layout::TileA::elements, std::int64_t{tile} * Shape::depth);
+            loader_a.load(to, std::int64_t{tile} * depth);
+            loader_b.load(to + Layout::TileA::elements, std::int64_t{tile} * depth);
         }
         close_group_of_copies();
     };
+    const auto wait_for_next_tile = [] {
+        wait_for_copies_but<Shape::stages - 2>();
+        __syncthreads();  // nobody reads the tile before any more
+    };
 #pragma unroll
     for (int tile = 0; tile < Shape::stages - 1; ++tile) load(tile);
+    Sums sums(shared + Layout::tiles_size);
+    int stage = 0;
+    wait_for_next_tile();
 
-    Sums sums;
-    const std::int64_t block = whole_tiles ? problem.block / Shape::depth : problem.block;
-    std::int64_t left = block;
-    const auto count_down = [&] {
-        if (--left == 0) {
-            sums.end_block();
-            left = block;
-        }
-    };
-    for (int tile = 0; tile < tiles; ++tile) {
-        wait_for_copies_but<Shape::stages - 2>();
-        __syncthreads();
-        load(tile + Shape::stages - 1);
-        const int stage = tile % Shape::stages * Layout::stage;
-        constexpr int vector = Layout::vector;
-#pragma unroll(whole_tiles ? Shape::depth / vector : 1)
-        for (int k = 0; k < Shape::depth; k += vector) {
-            T a[vector][Shape::rows];
-            T b[vector][Shape::columns];
-            Layout::FragmentA::load(a, fragments_a + stage, k);
-            Layout::FragmentB::load(b, fragments_b + stage, k);
+    if constexpr (whole_tiles) {
+        fetch(0, stage, 0);
+        // Fragments are read one step ahead, across tiles, too.
+        const auto multiply_tile = [&](int tile) {
+            const int next = stage + Layout::stage == Layout::tiles_size ? 0 : stage + Layout::stage;
+            load(tile + Shape::stages - 1);
 #pragma unroll
-            for (int q = 0; q < vector; ++q) {
-                add_products<Shape>(sums, a[q], b[q]);
-                if constexpr (!whole_tiles) count_down();
+            for (int k = 0; k < depth; ++k) {
+                if (k == depth - 1) {
+                    wait_for_next_tile();
+                    fetch(0, next, 0);
+                } else {
+                    fetch((k + 1) % 2, stage, k + 1);
+                }
+                add_products<Shape>(sums, a[k % 2], b[k % 2]);
+            }
+            stage = next;
+        };
+        if constexpr (Sums::is_plain) {
+            for (int tile = 0; tile < tiles; ++tile) multiply_tile(tile);
+        } else {
+            const auto block = static_cast<int>(operands.block / depth);
+            for (int tile = 0; tile < tiles;) {
+                const int end = min(tile + block, tiles);
+#pragma unroll 1
+                for (; tile < end; ++tile) multiply_tile(tile);
+                sums.end_block();
             }
         }
-        if constexpr (whole_tiles && !Sums::is_plain) count_down();
+    } else {
+        std::int64_t left = operands.block;
+        for (int tile = 0; tile < tiles; ++tile) {
+            load(tile + Shape::stages - 1);
+#pragma unroll 1
+            for (int k = 0; k < depth; ++k) {
+                fetch(0, stage, k);
+                add_products<Shape>(sums, a[0], b[0]);
+                if (--left == 0) {
+                    sums.end_block();
+                    left = operands.block;
+                }
+            }
+            stage = stage + Layout::stage == Layout::tiles_size ? 0 : stage + Layout::stage;
+            wait_for_next_tile();
+        }
     }
     sums.finish();
 
-#pragma unroll
-    for (int i = 0; i < Shape::rows; ++i)
-#pragma unroll
-        for (int j = 0; j < Shape::columns; ++j) {
-            const std::int64_t r = row + index_a(i);
-            const std::int64_t c = column + index_b(j);
-            if (r >= problem.rows() || c >= problem.columns()) continue;
-            T sum = sums.partial[i * Shape::columns + j];
-            if (!Sums::is_plain && sum != sum) sum = plain_sum<T, major_a, major_b>(problem, r, c);
-            finish_element(problem, problem.c + r * problem.c_stride + c, sum);
-        }
+    finish_elements<major_a, major_b, Sums::is_plain>(operands, result, sums.partial, [&](int i) {
+        return TilePosition{row + index_a(i / Shape::columns), column + index_b(i % Shape::columns)};
+    });
 }
 
-template <class T, class Shape, class Sums, Major major_a, Major major_b, bool whole_tiles>
-void launch_simt(const Problem<T>& problem, Stream stream) {
-    constexpr int bytes = SimtLayout<T, Shape, major_a, major_b>::bytes;
-    const auto kernel = multiply_simt<T, Shape, Sums, major_a, major_b, whole_tiles>;
+template <class T, class Shape, class Sums, Major major_a, Major major_b, bool whole_tiles, class Result>
+void launch_simt(const Operands<T>& operands, const Result& result, Stream stream) {
+    constexpr int bytes = SimtLayout<T, Shape, major_a, major_b, Sums>::bytes;
+    const auto kernel = multiply_simt<T, Shape, Sums, major_a, major_b, whole_tiles, Result>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute",
           "shared memory of a product");
-    kernel<<<tiles_of(problem, Shape::block_rows, Shape::block_columns), Shape::threads, bytes, stream>>>(problem);
+    kernel<<<tiles_of(operands, Shape::block_rows, Shape::block_columns), Shape::threads, bytes, stream>>>(operands, result);
     check_launch("multiply_simt");
 }
 

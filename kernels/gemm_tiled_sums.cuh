@@ -5,7 +5,7 @@
 /// GPUs, Scientific Programming 19(1), 2011; GemmSummation has the bounds).
 ///
 /// Each offers: `partial`, to which products are added; end_block(), which moves it to the total; finish(), after which
-/// `partial` holds the result.
+/// `partial` holds the result. They may keep `shared_size` numbers a thread in shared memory.
 
 #include "solver/numeric/error_free.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -15,63 +15,83 @@ namespace solver::cuda::tiled {
 template <class T, int count>
 struct PlainSums {
     static constexpr bool is_plain = true;
+    static constexpr int shared_size = 0;
     T partial[count] = {};
 
+    __device__ explicit PlainSums(T*) {}
     __device__ __forceinline__ void end_block() {}
     __device__ __forceinline__ void finish() {}
 };
 
-/// Kahan. What an addition to the total lost is where the next block's sum begins: that saves the registers of the
-/// compensation and the subtraction. A block's sum begins at most u |total| from 0, a term of second order in the bound.
+/// Numbers of a thread, in registers.
 template <class T, int count>
-struct KahanSums {
-    static constexpr bool is_plain = false;
-    T partial[count] = {};
-    T total[count] = {};
+struct RegisterStore {
+    static constexpr int shared_size = 0;
+    T number[count] = {};
 
-    __device__ __forceinline__ void end_block() {
+    __device__ explicit RegisterStore(T*) {}
+    /// Calls change(i, number i) for each.
+    template <class Change>
+    __device__ __forceinline__ void for_each(Change&& change) {
 #pragma unroll
-        for (int i = 0; i < count; ++i) {
-            const T sum = add_rn(total[i], partial[i]);
-            partial[i] = add_rn(partial[i], -add_rn(sum, -total[i]));
-            total[i] = sum;
-        }
-    }
-    __device__ __forceinline__ void finish() {
-#pragma unroll
-        for (int i = 0; i < count; ++i) partial[i] = add_rn(total[i], partial[i]);
+        for (int i = 0; i < count; ++i) change(i, number[i]);
     }
 };
 
-/// Doubly compensated (Priest 1992; Higham, Accuracy and Stability, 2nd ed., algorithm 4.3). It assumes terms of falling
-/// magnitude, hence the larger of total and partial sum takes the total's part.
-template <class T, int count>
-struct DoublyCompensatedSums {
-    static constexpr bool is_plain = false;
-    T partial[count] = {};
-    T total[count] = {};
-    T correction[count] = {};
+/// In shared memory, 16 bytes at a time, beside those of the next thread. Where they are looked at once in 64 products, this
+/// costs less than the halved number of threads that the registers would leave.
+template <class T, int count, int threads>
+struct SharedStore {
+    static constexpr int shared_size = count;
+    static constexpr int vector = 16 / sizeof(T);
+    struct alignas(16) Vector {
+        T element[vector];
+    };
+    Vector* own;
 
-    __device__ __forceinline__ void end_block() {
+    __device__ explicit SharedStore(T* shared) : own(reinterpret_cast<Vector*>(shared) + threadIdx.x) {
+        for (int i = 0; i < count / vector; ++i) own[i * threads] = Vector{};
+    }
+    template <class Change>
+    __device__ __forceinline__ void for_each(Change&& change) {
+        constexpr int at_once = 4;
 #pragma unroll
-        for (int i = 0; i < count; ++i) {
-            const bool swap = magnitude(partial[i]) > magnitude(total[i]);
-            const T larger = swap ? partial[i] : total[i];
-            const T smaller = swap ? total[i] : partial[i];
-            const T y = add_rn(correction[i], smaller);
-            const T u = add_rn(smaller, -add_rn(y, -correction[i]));
-            const T t = add_rn(y, larger);
-            const T v = add_rn(y, -add_rn(t, -larger));
-            const T z = add_rn(u, v);
-            total[i] = add_rn(t, z);
-            correction[i] = add_rn(z, -add_rn(total[i], -t));
-            partial[i] = 0;
+        for (int first = 0; first < count / vector; first += at_once) {
+            Vector v[at_once];
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) v[i] = own[(first + i) * threads];
+#pragma unroll
+            for (int i = 0; i < at_once * vector; ++i) change(first * vector + i, v[i / vector].element[i % vector]);
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) own[(first + i) * threads] = v[i];
+            asm volatile("" ::: "memory");  // else all are read at once, into registers that there are not
         }
     }
+};
+
+/// What an addition to the total loses is where the next block's sum begins. That saves the registers of the compensation and
+/// its addition, and changes the bounds by terms of second order: a block's sum begins at most u |total| from 0.
+///
+/// Kahan's method takes the total for the larger one. Doubly compensated summation (Priest 1992; Higham, Accuracy and
+/// Stability, 2nd ed., algorithm 4.3) puts the larger of total and partial sum first; the sum and error of that addition are
+/// what TwoSum gives without looking. Its own compensation of y = c + x is left to the block's sum, which begins with c.
+template <class T, int count, class Store, bool larger_first>
+struct CompensatedSums {
+    static constexpr bool is_plain = false;
+    static constexpr int shared_size = Store::shared_size;
+    T partial[count] = {};
+    Store totals;
+
+    __device__ explicit CompensatedSums(T* shared) : totals(shared) {}
+    __device__ __forceinline__ void end_block() {
+        totals.for_each([&](int i, T& total) {
+            const auto [sum, error] = larger_first ? two_sum(total, partial[i]) : fast_two_sum(total, partial[i]);
+            total = sum;
+            partial[i] = error;
+        });
+    }
     __device__ __forceinline__ void finish() {
-        end_block();
-#pragma unroll
-        for (int i = 0; i < count; ++i) partial[i] = total[i];
+        totals.for_each([&](int i, T& total) { partial[i] = add_rn(total, partial[i]); });
     }
 };
 
@@ -79,10 +99,12 @@ struct DoublyCompensatedSums {
 template <class T, int count>
 struct TwofoldSums {
     static constexpr bool is_plain = false;
+    static constexpr int shared_size = 0;
     T partial[count] = {};
     T total[count] = {};
     T errors[count] = {};
 
+    __device__ explicit TwofoldSums(T*) {}
     __device__ __forceinline__ void end_block() {
 #pragma unroll
         for (int i = 0; i < count; ++i) {
@@ -102,6 +124,8 @@ struct TwofoldSums {
 /// Dot2 (Ogita, Rump, Oishi 2005): products are split, too.
 template <class T, int count>
 struct TwofoldProducts : TwofoldSums<T, count> {
+    using TwofoldSums<T, count>::TwofoldSums;
+
     __device__ __forceinline__ void add(int i, T a, T b) {
         const auto [product, rest] = two_prod(a, b);
         const auto [sum, error] = two_sum(this->total[i], product);
@@ -120,11 +144,13 @@ struct TwofoldProducts : TwofoldSums<T, count> {
 template <class T, int count>
 struct PairwiseSums {
     static constexpr bool is_plain = false;
+    static constexpr int shared_size = 0;
     static constexpr int levels = 8;
     T partial[count] = {};
     T level[levels + 2][count] = {};  ///< then the total and its compensation
     unsigned blocks = 0;
 
+    __device__ explicit PairwiseSums(T*) {}
     __device__ __forceinline__ void end_block() {
         int l = 0;
         for (; l < levels && (blocks >> l) % 2 != 0; ++l) {

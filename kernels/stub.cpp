@@ -1,6 +1,8 @@
 #include "bicgstab.hpp"
+#include "gemm.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/gemm.hpp"
+#include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/cuda/triangular_solve.hpp"
 #include "vectors.hpp"
@@ -90,6 +92,19 @@ Multiplier::~Multiplier() = default;
 void Multiplier::gemm(const GemmTask<double>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
 void Multiplier::gemm(const GemmTask<float>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
 GemmReport Multiplier::report(Stream) const { built_without_cuda(); }
+
+struct NonnegativeMultiplier::Workspace {};
+NonnegativeMultiplier::NonnegativeMultiplier(int) { built_without_cuda(); }
+NonnegativeMultiplier::NonnegativeMultiplier(NonnegativeMultiplier&&) noexcept = default;
+NonnegativeMultiplier& NonnegativeMultiplier::operator=(NonnegativeMultiplier&&) noexcept = default;
+NonnegativeMultiplier::~NonnegativeMultiplier() = default;
+NonnegativeReport NonnegativeMultiplier::gemm(const GemmTask<double>&, const NonnegativeOptions&, Stream) {
+    built_without_cuda();
+}
+NonnegativeReport NonnegativeMultiplier::gemm(const GemmTask<float>&, const NonnegativeOptions&, Stream) {
+    built_without_cuda();
+}
+bool lies_on_a_device(const void*) { return false; }
 
 template <class T>
 struct TriangularSolvePlan<T>::Analysis {};

@@ -1,0 +1,62 @@
+#pragma once
+
+/// Products of matrices without negative entries, faster than the 2 m n k operations of the definition: Strassen's algorithm in
+/// Winograd's variant, with the schedule of M. Badin, P. D'Alberto, L. Bic, M. Dillencourt, A. Nicolau, ICS 2013, table 1, that
+/// only ever assigns or adds to C.
+///
+/// The promise is normwise, not that of Accuracy: with |X| = max |x_ij|, d levels of recursion and k products a element,
+///   |C - C'| <= f(k, d) u |A| |B| |alpha| + terms of second order,   f(k, d) = 18^d ((k / 2^d)^2 + 6 k / 2^d) - 6 k,
+/// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 23.2.2 (Brent's analysis, with the constants of
+/// Winograd's variant). C' itself is of size k |A| |B| where entries are alike, which is why one keeps to non-negative ones:
+/// small elements beside large ones still lose digits. beta C adds (d + 2) u |beta C|.
+
+#include "solver/device.hpp"
+#include "solver/gemm.hpp"
+
+#include <cstdint>
+
+namespace solver {
+
+enum class NonnegativeAlgorithm {
+    automatic,      ///< winograd where it pays
+    conventional,   ///< by the definition
+    outer_product,  ///< C11 = A11 B11 + A12 B21 and so on: sums of 2^depth parts along k. No faster, but more accurate
+    winograd,
+};
+
+struct NonnegativeOptions {
+    NonnegativeAlgorithm algorithm = NonnegativeAlgorithm::automatic;
+    int depth = -1;                         ///< levels of recursion; below 0: as many as pay
+    bool conventional_if_negative = false;  ///< else such inputs are refused
+    std::int64_t workspace_limit = 0;       ///< bytes on the device, which limit the depth; 0: half of what is free
+};
+
+/// How the last product was made.
+struct NonnegativeReport {
+    NonnegativeAlgorithm algorithm = NonnegativeAlgorithm::conventional;
+    int depth = 0;
+    std::int64_t workspace_bytes = 0;
+};
+
+/// f(inner, depth) above.
+double nonnegative_error_factor(std::int64_t inner, int depth);
+
+/// C = alpha A B + beta C for A and B >= 0, in the host's memory. Throws what solver::gemm throws; InvalidArgument that names
+/// the first entry, by rows, that is negative, infinite or NaN, before C is written; NotSupported on a CPU.
+NonnegativeReport dngemm(const GemmTask<double>& task, const Device& device, const NonnegativeOptions& options = {});
+NonnegativeReport sngemm(const GemmTask<float>& task, const Device& device, const NonnegativeOptions& options = {});
+
+}  // namespace solver
+
+extern "C" {
+
+/// As BLAS's sgemm and dgemm, column-major, transa and transb 'N' or 'T', on CUDA device 0; matrices in the host's memory or,
+/// all three, in the device's. 0, or -1 after an error, which solver_last_error() describes.
+int solver_sngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
+                  std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
+int solver_dngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
+                  std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
+
+/// What went wrong in this thread's last call that did.
+const char* solver_last_error();
+}

@@ -1,0 +1,482 @@
+#include "check.cuh"
+#include "gemm.hpp"
+#include "gemm_tiled_spread.cuh"
+#include "solver/cuda/nonnegative_gemm.hpp"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace solver::cuda {
+namespace {
+
+using tiled::multiply_and_spread;
+using tiled::SpreadResult;
+
+constexpr unsigned long long no_offender = ~0ULL;
+
+/// Where the first entry is, by rows, that is negative, infinite or NaN: row * columns + column.
+struct Watch {
+    unsigned long long* first;
+    bool by_rows;
+    std::int64_t rows;
+    std::int64_t columns;
+
+    template <class T>
+    __device__ __forceinline__ void look_at(T x, std::int64_t line, std::int64_t place) const {
+        if (x >= 0 && x <= std::numeric_limits<T>::max()) return;
+        const std::int64_t row = by_rows ? line : place;
+        const std::int64_t column = by_rows ? place : line;
+        atomicMin(first, static_cast<unsigned long long>(row * columns + column));
+    }
+};
+
+/// A matrix cut into four, as lines along the index along which memory is contiguous.
+template <class T>
+struct Quarters {
+    const T* first;       ///< of quarter 11
+    std::int64_t across;  ///< from there to quarter 12
+    std::int64_t down;    ///< to quarter 21
+    std::int64_t stride;  ///< from line to line
+    std::int64_t lines;   ///< of a quarter
+    std::int64_t length;
+    bool by_rows;
+};
+
+template <class T>
+Quarters<T> quarters(const DenseView<T>& x) {
+    const bool by_rows = x.column_stride == 1;
+    return {x.data,
+            x.columns / 2 * x.column_stride,
+            x.rows / 2 * x.row_stride,
+            by_rows ? x.row_stride : x.column_stride,
+            (by_rows ? x.rows : x.columns) / 2,
+            (by_rows ? x.columns : x.rows) / 2,
+            by_rows};
+}
+
+/// The four sums that Winograd's variant makes of one factor, each a matrix of its own without gaps.
+enum class Side { left, right };
+
+template <class T, int vector>
+struct alignas(sizeof(T) * vector) Several {
+    T element[vector];
+};
+
+/// Left: S1 = A21 + A22, S2 = S1 - A11, S3 = A12 - S2, S4 = A11 - A21. Right: T1 = B12 - B11, T2 = B22 - T1, T3 = B21 - T2,
+/// T4 = B22 - B12. Every entry is read once, and looked at where that is wanted.
+template <class T, int vector, Side side, bool watched>
+__global__ void __launch_bounds__(256) form_sums(const Quarters<T> x, T* sums, const Watch watch) {
+    using Vector = Several<T, vector>;
+    const std::int64_t size = x.lines * x.length;
+    const std::int64_t place = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * vector;
+    if (place >= x.length) return;
+    for (std::int64_t line = blockIdx.y; line < x.lines; line += gridDim.y) {
+        const T* const at = x.first + line * x.stride + place;
+        const auto x11 = *reinterpret_cast<const Vector*>(at);
+        const auto x12 = *reinterpret_cast<const Vector*>(at + x.across);
+        const auto x21 = *reinterpret_cast<const Vector*>(at + x.down);
+        const auto x22 = *reinterpret_cast<const Vector*>(at + x.across + x.down);
+        Vector s1, s2, s3, s4;
+#pragma unroll
+        for (int e = 0; e < vector; ++e) {
+            const T a11 = x11.element[e], a12 = x12.element[e], a21 = x21.element[e], a22 = x22.element[e];
+            if constexpr (watched) {
+                const std::int64_t p = place + e;
+                watch.look_at(a11, line, p);
+                watch.look_at(a12, x.by_rows ? line : line + x.lines, x.by_rows ? p + x.length : p);
+                watch.look_at(a21, x.by_rows ? line + x.lines : line, x.by_rows ? p : p + x.length);
+                watch.look_at(a22, line + x.lines, p + x.length);
+            }
+            if constexpr (side == Side::left) {
+                s1.element[e] = add_rn(a21, a22);
+                s2.element[e] = add_rn(s1.element[e], -a11);
+                s3.element[e] = add_rn(a12, -s2.element[e]);
+                s4.element[e] = add_rn(a11, -a21);
+            } else {
+                s1.element[e] = add_rn(a12, -a11);
+                s2.element[e] = add_rn(a22, -s1.element[e]);
+                s3.element[e] = add_rn(a21, -s2.element[e]);
+                s4.element[e] = add_rn(a22, -a12);
+            }
+        }
+        T* const to = sums + line * x.length + place;
+        *reinterpret_cast<Vector*>(to) = s1;
+        *reinterpret_cast<Vector*>(to + size) = s2;
+        *reinterpret_cast<Vector*>(to + 2 * size) = s3;
+        *reinterpret_cast<Vector*>(to + 3 * size) = s4;
+    }
+}
+
+/// Each target = value, or += value.
+template <class T>
+__global__ void __launch_bounds__(256)
+    spread(const T* value, std::int64_t rows, std::int64_t columns, const __grid_constant__ SpreadResult<T> result) {
+    const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (column >= columns) return;
+    for (std::int64_t row = blockIdx.y; row < rows; row += gridDim.y) result.finish(row, column, value[row * columns + column]);
+}
+
+template <class T>
+__global__ void __launch_bounds__(256) scale(T* c, std::int64_t stride, std::int64_t rows, std::int64_t columns, T beta) {
+    const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (column >= columns) return;
+    for (std::int64_t row = blockIdx.y; row < rows; row += gridDim.y)
+        c[row * stride + column] = mul_rn(beta, c[row * stride + column]);
+}
+
+/// Looks at the part of a matrix that begins at (first_row, first_column).
+template <class T>
+__global__ void __launch_bounds__(256)
+    look_at_part(const DenseView<T> x, std::int64_t first_row, std::int64_t first_column, const Watch watch) {
+    const bool by_rows = watch.by_rows;
+    const std::int64_t place = (by_rows ? first_column : first_row) + std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (place >= (by_rows ? x.columns : x.rows)) return;
+    for (std::int64_t line = (by_rows ? first_row : first_column) + blockIdx.y; line < (by_rows ? x.rows : x.columns);
+         line += gridDim.y)
+        watch.look_at(x.data[line * (by_rows ? x.row_stride : x.column_stride) + place], line, place);
+}
+
+dim3 grid_for(std::int64_t length, std::int64_t lines) {
+    return {static_cast<unsigned>((length + 255) / 256), static_cast<unsigned>(std::min<std::int64_t>(lines, 32768))};
+}
+
+template <class T>
+DenseView<T> part(const DenseView<T>& x, std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns) {
+    return {rows, columns, x.row_stride, x.column_stride, x.data + row * x.row_stride + column * x.column_stride};
+}
+template <class T>
+MutableDenseView<T> part(const MutableDenseView<T>& x, std::int64_t row, std::int64_t column, std::int64_t rows,
+                         std::int64_t columns) {
+    return {rows, columns, x.row_stride, x.column_stride, x.data + row * x.row_stride + column * x.column_stride};
+}
+
+/// Elements of working memory for `depth` levels on m x k by k x n.
+std::int64_t workspace_size(std::int64_t m, std::int64_t n, std::int64_t k, int depth) {
+    std::int64_t size = 0;
+    for (int level = 0; level < depth; ++level) {
+        m /= 2, n /= 2, k /= 2;
+        size += 4 * m * k + 4 * k * n + m * n;
+    }
+    return size;
+}
+
+/// Where a level keeps its sums.
+template <class T>
+struct Level {
+    T* s;  ///< S1..S4
+    T* t;  ///< T1..T4
+    T* u;
+    T* rest;  ///< for the levels below
+};
+
+template <class T>
+class Winograd {
+public:
+    Winograd(T alpha, Stream stream) : alpha_(alpha), stream_(stream) {}
+
+    static Level<T> level(const DenseView<T>& a, const DenseView<T>& b, T* memory) {
+        T* const t = memory + a.rows * a.columns;
+        T* const u = t + b.rows * b.columns;
+        return {memory, t, u, u + a.rows / 2 * (b.columns / 2)};
+    }
+
+    /// The sums of both factors. `watches`: of A and B, or none.
+    void form(const DenseView<T>& a, const DenseView<T>& b, const Level<T>& level,
+              const std::optional<std::array<Watch, 2>>& watches) const {
+        form_side<Side::left>(a, level.s, watches ? &(*watches)[0] : nullptr);
+        form_side<Side::right>(b, level.t, watches ? &(*watches)[1] : nullptr);
+    }
+
+    /// C = alpha A B, or += , by `depth` levels.
+    void multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth,
+                  T* memory) const {
+        if (depth == 0) {
+            SpreadResult<T> result{alpha_};
+            result.to(c.data, c.row_stride, add);
+            return multiply_and_spread(a, b, result, stream_);
+        }
+        const Level<T> here = level(a, b, memory);
+        form(a, b, here, {});
+        multiply_formed(a, b, c, add, depth, here);
+    }
+
+    /// The same once the sums of this level are there: table 1 of the paper.
+    void multiply_formed(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth,
+                         const Level<T>& level) const {
+        const std::int64_t m = a.rows / 2, n = b.columns / 2, k = a.columns / 2;
+        const auto a_at = [&](int i, int j) { return part(a, i * m, j * k, m, k); };
+        const auto b_at = [&](int i, int j) { return part(b, i * k, j * n, k, n); };
+        const auto c_at = [&](int i, int j) { return part(c, i * m, j * n, m, n); };
+        const auto s = [&](int i) { return without_gaps(a, level.s + (i - 1) * m * k, m, k); };
+        const auto t = [&](int i) { return without_gaps(b, level.t + (i - 1) * k * n, k, n); };
+        const MutableDenseView<T> u{m, n, n, 1, level.u};
+        const int below = depth - 1;
+        const auto through_u = [&](const DenseView<T>& x, const DenseView<T>& y, bool add_to_u, bool keep,
+                                   std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
+            multiply_through(x, y, u, add_to_u, keep, targets, below, level.rest);
+        };
+        through_u(s(1), t(1), false, false, {{c_at(0, 1), add}, {c_at(1, 1), add}});
+        through_u(a_at(0, 0), b_at(0, 0), false, true, {{c_at(0, 0), add}});
+        multiply(a_at(0, 1), b_at(1, 0), c_at(0, 0), true, below, level.rest);
+        through_u(s(2), t(2), true, true, {{c_at(0, 1), true}});
+        multiply(s(3), b_at(1, 1), c_at(0, 1), true, below, level.rest);
+        multiply(a_at(1, 1), t(3), c_at(1, 0), add, below, level.rest);
+        through_u(s(4), t(4), true, false, {{c_at(1, 1), true}, {c_at(1, 0), true}});
+    }
+
+private:
+    static DenseView<T> without_gaps(const DenseView<T>& like, T* data, std::int64_t rows, std::int64_t columns) {
+        const bool by_rows = like.column_stride == 1;
+        return {rows, columns, by_rows ? columns : 1, by_rows ? 1 : rows, data};
+    }
+
+    template <Side side>
+    void form_side(const DenseView<T>& x, T* sums, const Watch* watch) const {
+        constexpr int vector = 16 / sizeof(T);
+        const Quarters<T> q = quarters(x);
+        const bool aligned = reinterpret_cast<std::uintptr_t>(q.first) % 16 == 0 && q.stride % vector == 0 &&
+                             q.across % vector == 0 && q.down % vector == 0 && q.length % vector == 0;
+        if (aligned)
+            form_side_by<side, vector>(q, sums, watch);
+        else
+            form_side_by<side, 1>(q, sums, watch);
+    }
+    template <Side side, int vector>
+    void form_side_by(const Quarters<T>& q, T* sums, const Watch* watch) const {
+        const dim3 grid = grid_for(q.length / vector, q.lines);
+        if (watch != nullptr)
+            form_sums<T, vector, side, true><<<grid, 256, 0, stream_>>>(q, sums, *watch);
+        else
+            form_sums<T, vector, side, false><<<grid, 256, 0, stream_>>>(q, sums, Watch{});
+        check_launch("form_sums");
+    }
+
+    /// value = (U +) alpha A B; to U, where it is kept, and to the targets.
+    void multiply_through(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& u, bool add_to_u, bool keep,
+                          std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets, int depth, T* memory) const {
+        SpreadResult<T> result{depth == 0 ? alpha_ : T(1)};
+        if (depth == 0 && keep) result.to(u.data, u.row_stride, false);
+        for (const auto& [c, add] : targets) result.to(c.data, c.row_stride, add);
+        if (depth == 0) {
+            if (add_to_u) result.base = u.data, result.base_stride = u.row_stride;
+            return multiply_and_spread(a, b, result, stream_);
+        }
+        multiply(a, b, u, add_to_u, depth, memory);
+        spread<<<grid_for(u.columns, u.rows), 256, 0, stream_>>>(u.data, u.rows, u.columns, result);
+        check_launch("spread");
+    }
+
+    T alpha_;
+    Stream stream_;
+};
+
+/// Leaves below this size cost more than they save.
+template <class T>
+inline constexpr std::int64_t smallest_leaf = 2048;
+
+template <class T>
+int depth_that_pays(const GemmTask<T>& task) {
+    std::int64_t size = std::min({task.c.rows, task.c.columns, task.inner()});
+    int depth = 0;
+    for (; size >= 2 * smallest_leaf<T> && depth < 3; size /= 2) ++depth;
+    return depth;
+}
+
+template <class T>
+void multiply_conventionally(const GemmTask<T>& task, int device, Stream stream) {
+    if constexpr (std::is_same_v<T, float>)
+        multiply_tiled_in_double(task, device, stream);
+    else
+        multiply_tiled(task, GemmOptions{GemmSummation::plain}, device, stream);
+}
+
+/// Sums of 2^depth parts along k.
+template <class T>
+void multiply_by_outer_products(const GemmTask<T>& task, int depth, int device, Stream stream) {
+    const std::int64_t parts = std::min<std::int64_t>(std::int64_t{1} << depth, std::max<std::int64_t>(task.inner(), 1));
+    for (std::int64_t p = 0; p < parts; ++p) {
+        const std::int64_t from = task.inner() * p / parts / 4 * 4;
+        const std::int64_t to = p + 1 == parts ? task.inner() : task.inner() * (p + 1) / parts / 4 * 4;
+        const DenseView<T> a = part(task.a, 0, from, task.a.rows, to - from);
+        const DenseView<T> b = part(task.b, from, 0, to - from, task.b.columns);
+        multiply_conventionally(GemmTask<T>{task.alpha, a, b, p == 0 ? task.beta : T(1), task.c}, device, stream);
+    }
+}
+
+[[noreturn]] void refuse(const char* name, std::int64_t row, std::int64_t column, double value) {
+    throw InvalidArgument(std::string("non-negative product: ") + name + "(" + std::to_string(row) + ", " +
+                          std::to_string(column) + "), counted from 0, is " + std::to_string(value) +
+                          "; expected finite numbers >= 0; use gemm for others, or conventional_if_negative");
+}
+
+}  // namespace
+
+struct NonnegativeMultiplier::Workspace {
+    int device;
+    DeviceArray<unsigned char> memory;
+    DeviceArray<unsigned long long> offenders;
+
+    explicit Workspace(int on) : device(on), offenders(on, 2, "looking for negative entries") {}
+
+    template <class T>
+    NonnegativeReport gemm(const GemmTask<T>& asked, const NonnegativeOptions& options, Stream stream);
+
+private:
+    template <class T>
+    int affordable_depth(const GemmTask<T>& task, int depth, std::int64_t limit) const;
+    template <class T>
+    T* reserve(std::int64_t elements);
+    template <class T>
+    bool offended(const GemmTask<T>& task, bool was_transposed, bool refused, Stream stream) const;
+};
+
+template <class T>
+T* NonnegativeMultiplier::Workspace::reserve(std::int64_t elements) {
+    const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(T));
+    if (memory.size() < bytes) {
+        memory = {};
+        memory = DeviceArray<unsigned char>(device, bytes, "sums of a non-negative product");
+    }
+    return reinterpret_cast<T*>(memory.data());
+}
+
+template <class T>
+int NonnegativeMultiplier::Workspace::affordable_depth(const GemmTask<T>& task, int depth, std::int64_t limit) const {
+    if (limit <= 0) {
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", "a non-negative product");
+        limit = static_cast<std::int64_t>(free / 2) + memory.size();
+    }
+    const auto bytes = [&](int d) {
+        return workspace_size(task.c.rows, task.c.columns, task.inner(), d) * static_cast<std::int64_t>(sizeof(T));
+    };
+    while (depth > 0 && bytes(depth) > limit) --depth;
+    return depth;
+}
+
+/// Whether there was an entry that is negative or not finite. Throws where that is refused.
+template <class T>
+bool NonnegativeMultiplier::Workspace::offended(const GemmTask<T>& task, bool was_transposed, bool refused,
+                                                Stream stream) const {
+    std::array<unsigned long long, 2> first{};
+    offenders.copy_to(std::span(first), stream);
+    if (first[0] == no_offender && first[1] == no_offender) return false;
+    if (!refused) return true;
+    // of the transposed product, A is B transposed
+    const int which = was_transposed ? (first[1] != no_offender ? 1 : 0) : (first[0] != no_offender ? 0 : 1);
+    const DenseView<T>& x = which == 0 ? task.a : task.b;
+    const auto place = static_cast<std::int64_t>(first[static_cast<std::size_t>(which)]);
+    const std::int64_t columns = was_transposed ? x.rows : x.columns;
+    const std::int64_t row = place / columns, column = place % columns;
+    T value{};
+    detail::copy_to_host(
+        device, &value,
+        x.data + (was_transposed ? column : row) * x.row_stride + (was_transposed ? row : column) * x.column_stride,
+        sizeof value, stream);
+    refuse((which == 0) != was_transposed ? "A" : "B", row, column, double{value});
+}
+
+template <class T>
+NonnegativeReport NonnegativeMultiplier::Workspace::gemm(const GemmTask<T>& asked, const NonnegativeOptions& options,
+                                                         Stream stream) {
+    using Algorithm = NonnegativeAlgorithm;
+    const bool was_transposed = asked.c.column_stride != 1;
+    GemmTask<T> task = was_transposed ? tiled::transposed(asked) : asked;
+    if (task.alpha == 0) task.a.columns = task.b.rows = 0;  // reads neither
+    if (task.c.rows == 0 || task.c.columns == 0) return {};
+    const CurrentDevice current(device);
+
+    int depth = options.depth >= 0 ? std::min(options.depth, 20) : depth_that_pays(task);
+    const bool recursive = options.algorithm == Algorithm::automatic || options.algorithm == Algorithm::winograd;
+    if (options.algorithm == Algorithm::conventional || task.inner() == 0) depth = 0;
+    if (recursive) depth = affordable_depth(task, depth, options.workspace_limit);
+    // The recursion works on sizes that can be halved that often, into aligned parts; strips are left to ordinary products.
+    const auto core_of = [&](std::int64_t n) { return n - n % ((16 / static_cast<std::int64_t>(sizeof(T))) << depth); };
+    std::int64_t m = core_of(task.c.rows), n = core_of(task.c.columns), k = core_of(task.inner());
+    if (!recursive || depth == 0 || m == 0 || n == 0 || k == 0) m = n = k = 0;
+
+    check(cudaMemsetAsync(offenders.data(), 0xFF, 2 * sizeof(unsigned long long), stream), "cudaMemsetAsync",
+          "looking for negative entries");
+    // Of the transposed product, entries are named as in the original.
+    const auto watch = [&](const DenseView<T>& x, int which) {
+        const bool by_rows = (x.column_stride == 1) != was_transposed;
+        return Watch{offenders.data() + which, by_rows, was_transposed ? x.columns : x.rows,
+                     was_transposed ? x.rows : x.columns};
+    };
+    const auto look = [&](const DenseView<T>& x, int which, std::int64_t row, std::int64_t column) {
+        const DenseView<T> named = was_transposed ? x.transposed() : x;
+        if (was_transposed) std::swap(row, column);
+        if (row >= named.rows || column >= named.columns) return;
+        const Watch w = watch(x, which);
+        const std::int64_t length = w.by_rows ? named.columns - column : named.rows - row;
+        const std::int64_t lines = w.by_rows ? named.rows - row : named.columns - column;
+        look_at_part<<<grid_for(length, lines), 256, 0, stream>>>(named, row, column, w);
+        check_launch("look_at_part");
+    };
+    const DenseView<T> a = part(task.a, 0, 0, m, k), b = part(task.b, 0, 0, k, n);
+    const Winograd<T> winograd(task.alpha, stream);
+    Level<T> top{};
+    std::int64_t elements = 0;
+    if (m != 0) {
+        elements = workspace_size(m, n, k, depth);
+        top = Winograd<T>::level(a, b, reserve<T>(elements));
+        winograd.form(a, b, top, std::array{watch(task.a, 0), watch(task.b, 1)});
+    }
+    look(task.a, 0, m, 0);
+    look(task.b, 1, k, 0);
+    if (m != 0) {
+        look(task.a, 0, 0, k);
+        look(task.b, 1, 0, n);
+    }
+    if (offended(task, was_transposed, !options.conventional_if_negative, stream)) {
+        multiply_conventionally(task, device, stream);
+        return {};
+    }
+
+    if (m == 0) {
+        if (options.algorithm != Algorithm::outer_product || depth == 0) {
+            multiply_conventionally(task, device, stream);
+            return {};
+        }
+        multiply_by_outer_products(task, depth, device, stream);
+        return {Algorithm::outer_product, depth, 0};
+    }
+    const MutableDenseView<T> c = part(task.c, 0, 0, m, n);
+    if (task.beta != 0 && task.beta != 1) {
+        scale<<<grid_for(n, m), 256, 0, stream>>>(c.data, c.row_stride, m, n, task.beta);
+        check_launch("scale");
+    }
+    winograd.multiply_formed(a, b, c, task.beta != 0, depth, top);
+    const auto conventionally = [&](const DenseView<T>& x, const DenseView<T>& y, T beta, const MutableDenseView<T>& z) {
+        if (z.rows != 0 && z.columns != 0 && (x.columns != 0 || beta != 1))
+            multiply_conventionally(GemmTask<T>{task.alpha, x, y, beta, z}, device, stream);
+    };
+    const std::int64_t rows = task.c.rows, columns = task.c.columns, inner = task.inner();
+    conventionally(part(task.a, 0, k, m, inner - k), part(task.b, k, 0, inner - k, n), T(1), c);
+    conventionally(part(task.a, 0, 0, m, inner), part(task.b, 0, n, inner, columns - n), task.beta,
+                   part(task.c, 0, n, m, columns - n));
+    conventionally(part(task.a, m, 0, rows - m, inner), task.b, task.beta, part(task.c, m, 0, rows - m, columns));
+    return {Algorithm::winograd, depth, elements * static_cast<std::int64_t>(sizeof(T))};
+}
+
+NonnegativeMultiplier::NonnegativeMultiplier(int device) : workspace_(std::make_unique<Workspace>(device)) {}
+NonnegativeMultiplier::NonnegativeMultiplier(NonnegativeMultiplier&&) noexcept = default;
+NonnegativeMultiplier& NonnegativeMultiplier::operator=(NonnegativeMultiplier&&) noexcept = default;
+NonnegativeMultiplier::~NonnegativeMultiplier() = default;
+
+NonnegativeReport NonnegativeMultiplier::gemm(const GemmTask<double>& task, const NonnegativeOptions& options, Stream stream) {
+    return workspace_->gemm(task, options, stream);
+}
+NonnegativeReport NonnegativeMultiplier::gemm(const GemmTask<float>& task, const NonnegativeOptions& options, Stream stream) {
+    return workspace_->gemm(task, options, stream);
+}
+
+bool lies_on_a_device(const void* memory) {
+    cudaPointerAttributes attributes{};
+    return cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeDevice;
+}
+
+}  // namespace solver::cuda

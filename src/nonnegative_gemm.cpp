@@ -1,0 +1,148 @@
+#include "solver/nonnegative_gemm.hpp"
+
+#include "kernels/gemm.hpp"
+#include "solver/cuda/nonnegative_gemm.hpp"
+#include "solver/error.hpp"
+
+#include <cmath>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace solver {
+namespace {
+
+thread_local std::string last_error;
+
+template <class T>
+void check_sizes(const GemmTask<T>& task) {
+    if (task.a.columns == task.b.rows && task.c.rows == task.a.rows && task.c.columns == task.b.columns) return;
+    const auto size = [](std::int64_t rows, std::int64_t columns) {
+        return std::to_string(rows) + " x " + std::to_string(columns);
+    };
+    throw DimensionMismatch("non-negative product: A is " + size(task.a.rows, task.a.columns) + ", B is " +
+                            size(task.b.rows, task.b.columns) + " and C is " + size(task.c.rows, task.c.columns) +
+                            "; expected m x k, k x n and m x n");
+}
+
+template <class T>
+void check_strides(const DenseView<T>& x, const char* name) {
+    if (x.rows == 0 || x.columns == 0) return;
+    const bool by_rows = x.column_stride == 1 && (x.row_stride >= x.columns || x.rows == 1);
+    const bool by_columns = x.row_stride == 1 && (x.column_stride >= x.rows || x.columns == 1);
+    if (by_rows || by_columns) return;
+    throw InvalidArgument(std::string("non-negative product: ") + name + ", " + std::to_string(x.rows) + " x " +
+                          std::to_string(x.columns) + ", has the strides " + std::to_string(x.row_stride) + " and " +
+                          std::to_string(x.column_stride) +
+                          "; expected one of them to be 1 and the other at least the length of a row or column");
+}
+
+/// The elements of memory that a view spans.
+template <class T>
+std::int64_t extent(const DenseView<T>& x) {
+    return x.rows == 0 || x.columns == 0 ? 0 : (x.rows - 1) * x.row_stride + (x.columns - 1) * x.column_stride + 1;
+}
+
+template <class T>
+void check_apart(const DenseView<T>& c, const DenseView<T>& x, const char* name) {
+    const std::less<const T*> before;
+    if (extent(c) == 0 || extent(x) == 0) return;
+    if (before(c.data, x.data + extent(x)) && before(x.data, c.data + extent(c)))
+        throw InvalidArgument(std::string("non-negative product: C overlaps ") + name + "; expected memory of its own");
+}
+
+template <class T>
+void check_task(const GemmTask<T>& task) {
+    check_sizes(task);
+    check_strides(task.a, "A");
+    check_strides(task.b, "B");
+    check_strides<T>(task.c, "C");
+    check_apart<T>(task.c, task.a, "A");
+    check_apart<T>(task.c, task.b, "B");
+}
+
+template <class T>
+NonnegativeReport multiply_on_host(const GemmTask<T>& task, const Device& device, const NonnegativeOptions& options) {
+    check_task(task);
+    if (device.kind() == Device::Kind::cpu)
+        throw NotSupported(
+            "non-negative product on a CPU: there is none that would be faster than gemm; use gemm, or a CUDA device");
+    if (task.c.rows == 0 || task.c.columns == 0) return {};
+    const auto span_of = [](const DenseView<T>& x) { return std::span<const T>(x.data, static_cast<std::size_t>(extent(x))); };
+    const cuda::DeviceArray<T> a(device.index(), span_of(task.a), "A of a non-negative product");
+    const cuda::DeviceArray<T> b(device.index(), span_of(task.b), "B of a non-negative product");
+    const cuda::DeviceArray<T> c(device.index(), span_of(task.c), "C of a non-negative product");
+    GemmTask<T> on_device = task;
+    on_device.a.data = a.data();
+    on_device.b.data = b.data();
+    on_device.c.data = c.data();
+    const NonnegativeReport report = cuda::NonnegativeMultiplier(device.index()).gemm(on_device, options);
+    c.copy_to(std::span(task.c.data, static_cast<std::size_t>(extent<T>(task.c))));
+    return report;
+}
+
+bool is_transposed(char text, const char* name) {
+    if (text == 'N' || text == 'n') return false;
+    if (text == 'T' || text == 't' || text == 'C' || text == 'c') return true;
+    throw InvalidArgument(std::string("non-negative product: ") + name + " is '" + text + "'; expected 'N' or 'T'");
+}
+
+/// A BLAS matrix, rows x columns after op().
+template <class T>
+DenseView<T> blas_view(bool transposed, std::int64_t rows, std::int64_t columns, const T* data, std::int64_t stride) {
+    return {rows, columns, transposed ? stride : 1, transposed ? 1 : stride, data};
+}
+
+template <class T>
+int multiply_as_blas(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a,
+                     std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) noexcept {
+    try {
+        if (m < 0 || n < 0 || k < 0)
+            throw InvalidArgument("non-negative product: m, n and k are " + std::to_string(m) + ", " + std::to_string(n) +
+                                  " and " + std::to_string(k) + "; expected none below 0");
+        const GemmTask<T> task{alpha,
+                               blas_view(is_transposed(transa, "transa"), m, k, a, lda),
+                               blas_view(is_transposed(transb, "transb"), k, n, b, ldb),
+                               beta,
+                               {m, n, 1, ldc, c}};
+        const Device device = Device::cuda(0);
+        if (!cuda::lies_on_a_device(c)) {
+            multiply_on_host(task, device, {});
+            return 0;
+        }
+        check_task(task);
+        cuda::NonnegativeMultiplier(0).gemm(task);
+        cuda::synchronize(0, nullptr);
+        return 0;
+    } catch (const std::exception& error) {
+        last_error = error.what();
+        return -1;
+    }
+}
+
+}  // namespace
+
+double nonnegative_error_factor(std::int64_t inner, int depth) {
+    const double k = static_cast<double>(inner);
+    const double leaf = k / std::exp2(depth);
+    return std::pow(18.0, depth) * (leaf * leaf + 6 * leaf) - 6 * k;
+}
+
+NonnegativeReport dngemm(const GemmTask<double>& task, const Device& device, const NonnegativeOptions& options) {
+    return multiply_on_host(task, device, options);
+}
+NonnegativeReport sngemm(const GemmTask<float>& task, const Device& device, const NonnegativeOptions& options) {
+    return multiply_on_host(task, device, options);
+}
+
+}  // namespace solver
+
+int solver_sngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
+                  std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
+    return solver::multiply_as_blas(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+int solver_dngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
+                  std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc) {
+    return solver::multiply_as_blas(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+const char* solver_last_error() { return solver::last_error.c_str(); }

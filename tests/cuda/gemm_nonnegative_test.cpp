@@ -1,0 +1,186 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "solver/cuda.hpp"
+#include "solver/cuda/nonnegative_gemm.hpp"
+#include "solver/error.hpp"
+#include "solver/nonnegative_gemm.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "support/adversarial.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Random;
+using Algorithm = NonnegativeAlgorithm;
+
+/// With a line stride of its own.
+template <class T>
+struct Matrix {
+    std::int64_t rows, columns, stride;
+    bool by_rows;
+    std::vector<T> values;
+
+    Matrix(std::int64_t m, std::int64_t n, bool rows_first = true, std::int64_t gap = 0)
+        : rows(m),
+          columns(n),
+          stride((rows_first ? n : m) + gap),
+          by_rows(rows_first),
+          values(static_cast<std::size_t>((rows_first ? m : n) * stride), T(-7)) {}
+    T& operator()(std::int64_t i, std::int64_t j) {
+        return values[static_cast<std::size_t>(by_rows ? i * stride + j : j * stride + i)];
+    }
+    MutableDenseView<T> view() { return {rows, columns, by_rows ? stride : 1, by_rows ? 1 : stride, values.data()}; }
+};
+
+template <class T>
+Matrix<T> random_matrix(Random& random, std::int64_t m, std::int64_t n, bool by_rows = true, std::int64_t gap = 0) {
+    Matrix<T> result(m, n, by_rows, gap);
+    for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) result(i, j) = static_cast<T>(std::ldexp(random.between(0, 1 << 20), -20));
+    return result;
+}
+
+NonnegativeReport multiply(const GemmTask<double>& task, const NonnegativeOptions& options) {
+    return dngemm(task, Device::cuda(), options);
+}
+NonnegativeReport multiply(const GemmTask<float>& task, const NonnegativeOptions& options) {
+    return sngemm(task, Device::cuda(), options);
+}
+
+template <class T>
+class CudaNonnegative : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+
+    /// Multiplies and compares with sums in long double of every seventh element, by the normwise bound.
+    void expect_kept(T alpha, Matrix<T>& a, Matrix<T>& b, T beta, Matrix<T>& c, const NonnegativeOptions& options,
+                     Algorithm algorithm, int depth) {
+        Matrix<T> found = c;
+        const NonnegativeReport report = multiply(GemmTask<T>{alpha, a.view(), b.view(), beta, found.view()}, options);
+        EXPECT_EQ(report.algorithm, algorithm);
+        EXPECT_EQ(report.depth, depth);
+        EXPECT_EQ(report.workspace_bytes > 0, algorithm == Algorithm::winograd);
+        const double u = double{unit_roundoff<T>};
+        const double factor = std::max(nonnegative_error_factor(a.columns, depth), 0.0) + 10.0 * static_cast<double>(a.columns);
+        for (std::int64_t place = 0; place < c.rows * c.columns; place += c.rows * c.columns < 1000 ? 1 : 7) {
+            const std::int64_t i = place / c.columns, j = place % c.columns;
+            long double sum = 0;
+            for (std::int64_t k = 0; k < a.columns; ++k) sum += static_cast<long double>(a(i, k)) * b(k, j);
+            sum *= alpha;
+            if (beta != 0) sum += static_cast<long double>(beta) * c(i, j);
+            const double allowed = u * (factor * std::abs(double{alpha}) + (depth + 3) * std::abs(double{beta})) * (1 + 1e-3);
+            ASSERT_LE(std::abs(static_cast<double>(found(i, j) - sum)), allowed) << found(i, j) << " at " << i << ", " << j;
+        }
+        for (std::size_t place = 0; place < c.values.size(); ++place) {
+            const auto line = static_cast<std::int64_t>(place) % c.stride;
+            ASSERT_TRUE(line < (c.by_rows ? c.columns : c.rows) || found.values[place] == T(-7)) << "written beside C";
+        }
+    }
+};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaNonnegative, ValueTypes);
+
+TYPED_TEST(CudaNonnegative, KeepsTheNormwiseBoundForAnySizeAndDepth) {
+    using T = TypeParam;
+    Random random(1);
+    struct Shape {
+        std::int64_t m, n, k;
+    };
+    for (const Shape& s : {Shape{64, 64, 64}, Shape{129, 66, 70}, Shape{255, 257, 301}, Shape{32, 500, 64}})
+        for (int depth = 0; depth <= 3; ++depth) {
+            SCOPED_TRACE(::testing::Message() << s.m << " x " << s.k << " x " << s.n << ", depth " << depth);
+            Matrix<T> a = random_matrix<T>(random, s.m, s.k), b = random_matrix<T>(random, s.k, s.n),
+                      c = random_matrix<T>(random, s.m, s.n);
+            const NonnegativeOptions options{Algorithm::winograd, depth};
+            const Algorithm expected = depth == 0 ? Algorithm::conventional : Algorithm::winograd;
+            this->expect_kept(1, a, b, 0, c, options, expected, depth);
+            this->expect_kept(1, a, b, 1, c, options, expected, depth);
+            this->expect_kept(T(-0.5), a, b, T(0.3), c, options, expected, depth);
+            this->expect_kept(1, a, b, 0, c, {Algorithm::outer_product, depth},
+                              depth == 0 ? Algorithm::conventional : Algorithm::outer_product, depth);
+        }
+}
+
+TYPED_TEST(CudaNonnegative, TakesAnyLayout) {
+    using T = TypeParam;
+    Random random(2);
+    for (int layouts = 0; layouts < 8; ++layouts)
+        for (const std::int64_t gap : {0, 3}) {
+            SCOPED_TRACE(::testing::Message() << layouts << ", gap " << gap);
+            Matrix<T> a = random_matrix<T>(random, 140, 136, (layouts & 1) != 0, gap);
+            Matrix<T> b = random_matrix<T>(random, 136, 130, (layouts & 2) != 0, gap);
+            Matrix<T> c = random_matrix<T>(random, 140, 130, (layouts & 4) != 0, gap);
+            this->expect_kept(1, a, b, 1, c, {Algorithm::winograd, 2}, Algorithm::winograd, 2);
+        }
+}
+
+TYPED_TEST(CudaNonnegative, NamesTheFirstEntryThatIsNotNonnegative) {
+    using T = TypeParam;
+    Random random(3);
+    for (const bool by_rows : {true, false})
+        for (const bool c_by_rows : {true, false})
+            for (const auto& [row, column] : {std::pair{3, 40}, std::pair{80, 2}, std::pair{99, 0}, std::pair{5, 101}})
+                for (const T bad : {T(-1), std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+                    Matrix<T> a = random_matrix<T>(random, 100, 102, by_rows), b = random_matrix<T>(random, 102, 99, by_rows);
+                    Matrix<T> c = random_matrix<T>(random, 100, 99, c_by_rows);
+                    const std::vector<T> before = c.values;
+                    a(row, column) = bad;
+                    a(99, 101) = -2;
+                    const GemmTask<T> task{1, a.view(), b.view(), 0, c.view()};
+                    const std::string name = "A(" + std::to_string(row) + ", " + std::to_string(column) + ")";
+                    EXPECT_THAT(
+                        [&] {
+                            multiply(task, {Algorithm::winograd, 2});
+                        },
+                        ::testing::ThrowsMessage<InvalidArgument>(HasSubstr(name)));
+                    EXPECT_EQ(c.values, before);
+                    NonnegativeOptions options{Algorithm::winograd, 2};
+                    options.conventional_if_negative = true;
+                    EXPECT_EQ(multiply(task, options).algorithm, Algorithm::conventional);
+                }
+    Matrix<T> a = random_matrix<T>(random, 100, 102), b = random_matrix<T>(random, 102, 99, false), c(100, 99, false);
+    b(50, 98) = -1;
+    EXPECT_THAT(
+        [&] {
+            multiply(GemmTask<T>{1, a.view(), b.view(), 0, c.view()}, {Algorithm::winograd, 1});
+        },
+        ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("B(50, 98)")));
+}
+
+TYPED_TEST(CudaNonnegative, LimitsItsMemory) {
+    using T = TypeParam;
+    Random random(4);
+    Matrix<T> a = random_matrix<T>(random, 256, 256), b = random_matrix<T>(random, 256, 256), c(256, 256);
+    NonnegativeOptions options{Algorithm::winograd, 3};
+    options.workspace_limit = 9 * 128 * 128 * static_cast<std::int64_t>(sizeof(T));
+    this->expect_kept(1, a, b, 0, c, options, Algorithm::winograd, 1);
+    options.workspace_limit -= 1;
+    this->expect_kept(1, a, b, 0, c, options, Algorithm::conventional, 0);
+}
+
+TEST(CudaNonnegativeAsBlas, MultipliesAndReports) {
+    if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    const std::vector<double> a{1, 2, 3, 4, 5, 6}, b{1, 0, 2, 1};  // 2 x 3 and, transposed, 2 x 2 of leading dimension 2
+    std::vector<double> c(6, 1);
+    ASSERT_EQ(solver_dngemm('T', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), 0) << solver_last_error();
+    EXPECT_EQ(c, (std::vector<double>{1 + 4 + 2, 3 + 8 + 2, 5 + 12 + 2, 2 + 2, 4 + 2, 6 + 2}));
+    EXPECT_EQ(solver_dngemm('X', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), -1);
+    EXPECT_THAT(solver_last_error(), HasSubstr("transa is 'X'"));
+}
+
+TEST(NonnegativeProduct, IsNotThereForAProcessor) {
+    const std::vector<float> one{1};
+    std::vector<float> c{0};
+    const GemmTask<float> task{1, {1, 1, 1, 1, one.data()}, {1, 1, 1, 1, one.data()}, 0, {1, 1, 1, 1, c.data()}};
+    EXPECT_THAT([&] { sngemm(task, Device::cpu()); }, ::testing::ThrowsMessage<NotSupported>(HasSubstr("use gemm")));
+}
+
+}  // namespace
+}  // namespace solver
