@@ -172,10 +172,39 @@ struct Level {
     T* rest;  ///< for the levels below
 };
 
+/// A second stream, so that the last blocks of a product run beside the first of the next, and what each waits for.
+class Fork {
+public:
+    enum Mark { sums_are_formed, product_1, product_4, side_is_done, marks };
+
+    explicit Fork(int device) : side_(device) {
+        const CurrentDevice current(device);
+        for (cudaEvent_t& event : events_)
+            check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags", "a second stream");
+    }
+    Fork(const Fork&) = delete;
+    Fork& operator=(const Fork&) = delete;
+    ~Fork() {
+        for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+    }
+
+    Stream side() const { return side_.get(); }
+    void set(Mark mark, Stream stream) const {
+        check(cudaEventRecord(events_[mark], stream), "cudaEventRecord", "a non-negative product");
+    }
+    void wait_for(Mark mark, Stream stream) const {
+        check(cudaStreamWaitEvent(stream, events_[mark]), "cudaStreamWaitEvent", "a non-negative product");
+    }
+
+private:
+    OwnedStream side_;
+    std::array<cudaEvent_t, marks> events_{};
+};
+
 template <class T>
 class Winograd {
 public:
-    Winograd(T alpha, Stream stream) : alpha_(alpha), stream_(stream) {}
+    Winograd(T alpha, Stream stream, const Fork& fork) : alpha_(alpha), stream_(stream), fork_(fork) {}
 
     static Level<T> level(const DenseView<T>& a, const DenseView<T>& b, T* memory) {
         T* const t = memory + a.rows * a.columns;
@@ -190,14 +219,9 @@ public:
         form_side<Side::right>(b, level.t, watches ? &(*watches)[1] : nullptr);
     }
 
-    /// C = alpha A B, or += , by `depth` levels.
+    /// C = alpha A B, or += , by `depth` levels, 1 or more.
     void multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth,
                   T* memory) const {
-        if (depth == 0) {
-            SpreadResult<T> result{alpha_};
-            result.to(c.data, c.row_stride, add);
-            return multiply_and_spread(a, b, result, stream_);
-        }
         const Level<T> here = level(a, b, memory);
         form(a, b, here, {});
         multiply_formed(a, b, c, add, depth, here);
@@ -213,18 +237,54 @@ public:
         const auto s = [&](int i) { return without_gaps(a, level.s + (i - 1) * m * k, m, k); };
         const auto t = [&](int i) { return without_gaps(b, level.t + (i - 1) * k * n, k, n); };
         const MutableDenseView<T> u{m, n, n, 1, level.u};
+        if (depth == 1) {
+            const Stream side = fork_.side();
+            const auto leaf = [&](Stream stream, const DenseView<T>& x, const DenseView<T>& y, bool add_to_u, bool keep,
+                                  std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
+                SpreadResult<T> result{alpha_};
+                if (add_to_u) result.base = u.data, result.base_stride = u.row_stride;
+                if (keep) result.to(u.data, u.row_stride, false);
+                for (const auto& [target, add_to] : targets) result.to(target.data, target.row_stride, add_to);
+                multiply_and_spread(x, y, result, stream);
+            };
+            fork_.set(Fork::sums_are_formed, stream_);
+            fork_.wait_for(Fork::sums_are_formed, side);
+            leaf(side, s(1), t(1), false, false, {{c_at(0, 1), add}, {c_at(1, 1), add}});
+            fork_.set(Fork::product_1, side);
+            leaf(stream_, a_at(0, 0), b_at(0, 0), false, true, {{c_at(0, 0), add}});
+            leaf(side, a_at(1, 1), t(3), false, false, {{c_at(1, 0), add}});
+            leaf(stream_, a_at(0, 1), b_at(1, 0), false, false, {{c_at(0, 0), true}});
+            fork_.wait_for(Fork::product_1, stream_);
+            leaf(stream_, s(2), t(2), true, true, {{c_at(0, 1), true}});
+            fork_.set(Fork::product_4, stream_);
+            fork_.wait_for(Fork::product_4, side);
+            leaf(side, s(4), t(4), true, false, {{c_at(1, 1), true}, {c_at(1, 0), true}});
+            leaf(stream_, s(3), b_at(1, 1), false, false, {{c_at(0, 1), true}});
+            fork_.set(Fork::side_is_done, side);
+            fork_.wait_for(Fork::side_is_done, stream_);
+            return;
+        }
         const int below = depth - 1;
-        const auto through_u = [&](const DenseView<T>& x, const DenseView<T>& y, bool add_to_u, bool keep,
-                                   std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
-            multiply_through(x, y, u, add_to_u, keep, targets, below, level.rest);
+        const auto recurse = [&](const DenseView<T>& x, const DenseView<T>& y, const MutableDenseView<T>& z, bool add_to) {
+            multiply(x, y, z, add_to, below, level.rest);
         };
-        through_u(s(1), t(1), false, false, {{c_at(0, 1), add}, {c_at(1, 1), add}});
-        through_u(a_at(0, 0), b_at(0, 0), false, true, {{c_at(0, 0), add}});
-        multiply(a_at(0, 1), b_at(1, 0), c_at(0, 0), true, below, level.rest);
-        through_u(s(2), t(2), true, true, {{c_at(0, 1), true}});
-        multiply(s(3), b_at(1, 1), c_at(0, 1), true, below, level.rest);
-        multiply(a_at(1, 1), t(3), c_at(1, 0), add, below, level.rest);
-        through_u(s(4), t(4), true, false, {{c_at(1, 1), true}, {c_at(1, 0), true}});
+        const auto add_u = [&](std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
+            SpreadResult<T> result;
+            for (const auto& [target, add_to] : targets) result.to(target.data, target.row_stride, add_to);
+            spread<<<grid_for(n, m), 256, 0, stream_>>>(u.data, m, n, result);
+            check_launch("spread");
+        };
+        recurse(s(1), t(1), u, false);
+        add_u({{c_at(0, 1), add}, {c_at(1, 1), add}});
+        recurse(a_at(0, 0), b_at(0, 0), u, false);
+        add_u({{c_at(0, 0), add}});
+        recurse(a_at(0, 1), b_at(1, 0), c_at(0, 0), true);
+        recurse(s(2), t(2), u, true);
+        add_u({{c_at(0, 1), true}});
+        recurse(s(3), b_at(1, 1), c_at(0, 1), true);
+        recurse(a_at(1, 1), t(3), c_at(1, 0), add);
+        recurse(s(4), t(4), u, true);
+        add_u({{c_at(1, 1), true}, {c_at(1, 0), true}});
     }
 
 private:
@@ -254,28 +314,14 @@ private:
         check_launch("form_sums");
     }
 
-    /// value = (U +) alpha A B; to U, where it is kept, and to the targets.
-    void multiply_through(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& u, bool add_to_u, bool keep,
-                          std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets, int depth, T* memory) const {
-        SpreadResult<T> result{depth == 0 ? alpha_ : T(1)};
-        if (depth == 0 && keep) result.to(u.data, u.row_stride, false);
-        for (const auto& [c, add] : targets) result.to(c.data, c.row_stride, add);
-        if (depth == 0) {
-            if (add_to_u) result.base = u.data, result.base_stride = u.row_stride;
-            return multiply_and_spread(a, b, result, stream_);
-        }
-        multiply(a, b, u, add_to_u, depth, memory);
-        spread<<<grid_for(u.columns, u.rows), 256, 0, stream_>>>(u.data, u.rows, u.columns, result);
-        check_launch("spread");
-    }
-
     T alpha_;
     Stream stream_;
+    const Fork& fork_;
 };
 
 /// Leaves below this size cost more than they save.
 template <class T>
-inline constexpr std::int64_t smallest_leaf = 2048;
+inline constexpr std::int64_t smallest_leaf = 4096;
 
 template <class T>
 int depth_that_pays(const GemmTask<T>& task) {
@@ -318,8 +364,9 @@ struct NonnegativeMultiplier::Workspace {
     int device;
     DeviceArray<unsigned char> memory;
     DeviceArray<unsigned long long> offenders;
+    Fork fork;
 
-    explicit Workspace(int on) : device(on), offenders(on, 2, "looking for negative entries") {}
+    explicit Workspace(int on) : device(on), offenders(on, 2, "looking for negative entries"), fork(on) {}
 
     template <class T>
     NonnegativeReport gemm(const GemmTask<T>& asked, const NonnegativeOptions& options, Stream stream);
@@ -417,7 +464,7 @@ NonnegativeReport NonnegativeMultiplier::Workspace::gemm(const GemmTask<T>& aske
         check_launch("look_at_part");
     };
     const DenseView<T> a = part(task.a, 0, 0, m, k), b = part(task.b, 0, 0, k, n);
-    const Winograd<T> winograd(task.alpha, stream);
+    const Winograd<T> winograd(task.alpha, stream, fork);
     Level<T> top{};
     std::int64_t elements = 0;
     if (m != 0) {

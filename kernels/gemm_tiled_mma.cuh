@@ -9,17 +9,18 @@
 namespace solver::cuda::tiled {
 
 /// block_rows x block_columns of C a block, warp_rows x warp_columns a warp.
-template <int block_rows_, int block_columns_, int depth_, int warp_rows_, int warp_columns_, int stages_,
+template <int block_rows_, int block_columns_, int depth_, int warp_rows_, int warp_columns_, int step_depth_, int stages_,
           int blocks_per_processor_>
 struct MmaShape {
     static constexpr int block_rows = block_rows_;
     static constexpr int block_columns = block_columns_;
-    static constexpr int depth = depth_;  ///< of a tile along k
+    static constexpr int depth = depth_;            ///< of a tile along k
+    static constexpr int step_depth = step_depth_;  ///< of the instruction: 4 or 8
     static constexpr int warp_rows = warp_rows_;
     static constexpr int warp_columns = warp_columns_;
     static constexpr int warps_down = block_rows / warp_rows;
     static constexpr int threads = 32 * warps_down * (block_columns / warp_columns);
-    static constexpr int down = warp_rows / 16;  ///< products of 16 x 8 x 4
+    static constexpr int down = warp_rows / 16;  ///< instructions
     static constexpr int across = warp_columns / 8;
     static constexpr int sums = down * across * 4;  ///< a thread
     static constexpr int stages = stages_;
@@ -39,18 +40,29 @@ struct MmaLayout {
 };
 
 /// c += a b of 16 x 4 and 4 x 8. A thread holds, with g = lane / 4 and q = lane % 4: a = A(g, q), A(g + 8, q); b = B(q, g);
-/// c = C(g, 2q), C(g, 2q + 1), C(g + 8, 2q), C(g + 8, 2q + 1). The larger ones, 16 x 8 by 8 x 8 and so on, are no faster, and
-/// take the registers that reading ahead needs.
-__device__ __forceinline__ void multiply_add_16x8x4(double* c, const double (&a)[2], double b) {
+/// c = C(g, 2q), C(g, 2q + 1), C(g + 8, 2q), C(g + 8, 2q + 1).
+__device__ __forceinline__ void multiply_add(double* c, const double (&a)[2], const double (&b)[1]) {
 #if __CUDA_ARCH__ >= 900
     asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(b));
+        : "d"(a[0]), "d"(a[1]), "d"(b[0]));
 #else
     for (int half = 0; half < 2; ++half)
         asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
             : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-            : "d"(a[half]), "d"(b));
+            : "d"(a[half]), "d"(b[0]));
+#endif
+}
+
+/// The same of 16 x 8 and 8 x 8: the upper half of k follows.
+__device__ __forceinline__ void multiply_add(double* c, const double (&a)[4], const double (&b)[2]) {
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+    multiply_add(c, {a[0], a[1]}, {b[0]});
+    multiply_add(c, {a[2], a[3]}, {b[1]});
 #endif
 }
 
@@ -79,15 +91,21 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
     const S* const fragments_a = shared + (warp_row + group) * LoaderA::outer_stride + quarter * LoaderA::inner_stride;
     const S* const fragments_b =
         shared + Layout::size_a + (warp_column + group) * LoaderB::outer_stride + quarter * LoaderB::inner_stride;
-    S a[2][Shape::down][2];
-    S b[2][Shape::across];
-    const auto fetch = [&](int to, int stage, int k) {
+    constexpr int step_depth = Shape::step_depth;
+    S a[Shape::down][step_depth / 2];
+    S b[2][Shape::across][step_depth / 4];
+    const auto fetch_a = [&](int i, int stage, int k) {
 #pragma unroll
-        for (int i = 0; i < 2 * Shape::down; ++i)
-            a[to][i / 2][i % 2] = fragments_a[stage + i * 8 * LoaderA::outer_stride + k * LoaderA::inner_stride];
+        for (int e = 0; e < step_depth / 2; ++e)
+            a[i][e] =
+                fragments_a[stage + (i * 16 + e % 2 * 8) * LoaderA::outer_stride + (k + e / 2 * 4) * LoaderA::inner_stride];
+    };
+    const auto fetch_b = [&](int to, int stage, int k) {
 #pragma unroll
         for (int j = 0; j < Shape::across; ++j)
-            b[to][j] = fragments_b[stage + j * 8 * LoaderB::outer_stride + k * LoaderB::inner_stride];
+#pragma unroll
+            for (int e = 0; e < step_depth / 4; ++e)
+                b[to][j][e] = fragments_b[stage + j * 8 * LoaderB::outer_stride + (k + e * 4) * LoaderB::inner_stride];
     };
 
     const auto tiles = static_cast<int>((operands.inner() + Shape::depth - 1) / Shape::depth);
@@ -108,32 +126,40 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
     Sums sums(reinterpret_cast<double*>(memory + Layout::tiles_bytes));
     int stage = 0;
     wait_for_next_tile();
-    fetch(0, stage, 0);
-    // Fragments are read one step ahead, across tiles, too.
+    fetch_b(0, stage, 0);
+#pragma unroll
+    for (int i = 0; i < Shape::down; ++i) fetch_a(i, stage, 0);
+    // Fragments are read one step ahead, across tiles, too: those of B into other registers, those of A into their own.
     const auto multiply_tile = [&](int tile) {
         const int next = stage + Layout::stage == Shape::stages * Layout::stage ? 0 : stage + Layout::stage;
         load(tile + Shape::stages - 1);
 #pragma unroll
-        for (int k = 0; k < Shape::depth; k += 4) {
-            const int now = k / 4 % 2;
-            if (k == Shape::depth - 4) {
-                wait_for_next_tile();
-                fetch(0, next, 0);
-            } else {
-                fetch(1 - now, stage, k + 4);
-            }
+        for (int k = 0; k < Shape::depth; k += step_depth) {
+            const int now = k / step_depth % 2;
+            const bool last = k + step_depth == Shape::depth;
+            const int ahead = last ? next : stage;
+            const int k_ahead = last ? 0 : k + step_depth;
+            if (last) wait_for_next_tile();
+            fetch_b(1 - now, ahead, k_ahead);
 #pragma unroll
             for (int i = 0; i < Shape::down; ++i) {
-                const double two[2] = {static_cast<double>(a[now][i][0]), static_cast<double>(a[now][i][1])};
+                double row[step_depth / 2];
+#pragma unroll
+                for (int e = 0; e < step_depth / 2; ++e) row[e] = static_cast<double>(a[i][e]);
 #pragma unroll
                 for (int step = 0; step < Shape::across; ++step) {
                     const int j = i % 2 == 0 ? step : Shape::across - 1 - step;
-                    multiply_add_16x8x4(sums.partial + (i * Shape::across + j) * 4, two, static_cast<double>(b[now][j]));
+                    double column[step_depth / 4];
+#pragma unroll
+                    for (int e = 0; e < step_depth / 4; ++e) column[e] = static_cast<double>(b[now][j][e]);
+                    multiply_add(sums.partial + (i * Shape::across + j) * 4, row, column);
                 }
+                fetch_a(i, ahead, k_ahead);
             }
         }
         stage = next;
     };
+    static_assert(Shape::depth / step_depth % 2 == 0);
     if constexpr (Sums::is_plain) {
         for (int tile = 0; tile < tiles; ++tile) multiply_tile(tile);
     } else {
