@@ -216,6 +216,30 @@ TEST(Superaccumulator, FollowsIeeeForInfAndNan) {
     EXPECT_TRUE(same_bits(merged.result<double>(), canonical_nan<double>));
 }
 
+TEST(Superaccumulator, KeepsWhatAnExpansionCannotHold) {
+    constexpr double eta = std::numeric_limits<double>::denorm_min();
+    Superaccumulator sum;
+    sum.add(1);
+    sum.add(-0x1p-60);
+    sum.add_product(-eta, eta);
+    const Expansion<double> taken = sum.take_expansion<double>();
+    EXPECT_EQ(taken.size, 2);
+    EXPECT_EQ(taken.component[0], 1);
+    EXPECT_EQ(taken.component[1], -0x1p-60);
+    EXPECT_FALSE(taken.is_exact);
+    EXPECT_EQ(sum.sign(), -1);
+    sum.multiply(-0x1p1000);
+    sum.multiply(0x1p1000);
+    EXPECT_EQ(sum.result<double>(), 0x1p-148);
+
+    sum.add(0x1p-160);
+    EXPECT_EQ(sum.take_expansion<float>().component[0], 0x1p-148F);
+    const Expansion<double> rest = sum.take_expansion<double>();
+    EXPECT_EQ(rest.component[0], 0x1p-160);
+    EXPECT_TRUE(rest.is_exact);
+    EXPECT_EQ(sum.sign(), 0);
+}
+
 TEST(Superaccumulator, ReturnsPlusZero) {
     Superaccumulator sum;
     EXPECT_TRUE(same_bits(sum.result<double>(), 0.0));
