@@ -86,57 +86,13 @@ __global__ void count_longer_rows(const Offset* offsets, std::int64_t rows, doub
     if (row<rows&& static_cast<double>(offsets[row + 1] - offsets[row])> longest) atomicAdd(count, 1u);
 }
 
-/// General where no row is much longer than the mean.
-template <class T, class Offset>
-SpmvKernel choose_kernel(const Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
-    const double longest = 16 + 4 * static_cast<double>(a.nonzeros) / static_cast<double>(a.rows);
-    DeviceArray<unsigned> device_count(a.device, 1, "the number of long rows");
-    device_count.fill_with_zeros(stream);
-    count_longer_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(p.rows.offsets, a.rows, longest,
-                                                                                       device_count.data());
-    check_launch("count_longer_rows");
-    unsigned count = 0;
-    device_count.copy_to(std::span(&count, 1), stream);
-    return count == 0 ? SpmvKernel::general : SpmvKernel::adaptive;
-}
-
-template <class T, class Offset>
-void split_long_rows(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, int longest_short, Stream stream) {
-    constexpr int least_segment = 1024;
-    DeviceArray<std::int32_t> count(a.device, 1, "the number of segments");
-    const auto find = [&](Segment<Offset>* segments) {
-        count.fill_with_zeros(stream);
-        find_long_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(
-            p.rows.offsets, static_cast<Offset>(a.rows), longest_short, least_segment, segments, count.data());
-        check_launch("find_long_rows");
-    };
-    find(nullptr);
-    std::int32_t segments = 0;
-    count.copy_to(std::span(&segments, 1), stream);
-    p.segments = DeviceArray<Segment<Offset>>(a.device, segments, "segments of long rows");
-    if (segments > 0) find(p.segments.data());
-    synchronize(a.device, stream);
-}
-
-template <class T, class Offset>
-void make_tiling(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
-    const std::int64_t tiles = tile_count(a.rows, a.nonzeros);
-    p.tiles = DeviceArray<Tile<Offset>>(a.device, tiles, "tiles of a matrix");
-    DeviceArray<TilingSizes> device_sizes(a.device, 1, "sizes of tiles");
-    const auto make = [&](Segment<Offset>* block_segments) {
-        device_sizes.fill_with_zeros(stream);
-        make_tiles<<<blocks_for(tiles, 128), 128, 0, stream>>>(p.rows.offsets, static_cast<Offset>(a.rows), tiles,
-                                                               p.tiles.data(), block_segments, device_sizes.data());
-        check_launch("make_tiles");
-    };
-    make(nullptr);
-    TilingSizes sizes{};
-    device_sizes.copy_to(std::span(&sizes, 1), stream);
-    p.largest_tile = sizes.largest_tile;
-    p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
-    if (sizes.segments > 0) make(p.block_segments.data());
-    synchronize(a.device, stream);
-}
+/// What kernels count.
+struct Counts {
+    unsigned longer_rows;  ///< than rows of `general` should be
+    std::int32_t segments;
+    TilingSizes tiling;
+    unsigned not_certified;  ///< rows that exact left to round_digitwise
+};
 
 template <class A, bool paired>
 std::size_t tile_bytes(int entries) {
@@ -183,35 +139,108 @@ struct SpmvPlan<T>::Analysis {
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
     DeviceArray<unsigned> arrived;
     DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
-    DeviceArray<std::uint32_t> counters;                  ///< rows that exact left to round_digitwise
+    DeviceArray<Counts> counts;                           ///< of a first pass, and of the second one
+
+    // An analysis allocates little and waits once or twice: on small matrices either takes longer than a product.
+
+    Counts counted(Stream stream) const {
+        Counts found{};
+        counts.copy_to(std::span(&found, 1), stream);
+        return found;
+    }
+
+    template <class Offset>
+    void count_longer_rows(const Prepared<T, Offset>& p, Stream stream) const {
+        const double longest = 16 + 4 * static_cast<double>(a.nonzeros) / static_cast<double>(a.rows);
+        cuda::count_longer_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(
+            p.rows.offsets, a.rows, longest, &counts.data()->longer_rows);
+        check_launch("count_longer_rows");
+    }
+
+    /// Counts segments where there is no room for them yet.
+    template <class Offset>
+    void split_long_rows(const Prepared<T, Offset>& p, Stream stream) const {
+        constexpr int least_segment = 1024;
+        Counts* const place = counts.data() + (p.segments.size() > 0 ? 1 : 0);
+        find_long_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(
+            p.rows.offsets, static_cast<Offset>(a.rows), longest_short, least_segment, p.segments.data(), &place->segments);
+        check_launch("find_long_rows");
+    }
+
+    /// Likewise.
+    template <class Offset>
+    void make_tiles(const Prepared<T, Offset>& p, Stream stream) const {
+        constexpr int threads = 128;
+        Counts* const place = counts.data() + (p.block_segments.size() > 0 ? 1 : 0);
+        cuda::make_tiles<<<blocks_for(p.tiles.size(), threads), threads, 0, stream>>>(
+            p.rows.offsets, static_cast<Offset>(a.rows), p.tiles.size(), p.tiles.data(), p.block_segments.data(),
+            &place->tiling);
+        check_launch("make_tiles");
+    }
+
+    template <class Offset>
+    void prepare_general(Prepared<T, Offset>& p, std::int32_t segments, Stream stream) const {
+        if (segments == 0) return;
+        p.segments = DeviceArray<Segment<Offset>>(a.device, segments, "segments of long rows");
+        split_long_rows(p, stream);
+    }
+
+    template <class Offset>
+    void prepare_adaptive(Prepared<T, Offset>& p, Stream stream) const {
+        allow_shared_memory<T, Offset>();
+        p.tiles = DeviceArray<Tile<Offset>>(a.device, tile_count(a.rows, a.nonzeros), "tiles of a matrix");
+        make_tiles(p, stream);
+        const TilingSizes sizes = counted(stream).tiling;
+        p.largest_tile = sizes.largest_tile;
+        if (sizes.segments == 0) return;
+        p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
+        make_tiles(p, stream);
+    }
+
+    /// `automatic` is general where no row is much longer than the mean.
+    template <class Offset>
+    void prepare_rows(Prepared<T, Offset>& p, Stream stream) {
+        int least = 5;
+        for (const Accuracy accuracy : all_accuracies) {
+            Shape& shape = shapes[static_cast<int>(accuracy)];
+            shape = shape_for(a.rows, a.nonzeros, accuracy, std::is_same_v<T, double>);
+            least = std::min(least, shape.log2_width);
+        }
+        longest_short = longest_general_row(least);
+        std::int32_t segments = 0;
+        if (kernel != SpmvKernel::adaptive) {
+            count_longer_rows(p, stream);
+            split_long_rows(p, stream);
+            const Counts found = counted(stream);
+            segments = found.segments;
+            if (kernel == SpmvKernel::automatic) kernel = found.longer_rows == 0 ? SpmvKernel::general : SpmvKernel::adaptive;
+        }
+        if (kernel == SpmvKernel::general)
+            prepare_general(p, segments, stream);
+        else
+            prepare_adaptive(p, stream);
+    }
 
     template <class Offset>
     void prepare(Stream stream) {
         Prepared<T, Offset> p;
+        counts = DeviceArray<Counts>(a.device, 2, "what an analysis counts");
+        counts.fill_with_zeros(stream);
         use_offsets(p, a, stream);
         if (a.rows > 0)
-            for (const Accuracy accuracy : all_accuracies)
-                shapes[static_cast<int>(accuracy)] = shape_for(a.rows, a.nonzeros, accuracy, std::is_same_v<T, double>);
-        if (kernel == SpmvKernel::automatic) kernel = a.rows > 0 ? choose_kernel(p, a, stream) : SpmvKernel::general;
-        if (a.rows > 0 && kernel == SpmvKernel::adaptive) {
-            allow_shared_memory<T, Offset>();
-            make_tiling(p, a, stream);
+            prepare_rows(p, stream);
+        else if (kernel == SpmvKernel::automatic)
+            kernel = SpmvKernel::general;
+        if (p.parts() > 0) {
+            arrived = DeviceArray<unsigned>(a.device, p.parts(), "counters of long rows");
+            arrived.fill_with_zeros(stream);
+            partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.parts(), "partial sums of long rows");
         }
-        if (a.rows > 0 && kernel == SpmvKernel::general) {
-            int least = 5;
-            for (const Shape& shape : shapes) least = std::min(least, shape.log2_width);
-            longest_short = longest_general_row(least);
-            split_long_rows(p, a, longest_short, stream);
-        }
-        arrived = DeviceArray<unsigned>(a.device, p.parts(), "counters of long rows");
-        arrived.fill_with_zeros(stream);
-        partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.parts(), "partial sums of long rows");
-        counters = DeviceArray<std::uint32_t>(a.device, 1, "a counter of rows");
-
-        counters.fill_with_zeros(stream);
         prepared = std::move(p);
         synchronize(a.device, stream);
     }
+
+    unsigned* escalated() const { return &counts.data()->not_certified; }
 
     template <class A, int unroll, bool paired, class Offset>
     void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, int log2_width, Stream stream, Gate gate) const {
@@ -220,13 +249,12 @@ struct SpmvPlan<T>::Analysis {
         if (long_rows.count > 0) {
             multiply_long_rows<A, paired>
                 <<<blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads), long_row_threads, 0, stream>>>(
-                    p.rows, task, long_rows, counters.data(), gate);
+                    p.rows, task, long_rows, escalated(), gate);
             check_launch("multiply_long_rows");
         }
         launch_after(traits.overlapping && (long_rows.count > 0 || gate.stage != nullptr),
                      multiply_general<A, unroll, paired, T, Offset>, blocks_for(a.rows << log2_width, general_threads),
-                     general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, counters.data(),
-                     gate);
+                     general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, escalated(), gate);
     }
 
     template <class A, class Offset>
@@ -247,7 +275,7 @@ struct SpmvPlan<T>::Analysis {
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
         const auto blocks = static_cast<unsigned>(p.block_segments.size() + p.tiles.size());
         launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
-                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, counters.data(),
+                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, escalated(),
                      gate);
     }
 
@@ -312,14 +340,12 @@ SpmvKernel SpmvPlan<T>::kernel() const {
 template <class T>
 std::int64_t SpmvPlan<T>::workspace_bytes() const {
     const std::int64_t prepared = std::visit([](const auto& p) { return p.bytes(); }, analysis_->prepared);
-    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counters.bytes();
+    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counts.bytes();
 }
 
 template <class T>
 std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
-    std::uint32_t count = 0;
-    analysis_->counters.copy_to(std::span(&count, 1), stream);
-    return count;
+    return analysis_->counted(stream).not_certified;
 }
 
 template class SpmvPlan<float>;
