@@ -1,0 +1,181 @@
+#include "solver/cuda.hpp"
+#include "solver/cuda/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/adversarial.hpp"
+#include "support/expected.hpp"
+#include "support/oracle.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using testing::Random;
+
+template <class T>
+class CudaGemmResidue : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaGemmResidue, ValueTypes);
+
+template <class T>
+struct Matrix {
+    std::int64_t rows, columns;
+    bool by_rows;
+    std::vector<T> values;
+    cuda::DeviceArray<T> on_device;
+
+    Matrix(std::int64_t m, std::int64_t n, bool row_major, const std::function<double(std::int64_t, std::int64_t)>& element)
+        : rows(m), columns(n), by_rows(row_major), values(static_cast<std::size_t>(m * n)) {
+        for (std::int64_t i = 0; i < m; ++i)
+            for (std::int64_t j = 0; j < n; ++j) at(i, j) = static_cast<T>(element(i, j));
+        on_device = cuda::DeviceArray<T>(0, values, "a matrix");
+    }
+    T& at(std::int64_t i, std::int64_t j) { return values[static_cast<std::size_t>(by_rows ? i * columns + j : i + j * rows)]; }
+    MutableDenseView<T> view() const { return {rows, columns, by_rows ? columns : 1, by_rows ? 1 : rows, on_device.data()}; }
+};
+
+/// Large enough for residues to be chosen, and nothing a multiple of a tile.
+constexpr std::int64_t m = 771, n = 802, k = 903;
+
+template <class T>
+struct Case {
+    std::string name;
+    std::function<double(std::int64_t, std::int64_t)> a, b;
+    T alpha = 1;
+    T beta = 0;
+    bool by_rows = true;
+};
+
+template <class T>
+std::vector<Case<T>> cases() {
+    static Random random(7);
+    const auto uniform = [](std::int64_t, std::int64_t) { return random.number<double>(0) / 2; };
+    const auto spread = [](int range) {
+        return [range](std::int64_t, std::int64_t) {
+            return random.number<double>(static_cast<int>(random.between(-range, range)));
+        };
+    };
+    const auto integer = [](std::int64_t, std::int64_t) { return static_cast<double>(random.between(-99, 99)); };
+    const auto row_scaled = [](std::int64_t i, std::int64_t) {
+        return std::ldexp(random.number<double>(0), static_cast<int>(i % 60) - 30);
+    };
+    const auto special = [](std::int64_t i, std::int64_t j) {
+        if (i == 5 && j == 7) return std::numeric_limits<double>::infinity();
+        if (i == 9 && j == 0) return -std::numeric_limits<double>::infinity();
+        if (i == 11 && j == 2) return std::numeric_limits<double>::quiet_NaN();
+        return i == 13 ? 0.0 : random.number<double>(0);
+    };
+    // Halves of the products cancel the others but for the last bits.
+    const auto left = [](std::int64_t i, std::int64_t l) { return std::sin(static_cast<double>(i * 3 + l / 2)); };
+    const auto right = [](std::int64_t l, std::int64_t j) {
+        return (l % 2 == 0 ? 1 : -1) * std::cos(static_cast<double>(j * 5 + l / 2)) + (l == 4 ? 0x1p-40 : 0);
+    };
+    return {{"alike", uniform, uniform},
+            {"alike, by columns", uniform, uniform, T(1), T(0), false},
+            {"spread", spread(12), spread(12)},
+            {"widely spread", spread(30), spread(30)},
+            {"integers", integer, integer},
+            {"integers and others", integer, uniform},
+            {"rows of all sizes", row_scaled, uniform},
+            {"cancelled", left, right},
+            {"special values", special, uniform},
+            {"alpha and beta", uniform, spread(5), T(-2.5), T(3.25)},
+            {"alpha and beta that are not short", uniform, uniform, T(0.3), T(0.7), false}};
+}
+
+/// RN(alpha sum + beta c) of an element whose terms are finite.
+template <class T>
+T rounded(Matrix<T>& a, Matrix<T>& b, const Case<T>& given, T c, std::int64_t i, std::int64_t j) {
+    testing::Oracle sum;
+    for (std::int64_t l = 0; l < k; ++l) sum.add_product(a.at(i, l), b.at(l, j));
+    sum.multiply(given.alpha);
+    if (given.beta != T(0)) sum.add_product(given.beta, c);
+    return sum.template rounded<T>();
+}
+
+template <class T>
+bool is_finite_row(Matrix<T>& a, std::int64_t i) {
+    for (std::int64_t l = 0; l < k; ++l)
+        if (!std::isfinite(a.at(i, l))) return false;
+    return true;
+}
+
+TYPED_TEST(CudaGemmResidue, RoundsEveryElementOnce) {
+    using T = TypeParam;
+    Random random(3);
+    for (const Case<T>& given : cases<T>()) {
+        SCOPED_TRACE(given.name);
+        Matrix<T> a(m, k, given.by_rows, given.a), b(k, n, !given.by_rows, given.b);
+        Matrix<T> c(m, n, given.by_rows, [&](std::int64_t, std::int64_t) { return random.number<double>(0); });
+        cuda::Multiplier multiplier(0);
+        const GemmTask<T> task{given.alpha, a.view(), b.view(), given.beta, c.view()};
+        multiplier.gemm(task, Accuracy::exact);
+        EXPECT_EQ(multiplier.report().route, cuda::GemmRoute::residues);
+        Matrix<T> found(m, n, given.by_rows, [](std::int64_t, std::int64_t) { return 0.0; });
+        c.on_device.copy_to(found.values);
+        for (int sample = 0; sample < 400; ++sample) {
+            const std::int64_t i = sample < 20 ? sample : random.between(0, m - 1);
+            const std::int64_t j = random.between(0, n - 1);
+            if (!is_finite_row(a, i)) {
+                EXPECT_FALSE(std::isfinite(found.at(i, j)));
+                continue;
+            }
+            const T expected = rounded(a, b, given, c.at(i, j), i, j);
+            EXPECT_PRED2(testing::same_bits<T>, found.at(i, j), expected) << "element " << i << ", " << j;
+        }
+    }
+}
+
+/// Integers of few digits need few moduli, and nothing is computed twice; what needs more has more.
+TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
+    using T = TypeParam;
+    const auto moduli = [](const Case<T>& given) {
+        const Matrix<T> a(m, k, true, given.a), b(k, n, false, given.b);
+        const Matrix<T> c(m, n, true, [](std::int64_t, std::int64_t) { return 0.0; });
+        cuda::Multiplier multiplier(0);
+        multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
+        return multiplier.report();
+    };
+    const auto all = cases<T>();
+    const cuda::GemmReport integers = moduli(all[4]), alike = moduli(all[0]), spread = moduli(all[2]);
+    EXPECT_LE(integers.moduli, 4);
+    EXPECT_EQ(integers.recomputed, 0);
+    EXPECT_GT(alike.moduli, integers.moduli);
+    EXPECT_GE(spread.moduli, alike.moduli);
+    EXPECT_LT(alike.recomputed, m * n / 100);
+}
+
+/// Parts of a product are made one after another where memory is short, with the same bits.
+TYPED_TEST(CudaGemmResidue, KeepsToItsWorkspace) {
+    using T = TypeParam;
+    const Case<T> given = cases<T>().front();
+    const Matrix<T> a(m, k, true, given.a), b(k, n, false, given.b);
+    const auto multiply = [&](std::int64_t limit) {
+        const Matrix<T> c(m, n, true, [](std::int64_t, std::int64_t) { return 0.0; });
+        cuda::Multiplier multiplier(0, limit);
+        multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
+        std::vector<T> values(c.values.size());
+        c.on_device.copy_to(values);
+        return std::pair(values, multiplier.report().workspace_bytes);
+    };
+    const auto [whole, large] = multiply(0);
+    const auto [parts, small] = multiply(large / 2);
+    EXPECT_LT(small, large);
+    EXPECT_EQ(testing::differences<T>(parts, whole), "");
+}
+
+}  // namespace
+}  // namespace solver
