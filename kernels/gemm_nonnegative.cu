@@ -175,7 +175,7 @@ struct Level {
 /// A second stream, so that the last blocks of a product run beside the first of the next, and what each waits for.
 class Fork {
 public:
-    enum Mark { sums_are_formed, product_1, product_4, side_is_done, marks };
+    enum Mark { begun, formed, product_1, product_4, side_is_done, marks };
 
     explicit Fork(int device) : side_(device) {
         const CurrentDevice current(device);
@@ -214,56 +214,90 @@ public:
 
     /// The sums of both factors. `watches`: of A and B, or none.
     void form(const DenseView<T>& a, const DenseView<T>& b, const Level<T>& level,
-              const std::optional<std::array<Watch, 2>>& watches) const {
-        form_side<Side::left>(a, level.s, watches ? &(*watches)[0] : nullptr);
-        form_side<Side::right>(b, level.t, watches ? &(*watches)[1] : nullptr);
+              const std::optional<std::array<Watch, 2>>& watches, Stream stream) const {
+        form_side<Side::left>(a, level.s, watches ? &(*watches)[0] : nullptr, stream);
+        form_side<Side::right>(b, level.t, watches ? &(*watches)[1] : nullptr, stream);
     }
 
-    /// C = alpha A B, or += , by `depth` levels, 1 or more.
+    /// C = alpha A B, or +=, by `depth` levels, 1 or more.
     void multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth,
                   T* memory) const {
-        const Level<T> here = level(a, b, memory);
-        form(a, b, here, {});
-        multiply_formed(a, b, c, add, depth, here);
+        multiply(a, b, c, add, depth, memory, {}, [](Stream) { return true; });
     }
 
-    /// The same once the sums of this level are there: table 1 of the paper.
+    /// The same, looking at all entries if watches are given. Asks sums_formed(stream), with the stream that looks, whether to
+    /// go on, before anything writes to C, and returns the answer.
+    template <class Formed>
+    bool multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth, T* memory,
+                  const std::optional<std::array<Watch, 2>>& watches, Formed&& sums_formed) const {
+        const Level<T> here = level(a, b, memory);
+        if (depth == 1) return multiply_leaves(a, b, c, add, here, watches, sums_formed);
+        form(a, b, here, watches, stream_);
+        if (!sums_formed(stream_)) return false;
+        multiply_formed(a, b, c, add, depth, here);
+        return true;
+    }
+
+private:
+    /// The parts of a level.
+    struct Parts {
+        const DenseView<T>& a;
+        const DenseView<T>& b;
+        const MutableDenseView<T>& c;
+        const Level<T>& level;
+        std::int64_t m = a.rows / 2, n = b.columns / 2, k = a.columns / 2;
+
+        DenseView<T> a_at(int i, int j) const { return part(a, i * m, j * k, m, k); }
+        DenseView<T> b_at(int i, int j) const { return part(b, i * k, j * n, k, n); }
+        MutableDenseView<T> c_at(int i, int j) const { return part(c, i * m, j * n, m, n); }
+        DenseView<T> s(int i) const { return without_gaps(a, level.s + (i - 1) * m * k, m, k); }
+        DenseView<T> t(int i) const { return without_gaps(b, level.t + (i - 1) * k * n, k, n); }
+        MutableDenseView<T> u() const { return {m, n, n, 1, level.u}; }
+    };
+
+    /// Table 1 of the paper where products are ordinary ones: each writes to U and C at once. A second stream forms the sums
+    /// beside A11 B11, which needs none of them; C11 gets A11 B11 from U, so that nothing is written to C before.
+    template <class Formed>
+    bool multiply_leaves(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add,
+                         const Level<T>& level, const std::optional<std::array<Watch, 2>>& watches,
+                         Formed&& sums_formed) const {
+        const Parts p{a, b, c, level};
+        const MutableDenseView<T> u = p.u();
+        const Stream side = fork_.side();
+        const auto leaf = [&](Stream stream, const DenseView<T>& x, const DenseView<T>& y, bool add_u,
+                              std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
+            SpreadResult<T> result{alpha_};
+            if (add_u) result.base = u.data, result.base_stride = u.row_stride;
+            for (const auto& [target, add_to] : targets) result.to(target.data, target.row_stride, add_to);
+            multiply_and_spread(x, y, result, stream);
+        };
+        fork_.set(Fork::begun, stream_);
+        fork_.wait_for(Fork::begun, side);
+        leaf(stream_, p.a_at(0, 0), p.b_at(0, 0), false, {{u, false}});
+        form(a, b, level, watches, side);
+        if (!sums_formed(side)) return false;
+        fork_.set(Fork::formed, side);
+        leaf(side, p.s(1), p.t(1), false, {{p.c_at(0, 1), add}, {p.c_at(1, 1), add}});
+        fork_.set(Fork::product_1, side);
+        fork_.wait_for(Fork::formed, stream_);
+        leaf(stream_, p.a_at(0, 1), p.b_at(1, 0), true, {{p.c_at(0, 0), add}});
+        leaf(side, p.a_at(1, 1), p.t(3), false, {{p.c_at(1, 0), add}});
+        fork_.wait_for(Fork::product_1, stream_);
+        leaf(stream_, p.s(2), p.t(2), true, {{u, false}, {p.c_at(0, 1), true}});
+        fork_.set(Fork::product_4, stream_);
+        fork_.wait_for(Fork::product_4, side);
+        leaf(side, p.s(4), p.t(4), true, {{p.c_at(1, 1), true}, {p.c_at(1, 0), true}});
+        leaf(stream_, p.s(3), p.b_at(1, 1), false, {{p.c_at(0, 1), true}});
+        fork_.set(Fork::side_is_done, side);
+        fork_.wait_for(Fork::side_is_done, stream_);
+        return true;
+    }
+
+    /// Table 1 above other levels, once the sums are there.
     void multiply_formed(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth,
                          const Level<T>& level) const {
-        const std::int64_t m = a.rows / 2, n = b.columns / 2, k = a.columns / 2;
-        const auto a_at = [&](int i, int j) { return part(a, i * m, j * k, m, k); };
-        const auto b_at = [&](int i, int j) { return part(b, i * k, j * n, k, n); };
-        const auto c_at = [&](int i, int j) { return part(c, i * m, j * n, m, n); };
-        const auto s = [&](int i) { return without_gaps(a, level.s + (i - 1) * m * k, m, k); };
-        const auto t = [&](int i) { return without_gaps(b, level.t + (i - 1) * k * n, k, n); };
-        const MutableDenseView<T> u{m, n, n, 1, level.u};
-        if (depth == 1) {
-            const Stream side = fork_.side();
-            const auto leaf = [&](Stream stream, const DenseView<T>& x, const DenseView<T>& y, bool add_to_u, bool keep,
-                                  std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
-                SpreadResult<T> result{alpha_};
-                if (add_to_u) result.base = u.data, result.base_stride = u.row_stride;
-                if (keep) result.to(u.data, u.row_stride, false);
-                for (const auto& [target, add_to] : targets) result.to(target.data, target.row_stride, add_to);
-                multiply_and_spread(x, y, result, stream);
-            };
-            fork_.set(Fork::sums_are_formed, stream_);
-            fork_.wait_for(Fork::sums_are_formed, side);
-            leaf(side, s(1), t(1), false, false, {{c_at(0, 1), add}, {c_at(1, 1), add}});
-            fork_.set(Fork::product_1, side);
-            leaf(stream_, a_at(0, 0), b_at(0, 0), false, true, {{c_at(0, 0), add}});
-            leaf(side, a_at(1, 1), t(3), false, false, {{c_at(1, 0), add}});
-            leaf(stream_, a_at(0, 1), b_at(1, 0), false, false, {{c_at(0, 0), true}});
-            fork_.wait_for(Fork::product_1, stream_);
-            leaf(stream_, s(2), t(2), true, true, {{c_at(0, 1), true}});
-            fork_.set(Fork::product_4, stream_);
-            fork_.wait_for(Fork::product_4, side);
-            leaf(side, s(4), t(4), true, false, {{c_at(1, 1), true}, {c_at(1, 0), true}});
-            leaf(stream_, s(3), b_at(1, 1), false, false, {{c_at(0, 1), true}});
-            fork_.set(Fork::side_is_done, side);
-            fork_.wait_for(Fork::side_is_done, stream_);
-            return;
-        }
+        const Parts p{a, b, c, level};
+        const MutableDenseView<T> u = p.u();
         const int below = depth - 1;
         const auto recurse = [&](const DenseView<T>& x, const DenseView<T>& y, const MutableDenseView<T>& z, bool add_to) {
             multiply(x, y, z, add_to, below, level.rest);
@@ -271,46 +305,45 @@ public:
         const auto add_u = [&](std::initializer_list<std::pair<MutableDenseView<T>, bool>> targets) {
             SpreadResult<T> result;
             for (const auto& [target, add_to] : targets) result.to(target.data, target.row_stride, add_to);
-            spread<<<grid_for(n, m), 256, 0, stream_>>>(u.data, m, n, result);
+            spread<<<grid_for(u.columns, u.rows), 256, 0, stream_>>>(u.data, u.rows, u.columns, result);
             check_launch("spread");
         };
-        recurse(s(1), t(1), u, false);
-        add_u({{c_at(0, 1), add}, {c_at(1, 1), add}});
-        recurse(a_at(0, 0), b_at(0, 0), u, false);
-        add_u({{c_at(0, 0), add}});
-        recurse(a_at(0, 1), b_at(1, 0), c_at(0, 0), true);
-        recurse(s(2), t(2), u, true);
-        add_u({{c_at(0, 1), true}});
-        recurse(s(3), b_at(1, 1), c_at(0, 1), true);
-        recurse(a_at(1, 1), t(3), c_at(1, 0), add);
-        recurse(s(4), t(4), u, true);
-        add_u({{c_at(1, 1), true}, {c_at(1, 0), true}});
+        recurse(p.s(1), p.t(1), u, false);
+        add_u({{p.c_at(0, 1), add}, {p.c_at(1, 1), add}});
+        recurse(p.a_at(0, 0), p.b_at(0, 0), u, false);
+        add_u({{p.c_at(0, 0), add}});
+        recurse(p.a_at(0, 1), p.b_at(1, 0), p.c_at(0, 0), true);
+        recurse(p.s(2), p.t(2), u, true);
+        add_u({{p.c_at(0, 1), true}});
+        recurse(p.s(3), p.b_at(1, 1), p.c_at(0, 1), true);
+        recurse(p.a_at(1, 1), p.t(3), p.c_at(1, 0), add);
+        recurse(p.s(4), p.t(4), u, true);
+        add_u({{p.c_at(1, 1), true}, {p.c_at(1, 0), true}});
     }
 
-private:
     static DenseView<T> without_gaps(const DenseView<T>& like, T* data, std::int64_t rows, std::int64_t columns) {
         const bool by_rows = like.column_stride == 1;
         return {rows, columns, by_rows ? columns : 1, by_rows ? 1 : rows, data};
     }
 
     template <Side side>
-    void form_side(const DenseView<T>& x, T* sums, const Watch* watch) const {
+    void form_side(const DenseView<T>& x, T* sums, const Watch* watch, Stream stream) const {
         constexpr int vector = 16 / sizeof(T);
         const Quarters<T> q = quarters(x);
         const bool aligned = reinterpret_cast<std::uintptr_t>(q.first) % 16 == 0 && q.stride % vector == 0 &&
                              q.across % vector == 0 && q.down % vector == 0 && q.length % vector == 0;
         if (aligned)
-            form_side_by<side, vector>(q, sums, watch);
+            form_side_by<side, vector>(q, sums, watch, stream);
         else
-            form_side_by<side, 1>(q, sums, watch);
+            form_side_by<side, 1>(q, sums, watch, stream);
     }
     template <Side side, int vector>
-    void form_side_by(const Quarters<T>& q, T* sums, const Watch* watch) const {
+    void form_side_by(const Quarters<T>& q, T* sums, const Watch* watch, Stream stream) const {
         const dim3 grid = grid_for(q.length / vector, q.lines);
         if (watch != nullptr)
-            form_sums<T, vector, side, true><<<grid, 256, 0, stream_>>>(q, sums, *watch);
+            form_sums<T, vector, side, true><<<grid, 256, 0, stream>>>(q, sums, *watch);
         else
-            form_sums<T, vector, side, false><<<grid, 256, 0, stream_>>>(q, sums, Watch{});
+            form_sums<T, vector, side, false><<<grid, 256, 0, stream>>>(q, sums, Watch{});
         check_launch("form_sums");
     }
 
@@ -463,40 +496,37 @@ NonnegativeReport NonnegativeMultiplier::Workspace::gemm(const GemmTask<T>& aske
         look_at_part<<<grid_for(length, lines), 256, 0, stream>>>(named, row, column, w);
         check_launch("look_at_part");
     };
-    const DenseView<T> a = part(task.a, 0, 0, m, k), b = part(task.b, 0, 0, k, n);
-    const Winograd<T> winograd(task.alpha, stream, fork);
-    Level<T> top{};
-    std::int64_t elements = 0;
-    if (m != 0) {
-        elements = workspace_size(m, n, k, depth);
-        top = Winograd<T>::level(a, b, reserve<T>(elements));
-        winograd.form(a, b, top, std::array{watch(task.a, 0), watch(task.b, 1)});
-    }
     look(task.a, 0, m, 0);
     look(task.b, 1, k, 0);
-    if (m != 0) {
-        look(task.a, 0, 0, k);
-        look(task.b, 1, 0, n);
-    }
-    if (offended(task, was_transposed, !options.conventional_if_negative, stream)) {
-        multiply_conventionally(task, device, stream);
-        return {};
-    }
-
     if (m == 0) {
-        if (options.algorithm != Algorithm::outer_product || depth == 0) {
+        if (offended(task, was_transposed, !options.conventional_if_negative, stream) ||
+            options.algorithm != Algorithm::outer_product || depth == 0) {
             multiply_conventionally(task, device, stream);
             return {};
         }
         multiply_by_outer_products(task, depth, device, stream);
         return {Algorithm::outer_product, depth, 0};
     }
+    look(task.a, 0, 0, k);
+    look(task.b, 1, 0, n);
+
+    const std::int64_t elements = workspace_size(m, n, k, depth);
+    const DenseView<T> a = part(task.a, 0, 0, m, k), b = part(task.b, 0, 0, k, n);
     const MutableDenseView<T> c = part(task.c, 0, 0, m, n);
-    if (task.beta != 0 && task.beta != 1) {
-        scale<<<grid_for(n, m), 256, 0, stream>>>(c.data, c.row_stride, m, n, task.beta);
-        check_launch("scale");
+    const auto accepted = [&](Stream formed) {
+        if (offended(task, was_transposed, !options.conventional_if_negative, formed)) return false;
+        if (task.beta != 0 && task.beta != 1) {
+            scale<<<grid_for(n, m), 256, 0, formed>>>(c.data, c.row_stride, m, n, task.beta);
+            check_launch("scale");
+        }
+        return true;
+    };
+    if (!Winograd<T>(task.alpha, stream, fork)
+             .multiply(a, b, c, task.beta != 0, depth, reserve<T>(elements), std::array{watch(task.a, 0), watch(task.b, 1)},
+                       accepted)) {
+        multiply_conventionally(task, device, stream);
+        return {};
     }
-    winograd.multiply_formed(a, b, c, task.beta != 0, depth, top);
     const auto conventionally = [&](const DenseView<T>& x, const DenseView<T>& y, T beta, const MutableDenseView<T>& z) {
         if (z.rows != 0 && z.columns != 0 && (x.columns != 0 || beta != 1))
             multiply_conventionally(GemmTask<T>{task.alpha, x, y, beta, z}, device, stream);

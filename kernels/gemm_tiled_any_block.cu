@@ -4,21 +4,19 @@
 namespace solver::cuda::tiled {
 namespace {
 
-template <class T>
-struct ShapeOf : std::type_identity<SimtShape<128, 128, tile_depth, 32, 64, 4, 3, 1>> {};
-template <>
-struct ShapeOf<double> : std::type_identity<SimtShape<64, 64, tile_depth, 32, 16, 8, 3, 1>> {};
+/// Small: what an element costs are its additions, not the reading of fragments.
+using Shape = SimtShape<64, 64, tile_depth, 32, 16, 8, 3, 1>;
+constexpr int sums = Shape::rows * Shape::columns;
 
 template <class T, class Sums>
 void multiply(const GemmTask<T>& task, std::int64_t block, Stream stream) {
     with_row_major_result(task, block, [&](auto major_a, auto major_b, const auto& operands, const auto& result) {
-        launch_simt<T, typename ShapeOf<T>::type, Sums, major_a(), major_b(), false>(operands, result, stream);
+        launch_simt<T, Shape, Sums, major_a(), major_b(), false>(operands, result, stream);
     });
 }
 
 template <class T>
 void multiply_any(const GemmTask<T>& task, const GemmOptions& options, Stream stream) {
-    constexpr int sums = ShapeOf<T>::type::rows * ShapeOf<T>::type::columns;
     if (options.summation == GemmSummation::dot2 && options.block == 1)
         return multiply<T, TwofoldProducts<T, sums>>(task, options.block, stream);
     const auto multiply_with = [&](auto kind) { multiply<T, typename decltype(kind)::type>(task, options.block, stream); };

@@ -92,15 +92,15 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
     const S* const fragments_b =
         shared + Layout::size_a + (warp_column + group) * LoaderB::outer_stride + quarter * LoaderB::inner_stride;
     constexpr int step_depth = Shape::step_depth;
-    S a[Shape::down][step_depth / 2];
+    S a[2][Shape::down][step_depth / 2];
     S b[2][Shape::across][step_depth / 4];
-    const auto fetch_a = [&](int i, int stage, int k) {
+    const auto fetch = [&](int to, int stage, int k) {
 #pragma unroll
-        for (int e = 0; e < step_depth / 2; ++e)
-            a[i][e] =
-                fragments_a[stage + (i * 16 + e % 2 * 8) * LoaderA::outer_stride + (k + e / 2 * 4) * LoaderA::inner_stride];
-    };
-    const auto fetch_b = [&](int to, int stage, int k) {
+        for (int i = 0; i < Shape::down; ++i)
+#pragma unroll
+            for (int e = 0; e < step_depth / 2; ++e)
+                a[to][i][e] =
+                    fragments_a[stage + (i * 16 + e % 2 * 8) * LoaderA::outer_stride + (k + e / 2 * 4) * LoaderA::inner_stride];
 #pragma unroll
         for (int j = 0; j < Shape::across; ++j)
 #pragma unroll
@@ -126,26 +126,25 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
     Sums sums(reinterpret_cast<double*>(memory + Layout::tiles_bytes));
     int stage = 0;
     wait_for_next_tile();
-    fetch_b(0, stage, 0);
-#pragma unroll
-    for (int i = 0; i < Shape::down; ++i) fetch_a(i, stage, 0);
-    // Fragments are read one step ahead, across tiles, too: those of B into other registers, those of A into their own.
+    fetch(0, stage, 0);
+    // Fragments are read one step ahead, across tiles, too.
     const auto multiply_tile = [&](int tile) {
         const int next = stage + Layout::stage == Shape::stages * Layout::stage ? 0 : stage + Layout::stage;
         load(tile + Shape::stages - 1);
 #pragma unroll
         for (int k = 0; k < Shape::depth; k += step_depth) {
             const int now = k / step_depth % 2;
-            const bool last = k + step_depth == Shape::depth;
-            const int ahead = last ? next : stage;
-            const int k_ahead = last ? 0 : k + step_depth;
-            if (last) wait_for_next_tile();
-            fetch_b(1 - now, ahead, k_ahead);
+            if (k + step_depth == Shape::depth) {
+                wait_for_next_tile();
+                fetch(0, next, 0);
+            } else {
+                fetch(1 - now, stage, k + step_depth);
+            }
 #pragma unroll
             for (int i = 0; i < Shape::down; ++i) {
                 double row[step_depth / 2];
 #pragma unroll
-                for (int e = 0; e < step_depth / 2; ++e) row[e] = static_cast<double>(a[i][e]);
+                for (int e = 0; e < step_depth / 2; ++e) row[e] = static_cast<double>(a[now][i][e]);
 #pragma unroll
                 for (int step = 0; step < Shape::across; ++step) {
                     const int j = i % 2 == 0 ? step : Shape::across - 1 - step;
@@ -154,7 +153,6 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
                     for (int e = 0; e < step_depth / 4; ++e) column[e] = static_cast<double>(b[now][j][e]);
                     multiply_add(sums.partial + (i * Shape::across + j) * 4, row, column);
                 }
-                fetch_a(i, ahead, k_ahead);
             }
         }
         stage = next;

@@ -81,13 +81,9 @@ __device__ __forceinline__ void add_products(Sums& sums, const T (&a)[Shape::row
             for (int step = 0; step < Shape::rows; ++step) add(j % 2 == 0 ? step : Shape::rows - 1 - step, j);
     } else {
 #pragma unroll
-        for (int i = 0; i < Shape::rows; i += 2)
+        for (int i = 0; i < Shape::rows; ++i)
 #pragma unroll
-            for (int step = 0; step < Shape::columns; ++step) {
-                const int j = i / 2 % 2 == 0 ? step : Shape::columns - 1 - step;
-                add(i + step % 2, j);
-                add(i + 1 - step % 2, j);
-            }
+            for (int step = 0; step < Shape::columns; ++step) add(i, i % 2 == 0 ? step : Shape::columns - 1 - step);
     }
 }
 
