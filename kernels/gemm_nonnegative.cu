@@ -3,11 +3,13 @@
 #include "gemm_tiled_spread.cuh"
 #include "solver/cuda/nonnegative_gemm.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace solver::cuda {
 namespace {
