@@ -63,6 +63,15 @@ public:
         make(0, samples_.size() / parts);
     }
 
+    struct Sample {
+        std::int64_t place;
+        T rounded;
+        double exact;       ///< rounded to double
+        double magnitudes;  ///< (|A||B|)_ij
+    };
+
+    const std::vector<Sample>& samples() const { return samples_; }
+
     /// Where they stand in C, column by column.
     std::vector<std::int64_t> places() const {
         std::vector<std::int64_t> places;
@@ -86,13 +95,6 @@ public:
     }
 
 private:
-    struct Sample {
-        std::int64_t place;
-        T rounded;
-        double exact;       ///< rounded to double
-        double magnitudes;  ///< (|A||B|)_ij
-    };
-
     static void compute(const DenseFactors<T>& factors, Sample& sample) {
         const T* a = factors.a.data() + sample.place % factors.n;
         const T* b = factors.b.data() + sample.place / factors.n * factors.n;

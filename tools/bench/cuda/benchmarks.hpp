@@ -3,8 +3,10 @@
 /// The benchmarks on a CUDA device, beside cuSPARSE, cuBLAS and CUB. In a build without CUDA they throw NotSupported.
 
 #include "tools/bench/options.hpp"
+#include "tools/bench/product_machine.hpp"
 #include "tools/bench/report.hpp"
 
+#include <memory>
 #include <string>
 
 namespace solver::bench::on_cuda {
@@ -20,5 +22,8 @@ void bench_reduce(const Options& options, Report& report);  ///< sum, dot and no
 void bench_gemm(const Options& options, Report& report);
 void bench_triangular(const Options& options, Report& report);
 void bench_solve(const Options& options, Report& report);
+
+template <class T>
+std::unique_ptr<ProductMachine<T>> make_product_machine(int device);
 
 }  // namespace solver::bench::on_cuda

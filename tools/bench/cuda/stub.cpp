@@ -22,4 +22,11 @@ void bench_gemm(const Options&, Report&) { refuse(); }
 void bench_triangular(const Options&, Report&) { refuse(); }
 void bench_solve(const Options&, Report&) { refuse(); }
 
+template <class T>
+std::unique_ptr<ProductMachine<T>> make_product_machine(int) {
+    refuse();
+}
+template std::unique_ptr<ProductMachine<float>> make_product_machine(int);
+template std::unique_ptr<ProductMachine<double>> make_product_machine(int);
+
 }  // namespace solver::bench::on_cuda

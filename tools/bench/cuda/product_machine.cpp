@@ -1,0 +1,72 @@
+#include "tools/bench/product_machine.hpp"
+
+#include "benchmarks.hpp"
+#include "peers.hpp"
+#include "replay.hpp"
+#include "solver/cuda/gemm.hpp"
+
+#include <utility>
+
+namespace solver::bench::on_cuda {
+namespace {
+
+template <class T>
+class DeviceProducts final : public ProductMachine<T> {
+public:
+    explicit DeviceProducts(int device)
+        : device_(device), stream_(device), stopwatch_(stream_), multiplier_(device), blas_(Scalars::on_host, stream_) {}
+
+    void load(const DenseFactors<T>& factors) override {
+        n_ = factors.n;
+        a_ = cuda::DeviceArray<T>(device_, factors.a, "A", stream_);
+        b_ = cuda::DeviceArray<T>(device_, factors.b, "B", stream_);
+        c_ = cuda::DeviceArray<T>(device_, n_ * n_, "C");
+    }
+
+    void multiply(Accuracy accuracy, const GemmOptions& options) override {
+        const GemmTask<T> task{T(1), {n_, n_, 1, n_, a_.data()}, {n_, n_, 1, n_, b_.data()}, T(0), {n_, n_, 1, n_, c_.data()}};
+        multiplier_.gemm(task, accuracy, options, stream_);
+    }
+
+    std::vector<ProductWay> peers() override {
+        std::vector<ProductWay> ways;
+        for (const auto& [name, how] : {std::pair("cublas", BlasGemm::plain), std::pair("cublas tf32", BlasGemm::tf32),
+                                        std::pair("cublas emulated", BlasGemm::emulated)})
+            if (multiply_by_cublas(how)) ways.push_back({name, [this, how = how] { multiply_by_cublas(how); }});
+        return ways;
+    }
+
+    std::vector<T> result(std::span<const std::int64_t> places) override {
+        return gather(cuda::DeviceArray<std::int64_t>(device_, places, "places of samples", stream_), c_.data(), stream_);
+    }
+    std::vector<T> result() override {
+        std::vector<T> c(static_cast<std::size_t>(n_ * n_));
+        c_.copy_to(c, stream_);
+        return c;
+    }
+
+    double seconds_of(const std::function<void()>& multiply) override { return stopwatch_.seconds_of(multiply); }
+
+private:
+    bool multiply_by_cublas(BlasGemm how) { return blas_.gemm(how, n_, a_.data(), b_.data(), c_.data()); }
+
+    int device_;
+    std::int64_t n_ = 0;
+    OwnStream stream_;
+    Stopwatch stopwatch_;
+    cuda::DeviceArray<T> a_, b_, c_;
+    cuda::Multiplier multiplier_;
+    CuBlas blas_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<ProductMachine<T>> make_product_machine(int device) {
+    return std::make_unique<DeviceProducts<T>>(device);
+}
+
+template std::unique_ptr<ProductMachine<float>> make_product_machine(int);
+template std::unique_ptr<ProductMachine<double>> make_product_machine(int);
+
+}  // namespace solver::bench::on_cuda

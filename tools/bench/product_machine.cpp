@@ -1,0 +1,82 @@
+#include "product_machine.hpp"
+
+#include "cuda/benchmarks.hpp"
+#include "eigen_peer.hpp"
+#include "openblas_peer.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace solver::bench {
+namespace {
+
+template <class T>
+class Processor final : public ProductMachine<T> {
+public:
+    explicit Processor(int threads) : threads_(threads) {}
+
+    void load(const DenseFactors<T>& factors) override {
+        factors_ = factors;
+        c_.assign(factors.a.size(), 0);
+    }
+
+    void multiply(Accuracy accuracy, const GemmOptions& options) override {
+        const std::int64_t n = factors_.n;
+        const MutableDenseView<T> c{n, n, 1, n, c_.data()};
+        gemm(T(1), factors_.a_view(), factors_.b_view(), T(0), c, accuracy, Device::cpu(threads_), options);
+    }
+
+    std::vector<ProductWay> peers() override {
+        const ProductWay openblas{"openblas",
+                                  [this] { openblas::multiply<T>(threads_, factors_.n, factors_.a, factors_.b, c_); }};
+        const ProductWay eigen{
+            "eigen", [this] { eigen::multiply<T>(eigen::usable_threads(threads_), factors_.n, factors_.a, factors_.b, c_); }};
+        if (openblas::is_there()) return {openblas, eigen};
+        return {eigen};
+    }
+
+    std::vector<T> result(std::span<const std::int64_t> places) override {
+        std::vector<T> found;
+        for (const std::int64_t place : places) found.push_back(c_[static_cast<std::size_t>(place)]);
+        return found;
+    }
+    std::vector<T> result() override { return c_; }
+
+    double seconds_of(const std::function<void()>& multiply) override {
+        const auto begin = std::chrono::steady_clock::now();
+        multiply();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+
+private:
+    int threads_;
+    DenseFactors<T> factors_{};
+    std::vector<T> c_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<ProductMachine<T>> make_product_machine(const Options& options) {
+    if (options.cuda_device) return on_cuda::make_product_machine<T>(*options.cuda_device);
+    return std::make_unique<Processor<T>>(options.threads);
+}
+
+template <class T>
+double seconds_of_product(ProductMachine<T>& machine, const Effort& effort, const std::function<void()>& multiply) {
+    constexpr double slow = 1;
+    const double first = machine.seconds_of(multiply);
+    if (first > slow) return first;
+    std::vector<double> seconds(static_cast<std::size_t>(effort.repetitions == 0 ? 3 : effort.repetitions));
+    for (double& time : seconds) time = machine.seconds_of(multiply);
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    std::nth_element(seconds.begin(), middle, seconds.end());
+    return *middle;
+}
+
+template std::unique_ptr<ProductMachine<float>> make_product_machine(const Options&);
+template std::unique_ptr<ProductMachine<double>> make_product_machine(const Options&);
+template double seconds_of_product(ProductMachine<float>&, const Effort&, const std::function<void()>&);
+template double seconds_of_product(ProductMachine<double>&, const Effort&, const std::function<void()>&);
+
+}  // namespace solver::bench

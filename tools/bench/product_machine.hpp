@@ -1,0 +1,66 @@
+#pragma once
+
+/// Where C = A B is computed: the processor, or a CUDA device that keeps the matrices in its memory.
+
+#include "gemms.hpp"
+#include "options.hpp"
+#include "solver/accuracy.hpp"
+#include "solver/gemm.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace solver::bench {
+
+/// One way to compute C = A B of the matrices that a machine has loaded.
+struct ProductWay {
+    std::string name;
+    std::function<void()> multiply;  ///< on a device the product is not waited for
+};
+
+template <class T>
+class ProductMachine {
+public:
+    virtual ~ProductMachine() = default;
+
+    /// What every product from now on multiplies.
+    virtual void load(const DenseFactors<T>& factors) = 0;
+    virtual void multiply(Accuracy accuracy, const GemmOptions& options) = 0;
+    /// How others multiply what is loaded; first the plain product in T. Not to be used longer than the machine.
+    virtual std::vector<ProductWay> peers() = 0;
+    /// What multiplies matrices without negative entries only; nothing on a processor.
+    virtual std::vector<ProductWay> nonnegative() { return {}; }
+    /// Elements of C, or all of it, column by column.
+    virtual std::vector<T> result(std::span<const std::int64_t> places) = 0;
+    virtual std::vector<T> result() = 0;
+    /// Of one call, its end included.
+    virtual double seconds_of(const std::function<void()>& multiply) = 0;
+
+    /// fast, compensated, exact, then the selective methods with blocks of `block`.
+    std::vector<ProductWay> ours(std::int64_t block) {
+        std::vector<ProductWay> ways;
+        for (const Accuracy accuracy : all_accuracies)
+            ways.push_back({std::string(to_string(accuracy)), [this, accuracy] { multiply(accuracy, {}); }});
+        for (const GemmSummation summation : all_gemm_summations)
+            if (summation != GemmSummation::automatic)
+                ways.push_back({std::string(to_string(summation)), [this, summation, block] {
+                                    multiply(Accuracy::fast, {summation, block});
+                                }});
+        return ways;
+    }
+};
+
+/// The machine that the options name.
+template <class T>
+std::unique_ptr<ProductMachine<T>> make_product_machine(const Options& options);
+
+/// The median time of as many products as the options' effort says, of at least three where it does not, after one that is not
+/// timed. What takes longer than a second is done once.
+template <class T>
+double seconds_of_product(ProductMachine<T>& machine, const Effort& effort, const std::function<void()>& multiply);
+
+}  // namespace solver::bench
