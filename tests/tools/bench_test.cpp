@@ -2,6 +2,7 @@
 
 #include "child_process.hpp"
 #include "inputs.hpp"
+#include "papers/badin2011_tables.hpp"
 #include "solver/cuda.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
@@ -19,7 +20,9 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -69,6 +72,15 @@ protected:
                                       " --threads 2 --repetitions 1 --json report.json --csv report.csv");
         EXPECT_EQ(finished.status, 0) << finished.err;
         return json::parse(read("report.json"));
+    }
+
+    /// What ends the lines of a table that begin with a way to multiply.
+    static std::vector<std::string> grades(const std::string& table, const std::string& way) {
+        std::vector<std::string> grades;
+        std::istringstream lines(table);
+        for (std::string line; std::getline(lines, line);)
+            if (line.starts_with("  " + way + "  ")) grades.push_back(line.substr(line.find_last_of(' ') + 1));
+        return grades;
     }
 
     void expect_refusal(const std::string& arguments, const std::string& text) const {
@@ -225,6 +237,40 @@ TEST_F(SolverBench, ComparesDenseProducts) {
     EXPECT_THAT(read("report.csv"), HasSubstr(",error_ulp,mean_error_ulp,relative_error,remark\n"));
 }
 
+TEST_F(SolverBench, GradesDenseProductsAndTellsAlgorithmsApart) {
+    const Finished finished =
+        run("gemm --grade --size 32 --size 64 --size 128 --device cpu --threads 2 --csv r.csv --json r.json");
+    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
+    for (const char* way : {"fast", "compensated", "exact", "kahan", "dot2", "eigen"})
+        EXPECT_THAT(grades(finished.out, way), ElementsAre("A", "A")) << finished.out;  // in double, in single
+    EXPECT_THAT(grades(finished.out, "(fixed point)"), ElementsAre("B", "B")) << finished.out;
+    EXPECT_THAT(grades(finished.out, "(strassen)"), ElementsAre("C", "C")) << finished.out;
+    EXPECT_THAT(read("r.csv"), HasSubstr("way,precision,input,size,componentwise_error,linewise_error,normwise_error\n"));
+    for (const json& entry : json::parse(read("r.json"))["cases"]) {
+        if (entry["way"] == "exact") {
+            EXPECT_EQ(entry["componentwise_error"], "0") << entry;
+        }
+    }
+}
+
+TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
+    const Finished finished = run("gemm --paper badin2011 --size 192 --device cpu --threads 2 --repetitions 1 --json r.json");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const json cases = json::parse(read("r.json"))["cases"];
+    ASSERT_EQ(cases.size(), 2 * (2 + 2 * 4));
+    const auto average = [&](const std::string& method, const std::string& tile) {
+        for (const json& entry : cases)
+            if (entry["input"] == "uniform" && entry["method"] == method && entry["tile"] == tile)
+                return std::stod(entry["average_error_millionths"].get<std::string>());
+        ADD_FAILURE() << method << " " << tile;
+        return 0.0;
+    };
+    EXPECT_LT(average("kahan", "1"), average("kahan", "64"));
+    EXPECT_LT(average("kahan", "64"), average("plain", ""));
+    EXPECT_LT(average("doubly-compensated", "16"), average("plain", ""));
+    EXPECT_LT(average("kahan", "1"), 192 * 0x1p-24 * 1e6);
+}
+
 TEST_F(SolverBench, ComparesReadersOfFilesAndGeneratedMatrices) {
     const json result = report("read --matrix A.mtx --matrix poisson2d_5 --precision both");
     expect_plausible(result);
@@ -333,6 +379,9 @@ TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
     expect_refusal("sum --input best", "choose random, worst or scattered");
     expect_refusal("gemm --input worst", "input 'worst' is not known; choose uniform, signed or lognormal");
     expect_refusal("gemm --block 0", "--block 0: expected a number from 1");
+    expect_refusal("gemm --paper badin2012", "--paper badin2012: expected badin2011 or badin2013");
+    expect_refusal("gemm --paper badin2011 --grade", "choose one");
+    expect_refusal("gemm --paper badin2013 --size 8 --device cpu", "need a CUDA device");
     expect_refusal("gemm --size 131072", "--size 131072: matrices of 412.3 GB, but this machine has");
     expect_refusal("sum --threads 0", "--threads 0: expected");
     expect_refusal("sum --precision half", "--precision half: expected double, single or both");
@@ -365,6 +414,21 @@ TEST_F(SolverBench, ExplainsItself) {
     EXPECT_THAT(run("spmv --help").out, HasSubstr("nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes"));
     EXPECT_EQ(run("read --help").status, 0);
     EXPECT_THAT(run("--version").out, HasSubstr("solver-bench "));
+}
+
+TEST(Badin2011, TablesAreThePublishedOnes) {
+    const auto count = [](int table) {
+        return std::count_if(badin2011::lines.begin(), badin2011::lines.end(),
+                             [&](const auto& line) { return line.table == table; });
+    };
+    EXPECT_EQ(count(4), 5);
+    EXPECT_EQ(count(6), 5);
+    for (const int table : {5, 7, 8, 9}) EXPECT_EQ(count(table), 5 * 4);
+    for (const badin2011::Line& line : badin2011::lines) {
+        EXPECT_LE(line.average, -line.lowest) << line.table << " " << line.n << " " << line.tile;
+        EXPECT_EQ(line.tile == 0, line.summation == solver::GemmSummation::plain);
+        EXPECT_LE(line.gigaflops, 442.2);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------- work in its own process

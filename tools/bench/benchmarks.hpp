@@ -14,6 +14,13 @@ void bench_triangular(const Options& options, Report& report);
 void bench_solve(const Options& options, Report& report);
 void bench_read(const Options& options, Report& report);
 
+/// The tables of Options::paper, as published and as measured.
+void bench_badin2011(const Options& options);
+void bench_badin2013(const Options& options);
+
+/// Whether fast, compensated and exact are of grade A.
+bool bench_grades(const Options& options);
+
 /// Whether all results agreed.
 bool bench_bits(const Options& options);
 

@@ -45,6 +45,11 @@ int measure(const Options& options) {
     report.print_head();
     if (options.subject == Subject::bits) return bench_bits(options) ? exit_done : exit_not_exact;
     if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
+    if (options.grade) return bench_grades(options) ? exit_done : exit_not_exact;
+    if (options.paper) {
+        options.paper == Paper::badin2011 ? bench_badin2011(options) : bench_badin2013(options);
+        return exit_done;
+    }
     run_benchmark(options, report);
     return report.verified() ? exit_done : exit_not_exact;
 }

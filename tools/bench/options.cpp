@@ -47,7 +47,10 @@ constexpr std::array commands{
         "fast, compensated, exact, and selective compensation: blocks of products summed plainly, these sums by Kahan's,\n"
         "doubly compensated, pairwise or Dot2 summation. GFLOPS are 2 n^3 by time, whatever a mode computes. Errors are of up\n"
         "to 2000 elements chosen at random, against superaccumulators: the largest and the mean, in ulp of the correctly\n"
-        "rounded element, and the largest |error| / (|A||B|).\n",
+        "rounded element, and the largest |error| / (|A||B|).\n"
+        "--grade instead judges everybody's errors on inputs that show which algorithm is at work; --paper measures a paper's\n"
+        "tables again, beside what it reports: badin2011, selective compensation in single precision; badin2013,\n"
+        "Strassen's algorithm for non-negative matrices, on a CUDA device.\n",
         "GFLOPS are given instead"},
     Command{Subject::triangular, "triangular", "x = L^-1 b and x = U^-1 b with incomplete or complete factors of a matrix",
             "On a CUDA device beside cuSPARSE's SpSV, analysed.\n",
@@ -95,8 +98,8 @@ says how large they are. Printed are the median time of a call; +-, half the 95 
 GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
 repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
 
-Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, or (robustness) where
-the library claimed convergence falsely.
+Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, where (robustness) the
+library claimed convergence falsely, or where (gemm --grade) fast, compensated or exact is not of grade A.
 )";
 
 const Command& command_of(Subject subject) {
@@ -171,6 +174,8 @@ po::options_description option_table(Subject subject) {
             "signed)");
         add("phi", text("PHI"), "of lognormal elements (default: 0.5)");
         add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
+        add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
+        add("paper", text("NAME"), "measure the tables of badin2011 or badin2013 (sizes by default as published)");
     }
     if (runs_on_cuda(subject)) add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "threads for everybody (default: all processors)");
@@ -292,6 +297,15 @@ std::vector<std::int64_t> usual_sizes(Subject subject, bool on_cuda) {
     return on_cuda ? std::vector{power(27), power(24), power(20), power(16)} : std::vector{power(25), power(15)};
 }
 
+std::optional<Paper> paper_of(const po::variables_map& values) {
+    const auto name = given(values, "paper");
+    if (!name) return std::nullopt;
+    if (values.count("grade") != 0) throw InvalidArgument("--paper and --grade are two benchmarks; choose one");
+    if (*name == "badin2011") return Paper::badin2011;
+    if (*name == "badin2013") return Paper::badin2013;
+    throw InvalidArgument(fmt::format("--paper {}: expected badin2011 or badin2013", *name));
+}
+
 std::vector<std::int64_t> sizes_of(const po::variables_map& values, Subject subject, bool on_cuda) {
     const std::int64_t largest = std::int64_t{1} << (subject == Subject::gemm ? 17 : 34);
     std::vector<std::int64_t> sizes;
@@ -306,6 +320,14 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 }
 
 void read_gemm(const po::variables_map& values, Options& options) {
+    options.grade = values.count("grade") != 0;
+    options.paper = paper_of(values);
+    if (values.count("size") == 0) {
+        if (options.grade) options.sizes = {64, 128, 256, 512, 1024};
+        if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120};
+        if (options.paper == Paper::badin2013) options.sizes = {1024, 2048, 4096, 8192};
+    }
+    if (values.count("precision") == 0 && (options.grade || options.paper == Paper::badin2013)) options.in_single = true;
     for (const std::string& text : all_given(values, "input")) options.elements.push_back(elements_from_text(text));
     if (options.elements.empty()) options.elements = {Elements::uniform, Elements::both_signs};
     if (const auto text = given(values, "phi")) options.phi = number<double>("phi", *text, 0, 100);

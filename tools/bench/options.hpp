@@ -26,6 +26,9 @@ enum class Vector { random, ones };
 /// "random" or "ones".
 std::string_view to_string(Vector vector);
 
+/// Whose tables are measured again: see papers/.
+enum class Paper { badin2011, badin2013 };
+
 struct Options {
     Subject subject = Subject::spmv;
     std::optional<int> cuda_device;  ///< nothing: on the processor
@@ -43,6 +46,8 @@ struct Options {
     std::vector<Elements> elements;
     double phi = 0.5;         ///< of lognormal elements
     std::int64_t block = 64;  ///< products summed plainly in selective compensation
+    std::optional<Paper> paper;
+    bool grade = false;
 
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
