@@ -4,6 +4,7 @@
 #include "peers.hpp"
 #include "replay.hpp"
 #include "solver/cuda/gemm.hpp"
+#include "solver/cuda/nonnegative_gemm.hpp"
 
 #include <utility>
 
@@ -14,7 +15,12 @@ template <class T>
 class DeviceProducts final : public ProductMachine<T> {
 public:
     explicit DeviceProducts(int device)
-        : device_(device), stream_(device), stopwatch_(stream_), multiplier_(device), blas_(Scalars::on_host, stream_) {}
+        : device_(device),
+          stream_(device),
+          stopwatch_(stream_),
+          multiplier_(device),
+          nonnegative_multiplier_(device),
+          blas_(Scalars::on_host, stream_) {}
 
     void load(const DenseFactors<T>& factors) override {
         n_ = factors.n;
@@ -24,8 +30,7 @@ public:
     }
 
     void multiply(Accuracy accuracy, const GemmOptions& options) override {
-        const GemmTask<T> task{T(1), {n_, n_, 1, n_, a_.data()}, {n_, n_, 1, n_, b_.data()}, T(0), {n_, n_, 1, n_, c_.data()}};
-        multiplier_.gemm(task, accuracy, options, stream_);
+        multiplier_.gemm(task(), accuracy, options, stream_);
     }
 
     std::vector<ProductWay> peers() override {
@@ -34,6 +39,20 @@ public:
                                         std::pair("cublas emulated", BlasGemm::emulated)})
             if (multiply_by_cublas(how)) ways.push_back({name, [this, how = how] { multiply_by_cublas(how); }});
         return ways;
+    }
+
+    std::vector<ProductWay> nonnegative() override {
+        using enum NonnegativeAlgorithm;
+        const auto by = [this](NonnegativeAlgorithm algorithm, int depth) {
+            return [this, algorithm, depth] {
+                nonnegative_multiplier_.gemm(task(), {.algorithm = algorithm, .depth = depth}, stream_);
+            };
+        };
+        const std::string name = std::is_same_v<T, float> ? "sngemm" : "dngemm";
+        return {{name, by(automatic, -1)},
+                {name + " depth 1", by(winograd, 1)},
+                {name + " depth 2", by(winograd, 2)},
+                {"outer products", by(outer_product, 2)}};
     }
 
     std::vector<T> result(std::span<const std::int64_t> places) override {
@@ -48,6 +67,10 @@ public:
     double seconds_of(const std::function<void()>& multiply) override { return stopwatch_.seconds_of(multiply); }
 
 private:
+    GemmTask<T> task() const {
+        return {T(1), {n_, n_, 1, n_, a_.data()}, {n_, n_, 1, n_, b_.data()}, T(0), {n_, n_, 1, n_, c_.data()}};
+    }
+
     bool multiply_by_cublas(BlasGemm how) { return blas_.gemm(how, n_, a_.data(), b_.data(), c_.data()); }
 
     int device_;
@@ -56,6 +79,7 @@ private:
     Stopwatch stopwatch_;
     cuda::DeviceArray<T> a_, b_, c_;
     cuda::Multiplier multiplier_;
+    cuda::NonnegativeMultiplier nonnegative_multiplier_;
     CuBlas blas_;
 };
 
