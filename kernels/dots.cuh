@@ -60,7 +60,7 @@ template <class A, class T, int count>
 __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDots<T, count>& in, std::int64_t thread,
                                                                  std::int64_t threads) {
     constexpr int size = Pack<T>::size;
-    constexpr int unroll = count == 2 ? 4 : 2;
+    constexpr int unroll = 4;
     SeveralParts<A, count> total(in.n);
     SeveralParts<A, count> part(in.n);
     int chain = 0;
