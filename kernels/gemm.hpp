@@ -20,12 +20,6 @@ void multiply_tiled_in_double(const GemmTask<float>& task, int device, Stream st
 /// Whether a pointer is to a device's memory.
 bool lies_on_a_device(const void* memory);
 
-/// A modulus p <= 256 of the residue product, with what reducing by it needs.
-struct ResidueModulus {
-    std::int32_t p;
-    std::uint32_t reciprocal;  ///< floor(2^32 / p) + 1, for p >= 2; 0 for p = 256, which is a mask
-};
-
 /// Y[l] = A[l] B[l]^T mod p[l] in 0..p-1, for l < count: rows of A and of B are contiguous, `inner` long.
 /// rows is a multiple of 128, columns of 256, inner of 128 and at most 2^16; entries in [-128, 127]; all matrices without gaps,
 /// one after another, 256-byte aligned.
@@ -34,10 +28,10 @@ struct ResidueProduct {
     std::int64_t columns;
     std::int64_t inner;
     int count;
-    const std::int8_t* a;          ///< count x rows x inner
-    const std::int8_t* b;          ///< count x columns x inner
-    std::uint8_t* y;               ///< count x rows x columns
-    const ResidueModulus* moduli;  ///< count, in the device's memory
+    const std::int8_t* a;        ///< count x rows x inner
+    const std::int8_t* b;        ///< count x columns x inner
+    std::uint8_t* y;             ///< count x rows x columns
+    const std::int32_t* moduli;  ///< count, 129..256 each, in the device's memory
 };
 void multiply_residues(const ResidueProduct& product, int device, Stream stream);
 

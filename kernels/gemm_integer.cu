@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(threads, 2) residues_of_tiles(const ResiduePro
         commit_copies();
         multiply_tiles(sums, stage(step), first_row, first_column);
     }
-    store_residues(sums, Remainder(product.moduli[modulus].p),
+    store_residues(sums, Remainder(product.moduli[modulus]),
                    product.y + (modulus * product.rows + row + first_row) * product.columns + column + first_column,
                    product.columns);
 }

@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(threads, 1)
         }
         hopper::publish_barriers();
     }
-    if (threadIdx.x < product.count) shared.remainders[threadIdx.x] = Remainder(product.moduli[threadIdx.x].p);
+    if (threadIdx.x < product.count) shared.remainders[threadIdx.x] = Remainder(product.moduli[threadIdx.x]);
     hopper::synchronize_cluster();
     const Tiles tiles(product, rank);
     if (threadIdx.x < consumer_threads) {

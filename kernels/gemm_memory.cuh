@@ -35,7 +35,7 @@ struct ResidueRoute::Memory {
     Grown<Summaries> summaries;
     Grown<Sample> sample;
     Grown<std::uint8_t> y;
-    Grown<ResidueModulus> moduli;
+    Grown<std::int32_t> moduli;
     Grown<std::uint32_t> open;
 };
 

@@ -283,13 +283,8 @@ OpenElements ResidueRoute::multiply(const GemmTask<T>& task, Accuracy accuracy, 
     const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
     const std::int64_t rows = padded(m, 128), columns = padded(n, 256), numbers = padded(inner, 128);
     const ResidueSystem& system = residue_system(choice.moduli);
-    ResidueModulus* moduli = memory_->moduli.at_least(device_, most_moduli, "moduli");
-    std::array<ResidueModulus, most_moduli> host_moduli{};
-    for (std::size_t l = 0; l < static_cast<std::size_t>(system.count); ++l) {
-        const auto p = static_cast<std::uint32_t>(system.modulus[l]);
-        host_moduli[l] = {system.modulus[l], p == 256 ? 0 : static_cast<std::uint32_t>((std::uint64_t{1} << 32) / p + 1)};
-    }
-    detail::copy_to_device(device_, moduli, host_moduli.data(), sizeof(host_moduli), stream);
+    std::int32_t* moduli = memory_->moduli.at_least(device_, most_moduli, "moduli");
+    detail::copy_to_device(device_, moduli, system.modulus.data(), sizeof(system.modulus), stream);
 
     const std::int8_t* a =
         residues_of(rows_of(task.a), memory_->a, system, true, choice.log2_a, rows, numbers, device_, stream);
