@@ -8,7 +8,7 @@ namespace {
 template <class S>
 struct PlainShapeOf : std::type_identity<MmaShape<128, 128, tile_depth, 64, 32, 4, 4, 1>> {};
 template <>
-struct PlainShapeOf<float> : std::type_identity<MmaShape<128, 64, tile_depth, 64, 32, 4, 4, 2>> {};
+struct PlainShapeOf<float> : std::type_identity<MmaShape<64, 128, tile_depth, 32, 64, 4, 4, 2>> {};
 template <class S>
 using PlainShape = typename PlainShapeOf<S>::type;
 
