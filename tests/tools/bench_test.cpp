@@ -271,6 +271,20 @@ TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
     EXPECT_LT(average("kahan", "1"), 192 * 0x1p-24 * 1e6);
 }
 
+TEST_F(SolverBench, TellsStrassensProductsFromOthersOnACudaDevice) {
+    if (solver::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    const Finished graded = run("gemm --grade --size 64 --size 256 --device cuda");
+    EXPECT_EQ(graded.status, 0) << graded.out << graded.err;
+    for (const char* way : {"fast", "compensated", "exact", "kahan", "cublas", "outer products"})
+        EXPECT_THAT(grades(graded.out, way), ElementsAre("A", "A")) << graded.out;
+    EXPECT_THAT(grades(graded.out, "dngemm depth 1"), ElementsAre("C")) << graded.out;
+    EXPECT_THAT(grades(graded.out, "sngemm depth 1"), ElementsAre("C")) << graded.out;
+    EXPECT_THAT(grades(graded.out, "cublas tf32"), ElementsAre("unsafe")) << graded.out;
+    const Finished measured = run("gemm --paper badin2013 --size 256 --device cuda --repetitions 1 --csv r.csv");
+    EXPECT_EQ(measured.status, 0) << measured.err;
+    EXPECT_THAT(read("r.csv"), HasSubstr("\nsngemm,single,256,"));
+}
+
 TEST_F(SolverBench, ComparesReadersOfFilesAndGeneratedMatrices) {
     const json result = report("read --matrix A.mtx --matrix poisson2d_5 --precision both");
     expect_plausible(result);

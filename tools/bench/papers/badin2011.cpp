@@ -36,6 +36,11 @@ Errors errors_of(const std::vector<float>& c, const std::vector<double>& exact) 
     return errors;
 }
 
+std::string text_of(double millionths) {
+    const double size = std::abs(millionths);
+    return fmt::format("{:.{}f}", millionths, size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
 /// A line of the paper's tables; of Nvidia's SGEMM where `summation` is plain.
 const published::Line* find_line(GemmSummation summation, Elements elements, std::int64_t n, std::int64_t tile) {
     for (const published::Line& line : published::lines)
@@ -92,9 +97,9 @@ private:
         const Errors errors = errors_of(machine_->result(), exact_);
         const published::Line* peer = find_line(GemmSummation::plain, elements, n, 0);
         table_.add({name, std::string(to_string(elements)), std::to_string(n), tile == 0 ? "" : std::to_string(tile),
-                    line == nullptr ? "" : fmt::format("{:.0f}", line->average), fmt::format("{:.3g}", errors.average),
+                    line == nullptr ? "" : fmt::format("{:.0f}", line->average), text_of(errors.average),
                     line == nullptr ? "" : fmt::format("{:.0f}..{:.0f}", line->lowest, line->highest),
-                    fmt::format("{:.3g}..{:.3g}", errors.lowest, errors.highest),
+                    text_of(errors.lowest) + ".." + text_of(errors.highest),
                     line == nullptr ? "" : fmt::format("{:.1f}", line->gigaflops), fmt::format("{:.1f}", gigaflops),
                     line == nullptr ? "" : fmt::format("{:.2f}", line->gigaflops / peer->gigaflops),
                     peer_gigaflops_ == 0 ? "1.00" : fmt::format("{:.2f}", gigaflops / peer_gigaflops_)});
