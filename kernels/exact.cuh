@@ -53,6 +53,7 @@ struct WarpDigits {
         double special = sum.special();
         for (int mask = warp_size / 2; mask > 0; mask /= 2)
             special = add_rn(special, __shfl_xor_sync(0xFFFFFFFFu, special, mask));
+        __syncwarp();  // a shuffle does not order what threads write to shared memory
         OwnShare share;
         for (int j = 0; j < warp_size; ++j) {  // each thread begins elsewhere, in a bank of its own
             const int column = (j + static_cast<int>(threadIdx.x)) % warp_size;

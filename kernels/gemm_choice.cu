@@ -180,6 +180,7 @@ ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, d
 
     const Targets targets = scale_targets(summary.a, summary.b, inner);
     Sample* on_device = memory_->sample.at_least(device_, 1, "a sample of A, B and C");
+    check(cudaMemsetAsync(on_device, 0, sizeof(Sample), stream), "cudaMemsetAsync", "a sample");
     const auto sample_lines = [&](const Lines<T>& lines, LineMemory& memory, const ScaleTargets& scales, SampledLine* to) {
         constexpr unsigned candidates = most_moduli - least_moduli + 1;
         sample_losses<T><<<dim3(samples, candidates), line_threads, 0, stream>>>(
