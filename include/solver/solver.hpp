@@ -12,6 +12,7 @@
 #include "solver/gemm.hpp"
 #include "solver/gemv.hpp"
 #include "solver/matrix_market.hpp"
+#include "solver/nonnegative_gemm.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 #include "solver/reduce.hpp"
