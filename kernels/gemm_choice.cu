@@ -198,7 +198,7 @@ ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, d
     ResidueChoice best;
     double best_seconds = seconds_elsewhere;
     // With fewer moduli more elements are open, until those alone take longer.
-    for (int count = most_moduli; count >= least_moduli; --count) {
+    for (int count = is_plain(task) ? most_moduli : most_affine_moduli; count >= least_moduli; --count) {
         if (targets.a.log2_norm[count] <= 0) break;
         const double open = open_share<T>(*sample, count, targets, inner, accuracy);
         const double open_seconds = open * elements * element_seconds(k, sizeof(T));

@@ -298,7 +298,7 @@ OpenElements ResidueRoute::multiply(const GemmTask<T>& task, Accuracy accuracy, 
     const KnownLines of_rows{memory_->a.bounds.at_least(device_, m, ""), memory_->a.scales.at_least(device_, m, "")};
     const KnownLines of_columns{memory_->b.bounds.at_least(device_, n, ""), memory_->b.scales.at_least(device_, n, "")};
     const dim3 grid(static_cast<unsigned>(m), blocks_for(columns, 4 * threads));
-    const bool plain = task.alpha == T(1) && task.beta == T(0);
+    const bool plain = is_plain(task);
     with_limbs(system.table.limbs, [&](auto limbs) {
         with_mode(accuracy, [&](auto mode) {
             const auto launch = [&](auto kernel) {
@@ -307,7 +307,7 @@ OpenElements ResidueRoute::multiply(const GemmTask<T>& task, Accuracy accuracy, 
             };
             if (plain)
                 launch(reconstruct<T, limbs, true, mode>);
-            else
+            else if constexpr (limbs <= most_affine_limbs)
                 launch(reconstruct<T, limbs, false, mode>);
         });
     });

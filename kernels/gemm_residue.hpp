@@ -36,6 +36,12 @@ struct OpenElements {
     std::int64_t column_blocks;  ///< of 128 columns
 };
 
+/// C = A B
+template <class T>
+bool is_plain(const GemmTask<T>& task) {
+    return task.alpha == T(1) && task.beta == T(0);
+}
+
 /// How a product is to be made.
 struct ResidueChoice {
     int moduli = 0;          ///< 0: another route is better

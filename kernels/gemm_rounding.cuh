@@ -160,6 +160,7 @@ __device__ __forceinline__ bool try_round(const SignedLimbs<limbs>& integer, dou
 template <class T, int limbs>
 __device__ __forceinline__ bool try_round_affine(const SignedLimbs<limbs>& integer, double bound, int scale,
                                                  const OutputTask<T>& task, T y, T& result) {
+    static_assert(limbs <= most_affine_limbs);
     constexpr std::uint64_t mask11 = 0x7FF, mask22 = 0x3FFFFF;
     const std::uint64_t top = integer.word(0), next = integer.word(1), last = integer.word(2);
     const int exponent = integer.leading - 52 - scale;
@@ -172,8 +173,6 @@ __device__ __forceinline__ bool try_round_affine(const SignedLimbs<limbs>& integ
     sum.add_product(sign, mul_rn(static_cast<double>(top >> 11), power_of_two(exponent)));
     sum.add_product(sign, mul_rn(static_cast<double>((top & mask11) << 42 | next >> 22), power_of_two(exponent - 53)));
     sum.add_product(sign, mul_rn(static_cast<double>((next & mask22) << 32 | last >> 32), power_of_two(exponent - 107)));
-    if constexpr (limbs > 5)
-        sum.add_product(sign, mul_rn(static_cast<double>(static_cast<std::uint32_t>(last)), power_of_two(exponent - 139)));
     double lost = mul_rn(mul_rn(magnitude(alpha), 1 + 0x1p-50), scaled(bound, -scale));
     if (bound != 0) lost = add_rn(lost, 0x1p-1000);  // more than is lost where that is subnormal
     if (beta != 0) {

@@ -12,8 +12,10 @@ namespace solver::cuda {
 
 inline constexpr int most_moduli = 23;
 inline constexpr int least_moduli = 3;
-inline constexpr int most_limbs = 6;  ///< of 32 bits: N P < 2^181 for 23 moduli
-inline constexpr int triple = 3;      ///< moduli whose residues are put together first: their product is below 2^24
+inline constexpr int most_limbs = 6;           ///< of 32 bits: N P < 2^181 for 23 moduli
+inline constexpr int most_affine_moduli = 20;  ///< for alpha c + beta y: three doubles hold the 153 bits of c then
+inline constexpr int most_affine_limbs = 5;
+inline constexpr int triple = 3;  ///< moduli whose residues are put together first: their product is below 2^24
 inline constexpr int most_triples = (most_moduli + triple - 1) / triple;
 inline constexpr int most_words = 3;  ///< of four bytes each, for a scaled integer
 
