@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,6 +108,8 @@ std::int64_t wrong_residues(const Size& size, const Entry& entry_a, const Entry&
 struct Way {
     const char* name;
     void (*multiply)(const ResidueProduct&, int, Stream);
+
+    friend void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 };
 
 class CudaResidueProducts : public ::testing::TestWithParam<Way> {
