@@ -29,10 +29,11 @@ GemmTask<T> part_of(const GemmTask<T>& task, std::int64_t row, std::int64_t rows
     return part;
 }
 
-/// Whether sums in double, rounded once, keep the promise of a mode: compensated for floats.
+/// Whether sums in double, rounded once, keep the promise of a mode: compensated for floats. k products lose at most k 2^-53 of
+/// the sum of magnitudes then, and may lose (h 2^-24)^2 with h = min(k, 1024): enough up to k = 2^25.
 template <class T>
-bool suits_double(Accuracy accuracy) {
-    return std::is_same_v<T, float> && accuracy == Accuracy::compensated;
+bool suits_double(const GemmTask<T>& task, Accuracy accuracy) {
+    return std::is_same_v<T, float> && accuracy == Accuracy::compensated && task.inner() <= 1 << 24;
 }
 
 /// What the other routes take on an H200, roughly.
@@ -40,11 +41,14 @@ template <class T>
 double seconds_without_residues(const GemmTask<T>& task, Accuracy accuracy) {
     const double products =
         static_cast<double>(task.c.rows) * static_cast<double>(task.c.columns) * static_cast<double>(task.inner());
-    return products / (accuracy == Accuracy::fast || suits_double<T>(accuracy) ? 2.7e13 : 1e12);
+    return products / (accuracy == Accuracy::fast || suits_double(task, accuracy) ? 2.7e13 : 1e12);
 }
 
 /// Below this in any direction the residue product is mostly padding.
 constexpr std::int64_t least_residue_extent = 128;
+
+/// Columns of one launch, which grids count by 128 along y, up to 65535.
+constexpr std::int64_t most_columns = 1 << 22;
 
 }  // namespace
 
@@ -88,6 +92,10 @@ struct Multiplier::Workspace {
     template <class T>
     void multiply_part(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
         const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
+        if (n > most_columns) {
+            multiply_part(part_of(task, 0, m, 0, most_columns), accuracy, options, stream);
+            return multiply_part(part_of(task, 0, m, most_columns, n - most_columns), accuracy, options, stream);
+        }
         const double elsewhere = seconds_without_residues(task, accuracy);
         const ResidueChoice choice = std::min({m, n, inner}) >= least_residue_extent
                                          ? residues.choose(task, accuracy, elsewhere, stream)
@@ -113,7 +121,7 @@ struct Multiplier::Workspace {
             return multiply_tiled(task, options, device, stream);
         }
         if constexpr (std::is_same_v<T, float>) {
-            if (suits_double<T>(accuracy)) {
+            if (suits_double(task, accuracy)) {
                 report.route = GemmRoute::tiled;
                 return multiply_tiled_in_double(task, device, stream);
             }

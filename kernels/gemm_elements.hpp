@@ -8,8 +8,9 @@
 
 namespace solver::cuda {
 
-/// Most products of one element for which multiply_filtered keeps h <= 1024.
-inline constexpr std::int64_t most_filtered_products = 1 << 17;
+/// Most products of one element for which multiply_filtered keeps h <= 1024: chains of L = sqrt(2 k) products, rounded up to
+/// 16, and k / L + 1 merges of two additions each.
+inline constexpr std::int64_t most_filtered_products = 126'000;
 
 /// C = alpha A B + beta C in compensated or exact: tiles of elements, each in an accumulator of its own. Columns of C are
 /// contiguous, words as OpenElements has them. In exact the elements that are marked in `open` stay as they were. At most
