@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cpu/gemm_pack-inl.hpp"
+#include "cpu/gemm_second_tries-inl.hpp"
 #include "cpu/gemm_tiles-inl.hpp"
 #include "cpu/thread_pool.hpp"
 
