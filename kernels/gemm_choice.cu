@@ -206,7 +206,7 @@ ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, d
         const double seconds = residue_seconds(rows, columns, k, count) + open_seconds;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;
-        best = {count, targets.a.log2_norm[count], targets.b.log2_norm[count], open, 0};
+        best = {count, targets.a.log2_norm[count], targets.b.log2_norm[count], 0};
     }
     if (best.moduli == 0) return {};
     const std::int64_t lines_a = padded(m, 128), lines_b = padded(n, 256), numbers = padded(inner, 128);

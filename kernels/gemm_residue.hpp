@@ -47,7 +47,6 @@ struct ResidueChoice {
     int moduli = 0;          ///< 0: another route is better
     double log2_a = 0;       ///< rows of A are scaled to norms of at most 2^log2_a
     double log2_b = 0;       ///< columns of B
-    double open_share = 0;   ///< of the elements, as a sample has it
     std::int64_t bytes = 0;  ///< of working memory
 };
 

@@ -32,7 +32,7 @@ struct GemmReport {
 /// product at a time.
 class Multiplier {
 public:
-    /// `workspace_limit` in bytes; 0: half of the device's free memory when it is first needed.
+    /// `workspace_limit` in bytes; 0: a third of the device's memory.
     explicit Multiplier(int device, std::int64_t workspace_limit = 0);
     Multiplier(Multiplier&&) noexcept;
     Multiplier& operator=(Multiplier&&) noexcept;
