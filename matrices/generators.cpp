@@ -3,6 +3,7 @@
 #include "matrices/dc2_like.hpp"
 #include "matrices/power_law.hpp"
 #include "matrices/stencils.hpp"
+#include "matrices/thousandths.hpp"
 
 #include "solver/error.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 struct Family {
     std::string_view prefix;
-    int dimensions;  // rows = N^dimensions
+    int dimensions;  // N^dimensions columns
     std::int64_t (*entries)(std::int64_t n, std::int64_t rows);
     CsrMatrix<double> (*make)(std::int64_t n);
 };
@@ -36,6 +37,7 @@ constexpr std::array families{
     Family{"stencil27_", 3, stencil_entries<27>, stencil27},
     Family{"convection_diffusion_", 2, stencil_entries<5>, convection_diffusion},
     Family{"power_law_", 1, [](std::int64_t n, std::int64_t) { return power_law_entries(n); }, power_law},
+    Family{"thousandths_", 1, [](std::int64_t n, std::int64_t) { return n; }, thousandths},
 };
 constexpr std::string_view dc2_like_name = "dc2_like";
 
@@ -49,6 +51,7 @@ constexpr std::array kinds{
     GeneratorKind{"stencil27_random_N.mtx", "27-point stencil with random entries"},
     GeneratorKind{"convection_diffusion_N.mtx", "recirculating wind, N x N points, upwind: unsymmetric"},
     GeneratorKind{"power_law_N.mtx", "N rows, a few of them huge, random columns: balance of work"},
+    GeneratorKind{"thousandths_N.mtx", "one row of N entries 0.001: the sum that Kahan's summation is shown with"},
 };
 static_assert(kinds.size() == families.size() + 1);
 

@@ -62,7 +62,18 @@ TEST(Generators, MakeTheSameMatrixOnEveryMachine) {
     EXPECT_EQ(hash_of("poisson3d_random_5.mtx"), 0xb2310cbbc30636f5u);
     EXPECT_EQ(hash_of("stencil27_random_4.mtx"), 0xc12b82be96d821cdu);
     EXPECT_EQ(hash_of("power_law_1000.mtx"), 0x6712fb060f934c3eu);
+    EXPECT_EQ(hash_of("thousandths_1000.mtx"), 0xd9fbd6276ecd4444u);
     EXPECT_EQ(hash_of("dc2_like.mtx"), 0xd6343b7826f70e83u);
+}
+
+TEST(Generators, MakeTheSumThatKahansSummationIsShownWith) {
+    const CsrMatrix<double> matrix = make("thousandths_1000000");
+    check(matrix.view());
+    EXPECT_EQ(matrix.rows, 1);
+    ASSERT_EQ(matrix.columns, 1'000'000);
+    float one_by_one = 0;
+    for (const double value : matrix.values) one_by_one += static_cast<float>(value);
+    EXPECT_NEAR(one_by_one, 991.14f, 0.01f);
 }
 
 TEST(Generators, MakeMatricesThatPassTheCheckWithSortedColumns) {
