@@ -4,6 +4,7 @@
 #include "gemm_check.hpp"
 #include "gemm_elements.hpp"
 #include "gemm_residue.hpp"
+#include "traits.hpp"
 
 #include <algorithm>
 
@@ -29,19 +30,22 @@ GemmTask<T> part_of(const GemmTask<T>& task, std::int64_t row, std::int64_t rows
     return part;
 }
 
-/// Whether sums in double, rounded once, keep the promise of a mode: compensated for floats. k products lose at most k 2^-53 of
-/// the sum of magnitudes then, and may lose (h 2^-24)^2 with h = min(k, 1024): enough up to k = 2^25.
+/// Whether floats are to be summed in double, rounded once: in `compensated`, whose promise that keeps (k products lose at most
+/// k 2^-53 of the sum of magnitudes and may lose (h 2^-24)^2 with h = min(k, 1024): enough up to k = 2^25), and in `fast` where
+/// the matrix units make doubles as fast as floats.
 template <class T>
-bool suits_double(const GemmTask<T>& task, Accuracy accuracy) {
-    return std::is_same_v<T, float> && accuracy == Accuracy::compensated && task.inner() <= 1 << 24;
+bool suits_double(const GemmTask<T>& task, Accuracy accuracy, FloatSums float_sums) {
+    if (!std::is_same_v<T, float>) return false;
+    if (accuracy == Accuracy::fast) return float_sums == FloatSums::in_double;
+    return accuracy == Accuracy::compensated && task.inner() <= 1 << 24;
 }
 
 /// What the other routes take on an H200, roughly.
 template <class T>
-double seconds_without_residues(const GemmTask<T>& task, Accuracy accuracy) {
+double seconds_without_residues(const GemmTask<T>& task, Accuracy accuracy, bool in_double) {
     const double products =
         static_cast<double>(task.c.rows) * static_cast<double>(task.c.columns) * static_cast<double>(task.inner());
-    return products / (accuracy == Accuracy::fast || suits_double(task, accuracy) ? 2.7e13 : 1e12);
+    return products / (accuracy == Accuracy::fast || in_double ? 2.7e13 : 1e12);
 }
 
 /// Below this in any direction the residue product is mostly padding.
@@ -56,6 +60,7 @@ struct Multiplier::Workspace {
     int device;
     std::int64_t limit;
     int multiprocessors;
+    FloatSums float_sums;
     ResidueRoute residues;
     Grown<std::uint32_t> open;
     Grown<std::int64_t> listed;
@@ -66,6 +71,7 @@ struct Multiplier::Workspace {
         : device(on_device),
           limit(workspace_limit > 0 ? workspace_limit : describe(on_device).memory_bytes / 3),
           multiprocessors(describe(on_device).multiprocessors),
+          float_sums(traits_of(on_device).float_sums),
           residues(on_device),
           counters(on_device, 2, "counters of a dense product") {}
 
@@ -96,7 +102,7 @@ struct Multiplier::Workspace {
             multiply_part(part_of(task, 0, m, 0, most_columns), accuracy, options, stream);
             return multiply_part(part_of(task, 0, m, most_columns, n - most_columns), accuracy, options, stream);
         }
-        const double elsewhere = seconds_without_residues(task, accuracy);
+        const double elsewhere = seconds_without_residues(task, accuracy, suits_double(task, accuracy, float_sums));
         const ResidueChoice choice = std::min({m, n, inner}) >= least_residue_extent
                                          ? residues.choose(task, accuracy, elsewhere, stream)
                                          : ResidueChoice();
@@ -116,15 +122,15 @@ struct Multiplier::Workspace {
 
     template <class T>
     void multiply_without_residues(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
-        if (accuracy == Accuracy::fast) {
-            report.route = GemmRoute::tiled;
-            return multiply_tiled(task, options, device, stream);
-        }
         if constexpr (std::is_same_v<T, float>) {
-            if (suits_double(task, accuracy)) {
+            if (suits_double(task, accuracy, float_sums)) {
                 report.route = GemmRoute::tiled;
                 return multiply_tiled_in_double(task, device, stream);
             }
+        }
+        if (accuracy == Accuracy::fast) {
+            report.route = GemmRoute::tiled;
+            return multiply_tiled(task, options, device, stream);
         }
         report.route = GemmRoute::elements;
         const std::int64_t blocks = (task.c.columns + 127) / 128;
