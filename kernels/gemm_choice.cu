@@ -4,32 +4,63 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <memory>
-#include <vector>
 
 namespace solver::cuda {
 namespace {
 
-/// What a line of the sample loses where it is scaled to the target of each number of moduli: a block for each of both.
+/// What the sample is taken from.
 template <class T>
-__global__ void __launch_bounds__(line_threads)
-    sample_losses(Lines<T> lines, const LineRange* ranges, const LineSums* sums, const __grid_constant__ ScaleTargets targets,
-                  SampledLine* sampled) {
+struct SampledLines {
+    Lines<T> lines;
+    const LineRange* ranges;
+    const LineSums* sums;
+
+    __device__ std::int64_t line(int sample) const { return std::int64_t{sample} * lines.count / samples; }
+};
+
+/// log2 of the product of so many moduli, not above it.
+struct SystemSizes {
+    double log2_product[most_moduli + 1];
+};
+
+constexpr int candidates = most_moduli - least_moduli + 1;
+
+/// log2(2^target - sqrt(inner) / 2): rounding to integers adds at most 1/2 to each number.
+__device__ double before_rounding(double log2_target, std::int64_t inner) {
+    const double room = exp2(log2_target) - sqrt_rn(static_cast<double>(inner)) / 2;
+    return room > exp2(log2_target - 1) ? log2(room) : 0;
+}
+
+/// Norms such that twice the product of any two is below P: then twice the product of any row and column is.
+__device__ ScaleTarget target_of(double log2_product, const Summaries& lines, std::int64_t inner) {
+    constexpr double most = most_bits<most_words>;
+    const double a = lines.a.bits, b = lines.b.bits;
+    const double total = log2_product - 1 - 1e-4;
+    const double half = total / 2;
+    double log2_a = a, log2_b = b;
+    if (a + b > total) {
+        log2_a = a < half ? a : before_rounding(b < half ? total - b : half, inner);
+        log2_b = b < half ? b : before_rounding(a < half ? total - a : half, inner);
+    }
+    if (log2_a <= 0 || log2_b <= 0) return {0, 0};
+    return {min(log2_a + 1e-6, most), min(log2_b + 1e-6, most)};
+}
+
+/// What a line loses where it is scaled to the target of n moduli.
+template <class T>
+__device__ void sample_line(const SampledLines<T>& from, double log2_target, int n, SampledLine& result) {
     __shared__ unsigned long long lost, squares;
-    const std::int64_t line = std::int64_t{blockIdx.x} * lines.count / samples;
-    const int n = static_cast<int>(blockIdx.y) + least_moduli;
-    const LineRange range = ranges[line];
+    const std::int64_t line = from.line(static_cast<int>(blockIdx.x));
+    const LineRange range = from.ranges[line];
     const bool usable = is_finite_line(range) && range.largest != 0;
-    SampledLine& result = sampled[blockIdx.x];
     if (threadIdx.x == 0) lost = squares = 0;
     __syncthreads();
-    if (usable && targets.log2_norm[n] > 0) {
-        const int scale = scale_for(targets.log2_norm[n], range, sums[line]);
+    if (usable && log2_target > 0) {
+        const int scale = scale_for(log2_target, range, from.sums[line]);
         unsigned long long own = 0, own_squares = 0;
 #pragma unroll 4
-        for (std::int64_t k = threadIdx.x; k < lines.inner; k += line_threads) {
-            const ScaledInteger<most_words> x(lines(line, k), scale);
+        for (std::int64_t k = threadIdx.x; k < from.lines.inner; k += line_threads) {
+            const ScaledInteger<most_words> x(from.lines(line, k), scale);
             own += x.lost;
             own_squares += lost_square(x.lost);
         }
@@ -44,69 +75,57 @@ __global__ void __launch_bounds__(line_threads)
     if (threadIdx.x != 0) return;
     result.lost[n] = mul_rn(static_cast<double>(lost), 0x1p-31);
     result.lost_norm[n] = sqrt_rn(mul_rn(static_cast<double>(squares), 0x1p-38));
-    if (blockIdx.y != 0) return;
+    if (n != least_moduli) return;
+    const LineSums sums = from.sums[line];
     result.usable = usable ? 1 : 0;
     result.exponent = exponent_of(range);
-    result.relative_norm = usable ? relative_norm(sums[line]) : 0;
+    result.relative_norm = usable ? relative_norm(sums) : 0;
     result.relative_largest = usable ? scaled(largest_of(range), -exponent_of(range)) : 0;
-    result.log2_norm = usable ? log2_norm(range, sums[line]) : 0;
+    result.log2_norm = usable ? log2_norm(range, sums) : 0;
 }
 
-/// One warp an element: sum x_k y_k 2^-E-F of sampled lines x, y with the exponents E, F.
+/// A warp: sum x_k y_k 2^-E-F of lines x, y whose largest numbers have the exponents E, F.
 template <class T>
-__global__ void __launch_bounds__(line_threads) sample_products(Lines<T> a, Lines<T> b, Sample* sample) {
-    const int i = static_cast<int>(blockIdx.x);
-    const int j = static_cast<int>(blockIdx.y) * line_warps + static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t line_a = std::int64_t{i} * a.count / samples;
-    const std::int64_t line_b = std::int64_t{j} * b.count / samples;
-    const int exponent_a = sample->a[i].exponent, exponent_b = sample->b[j].exponent;
+__device__ double sample_product(const SampledLines<T>& a, int i, const SampledLines<T>& b, int j) {
+    const std::int64_t line_a = a.line(i), line_b = b.line(j);
+    const int exponent_a = exponent_of(a.ranges[line_a]), exponent_b = exponent_of(b.ranges[line_b]);
     double sum = 0;
 #pragma unroll 8
-    for (std::int64_t k = threadIdx.x % warp_size; k < a.inner; k += warp_size)
-        sum = fma_rn(scaled(a(line_a, k), -exponent_a), scaled(b(line_b, k), -exponent_b), sum);
+    for (std::int64_t k = threadIdx.x % warp_size; k < a.lines.inner; k += warp_size)
+        sum = fma_rn(scaled(a.lines(line_a, k), -exponent_a), scaled(b.lines(line_b, k), -exponent_b), sum);
     for (int mask = warp_size / 2; mask > 0; mask /= 2) sum = add_rn(sum, __shfl_xor_sync(~0u, sum, mask));
-    if (threadIdx.x % warp_size == 0) sample->products[i * samples + j] = sum;
+    return sum;
 }
 
-/// log2(2^target - sqrt(inner) / 2): rounding to integers adds at most 1/2 to each number.
-double before_rounding(double log2_target, std::int64_t inner) {
-    const double room = std::exp2(log2_target) - std::sqrt(static_cast<double>(inner)) / 2;
-    return room > std::exp2(log2_target - 1) ? std::log2(room) : 0;
-}
-
-/// Norms such that twice the product of any two is below P: then twice the product of any row and column is.
-struct Targets {
-    ScaleTargets a;
-    ScaleTargets b;
-};
-Targets scale_targets(const LinesSummary& a, const LinesSummary& b, std::int64_t inner) {
-    constexpr double most = most_bits<most_words>;
-    Targets targets{};
-    for (int n = least_moduli; n <= most_moduli; ++n) {
-        const double total = residue_system(n).log2_product - 1 - 1e-4;
-        const double half = total / 2;
-        double log2_a = a.bits, log2_b = b.bits;
-        if (a.bits + b.bits > total) {
-            log2_a = a.bits < half ? a.bits : before_rounding(b.bits < half ? total - b.bits : half, inner);
-            log2_b = b.bits < half ? b.bits : before_rounding(a.bits < half ? total - a.bits : half, inner);
-        }
-        if (log2_a <= 0 || log2_b <= 0) continue;
-        targets.a.log2_norm[n] = std::min(log2_a + 1e-6, most);
-        targets.b.log2_norm[n] = std::min(log2_b + 1e-6, most);
+/// Blocks of row x of the grid: a line of A, one of B, for each number of moduli; then line x of A times all of B.
+template <class T>
+__global__ void __launch_bounds__(line_threads) take_sample(SampledLines<T> a, SampledLines<T> b, const Summaries* summaries,
+                                                            const __grid_constant__ SystemSizes sizes, Sample* sample) {
+    const int x = static_cast<int>(blockIdx.x), part = static_cast<int>(blockIdx.y);
+    if (part < 2 * candidates) {
+        const int n = part % candidates + least_moduli;
+        const ScaleTarget target = target_of(sizes.log2_product[n], *summaries, a.lines.inner);
+        if (part < candidates)
+            sample_line(a, target.log2_a, n, sample->a[x]);
+        else
+            sample_line(b, target.log2_b, n, sample->b[x]);
+    } else {
+        const int j = (part - 2 * candidates) * line_warps + static_cast<int>(threadIdx.x) / warp_size;
+        const double sum = sample_product(a, x, b, j);
+        if (threadIdx.x % warp_size == 0) sample->products[x * samples + j] = sum;
     }
-    return targets;
 }
 
-/// 2^floor(log2 x), for x > 0.
-double binade(double x) { return std::ldexp(1.0, std::ilogb(x)); }
+/// 2^floor(log2 x), for x > 0; 2^-1022 below.
+__device__ double binade(double x) { return __longlong_as_double(max(__double_as_longlong(x) & 0x7FFll << 52, 1ll << 52)); }
 
 /// A sampled line, scaled to the target of n moduli.
 struct ScaledLine {
     double factor;  ///< from numbers relative to the exponent of the largest
     double lost, lost_norm, norm, largest;
 
-    ScaledLine(const SampledLine& line, int n, const ScaleTargets& targets)
-        : factor(std::exp2(std::floor(targets.log2_norm[n] - line.log2_norm) + line.exponent)),
+    __device__ ScaledLine(const SampledLine& line, int n, double log2_target)
+        : factor(power_of_two(static_cast<int>(floor(log2_target - line.log2_norm)) + line.exponent)),
           lost(line.lost[n]),
           lost_norm(line.lost_norm[n]),
           norm(line.relative_norm * factor),
@@ -115,41 +134,48 @@ struct ScaledLine {
 
 /// The probability that an element stays open which is that far from the sum of the scaled lines' products.
 template <class T>
-double open_probability(double bound, double size, std::int64_t inner, Accuracy accuracy) {
+__device__ double open_probability(double bound, double size, std::int64_t inner, Accuracy accuracy) {
     constexpr double u = unit_roundoff<T>;
     if (bound == 0) return 0;
     if (size == 0) return 1;
     const double ulp = binade(size) * 2 * u;
     switch (accuracy) {
         case Accuracy::fast:  // sqrt(inner) u is what roundings make of a plain sum if they go either way
-            return bound <= std::sqrt(static_cast<double>(inner)) * u * size ? 0 : 1;
+            return bound <= sqrt_rn(static_cast<double>(inner)) * u * size ? 0 : 1;
         case Accuracy::compensated:  // the rounding takes up to half an ulp, and u |c| is not much more beside a power of two
-            return std::clamp(1 - size * u / (ulp / 2) + 4 * bound / ulp, 0.0, 1.0);
+            return min(max(1 - size * u / (ulp / 2) + 4 * bound / ulp, 0.0), 1.0);
         case Accuracy::exact:
             break;
     }
-    return std::min(2 * bound / ulp, 1.0);
+    return min(2 * bound / ulp, 1.0);
 }
 
-/// The share of the elements that stay open with n moduli.
+/// A block for each number of moduli, a thread for each product of the sample: the share of the elements that stay open.
 template <class T>
-double open_share(const Sample& sample, int n, const Targets& targets, std::int64_t inner, Accuracy accuracy) {
+__global__ void __launch_bounds__(samples* samples)
+    estimate_open(const Sample* sample, const Summaries* summaries, const __grid_constant__ SystemSizes sizes,
+                  std::int64_t inner, Accuracy accuracy, Findings* findings) {
+    static_assert(samples == warp_size);
+    __shared__ double of_warp[samples];
+    const int n = static_cast<int>(blockIdx.x) + least_moduli;
+    const int i = static_cast<int>(threadIdx.x) / samples, j = static_cast<int>(threadIdx.x) % samples;
+    const ScaleTarget target = target_of(sizes.log2_product[n], *summaries, inner);
     double open = 0;
-    std::vector<ScaledLine> columns;
-    for (const SampledLine& line : sample.b) columns.emplace_back(line, n, targets.b);
-    for (std::size_t i = 0; i < samples; ++i) {
-        if (sample.a[i].usable == 0) continue;
-        const ScaledLine a(sample.a[i], n, targets.a);
-        for (std::size_t j = 0; j < samples; ++j) {
-            if (sample.b[j].usable == 0) continue;
-            const ScaledLine& b = columns[j];
-            const double bound =
-                std::min(a.lost * b.largest, a.lost_norm * b.norm) + std::min(b.lost * a.largest, b.lost_norm * a.norm);
-            open +=
-                open_probability<T>(bound, std::abs(sample.products[i * samples + j]) * a.factor * b.factor, inner, accuracy);
-        }
+    if (target.log2_a > 0 && sample->a[i].usable != 0 && sample->b[j].usable != 0) {
+        const ScaledLine a(sample->a[i], n, target.log2_a), b(sample->b[j], n, target.log2_b);
+        const double bound = min(a.lost * b.largest, a.lost_norm * b.norm) + min(b.lost * a.largest, b.lost_norm * a.norm);
+        open = open_probability<T>(bound, fabs(sample->products[threadIdx.x]) * a.factor * b.factor, inner, accuracy);
     }
-    return open / (samples * samples);
+    const auto sum = [](double x) { return combine_warp(x, [](double a, double b) { return a + b; }); };
+    open = sum(open);
+    if (j == 0) of_warp[i] = open;
+    __syncthreads();
+    if (i != 0) return;
+    open = sum(of_warp[j]);
+    if (j != 0) return;
+    findings->open[n] = open / (samples * samples);
+    findings->targets[n] = target;
+    if (n == least_moduli) findings->summaries = *summaries;
 }
 
 /// Seconds, as an H200 has them, for n moduli: matrix units, memory, launches and waiting. They decide how long a product takes
@@ -166,47 +192,51 @@ double element_seconds(double inner, std::size_t bytes_a_number) {
 }  // namespace
 
 template <class T>
+const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Accuracy accuracy, Stream stream) {
+    Summaries* const summaries = memory_->summaries.data();
+    check(cudaMemsetAsync(summaries, 0, sizeof(Summaries), stream), "cudaMemsetAsync", "summaries of A and B");
+    const auto look = [&](const Lines<T>& lines, LineMemory& memory, LinesSummary* summary) {
+        look_at(lines, memory, summary, device_, stream);
+        return SampledLines<T>{lines, memory.ranges.at_least(device_, lines.count, ""),
+                               memory.sums.at_least(device_, lines.count, "")};
+    };
+    const SampledLines<T> a = look(rows_of(task.a), memory_->a, &summaries->a);
+    const SampledLines<T> b = look(rows_of(task.b.transposed()), memory_->b, &summaries->b);
+
+    SystemSizes sizes{};
+    for (int n = least_moduli; n <= most_moduli; ++n) sizes.log2_product[n] = residue_system(n).log2_product;
+    Sample* const sample = memory_->sample.data();
+    take_sample<T>
+        <<<dim3(samples, 2 * candidates + samples / line_warps), line_threads, 0, stream>>>(a, b, summaries, sizes, sample);
+    check_launch("take_sample");
+    estimate_open<T><<<candidates, samples * samples, 0, stream>>>(sample, summaries, sizes, task.inner(), accuracy,
+                                                                   memory_->findings.get());
+    check_launch("estimate_open");
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", "a look at A and B");
+    return *memory_->findings.get();
+}
+
+template <class T>
 ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, double seconds_elsewhere, Stream stream) {
     const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(inner);
     constexpr int fewest = std::is_same_v<T, float> ? 6 : 12;  // but for matrices of small integers
     if (inner > most_residue_products || residue_seconds(rows, columns, k, fewest) > seconds_elsewhere) return {};
-    const Lines<T> a = rows_of(task.a), b = rows_of(task.b.transposed());
-    Summaries* summaries = memory_->summaries.at_least(device_, 1, "summaries of A and B");
-    look_at(a, memory_->a, &summaries->a, device_, stream);
-    look_at(b, memory_->b, &summaries->b, device_, stream);
-    const Summaries summary = fetch(summaries, device_, stream);
-    if (16 * summary.a.not_finite > m || 16 * summary.b.not_finite > n) return {};
-
-    const Targets targets = scale_targets(summary.a, summary.b, inner);
-    Sample* on_device = memory_->sample.at_least(device_, 1, "a sample of A, B and C");
-    check(cudaMemsetAsync(on_device, 0, sizeof(Sample), stream), "cudaMemsetAsync", "a sample");
-    const auto sample_lines = [&](const Lines<T>& lines, LineMemory& memory, const ScaleTargets& scales, SampledLine* to) {
-        constexpr unsigned candidates = most_moduli - least_moduli + 1;
-        sample_losses<T><<<dim3(samples, candidates), line_threads, 0, stream>>>(
-            lines, memory.ranges.at_least(device_, lines.count, ""), memory.sums.at_least(device_, lines.count, ""), scales,
-            to);
-        check_launch("sample_losses");
-    };
-    sample_lines(a, memory_->a, targets.a, on_device->a);
-    sample_lines(b, memory_->b, targets.b, on_device->b);
-    sample_products<T><<<dim3(samples, samples / line_warps), line_threads, 0, stream>>>(a, b, on_device);
-    check_launch("sample_products");
-    const auto sample = std::make_unique<Sample>(fetch(on_device, device_, stream));
+    const Findings& found = find_out(task, accuracy, stream);
+    if (16 * found.summaries.a.not_finite > m || 16 * found.summaries.b.not_finite > n) return {};
 
     const double elements = rows * columns;
     ResidueChoice best;
     double best_seconds = seconds_elsewhere;
     // With fewer moduli more elements are open, until those alone take longer.
     for (int count = is_plain(task) ? most_moduli : most_affine_moduli; count >= least_moduli; --count) {
-        if (targets.a.log2_norm[count] <= 0) break;
-        const double open = open_share<T>(*sample, count, targets, inner, accuracy);
-        const double open_seconds = open * elements * element_seconds(k, sizeof(T));
+        if (found.targets[count].log2_a <= 0) break;
+        const double open_seconds = found.open[count] * elements * element_seconds(k, sizeof(T));
         if (open_seconds > best_seconds) break;
         const double seconds = residue_seconds(rows, columns, k, count) + open_seconds;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;
-        best = {count, targets.a.log2_norm[count], targets.b.log2_norm[count], 0};
+        best = {count, found.targets[count].log2_a, found.targets[count].log2_b, 0};
     }
     if (best.moduli == 0) return {};
     const std::int64_t lines_a = padded(m, 128), lines_b = padded(n, 256), numbers = padded(inner, 128);

@@ -158,13 +158,14 @@ __global__ void __launch_bounds__(threads) list_open(OpenElements open, OpenList
     }
 }
 
-/// A warp an element, of the list or, where that had too little room, of each word.
+/// A warp an element, of the list or, where that had too little room, of each word. Adds their number to *total.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    round_open(const __grid_constant__ GemmTask<T> task, OpenElements open, OpenList list) {
+    round_open(const __grid_constant__ GemmTask<T> task, OpenElements open, OpenList list, unsigned long long* total) {
     const std::int64_t warp = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp_size;
     const std::int64_t warps = std::int64_t{gridDim.x} * threads / warp_size;
     const auto count = static_cast<std::int64_t>(*list.count);
+    if (blockIdx.x == 0 && threadIdx.x == 0) *total += *list.count;
     if (count <= OpenList::room) {
         for (std::int64_t at = warp; at < count; at += warps) round_marked(task, open, list.places[at]);
         return;
@@ -174,8 +175,6 @@ __global__ void __launch_bounds__(threads)
         for (std::uint32_t marks = open.words[word]; marks != 0; marks &= marks - 1)
             round_marked(task, open, word * 32 + __ffs(static_cast<int>(marks)) - 1);
 }
-
-__global__ void add_count(OpenList list, unsigned long long* total) { *total += *list.count; }
 
 __global__ void mark_all_elements(OpenElements open, std::int64_t columns) {
     const std::int64_t words = open.rows * open.column_blocks * 4;
@@ -225,10 +224,8 @@ void multiply_open(const GemmTask<T>& task, const OpenElements& open, const Open
     check(cudaMemsetAsync(list.count, 0, sizeof(*list.count), stream), "cudaMemsetAsync", "a count");
     list_open<<<grid_for(open.rows * open.column_blocks * 4), threads, 0, stream>>>(open, list);
     check_launch("list_open");
-    round_open<T><<<static_cast<unsigned>(4 * multiprocessors), threads, 0, stream>>>(task, open, list);
+    round_open<T><<<static_cast<unsigned>(4 * multiprocessors), threads, 0, stream>>>(task, open, list, total);
     check_launch("round_open");
-    add_count<<<1, 1, 0, stream>>>(list, total);
-    check_launch("add_count");
 }
 
 void mark_all(const OpenElements& open, std::int64_t columns, Stream stream) {

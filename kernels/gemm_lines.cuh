@@ -90,16 +90,8 @@ void with_direction(const Lines<T>& lines, const Work& work) {
         work(std::false_type());
 }
 
-/// Finds what scaling needs to know of all lines, and a summary.
+/// Finds what scaling needs to know of all lines, and adds to a summary that begins with zeros.
 template <class T>
 void look_at(const Lines<T>& lines, LineMemory& memory, LinesSummary* summary, int device, Stream stream);
-
-/// Copies a value from the device, and waits for it.
-template <class V>
-V fetch(const V* from, int device, Stream stream) {
-    V value;
-    detail::copy_to_host(device, &value, from, sizeof(V), stream);
-    return value;
-}
 
 }  // namespace solver::cuda

@@ -4,6 +4,7 @@
 #include "gemm_memory.cuh"
 #include "gemm_rounding.cuh"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -96,9 +97,19 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/// Lines scaled to norms of at most 2^log2_target.
+struct ScaledLines {
+    std::int64_t count;
+    const LineRange* ranges;
+    const LineSums* sums;
+    double log2_target;
+    LineBounds* bounds;
+    std::int32_t* scales;
+};
+
 /// All numbers are rounded up by more than their own errors.
-__global__ void make_bounds(std::int64_t count, const LineRange* ranges, const LineSums* sums, double log2_target,
-                            LineBounds* bounds, std::int32_t* scales) {
+__global__ void make_bounds(ScaledLines a, ScaledLines b) {
+    const auto [count, ranges, sums, log2_target, bounds, scales] = blockIdx.y == 0 ? a : b;
     const std::int64_t line = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (line >= count) return;
     const LineRange range = ranges[line];
@@ -207,11 +218,11 @@ void with_words(int words, const Work& work) {
     }
 }
 
-/// Residues of x W_l^-1 where `inverted`, else of x.
+/// Fills memory.residues with those of x W_l^-1 where `inverted`, else of x.
 template <class T>
-const std::int8_t* residues_of(const Lines<T>& lines, LineMemory& memory, const ResidueSystem& system, bool inverted,
-                               double log2_target, std::int64_t padded_lines, std::int64_t padded_inner, int device,
-                               Stream stream) {
+ScaledLines make_residues_of(const Lines<T>& lines, LineMemory& memory, const ResidueSystem& system, bool inverted,
+                             double log2_target, std::int64_t padded_lines, std::int64_t padded_inner, int device,
+                             Stream stream) {
     const int words = words_for(log2_target);
     WeightTable table{};
     table.count = system.count;
@@ -231,11 +242,12 @@ const std::int8_t* residues_of(const Lines<T>& lines, LineMemory& memory, const 
         });
     });
     check_launch("make_residues");
-    make_bounds<<<blocks_for(lines.count, threads), threads, 0, stream>>>(
-        lines.count, ranges, sums, log2_target, memory.bounds.at_least(device, padded_lines, "the bounds of lines"),
-        memory.scales.at_least(device, padded_lines, "the scales of lines"));
-    check_launch("make_bounds");
-    return residues;
+    return {lines.count,
+            ranges,
+            sums,
+            log2_target,
+            memory.bounds.at_least(device, padded_lines, "the bounds of lines"),
+            memory.scales.at_least(device, padded_lines, "the scales of lines")};
 }
 
 /// Calls work(std::integral_constant<int, limbs>()).
@@ -269,7 +281,7 @@ void with_mode(Accuracy accuracy, const Work& work) {
 
 }  // namespace
 
-ResidueRoute::ResidueRoute(int device) : device_(device), memory_(std::make_unique<Memory>()) {}
+ResidueRoute::ResidueRoute(int device) : device_(device), memory_(std::make_unique<Memory>(device)) {}
 ResidueRoute::ResidueRoute(ResidueRoute&&) noexcept = default;
 ResidueRoute::~ResidueRoute() = default;
 
@@ -283,20 +295,20 @@ OpenElements ResidueRoute::multiply(const GemmTask<T>& task, Accuracy accuracy, 
     const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
     const std::int64_t rows = padded(m, 128), columns = padded(n, 256), numbers = padded(inner, 128);
     const ResidueSystem& system = residue_system(choice.moduli);
-    std::int32_t* moduli = memory_->moduli.at_least(device_, most_moduli, "moduli");
-    detail::copy_to_device(device_, moduli, system.modulus.data(), sizeof(system.modulus), stream);
-
-    const std::int8_t* a =
-        residues_of(rows_of(task.a), memory_->a, system, true, choice.log2_a, rows, numbers, device_, stream);
-    const std::int8_t* b =
-        residues_of(rows_of(task.b.transposed()), memory_->b, system, false, choice.log2_b, columns, numbers, device_, stream);
+    const ScaledLines a =
+        make_residues_of(rows_of(task.a), memory_->a, system, true, choice.log2_a, rows, numbers, device_, stream);
+    const ScaledLines b = make_residues_of(rows_of(task.b.transposed()), memory_->b, system, false, choice.log2_b, columns,
+                                           numbers, device_, stream);
+    make_bounds<<<dim3(blocks_for(std::max(m, n), threads), 2), threads, 0, stream>>>(a, b);
+    check_launch("make_bounds");
     std::uint8_t* y = memory_->y.at_least(device_, system.count * rows * columns, "the residues of C");
-    multiply_residues({rows, columns, numbers, system.count, a, b, y, moduli}, device_, stream);
+    multiply_residues({rows, columns, numbers, system.count, memory_->a.residues.data(), memory_->b.residues.data(), y,
+                       memory_->moduli.data()},
+                      device_, stream);
 
     const OpenElements open{memory_->open.at_least(device_, rows * columns / 32, "marks of elements"), m, columns / 128};
     const OutputTask<T> output{task.alpha, task.beta, m, n, task.c.row_stride, task.c.data};
-    const KnownLines of_rows{memory_->a.bounds.at_least(device_, m, ""), memory_->a.scales.at_least(device_, m, "")};
-    const KnownLines of_columns{memory_->b.bounds.at_least(device_, n, ""), memory_->b.scales.at_least(device_, n, "")};
+    const KnownLines of_rows{a.bounds, a.scales}, of_columns{b.bounds, b.scales};
     const dim3 grid(static_cast<unsigned>(m), blocks_for(columns, 4 * threads));
     const bool plain = is_plain(task);
     with_limbs(system.table.limbs, [&](auto limbs) {

@@ -23,6 +23,7 @@ public:
         }
         return array_.data();
     }
+    T* data() const { return array_.data(); }
     std::int64_t bytes() const { return array_.bytes(); }
 
 private:
@@ -50,6 +51,8 @@ struct ResidueChoice {
     std::int64_t bytes = 0;  ///< of working memory
 };
 
+struct Findings;
+
 /// Of the working memory, what all types share.
 class ResidueRoute {
 public:
@@ -70,6 +73,10 @@ public:
 
 private:
     struct Memory;
+    /// Looks at A and B. Waits for the stream.
+    template <class T>
+    const Findings& find_out(const GemmTask<T>& task, Accuracy accuracy, Stream stream);
+
     int device_;
     std::unique_ptr<Memory> memory_;
 };
