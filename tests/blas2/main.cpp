@@ -1,0 +1,75 @@
+/// The program `test-blas2`: how far results are from the truth, and whether promises are kept. See --help.
+
+#include "matrix_source.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "trial.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string_view>
+
+namespace solver::blas2 {
+namespace {
+
+/// Tables instead of GoogleTest's two lines a test; what fails is told in full.
+class Printer : public ::testing::EmptyTestEventListener {
+public:
+    explicit Printer(Report& report) : report_(report) {}
+
+    void OnTestProgramStart(const ::testing::UnitTest&) override { report_.print_head(); }
+    /// Failures that a test adds by itself stand in the tables; exceptions, which come without a file, do not.
+    void OnTestPartResult(const ::testing::TestPartResult& result) override {
+        if (result.failed() && result.file_name() == nullptr) fmt::print("\n{}\n", result.summary());
+    }
+    void OnTestEnd(const ::testing::TestInfo& test) override {
+        if (test.result()->Failed()) report_.add_failure(fmt::format("{}.{}", test.test_suite_name(), test.name()));
+    }
+    void OnTestSuiteEnd(const ::testing::TestSuite&) override { report_.end_matrix(); }
+    void OnTestProgramEnd(const ::testing::UnitTest& program) override { report_.finish(program.test_to_run_count()); }
+
+private:
+    Report& report_;
+};
+
+int run(int argc, char** argv) {
+    const auto wish = parse_options(argc, argv);
+    if (const auto* text = std::get_if<std::string>(&wish)) {
+        fmt::print("{}", *text);
+        return 0;
+    }
+    const auto& options = std::get<Options>(wish);
+    const MatrixSources sources = find_sources(options);
+    constexpr std::size_t few = 3;
+    Report report(options, options.in_detail || sources.matrices.size() <= few);
+    for (const LeftOut& matrix : sources.left_out) report.leave_out(matrix);
+    register_trials(sources, options, report);
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new Printer(report));
+    return RUN_ALL_TESTS();
+}
+
+int refuse(std::string_view message) {
+    fmt::print(stderr, "test-blas2: {}\n", message);
+    return 1;
+}
+
+}  // namespace
+}  // namespace solver::blas2
+
+int main(int argc, char** argv) {
+    using namespace solver::blas2;
+    try {
+        ::testing::InitGoogleTest(&argc, argv);
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        return refuse("not enough memory");
+    } catch (const std::exception& error) {
+        return refuse(error.what());
+    }
+}

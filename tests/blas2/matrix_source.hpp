@@ -1,0 +1,44 @@
+#pragma once
+
+/// The matrices that are judged.
+
+#include "built_in.hpp"
+#include "matrices/find_matrix.hpp"
+#include "options.hpp"
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace solver::blas2 {
+
+/// Where a matrix comes from. Nothing is read before it is needed.
+struct MatrixSource {
+    std::string name;   ///< as in tables
+    std::string suite;  ///< the same with letters, digits and _ alone, and no other matrix has it
+    std::variant<std::filesystem::path, matrices::Generator, const BuiltIn*> from;
+    bool is_square = true;
+    bool is_named = true;  ///< not just found in a folder
+};
+
+/// A file of a folder that cannot be judged.
+struct LeftOut {
+    std::string name;
+    std::string reason;
+};
+
+struct MatrixSources {
+    std::vector<MatrixSource> matrices;
+    std::vector<LeftOut> left_out;
+};
+
+/// What --path names, of folders small files first; what is built in where there are none. Of files only the heads are read. A
+/// file that is named and cannot be judged is an error (FileError); in a folder it is left out.
+MatrixSources find_sources(const Options& options);
+
+/// Reads or makes the matrix in one of its precisions. Throws FileError, as where values lie beyond the range of float.
+template <class T>
+Sample<T> load(const MatrixSource& source, const Options& options);
+
+}  // namespace solver::blas2

@@ -1,0 +1,236 @@
+#include "options.hpp"
+
+#include "matrices/closest_names.hpp"
+#include "peers.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace solver::blas2 {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* introduction =
+    R"(test-blas2 - how many units in the last place each result is away from the truth, and whether promises are kept
+
+Usage: test-blas2 [--path MATRIX]... [options] [GoogleTest's flags]
+
+Judges sums, dot products, norms, sparse products and residuals, triangular solves and dense products, in single and double
+precision and every accuracy mode, element by element against MPFR. Every matrix is a test suite and every operation, precision,
+kernel and mode a test in it: --gtest_list_tests, --gtest_filter='dc2_like.spmv/single/*'.
+
+)";
+
+constexpr const char* explanation = R"(
+Errors are |computed - true| in ulp of the true result, as real numbers. A column counts the elements with at most so many ulp
+and more than the column before; "0" are those with the bits of the true result, rounded once, "wrong" those off by half of it
+or more, which have no correct digit, "inf" those that are Inf or NaN where they should not be, or are not where they should.
+The condition number is 2 sum|a_i b_i| / |sum a_i b_i|. What is asserted, and what fails a test:
+  exact        the bits of the true result, signs of zero and NaN included; on the processor the same with 1, 2 and 3 threads,
+               on a GPU those of the processor
+  compensated  at most 1 ulp where gamma_1024^2 sum|a_i b_i| <= u |true| / 2, else u |true| + gamma_1024^2 sum|a_i b_i|
+  fast         gamma_n sum|a_i b_i| for n products, gamma_(n+2) with alpha and beta
+  each         the same bits in ten runs; zeros are +0 and NaN is the quiet one
+Time is the median of a few calls, in turn with those of fast, and cost is time by fast's.
+
+What is computed with the matrix A:
+  spmv              alpha A x + beta y for (1, 0) and (0.7, -1.3), or for --alpha and --beta; y cancels every other row
+  residual          b - A x and b - A (x + x_low) for b = A x, rounded
+  sum, dot, norm2   of the entries of A, of x and of A x
+  triangular_solve  with the lower and the upper triangle of a square A (an absent or zero diagonal element counts as 1),
+                    row by row, given the elements that were computed before
+  gemm              a dense block of up to 200 rows of A, the longest among them, and up to 2000 columns, times the transpose of
+                    24 of its rows and 24 random columns
+
+Exit status: 0 if every promise was kept, 1 if one was broken, or for bad usage or input.
+)";
+
+po::options_description option_table() {
+    constexpr unsigned line_length = 118;
+    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+    const auto texts = [](const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); };
+    po::options_description table("Options", line_length);
+    auto add = table.add_options();
+    add("path", texts("MATRIX"),
+        "a Matrix Market file (.mtx, .mtx.gz), a folder of them, or a name that solver --matrix knows; may be repeated "
+        "(default: small adversarial matrices)");
+    add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
+    add("threads", text("N"), "of the processor (default: all)");
+    add("accuracy", text("MODE"), "fast, compensated, exact or all (default)");
+    add("compensated", "the same as --accuracy compensated");
+    add("exact", "the same as --accuracy exact");
+    add("single", "single precision alone");
+    add("double", "double precision alone");
+    add("alpha", text("A"), "of alpha A x + beta y");
+    add("beta", text("B"), "likewise");
+    add("x", texts("WHICH"),
+        "ones, random (which is random:1), random:SEED or ill-conditioned (rows cancel as far as their columns permit); may be "
+        "repeated (default: random and ones)");
+    add("no-zeroes", "leave out entries that are stored but 0");
+    add("judge", texts("WHOM"), "eigen or cusparse, whose A x is judged beside ours and nothing asserted; may be repeated");
+    add("details", "a line for each verdict, with its histogram (default: for up to 3 matrices; else a line for each matrix)");
+    add("json", text("FILE"), "write the verdicts as JSON, after every matrix");
+    add("help", "print this text");
+    add("version", "print the version");
+    return table;
+}
+
+std::string help() {
+    std::ostringstream text;
+    text << introduction << option_table() << explanation;
+    return text.str();
+}
+
+[[noreturn]] void refuse_unknown(const std::string& token, const po::options_description& table) {
+    const std::string name = token.substr(0, token.find('='));
+    if (name.starts_with("--gtest_"))
+        throw InvalidArgument(fmt::format("GoogleTest has no flag {}; expected one like --gtest_filter=PATTERN", token));
+    std::string hint = "test-blas2 --help lists all";
+    std::size_t least = name.size() / 3 + 1;
+    for (const auto& option : table.options()) {
+        const std::string candidate = "--" + option->long_name();
+        const std::size_t distance = matrices::edit_distance(name, candidate);
+        if (distance >= least) continue;
+        least = distance;
+        hint = fmt::format("did you mean {}?", candidate);
+    }
+    throw InvalidArgument(fmt::format("there is no option {}; {}", token, hint));
+}
+
+po::variables_map read_command_line(int argc, const char* const* argv) {
+    using namespace po::command_line_style;
+    const po::options_description table = option_table();
+    po::variables_map values;
+    try {
+        const po::positional_options_description none;
+        po::store(po::command_line_parser(argc, argv).options(table).positional(none).style(unix_style & ~allow_guessing).run(),
+                  values);
+        return values;
+    } catch (const po::unknown_option& error) {
+        refuse_unknown(error.get_option_name(), table);
+    } catch (const po::too_many_positional_options_error&) {
+        throw InvalidArgument("every argument belongs to an option, as in --path MATRIX; test-blas2 --help lists all");
+    } catch (const po::error& error) {
+        throw InvalidArgument(fmt::format("{}; test-blas2 --help lists the options", error.what()));
+    }
+}
+
+template <class T>
+std::optional<T> number_from(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<std::string> given(const po::variables_map& values, const char* name) {
+    if (values.count(name) == 0) return std::nullopt;
+    auto text = values[name].as<std::string>();
+    if (text.empty()) throw InvalidArgument(fmt::format("--{} needs a value", name));
+    return text;
+}
+
+std::vector<std::string> all_given(const po::variables_map& values, const char* name) {
+    return values.count(name) != 0 ? values[name].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+Device device_from(const std::string& name, int threads) {
+    constexpr std::string_view prefix = "cuda:";
+    if (name == "cpu") return Device::cpu(threads);
+    if (name == "auto") return Device::best().kind() == Device::Kind::cuda ? Device::best() : Device::cpu(threads);
+    if (name == "cuda") return Device::cuda();
+    const auto index = name.starts_with(prefix) ? number_from<int>(std::string_view(name).substr(prefix.size())) : std::nullopt;
+    if (!index || *index < 0) throw InvalidArgument(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", name));
+    return Device::cuda(*index);
+}
+
+std::vector<Accuracy> accuracies_of(const po::variables_map& values) {
+    std::vector<std::string> names;
+    if (const auto name = given(values, "accuracy")) names.push_back(*name);
+    for (const char* name : {"compensated", "exact"})
+        if (values.count(name) != 0) names.emplace_back(name);
+    if (names.empty() || (names.size() == 1 && names[0] == "all")) return {all_accuracies.begin(), all_accuracies.end()};
+    std::vector<Accuracy> accuracies;
+    for (const Accuracy accuracy : all_accuracies)
+        for (const std::string& name : names)
+            if (accuracy_from_text(name) == accuracy && (accuracies.empty() || accuracies.back() != accuracy))
+                accuracies.push_back(accuracy);
+    return accuracies;
+}
+
+VectorWish vector_from(const std::string& text) {
+    constexpr std::string_view prefix = "random:";
+    if (text == "ones") return {.kind = VectorKind::ones};
+    if (text == "random") return {.kind = VectorKind::random};
+    if (text == "ill-conditioned") return {.kind = VectorKind::ill_conditioned};
+    const auto seed =
+        text.starts_with(prefix) ? number_from<std::uint64_t>(std::string_view(text).substr(prefix.size())) : std::nullopt;
+    if (!seed) throw InvalidArgument(fmt::format("--x {}: expected ones, random, random:SEED or ill-conditioned", text));
+    return {.kind = VectorKind::random, .seed = *seed};
+}
+
+Judged judged_from(const std::string& text, const Device& device) {
+    if (text != "eigen" && text != "cusparse")
+        throw InvalidArgument(fmt::format("--judge {}: expected eigen or cusparse", text));
+    const Judged judged = text == "eigen" ? Judged::eigen : Judged::cusparse;
+    if (const std::string obstacle = obstacle_to_judging(judged, device); !obstacle.empty())
+        throw InvalidArgument(fmt::format("--judge {}: {}", text, obstacle));
+    return judged;
+}
+
+std::optional<double> factor(const po::variables_map& values, const char* name, bool in_single) {
+    const auto text = given(values, name);
+    if (!text) return std::nullopt;
+    const auto value = number_from<double>(*text);
+    const double most = in_single ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+    if (!value || !(std::abs(*value) <= most))
+        throw InvalidArgument(fmt::format("--{} {}: expected a number, at most {:.3g}", name, *text, most));
+    return value;
+}
+
+Options options_of(const po::variables_map& values) {
+    Options options;
+    options.paths = all_given(values, "path");
+    const auto threads = given(values, "threads");
+    const std::optional<int> count = threads ? number_from<int>(*threads) : std::optional(0);
+    if (!count || *count < 0 || *count > 4096 || (threads && *count == 0))
+        throw InvalidArgument(fmt::format("--threads {}: expected a number from 1 to 4096", *threads));
+    options.threads = Device::cpu(*count).threads();
+    options.device = device_from(given(values, "device").value_or("auto"), options.threads);
+    options.accuracies = accuracies_of(values);
+    if (values.count("single") != values.count("double")) {
+        options.in_single = values.count("single") != 0;
+        options.in_double = !options.in_single;
+    }
+    options.alpha = factor(values, "alpha", options.in_single);
+    options.beta = factor(values, "beta", options.in_single);
+    options.keep_zeroes = values.count("no-zeroes") == 0;
+    for (const std::string& text : all_given(values, "x")) options.vectors.push_back(vector_from(text));
+    if (options.vectors.empty()) options.vectors = {{.kind = VectorKind::random}, {.kind = VectorKind::ones}};
+    for (const std::string& text : all_given(values, "judge")) options.judged.push_back(judged_from(text, options.device));
+    options.in_detail = values.count("details") != 0;
+    options.json = given(values, "json").value_or("");
+    return options;
+}
+
+}  // namespace
+
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
+    const po::variables_map values = read_command_line(argc, argv);
+    if (values.count("help") != 0) return help();
+    if (values.count("version") != 0) return fmt::format("test-blas2 {}\n", SOLVER_VERSION);
+    Options options = options_of(values);
+    options.command = fmt::format("{}", fmt::join(argv, argv + argc, " "));
+    return options;
+}
+
+}  // namespace solver::blas2

@@ -1,0 +1,44 @@
+#pragma once
+
+/// What a person sees, and the JSON file.
+
+#include "matrix_source.hpp"
+#include "options.hpp"
+#include "verdict.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace solver::blas2 {
+
+class Report {
+public:
+    /// In detail: a line for each verdict, with its histogram. Else: a line for each matrix and precision.
+    Report(const Options& options, bool in_detail);
+
+    void print_head() const;
+    void add(const Verdict& verdict);
+    /// Once for each reason.
+    void leave_out(const LeftOut& matrix);
+    void end_matrix();
+    /// The name of a test.
+    void add_failure(const std::string& test) { failures_.push_back(test); }
+    /// Prints the sums of so many tests.
+    void finish(std::int64_t tests);
+
+private:
+    void print_pending();
+    void print_summaries() const;
+    void write_json() const;
+
+    const Options& options_;
+    bool in_detail_;
+    std::vector<Verdict> verdicts_;
+    std::size_t printed_ = 0;       ///< verdicts that a table has shown
+    std::size_t matrix_begin_ = 0;  ///< the first verdict of the matrix at work
+    std::vector<LeftOut> left_out_;
+    std::vector<std::string> failures_;
+};
+
+}  // namespace solver::blas2
