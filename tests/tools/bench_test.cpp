@@ -7,7 +7,7 @@
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "support/temporary_folder.hpp"
-#include "ulp_error.hpp"
+#include "tools/page/ulp_error.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>

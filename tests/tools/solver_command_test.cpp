@@ -411,7 +411,7 @@ const Refusal refusals[] = {
      "--matrix A.mtx --initial b2.mtx --history b2.mtx",
      {"--history", "replace", "--initial"}},
     {"TwoOutputsInOneFile", "--matrix A.mtx --report out --history ./out", {"--report and --history", "same file"}},
-    {"PlotOfAnUnknownKind", "--matrix A.mtx --plot a.pdf", {"--plot a.pdf", ".svg or .png"}},
+    {"PlotOfAnUnknownKind", "--matrix A.mtx --plot a.pdf", {"--plot a.pdf", ".svg, .png or .html"}},
     {"PlotReplacesTheMatrix", "--matrix a.svg --plot a.svg", {"a.svg"}},
     {"ReferenceInSingle", "--matrix A.mtx --reference --precision single", {"--reference", "double or mixed"}},
     {"DropToleranceAboveOne", "--matrix A.mtx --drop-tolerance 2", {"--drop-tolerance 2", "from 0 to 1"}},

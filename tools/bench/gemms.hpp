@@ -7,7 +7,7 @@
 #include "matrices/random.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "solver/views.hpp"
-#include "ulp_error.hpp"
+#include "tools/page/ulp_error.hpp"
 
 #include <fmt/format.h>
 

@@ -29,14 +29,6 @@ std::int64_t last_level_cache() {
     }
 }
 
-std::string compiler() {
-#if defined(__clang__)
-    return "Clang " __clang_version__;
-#else
-    return "GCC " __VERSION__;
-#endif
-}
-
 bool is_optimised() {
 #if defined(__OPTIMIZE__)
     return true;

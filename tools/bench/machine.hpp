@@ -16,9 +16,6 @@ int processors();
 /// Bytes of the largest cache of a processor; 0 where the system does not say.
 std::int64_t last_level_cache();
 
-/// "GCC 12.2.0"
-std::string compiler();
-
 /// Whether the compiler was asked to optimise; if not, no time means anything.
 bool is_optimised();
 

@@ -7,7 +7,7 @@
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 #include "text_file.hpp"
-#include "ulp_error.hpp"
+#include "tools/page/ulp_error.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "eigen_peer.hpp"
 #include "reductions.hpp"
 #include "solver/error.hpp"
-#include "ulp_error.hpp"
+#include "tools/page/ulp_error.hpp"
 
 #include <fmt/format.h>
 

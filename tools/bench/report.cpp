@@ -7,6 +7,7 @@
 #include "openblas_peer.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
+#include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,7 +63,7 @@ Json machine_facts(const Options& options) {
                   {"threads", options.threads},
                   {"simd", simd_target()},
                   {"last_level_cache_bytes", last_level_cache()},
-                  {"compiler", compiler()},
+                  {"compiler", page::compiler()},
                   {"optimised", is_optimised()}};
     if (options.cuda_device) facts["device"] = on_cuda::device_description(*options.cuda_device);
     facts["peer"] = options.cuda_device ? on_cuda::description() : peers_on_processor(options);
@@ -73,7 +74,7 @@ void Report::print_head() const {
     fmt::print("solver-bench {} {}\n\n", SOLVER_VERSION, to_string(options_.subject));
     fmt::print("  machine  {}, {} of {} processors, last-level cache {:.0f} MiB\n", describe(Device::cpu()).name,
                options_.threads, processors(), static_cast<double>(last_level_cache()) / mebibyte);
-    fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), compiler());
+    fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), page::compiler());
     if (options_.cuda_device) {
         fmt::print("  device   {}\n", on_cuda::device_description(*options_.cuda_device));
         fmt::print("  peers    {}\n", on_cuda::description());

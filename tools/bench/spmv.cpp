@@ -5,7 +5,7 @@
 #include "common.hpp"
 #include "eigen_peer.hpp"
 #include "products.hpp"
-#include "ulp_error.hpp"
+#include "tools/page/ulp_error.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "benchmarks.hpp"
 #include "triangles.hpp"
-#include "ulp_error.hpp"
+#include "tools/page/ulp_error.hpp"
 
 namespace solver::bench {
 namespace {

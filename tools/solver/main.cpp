@@ -6,6 +6,7 @@
 #include "matrices/find_matrix.hpp"
 #include "options.hpp"
 #include "output_paths.hpp"
+#include "page.hpp"
 #include "plot.hpp"
 #include "report.hpp"
 #include "solve.hpp"
@@ -27,7 +28,10 @@ void write_files(const Options& options, const Outcome& outcome) {
     if (!options.solution.empty()) write_matrix_market(options.solution, outcome.run().solution.view());
     if (!options.history.empty()) write_file(options.history, history_csv(outcome.runs));
     if (!options.report.empty()) write_file(options.report, report_json(options, outcome));
-    if (!options.plot.empty()) plot(options, outcome);
+    if (options.wants_page())
+        write_file(options.plot, page_html(options, outcome));
+    else if (!options.plot.empty())
+        plot(options, outcome);
 }
 
 int solve_and_tell(const Options& options) {

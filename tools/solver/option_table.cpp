@@ -59,7 +59,9 @@ const std::vector<Group>& groups() {
              {"compare", nullptr, "solve in all three accuracies and show them in one table"},
              {"reference", nullptr,
               "beside ours: Eigen's BiCGSTAB with the same preconditioner, and a direct solution refined exactly"},
-             {"plot", "FILE", "draw the residuals over the iterations, as .svg or .png (needs gnuplot)"},
+             {"plot", "FILE",
+              "draw the residuals over the iterations, as .svg or .png (these need gnuplot); as .html: a page with everything "
+              "that was found, and the errors of one product in ulp"},
          }},
         {"Output (an existing file is replaced, whole, after the solve)",
          {

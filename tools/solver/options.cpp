@@ -3,6 +3,7 @@
 #include "matrices/closest_names.hpp"
 #include "option_table.hpp"
 #include "solver/error.hpp"
+#include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
 
@@ -163,8 +164,8 @@ Device device_of(const po::variables_map& values, int threads) {
 
 std::filesystem::path plot_of(const po::variables_map& values) {
     const std::filesystem::path path = given(values, "plot").value_or("");
-    if (!path.empty() && path.extension() != ".svg" && path.extension() != ".png")
-        throw UsageError(fmt::format("--plot {}: expected a name that ends in .svg or .png", path.string()));
+    if (!path.empty() && path.extension() != ".svg" && path.extension() != ".png" && path.extension() != ".html")
+        throw UsageError(fmt::format("--plot {}: expected a name that ends in .svg, .png or .html", path.string()));
     return path;
 }
 
@@ -215,7 +216,9 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
     const po::variables_map values = read_command_line(argc, argv, options);
     if (values.count("help")) return help_text();
     if (values.count("version")) return version_text();
-    return options_of(values);
+    Options wanted = options_of(values);
+    wanted.command = page::command_line(argc, argv);
+    return wanted;
 }
 
 }  // namespace solver::command

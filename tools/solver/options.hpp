@@ -41,7 +41,8 @@ std::string_view to_string(Precision precision);
 
 /// Paths are empty where the option was not given.
 struct Options {
-    std::string matrix;
+    std::string command = {};  ///< the command line
+    std::string matrix = {};
     Rhs rhs = RhsOfOnes{};
     std::filesystem::path initial;
     Accuracy accuracy = Accuracy::fast;
@@ -60,6 +61,9 @@ struct Options {
     std::filesystem::path report;
     std::filesystem::path history;
     bool quiet = false;
+
+    /// Whether the plot is a page of HTML with everything that was found.
+    bool wants_page() const { return plot.extension() == ".html"; }
 };
 
 /// "auto", or the name of the kind.

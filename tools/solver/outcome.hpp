@@ -6,10 +6,12 @@
 #include "solver/preparation.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
+#include "tools/page/ulp_histogram.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver::command {
@@ -50,6 +52,12 @@ struct ReferenceRun {
     std::vector<double> solution;
 };
 
+/// The errors of one product with the matrix, of every accuracy and of Eigen.
+struct ProductErrors {
+    std::string x;  ///< HTML
+    std::vector<std::pair<std::string, page::UlpHistogram>> ways;
+};
+
 struct Outcome {
     std::string matrix;  ///< the path of the file, or the name of the generator
     bool generated = false;
@@ -63,6 +71,7 @@ struct Outcome {
     double setup_seconds = 0;              ///< the plan of products and b
     std::vector<Run> runs;                 ///< the accuracy asked for first
     std::vector<ReferenceRun> references;  ///< of the first right-hand side
+    std::vector<ProductErrors> products;   ///< for the page
 
     const Run& run() const { return runs.front(); }
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Residuals over iterations, drawn by gnuplot.
+/// Residuals over iterations as a picture, drawn by gnuplot. (page.hpp: as a page)
 
 #include "options.hpp"
 #include "outcome.hpp"

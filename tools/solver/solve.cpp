@@ -1,6 +1,7 @@
 #include "solve.hpp"
 
 #include "linear_system.hpp"
+#include "products.hpp"
 #include "reference.hpp"
 #include "run.hpp"
 #include "solver/error.hpp"
@@ -60,6 +61,7 @@ Outcome solve_in(const Options& options, const matrices::FoundMatrix& found, Liv
     if constexpr (std::is_same_v<T, double>)
         if (options.reference && !outcome.runs.back().interrupted)
             outcome.references = reference_runs(options, a, rhs, outcome.run(), live);
+    if (options.wants_page() && !outcome.runs.back().interrupted) outcome.products = product_errors(options, a, live);
     return outcome;
 }
 

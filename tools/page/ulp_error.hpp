@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-namespace solver::bench {
+namespace solver {
 
 /// |result - exact| in units in the last place of exact, the real number rounded to T: 0 for the correctly rounded result, NaN
 /// for NaN included. Infinite where only one of the two is finite.
@@ -30,4 +30,4 @@ double max_ulp_error(std::span<const T> result, std::span<const T> exact) {
     return largest;
 }
 
-}  // namespace solver::bench
+}  // namespace solver
