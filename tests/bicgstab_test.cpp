@@ -13,6 +13,7 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/Sparse>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -502,6 +503,96 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
                 }
             }
     }
+}
+
+/// BiCGStab from x = 0, without a preconditioner, in MPFR: every operation rounds once, in the nesting that updates.hpp and
+/// step.hpp give.
+template <class T>
+class BicgstabByTheBook {
+public:
+    using Vector = std::vector<T>;
+
+    explicit BicgstabByTheBook(const Problem<T>& problem)
+        : a_(problem.a), scale_(std::ldexp(1.0, -std::ilogb(norm(problem.b)))), r_(problem.b), z_(r_.size()) {
+        for (T& element : r_) element *= static_cast<T>(scale_);
+        shadow_ = p_ = r_;
+        rho_ = dot(shadow_, r_);
+    }
+
+    void step() {
+        const Vector v = product(p_);
+        const T alpha = static_cast<T>(rho_ / dot(shadow_, v));
+        for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = plus(r_[i], -times(alpha, v[i]));
+        const Vector s = r_;
+        const Vector t = product(s);
+        const T omega = static_cast<T>(dot(t, s) / norm(t) / norm(t));
+        for (std::size_t i = 0; i < r_.size(); ++i) {
+            z_[i] = plus(plus(z_[i], times(alpha, p_[i])), times(omega, s[i]));
+            r_[i] = plus(s[i], -times(omega, t[i]));
+        }
+        const double rho = dot(shadow_, r_);
+        const T beta = static_cast<T>((rho / rho_) * (double{alpha} / double{omega}));
+        for (std::size_t i = 0; i < r_.size(); ++i) p_[i] = plus(r_[i], times(beta, plus(p_[i], -times(omega, v[i]))));
+        rho_ = rho;
+    }
+
+    Vector solution() const {
+        Vector x = z_;
+        for (T& element : x) element /= static_cast<T>(scale_);
+        return x;
+    }
+    double residual_norm() const { return norm(r_) / scale_; }
+    static double norm(const Vector& x) { return sum_of_products(x, x).template sqrt_rounded<T>(); }
+
+private:
+    static T plus(T a, T b) { return testing::exact_dot<T>(std::array{a, b}, std::array{T(1), T(1)}); }
+    static T times(T a, T b) { return testing::exact_dot<T>(std::array{a}, std::array{b}); }
+
+    static testing::Oracle sum_of_products(const Vector& x, const Vector& y) {
+        testing::Oracle sum;
+        for (std::size_t i = 0; i < x.size(); ++i) sum.add_product(x[i], y[i]);
+        return sum;
+    }
+    static double dot(const Vector& x, const Vector& y) { return testing::exact_dot<T>(x, y); }
+
+    Vector product(const Vector& x) const {
+        Vector y;
+        for (std::int64_t i = 0; i < a_.rows; ++i) {
+            testing::Oracle row;
+            for (auto k = a_.row_offsets[i]; k < a_.row_offsets[i + 1]; ++k)
+                row.add_product(a_.values[k], x[a_.column_indices[k]]);
+            y.push_back(row.rounded<T>());
+        }
+        return y;
+    }
+
+    const CsrMatrix<T>& a_;
+    double scale_;  ///< a power of two
+    Vector r_;
+    Vector z_;
+    Vector shadow_;
+    Vector p_;
+    double rho_ = 0;
+};
+
+template <class T>
+void expect_steps_by_the_book(T wind) {
+    const Problem<T> problem = convection_diffusion<T>(12, wind);
+    BicgstabByTheBook<T> book(problem);
+    for (int steps = 1; steps <= 3; ++steps) {
+        book.step();
+        BicgstabOptions options = with(Accuracy::exact);
+        options.max_iterations = steps;
+        const auto solved = solve(problem, options, {.kind = Kind::none});
+        ASSERT_EQ(solved.result.replacements, 0);  // nothing but the recursion
+        EXPECT_EQ(solved.result.recursive_residual, book.residual_norm() / BicgstabByTheBook<T>::norm(problem.b)) << steps;
+        EXPECT_EQ(solved.x, book.solution()) << steps;
+    }
+}
+
+TEST(Bicgstab, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
+    expect_steps_by_the_book<double>(0.3);
+    expect_steps_by_the_book<float>(0.3F);
 }
 
 TEST(Bicgstab, GivesTheSameBitsForEveryDeviceThreadCountAndKernelInExact) {
