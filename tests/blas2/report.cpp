@@ -2,6 +2,7 @@
 
 #include "atomic_file.hpp"
 #include "json.hpp"
+#include "markdown.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -77,15 +78,16 @@ void Report::end_matrix() {
     else
         print_summaries();
     matrix_begin_ = verdicts_.size();
-    write_json();
+    write_files();
 }
 
-void Report::write_json() const {
+void Report::write_files() const {
     if (!options_.json.empty()) write_file(options_.json, to_json(verdicts_, left_out_, options_));
+    if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(verdicts_, options_));
 }
 
 void Report::finish(std::int64_t tests) {
-    write_json();
+    write_files();
     std::int64_t kept = 0, broken = 0, peers = 0;
     std::set<std::string> matrices;
     for (const Verdict& verdict : verdicts_) {

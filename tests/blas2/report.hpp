@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a person sees, and the JSON file.
+/// What a person sees, and the files.
 
 #include "matrix_source.hpp"
 #include "options.hpp"
@@ -30,7 +30,7 @@ public:
 private:
     void print_pending();
     void print_summaries() const;
-    void write_json() const;
+    void write_files() const;
 
     const Options& options_;
     bool in_detail_;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The true result of one element and what the accuracy modes may make of it (../shared contract: include/solver/accuracy.hpp).
+/// The true result of one element and what the accuracy modes may make of it (include/solver/accuracy.hpp).
 
 #include "solver/accuracy.hpp"
 #include "solver/numeric/bounds.hpp"
