@@ -4,6 +4,7 @@
 
 #include "enough_bits.hpp"
 #include "experiment.hpp"
+#include "on_device.hpp"
 #include "parallel.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/dense_matrix.hpp"
@@ -96,15 +97,27 @@ public:
     }
 
     Subject<T> subject(SpmvKernel, const Device& device) const override {
-        return {.compute = [this, device](Accuracy accuracy, std::span<T> c) {
-            std::copy(c_.begin(), c_.end(), c.begin());
-            const std::int64_t m = a_.values.rows;
-            gemm(alpha_, a_.values.view(), b_.view(), beta_, MutableDenseView<T>{m, b_.columns, 1, m, c.data()}, accuracy,
-                 device);
-        }};
+        return {.compute =
+                    [this, device](Accuracy accuracy, std::span<T> c) {
+                        std::copy(c_.begin(), c_.end(), c.begin());
+                        gemm(task_on(c.data()), accuracy, device);
+                    },
+                .seconds = clock_of(device)};
     }
 
 private:
+    GemmTask<T> task_on(T* c) const {
+        const std::int64_t m = a_.values.rows;
+        return {.alpha = alpha_, .a = a_.values.view(), .b = b_.view(), .beta = beta_, .c = {m, b_.columns, 1, m, c}};
+    }
+
+    std::function<double(Accuracy)> clock_of(const Device& device) const {
+        if (device.kind() != Device::Kind::cuda) return {};
+        return on_device::clock<on_device::DenseProduct<T>>(device.index(), [this, index = device.index()] {
+            return std::make_unique<on_device::DenseProduct<T>>(index, task_on(nullptr), std::span<const T>(c_));
+        });
+    }
+
     TrueElement<T> true_element(std::int64_t element, int bits) const {
         const std::int64_t m = a_.values.rows, n = b_.rows, row = element % m, column = element / m;
         testing::ExpectedSum<T> sum(bits);

@@ -4,6 +4,7 @@
 
 #include "enough_bits.hpp"
 #include "experiment.hpp"
+#include "on_device.hpp"
 #include "parallel.hpp"
 #include "solver/csr_matrix.hpp"
 #include "support/expected.hpp"
@@ -43,6 +44,14 @@ public:
     }
 
 protected:
+    /// On a CUDA device the clock runs for data that lie there.
+    std::function<double(Accuracy)> clock_of(SpmvKernel kernel, const Device& device, const SpmvTask<T>& task) const {
+        if (device.kind() != Device::Kind::cuda) return {};
+        return on_device::clock<on_device::Product<T>>(device.index(), [this, kernel, index = device.index(), task] {
+            return std::make_unique<on_device::Product<T>>(index, a_, kernel, task);
+        });
+    }
+
     virtual TrueElement<T> true_row(std::int64_t row, int bits) const = 0;
 
     CsrView<T> a_;
@@ -67,13 +76,20 @@ public:
 
     Subject<T> subject(SpmvKernel kernel, const Device& device) const override {
         const auto plan = std::make_shared<SpmvPlan<T>>(this->a_, device, kernel);
-        return {.compute = [this, plan](Accuracy accuracy, std::span<T> y) {
-            const SpmvTask<T> task{.alpha = alpha_, .x = x(), .beta = beta_, .y_in = this->vectors_->y, .y = y};
-            plan->multiply(std::span<const SpmvTask<T>>(&task, 1), accuracy);
-        }};
+        return {.compute =
+                    [this, plan](Accuracy accuracy, std::span<T> y) {
+                        SpmvTask<T> task = task_without_result();
+                        task.y = y;
+                        plan->multiply(std::span<const SpmvTask<T>>(&task, 1), accuracy);
+                    },
+                .seconds = this->clock_of(kernel, device, task_without_result())};
     }
 
 private:
+    SpmvTask<T> task_without_result() const {
+        return {.alpha = alpha_, .x = x(), .beta = beta_, .y_in = this->vectors_->y, .y = {}};
+    }
+
     /// fast's contract: gamma_n for a plain product of n entries, gamma_{n+2} for alpha A x + beta y.
     TrueElement<T> true_row(std::int64_t row, int bits) const override {
         const CsrView<T>& a = this->a_;
@@ -101,9 +117,12 @@ public:
 
     Subject<T> subject(SpmvKernel kernel, const Device& device) const override {
         const auto plan = std::make_shared<SpmvPlan<T>>(this->a_, device, kernel);
-        return {.compute = [this, plan](Accuracy accuracy, std::span<T> r) {
-            plan->residual(this->vectors_->b, this->vectors_->x, x_low(), r, accuracy);
-        }};
+        return {.compute = [this, plan](
+                               Accuracy accuracy,
+                               std::span<T> r) { plan->residual(this->vectors_->b, this->vectors_->x, x_low(), r, accuracy); },
+                .seconds = this->clock_of(
+                    kernel, device,
+                    {.alpha = -1, .x = this->vectors_->x, .x_low = x_low(), .beta = 1, .y_in = this->vectors_->b, .y = {}})};
     }
 
 private:

@@ -4,7 +4,7 @@
 
 #include "enough_bits.hpp"
 #include "experiment.hpp"
-#include "parallel.hpp"
+#include "on_device.hpp"
 #include "solver/reduce.hpp"
 #include "support/expected.hpp"
 
@@ -53,15 +53,29 @@ public:
     }
 
     Subject<T> subject(SpmvKernel, const Device& device) const override {
-        return {.compute = [this, device](Accuracy accuracy, std::span<T> results) {
-            for (std::size_t i = 0; i < inputs_.tasks.size(); ++i) results[i] = reduce(inputs_.tasks[i], accuracy, device);
-        }};
+        return {.compute =
+                    [this, device](Accuracy accuracy, std::span<T> results) {
+                        for (std::size_t i = 0; i < inputs_.tasks.size(); ++i)
+                            results[i] = reduce(inputs_.tasks[i], accuracy, device);
+                    },
+                .seconds = clock_of(device)};
     }
-
-    const std::vector<ReductionTask<T>>& tasks() const { return inputs_.tasks; }
 
 private:
     const ReductionTask<T>& task(std::int64_t element) const { return inputs_.tasks[static_cast<std::size_t>(element)]; }
+
+    std::function<double(Accuracy)> clock_of(const Device& device) const {
+        if (device.kind() != Device::Kind::cuda) return {};
+        using Reductions = on_device::Reductions<T>;
+        return on_device::clock<Reductions>(device.index(), [this, index = device.index()] {
+            std::vector<typename Reductions::Vectors> vectors;
+            for (const ReductionTask<T>& task : inputs_.tasks) vectors.emplace_back(task.x, task.y);
+            const auto kind = operation_ == Operation::sum   ? cuda::Reduction::sum
+                              : operation_ == Operation::dot ? cuda::Reduction::dot
+                                                             : cuda::Reduction::norm2;
+            return std::make_unique<Reductions>(index, kind, vectors);
+        });
+    }
 
     T reduce(const ReductionTask<T>& task, Accuracy accuracy, const Device& device) const {
         if (operation_ == Operation::sum) return solver::sum(task.x, accuracy, device);

@@ -17,7 +17,7 @@ std::string detailed_table(std::span<const Verdict> verdicts);
 
 std::string summary_heading();
 
-/// All verdicts on one matrix in one precision as one line.
+/// The verdicts on one matrix in one precision as one line: errors of A x, and whatever promise any operation breaks.
 std::string summary_line(std::span<const Verdict> verdicts);
 
 }  // namespace solver::blas2

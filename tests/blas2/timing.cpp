@@ -27,6 +27,13 @@ double seconds_of(const std::function<void()>& call) {
     return seconds / calls;
 }
 
+double seconds_of_calls(int calls, const std::function<void()>& call, const std::function<void()>& wait) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) call();
+    wait();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+}
+
 std::vector<Timing> compare(std::span<const std::function<double()>> turns) {
     constexpr int rounds = 5;
     std::vector<std::vector<double>> seconds(turns.size()), ratios(turns.size());

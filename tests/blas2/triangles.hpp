@@ -4,6 +4,7 @@
 
 #include "enough_bits.hpp"
 #include "experiment.hpp"
+#include "on_device.hpp"
 #include "parallel.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/triangular_solve.hpp"
@@ -65,10 +66,18 @@ public:
 
     Subject<T> subject(SpmvKernel, const Device& device) const override {
         const auto plan = std::make_shared<TriangularSolvePlan<T>>(t_.view(), triangle_, Diagonal::stored, device);
-        return {.compute = [this, plan](Accuracy accuracy, std::span<T> x) { plan->solve(b_, x, accuracy); }};
+        return {.compute = [this, plan](Accuracy accuracy, std::span<T> x) { plan->solve(b_, x, accuracy); },
+                .seconds = clock_of(device)};
     }
 
 private:
+    std::function<double(Accuracy)> clock_of(const Device& device) const {
+        if (device.kind() != Device::Kind::cuda) return {};
+        return on_device::clock<on_device::Triangular<T>>(device.index(), [this, index = device.index()] {
+            return std::make_unique<on_device::Triangular<T>>(index, t_.view(), triangle_, std::span<const T>(b_));
+        });
+    }
+
     TrueElement<T> true_row(std::int64_t row, std::span<const T> found, int bits) const {
         testing::ExpectedSum<T> sum(bits);
         T pivot = 1;
