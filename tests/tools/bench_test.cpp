@@ -271,6 +271,15 @@ TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
     EXPECT_LT(average("kahan", "1"), 192 * 0x1p-24 * 1e6);
 }
 
+TEST_F(SolverBench, DrawsTheFiguresOfAPaper) {
+    const std::string measure = "gemm --paper badin2011 --size 16 --size 32 --device cpu --threads 1 --repetitions 1 --plot ";
+    EXPECT_EQ(run(measure + "p.gnuplot").status, 0);
+    EXPECT_THAT(read("p.gnuplot"), AllOf(HasSubstr("set terminal svg"), HasSubstr("kahan, tile 64"), HasSubstr("\n32 ")));
+    if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
+    EXPECT_EQ(run(measure + "p.svg").status, 0);
+    EXPECT_THAT(read("p.svg"), AllOf(HasSubstr("<svg"), HasSubstr("doubly-compensated, tile 1")));
+}
+
 TEST_F(SolverBench, TellsStrassensProductsFromOthersOnACudaDevice) {
     if (solver::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
     const Finished graded = run("gemm --grade --size 64 --size 256 --device cuda");
@@ -395,6 +404,8 @@ TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
     expect_refusal("gemm --block 0", "--block 0: expected a number from 1");
     expect_refusal("gemm --paper badin2012", "--paper badin2012: expected badin2011 or badin2013");
     expect_refusal("gemm --paper badin2011 --grade", "choose one");
+    expect_refusal("gemm --plot p.svg", "add --paper");
+    expect_refusal("gemm --paper badin2011 --plot p.pdf", "--plot p.pdf: expected a name that ends in .svg");
     expect_refusal("gemm --paper badin2013 --size 8 --device cpu", "need a CUDA device");
     expect_refusal("gemm --size 131072", "--size 131072: matrices of 412.3 GB, but this machine has");
     expect_refusal("sum --threads 0", "--threads 0: expected");

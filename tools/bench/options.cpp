@@ -175,7 +175,9 @@ po::options_description option_table(Subject subject) {
         add("phi", text("PHI"), "of lognormal elements (default: 0.5)");
         add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
         add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
-        add("paper", text("NAME"), "measure the tables of badin2011 or badin2013 (sizes by default as published)");
+        add("paper", text("NAME"), "measure the tables and figures of badin2011 or badin2013 (sizes by default as published)");
+        add("plot", text("FILE"),
+            "draw the paper's figures, errors by size, through gnuplot: .svg, .png, or .gnuplot for the script alone");
     }
     if (runs_on_cuda(subject)) add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "threads for everybody (default: all processors)");
@@ -306,6 +308,15 @@ std::optional<Paper> paper_of(const po::variables_map& values) {
     throw InvalidArgument(fmt::format("--paper {}: expected badin2011 or badin2013", *name));
 }
 
+std::filesystem::path plot_of(const po::variables_map& values) {
+    const std::filesystem::path path = given(values, "plot").value_or("");
+    if (path.empty()) return path;
+    if (values.count("paper") == 0) throw InvalidArgument("--plot draws the figures of a paper; add --paper");
+    if (path.extension() != ".svg" && path.extension() != ".png" && path.extension() != ".gnuplot")
+        throw InvalidArgument(fmt::format("--plot {}: expected a name that ends in .svg, .png or .gnuplot", path.string()));
+    return path;
+}
+
 std::vector<std::int64_t> sizes_of(const po::variables_map& values, Subject subject, bool on_cuda) {
     const std::int64_t largest = std::int64_t{1} << (subject == Subject::gemm ? 17 : 34);
     std::vector<std::int64_t> sizes;
@@ -322,10 +333,11 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 void read_gemm(const po::variables_map& values, Options& options) {
     options.grade = values.count("grade") != 0;
     options.paper = paper_of(values);
+    options.plot = plot_of(values);
     if (values.count("size") == 0) {
         if (options.grade) options.sizes = {64, 128, 256, 512, 1024};
-        if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120};
-        if (options.paper == Paper::badin2013) options.sizes = {1024, 2048, 4096, 8192};
+        if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120, 8192};
+        if (options.paper == Paper::badin2013) options.sizes = {1024, 2048, 4096, 8192, 16384};
     }
     if (values.count("precision") == 0 && (options.grade || options.paper == Paper::badin2013)) options.in_single = true;
     for (const std::string& text : all_given(values, "input")) options.elements.push_back(elements_from_text(text));
@@ -379,7 +391,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
 }  // namespace
 
 std::vector<std::filesystem::path> outputs(const Options& options) {
-    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown};
+    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.plot};
     std::erase(paths, std::filesystem::path());
     return paths;
 }

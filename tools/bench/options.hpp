@@ -48,6 +48,7 @@ struct Options {
     std::int64_t block = 64;  ///< products summed plainly in selective compensation
     std::optional<Paper> paper;
     bool grade = false;
+    std::filesystem::path plot;  ///< of a paper's figures; empty: not drawn
 
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;

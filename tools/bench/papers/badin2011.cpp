@@ -1,6 +1,7 @@
 /// The tables of badin2011_tables.hpp, measured again.
 
 #include "benchmarks.hpp"
+#include "figure.hpp"
 #include "papers/badin2011_tables.hpp"
 #include "product_machine.hpp"
 #include "result_table.hpp"
@@ -21,6 +22,9 @@ struct Errors {
     double average = 0;
     double lowest = 0;
     double highest = 0;
+    double relative = 0;  ///< the average of |error| / |c|
+
+    double largest() const { return std::max(-lowest, highest); }
 };
 
 Errors errors_of(const std::vector<float>& c, const std::vector<double>& exact) {
@@ -28,11 +32,13 @@ Errors errors_of(const std::vector<float>& c, const std::vector<double>& exact) 
     for (std::size_t i = 0; i < c.size(); ++i) {
         const double error = 1e6 * (static_cast<double>(c[i]) - exact[i]);
         errors.average += std::abs(error);
+        if (error != 0) errors.relative += std::abs(error / exact[i]);
         errors.lowest = std::min(errors.lowest, error);
         errors.highest = std::max(errors.highest, error);
         if (std::isnan(error)) errors.highest = error;
     }
     errors.average /= static_cast<double>(c.size());
+    errors.relative /= static_cast<double>(c.size());
     return errors;
 }
 
@@ -62,6 +68,7 @@ public:
         table_.print();
         if (shape_gigaflops_) print_shapes();
         table_.write(options_, "gemm --paper badin2011");
+        if (!options_.plot.empty()) write_figure(options_.plot, "Selective compensation of floats: errors by size", panels_);
     }
 
 private:
@@ -95,15 +102,24 @@ private:
         const double seconds = seconds_of_product(*machine_, options_.effort, multiply);
         const double gigaflops = 1e-9 * operations_of_product(n) / seconds;
         const Errors errors = errors_of(machine_->result(), exact_);
+        add_to_figure(name, elements, n, tile, errors);
         const published::Line* peer = find_line(GemmSummation::plain, elements, n, 0);
         table_.add({name, std::string(to_string(elements)), std::to_string(n), tile == 0 ? "" : std::to_string(tile),
                     line == nullptr ? "" : fmt::format("{:.0f}", line->average), text_of(errors.average),
                     line == nullptr ? "" : fmt::format("{:.0f}..{:.0f}", line->lowest, line->highest),
-                    text_of(errors.lowest) + ".." + text_of(errors.highest),
+                    text_of(errors.lowest) + ".." + text_of(errors.highest), fmt::format("{:.4f}", errors.relative),
                     line == nullptr ? "" : fmt::format("{:.1f}", line->gigaflops), fmt::format("{:.1f}", gigaflops),
                     line == nullptr ? "" : fmt::format("{:.2f}", line->gigaflops / peer->gigaflops),
                     peer_gigaflops_ == 0 ? "1.00" : fmt::format("{:.2f}", gigaflops / peer_gigaflops_)});
         return gigaflops;
+    }
+
+    void add_to_figure(const std::string& name, Elements elements, std::int64_t n, std::int64_t tile, const Errors& errors) {
+        if (tile != 0 && tile != 1 && tile != 64) return;  // the others lie between these
+        const std::string curve = tile == 0 ? name : fmt::format("{}, tile {}", name, tile);
+        const std::size_t first = elements == Elements::uniform ? 0 : 2;
+        panels_[first].add(curve, static_cast<double>(n), 1e-6 * errors.largest());
+        panels_[first + 1].add(curve, static_cast<double>(n), 1e-6 * errors.relative);
     }
 
     void print_shapes() const {
@@ -124,6 +140,10 @@ private:
     std::vector<double> exact_;
     double peer_gigaflops_ = 0;
     std::optional<double> shape_gigaflops_;
+    std::vector<Panel> panels_{{"entries in [0, 1)", "largest |error|", {}},
+                               {"entries in [0, 1)", "average |error| / |c|", {}},
+                               {"entries in [-1, 1)", "largest |error|", {}},
+                               {"entries in [-1, 1)", "average |error| / |c|", {}}};
     ResultTable table_{{{"method", "method"},
                         {"input", "input"},
                         {"n", "size"},
@@ -132,6 +152,7 @@ private:
                         {"here", "average_error_millionths"},
                         {"range published", "published_error_range_millionths"},
                         {"here", "error_range_millionths"},
+                        {"relative", "average_relative_error_millionths"},
                         {"GFLOPS published", "published_gigaflops"},
                         {"here", "gigaflops"},
                         {"of SGEMM published", "published_ratio_to_peer"},

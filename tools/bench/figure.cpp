@@ -1,0 +1,78 @@
+#include "figure.hpp"
+
+#include "atomic_file.hpp"
+#include "tools/page/gnuplot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+namespace solver::bench {
+namespace {
+
+/// Distinct for the colour-blind too (Okabe, Ito).
+constexpr std::array colours{"#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
+
+std::string data_of(const Panel& panel, std::size_t number) {
+    std::string text;
+    for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+        fmt::format_to(std::back_inserter(text), "$panel{}curve{} << end\n", number, i);
+        for (const auto& [size, value] : panel.curves[i].points)
+            if (value > 0 && std::isfinite(value)) fmt::format_to(std::back_inserter(text), "{} {:.4g}\n", size, value);
+        text += "end\n";
+    }
+    return text;
+}
+
+std::string plot_of(const Panel& panel, std::size_t number) {
+    std::string text =
+        fmt::format("set title \"{}\"\nset ylabel \"{}\"\nplot", page::escaped_for_gnuplot(panel.title), panel.quantity);
+    for (std::size_t i = 0; i < panel.curves.size(); ++i)
+        fmt::format_to(std::back_inserter(text),
+                       "{} $panel{}curve{} with linespoints linewidth 1.5 pointtype {} pointsize 0.7 linecolor rgb \"{}\" "
+                       "title \"{}\"",
+                       i == 0 ? "" : ",", number, i, i % 2 == 0 ? 7 : 6, colours[i % colours.size()],
+                       page::escaped_for_gnuplot(panel.curves[i].name));
+    return text + "\n";
+}
+
+std::string script_of(bool svg, const std::string& title, const std::vector<Panel>& panels) {
+    const std::size_t rows = (panels.size() + 1) / 2;
+    std::string script =
+        svg ? fmt::format("set terminal svg size 1000,{} dynamic font 'sans-serif,14' background 'white'\n", 40 + 440 * rows)
+            : fmt::format("set terminal pngcairo size 1500,{} font 'sans-serif,17' linewidth 1.5\n", 60 + 660 * rows);
+    for (std::size_t i = 0; i < panels.size(); ++i) script += data_of(panels[i], i);
+    fmt::format_to(std::back_inserter(script), R"(set multiplot layout {},2 title "{}"
+set logscale x 2
+set logscale y
+set format y "10^{{%T}}"
+set xlabel "n"
+set xtics rotate by -30
+set grid linecolor rgb "#DDDDDD"
+set border linecolor rgb "#555555"
+set key outside bottom center horizontal Left reverse maxcols 3
+)",
+                   rows, page::escaped_for_gnuplot(title));
+    for (std::size_t i = 0; i < panels.size(); ++i) script += plot_of(panels[i], i);
+    return script + "unset multiplot\n";
+}
+
+}  // namespace
+
+void Panel::add(const std::string& curve, double size, double value) {
+    auto place = std::find_if(curves.begin(), curves.end(), [&](const Curve& other) { return other.name == curve; });
+    if (place == curves.end()) place = curves.insert(curves.end(), {curve, {}});
+    place->points.emplace_back(size, value);
+}
+
+void write_figure(const std::filesystem::path& path, const std::string& title, const std::vector<Panel>& panels) {
+    const std::string script = script_of(path.extension() != ".png", title, panels);
+    write_file(path, path.extension() == ".gnuplot"
+                         ? script
+                         : page::drawn_by_gnuplot(script, "a name that ends in .gnuplot for the script alone"));
+}
+
+}  // namespace solver::bench
