@@ -24,6 +24,10 @@ struct SystemSizes {
 };
 
 constexpr int candidates = most_moduli - least_moduli + 1;
+constexpr int group_size = 7;  ///< candidates that a block looks at
+constexpr int groups = candidates / group_size;
+static_assert(groups * group_size == candidates);
+constexpr int no_scale = 1 << 20;
 
 /// log2(2^target - sqrt(inner) / 2): rounding to integers adds at most 1/2 to each number.
 __device__ double before_rounding(double log2_target, std::int64_t inner) {
@@ -46,42 +50,65 @@ __device__ ScaleTarget target_of(double log2_product, const Summaries& lines, st
     return {min(log2_a + 1e-6, most), min(log2_b + 1e-6, most)};
 }
 
-/// What a line loses where it is scaled to the target of n moduli.
+/// What a line loses where it is scaled to the targets of some numbers of moduli, `first` and those after it: as scaling has
+/// it, but for roundings.
 template <class T>
-__device__ void sample_line(const SampledLines<T>& from, double log2_target, int n, SampledLine& result) {
-    __shared__ unsigned long long lost, squares;
+__device__ void sample_line(const SampledLines<T>& from, const SystemSizes& sizes, double ScaleTarget::*of_these, int first,
+                            const Summaries& summaries, SampledLine& result) {
+    __shared__ int scales[group_size];
+    __shared__ double sums[2 * group_size][line_warps];
     const std::int64_t line = from.line(static_cast<int>(blockIdx.x));
     const LineRange range = from.ranges[line];
+    const LineSums known = from.sums[line];
     const bool usable = is_finite_line(range) && range.largest != 0;
-    if (threadIdx.x == 0) lost = squares = 0;
+    const int exponent = exponent_of(range);
+    if (threadIdx.x < group_size) {
+        const double target =
+            target_of(sizes.log2_product[first + static_cast<int>(threadIdx.x)], summaries, from.lines.inner).*of_these;
+        scales[threadIdx.x] = usable && target > 0 ? scale_for(target, known.log2_norm) : no_scale;
+    }
     __syncthreads();
-    if (usable && log2_target > 0) {
-        const int scale = scale_for(log2_target, range, from.sums[line]);
-        unsigned long long own = 0, own_squares = 0;
+    double factor[group_size], lost[group_size] = {}, squares[group_size] = {};
+#pragma unroll
+    for (int c = 0; c < group_size; ++c) factor[c] = scales[c] == no_scale ? 0 : power_of_two(scales[c] + exponent);
+    if (usable) {
 #pragma unroll 4
         for (std::int64_t k = threadIdx.x; k < from.lines.inner; k += line_threads) {
-            const ScaledInteger<most_words> x(from.lines(line, k), scale);
-            own += x.lost;
-            own_squares += lost_square(x.lost);
+            const double x = scaled(from.lines(line, k), -exponent);
+#pragma unroll
+            for (int c = 0; c < group_size; ++c) {
+                const double integer = mul_rn(x, factor[c]);
+                const double cut_off = fabs(add_rn(integer, -rint(integer)));
+                lost[c] += cut_off;
+                squares[c] += cut_off * cut_off;
+            }
         }
-        own = sum_warp(own);
-        own_squares = sum_warp(own_squares);
+    }
+#pragma unroll
+    for (int c = 0; c < group_size; ++c) {
+        lost[c] = sum_warp(lost[c]);
+        squares[c] = sum_warp(squares[c]);
         if (threadIdx.x % warp_size == 0) {
-            atomicAdd(&lost, own);
-            atomicAdd(&squares, own_squares);
+            sums[c][threadIdx.x / warp_size] = lost[c];
+            sums[c + group_size][threadIdx.x / warp_size] = squares[c];
         }
     }
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    result.lost[n] = mul_rn(static_cast<double>(lost), 0x1p-31);
-    result.lost_norm[n] = sqrt_rn(mul_rn(static_cast<double>(squares), 0x1p-38));
-    if (n != least_moduli) return;
-    const LineSums sums = from.sums[line];
+    if (threadIdx.x < 2 * group_size) {
+        const int n = first + static_cast<int>(threadIdx.x) % group_size;
+        double sum = 0;
+        for (int warp = 0; warp < line_warps; ++warp) sum += sums[threadIdx.x][warp];
+        if (threadIdx.x < group_size)
+            result.lost[n] = sum;
+        else
+            result.lost_norm[n] = sqrt_rn(sum);
+    }
+    if (threadIdx.x != 0 || first != least_moduli) return;
     result.usable = usable ? 1 : 0;
-    result.exponent = exponent_of(range);
-    result.relative_norm = usable ? relative_norm(sums) : 0;
-    result.relative_largest = usable ? scaled(largest_of(range), -exponent_of(range)) : 0;
-    result.log2_norm = usable ? log2_norm(range, sums) : 0;
+    result.exponent = exponent;
+    result.relative_norm = usable ? relative_norm(known) : 0;
+    result.relative_largest = usable ? scaled(largest_of(range), -exponent) : 0;
+    result.log2_norm = usable ? known.log2_norm : 0;
 }
 
 /// A warp: sum x_k y_k 2^-E-F of lines x, y whose largest numbers have the exponents E, F.
@@ -97,20 +124,18 @@ __device__ double sample_product(const SampledLines<T>& a, int i, const SampledL
     return sum;
 }
 
-/// Blocks of row x of the grid: a line of A, one of B, for each number of moduli; then line x of A times all of B.
+/// Blocks of row x of the grid: line x of A, line x of B, for some numbers of moduli each; then line x of A times all of B.
 template <class T>
 __global__ void __launch_bounds__(line_threads) take_sample(SampledLines<T> a, SampledLines<T> b, const Summaries* summaries,
                                                             const __grid_constant__ SystemSizes sizes, Sample* sample) {
     const int x = static_cast<int>(blockIdx.x), part = static_cast<int>(blockIdx.y);
-    if (part < 2 * candidates) {
-        const int n = part % candidates + least_moduli;
-        const ScaleTarget target = target_of(sizes.log2_product[n], *summaries, a.lines.inner);
-        if (part < candidates)
-            sample_line(a, target.log2_a, n, sample->a[x]);
-        else
-            sample_line(b, target.log2_b, n, sample->b[x]);
+    const int first = part % groups * group_size + least_moduli;
+    if (part < groups) {
+        sample_line(a, sizes, &ScaleTarget::log2_a, first, *summaries, sample->a[x]);
+    } else if (part < 2 * groups) {
+        sample_line(b, sizes, &ScaleTarget::log2_b, first, *summaries, sample->b[x]);
     } else {
-        const int j = (part - 2 * candidates) * line_warps + static_cast<int>(threadIdx.x) / warp_size;
+        const int j = (part - 2 * groups) * line_warps + static_cast<int>(threadIdx.x) / warp_size;
         const double sum = sample_product(a, x, b, j);
         if (threadIdx.x % warp_size == 0) sample->products[x * samples + j] = sum;
     }
@@ -194,20 +219,16 @@ double element_seconds(double inner, std::size_t bytes_a_number) {
 template <class T>
 const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Accuracy accuracy, Stream stream) {
     Summaries* const summaries = memory_->summaries.data();
-    check(cudaMemsetAsync(summaries, 0, sizeof(Summaries), stream), "cudaMemsetAsync", "summaries of A and B");
-    const auto look = [&](const Lines<T>& lines, LineMemory& memory, LinesSummary* summary) {
-        look_at(lines, memory, summary, device_, stream);
-        return SampledLines<T>{lines, memory.ranges.at_least(device_, lines.count, ""),
-                               memory.sums.at_least(device_, lines.count, "")};
-    };
-    const SampledLines<T> a = look(rows_of(task.a), memory_->a, &summaries->a);
-    const SampledLines<T> b = look(rows_of(task.b.transposed()), memory_->b, &summaries->b);
+    const Lines<T> rows = rows_of(task.a), columns = rows_of(task.b.transposed());
+    look_at(rows, memory_->a, columns, memory_->b, summaries, device_, stream);
+    const SampledLines<T> a{rows, memory_->a.ranges.data(), memory_->a.sums.data()};
+    const SampledLines<T> b{columns, memory_->b.ranges.data(), memory_->b.sums.data()};
 
     SystemSizes sizes{};
     for (int n = least_moduli; n <= most_moduli; ++n) sizes.log2_product[n] = residue_system(n).log2_product;
     Sample* const sample = memory_->sample.data();
     take_sample<T>
-        <<<dim3(samples, 2 * candidates + samples / line_warps), line_threads, 0, stream>>>(a, b, summaries, sizes, sample);
+        <<<dim3(samples, 2 * groups + samples / line_warps), line_threads, 0, stream>>>(a, b, summaries, sizes, sample);
     check_launch("take_sample");
     estimate_open<T><<<candidates, samples * samples, 0, stream>>>(sample, summaries, sizes, task.inner(), accuracy,
                                                                    memory_->findings.get());

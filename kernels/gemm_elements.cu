@@ -110,21 +110,11 @@ __global__ void __launch_bounds__(threads)
             marks[threadIdx.x / 4][threadIdx.x % 4];
 }
 
-/// RN(alpha sum_k a_ik b_kj + beta c_ij) by a warp.
+/// Rounds alpha total + beta c_ij, by a warp all of whose lanes have the total.
 template <class T>
-__device__ void round_element(const GemmTask<T>& task, std::int64_t i, std::int64_t j) {
+__device__ __noinline__ void finish_element(const RowSum<FilteredTriple<double>>& total, const GemmTask<T>& task,
+                                            std::int64_t i, std::int64_t j) {
     const LaneGroup group(warp_size);
-    constexpr std::int64_t chunk = warp_size * chain_length;
-    RowSum<FilteredTriple<double>> total;
-    for (std::int64_t first = 0; first < task.inner(); first += chunk) {
-        RowSum<FilteredTriple<double>> sum;
-        const std::int64_t end = min(first + chunk, task.inner());
-#pragma unroll 16
-        for (std::int64_t k = first + group.lane; k < end; k += warp_size)
-            sum.add_product(double{element_of(task.a, i, k)}, double{element_of(task.b, k, j)});
-        total.merge(sum);
-    }
-    total = merge_lanes(total, warp_size);
     T& c = task.c.data[i * task.c.row_stride + j * task.c.column_stride];
     const T y_in = task.beta != T(0) ? c : T(0);
     T result;
@@ -139,10 +129,51 @@ __device__ void round_element(const GemmTask<T>& task, std::int64_t i, std::int6
     if (group.lane == 0) c = result;
 }
 
+/// The calling thread's share of sum_k a_ik b_kj: products first, first + step, ...
 template <class T>
-__device__ void round_marked(const GemmTask<T>& task, const OpenElements& open, std::int64_t bit) {
-    const std::int64_t word = bit / 32;
-    round_element(task, word / 4 / open.column_blocks, word / 4 % open.column_blocks * 128 + word % 4 + 4 * (bit % 32));
+__device__ RowSum<FilteredTriple<double>> share_of_element(const GemmTask<T>& task, std::int64_t i, std::int64_t j, int first,
+                                                           int step) {
+    RowSum<FilteredTriple<double>> total;
+    const std::int64_t chunk = std::int64_t{step} * chain_length;
+    for (std::int64_t begin = 0; begin < task.inner(); begin += chunk) {
+        RowSum<FilteredTriple<double>> sum;
+        const std::int64_t end = min(begin + chunk, task.inner());
+#pragma unroll 16
+        for (std::int64_t k = begin + first; k < end; k += step)
+            sum.add_product(double{element_of(task.a, i, k)}, double{element_of(task.b, k, j)});
+        total.merge(sum);
+    }
+    return total;
+}
+
+struct Element {
+    std::int64_t row;
+    std::int64_t column;
+
+    /// Of a mark: word 32 + bit.
+    __device__ Element(const OpenElements& open, std::int64_t mark) {
+        const std::int64_t word = mark / 32;
+        row = word / 4 / open.column_blocks;
+        column = word / 4 % open.column_blocks * 128 + word % 4 + 4 * (mark % 32);
+    }
+};
+
+/// RN(alpha sum_k a_ik b_kj + beta c_ij) by a warp.
+template <class T>
+__device__ void round_marked(const GemmTask<T>& task, const OpenElements& open, std::int64_t mark) {
+    const Element at(open, mark);
+    const auto share = share_of_element(task, at.row, at.column, static_cast<int>(threadIdx.x) % warp_size, warp_size);
+    finish_element(merge_lanes(share, warp_size), task, at.row, at.column);
+}
+
+/// The same by a block, once in a kernel.
+template <class T>
+__device__ void round_marked_by_block(const GemmTask<T>& task, const OpenElements& open, std::int64_t mark) {
+    __shared__ Shared<RowSum<FilteredTriple<double>>, threads / warp_size> of_warps;
+    const Element at(open, mark);
+    const auto share = share_of_element(task, at.row, at.column, static_cast<int>(threadIdx.x), threads);
+    const auto total = merge_block(share, of_warps.data());
+    if (threadIdx.x < warp_size) finish_element(total, task, at.row, at.column);
 }
 
 /// Counts the marks, and lists them as long as the list has room: word 32 + bit.
@@ -158,7 +189,8 @@ __global__ void __launch_bounds__(threads) list_open(OpenElements open, OpenList
     }
 }
 
-/// A warp an element, of the list or, where that had too little room, of each word. Adds their number to *total.
+/// A block an element where these are few, else a warp an element of the list or, where that had too little room, of each
+/// word. Adds their number to *total.
 template <class T>
 __global__ void __launch_bounds__(threads)
     round_open(const __grid_constant__ GemmTask<T> task, OpenElements open, OpenList list, unsigned long long* total) {
@@ -166,14 +198,16 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t warps = std::int64_t{gridDim.x} * threads / warp_size;
     const auto count = static_cast<std::int64_t>(*list.count);
     if (blockIdx.x == 0 && threadIdx.x == 0) *total += *list.count;
-    if (count <= OpenList::room) {
+    if (count <= gridDim.x) {
+        if (blockIdx.x < count) round_marked_by_block(task, open, list.places[blockIdx.x]);
+    } else if (count <= OpenList::room) {
         for (std::int64_t at = warp; at < count; at += warps) round_marked(task, open, list.places[at]);
-        return;
+    } else {
+        const std::int64_t words = open.rows * open.column_blocks * 4;
+        for (std::int64_t word = warp; word < words; word += warps)
+            for (std::uint32_t marks = open.words[word]; marks != 0; marks &= marks - 1)
+                round_marked(task, open, word * 32 + __ffs(static_cast<int>(marks)) - 1);
     }
-    const std::int64_t words = open.rows * open.column_blocks * 4;
-    for (std::int64_t word = warp; word < words; word += warps)
-        for (std::uint32_t marks = open.words[word]; marks != 0; marks &= marks - 1)
-            round_marked(task, open, word * 32 + __ffs(static_cast<int>(marks)) - 1);
 }
 
 __global__ void mark_all_elements(OpenElements open, std::int64_t columns) {

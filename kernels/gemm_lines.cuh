@@ -42,27 +42,23 @@ __device__ V sum_warp(V value) {
 __device__ inline double largest_of(const LineRange& range) {
     return __longlong_as_double(static_cast<long long>(range.largest));
 }
-__device__ inline int exponent_of(const LineRange& range) {
-    const Decomposed parts(largest_of(range));
+/// floor(log2 |x|); 0 for 0.
+__device__ inline int exponent_of(double x) {
+    const Decomposed parts(x);
     return parts.significand == 0 ? 0 : parts.exponent + 63 - __clzll(static_cast<long long>(parts.significand));
 }
+__device__ inline int exponent_of(const LineRange& range) { return exponent_of(largest_of(range)); }
 
 /// ||x|| 2^-E, at least.
 __device__ inline double relative_norm(const LineSums& sums) {
     return mul_rn(sqrt_rn(mul_rn(static_cast<double>(sums.squares), 0x1p-38)), 1 + 0x1p-50);
 }
 
-/// log2 ||x||, up to 1e-9 above it; 0 for zeros.
-__device__ inline double log2_norm(const LineRange& range, const LineSums& sums) {
-    if (sums.squares == 0) return 0;
-    return add_rn(add_rn(log2(relative_norm(sums)), static_cast<double>(exponent_of(range))), 1e-9);
-}
-
 __device__ inline bool is_finite_line(const LineRange& range) { return range.largest < 0x7FFull << 52; }
 
 /// The largest scale with ||x 2^s|| <= 2^target.
-__device__ inline int scale_for(double log2_target, const LineRange& range, const LineSums& sums) {
-    return static_cast<int>(floor(add_rn(log2_target, -log2_norm(range, sums))));
+__device__ inline int scale_for(double log2_target, double log2_norm) {
+    return static_cast<int>(floor(add_rn(log2_target, -log2_norm)));
 }
 
 /// What is kept of the lines of A or of B.
@@ -81,17 +77,9 @@ Lines<T> rows_of(const DenseView<T>& a) {
     return {a.data, a.rows, a.columns, a.row_stride, a.column_stride};
 }
 
-/// Calls work(std::bool_constant<whether consecutive numbers of a line are consecutive in memory>()).
-template <class T, class Work>
-void with_direction(const Lines<T>& lines, const Work& work) {
-    if (lines.inner_stride == 1)
-        work(std::true_type());
-    else
-        work(std::false_type());
-}
-
-/// Finds what scaling needs to know of all lines, and adds to a summary that begins with zeros.
+/// Finds what scaling needs to know of all rows of A and columns of B.
 template <class T>
-void look_at(const Lines<T>& lines, LineMemory& memory, LinesSummary* summary, int device, Stream stream);
+void look_at(const Lines<T>& a, LineMemory& memory_a, const Lines<T>& b, LineMemory& memory_b, Summaries* summaries, int device,
+             Stream stream);
 
 }  // namespace solver::cuda

@@ -23,26 +23,47 @@ struct WeightTable {
     ByteWeights weights[most_moduli];
 };
 
-/// residues[l][line][k], zeros beyond the lines and their numbers; `padded_inner` is a multiple of tile_inner, the grid covers
-/// all.
+/// Rows of A or columns of B on their way to residues[l][line][k], zeros beyond the lines and their numbers.
+template <class T>
+struct LinesToResidues {
+    Lines<T> lines;
+    const LineRange* ranges;
+    LineSums* sums;
+    double log2_target;
+    std::int64_t padded_lines;
+    std::int8_t* residues;
+    WeightTable table;
+};
+
+/// A and B. The grid covers all tiles of the larger one.
+template <class T>
+struct BothToResidues {
+    LinesToResidues<T> of[2];
+    std::int64_t padded_inner;  ///< a multiple of tile_inner
+};
+
 constexpr int tile_lines = 32;
 constexpr int tile_inner = 128;
 
-template <class T, int words, bool along_inner>
-__global__ void __launch_bounds__(threads)
-    make_residues(Lines<T> lines, const LineRange* ranges, LineSums* sums, double log2_target,
-                  const __grid_constant__ WeightTable table, std::int64_t padded_lines, std::int64_t padded_inner,
-                  std::int8_t* residues) {
+template <class T, int words>
+__global__ void __launch_bounds__(threads) make_residues(const __grid_constant__ BothToResidues<T> both) {
     __shared__ T tile[tile_lines][tile_inner + 1];
+    const Lines<T> lines = both.of[blockIdx.z].lines;
+    const LineRange* const ranges = both.of[blockIdx.z].ranges;
+    LineSums* const sums = both.of[blockIdx.z].sums;
+    const double log2_target = both.of[blockIdx.z].log2_target;
+    const std::int64_t padded_lines = both.of[blockIdx.z].padded_lines, padded_inner = both.padded_inner;
+    const WeightTable& table = both.of[blockIdx.z].table;
     const std::int64_t first_line = std::int64_t{blockIdx.x} * tile_lines;
     const std::int64_t first_k = std::int64_t{blockIdx.y} * tile_inner;
+    if (first_line >= padded_lines) return;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto load = [&](int row, int column) {
         const std::int64_t line = first_line + row, k = first_k + column;
         tile[row][column] = line < lines.count && k < lines.inner ? lines(line, k) : T(0);
     };
-    if constexpr (along_inner) {
+    if (lines.inner_stride == 1) {
         for (int row = warp; row < tile_lines; row += warps)
 #pragma unroll
             for (int i = 0; i < tile_inner / warp_size; ++i) load(row, lane + i * warp_size);
@@ -59,7 +80,7 @@ __global__ void __launch_bounds__(threads)
             const int in_tile = row + half * (tile_lines / 2);
             const std::int64_t line = first_line + in_tile;
             const bool usable = line < lines.count && is_finite_line(ranges[line]);
-            const int scale = usable ? scale_for(log2_target, ranges[line], sums[line]) : 0;
+            const int scale = usable ? scale_for(log2_target, sums[line].log2_norm) : 0;
             unsigned long long lost = 0, lost_squares = 0;
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
@@ -79,7 +100,7 @@ __global__ void __launch_bounds__(threads)
             }
         }
         const std::int64_t step = padded_lines * padded_inner;
-        std::int8_t* out = residues + (first_line + row) * padded_inner + first_k + 4 * lane;
+        std::int8_t* out = both.of[blockIdx.z].residues + (first_line + row) * padded_inner + first_k + 4 * lane;
 #pragma unroll 2
         for (int l = 0; l < table.count; ++l) {
 #pragma unroll
@@ -120,7 +141,7 @@ __global__ void make_bounds(ScaledLines a, ScaledLines b) {
         return;
     }
     const LineSums sum = sums[line];
-    const int scale = scale_for(log2_target, range, sum);
+    const int scale = scale_for(log2_target, sum.log2_norm);
     const double lost = mul_rn(static_cast<double>(sum.lost), (1 + 0x1p-50) * 0x1p-31);
     const double lost_norm = mul_rn(sqrt_rn(mul_rn(static_cast<double>(sum.lost_squares), 0x1p-38)), 1 + 0x1p-50);
     const double norm = mul_rn(add_rn(scaled(relative_norm(sum), exponent_of(range) + scale), lost_norm), 1 + 0x1p-50);
@@ -218,36 +239,35 @@ void with_words(int words, const Work& work) {
     }
 }
 
-/// Fills memory.residues with those of x W_l^-1 where `inverted`, else of x.
+/// To memory.residues those of x W_l^-1 where `inverted`, else of x, of integers in that many words.
 template <class T>
-ScaledLines make_residues_of(const Lines<T>& lines, LineMemory& memory, const ResidueSystem& system, bool inverted,
-                             double log2_target, std::int64_t padded_lines, std::int64_t padded_inner, int device,
-                             Stream stream) {
-    const int words = words_for(log2_target);
-    WeightTable table{};
-    table.count = system.count;
+LinesToResidues<T> lines_to_residues(const Lines<T>& lines, LineMemory& memory, const ResidueSystem& system, bool inverted,
+                                     int words, double log2_target, std::int64_t padded_lines, std::int64_t padded_inner,
+                                     int device) {
+    LinesToResidues<T> task{lines,
+                            memory.ranges.data(),
+                            memory.sums.data(),
+                            log2_target,
+                            padded_lines,
+                            memory.residues.at_least(device, system.count * padded_lines * padded_inner, "residues"),
+                            {}};
+    task.table.count = system.count;
     for (std::size_t l = 0; l < static_cast<std::size_t>(system.count); ++l) {
-        table.modulus[l] = system.modulus[l];
-        table.reciprocal[l] = system.reciprocal[l];
-        table.weights[l] = byte_weights(inverted ? system.inverse[l] : 1, system.modulus[l], words);
+        task.table.modulus[l] = system.modulus[l];
+        task.table.reciprocal[l] = system.reciprocal[l];
+        task.table.weights[l] = byte_weights(inverted ? system.inverse[l] : 1, system.modulus[l], words);
     }
-    std::int8_t* residues = memory.residues.at_least(device, system.count * padded_lines * padded_inner, "residues");
-    LineRange* ranges = memory.ranges.at_least(device, lines.count, "");
-    LineSums* sums = memory.sums.at_least(device, lines.count, "");
-    const dim3 grid(blocks_for(padded_lines, tile_lines), blocks_for(padded_inner, tile_inner));
-    with_direction(lines, [&](auto along) {
-        with_words(words, [&](auto count) {
-            make_residues<T, count, along>
-                <<<grid, threads, 0, stream>>>(lines, ranges, sums, log2_target, table, padded_lines, padded_inner, residues);
-        });
-    });
-    check_launch("make_residues");
-    return {lines.count,
-            ranges,
-            sums,
-            log2_target,
-            memory.bounds.at_least(device, padded_lines, "the bounds of lines"),
-            memory.scales.at_least(device, padded_lines, "the scales of lines")};
+    return task;
+}
+
+template <class T>
+ScaledLines scaled_lines(const LinesToResidues<T>& from, LineMemory& memory, int device) {
+    return {from.lines.count,
+            from.ranges,
+            from.sums,
+            from.log2_target,
+            memory.bounds.at_least(device, from.padded_lines, "the bounds of lines"),
+            memory.scales.at_least(device, from.padded_lines, "the scales of lines")};
 }
 
 /// Calls work(std::integral_constant<int, limbs>()).
@@ -295,10 +315,16 @@ OpenElements ResidueRoute::multiply(const GemmTask<T>& task, Accuracy accuracy, 
     const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
     const std::int64_t rows = padded(m, 128), columns = padded(n, 256), numbers = padded(inner, 128);
     const ResidueSystem& system = residue_system(choice.moduli);
-    const ScaledLines a =
-        make_residues_of(rows_of(task.a), memory_->a, system, true, choice.log2_a, rows, numbers, device_, stream);
-    const ScaledLines b = make_residues_of(rows_of(task.b.transposed()), memory_->b, system, false, choice.log2_b, columns,
-                                           numbers, device_, stream);
+    const int words = words_for(std::max(choice.log2_a, choice.log2_b));
+    const BothToResidues<T> both{
+        {lines_to_residues(rows_of(task.a), memory_->a, system, true, words, choice.log2_a, rows, numbers, device_),
+         lines_to_residues(rows_of(task.b.transposed()), memory_->b, system, false, words, choice.log2_b, columns, numbers,
+                           device_)},
+        numbers};
+    const dim3 tiles(blocks_for(std::max(rows, columns), tile_lines), blocks_for(numbers, tile_inner), 2);
+    with_words(words, [&](auto count) { make_residues<T, count><<<tiles, threads, 0, stream>>>(both); });
+    check_launch("make_residues");
+    const ScaledLines a = scaled_lines(both.of[0], memory_->a, device_), b = scaled_lines(both.of[1], memory_->b, device_);
     make_bounds<<<dim3(blocks_for(std::max(m, n), threads), 2), threads, 0, stream>>>(a, b);
     check_launch("make_bounds");
     std::uint8_t* y = memory_->y.at_least(device_, system.count * rows * columns, "the residues of C");

@@ -72,6 +72,7 @@ struct LineSums {
     unsigned long long squares;       ///< of x_k 2^-E, in units of 2^-38, E the exponent of the largest
     unsigned long long lost;          ///< sum |d_k|, in units of 2^-31
     unsigned long long lost_squares;  ///< sum d_k^2, in units of 2^-38
+    double log2_norm;                 ///< log2 ||x||, up to 1e-9 above it; 0 for zeros
 };
 
 /// What is known of a line in the end: upper bounds, in units of the scaled line.
