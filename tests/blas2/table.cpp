@@ -32,8 +32,10 @@ std::string count_text(std::int64_t count) {
     return fmt::format("{:.0f}M", static_cast<double>(count) / 1e6);
 }
 
+/// Beyond 2^53 ulp nothing is right in any precision.
 std::string ulps_text(long double ulps) {
     if (std::isinf(ulps)) return "inf";
+    if (ulps >= 0x1p53L) return ">2^53";
     if (ulps == 0) return "0";
     return ulps < 100 ? fmt::format("{:.2f}", ulps) : ulps < 1e5 ? fmt::format("{:.0f}", ulps) : fmt::format("{:.1e}", ulps);
 }
@@ -137,8 +139,8 @@ struct Sum {
 }  // namespace
 
 std::string summary_heading() {
-    std::string text = fmt::format("\n{:<53}|{:<26}|{:<32}|{:<32}|\n", "errors of A x, x random and ones or as given", " fast",
-                                   " compensated", " exact");
+    std::string text = fmt::format("\n{:<53}|{:<26}|{:<32}|{:<32}|\n", "errors of A x (promises are those of all operations)",
+                                   " fast", " compensated", " exact");
     text += fmt::format("{:<26} {:>9} {:>9} {:<6}|", "matrix", "rows", "nonzeros", "");
     for (const Accuracy accuracy : all_accuracies) {
         text += fmt::format(" {:>8} {:>8} {:>6}", "correct", "largest", "wrong");

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace solver::blas2 {
@@ -25,29 +26,52 @@ std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
     return x;
 }
 
-/// Makes rows cancel, long ones first: in a random x, the elements at up to two columns that no row before it has are set so
+/// For every long row, which comes last when rows are made to cancel, two columns that no other row may change: those with the
+/// fewest entries.
+template <class T>
+std::vector<char> columns_of_long_rows(const CsrView<T>& a, std::int64_t long_row) {
+    std::vector<std::int64_t> entries(static_cast<std::size_t>(a.columns), 0);
+    for (const std::int32_t column : a.column_indices) ++entries[column];
+    std::vector<char> is_reserved(entries.size(), 0);
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+        if (a.row_length(row) < long_row) continue;
+        const auto columns = a.column_indices.subspan(a.row_offsets[row], a.row_length(row));
+        for (int i = 0; i < 2; ++i) {
+            const auto fewer = [&](std::int32_t j, std::int32_t k) {
+                return std::pair(is_reserved[j], entries[j]) < std::pair(is_reserved[k], entries[k]);
+            };
+            is_reserved[*std::min_element(columns.begin(), columns.end(), fewer)] = 1;
+        }
+    }
+    return is_reserved;
+}
+
+/// Makes rows cancel, short ones first: in a random x, the elements at up to two columns that no row before it has are set so
 /// that what the others sum up to goes away, first all but rounding errors, then these too.
 template <class T>
 std::vector<T> ill_conditioned_vector(const CsrView<T>& a) {
+    constexpr std::int64_t long_row = 64;
     std::vector<T> x = random_vector<T>(a.columns, 1);
+    const std::vector<char> is_reserved = columns_of_long_rows(a, long_row);
     std::vector<char> is_taken(x.size(), 0);
     std::vector<std::int64_t> order(static_cast<std::size_t>(a.rows));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::int64_t i, std::int64_t j) { return a.row_length(i) > a.row_length(j); });
+                     [&](std::int64_t i, std::int64_t j) { return a.row_length(i) < a.row_length(j); });
     for (const std::int64_t row : order) {
         const std::int64_t begin = a.row_offsets[row], end = a.row_offsets[row + 1];
+        const bool is_long = end - begin >= long_row;
         int changes = 0;
         for (std::int64_t k = begin; k < end && changes < 2; ++k) {
             const std::int32_t column = a.column_indices[k];
-            if (is_taken[column] || a.values[k] == 0 || !std::isfinite(a.values[k])) continue;
+            if (is_long ? !is_reserved[column] : is_taken[column] || is_reserved[column]) continue;
+            if (a.values[k] == 0 || !std::isfinite(a.values[k])) continue;
             Superaccumulator rest;
             for (std::int64_t l = begin; l < end; ++l)
                 if (l != k) rest.add_product(a.values[l], x[a.column_indices[l]]);
             const T wanted = -rest.template result<T>() / a.values[k];
             if (!std::isfinite(wanted)) continue;
             x[column] = wanted;
-            is_taken[column] = 1;
             ++changes;
         }
         for (std::int64_t k = begin; k < end; ++k) is_taken[a.column_indices[k]] = 1;

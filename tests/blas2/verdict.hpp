@@ -60,7 +60,7 @@ struct Verdict {
 
 /// Compares a result with the truth; without an accuracy nothing is promised.
 template <class T>
-Errors judge(std::span<const TrueElement<T>> truth, std::span<const T> found, std::optional<Accuracy> accuracy) {
+Errors errors_of(std::span<const TrueElement<T>> truth, std::span<const T> found, std::optional<Accuracy> accuracy) {
     Errors errors;
     for (std::size_t i = 0; i < truth.size(); ++i) {
         const TrueElement<T>& element = truth[i];

@@ -1,0 +1,114 @@
+/// The program as a user runs it.
+
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+    int status = -1;
+    std::string text;  ///< stdout and stderr
+};
+
+Outcome run(const std::string& arguments) {
+    Outcome outcome;
+    FILE* const pipe = ::popen((TEST_BLAS2 " " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> block;
+    while (const std::size_t bytes = std::fread(block.data(), 1, block.size(), pipe)) outcome.text.append(block.data(), bytes);
+    const int status = ::pclose(pipe);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+}
+
+TEST(Program, ListsAndFiltersTests) {
+    const Outcome list = run("--device cpu --path poisson2d_4 --gtest_list_tests");
+    EXPECT_EQ(list.status, 0);
+    EXPECT_THAT(list.text, HasSubstr("poisson2d_4."));
+    EXPECT_THAT(list.text, HasSubstr("  spmv/double/adaptive/exact"));
+    EXPECT_THAT(list.text, HasSubstr("  triangular_solve/single/compensated"));
+    const Outcome one = run("--device cpu --path poisson2d_4 --gtest_filter=poisson2d_4.spmv/double/adaptive/exact");
+    EXPECT_EQ(one.status, 0);
+    EXPECT_THAT(one.text, HasSubstr("PASSED 1 tests, 4 verdicts on 1 matrix: 4 promises kept, 0 broken"));
+    EXPECT_THAT(one.text, HasSubstr("adaptive exact"));
+    EXPECT_THAT(one.text, Not(HasSubstr("general")));
+}
+
+TEST(Program, JudgesEigenBesideTheLibrary) {
+    const Outcome found = run("--device cpu --path poisson2d_random_9 --single --judge eigen --gtest_filter='*spmv*'");
+    EXPECT_EQ(found.status, 0) << found.text;
+    EXPECT_THAT(found.text, HasSubstr("  eigen "));
+    EXPECT_THAT(found.text, HasSubstr("2 on others who promised nothing"));
+}
+
+TEST(Program, WritesJson) {
+    const solver::testing::TemporaryFolder folder;
+    const std::string file = folder.path() / "v.json";
+    const Outcome found = run("--device cpu --path poisson2d_5 --x ones --json " + file);
+    ASSERT_EQ(found.status, 0) << found.text;
+    const auto json = nlohmann::json::parse(std::ifstream(file));
+    EXPECT_EQ(json["program"], "test-blas2");
+    EXPECT_THAT(json["command"].get<std::string>(), HasSubstr("--path poisson2d_5"));
+    EXPECT_TRUE(json["machine"]["cuda"].is_string());
+    std::set<std::string> operations, kernels, accuracies, precisions;
+    for (const auto& verdict : json["verdicts"]) {
+        EXPECT_EQ(verdict["matrix"], "poisson2d_5");
+        EXPECT_EQ(verdict["nonzeros"], 105);
+        EXPECT_EQ(verdict["judged"], "solver");
+        EXPECT_EQ(verdict["device"], "cpu");
+        EXPECT_TRUE(verdict["passed"].get<bool>());
+        EXPECT_TRUE(verdict["same_bits"].get<bool>());
+        EXPECT_GT(verdict["seconds"].get<double>(), 0);
+        std::int64_t elements = 0;
+        for (const auto& [name, count] : verdict["histogram"].items()) elements += count.get<std::int64_t>();
+        EXPECT_EQ(elements, verdict["elements"]);
+        EXPECT_EQ(verdict["worst"].is_null(), verdict["histogram"]["0"] == verdict["elements"]);
+        operations.insert(verdict["operation"]);
+        kernels.insert(verdict["kernel"]);
+        accuracies.insert(verdict["accuracy"]);
+        precisions.insert(verdict["precision"]);
+    }
+    EXPECT_THAT(operations, ::testing::ElementsAre("dot", "gemm", "norm2", "residual", "spmv", "sum", "triangular_solve"));
+    EXPECT_THAT(kernels, ::testing::ElementsAre("", "adaptive", "general"));
+    EXPECT_THAT(accuracies, ::testing::ElementsAre("compensated", "exact", "fast"));
+    EXPECT_THAT(precisions, ::testing::ElementsAre("double", "single"));
+}
+
+TEST(Program, SaysWhatItLeavesOut) {
+    const solver::testing::TemporaryFolder folder;
+    std::ofstream(folder.path() / "a.mtx") << "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e300\n";
+    std::ofstream(folder.path() / "b.mtx") << "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
+    const Outcome found = run("--device cpu --path " + folder.path().string());
+    EXPECT_EQ(found.status, 0) << found.text;
+    EXPECT_THAT(found.text, HasSubstr("left out: a (single): "));
+    EXPECT_THAT(found.text, HasSubstr("left out: b: "));
+    EXPECT_THAT(found.text, HasSubstr("PASSED"));
+}
+
+TEST(Program, RefusesWithASentence) {
+    const solver::testing::TemporaryFolder folder;
+    const std::string file = folder.path() / "c.mtx";
+    std::ofstream(file) << "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
+    for (const auto& [arguments, sentence] : {std::pair<std::string, std::string>{"--path " + file, "test-blas2: " + file},
+                                              {"--path no_such_matrix", "test-blas2: no_such_matrix: no such matrix"},
+                                              {"--nonsense", "test-blas2: there is no option --nonsense"},
+                                              {"--device cuda:900", "test-blas2: device cuda:900: "},
+                                              {"--path poisson2d_3 --json /no/such/folder/v.json", "/no/such/folder/v.json"}}) {
+        const Outcome found = run(arguments);
+        EXPECT_EQ(found.status, 1) << arguments;
+        EXPECT_THAT(found.text, HasSubstr(sentence)) << arguments;
+    }
+}
+
+}  // namespace
