@@ -7,6 +7,7 @@
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/well_formed.hpp"
 #include "tools/page/ulp_error.hpp"
 
 #include <gmock/gmock.h>
@@ -195,6 +196,97 @@ TEST_F(SolverBench, ComparesWithThePeersOfACudaDevice) {
     EXPECT_THAT(competitors_of("norm2 --size 5000 --input random"), ElementsAre("fast", "compensated", "exact", "cublas"));
     EXPECT_THAT(competitors_of("solve --matrix poisson2d_20"),
                 ElementsAre("fast", "compensated", "exact", "textbook alg1", "textbook alg2"));
+}
+
+TEST_F(SolverBench, CountsErrorsAndKeepsResidualsForThePage) {
+    const json product = report("spmv --matrix A.mtx --x random")["cases"];
+    for (const json& entry : product) {
+        EXPECT_EQ(entry["elements"], 3);
+        std::int64_t all = 0;
+        for (const auto& [limit, number] : entry["histogram"].items()) all += number.get<std::int64_t>();
+        EXPECT_EQ(all, 3);
+    }
+    EXPECT_EQ(product[2]["histogram"]["0"], 3);
+    EXPECT_EQ(product[2]["largest_ulps"], 0);
+    EXPECT_FALSE(product[2].contains("worst"));
+    const json solve = report("solve --matrix poisson2d_10")["cases"];
+    for (const json& entry : solve) {
+        EXPECT_GT(entry["residuals"]["believed"].size(), 3u);
+        EXPECT_LE(entry["residuals"]["true"].back()[1], 1e-10);
+    }
+}
+
+class SolverBenchReport : public SolverBench {
+protected:
+    static constexpr const char* verdict = R"({"matrix": "a<b>&\"c", "rows": 3, "columns": 3, "nonzeros": 5, "x": "ones",
+        "alpha": 1.0, "beta": 0.0, "operation": "spmv", "kernel": "general", "precision": "single", "accuracy": "fast",
+        "judged": "solver", "device": "cpu", "elements": 3, "histogram": {"0": 1, "8": 1, "wrong_digits": 0, "non_finite": 1},
+        "largest_ulps": null, "worst": {"row": 2, "length": 2, "condition": 10.0, "computed": "nan", "true": "-1.5"},
+        "same_bits": true, "seconds": 1e-3, "cost": 1.0, "passed": false, "reason": "not <finite>"})";
+
+    void SetUp() override {
+        SolverBench::SetUp();
+        write("verdicts.json",
+              std::string(R"({"program": "test-blas2", "command": "test-blas2 --path A", "verdicts": [)") + verdict + "]}");
+    }
+
+    void record() const {
+        report("spmv --matrix A.mtx --matrix poisson2d_10 --x random --precision both");
+        EXPECT_EQ(std::rename((folder_.path() / "report.json").c_str(), (folder_.path() / "spmv.json").c_str()), 0);
+        report("solve --matrix poisson2d_10");
+        EXPECT_EQ(std::rename((folder_.path() / "report.json").c_str(), (folder_.path() / "solve.json").c_str()), 0);
+    }
+};
+
+TEST_F(SolverBenchReport, DrawsWhatWasRecorded) {
+    record();
+    const Finished finished = run("report --from spmv.json --from solve.json --verdicts verdicts.json --html page.html");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const std::string page = read("page.html");
+    EXPECT_TRUE(solver::testing::stands_alone(page));
+    for (const char* text :
+         {"At a glance", "Sparse products", "Solves", "Verdicts of test-blas2", "× eigen", "A.mtx: 3 x 3, 5 nonzeros",
+          "poisson2d_10", "superaccumulator", "iterations, converged", "0 of 1 do", "not &lt;finite&gt;",
+          "a&lt;b&gt;&amp;&quot;c", "test-blas2 --path A", "solver-bench spmv --matrix A.mtx", "GCC", "simd"})
+        EXPECT_THAT(page, HasSubstr(text));
+    EXPECT_EQ(page.find("Dense products"), std::string::npos);
+}
+
+TEST_F(SolverBenchReport, MeasuresAndDrawsTheSameThing) {
+    const Finished finished =
+        run("report --matrix A.mtx --device cpu --threads 2 --repetitions 1 --html page.html --json all.json");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const std::string page = read("page.html");
+    EXPECT_TRUE(solver::testing::stands_alone(page));
+    for (const char* text : {"Sparse products", "Solves", "Dot products", "Dense products", "role=\"img\""})
+        EXPECT_THAT(page, HasSubstr(text));
+    EXPECT_EQ(run("report --from all.json --html again.html").status, 0);
+    EXPECT_EQ(read("again.html"), page);
+}
+
+TEST_F(SolverBenchReport, RefusesWhatItCannotDraw) {
+    record();
+    write("broken.json", "{");
+    write("other.json", "[1, 2]");
+    write("empty.json", R"({"benchmark": "spmv"})");
+    write("strange.json", R"({"benchmark": "spmv", "command": "c", "cases": [{"heading": 7}]})");
+    write("strange_verdicts.json", R"({"verdicts": [{"matrix": "A"}]})");
+    expect_refusal("report", "--html FILE is missing");
+    expect_refusal("report --from spmv.json --html nowhere/page.html", "nowhere/page.html");
+    expect_refusal("report --from spmv.json --html spmv.json", "spmv.json: this would replace");
+    expect_refusal("report --verdicts verdicts.json --html verdicts.json", "verdicts.json: this would replace");
+    expect_refusal("report --matrix A.mtx --html A.mtx", "A.mtx");
+    expect_refusal("report --from spmv.json --threads 2 --html page.html", "leave out --threads");
+    expect_refusal("report --from nowhere.json --html page.html", "nowhere.json: cannot be opened");
+    expect_refusal("report --from broken.json --html page.html", "broken.json: is not JSON");
+    expect_refusal("report --from other.json --html page.html", "other.json: has no results");
+    expect_refusal("report --from empty.json --html page.html", "empty.json: has no cases");
+    expect_refusal("report --from strange.json --html page.html", "strange.json: ");
+    expect_refusal("report --from spmv.json --verdicts other.json --html page.html", "other.json: has no verdicts");
+    expect_refusal("report --from spmv.json --verdicts strange_verdicts.json --html page.html", "strange_verdicts.json: ");
+    expect_refusal("report --html page.html --json page.html", "two outputs");
+    EXPECT_FALSE(exists("page.html"));
+    EXPECT_EQ(json::parse(read("spmv.json"))["benchmark"], "spmv");
 }
 
 TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {

@@ -1,6 +1,7 @@
 // The command `solver` as its users meet it: a process with arguments, files, output and an exit status.
 
 #include "support/temporary_folder.hpp"
+#include "support/well_formed.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -307,6 +308,31 @@ TEST_F(SolverCommand, PlotsResidualsAndLeavesNothingElseBehind) {
     EXPECT_THAT(read("it's a plot.svg"), HasSubstr("<svg"));
 }
 
+TEST_F(SolverCommand, MakesAPageOfEverythingItFound) {
+    const Finished finished =
+        run("--matrix A.mtx --device cpu --preconditioner jacobi --compare --reference --plot page.html", "PATH=/nowhere");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const std::string page = read("page.html");
+    EXPECT_TRUE(solver::testing::stands_alone(page));
+    for (const char* text :
+         {"<h1>A.mtx</h1>", "40 × 40", "118 nonzeros", "jacobi", "<b>fast</b> converged after", "<b>compensated</b>",
+          "<b>exact</b>", "<b>Eigen BiCGSTAB, jacobi</b>", "KLU, refined", "claimed residual", "true residual", "forward error",
+          "<i>x</i> = ones", "<i>x</i> random", ">no digit<", "superaccumulator", "GCC", "Eigen 3", "solver --matrix A.mtx"})
+        EXPECT_THAT(page, HasSubstr(text));
+    const json r = report("--matrix A.mtx --device cpu --preconditioner jacobi");
+    EXPECT_THAT(page, HasSubstr(r["solution_sha256"].get<std::string>().substr(0, 16)));
+}
+
+TEST_F(SolverCommand, PagesOfOneRunAndOfFilesWithStrangeNames) {
+    const std::string name = "a<b>&\"c'.mtx";
+    write(name, tridiagonal(5));
+    EXPECT_EQ(run("--matrix 'a<b>&\"c'\\''.mtx' --precision single --tolerance 1e-5 --plot 'p<a>&.html'").status, 0);
+    const std::string page = read("p<a>&.html");
+    EXPECT_TRUE(solver::testing::stands_alone(page));
+    EXPECT_THAT(page, AllOf(HasSubstr("<h1>a&lt;b&gt;&amp;&quot;c&#39;.mtx</h1>"), HasSubstr("p&lt;a&gt;&amp;.html"),
+                            HasSubstr("single precision"), Not(HasSubstr("compensated</b>"))));
+}
+
 TEST_F(SolverCommand, SaysWhatIsMissingWhereThereIsNoGnuplotAndStillShowsTheResult) {
     const Finished finished = run("--matrix A.mtx --plot residuals.svg", "PATH=/nowhere");
     EXPECT_EQ(finished.status, 1);
@@ -413,6 +439,9 @@ const Refusal refusals[] = {
     {"TwoOutputsInOneFile", "--matrix A.mtx --report out --history ./out", {"--report and --history", "same file"}},
     {"PlotOfAnUnknownKind", "--matrix A.mtx --plot a.pdf", {"--plot a.pdf", ".svg, .png or .html"}},
     {"PlotReplacesTheMatrix", "--matrix a.svg --plot a.svg", {"a.svg"}},
+    {"PageReplacesTheMatrix", "--matrix a.html --plot a.html", {"a.html"}},
+    {"PageInAFolderThatIsNotThere", "--matrix A.mtx --plot nowhere/a.html", {"--plot nowhere/a.html"}},
+    {"PageIsTheReport", "--matrix A.mtx --plot a.html --report a.html", {"--report and --plot", "same file"}},
     {"ReferenceInSingle", "--matrix A.mtx --reference --precision single", {"--reference", "double or mixed"}},
     {"DropToleranceAboveOne", "--matrix A.mtx --drop-tolerance 2", {"--drop-tolerance 2", "from 0 to 1"}},
     {"NoMemory", "--matrix A.mtx --memory-limit 0", {"--memory-limit 0", "gigabytes"}},

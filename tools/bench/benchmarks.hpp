@@ -7,6 +7,9 @@
 
 namespace solver::bench {
 
+/// The one that the options name, of those below that have contests.
+void run_benchmark(const Options& options, Report& report);
+
 void bench_spmv(const Options& options, Report& report);
 void bench_reduce(const Options& options, Report& report);  ///< sum, dot and norm2
 void bench_gemm(const Options& options, Report& report);
@@ -23,6 +26,9 @@ bool bench_grades(const Options& options);
 
 /// Whether all results agreed.
 bool bench_bits(const Options& options);
+
+/// A page on several subjects, measured now or recorded before. Whether all that must be exact was.
+bool bench_report(const Options& options);
 
 /// Whether no claim of convergence by the library was false.
 bool bench_robustness(const Options& options);

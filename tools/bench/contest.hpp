@@ -6,6 +6,9 @@
 /// different minutes of a noisy machine. Here every repetition times every competitor, A B C A B C ..., so that a ratio
 /// compares neighbours in time.
 
+#include "tools/page/residual_panels.hpp"
+#include "tools/page/ulp_histogram.hpp"
+
 #include <functional>
 #include <span>
 #include <string>
@@ -13,17 +16,25 @@
 
 namespace solver::bench {
 
+/// The residuals of a solve, relative to b.
+struct Residuals {
+    std::vector<page::ResidualPoint> believed;  ///< by the recursion
+    std::vector<page::ResidualPoint> truth;     ///< where it was computed, and of the solution
+};
+
 /// One way to compute something.
 struct Competitor {
     std::string name;
-    int threads = 1;                                    ///< 0: on a CUDA device
-    double bytes = 0;                                   ///< compulsory traffic of one call
-    double operations = 0;                              ///< of floating point, where the contest's rate counts these instead
-    std::function<void()> run = {};                     ///< one whole computation
-    std::function<double()> error;                      ///< of the last result, in ulp, at most over its elements; not timed
-    std::function<std::vector<double>()> details = {};  ///< the contest's further errors, asked for after error; not timed
-    std::function<void()> leave = [] {};                ///< gives the processors back after a turn; not timed
-    std::function<std::string()> remark = {};           ///< on the last result; not timed
+    int threads = 1;                                     ///< 0: on a CUDA device
+    double bytes = 0;                                    ///< compulsory traffic of one call
+    double operations = 0;                               ///< of floating point, where the contest's rate counts these instead
+    std::function<void()> run = {};                      ///< one whole computation
+    std::function<double()> error;                       ///< of the last result, in ulp, at most over its elements; not timed
+    std::function<std::vector<double>()> details = {};   ///< the contest's further errors, asked for after error; not timed
+    std::function<void()> leave = [] {};                 ///< gives the processors back after a turn; not timed
+    std::function<std::string()> remark = {};            ///< on the last result; not timed
+    std::function<page::UlpHistogram()> histogram = {};  ///< of one more result, asked for once
+    std::function<Residuals()> residuals = {};           ///< of one more solve, asked for once
     std::function<double()> turn = {};  ///< instead of run: a whole turn by a clock of its own; returns seconds a call
 };
 

@@ -16,13 +16,32 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// A preconditioner that sees the residuals of Eigen's iteration: of the two vectors an iteration passes to it, the second is
+/// s.
 template <class Kind>
-Solve solve_with(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance,
-                 std::int64_t max_iterations) {
+class Watching : public Kind {
+public:
+    void watch(std::vector<double>& norms) { norms_ = &norms; }
+
+    Vector solve(const Vector& r) const {
+        if (is_second_) norms_->push_back(r.norm());
+        is_second_ = !is_second_;
+        return Kind::solve(r);
+    }
+
+private:
+    std::vector<double>* norms_ = nullptr;
+    mutable bool is_second_ = false;
+};
+
+template <class Kind>
+Solve solve_with(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance, std::int64_t max_iterations,
+                 std::vector<double>* half_steps = nullptr) {
     const Eigen::Map<const Vector> rhs(b.data(), static_cast<Eigen::Index>(b.size()));
     Eigen::Map<Vector> solution(x.data(), static_cast<Eigen::Index>(x.size()));
     Solve result;
     Eigen::BiCGSTAB<Matrix, Kind> solver;
+    if constexpr (requires { solver.preconditioner().watch(*half_steps); }) solver.preconditioner().watch(*half_steps);
     solver.setTolerance(tolerance);
     solver.setMaxIterations(max_iterations);
     auto start = std::chrono::steady_clock::now();
@@ -36,21 +55,32 @@ Solve solve_with(const Matrix& a, std::span<const double> b, std::span<double> x
     return result;
 }
 
+template <class Kind>
+Solve watched_or_not(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance,
+                     std::int64_t max_iterations, std::vector<double>* half_steps) {
+    if (half_steps == nullptr) return solve_with<Kind>(a, b, x, tolerance, max_iterations);
+    half_steps->clear();
+    const Solve result = solve_with<Watching<Kind>>(a, b, x, tolerance, max_iterations, half_steps);
+    const double b_norm = Eigen::Map<const Vector>(b.data(), static_cast<Eigen::Index>(b.size())).norm();
+    for (double& norm : *half_steps) norm /= b_norm;
+    return result;
+}
+
 }  // namespace
 
 Solve bicgstab(Preconditioner preconditioner, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
-               double tolerance, std::int64_t max_iterations, int threads) {
+               double tolerance, std::int64_t max_iterations, int threads, std::vector<double>* half_steps) {
     Eigen::setNbThreads(threads);
     const std::vector<int> row_offsets(a.row_offsets.begin(), a.row_offsets.end());
     const Matrix matrix =
         Eigen::Map<const Matrix>(a.rows, a.columns, a.nonzeros(), row_offsets.data(), a.column_indices.data(), a.values.data());
     switch (preconditioner) {
         case Preconditioner::none:
-            return solve_with<Eigen::IdentityPreconditioner>(matrix, b, x, tolerance, max_iterations);
+            return watched_or_not<Eigen::IdentityPreconditioner>(matrix, b, x, tolerance, max_iterations, half_steps);
         case Preconditioner::jacobi:
-            return solve_with<Eigen::DiagonalPreconditioner<double>>(matrix, b, x, tolerance, max_iterations);
+            return watched_or_not<Eigen::DiagonalPreconditioner<double>>(matrix, b, x, tolerance, max_iterations, half_steps);
         case Preconditioner::ilut:
-            return solve_with<Eigen::IncompleteLUT<double>>(matrix, b, x, tolerance, max_iterations);
+            return watched_or_not<Eigen::IncompleteLUT<double>>(matrix, b, x, tolerance, max_iterations, half_steps);
     }
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace solver::bench::eigen {
 
@@ -19,8 +20,9 @@ struct Solve {
     double solve_seconds = 0;
 };
 
-/// Solves A x = b from x = 0, with the defaults of the preconditioner. Entries must fit 32-bit indices.
+/// Solves A x = b from x = 0, with the defaults of the preconditioner. Entries must fit 32-bit indices. Where half_steps is
+/// given, it gets ||s||_2 / ||b||_2 of each iteration, the residual in the middle of it, at some cost in time.
 Solve bicgstab(Preconditioner preconditioner, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
-               double tolerance, std::int64_t max_iterations, int threads);
+               double tolerance, std::int64_t max_iterations, int threads, std::vector<double>* half_steps = nullptr);
 
 }  // namespace solver::bench::eigen

@@ -1,7 +1,6 @@
 /// The command `solver-bench`: the library beside its peers. See --help.
 
 #include "benchmarks.hpp"
-#include "cuda/benchmarks.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
@@ -16,31 +15,9 @@ namespace {
 
 enum ExitStatus { exit_done = 0, exit_bad_input = 1, exit_not_exact = 2 };
 
-void run_benchmark(const Options& options, Report& report) {
-    const bool on_gpu = options.cuda_device.has_value();
-    switch (options.subject) {
-        case Subject::spmv:
-            return on_gpu ? on_cuda::bench_spmv(options, report) : bench_spmv(options, report);
-        case Subject::dot:
-        case Subject::sum:
-        case Subject::norm2:
-            return on_gpu ? on_cuda::bench_reduce(options, report) : bench_reduce(options, report);
-        case Subject::gemm:
-            return on_gpu ? on_cuda::bench_gemm(options, report) : bench_gemm(options, report);
-        case Subject::triangular:
-            return on_gpu ? on_cuda::bench_triangular(options, report) : bench_triangular(options, report);
-        case Subject::solve:
-            return on_gpu ? on_cuda::bench_solve(options, report) : bench_solve(options, report);
-        case Subject::read:
-            return bench_read(options, report);
-        case Subject::bits:
-        case Subject::robustness:
-            break;
-    }
-}
-
 int measure(const Options& options) {
     check_outputs(options);
+    if (options.subject == Subject::report) return bench_report(options) ? exit_done : exit_not_exact;
     Report report(options);
     report.print_head();
     if (options.subject == Subject::bits) return bench_bits(options) ? exit_done : exit_not_exact;

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "solver/error.hpp"
+#include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
 
@@ -81,12 +82,20 @@ constexpr std::array commands{
         "0.2 s is repeated, and the fastest run counts. Solutions are judged by the exact residual. The output files are\n"
         "written anew after every solve: an interrupted run keeps what it has.\n",
         ""},
+    Command{
+        Subject::report, "report", "a page of HTML: products, dots, dense products and solves beside their peers",
+        "Runs spmv, dot, gemm and solve on a few inputs (a minute or two), counts the errors of products by their size in "
+        "ulp,\n"
+        "follows the residuals that solvers believe in, and draws all that: one file that fetches nothing, for screens and\n"
+        "for paper. With --from nothing is run; what was measured elsewhere (--json of these subjects or of report) is\n"
+        "drawn, so a server without a screen can do the measuring.\n",
+        "as of the subjects it runs"},
 };
 
 constexpr const char* overview =
     R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|norm2|gemm|triangular|solve|bits|read|robustness [options]
+Usage: solver-bench spmv|dot|sum|norm2|gemm|triangular|solve|bits|read|robustness|report [options]
 
 )";
 
@@ -112,14 +121,15 @@ Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
     throw InvalidArgument(fmt::format(
-        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read or robustness", text));
+        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or report",
+        text));
 }
 
 bool is_reduction(Subject subject) { return subject == Subject::dot || subject == Subject::sum || subject == Subject::norm2; }
 
 bool runs_on_cuda(Subject subject) {
     return is_reduction(subject) || subject == Subject::spmv || subject == Subject::triangular || subject == Subject::solve ||
-           subject == Subject::bits || subject == Subject::gemm;
+           subject == Subject::bits || subject == Subject::gemm || subject == Subject::report;
 }
 
 std::string_view usual_matrices(Subject subject) {
@@ -156,6 +166,17 @@ po::options_description option_table(Subject subject) {
     if (subject == Subject::spmv) {
         add("x", text("WHICH"), "random, ones (rows that cancel) or both (default)");
         add("kernel", text("KERNEL"), "auto (default), general or adaptive");
+    }
+    if (subject == Subject::report) {
+        add("html", text("FILE"), "the page");
+        add("from", texts("FILE"), "draw these results, written by --json, and measure nothing; may be repeated");
+        add("verdicts", texts("FILE"), "show the verdicts that test-blas2 --json wrote as well; may be repeated");
+        add("matrix", texts("NAME"),
+            "for products and solves, a file, or a name that solver --matrix knows; may be repeated (default: the usual ones "
+            "of "
+            "spmv and solve)");
+        add("tolerance", text("T"), "of solves, on ||b - A x|| / ||b|| (default: 1e-8)");
+        add("max-iterations", text("N"), "of solves (default: 500)");
     }
     if (subject == Subject::solve) {
         add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
@@ -196,13 +217,17 @@ po::options_description option_table(Subject subject) {
         add("max-iterations", text("N"), "for everybody (default: 3000)");
         add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
         add("markdown", text("FILE"), "write a table and a summary");
+    } else if (subject == Subject::report) {
+        add("precision", text("TYPE"), "double, single or both (default)");
+        add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
+        add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 2)");
     } else {
         add("precision", text("TYPE"), "double (default), single or both");
         add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
         add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
     }
     add("json", text("FILE"), "write the results and the machine as JSON");
-    add("csv", text("FILE"), "write the results as CSV");
+    if (subject != Subject::report) add("csv", text("FILE"), "write the results as CSV");
     add("help", "print this text");
     return table;
 }
@@ -353,6 +378,25 @@ void read_robustness(const po::variables_map& values, Options& options) {
     options.markdown = given(values, "markdown").value_or("");
 }
 
+/// What was asked for of the measurements, although nothing is to be measured.
+void refuse_to_measure(const po::variables_map& values) {
+    for (const char* name :
+         {"matrix", "device", "threads", "precision", "repetitions", "time-limit", "tolerance", "max-iterations", "json"})
+        if (values.count(name) != 0)
+            throw InvalidArgument(
+                fmt::format("--from draws what was measured before; leave out --{0}, or measure again without --from", name));
+}
+
+void read_report(const po::variables_map& values, Options& options) {
+    options.html = given(values, "html").value_or("");
+    if (options.html.empty()) throw InvalidArgument("--html FILE is missing: where is the page to be written?");
+    for (const std::string& file : all_given(values, "from")) options.recorded.emplace_back(file);
+    for (const std::string& file : all_given(values, "verdicts")) options.verdicts.emplace_back(file);
+    if (!options.recorded.empty()) refuse_to_measure(values);
+    if (values.count("time-limit") == 0) options.effort.time_limit = 2;
+    if (values.count("tolerance") == 0) options.tolerance = 1e-8;
+}
+
 Options options_of(const po::variables_map& values, Subject subject) {
     Options options;
     options.subject = subject;
@@ -361,7 +405,8 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (const auto text = given(values, "repetitions"))
         options.effort.repetitions = number<int>("repetitions", *text, 1, 1'000'000);
     if (const auto text = given(values, "time-limit")) options.effort.time_limit = number<double>("time-limit", *text, 0, 1e6);
-    const Either precision = either(values, "precision", "double", "single", subject == Subject::bits ? "both" : "double");
+    const Either precision = either(values, "precision", "double", "single",
+                                    subject == Subject::bits || subject == Subject::report ? "both" : "double");
     options.in_double = precision.first;
     options.in_single = precision.second;
     options.matrices = all_given(values, "matrix");
@@ -374,6 +419,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);
     if (subject == Subject::solve) options.max_iterations = 200;
     if (subject == Subject::bits) options.max_iterations = 100;
+    if (subject == Subject::report) options.max_iterations = 500;
     if (const auto text = given(values, "max-iterations"))
         options.max_iterations = number<std::int64_t>("max-iterations", *text, 1, 1'000'000'000);
     if (is_reduction(subject)) options.inputs = inputs_of(values);
@@ -383,6 +429,8 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (takes_folders(subject) && options.matrices.empty())
         throw InvalidArgument(fmt::format("which matrices? solver-bench {} FOLDER, or names of files", to_string(subject)));
     if (subject == Subject::robustness) read_robustness(values, options);
+    if (subject == Subject::report) read_report(values, options);
+    options.keep_residuals = subject == Subject::report || !options.json.empty();
     for (const std::string& text : all_given(values, "preconditioner"))
         options.preconditioners.push_back(preconditioner_from_text(text));
     return options;
@@ -391,7 +439,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
 }  // namespace
 
 std::vector<std::filesystem::path> outputs(const Options& options) {
-    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.plot};
+    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.plot, options.html};
     std::erase(paths, std::filesystem::path());
     return paths;
 }
@@ -403,7 +451,8 @@ std::string_view to_string(Vector vector) { return vector == Vector::ones ? "one
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     if (argc < 2)
         throw InvalidArgument(
-            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read or robustness; solver-bench --help "
+            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or report; solver-bench "
+            "--help "
             "tells "
             "more");
     const std::string_view first = argv[1];
@@ -412,7 +461,9 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
     const Subject subject = subject_from_text(first);
     const po::variables_map values = read_command_line(argc, argv, subject);
     if (values.count("help") != 0) return help(subject);
-    return options_of(values, subject);
+    Options wanted = options_of(values, subject);
+    wanted.command = page::command_line(argc, argv);
+    return wanted;
 }
 
 }  // namespace solver::bench

@@ -16,9 +16,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness };
+enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, report };
 
-/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read" or "robustness".
+/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read", "robustness" or "report".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -30,6 +30,7 @@ std::string_view to_string(Vector vector);
 enum class Paper { badin2011, badin2013 };
 
 struct Options {
+    std::string command = {};  ///< the command line
     Subject subject = Subject::spmv;
     std::optional<int> cuda_device;  ///< nothing: on the processor
     int threads = 1;
@@ -63,6 +64,12 @@ struct Options {
     std::vector<std::string> solvers;  ///< empty: all
     Accuracy accuracy = Accuracy::compensated;
     std::filesystem::path markdown;
+
+    // report
+    std::filesystem::path html;
+    std::vector<std::filesystem::path> recorded;  ///< results to draw instead of measuring
+    std::vector<std::filesystem::path> verdicts;  ///< of test-blas2
+    bool keep_residuals = false;                  ///< of solves
 };
 
 /// The files that are to be written.

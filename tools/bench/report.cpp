@@ -48,7 +48,34 @@ std::string peers_on_processor(const Options& options) {
     return eigen::description() + (with_openblas ? ", " + openblas::description() : "");
 }
 
+Json json_of(const Measure& measure) { return {{"title", measure.title}, {"name", measure.name}}; }
+
+/// Named as by test-blas2.
+void add(Json& entry, const page::UlpHistogram& histogram) {
+    entry["elements"] = histogram.elements;
+    Json& counts = entry["histogram"] = Json::object();
+    for (const auto& [limit, count] : histogram.within) counts[fmt::format("{}", limit)] = count;
+    counts["wrong_digits"] = histogram.wrong_digits;
+    counts["non_finite"] = histogram.non_finite;
+    entry["largest_ulps"] = histogram.largest;
+    if (const auto& worst = histogram.worst)
+        entry["worst"] = {
+            {"row", worst->row}, {"length", worst->length}, {"computed", worst->computed}, {"true", worst->truth}};
+}
+
+Json json_of(const std::vector<page::ResidualPoint>& points) {
+    Json json = Json::array();
+    for (const page::ResidualPoint& point : points) json.push_back({point.iteration, point.residual});
+    return json;
+}
+
+void add(Json& entry, const Residuals& residuals) {
+    entry["residuals"] = {{"believed", json_of(residuals.believed)}, {"true", json_of(residuals.truth)}};
+}
+
 }  // namespace
+
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
@@ -106,7 +133,8 @@ void Report::keep(const Contest& contest, std::span<const Timing> timings) {
     for (std::size_t i = 0; i < timings.size(); ++i) {
         const Timing& timing = timings[i];
         const Competitor& competitor = contest.competitors[i];
-        Case result{.parameters = contest.parameters,
+        Case result{.heading = contest.heading,
+                    .parameters = contest.parameters,
                     .competitor = competitor.name,
                     .threads = competitor.threads,
                     .repetitions = timing.seconds.size(),
@@ -119,7 +147,9 @@ void Report::keep(const Contest& contest, std::span<const Timing> timings) {
                     .ratio_to_baseline = speed_ratio(timing, timings[contest.baseline]),
                     .error = timing.error,
                     .remark = competitor.remark ? competitor.remark() : "",
-                    .details = timing.details};
+                    .details = timing.details,
+                    .histogram = competitor.histogram ? std::optional(competitor.histogram()) : std::nullopt,
+                    .residuals = competitor.residuals ? std::optional(competitor.residuals()) : std::nullopt};
         if (peer != contest.peers.end()) {
             result.peer = contest.competitors[*peer].name;
             result.ratio_to_peer = speed_ratio(timing, timings[*peer]);
@@ -154,15 +184,19 @@ void Report::print_table(const Contest& contest, std::span<const Case> cases) co
     std::fflush(stdout);
 }
 
-std::string Report::json() const {
+Json Report::json() const {
     Json json;
     json["solver"] = SOLVER_VERSION;
     json["benchmark"] = std::string(to_string(options_.subject));
+    json["command"] = options_.command;
+    json["made"] = page::now();
     json["machine"] = machine_facts(options_);
     json["verified"] = verified_;
+    json["rate"] = json_of(rate_);
+    json["error"] = json_of(error_);
     json["cases"] = Json::array();
     for (const Case& result : cases_) {
-        Json entry;
+        Json entry{{"heading", result.heading}};
         for (const auto& [name, value] : result.parameters) entry[name] = value;
         entry["competitor"] = result.competitor;
         entry["threads"] = result.threads;
@@ -177,9 +211,11 @@ std::string Report::json() const {
         entry[error_.name] = result.error;  // null where infinite
         for (std::size_t i = 0; i < details_.size(); ++i) entry[details_[i].name] = result.details[i];
         entry["remark"] = result.remark;
+        if (result.histogram) add(entry, *result.histogram);
+        if (result.residuals) add(entry, *result.residuals);
         json["cases"].push_back(std::move(entry));
     }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    return json;
 }
 
 std::string Report::csv() const {
@@ -209,7 +245,7 @@ std::string Report::csv() const {
 }
 
 void Report::write() const {
-    if (!options_.json.empty()) write_file(options_.json, json());
+    if (!options_.json.empty()) write_file(options_.json, text_of(json()));
     if (!options_.csv.empty()) write_file(options_.csv, csv());
 }
 

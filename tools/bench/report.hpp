@@ -52,8 +52,12 @@ public:
     /// Whether all that must be exact was.
     bool verified() const { return verified_; }
 
+    /// Everything that was measured so far.
+    nlohmann::ordered_json json() const;
+
 private:
     struct Case {
+        std::string heading;
         std::vector<std::pair<std::string, std::string>> parameters;
         std::string competitor;
         int threads;
@@ -68,13 +72,14 @@ private:
         double error;
         std::string remark;
         std::vector<double> details;
+        std::optional<page::UlpHistogram> histogram;
+        std::optional<Residuals> residuals;
     };
 
     void keep(const Contest& contest, std::span<const Timing> timings);
     void write() const;
     void judge(const Contest& contest, std::span<const Timing> timings);
     void print_table(const Contest& contest, std::span<const Case> cases) const;
-    std::string json() const;
     std::string csv() const;
 
     const Options& options_;
@@ -87,6 +92,9 @@ private:
 
 /// The machine and the peer, for JSON.
 nlohmann::ordered_json machine_facts(const Options& options);
+
+/// As the content of a file; what is not UTF-8 is replaced.
+std::string text_of(const nlohmann::ordered_json& json);
 
 /// Quoted as RFC 4180 asks where it must be.
 std::string csv_field(const std::string& text);

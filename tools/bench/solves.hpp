@@ -61,6 +61,9 @@ public:
                     }};
     }
 
+    /// The exact residual of what is in x, at this iteration.
+    page::ResidualPoint residual_at(std::int64_t iteration) { return {static_cast<double>(iteration), take_residual()}; }
+
     void run(std::vector<Competitor> peers, Report& report) {
         Contest contest{.parameters = {{"matrix", name_},
                                        {"preconditioner", "jacobi"},
@@ -101,13 +104,30 @@ private:
     Competitor ours(Accuracy accuracy) {
         const std::shared_ptr<Preconditioner<T>> jacobi =
             make_preconditioner(PreconditionerKind::jacobi, a_, accuracy, device_);
-        return competitor(std::string(to_string(accuracy)), [this, accuracy, jacobi](std::int64_t max_iterations) {
+        const auto solve = [this, accuracy, jacobi](std::int64_t max_iterations, bool keep_history) {
             std::fill(x_.begin(), x_.end(), T(0));
-            const SolveResult result =
-                bicgstab<T>(plan_, *jacobi, b_, x_, {},
-                            {.accuracy = accuracy, .tolerance = options_.tolerance, .max_iterations = max_iterations});
+            BicgstabOptions method{.accuracy = accuracy, .tolerance = options_.tolerance, .max_iterations = max_iterations};
+            method.keep_history = keep_history;
+            return bicgstab<T>(plan_, *jacobi, b_, x_, {}, method);
+        };
+        Competitor mine = competitor(std::string(to_string(accuracy)), [solve](std::int64_t max_iterations) {
+            const SolveResult result = solve(max_iterations, false);
             return Solve{.iterations = result.iterations, .status = std::string(to_string(result.status))};
         });
+        if (options_.keep_residuals)
+            mine.residuals = [this, solve] { return residuals_of(solve(options_.max_iterations, true)); };
+        return mine;
+    }
+
+    Residuals residuals_of(const SolveResult& result) {
+        Residuals residuals;
+        for (const Iteration& step : result.history) {
+            const auto number = static_cast<double>(step.number);
+            residuals.believed.push_back({number, step.recursive_residual});
+            if (step.true_residual >= 0) residuals.truth.push_back({number, step.true_residual});
+        }
+        residuals.truth.push_back(residual_at(result.iterations));
+        return residuals;
     }
 
     /// ||b - A x|| / ||b||, correctly rounded at every step. Clears x as well: what is not computed cannot pass.

@@ -44,7 +44,8 @@ private:
                 .threads = static_cast<int>(plan_.boundaries().size()) - 1,
                 .bytes = traffic(a_, sizeof(std::int64_t)),
                 .run = [this, accuracy] { plan_.multiply(T(1), x_, T(0), y_, accuracy); },
-                .error = [this] { return take_error(); }};
+                .error = [this] { return take_error(); },
+                .histogram = [this, accuracy] { return histogram_of([&] { plan_.multiply(T(1), x_, T(0), y_, accuracy); }); }};
     }
 
     Competitor peer() {
@@ -54,7 +55,14 @@ private:
                 .bytes = traffic(a_, sizeof(int)),
                 .run = [this, threads] { peer_->multiply(threads, x_, y_); },
                 .error = [this] { return take_error(); },
-                .leave = eigen::end_threads};
+                .leave = eigen::end_threads,
+                .histogram = [this, threads] { return histogram_of([&] { peer_->multiply(threads, x_, y_); }); }};
+    }
+
+    template <class Multiply>
+    page::UlpHistogram histogram_of(const Multiply& multiply) {
+        multiply();
+        return page::ulp_histogram<T>(y_, exact_, std::span(a_.row_offsets));
     }
 
     /// Clears y as well: what is not computed cannot pass.

@@ -12,7 +12,7 @@ namespace solver::page {
 namespace {
 
 constexpr double width = 330, height = 216;
-constexpr double left = 34, right = width - 6, top = 8, bottom = height - 32;
+constexpr double left = 34, right = width - 12, top = 8, bottom = height - 32;
 
 bool can_be_drawn(const ResidualPoint& point) { return point.residual > 0 && std::isfinite(point.residual); }
 

@@ -71,11 +71,14 @@ tbody th { font-weight: 600; position: sticky; left: 0; background: var(--paper)
 .ulps td.wrong i { background: var(--bad); }
 .ulps .wrong { color: var(--bad); font-weight: 600; }
 .ulps .none { color: var(--faint); }
+.ulps .bar { min-width: 5rem; background-position: left .3rem bottom 1.6em; }
 .ulps tbody tr + tr > * { border-top: 1px solid var(--rule); }
 dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: .25rem 1.2rem; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }
 .beside { display: grid; grid-template-columns: minmax(0, max-content) minmax(0, 1fr); gap: 0 2.5rem; align-items: start; }
+.tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr)); gap: 0 2.5rem; }
+.tables > * { min-width: 0; }
 .worst { list-style: none; margin: .1rem 0 1.4rem; padding: 0; }
 .worst li + li { margin-top: .5rem; }
 

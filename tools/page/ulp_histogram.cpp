@@ -53,15 +53,21 @@ std::string largest_text(double ulps) {
     return power(ulps);
 }
 
-std::string table(const std::string& caption, const std::vector<std::pair<std::string, UlpHistogram>>& histograms) {
-    std::vector<Cell> headings;
+std::string table(const std::string& caption, const std::vector<Cell>& before, const std::vector<UlpRow>& rows) {
+    std::vector<Cell> headings = before;
     for (const Column& column : columns) headings.push_back({column.heading});
     for (const char* heading : {"no digit", "Inf, NaN", "largest"}) headings.push_back({heading});
     Table table(caption, std::move(headings), "ulps");
-    for (const auto& [name, histogram] : histograms) {
-        std::vector<Cell> row = cells(histogram);
-        row.push_back({largest_text(histogram.largest)});
-        table.add(escaped(name), row);
+    for (const UlpRow& row : rows) {
+        std::vector<Cell> all = row.before;
+        if (row.histogram) {
+            const std::vector<Cell> bars = cells(*row.histogram);
+            all.insert(all.end(), bars.begin(), bars.end());
+            all.push_back({largest_text(row.histogram->largest)});
+        } else {
+            all.push_back({"", fmt::format(" colspan=\"{}\"", columns.size() + 3)});
+        }
+        table.add(escaped(row.name), all);
     }
     return table.html();
 }
@@ -70,13 +76,13 @@ std::string decimal(const std::string& number) {
     return number.starts_with('-') ? "−" + escaped(number.substr(1)) : escaped(number);
 }
 
-std::string worst_elements(const std::vector<std::pair<std::string, UlpHistogram>>& histograms) {
+std::string worst_elements(const std::vector<UlpRow>& rows) {
     std::string items;
-    for (const auto& [name, histogram] : histograms) {
-        if (!histogram.worst) continue;
-        const WorstElement& worst = *histogram.worst;
+    for (const UlpRow& row : rows) {
+        if (!row.histogram || !row.histogram->worst) continue;
+        const WorstElement& worst = *row.histogram->worst;
         items += fmt::format("<li><b>{}</b> is furthest off in row {}{}: {}, true is <span class=\"truth\">{}</span></li>\n",
-                             escaped(name), grouped(worst.row),
+                             escaped(row.name), grouped(worst.row),
                              worst.length > 0 ? fmt::format(" ({} entries)", grouped(worst.length)) : "",
                              decimal(worst.computed), decimal(worst.truth));
     }
@@ -114,8 +120,19 @@ UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth
 template UlpHistogram ulp_histogram(std::span<const float>, std::span<const float>, std::span<const std::int64_t>);
 template UlpHistogram ulp_histogram(std::span<const double>, std::span<const double>, std::span<const std::int64_t>);
 
-std::string ulp_histograms(const std::string& caption, const std::vector<std::pair<std::string, UlpHistogram>>& histograms) {
-    return fmt::format("<div class=\"beside\">\n{}{}</div>\n", table(caption, histograms), worst_elements(histograms));
+std::string ulp_histograms(const std::string& caption, const std::vector<Cell>& before, const std::vector<UlpRow>& rows) {
+    return fmt::format("<div class=\"beside\">\n{}{}</div>\n", table(caption, before, rows), worst_elements(rows));
 }
+
+const std::string_view about_ulp_histograms =
+    "How many elements of the result are off by how many units in the last place (ulp) of the true one: 0 is correctly "
+    "rounded, "
+    "<i>no digit</i> an error larger than the number. The bars are logarithmic, so that one wrong row among a million shows.";
+
+const std::string_view about_exact_products =
+    "The truth: every row summed in a fixed-point number of 6 413 bits that holds any sum of products without rounding, then "
+    "rounded once. It is the library’s own superaccumulator, which its tests compare with MPFR; <i>exact</i> itself uses one "
+    "only "
+    "for rows that its filter leaves open.";
 
 }  // namespace solver::page

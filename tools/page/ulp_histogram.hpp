@@ -2,6 +2,7 @@
 
 /// How many elements of a result are how wrong.
 
+#include "html.hpp"
 #include "ulp_error.hpp"
 
 #include <cmath>
@@ -11,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace solver::page {
@@ -40,7 +40,20 @@ void count(UlpHistogram& histogram, double ulps, int digits);
 template <std::floating_point T>
 UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth, std::span<const std::int64_t> offsets);
 
-/// HTML: a row a histogram, as a table whose numbers stand under bars, and beside it the worst elements. The caption is HTML.
-std::string ulp_histograms(const std::string& caption, const std::vector<std::pair<std::string, UlpHistogram>>& histograms);
+/// A row of a table of histograms.
+struct UlpRow {
+    std::string name;
+    std::vector<Cell> before;  ///< what else is to be said, before the histogram
+    std::optional<UlpHistogram> histogram;
+};
+
+/// HTML: histograms as a table whose numbers stand under bars, and beside it the worst elements. The caption is HTML.
+std::string ulp_histograms(const std::string& caption, const std::vector<Cell>& before, const std::vector<UlpRow>& rows);
+
+/// HTML: what the columns of these tables mean.
+extern const std::string_view about_ulp_histograms;
+
+/// HTML: what truth exact_product is.
+extern const std::string_view about_exact_products;
 
 }  // namespace solver::page

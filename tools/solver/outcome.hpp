@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace solver::command {
@@ -55,7 +54,7 @@ struct ReferenceRun {
 /// The errors of one product with the matrix, of every accuracy and of Eigen.
 struct ProductErrors {
     std::string x;  ///< HTML
-    std::vector<std::pair<std::string, page::UlpHistogram>> ways;
+    std::vector<page::UlpRow> ways;
 };
 
 struct Outcome {

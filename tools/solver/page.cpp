@@ -111,18 +111,11 @@ std::string solves(const Options& options, const Outcome& outcome) {
 
 std::string products(const Options& options, const Outcome& outcome) {
     if (outcome.products.empty()) return "";
-    std::string html = fmt::format(
-        "<p>One product <i>y</i> = A <i>x</i> in {} precision, and how many elements of <i>y</i> are off by how many units in "
-        "the "
-        "last place (ulp) of the true one; 0 is correctly rounded, and <i>no digit</i> an error larger than the number. The "
-        "bars "
-        "are logarithmic, so that one wrong row among a million shows.</p>\n",
-        options.precision == Precision::single_precision ? "single" : "double");
-    for (const ProductErrors& product : outcome.products) html += page::ulp_histograms(product.x, product.ways);
-    html +=
-        "<p class=\"note\">The truth: every row summed in a fixed-point number of 6 413 bits that holds any sum of products "
-        "without rounding, then rounded once. It is the library’s own, checked against MPFR in its tests; <i>exact</i> uses it "
-        "only for rows that its filter leaves open.</p>\n";
+    std::string html =
+        fmt::format("<p>One product <i>y</i> = A <i>x</i> in {} precision. {}</p>\n",
+                    options.precision == Precision::single_precision ? "single" : "double", page::about_ulp_histograms);
+    for (const ProductErrors& product : outcome.products) html += page::ulp_histograms(product.x, {}, product.ways);
+    html += fmt::format("<p class=\"note\">{}</p>\n", page::about_exact_products);
     return page::section("One product with this matrix", html);
 }
 

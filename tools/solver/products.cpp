@@ -40,9 +40,9 @@ ProductErrors errors_for(const Options& options, const SpmvPlan<T>& plan, std::s
     std::vector<T> y(truth.size());
     for (const Accuracy accuracy : all_accuracies) {
         plan.multiply(T(1), x, T(0), y, accuracy);
-        errors.ways.emplace_back(to_string(accuracy), histogram(y));
+        errors.ways.push_back({std::string(to_string(accuracy)), {}, histogram(y)});
     }
-    if (a.nonzeros() <= std::numeric_limits<int>::max()) errors.ways.emplace_back("Eigen", histogram(eigen_product(a, x)));
+    if (a.nonzeros() <= std::numeric_limits<int>::max()) errors.ways.push_back({"Eigen", {}, histogram(eigen_product(a, x))});
     return errors;
 }
 

@@ -34,7 +34,8 @@ public:
     void run(Vector which, Report& report) {
         const std::vector<T> x = make_x<T>(which, a_.columns);
         x_ = cuda::DeviceArray<T>(device_, x, "x", stream_);
-        exact_ = cuda::DeviceArray<T>(device_, exact_product(a_, x, options_.threads), "exact product", stream_);
+        truth_ = exact_product(a_, x, options_.threads);
+        exact_ = cuda::DeviceArray<T>(device_, truth_, "exact product", stream_);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
                         .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
         for (const Accuracy accuracy : all_accuracies)
@@ -55,11 +56,18 @@ public:
 
 private:
     Competitor product(std::string name, std::function<void()> multiply) {
-        auto replay = std::make_shared<Replay>(stream_, std::move(multiply));
+        auto replay = std::make_shared<Replay>(stream_, multiply);
         return {.name = std::move(name),
                 .threads = 0,
                 .bytes = traffic(a_, sizeof(std::int32_t)),
                 .error = [this] { return take_max_ulp_error(a_.rows, y_.data(), exact_.data(), stream_); },
+                .histogram =
+                    [this, multiply = std::move(multiply)] {
+                        multiply();
+                        std::vector<T> y(truth_.size());
+                        y_.copy_to(std::span(y), stream_);
+                        return page::ulp_histogram<T>(y, truth_, std::span(a_.row_offsets));
+                    },
                 .turn = [replay] { return replay->turn(); }};
     }
 
@@ -89,6 +97,7 @@ private:
     cuda::DeviceCsrMatrix<T> matrix_;
     cuda::SpmvPlan<T> plan_;
     std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
+    std::vector<T> truth_;
     cuda::DeviceArray<T> x_, y_, exact_;
 };
 
