@@ -82,18 +82,27 @@ Oracle oracle_of(const Terms<T>& terms) {
 template <class Filter>
 constexpr bool needs_underflow_bound = !std::is_same_v<Filter, FilteredFloat>;
 
+/// try_result, and the cheaper test where a filter has one.
+template <class Filter>
+void judge_tests(const Filter& filter, ValueOf<Filter> underflow, ValueOf<Filter> expected, Score& score) {
+    ValueOf<Filter> result = 0;
+    bool certified = false;
+    if constexpr (needs_underflow_bound<Filter>)
+        certified = filter.try_result(result, underflow);
+    else
+        certified = filter.try_result(result);
+    score.count(certified, result, expected);
+    if constexpr (requires { filter.try_quickly(result, underflow); }) {
+        if (filter.try_quickly(result, underflow)) score.wrong += !same_bits(result, expected);
+    }
+}
+
 /// With N = n eta, and with N = 0 where that is allowed.
 template <class Filter>
 void judge(const Filter& filter, bool exact_products, std::size_t n, ValueOf<Filter> expected, Score& score) {
-    using T = ValueOf<Filter>;
-    T result = 0;
-    if constexpr (needs_underflow_bound<Filter>) {
-        const bool certified = filter.try_result(result, underflow_bound<T>(static_cast<std::int64_t>(n)));
-        score.count(certified, result, expected);
-    }
-    if (!exact_products && needs_underflow_bound<Filter>) return;
-    const bool certified = filter.try_result(result);
-    score.count(certified, result, expected);
+    if (needs_underflow_bound<Filter>)
+        judge_tests(filter, underflow_bound<ValueOf<Filter>>(static_cast<std::int64_t>(n)), expected, score);
+    if (exact_products || !needs_underflow_bound<Filter>) judge_tests(filter, ValueOf<Filter>(0), expected, score);
 }
 
 template <class Filter>
@@ -272,6 +281,48 @@ TYPED_TEST(Triple, NeverCertifiesAWrongNegatedOrScaledSum) {
     std::printf("    negated %lld sums, scaled %lld (%.1f %%), with beta y %lld (%.1f %%)\n",
                 static_cast<long long>(negated.tried), static_cast<long long>(scaled.tried), 100 * scaled.share(),
                 static_cast<long long>(with_beta.tried), 100 * with_beta.share());
+}
+
+/// adversarial::lost_errors of a triple, and an s that puts a boundary of float three quarters of the way to what is lost.
+Terms<double> lost_errors_beside_a_float_tie(Random& random, std::size_t n) {
+    const double sign = random.coin() ? 1 : -1;
+    const auto lost = static_cast<std::int64_t>(n);
+    const double boundary = 2 + std::ldexp(static_cast<double>(2 * random.between(0, 1 << 20) + 1), -23);
+    Terms<double> terms;
+    terms.add(std::ldexp(sign, 115));
+    terms.add(std::ldexp(sign, 56));
+    terms.add(sign);
+    for (std::int64_t i = 0; i < lost; ++i) terms.add(std::ldexp(sign, -53));
+    terms.add(-std::ldexp(sign, 56));
+    terms.add(-std::ldexp(sign, 115));
+    terms.add(sign * (boundary - 1 - std::ldexp(static_cast<double>(lost * 3 / 8), -52)));
+    return terms;
+}
+
+TEST(TripleToFloat, NeverCertifiesAWrongResult) {
+    Random random(11);
+    Score score;
+    const auto judge_terms = [&](const Terms<double>& terms) {
+        const std::size_t n = terms.size();
+        const double underflow = products_are_exact(terms) ? 0 : underflow_bound<double>(static_cast<std::int64_t>(n));
+        const auto expected = oracle_of(terms).rounded<float>();
+        for (const auto& sum : {chain<FilteredTriple<double>>(terms, 0, n), tree<FilteredTriple<double>>(terms, 0, n, 4)}) {
+            float result = 0;
+            const bool certified = sum.try_result(result, underflow);
+            score.count(certified, result, expected);
+        }
+    };
+    for (int repeat = 0; repeat < 300; ++repeat) {
+        judge_terms(lost_errors_beside_a_float_tie(random, 8 + random.next() % 40));
+        for (const auto& adversary : testing::adversarial_classes<double>())
+            judge_terms(adversary.make(random, 8 + random.next() % 40));
+        for (const auto& adversary : testing::adversarial_classes<float>()) {
+            const Terms<float> terms = adversary.make(random, 8 + random.next() % 40);
+            judge_terms({{terms.a.begin(), terms.a.end()}, {terms.b.begin(), terms.b.end()}});
+        }
+    }
+    EXPECT_EQ(score.wrong, 0);
+    EXPECT_GE(score.share(), 0.5);
 }
 
 template <class Filter>
