@@ -15,6 +15,9 @@ namespace {
 
 /// Distinct for the colour-blind too (Okabe, Ito).
 constexpr std::array colours{"#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
+/// Curves that cover one another show through each other's gaps.
+constexpr std::array dashes{1, 2, 3, 4, 5};
+constexpr std::array marks{7, 6, 5, 4, 9, 8, 11};
 
 std::string data_of(const Panel& panel, std::size_t number) {
     std::string text;
@@ -32,10 +35,10 @@ std::string plot_of(const Panel& panel, std::size_t number) {
         fmt::format("set title \"{}\"\nset ylabel \"{}\"\nplot", page::escaped_for_gnuplot(panel.title), panel.quantity);
     for (std::size_t i = 0; i < panel.curves.size(); ++i)
         fmt::format_to(std::back_inserter(text),
-                       "{} $panel{}curve{} with linespoints linewidth 1.5 pointtype {} pointsize 0.7 linecolor rgb \"{}\" "
-                       "title \"{}\"",
-                       i == 0 ? "" : ",", number, i, i % 2 == 0 ? 7 : 6, colours[i % colours.size()],
-                       page::escaped_for_gnuplot(panel.curves[i].name));
+                       "{} $panel{}curve{} with linespoints linewidth 1.5 dashtype {} pointtype {} pointsize 0.8 "
+                       "linecolor rgb \"{}\" title \"{}\"",
+                       i == 0 ? "" : ",", number, i, dashes[i % dashes.size()], marks[i % marks.size()],
+                       colours[i % colours.size()], page::escaped_for_gnuplot(panel.curves[i].name));
     return text + "\n";
 }
 
@@ -51,9 +54,9 @@ set logscale y
 set format y "10^{{%T}}"
 set xlabel "n"
 set xtics rotate by -30
-set grid linecolor rgb "#DDDDDD"
+set grid linetype 1 linecolor rgb "#DDDDDD"
 set border linecolor rgb "#555555"
-set key outside bottom center horizontal Left reverse maxcols 3
+set key outside bottom center horizontal Left reverse maxcols 2
 )",
                    rows, page::escaped_for_gnuplot(title));
     for (std::size_t i = 0; i < panels.size(); ++i) script += plot_of(panels[i], i);
