@@ -29,10 +29,10 @@ void check_options(const BicgstabOptions& options) {
 }
 
 template <class T>
-std::size_t checked_order(const CsrView<T>& a) {
-    if (a.rows != a.columns)
-        throw DimensionMismatch(fmt::format("bicgstab: A is {} x {}, but must be square", a.rows, a.columns));
-    return static_cast<std::size_t>(a.rows);
+std::size_t checked_order(const SpmvPlan<T>& a) {
+    if (a.rows() != a.columns())
+        throw DimensionMismatch(fmt::format("bicgstab: A is {} x {}, but must be square", a.rows(), a.columns()));
+    return static_cast<std::size_t>(a.rows());
 }
 
 void check_vector(const char* name, std::size_t length, std::size_t n) {
@@ -122,24 +122,38 @@ std::vector<SolveResult> solve_on_device(const SpmvPlan<Wide>& a, const SpmvPlan
     return results;
 }
 
+void check_rounded(double element, float rounded, std::int64_t column) {
+    if (is_finite(element) && !is_finite(rounded))
+        throw InvalidArgument(fmt::format(
+            "bicgstab: the entry {:g} of A in column {} is beyond the range of single precision; scale A, or work in double",
+            element, column + 1));
+}
+
+void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single) {
+    if (a_single.rows != a.rows || a_single.columns != a.columns)
+        throw DimensionMismatch(
+            fmt::format("bicgstab: A is {} x {} and A in single precision {} x {}; both must be the same matrix", a.rows,
+                        a.columns, a_single.rows, a_single.columns));
+    for (std::int64_t j = 0; j < a.columns; ++j)
+        for (std::int64_t i = 0; i < a.rows; ++i)
+            check_rounded(a.data[i * a.row_stride + j * a.column_stride],
+                          a_single.data[i * a_single.row_stride + j * a_single.column_stride], j);
+}
+
 void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single) {
     if (plan.device().kind() != plan_single.device().kind() || plan.device().index() != plan_single.device().index())
         throw InvalidArgument(
             fmt::format("bicgstab: the plan of A is on {}, that of A in single precision on {}; both must be on "
                         "the same device",
                         to_string(plan.device()), to_string(plan_single.device())));
+    if (plan.dense() != nullptr && plan_single.dense() != nullptr) return check_rounded(*plan.dense(), *plan_single.dense());
     const CsrView<double>& a = plan.matrix();
     const CsrView<float>& a_single = plan_single.matrix();
     if (a_single.rows != a.rows || a_single.columns != a.columns || a_single.nonzeros() != a.nonzeros())
         throw DimensionMismatch(fmt::format(
             "bicgstab: A is {} x {} with {} entries and A in single precision {} x {} with {}; both must be the same matrix",
             a.rows, a.columns, a.nonzeros(), a_single.rows, a_single.columns, a_single.nonzeros()));
-    for (std::int64_t k = 0; k < a.nonzeros(); ++k)
-        if (is_finite(a.values[k]) && !is_finite(a_single.values[k]))
-            throw InvalidArgument(
-                fmt::format("bicgstab: the entry {:g} of A in column {} is beyond the range of single precision; scale A, or "
-                            "work in double",
-                            a.values[k], a.column_indices[k] + 1));
+    for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_rounded(a.values[k], a_single.values[k], a.column_indices[k]);
 }
 
 }  // namespace
@@ -205,7 +219,7 @@ std::vector<SolveResult> run_bicgstab(const SpmvPlan<double>& a, const SpmvPlan<
 template <class T>
 Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const BicgstabOptions& options) {
-    const std::size_t n = checked_order(a.matrix());
+    const std::size_t n = checked_order(a);
     check_vector("b", b.size(), n);
     check_vector("x", x.size(), n);
     if (!x_low.empty()) check_vector("x_low", x_low.size(), n);
@@ -216,7 +230,7 @@ Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span
 template <class T>
 std::vector<Unknown<T>> checked_unknowns(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x,
                                          DenseMatrix<T>* x_low, const BicgstabOptions& options) {
-    const std::size_t n = checked_order(a.matrix());
+    const std::size_t n = checked_order(a);
     check_shape("B", b, n, b.columns);
     check_shape("X", x, n, b.columns);
     if (x_low != nullptr) check_shape("X_low", *x_low, n, b.columns);

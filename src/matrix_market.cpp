@@ -3,6 +3,7 @@
 #include "cpu/floating_point_guard.hpp"
 #include "csr_assembly.hpp"
 #include "matrix_market/parse.hpp"
+#include "nonzero_elements.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 
@@ -77,16 +78,6 @@ DenseMatrix<T> read_array(TextBlocks& blocks, TextBlock block, const Header& hea
 }
 
 template <class T>
-CsrMatrix<T> nonzero_elements(const DenseMatrix<T>& matrix) {
-    std::vector<Entry<T>> entries;
-    for (std::int64_t column = 0; column < matrix.columns; ++column)
-        for (std::int64_t row = 0; row < matrix.rows; ++row)
-            if (const T value = matrix.values[column * matrix.rows + row]; value != T(0))
-                entries.push_back({static_cast<std::int32_t>(row), static_cast<std::int32_t>(column), value});
-    return csr_from_entries<T>(matrix.rows, matrix.columns, entries);
-}
-
-template <class T>
 std::vector<T> all_elements(const CsrMatrix<T>& matrix) {
     std::vector<T> elements(matrix.rows * matrix.columns);
     for (std::int64_t row = 0; row < matrix.rows; ++row)
@@ -117,7 +108,7 @@ template <class T>
 CsrMatrix<T> read_csr(const std::filesystem::path& path, const MatrixMarketOptions& options) {
     AnyMatrix<T> matrix = read_matrix_market<T>(path, options);
     if (CsrMatrix<T>* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
-    return nonzero_elements(std::get<DenseMatrix<T>>(matrix));
+    return nonzero_elements(std::get<DenseMatrix<T>>(matrix).view());
 }
 
 template <class T>

@@ -39,12 +39,30 @@ bool all_finite(const CsrView<T>& a) {
 }
 
 template <class T>
-LadderFacts facts_of(const CsrView<T>& a, const SolveOptions& options, std::function<const Preparation&()> preparation) {
-    LadderFacts facts;
-    facts.rows = a.rows;
+void look_at(const CsrView<T>& a, LadderFacts& facts) {
     facts.nonzeros = a.nonzeros();
     facts.zeros_on_diagonal = has_zeros_on_diagonal(a);
     facts.is_finite = all_finite(a);
+}
+template <class T>
+void look_at(const DenseView<T>& a, LadderFacts& facts) {
+    for (std::int64_t j = 0; j < a.columns; ++j)
+        for (std::int64_t i = 0; i < a.rows; ++i) {
+            const T element = a.data[i * a.row_stride + j * a.column_stride];
+            facts.nonzeros += element != T(0) ? 1 : 0;
+            facts.zeros_on_diagonal = facts.zeros_on_diagonal || (i == j && element == T(0));
+            facts.is_finite = facts.is_finite && is_finite(element);
+        }
+}
+
+template <class T>
+LadderFacts facts_of(const SpmvPlan<T>& a, const SolveOptions& options, std::function<const Preparation&()> preparation) {
+    LadderFacts facts;
+    facts.rows = a.rows();
+    if (a.dense() != nullptr)
+        look_at(*a.dense(), facts);
+    else
+        look_at(a.matrix(), facts);
     facts.tolerance = options.iteration.tolerance;
     facts.fill_factor = options.factors.fill_factor;
     facts.preparation = std::move(preparation);
@@ -58,7 +76,7 @@ void climb_in(Climb<T>& climb, const SpmvPlan<T>& a, std::optional<Preparation>&
     System<T, V> system(a, preparation, options);
     Ladder ladder = options.preconditioner
                         ? Ladder(*options.preconditioner)
-                        : Ladder(facts_of(a.matrix(), options, [&]() -> const Preparation& { return system.preparation(); }));
+                        : Ladder(facts_of(a, options, [&]() -> const Preparation& { return system.preparation(); }));
     climb.up(system, ladder, max_iterations);
 }
 

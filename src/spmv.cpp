@@ -4,6 +4,7 @@
 #include "cpu/spmv.hpp"
 #include "cpu/thread_pool.hpp"
 #include "cuda/spmv.hpp"
+#include "dense_products.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -69,8 +70,15 @@ void scale(T beta, std::span<const T> y_in, std::span<T> y) {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = beta == T(0) ? T(0) : canonical(mul_rn(beta, y_in[i]));
 }
 
+/// What the messages of require_length say of A.
+struct Shape {
+    std::int64_t rows;
+    std::int64_t columns;
+};
+
 template <class T>
-void require_lengths(const SpmvTask<T>& task, const CsrView<T>& a) {
+void require_lengths(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
+    const Shape a{plan.rows(), plan.columns()};
     require_length("spmv", "x", task.x.size(), a.columns, "the columns of A", a);
     if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a.columns, "the columns of A", a);
     if (task.beta != T(0)) require_length("spmv", "y_in", task.y_in.size(), a.rows, "the rows of A", a);
@@ -131,10 +139,38 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kern
 }
 
 template <class T>
+SpmvPlan<T>::SpmvPlan(const DenseView<T>& a, const Device& device)
+    : device_(device), kernel_(SpmvKernel::general), dense_(std::make_shared<DenseProducts<T>>(a, device)) {
+    if (device.kind() == Device::Kind::cpu) return;
+    on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), matrix(), SpmvKernel::automatic);
+    kernel_ = on_device_->kernel();
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::rows() const {
+    return dense_ ? dense_->matrix().rows : a_.rows;
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::columns() const {
+    return dense_ ? dense_->matrix().columns : a_.columns;
+}
+
+template <class T>
+const CsrView<T>& SpmvPlan<T>::matrix() const {
+    return dense_ ? dense_->sparse() : a_;
+}
+
+template <class T>
+const DenseView<T>* SpmvPlan<T>::dense() const {
+    return dense_ ? &dense_->matrix() : nullptr;
+}
+
+template <class T>
 void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
     const cpu::FloatingPointGuard guard;
     std::vector<SpmvTask<T>> products;
-    for (const SpmvTask<T>& task : tasks) require_lengths(task, a_);
+    for (const SpmvTask<T>& task : tasks) require_lengths(task, *this);
     for (const SpmvTask<T>& task : tasks) {
         if (task.alpha == T(0))
             scale(task.beta, task.y_in, task.y);
@@ -144,6 +180,8 @@ void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy
     if (products.empty()) return;
     if (on_device_)
         on_device_->multiply(products, accuracy);
+    else if (dense_)
+        dense_->multiply(products, accuracy);
     else
         cpu::multiply(a_, boundaries_, row_tasks<T>(products), accuracy);
 }
@@ -157,10 +195,11 @@ void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y
 template <class T>
 void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r,
                            Accuracy accuracy) const {
-    require_length("residual", "x", x.size(), a_.columns, "the columns of A", a_);
-    if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a_.columns, "the columns of A", a_);
-    require_length("residual", "b", b.size(), a_.rows, "the rows of A", a_);
-    require_length("residual", "r", r.size(), a_.rows, "the rows of A", a_);
+    const Shape a{rows(), columns()};
+    require_length("residual", "x", x.size(), a.columns, "the columns of A", a);
+    if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a.columns, "the columns of A", a);
+    require_length("residual", "b", b.size(), a.rows, "the rows of A", a);
+    require_length("residual", "r", r.size(), a.rows, "the rows of A", a);
     const SpmvTask<T> task{.alpha = -1, .x = x, .x_low = x_low, .beta = 1, .y_in = b, .y = r};
     multiply(std::span(&task, 1), accuracy);
 }

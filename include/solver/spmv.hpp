@@ -18,6 +18,8 @@ namespace cuda {
 template <class T>
 class SpmvOnDevice;
 }
+template <class T>
+class DenseProducts;
 
 /// How rows are shared out. It never changes a bit of an exact result.
 enum class SpmvKernel {
@@ -60,6 +62,11 @@ class SpmvPlan {
 public:
     explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
 
+    /// A dense matrix as it is: on the processor several products are made by one gemm, in the modes' own ways of adding up. On
+    /// a CUDA device its nonzero elements are kept as a sparse matrix. Throws InvalidArgument unless one stride is 1 and the
+    /// other at least the length of what it steps over.
+    explicit SpmvPlan(const DenseView<T>& a, const Device& device = Device::best());
+
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap.
     ///
     /// exact: y_i = RN(alpha sum a_ij x_j + beta y_i). compensated: A x stays a pair until the last rounding. fast: within
@@ -76,7 +83,15 @@ public:
     /// (sparse matrix times several vectors). No y overlaps an x, or what another task reads.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const;
 
-    const CsrView<T>& matrix() const { return a_; }
+    std::int64_t rows() const;
+    std::int64_t columns() const;
+
+    /// Of a dense matrix: its nonzero elements, put together when first asked for.
+    const CsrView<T>& matrix() const;
+
+    /// The dense matrix; null for a sparse one.
+    const DenseView<T>* dense() const;
+
     const Device& device() const { return device_; }
     SpmvKernel kernel() const { return kernel_; }  ///< general or adaptive
 
@@ -91,6 +106,7 @@ private:
     Device device_;
     SpmvKernel kernel_;
     std::vector<WorkBoundary> boundaries_;
+    std::shared_ptr<DenseProducts<T>> dense_;  ///< null for a sparse matrix
     std::shared_ptr<cuda::SpmvOnDevice<T>> on_device_;
 };
 

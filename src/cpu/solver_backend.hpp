@@ -35,7 +35,7 @@ public:
           products_(products),
           m_(m) {}
 
-    Vector vector() const { return Vector(static_cast<std::size_t>(products_.plan().matrix().rows)); }
+    Vector vector() const { return Vector(static_cast<std::size_t>(products_.plan().rows())); }
     void copy(const Vector& x, Vector& out) const { out = x; }
     void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
 
@@ -45,7 +45,7 @@ public:
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
 
-    Vector column_norms() const { return one_norms_of_columns(products_.plan().matrix()); }
+    Vector column_norms() const { return one_norms_of_columns(products_.plan()); }
 
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }

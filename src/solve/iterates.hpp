@@ -39,7 +39,7 @@ public:
     void start_over_if_too_large(std::int64_t column, double residual) {
         Unknown<T>& unknown = unknowns_[column];
         if (!unknown.x_low.empty()) return;
-        if (column_norms_.empty()) column_norms_ = one_norms_of_columns(a_.matrix());
+        if (column_norms_.empty()) column_norms_ = one_norms_of_columns(a_);
         std::vector<T> terms(unknown.x.size());
         for (std::size_t j = 0; j < terms.size(); ++j) terms[j] = mul_rn(column_norms_[j], unknown.x[j]);
         const double rounding = unit_roundoff<T> * static_cast<double>(norm(terms));

@@ -249,6 +249,37 @@ TEST_F(SolverCommand, SolvesDenseMatrices) {
     EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array real general\n2 1\n1\n2\n");
 }
 
+TEST_F(SolverCommand, ADenseMatrixGivesTheBitsOfTheSparseOneInExact) {
+    constexpr int n = 24;
+    std::ostringstream dense, sparse, sides;
+    dense << "%%MatrixMarket matrix array real general\n" << n << ' ' << n << '\n';
+    sparse << "%%MatrixMarket matrix coordinate real general\n" << n << ' ' << n << ' ' << n * n << '\n';
+    sides << "%%MatrixMarket matrix array real general\n" << n << " 5\n";
+    for (int j = 1; j <= n; ++j)
+        for (int i = 1; i <= n; ++i) {
+            const double value = i == j ? n / 2.0 : 1.0 / (3 * i + j) - 0.07 * ((i * j) % 3);
+            dense << value << '\n';
+            sparse << i << ' ' << j << ' ' << value << '\n';
+        }
+    for (int i = 0; i < 5 * n; ++i) sides << (i / n == 3 ? 0 : 1.0 / (1 + i)) << '\n';
+    write("dense.mtx", dense.str());
+    write("sparse.mtx", sparse.str());
+    write("B.mtx", sides.str());
+    for (const char* how :
+         {"", "--precision single", "--precision mixed", "--preconditioner jacobi", "--preconditioner none --precision single",
+          "--preconditioner jacobi --precision mixed", "--preconditioner ilu0"}) {
+        SCOPED_TRACE(how);
+        const std::string options = std::string(" --exact --device cpu --rhs B.mtx ") + how;
+        const json of_dense = report("--matrix dense.mtx" + options);
+        const json of_sparse = report("--matrix sparse.mtx" + options);
+        EXPECT_EQ(of_dense["status"], "converged");
+        EXPECT_EQ(of_dense["solution_sha256"], of_sparse["solution_sha256"]);
+        EXPECT_EQ(of_dense["right_hand_sides"], of_sparse["right_hand_sides"]);
+        EXPECT_EQ(of_dense["nonzeros"], of_sparse["nonzeros"]);
+        EXPECT_EQ(of_dense["structure"], of_sparse["structure"]);
+    }
+}
+
 TEST_F(SolverCommand, SolvesWhereTheDiagonalIsZeroAndSaysSo) {
     write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1e8\n2 1 1\n2 2 1\n");
     const Finished finished = run("--matrix zero.mtx --report report.json");
@@ -400,6 +431,7 @@ TEST_P(BadUsage, IsRefusedInOneClearLine) {
 
 const Refusal refusals[] = {
     {"NoArguments", "", {"--matrix FILE is missing"}},
+    {"DenseMatrixNotSquare", "--matrix two.mtx", {"two.mtx: the matrix is 3 x 2", "square"}},
     {"UnknownOption", "--matrx A.mtx", {"no option --matrx", "did you mean --matrix?"}},
     {"UnknownOptionUnlikeAny", "--frobnicate", {"no option --frobnicate", "--help"}},
     {"AbbreviatedOption", "--matrix A.mtx --tol 1e-3", {"no option --tol"}},

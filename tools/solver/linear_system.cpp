@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -39,8 +40,8 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
 
 template <class T>
 std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
-    const std::vector<T> ones(a.matrix().columns, T{1});
-    std::vector<T> b(a.matrix().rows);
+    const std::vector<T> ones(a.columns(), T{1});
+    std::vector<T> b(a.rows());
     a.multiply(T{1}, ones, T{0}, b, Accuracy::exact);
     return b;
 }
@@ -77,8 +78,12 @@ DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std:
 }
 
 template <class T>
-CsrMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
-    if (const auto* path = std::get_if<std::filesystem::path>(&found.source)) return read_csr<T>(*path, {.threads = threads});
+using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
+
+template <class T>
+AnyMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
+    if (const auto* path = std::get_if<std::filesystem::path>(&found.source))
+        return read_matrix_market<T>(*path, {.threads = threads});
     auto made = std::get<matrices::Generator>(found.source).make();
     if constexpr (std::is_same_v<T, double>) {
         return made;
@@ -87,15 +92,28 @@ CsrMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
     }
 }
 
+template <class T>
+DenseMatrix<T> transposed(DenseMatrix<T> square) {
+    const std::int64_t n = square.rows;
+    constexpr std::int64_t block = 32;  // whose lines stay in the nearest cache
+    for (std::int64_t first = 0; first < n; first += block)
+        for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t i = std::max(first, j + 1); i < std::min(first + block, n); ++i)
+                std::swap(square.values[j * n + i], square.values[i * n + j]);
+    return square;
+}
+
 }  // namespace
 
 template <class T>
-CsrMatrix<T> load_square(const matrices::FoundMatrix& found, int threads) {
-    auto matrix = load<T>(found, threads);
-    if (matrix.rows != matrix.columns)
-        throw InvalidArgument(fmt::format("{}: the matrix is {} x {}; BiCGStab solves square systems only", name_of(found),
-                                          matrix.rows, matrix.columns));
-    return matrix;
+std::variant<CsrMatrix<T>, DenseRows<T>> load_square(const matrices::FoundMatrix& found, int threads) {
+    AnyMatrix<T> matrix = load<T>(found, threads);
+    const auto [rows, columns] = std::visit([](const auto& any) { return std::pair(any.rows, any.columns); }, matrix);
+    if (rows != columns)
+        throw InvalidArgument(
+            fmt::format("{}: the matrix is {} x {}; BiCGStab solves square systems only", name_of(found), rows, columns));
+    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) return DenseRows<T>{transposed(std::move(*dense))};
+    return std::get<CsrMatrix<T>>(std::move(matrix));
 }
 
 std::string name_of(const matrices::FoundMatrix& found) {
@@ -105,7 +123,7 @@ std::string name_of(const matrices::FoundMatrix& found) {
 
 template <class T>
 DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
-    const std::int64_t rows = a.matrix().rows;
+    const std::int64_t rows = a.rows();
     return std::visit(
         Overloaded{
             [&](RhsOfOnes) { return one_column(product_with_ones(a)); },
@@ -136,8 +154,8 @@ std::string describe(const Rhs& rhs) {
                       rhs);
 }
 
-template CsrMatrix<double> load_square(const matrices::FoundMatrix&, int);
-template CsrMatrix<float> load_square(const matrices::FoundMatrix&, int);
+template std::variant<CsrMatrix<double>, DenseRows<double>> load_square(const matrices::FoundMatrix&, int);
+template std::variant<CsrMatrix<float>, DenseRows<float>> load_square(const matrices::FoundMatrix&, int);
 template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&);
 template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&);
 template DenseMatrix<double> make_initial(const Options&, const DenseMatrix<double>&);

@@ -8,11 +8,22 @@
 #include "solver/dense_matrix.hpp"
 #include "solver/spmv.hpp"
 
+#include <variant>
+
 namespace solver::command {
 
-/// The matrix, read or made. Throws FileError, and InvalidArgument where it is not square.
+/// A dense matrix, row by row.
 template <class T>
-CsrMatrix<T> load_square(const matrices::FoundMatrix& found, int threads);
+struct DenseRows {
+    DenseMatrix<T> transposed;
+
+    DenseView<T> view() const { return transposed.view().transposed(); }
+};
+
+/// The matrix, read or made; dense where it comes from an array file. Throws FileError, and InvalidArgument where it is not
+/// square.
+template <class T>
+std::variant<CsrMatrix<T>, DenseRows<T>> load_square(const matrices::FoundMatrix& found, int threads);
 
 /// The path of the file, or the name of the generator.
 std::string name_of(const matrices::FoundMatrix& found);

@@ -9,7 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <variant>
 
 namespace solver::command {
 namespace {
@@ -24,12 +28,28 @@ std::vector<Accuracy> accuracies(const Options& options) {
 }
 
 template <class T>
-Diagnosis structure_of(const CsrMatrix<T>& matrix) {
+SpmvPlan<T> plan_of(const std::variant<CsrMatrix<T>, DenseRows<T>>& matrix, const Options& options) {
+    if (const auto* dense = std::get_if<DenseRows<T>>(&matrix)) return SpmvPlan<T>(dense->view(), options.device);
+    return SpmvPlan<T>(std::get<CsrMatrix<T>>(matrix), options.device, options.spmv);
+}
+
+/// Of a dense matrix, elements other than zero.
+template <class T>
+std::int64_t nonzeros_of(const SpmvPlan<T>& a) {
+    if (a.dense() == nullptr) return a.matrix().nonzeros();
+    const std::span elements(a.dense()->data, static_cast<std::size_t>(a.rows() * a.columns()));
+    return std::count_if(elements.begin(), elements.end(), [](T element) { return element != T(0); });
+}
+
+template <class T>
+Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
+    const Diagnosis regular{
+        .rows = a.rows(), .structural_rank = a.rows(), .empty_rows = {}, .empty_columns = {}, .zero_diagonals = {}};
+    if (nonzeros == a.rows() * a.columns()) return regular;
     try {
-        return diagnose(matrix.view());
+        return diagnose(a.matrix());
     } catch (const InvalidArgument&) {  // Inf or NaN: the solve will say so
-        return {
-            .rows = matrix.rows, .structural_rank = matrix.rows, .empty_rows = {}, .empty_columns = {}, .zero_diagonals = {}};
+        return regular;
     }
 }
 
@@ -37,21 +57,23 @@ template <class T>
 Outcome solve_in(const Options& options, const matrices::FoundMatrix& found, LiveLine& live) {
     Stopwatch watch;
     live.show(fmt::format("  reading {}", name_of(found)));
-    const CsrMatrix<T> matrix = load_square<T>(found, options.threads);
+    const auto matrix = load_square<T>(found, options.threads);
     Outcome outcome;
     outcome.read_seconds = watch.lap();
     outcome.matrix = name_of(found);
     outcome.generated = std::holds_alternative<matrices::Generator>(found.source);
-    outcome.rows = matrix.rows;
-    outcome.columns = matrix.columns;
-    outcome.nonzeros = matrix.nonzeros();
-    outcome.structure = structure_of(matrix);
+
+    const SpmvPlan<T> a = plan_of(matrix, options);
+    outcome.rows = a.rows();
+    outcome.columns = a.columns();
+    outcome.nonzeros = nonzeros_of(a);
+    const double planning = watch.lap();
+    outcome.structure = structure_of(a, outcome.nonzeros);
 
     watch.lap();
-    const SpmvPlan<T> a(matrix, options.device, options.spmv);
     const DenseMatrix<T> rhs = make_rhs(options, a);
     const DenseMatrix<T> initial = make_initial(options, rhs);
-    outcome.setup_seconds = watch.lap();
+    outcome.setup_seconds = planning + watch.lap();
     outcome.spmv = a.kernel();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
