@@ -106,8 +106,11 @@ struct Multiplier::Workspace {
         const ResidueChoice choice = std::min({m, n, inner}) >= least_residue_extent
                                          ? residues.choose(task, accuracy, elsewhere, stream)
                                          : ResidueChoice();
-        if (choice.moduli == 0) return multiply_without_residues(task, accuracy, options, stream);
-        if (choice.bytes > limit && std::max(m, n) > 2 * least_residue_extent) {
+        const bool too_large = choice.bytes > limit;
+        const bool can_be_halved = std::max(m, n) > 2 * least_residue_extent;
+        if (choice.moduli == 0 || (too_large && !can_be_halved))
+            return multiply_without_residues(task, accuracy, options, stream);
+        if (too_large) {
             if (m >= n) {
                 multiply_part(part_of(task, 0, m / 2, 0, n), accuracy, options, stream);
                 return multiply_part(part_of(task, m / 2, m - m / 2, 0, n), accuracy, options, stream);

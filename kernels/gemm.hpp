@@ -21,7 +21,7 @@ void multiply_tiled_in_double(const GemmTask<float>& task, int device, Stream st
 bool lies_on_a_device(const void* memory);
 
 /// Y[l] = A[l] B[l]^T mod p[l] in 0..p-1, for l < count: rows of A and of B are contiguous, `inner` long.
-/// rows is a multiple of 128, columns of 256, inner of 128 and at most 2^16; entries in [-128, 127]; all matrices without gaps,
+/// rows is a multiple of 128, columns of 256, inner of 128; entries in [-128, 127]; all matrices without gaps,
 /// one after another, 256-byte aligned.
 struct ResidueProduct {
     std::int64_t rows;

@@ -91,6 +91,15 @@ __device__ void multiply_tiles(std::int32_t (&sums)[4][4][4], std::uint32_t stag
     }
 }
 
+__device__ void reduce(std::int32_t (&sums)[4][4][4], const Remainder& remainder) {
+#pragma unroll
+    for (auto& tiles : sums)
+#pragma unroll
+        for (auto& tile : tiles)
+#pragma unroll
+            for (std::int32_t& sum : tile) sum = static_cast<std::int32_t>(remainder(sum));
+}
+
 __device__ void store_residues(const std::int32_t (&sums)[4][4][4], const Remainder& remainder, std::uint8_t* y,
                                std::int64_t columns) {
     const int lane = static_cast<int>(threadIdx.x) & 31;
@@ -125,8 +134,10 @@ __global__ void __launch_bounds__(threads, 2) residues_of_tiles(const ResiduePro
         if (step < steps) copy_tiles(a + step * tile_inner, b + step * tile_inner, product.inner, stage(step));
         commit_copies();
     }
+    const Remainder remainder(product.moduli[modulus]);
     std::int32_t sums[4][4][4] = {};
     for (int step = 0; step < steps; ++step) {
+        if (step > 0 && step % (products_at_once / tile_inner) == 0) reduce(sums, remainder);
         wait_for_copies<stages - 2>();
         __syncthreads();  // the copies of all, and nobody reads the stage that is filled next
         const int next = step + stages - 1;
@@ -134,7 +145,7 @@ __global__ void __launch_bounds__(threads, 2) residues_of_tiles(const ResiduePro
         commit_copies();
         multiply_tiles(sums, stage(step), first_row, first_column);
     }
-    store_residues(sums, Remainder(product.moduli[modulus]),
+    store_residues(sums, remainder,
                    product.y + (modulus * product.rows + row + first_row) * product.columns + column + first_column,
                    product.columns);
 }

@@ -14,6 +14,9 @@ __device__ inline std::uint32_t pack_bytes(std::uint32_t r0, std::uint32_t r1, s
     return __byte_perm(__byte_perm(r0, r1, 0x0040), __byte_perm(r2, r3, 0x0040), 0x5410);
 }
 
+/// Products after which sums are replaced by their residues: a residue and so many products stay below 2^30.
+inline constexpr int products_at_once = (1 << 16) - 128;
+
 struct TilePlace {
     int row;     ///< of tiles
     int column;  ///< of tiles

@@ -26,6 +26,7 @@ constexpr int tile_band = 8;           ///< pairs of tiles, one below the other,
 constexpr int exchanged_rows = 64;     ///< of B, see map_of_b
 constexpr int consumer_threads = 256;  ///< 2 x 4 warps of 64 rows each
 constexpr int threads = consumer_threads + 32;
+constexpr int steps_at_once = products_at_once / tile_inner;
 constexpr int alignment = 1024;  ///< of matrices with exchanged pieces
 constexpr int shared_bytes = stages * stage_bytes + alignment;
 constexpr int most_remainders = 64;  ///< kept at hand: of so many moduli at a time
@@ -111,6 +112,11 @@ __device__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b, cons
     }
 }
 
+__device__ void reduce(std::int32_t (&sums)[128], const Remainder& remainder) {
+#pragma unroll
+    for (std::int32_t& sum : sums) sum = static_cast<std::int32_t>(remainder(sum));
+}
+
 /// A warp's 16 x 256 sums of multiply_add_64x256, as bytes. Since rows of B are exchanged, a lane's columns of each 64 are 16
 /// neighbours.
 __device__ void store_residues(const std::int32_t (&sums)[128], const Remainder& remainder, std::uint8_t* y,
@@ -143,23 +149,28 @@ __device__ void consume(const ResidueProduct& product, Tiles tiles, std::uint32_
     while (tiles.left()) {
         const Tile tile = tiles.take();
         std::int32_t sums[128];
-        std::uint32_t former = 0;
-        for (int step = 0; step < steps; ++step) {
-            const std::uint32_t stage = memory + at.stage * stage_bytes;
-            const std::uint64_t a = hopper::describe_matrix(stage + first_row * tile_inner);
-            const std::uint64_t b = hopper::describe_matrix(stage + a_bytes);
-            hopper::wait_for(hopper::shared_address(&shared.full[at.stage]), at.parity);
-            hopper::begin_products();
+        for (int begin = 0; begin < steps; begin += steps_at_once) {
+            if (begin > 0) reduce(sums, shared.remainders[tile.modulus]);
+            const int end = min(begin + steps_at_once, steps);
+            std::uint32_t former = 0;
+            for (int step = begin; step < end; ++step) {
+                const std::uint32_t stage = memory + at.stage * stage_bytes;
+                const std::uint64_t a = hopper::describe_matrix(stage + first_row * tile_inner);
+                const std::uint64_t b = hopper::describe_matrix(stage + a_bytes);
+                hopper::wait_for(hopper::shared_address(&shared.full[at.stage]), at.parity);
+                hopper::begin_products();
 #pragma unroll
-            for (int k = 0; k < tile_inner / 32; ++k) hopper::multiply_add_64x256(sums, a + k * 2, b + k * 2, (step | k) != 0);
-            hopper::commit_products();
-            hopper::wait_for_products<1>();
-            if (step > 0) release(former);
-            former = at.stage;
-            at.advance();
+                for (int k = 0; k < tile_inner / 32; ++k)
+                    hopper::multiply_add_64x256(sums, a + k * 2, b + k * 2, (step | k) != 0);
+                hopper::commit_products();
+                hopper::wait_for_products<1>();
+                if (step > begin) release(former);
+                former = at.stage;
+                at.advance();
+            }
+            hopper::wait_for_products<0>();
+            release(former);
         }
-        hopper::wait_for_products<0>();
-        release(former);
         if (tile.row >= product.rows) continue;
         const std::int64_t row = tile.modulus * product.rows + tile.row + first_row + warp * 16;
         store_residues(sums, shared.remainders[tile.modulus], product.y + row * product.columns + tile.column, product.columns);

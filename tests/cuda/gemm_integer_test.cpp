@@ -69,7 +69,7 @@ std::vector<std::int64_t> sample(std::int64_t rows, std::int64_t effort) {
 }
 
 std::int64_t dot(const std::int8_t* a, const std::int8_t* b, std::int64_t inner) {
-    std::int32_t sum = 0;
+    std::int64_t sum = 0;
     for (std::int64_t k = 0; k < inner; ++k) sum += static_cast<std::int32_t>(a[k]) * b[k];
     return sum;
 }
@@ -143,6 +143,14 @@ TEST_P(CudaResidueProducts, LargestSums) {
     expect_right({128, 256, 65536, 4}, least, greatest, 6);
     expect_right({128, 256, 65536, 4}, greatest, greatest, 13);
     expect_right({256, 256, 4096, 20}, extreme, extreme);
+}
+
+/// More products than 32-bit sums hold.
+TEST_P(CudaResidueProducts, SumsInParts) {
+    expect_right({128, 256, 65536 + 128, 2}, least, least, 3);
+    expect_right({128, 256, 131072 + 256, 2}, least, least, 1);
+    expect_right({128, 256, 131072 + 256, 2}, least, greatest, 8);
+    expect_right({256, 256, 200064, 2}, any, any, 5);
 }
 
 TEST_P(CudaResidueProducts, MoreTilesThanMultiprocessors) {
