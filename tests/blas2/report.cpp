@@ -46,6 +46,7 @@ void Report::print_head() const {
 void Report::add(const Verdict& verdict) {
     if (in_detail_ && printed_ < verdicts_.size() && !same_table(verdicts_.back(), verdict)) print_pending();
     verdicts_.push_back(verdict);
+    if (!options_.json.empty()) json_.push_back(to_json(verdict));
 }
 
 void Report::leave_out(const LeftOut& matrix) {
@@ -82,7 +83,7 @@ void Report::end_matrix() {
 }
 
 void Report::write_files() const {
-    if (!options_.json.empty()) write_file(options_.json, to_json(verdicts_, left_out_, options_));
+    if (!options_.json.empty()) write_file(options_.json, to_json(json_, left_out_, options_));
     if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(verdicts_, options_));
 }
 

@@ -35,8 +35,9 @@ private:
     const Options& options_;
     bool in_detail_;
     std::vector<Verdict> verdicts_;
-    std::size_t printed_ = 0;       ///< verdicts that a table has shown
-    std::size_t matrix_begin_ = 0;  ///< the first verdict of the matrix at work
+    std::vector<std::string> json_;  ///< of each verdict
+    std::size_t printed_ = 0;        ///< verdicts that a table has shown
+    std::size_t matrix_begin_ = 0;   ///< the first verdict of the matrix at work
     std::vector<LeftOut> left_out_;
     std::vector<std::string> failures_;
 };
