@@ -30,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace solver::bench;
 using nlohmann::json;
+using solver::ulp_error;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -483,10 +484,10 @@ TEST_F(SolverBench, RobustnessCountsWhatTakesTooLongAndGoesOn) {
 }
 
 TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
-    expect_refusal("", "spmv, dot, sum, norm2, gemm, triangular, solve, bits, read or robustness");
-    expect_refusal(
-        "symv",
-        "there is no benchmark 'symv'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read or robustness");
+    expect_refusal("", "spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or report");
+    expect_refusal("symv",
+                   "there is no benchmark 'symv'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, "
+                   "robustness or report");
     expect_refusal("dot --matrix A.mtx", "--matrix");
     expect_refusal("dot 100", "belongs to an option");
     expect_refusal("dot --size 0", "--size 0: expected a number from 1");

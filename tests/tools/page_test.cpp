@@ -61,7 +61,7 @@ TEST(Html, PagesAreWellFormedAndStandAlone) {
     const std::string page = page_of(section("Head & shoulders", table.html() + facts.html()));
     EXPECT_TRUE(stands_alone(page));
     EXPECT_THAT(page, AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("@media print"), HasSubstr("max-width: 40rem"),
-                            HasSubstr("Head &amp; shoulders"), HasSubstr("--share:100.0%")));
+                            HasSubstr("Head &amp; shoulders"), HasSubstr("--share:1.000")));
 }
 
 TEST(Html, TheCheckerOfTheseTestsFindsWhatIsBroken) {

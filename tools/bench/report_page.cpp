@@ -146,6 +146,13 @@ std::vector<page::ResidualPoint> points_of(const Json& json) {
     return points;
 }
 
+std::string system_of(const Json& entry) {
+    return fmt::format("{}, {} precision: {} rows, {} nonzeros, preconditioner {}, tolerance {}",
+                       escaped(text(entry, "matrix")), escaped(text(entry, "precision")),
+                       grouped(std::stoll(text(entry, "rows"))), grouped(std::stoll(text(entry, "nonzeros"))),
+                       escaped(text(entry, "preconditioner")), power(std::stod(text(entry, "tolerance"))));
+}
+
 std::string panels(Contest contest, const std::string& id) {
     std::vector<page::ResidualCurve> curves;
     for (const Json& entry : contest) {
@@ -203,9 +210,9 @@ std::string section(const Json& part, std::size_t index) {
         if (contests[i].front().contains("histogram"))
             html += histograms(part, contests[i], caption);
         else if (contests[i].front().contains("residuals"))
-            html += fmt::format("<h3>{}</h3>\n", caption) +
+            html += fmt::format("<h3>{}</h3>\n", system_of(contests[i].front())) +
                     panels(contests[i], fmt::format("residual-{}-{}", index + 1, i + 1)) +
-                    table(part, contests[i], "The solves above, by the time of one iteration");
+                    table(part, contests[i], "By the time of one iteration");
         else
             html += table(part, contests[i], caption);
     }

@@ -90,7 +90,7 @@ Cell text_cell(std::string_view text) { return {escaped(text)}; }
 Cell number_cell(std::string html) { return {std::move(html), " class=\"n\""}; }
 
 Cell bar_cell(const std::string& html, double share) {
-    return {html, fmt::format(" class=\"n bar\" style=\"--share:{:.1f}%\"", 100 * std::min(std::max(share, 0.0), 1.0))};
+    return {html, fmt::format(" class=\"n bar\" style=\"--share:{:.3f}\"", std::min(std::max(share, 0.0), 1.0))};
 }
 
 Table::Table(std::string caption, std::vector<Cell> columns, std::string css_class)
@@ -106,11 +106,18 @@ void Table::add(const std::string& name_html, const std::vector<Cell>& cells, co
 std::string Table::html() const {
     std::string head = "<td></td>";
     for (const Cell& column : columns_) head += fmt::format("<th scope=\"col\"{}>{}</th>", column.attributes, column.html);
-    return fmt::format(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"group\">\n<table "
-        "class=\"{}\">\n<caption>{}</caption>\n<thead><tr>{}</tr></thead>\n"
-        "<tbody>\n{}</tbody>\n</table>\n</div>\n",
-        css_class_, caption_, head, rows_);
+    return fmt::format(R"(<figure class="numbers">
+<figcaption>{}</figcaption>
+<div class="scroll" tabindex="0">
+<table class="{}">
+<thead><tr>{}</tr></thead>
+<tbody>
+{}</tbody>
+</table>
+</div>
+</figure>
+)",
+                       caption_, css_class_, head, rows_);
 }
 
 void Facts::add(std::string_view name, const std::string& html) {

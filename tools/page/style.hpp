@@ -31,9 +31,9 @@ h3 { font-size: 1.1rem; font-weight: 600; margin: 2rem 0 .3rem; overflow-wrap: a
 p { margin: 0 0 .8rem; max-width: 42rem; }
 section { margin: 2.8rem 0 0; padding-top: 1rem; border-top: 1px solid var(--rule); }
 .kicker { margin: 0 0 .4rem; }
-.kicker, .lede, .note, .worst, caption, figcaption { color: var(--soft); }
+.kicker, .lede, .note, .worst, figcaption { color: var(--soft); }
 .lede { font-size: 1.15rem; }
-.note, .worst, caption, figcaption { font-size: .9rem; line-height: 1.4; }
+.note, .worst, figcaption { font-size: .9rem; line-height: 1.4; }
 b { font-weight: 600; color: var(--ink); }
 .claim { color: var(--claim); }
 .truth { color: var(--truth); font-weight: 600; }
@@ -44,6 +44,8 @@ sup { font-size: .72em; line-height: 0; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(15.5rem, 100%), 1fr)); gap: 1.6rem 2rem; margin: 1.2rem 0; }
 figure { margin: 0; max-width: 27rem; break-inside: avoid; }
 figcaption { min-height: 4.2em; }
+figure.numbers { max-width: none; }
+figure.numbers figcaption { min-height: 0; margin-bottom: .4rem; max-width: 42rem; }
 svg { display: block; width: 100%; height: auto; font: 11px/1 ui-sans-serif, system-ui, "Helvetica Neue", Arial, sans-serif; }
 svg text { fill: var(--soft); font-variant-numeric: tabular-nums; }
 svg .axis, svg .tolerance { stroke: var(--soft); stroke-width: .7; fill: none; }
@@ -55,14 +57,13 @@ svg .dot { fill: var(--truth); stroke: var(--paper); stroke-width: .5; }
 .scroll { overflow-x: auto; margin: 0 0 1.4rem; }
 .scroll:focus-visible { outline: 2px solid var(--claim); outline-offset: 3px; }
 table { border-collapse: collapse; font: .82rem/1.35 ui-sans-serif, system-ui, "Helvetica Neue", Arial, sans-serif; }
-caption { caption-side: top; text-align: left; padding: 0 0 .5rem; font-family: "Iowan Old Style", "Palatino Linotype", Palatino, Georgia, serif; }
 th, td { padding: .22rem .7rem .22rem 0; text-align: left; vertical-align: baseline; white-space: nowrap; }
 thead th, thead td { color: var(--soft); font-weight: 400; border-bottom: 1px solid var(--rule); vertical-align: bottom; }
 tbody th { font-weight: 600; position: sticky; left: 0; background: var(--paper); padding-right: 1rem; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 .bar {
   min-width: 6rem; padding-bottom: .45rem;
-  background: linear-gradient(var(--bar), var(--bar)) no-repeat left .1rem bottom .18rem / calc(var(--share) - .7rem) 4px;
+  background: linear-gradient(var(--bar), var(--bar)) no-repeat left .1rem bottom .18rem / calc(var(--share) * (100% - .7rem)) 4px;
 }
 .ulps td, .ulps thead th { text-align: center; padding: .2rem .3rem; min-width: 3.1rem; }
 .ulps td { vertical-align: bottom; font-variant-numeric: tabular-nums; padding-top: .5rem; }
@@ -71,7 +72,7 @@ tbody th { font-weight: 600; position: sticky; left: 0; background: var(--paper)
 .ulps td.wrong i { background: var(--bad); }
 .ulps .wrong { color: var(--bad); font-weight: 600; }
 .ulps .none { color: var(--faint); }
-.ulps .bar { min-width: 5rem; background-position: left .3rem bottom 1.6em; }
+.ulps .bar { min-width: 5rem; background-position: left .3rem bottom 1.6em; background-size: calc(var(--share) * (100% - .6rem)) 4px; }
 .ulps tbody tr + tr > * { border-top: 1px solid var(--rule); }
 dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: .25rem 1.2rem; margin: 0; }
 dt { color: var(--soft); }
