@@ -45,7 +45,8 @@ template <class T>
 double seconds_without_residues(const GemmTask<T>& task, Accuracy accuracy, bool in_double) {
     const double products =
         static_cast<double>(task.c.rows) * static_cast<double>(task.c.columns) * static_cast<double>(task.inner());
-    return products / (accuracy == Accuracy::fast || in_double ? 2.7e13 : 1e12);
+    if (accuracy == Accuracy::fast || in_double) return products / 2.7e13;
+    return std::max(products / 1e12, 3e-7 * static_cast<double>(task.inner()));  // in less than a wave of blocks
 }
 
 /// Below this in any direction the residue product is mostly padding.

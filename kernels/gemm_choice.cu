@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(samples* samples)
 /// Seconds, as an H200 has them, for n moduli: matrix units, memory, launches and waiting. They decide how long a product takes
 /// and nothing else.
 double residue_seconds(double m, double n, double inner, int moduli) {
-    return 3.5e-4 + moduli * (m * n * inner / 6.8e14 + (m * inner + n * inner + m * n) * 0.85e-12);
+    return 1e-4 + moduli * (m * n * inner / 6.8e14 + (m * inner + n * inner + m * n) * 0.85e-12);
 }
 
 /// For an element that is computed again.

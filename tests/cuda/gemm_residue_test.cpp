@@ -129,6 +129,26 @@ TYPED_TEST(CudaGemmResidue, RoundsEveryElementOnce) {
     }
 }
 
+/// Sums of residues are formed in parts then.
+TYPED_TEST(CudaGemmResidue, TakesMoreProductsThan32BitSumsHold) {
+    using T = TypeParam;
+    constexpr std::int64_t rows = 130, columns = 140, inner = 70001;
+    Random random(5);
+    const auto entry = [&](std::int64_t, std::int64_t) { return random.number<double>(0); };
+    Matrix<T> a(rows, inner, true, entry), b(inner, columns, false, entry);
+    Matrix<T> c(rows, columns, true, [](std::int64_t, std::int64_t) { return 0.0; });
+    cuda::Multiplier multiplier(0);
+    multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
+    EXPECT_EQ(multiplier.report().route, cuda::GemmRoute::residues);
+    c.on_device.copy_to(c.values);
+    for (int sample = 0; sample < 30; ++sample) {
+        const std::int64_t i = random.between(0, rows - 1), j = random.between(0, columns - 1);
+        testing::ExpectedSum<T> sum;
+        for (std::int64_t l = 0; l < inner; ++l) sum.add_product(a.at(i, l), b.at(l, j));
+        EXPECT_PRED2(testing::same_bits<T>, c.at(i, j), sum.rounded()) << "element " << i << ", " << j;
+    }
+}
+
 /// Integers of few digits need few moduli, and nothing is computed twice; what needs more has more.
 TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
     using T = TypeParam;
