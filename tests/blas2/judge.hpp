@@ -63,7 +63,7 @@ public:
     Verdict library() {
         const Accuracy accuracy = *about_.accuracy;
         if (has_kernels(about_.operation)) verdict_.kernel = to_string(about_.kernel);
-        const Subject<T> subject = experiment_.subject(about_.kernel, options_.device);
+        const Subject<T>& subject = workbench_.subject(experiment_, about_.kernel);
         found_ = result_of(subject, accuracy, experiment_.elements());
         look_at_errors();
         repeat(subject, accuracy);
@@ -80,7 +80,7 @@ public:
         look_at_errors();
         repeat(subject, Accuracy::fast);
         std::vector<T> scratch(found_.size());
-        const Subject<T> ours = experiment_.subject(SpmvKernel::automatic, options_.device);
+        const Subject<T>& ours = workbench_.subject(experiment_, SpmvKernel::automatic);
         const std::function<double()> turns[] = {turn_of<T>(ours, Accuracy::fast, scratch),
                                                  turn_of<T>(subject, Accuracy::fast, scratch)};
         const Timing timing = compare(turns)[1];

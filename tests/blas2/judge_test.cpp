@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <memory>
-
 namespace solver::blas2 {
 namespace {
 
@@ -46,13 +44,13 @@ protected:
         options_.accuracies.assign(all_accuracies.begin(), all_accuracies.end());
         source_.name = "made";
         source_.from = &built_in_matrices().front();
-        workbench_ = std::make_unique<Workbench<double>>(source_, options_);
     }
 
     Verdict verdict(const std::function<Compute(const Device&)>& on, std::optional<Accuracy> accuracy) {
+        Workbench<double> workbench(source_, options_);
         const Made experiment(on);
         const About about{Operation::spmv, SpmvKernel::general, accuracy, accuracy ? "" : "somebody"};
-        Judge<double> judge(*workbench_, source_, about, experiment);
+        Judge<double> judge(workbench, source_, about, experiment);
         Verdict verdict = accuracy ? judge.library() : judge.peer(experiment.subject(SpmvKernel::general, options_.device));
         return verdict;
     }
@@ -62,7 +60,6 @@ protected:
 
     Options options_;
     MatrixSource source_;
-    std::unique_ptr<Workbench<double>> workbench_;
 };
 
 TEST_F(JudgeTest, PassesTheTruth) {

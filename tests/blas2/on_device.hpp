@@ -8,6 +8,7 @@
 #include "solver/cuda/triangular_solve.hpp"
 #include "timing.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,10 +18,10 @@
 
 namespace solver::blas2::on_device {
 
-/// The seconds of one call, from as many in a row as take a millisecond; waits for all of them at the end.
+/// The seconds of one call, from as many in a row as take 0.2 ms; waits for all of them at the end.
 inline double seconds_of_launch(int device, cuda::Stream stream, const std::function<void()>& launch) {
     const auto seconds = [&](int calls) { return seconds_of_calls(calls, launch, [&] { cuda::synchronize(device, stream); }); };
-    constexpr double enough = 1e-3;
+    constexpr double enough = 2e-4;
     seconds(1);
     const double once = seconds(1);
     return once >= enough ? once : seconds(static_cast<int>(std::clamp(enough / once, 1.0, 200.0)));

@@ -29,6 +29,7 @@ public:
         if (operation != current_) {
             truths_.clear();
             timings_.clear();
+            subjects_.clear();
             experiments_ = make_experiments(operation, sample_, options_);
             current_ = operation;
         }
@@ -38,6 +39,13 @@ public:
     const std::vector<TrueElement<T>>& truth(const Experiment<T>& experiment) {
         auto [place, is_new] = truths_.try_emplace(&experiment);
         if (is_new) place->second = experiment.truth({}, options_.threads);
+        return place->second;
+    }
+
+    /// The library on the device asked for.
+    const Subject<T>& subject(const Experiment<T>& experiment, SpmvKernel kernel) {
+        auto [place, is_new] = subjects_.try_emplace({&experiment, kernel});
+        if (is_new) place->second = experiment.subject(kernel, options_.device);
         return place->second;
     }
 
@@ -52,7 +60,7 @@ private:
     using Timings = std::map<Accuracy, Timing>;
 
     Timings measure(const Experiment<T>& experiment, SpmvKernel kernel) {
-        const Subject<T> subject = experiment.subject(kernel, options_.device);
+        const Subject<T>& subject = this->subject(experiment, kernel);
         std::vector<T> result(static_cast<std::size_t>(experiment.elements()));
         std::vector<Accuracy> accuracies = options_.accuracies;
         if (accuracies.front() != Accuracy::fast) accuracies.insert(accuracies.begin(), Accuracy::fast);
@@ -69,6 +77,7 @@ private:
     std::optional<Operation> current_;
     Experiments<T> experiments_;
     std::map<const Experiment<T>*, std::vector<TrueElement<T>>> truths_;
+    std::map<std::pair<const Experiment<T>*, SpmvKernel>, Subject<T>> subjects_;
     std::map<std::pair<const Experiment<T>*, SpmvKernel>, Timings> timings_;
 };
 
