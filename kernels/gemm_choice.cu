@@ -241,8 +241,8 @@ template <class T>
 ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, double seconds_elsewhere, Stream stream) {
     const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(inner);
-    constexpr int fewest = std::is_same_v<T, float> ? 6 : 12;  // but for matrices of small integers
-    if (inner > most_residue_products || residue_seconds(rows, columns, k, fewest) > seconds_elsewhere) return {};
+    constexpr int usual = std::is_same_v<T, float> ? 10 : 17;  // looking in vain takes as long as several moduli
+    if (inner > most_residue_products || residue_seconds(rows, columns, k, usual) > seconds_elsewhere) return {};
     const Findings& found = find_out(task, accuracy, stream);
     if (16 * found.summaries.a.not_finite > m || 16 * found.summaries.b.not_finite > n) return {};
 

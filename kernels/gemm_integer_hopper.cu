@@ -136,7 +136,9 @@ __device__ void store_residues(const std::int32_t (&sums)[128], const Remainder&
         }
 }
 
-/// Four warps: 64 rows of each tile.
+/// Four warps: 64 rows of each tile; in_parts: more products than 32-bit sums hold. The loop over parts would take 3 % of the
+/// speed.
+template <bool in_parts>
 __device__ void consume(const ResidueProduct& product, Tiles tiles, std::uint32_t memory, Shared& shared) {
     const int first_row = static_cast<int>(threadIdx.x) / 128 * 64;
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
@@ -149,9 +151,11 @@ __device__ void consume(const ResidueProduct& product, Tiles tiles, std::uint32_
     while (tiles.left()) {
         const Tile tile = tiles.take();
         std::int32_t sums[128];
-        for (int begin = 0; begin < steps; begin += steps_at_once) {
-            if (begin > 0) reduce(sums, shared.remainders[tile.modulus]);
-            const int end = min(begin + steps_at_once, steps);
+        for (int begin = 0, end = steps; begin < steps; begin = end) {
+            if constexpr (in_parts) {
+                if (begin > 0) reduce(sums, shared.remainders[tile.modulus]);
+                end = min(begin + steps_at_once, steps);
+            }
             std::uint32_t former = 0;
             for (int step = begin; step < end; ++step) {
                 const std::uint32_t stage = memory + at.stage * stage_bytes;
@@ -177,6 +181,7 @@ __device__ void consume(const ResidueProduct& product, Tiles tiles, std::uint32_
     }
 }
 
+template <bool in_parts>
 __global__ void __launch_bounds__(threads, 1)
     residues_by_hopper(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                        const __grid_constant__ ResidueProduct product) {
@@ -195,7 +200,7 @@ __global__ void __launch_bounds__(threads, 1)
     hopper::synchronize_cluster();
     const Tiles tiles(product, rank);
     if (threadIdx.x < consumer_threads) {
-        consume(product, tiles, memory, shared);
+        consume<in_parts>(product, tiles, memory, shared);
     } else {
         if (threadIdx.x == consumer_threads) produce(map_a, map_b, product, tiles, memory, shared, rank);
         __syncwarp();
@@ -270,8 +275,8 @@ void multiply_residues_hopper(const ResidueProduct& product, int device, Stream 
     const CUtensorMap map_b = map_of_b(product);
     int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-    check(cudaFuncSetAttribute(residues_by_hopper, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-          "cudaFuncSetAttribute");
+    const auto kernel = product.inner > products_at_once ? residues_by_hopper<true> : residues_by_hopper<false>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes), "cudaFuncSetAttribute");
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = cluster;
@@ -283,7 +288,7 @@ void multiply_residues_hopper(const ResidueProduct& product, int device, Stream 
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    check(cudaLaunchKernelEx(&config, residues_by_hopper, map_a, map_b, product), "launch", "residues_by_hopper");
+    check(cudaLaunchKernelEx(&config, kernel, map_a, map_b, product), "launch", "residues_by_hopper");
 }
 
 }  // namespace solver::cuda
