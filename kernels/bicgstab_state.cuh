@@ -49,10 +49,19 @@ struct StepState {
     __device__ void go_to(Stage next) { stage = static_cast<std::int32_t>(next); }
 };
 
-/// Where everything is. p_hat and s_hat are M^-1 p and M^-1 s.
+/// Steps in one stretch at most: what is kept of their norms.
+inline constexpr std::int64_t most_steps = 1 << 14;
+
+inline constexpr int most_step_rest_blocks = 528;  // whose digits can be added
+inline constexpr int most_step_sums = 3;
+
+/// Where everything is. p_hat and s_hat are M^-1 p and M^-1 s. Of several columns, of which each is a solve of its own, the
+/// first one's: column() has the others'.
 template <class T>
 struct StepMemory {
     std::int64_t n;
+    std::int64_t stride;        ///< from the vectors of a column to those of the next one
+    std::int64_t parts_stride;  ///< likewise
     T* shadow;
     T* r;
     T* p;
@@ -70,9 +79,20 @@ struct StepMemory {
     unsigned* arrived;                ///< two counters
     cudaGraphConditionalHandle loop;  ///< or 0
     std::uint32_t loop_stages;        ///< those that keep it going
+
+    __device__ __forceinline__ StepMemory column(unsigned j) const {
+        StepMemory of = *this;
+        for (T** vector : {&of.shadow, &of.r, &of.p, &of.v, &of.t, &of.p_hat, &of.s_hat, &of.z}) *vector += j * stride;
+        of.state += j;
+        of.norms += j * most_steps;
+        of.parts += j * parts_stride;
+        of.exact_parts += j * most_step_rest_blocks * most_step_sums;
+        of.arrived += j * 2;
+        return of;
+    }
 };
 
-/// Ends the loop where none of its kernels is open any more.
+/// Ends the loop where none of its kernels is open any more for this column.
 template <class T>
 __device__ void end_loop_outside_stages(const StepMemory<T>& on, std::int32_t stage) {
     if (on.loop != 0 && (on.loop_stages >> stage & 1) == 0) cudaGraphSetConditional(on.loop, 0);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// The kernels of a step of BiCGStab. Each updates vectors or not, sums up products or not, and its last block decides how the
-/// step goes on.
+/// step goes on. Every row of blocks (blockIdx.y) works on a column of its own.
 
 #include "bicgstab_operations.cuh"
 #include "gate.cuh"
@@ -9,8 +9,6 @@
 namespace solver::cuda {
 
 inline constexpr int step_threads = 256;
-inline constexpr int most_step_rest_blocks = 528;  // whose digits can be added
-inline constexpr int most_step_sums = 3;
 
 template <class D, class N>
 struct StepAccumulators {
@@ -164,9 +162,12 @@ __device__ bool merge_blocks(const StepMemory<T>& on, Sums& part, Sums* shared) 
 
 template <class Op, class A>
 __global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
-    step_kernel(StepMemory<typename Op::Value> on, Gate gate) {
-    const bool open = is_open(gate);
-    if (Op::begins_chain && blockIdx.x == 0 && threadIdx.x == 0) end_loop_outside_stages(on, *gate.stage);
+    step_kernel(const __grid_constant__ StepMemory<typename Op::Value> columns, std::uint32_t stages) {
+    const StepMemory<typename Op::Value> on = columns.column(blockIdx.y);
+    const bool open = is_open({&on.state->stage, stages});
+    // a column whose stretch has ended has ended the loop before, and waits
+    if (Op::begins_chain && blockIdx.x == 0 && threadIdx.x == 0 && on.state->stage != static_cast<std::int32_t>(Stage::ended))
+        end_loop_outside_stages(on, on.state->stage);
     if (!open) return;
     let_next_kernel_start();
     const Op operation(*on.state);
@@ -201,10 +202,12 @@ struct ExactStepSum {
 
 /// All sums of an operation, its vectors having been updated, by superaccumulators, in every mode.
 template <class Op>
-__global__ void __launch_bounds__(warp_size) step_rest(StepMemory<typename Op::Value> on, Gate gate) {
+__global__ void __launch_bounds__(warp_size)
+    step_rest(const __grid_constant__ StepMemory<typename Op::Value> columns, std::uint32_t stages) {
     using T = typename Op::Value;
     __shared__ WarpDigits digits;
-    if (!is_open(gate)) return;
+    const StepMemory<T> on = columns.column(blockIdx.y);
+    if (!is_open({&on.state->stage, stages})) return;
     const Op operation(*on.state);
     const int thread = static_cast<int>(threadIdx.x);
     const auto blocks = static_cast<std::int64_t>(gridDim.x);

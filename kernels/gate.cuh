@@ -15,4 +15,12 @@ __device__ __forceinline__ bool is_open(const Gate& gate) {
     return (gate.mask >> *gate.stage & 1) != 0;
 }
 
+/// The gate of one of several columns.
+__host__ __device__ __forceinline__ Gate gate_of(const Gate& gate, const Columns& columns, std::int64_t column) {
+    return {gate.stage == nullptr ? nullptr : gate.stage + column * columns.stage_stride, gate.mask};
+}
+__device__ __forceinline__ bool is_open(const Gate& gate, const Columns& columns, std::int64_t column) {
+    return is_open(gate_of(gate, columns, column));
+}
+
 }  // namespace solver::cuda

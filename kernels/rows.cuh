@@ -36,6 +36,37 @@ struct CsrRows {
     __device__ __forceinline__ std::int32_t passing_column(Offset entry) const { return __ldcs(columns + entry); }
 };
 
+/// The task of another column, so many elements behind.
+template <class T>
+__host__ __device__ RowTask<T> column_of(RowTask<T> task, std::int64_t offset) {
+    for (const T** vector : {&task.x, &task.x_low, &task.y_in})
+        if (*vector != nullptr) *vector += offset;
+    task.y += offset;
+    return task;
+}
+
+/// What a block does where those of several columns with the same rows follow one another.
+struct Share {
+    unsigned column;
+    unsigned block;  ///< of the column
+};
+
+template <bool several>
+__device__ __forceinline__ Share share_of_block(const Columns& columns) {
+    if (!several) return {0, blockIdx.x};
+    const auto count = static_cast<unsigned>(columns.count);
+    return {blockIdx.x % count, blockIdx.x / count};
+}
+
+/// A single column's stays where it is: registers are scarce.
+template <bool several, class T>
+__device__ __forceinline__ decltype(auto) task_of_column(const RowTask<T>& first, const Columns& columns, unsigned column) {
+    if constexpr (several)
+        return column_of(first, column * columns.stride);
+    else
+        return (first);
+}
+
 /// x or a pair, as is known when kernels are compiled.
 template <class T, bool paired>
 struct Multiplicand {

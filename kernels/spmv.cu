@@ -121,8 +121,9 @@ void allow_shared_memory() {
         for (const Accuracy accuracy : all_accuracies)
             with_row_accumulator<T, Offset>(accuracy, float_sums, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
-                allow(multiply_adaptive<A, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
-                allow(multiply_adaptive<A, true, T, Offset>, tile_bytes<A, true>(2 * tile_work));
+                allow(multiply_adaptive<A, false, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(2 * tile_work));
             });
 }
 
@@ -132,6 +133,7 @@ template <class T>
 struct SpmvPlan<T>::Analysis {
     DeviceCsrView<T> a;
     SpmvKernel kernel;
+    std::int64_t most_columns = 1;
 
     Traits traits{};
     Shape shapes[all_accuracies.size()]{};
@@ -232,9 +234,10 @@ struct SpmvPlan<T>::Analysis {
         else if (kernel == SpmvKernel::automatic)
             kernel = SpmvKernel::general;
         if (p.parts() > 0) {
-            arrived = DeviceArray<unsigned>(a.device, p.parts(), "counters of long rows");
+            const std::int64_t parts = most_columns * p.parts();
+            arrived = DeviceArray<unsigned>(a.device, parts, "counters of long rows");
             arrived.fill_with_zeros(stream);
-            partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, p.parts(), "partial sums of long rows");
+            partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, parts, "partial sums of long rows");
         }
         prepared = std::move(p);
         synchronize(a.device, stream);
@@ -242,41 +245,50 @@ struct SpmvPlan<T>::Analysis {
 
     unsigned* escalated() const { return &counts.data()->not_certified; }
 
-    template <class A, int unroll, bool paired, class Offset>
-    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, int log2_width, Stream stream, Gate gate) const {
+    template <class A, bool paired, class Offset>
+    void launch_long_rows(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
+                          Gate gate) const {
         const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
                                          partial.data()};
-        if (long_rows.count > 0) {
-            multiply_long_rows<A, paired>
-                <<<blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads), long_row_threads, 0, stream>>>(
-                    p.rows, task, long_rows, escalated(), gate);
-            check_launch("multiply_long_rows");
-        }
-        launch_after(traits.overlapping && (long_rows.count > 0 || gate.stage != nullptr),
-                     multiply_general<A, unroll, paired, T, Offset>, blocks_for(a.rows << log2_width, general_threads),
-                     general_threads, stream, "multiply_general", p.rows, task, log2_width, longest_short, escalated(), gate);
+        if (long_rows.count == 0) return;
+        const dim3 blocks(blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads),
+                          static_cast<unsigned>(columns.count));
+        multiply_long_rows<A, paired>
+            <<<blocks, long_row_threads, 0, stream>>>(p.rows, task, long_rows, columns, escalated(), gate);
+        check_launch("multiply_long_rows");
+    }
+
+    template <class A, int unroll, bool paired, bool several, class Offset>
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, int log2_width,
+                        Stream stream, Gate gate) const {
+        launch_long_rows<A, paired>(p, task, columns, stream, gate);
+        const auto blocks = static_cast<unsigned>(columns.count * blocks_for(a.rows << log2_width, general_threads));
+        launch_after(traits.overlapping && (p.segments.size() > 0 || gate.stage != nullptr),
+                     multiply_general<A, unroll, paired, several, T, Offset>, blocks, general_threads, stream,
+                     "multiply_general", p.rows, task, columns, log2_width, longest_short, escalated(), gate);
     }
 
     template <class A, class Offset>
     void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
-        if (task.x_low != nullptr) return launch_general<A, 4, true>(p, task, shape.log2_width, stream, gate);
+        if (task.x_low != nullptr) return launch_general<A, 4, true, false>(p, task, {}, shape.log2_width, stream, gate);
         if (std::is_same_v<Offset, std::int64_t> || shape.unroll == 4)
-            return launch_general<A, 4, false>(p, task, shape.log2_width, stream, gate);
+            return launch_general<A, 4, false, false>(p, task, {}, shape.log2_width, stream, gate);
         if constexpr (std::is_same_v<Offset, std::int32_t>) {
-            if (shape.unroll == 2) return launch_general<A, 2, false>(p, task, shape.log2_width, stream, gate);
-            return launch_general<A, 8, false>(p, task, shape.log2_width, stream, gate);
+            if (shape.unroll == 2) return launch_general<A, 2, false, false>(p, task, {}, shape.log2_width, stream, gate);
+            return launch_general<A, 8, false, false>(p, task, {}, shape.log2_width, stream, gate);
         }
     }
 
-    template <class A, bool paired, class Offset>
-    void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, Stream stream, Gate gate) const {
+    template <class A, bool paired, bool several, class Offset>
+    void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
+                         Gate gate) const {
         const Tiling<Offset> tiling{p.tiles.data(), p.block_segments.data(), static_cast<std::int32_t>(p.block_segments.size()),
                                     arrived.data(), partial.data()};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
-        const auto blocks = static_cast<unsigned>(p.block_segments.size() + p.tiles.size());
-        launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, T, Offset>,
-                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, escalated(),
-                     gate);
+        const auto blocks = static_cast<unsigned>(columns.count * (p.block_segments.size() + p.tiles.size()));
+        launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, several, T, Offset>,
+                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, columns,
+                     escalated(), gate);
     }
 
     template <class A, class Offset>
@@ -284,9 +296,25 @@ struct SpmvPlan<T>::Analysis {
         if (kernel == SpmvKernel::general)
             launch_general<A>(p, task, shape, stream, gate);
         else if (task.x_low == nullptr)
-            launch_adaptive<A, false>(p, task, stream, gate);
+            launch_adaptive<A, false, false>(p, task, {}, stream, gate);
         else
-            launch_adaptive<A, true>(p, task, stream, gate);
+            launch_adaptive<A, true, false>(p, task, {}, stream, gate);
+    }
+
+    /// Together where there are kernels for it, else one by one.
+    void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
+        const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
+        if (columns.count > 1 && narrow != nullptr && a.rows > 0 && task.x_low == nullptr && task.alpha != T(0))
+            return with_accumulator<T>(accuracy, traits.float_sums, [&](auto accumulator) {
+                using A = typename decltype(accumulator)::type;
+                const int log2_width = shapes[static_cast<int>(accuracy)].log2_width;
+                if (kernel == SpmvKernel::general)
+                    launch_general<A, 4, false, true>(*narrow, task, columns, log2_width, stream, gate);
+                else
+                    launch_adaptive<A, false, true>(*narrow, task, columns, stream, gate);
+            });
+        for (std::int64_t j = 0; j < columns.count; ++j)
+            multiply(column_of(task, j * columns.stride), accuracy, stream, gate_of(gate, columns, j));
     }
 
     void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
@@ -305,11 +333,12 @@ struct SpmvPlan<T>::Analysis {
 };
 
 template <class T>
-SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream, OffsetWidth width)
+SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream, OffsetWidth width, std::int64_t most_columns)
     : analysis_(std::make_unique<Analysis>()) {
     const CurrentDevice current(a.device);
     analysis_->a = a;
     analysis_->kernel = kernel;
+    analysis_->most_columns = most_columns;
     analysis_->traits = traits_of(a.device);
     // what kernels add to an offset must not overflow
     constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
@@ -330,6 +359,15 @@ template <class T>
 void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->a.device);
     analysis_->multiply(task, accuracy, stream, gate);
+}
+
+template <class T>
+void SpmvPlan<T>::multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
+    if (columns.count > analysis_->most_columns)
+        throw InvalidArgument("cuda::SpmvPlan: " + std::to_string(columns.count) + " columns at once; the plan was made for " +
+                              std::to_string(analysis_->most_columns));
+    const CurrentDevice current(analysis_->a.device);
+    analysis_->multiply(task, columns, accuracy, stream, gate);
 }
 
 template <class T>

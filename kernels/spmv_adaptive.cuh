@@ -95,11 +95,19 @@ __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tile
     tile[t] = {first, offsets[first], static_cast<std::int32_t>(last - first), entries};
 }
 
+/// The same for another column.
+template <class A, class Offset>
+__device__ Tiling<Offset> column_of(Tiling<Offset> tiling, unsigned column) {
+    tiling.arrived += column * tiling.segment_count;
+    tiling.partial = static_cast<RowSum<A>*>(tiling.partial) + column * tiling.segment_count;
+    return tiling;
+}
+
 template <class A, bool paired, class T, class Offset>
-__device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, const RowTask<T>& task,
-                                 unsigned* escalated) {
+__device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
+                                 const RowTask<T>& task, unsigned* escalated) {
     __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> warp_sums;
-    const Segment<Offset> segment = tiling.segments[blockIdx.x];
+    const Segment<Offset> segment = tiling.segments[index];
     auto* partial = static_cast<RowSum<A>*>(tiling.partial) + segment.first;
     const int thread = static_cast<int>(threadIdx.x);
     RowSum<A> sum;
@@ -109,7 +117,7 @@ __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Of
                                     min(static_cast<Offset>(first + entries_a_chain), segment.end), adaptive_threads,
                                     Multiplicand<T, paired>{task.x, task.x_low}));
     sum = merge_block(sum, warp_sums.data());
-    if (thread == 0) partial[static_cast<int>(blockIdx.x) - segment.first] = sum;
+    if (thread == 0) partial[static_cast<int>(index) - segment.first] = sum;
     if (!block_comes_last(tiling.arrived + segment.first, static_cast<unsigned>(segment.count))) return;
     sum = RowSum<A>();
     for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial + i));
@@ -203,22 +211,28 @@ struct HardRows {
     }
 };
 
-template <class A, bool paired, class T, class Offset>
+/// Of several columns, blocks with the same work follow one another, so that one reads A from memory and the others from the
+/// cache.
+template <class A, bool paired, bool several, class T, class Offset>
 __global__ void __launch_bounds__(adaptive_threads, paired                    ? 4
                                                     : wants_exact_products<A> ? 8
                                                                               : 12)
-    multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, Tiling<Offset> tiling,
-                      const __grid_constant__ RowTask<T> task, unsigned* escalated, Gate gate) {
+    multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, Tiling<Offset> first_tiling,
+                      const __grid_constant__ RowTask<T> first_task, const __grid_constant__ Columns columns,
+                      unsigned* escalated, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ int deferred[2 * tile_work / row_work_a_lane];
     __shared__ int deferred_count;
     __shared__ HardRows<is_filter<A> ? tile_work : 1> hard_rows;
 
-    if (!is_open(gate)) return;
+    const Share share = share_of_block<several>(columns);
+    if (!is_open(gate, columns, share.column)) return;
     let_next_kernel_start();
-    if (blockIdx.x < static_cast<unsigned>(tiling.segment_count))
-        return multiply_segment<A, paired>(rows, tiling, task, escalated);
-    const Tile<Offset> tile = tiling.tiles[blockIdx.x - tiling.segment_count];
+    decltype(auto) task = task_of_column<several>(first_task, columns, share.column);
+    if (share.block < static_cast<unsigned>(first_tiling.segment_count))
+        return multiply_segment<A, paired>(rows, several ? column_of<A>(first_tiling, share.column) : first_tiling, share.block,
+                                           task, escalated);
+    const Tile<Offset> tile = first_tiling.tiles[share.block - first_tiling.segment_count];
     if (tile.rows == 0) return;
     const TileTerms<A, paired> products{reinterpret_cast<typename A::Term*>(memory), tile.entries};
     if (threadIdx.x == 0) deferred_count = hard_rows.count = 0;

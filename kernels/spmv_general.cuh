@@ -22,16 +22,21 @@ inline constexpr int general_blocks = paired                     ? 6
                                       : unroll == 4              ? 9
                                                                  : 12;
 
-/// `2^log2_width` lanes a row. Rows longer than longest_short are left out.
-template <class A, int unroll, bool paired, class T, class Offset>
+/// `2^log2_width` lanes a row. Rows longer than longest_short are left out. Of several columns, blocks with the same rows
+/// follow one another, so that one reads A from memory and the others from the cache. (Two or four columns a lane, which loads
+/// an entry once for all of them, were no faster, and in exact, for want of registers, slower.)
+template <class A, int unroll, bool paired, bool several, class T, class Offset>
 __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, paired>)
-    multiply_general(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> task, int log2_width,
-                     int longest_short, unsigned* escalated, Gate gate) {
-    if (!is_open(gate)) return;
+    multiply_general(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> first_task,
+                     const __grid_constant__ Columns columns, int log2_width, int longest_short, unsigned* escalated,
+                     Gate gate) {
+    const Share share = share_of_block<several>(columns);
+    if (!is_open(gate, columns, share.column)) return;
     let_next_kernel_start();
+    decltype(auto) task = task_of_column<several>(first_task, columns, share.column);
     const int width = 1 << log2_width;
     const int lane = static_cast<int>(threadIdx.x) & (width - 1);
-    const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * general_threads + threadIdx.x) >> log2_width;
+    const std::int64_t row = (static_cast<std::int64_t>(share.block) * general_threads + threadIdx.x) >> log2_width;
     const bool inside = row < rows.rows;
     const Offset begin = inside ? __ldg(rows.offsets + row) : 0;
     const Offset end = inside ? __ldg(rows.offsets + row + 1) : 0;

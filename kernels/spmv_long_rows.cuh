@@ -1,6 +1,7 @@
 #pragma once
 
-/// Long rows, split into segments, a warp each, of which the last to arrive merges all in a fixed order.
+/// Long rows, split into segments, a warp each, of which the last to arrive merges all in a fixed order. Every row of blocks
+/// (blockIdx.y) works on a column of its own.
 
 #include "gate.cuh"
 #include "rows.cuh"
@@ -17,6 +18,14 @@ struct LongRows {
     unsigned* arrived;  ///< for each segment; the row's first one counts
     void* partial;      ///< RowSum<A> for each segment
 };
+
+/// The same for another column.
+template <class A, class Offset>
+__device__ LongRows<Offset> column_of(LongRows<Offset> rows, unsigned column) {
+    rows.arrived += column * rows.count;
+    rows.partial = static_cast<RowSum<A>*>(rows.partial) + column * rows.count;
+    return rows;
+}
 
 /// First with segments == nullptr, which counts them; then again, from a count of 0, to write them. They come in any order,
 /// which cannot be seen in a result. A segment has a multiple of `least` entries.
@@ -41,10 +50,12 @@ __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_s
 
 template <class A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(long_row_threads)
-    multiply_long_rows(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> task,
-                       LongRows<Offset> long_rows, unsigned* escalated, Gate gate) {
-    if (!is_open(gate)) return;
+    multiply_long_rows(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> first_task,
+                       LongRows<Offset> first_long_rows, Columns columns, unsigned* escalated, Gate gate) {
+    if (!is_open(gate, columns, blockIdx.y)) return;
     let_next_kernel_start();
+    const RowTask<T> task = column_of(first_task, blockIdx.y * columns.stride);
+    const LongRows<Offset> long_rows = column_of<A>(first_long_rows, blockIdx.y);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto index = static_cast<std::int32_t>((blockIdx.x * long_row_threads + threadIdx.x) / warp_size);
     if (index >= long_rows.count) return;

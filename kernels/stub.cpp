@@ -42,7 +42,7 @@ template void check(const DeviceCsrView<double>&, Stream);
 template <class T>
 struct SpmvPlan<T>::Analysis {};
 template <class T>
-SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>&, SpmvKernel, Stream, OffsetWidth) {
+SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>&, SpmvKernel, Stream, OffsetWidth, std::int64_t) {
     built_without_cuda();
 }
 template <class T>
@@ -51,6 +51,10 @@ template <class T>
 SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
 template <class T>
 SpmvPlan<T>::~SpmvPlan() = default;
+template <class T>
+void SpmvPlan<T>::multiply(const RowTask<T>&, const Columns&, Accuracy, Stream, Gate) const {
+    built_without_cuda();
+}
 template <class T>
 void SpmvPlan<T>::multiply(const RowTask<T>&, Accuracy, Stream, Gate) const {
     built_without_cuda();
@@ -174,45 +178,63 @@ template <class T>
 struct DeviceRecursion<T>::Chain {};
 template <class T>
 DeviceRecursion<T>::DeviceRecursion(int, std::int64_t, const SpmvPlan<T>&, DevicePreconditioner<T>*, HostPreconditioner<T>,
-                                    Accuracy, Stream) {
+                                    Accuracy, Stream, int) {
     built_without_cuda();
 }
 template <class T>
 DeviceRecursion<T>::~DeviceRecursion() = default;
 template <class T>
-const DeviceArray<T>& DeviceRecursion<T>::r() const {
+std::int64_t DeviceRecursion<T>::bytes_a_column(std::int64_t) {
     built_without_cuda();
 }
 template <class T>
-const DeviceArray<T>& DeviceRecursion<T>::z() const {
+const DeviceArray<T>& DeviceRecursion<T>::r(int) const {
     built_without_cuda();
 }
 template <class T>
-void DeviceRecursion<T>::start(const T*) {
+const DeviceArray<T>& DeviceRecursion<T>::z(int) const {
     built_without_cuda();
 }
 template <class T>
-void DeviceRecursion<T>::begin(double, std::uint64_t) {
+void DeviceRecursion<T>::start(int, const T*) {
     built_without_cuda();
 }
 template <class T>
-void DeviceRecursion<T>::continue_from_replaced(double) {
+void DeviceRecursion<T>::begin(int, double, std::uint64_t) {
     built_without_cuda();
 }
 template <class T>
-void DeviceRecursion<T>::reset_drift(double, double) {
+void DeviceRecursion<T>::continue_from_replaced(int, double) {
     built_without_cuda();
 }
 template <class T>
-Stretch DeviceRecursion<T>::advance(const StepLimits&) {
+void DeviceRecursion<T>::reset_drift(int, double, double) {
     built_without_cuda();
 }
 template <class T>
-std::span<const double> DeviceRecursion<T>::norms() const {
+void DeviceRecursion<T>::ask(int, const StepLimits&) {
+    built_without_cuda();
+}
+template <class T>
+void DeviceRecursion<T>::run() {
+    built_without_cuda();
+}
+template <class T>
+bool DeviceRecursion<T>::has_ended(int) const {
+    built_without_cuda();
+}
+template <class T>
+Stretch DeviceRecursion<T>::stretch(int) const {
+    built_without_cuda();
+}
+template <class T>
+std::span<const double> DeviceRecursion<T>::norms(int) const {
     built_without_cuda();
 }
 template class DeviceRecursion<float>;
 template class DeviceRecursion<double>;
+
+std::int64_t free_bytes(int) { built_without_cuda(); }
 
 template <class T>
 void copy(const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
@@ -235,7 +257,7 @@ void add_scaled_to_pair(double, const DeviceArray<T>&, const DeviceArray<T>&, co
     built_without_cuda();
 }
 template <class T>
-T norm2(Reducer&, const DeviceArray<T>&, Accuracy, Stream) {
+T norm2(Reducer&, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, Stream) {
     built_without_cuda();
 }
 template void copy(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
@@ -252,7 +274,7 @@ template void add_scaled_to_pair(double, const DeviceArray<float>&, const Device
                                  Stream);
 template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
                                  Stream);
-template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, Stream);
-template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, Stream);
+template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
+template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 
 }  // namespace solver::cuda

@@ -79,12 +79,20 @@ void add_scaled_to_pair(double factor, const DeviceArray<T>& z, const DeviceArra
         });
 }
 
+std::int64_t free_bytes(int device) {
+    const CurrentDevice current(device);
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return static_cast<std::int64_t>(free);
+}
+
 template <class T>
-T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, Stream stream) {
-    const DeviceArray<T> result(x.device(), 1, "a norm");
-    reducer.reduce(Reduction::norm2, x.size(), x.data(), x.data(), accuracy, result.data(), stream);
+T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream) {
+    auto* const result = reinterpret_cast<T*>(place.data());
+    reducer.reduce(Reduction::norm2, x.size(), x.data(), x.data(), accuracy, result, stream);
     T norm = 0;
-    result.copy_to(std::span(&norm, 1), stream);
+    detail::copy_to_host(x.device(), &norm, result, sizeof(T), stream);
     return norm;
 }
 
@@ -104,7 +112,7 @@ template void add_scaled_to_pair(double, const DeviceArray<float>&, const Device
                                  Stream);
 template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
                                  Stream);
-template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, Stream);
-template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, Stream);
+template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
+template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 
 }  // namespace solver::cuda

@@ -33,8 +33,11 @@ template <class T>
 void add_scaled_to_pair(double factor, const DeviceArray<T>& z, const DeviceArray<T>& x, const DeviceArray<T>& low,
                         Stream stream);
 
-/// ||x||, on the host
+/// Memory that is free on a device.
+std::int64_t free_bytes(int device);
+
+/// ||x||, on the host, by way of `place`
 template <class T>
-T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, Stream stream);
+T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream);
 
 }  // namespace solver::cuda

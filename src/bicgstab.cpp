@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -102,22 +103,30 @@ std::vector<SolveResult> solve_together(std::deque<Column<B>>& columns, const Ma
     return results;
 }
 
-/// Columns one after another: each keeps the device busy.
+/// As many columns at once as the device's memory can hold.
 template <class Value, class Wide>
 std::vector<SolveResult> solve_on_device(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value,
                                          const Preconditioner<Value>& m, std::span<const Unknown<Wide>> unknowns,
                                          const BicgstabOptions& options, const Pauses& pauses) {
     using Backend = CudaSolverBackend<Value, Wide>;
-    CudaSystem<Value, Wide> system(a, a_in_value, m, options.accuracy);
+    using System = CudaSystem<Value, Wide>;
+    const int at_once = System::columns_at_once(a.device().index(), a.rows(), std::ssize(unknowns));
+    System system(a, a_in_value, m, options.accuracy, at_once);
     std::vector<SolveResult> results;
-    for (const Unknown<Wide>& unknown : unknowns) {
-        Column<Backend> column(Backend(system, unknown.b, !unknown.x_low.empty()), unknown.x, options, pauses,
-                               std::ssize(results));
-        while (column.advance()) {
+    while (results.size() < unknowns.size()) {
+        const auto first = results.size();
+        const auto some = unknowns.subspan(first, std::min<std::size_t>(at_once, unknowns.size() - first));
+        std::deque<Column<Backend>> columns;
+        for (const Unknown<Wide>& unknown : some) {
+            const auto number = std::ssize(columns);
+            columns.emplace_back(Backend(system, static_cast<int>(number), unknown.b, !unknown.x_low.empty()), unknown.x,
+                                 options, pauses, static_cast<std::int64_t>(first) + number);
         }
-        results.push_back(std::move(column.result()));
-        column.solution().x.copy_to(unknown.x, system.stream.get());
-        column.solution().low.copy_to(unknown.x_low, system.stream.get());
+        std::ranges::move(solve_together(columns, [&] { system.recursion.run(); }), std::back_inserter(results));
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            columns[i].solution().x.copy_to(some[i].x, system.stream.get());
+            columns[i].solution().low.copy_to(some[i].x_low, system.stream.get());
+        }
     }
     return results;
 }

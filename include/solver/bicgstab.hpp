@@ -80,10 +80,10 @@ SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span
                      std::span<T> x_low = {}, const BicgstabOptions& options = {});
 
 /// Solves A X = B, one solve a column of B, x holding the initial guesses. All solves advance together and share every product
-/// with A, which is read from memory once for all of them; each ends by itself. (On a CUDA device one column is solved after
-/// another, with everything that can be kept.) Column for column the result is that of a solve of its own, in exact bit for
-/// bit. x_low is null, or has the shape of x. The callback is called for each column and stops only that one. Throws as the
-/// solve of one right-hand side.
+/// with A, which is read from memory once for all of them; each ends by itself. On a CUDA device as many advance together as
+/// its memory can hold, 32 at most. Column for column the result is that of a solve of its own, in exact bit for bit (for
+/// sparse A, and on CUDA devices, in every mode). x_low is null, or has the shape of x. The callback is called for each column
+/// and stops only that one. Throws as the solve of one right-hand side.
 template <class T>
 std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
                                   DenseMatrix<T>* x_low = nullptr, const BicgstabOptions& options = {});

@@ -124,7 +124,19 @@ public:
         DeviceArray(std::move(other)).swap(*this);
         return *this;
     }
-    ~DeviceArray() { detail::release(device_, data_); }
+    ~DeviceArray() {
+        if (owns_) detail::release(device_, data_);
+    }
+
+    /// `size` elements from `begin` on, which stay this array's: it must outlive the part.
+    DeviceArray part(std::int64_t begin, std::int64_t size) const {
+        DeviceArray some;
+        some.device_ = device_;
+        some.size_ = size;
+        some.data_ = data_ + begin;
+        some.owns_ = false;
+        return some;
+    }
 
     int device() const { return device_; }
     T* data() const { return data_; }
@@ -153,11 +165,13 @@ private:
         std::swap(device_, other.device_);
         std::swap(size_, other.size_);
         std::swap(data_, other.data_);
+        std::swap(owns_, other.owns_);
     }
 
     int device_ = 0;
     std::int64_t size_ = 0;
     T* data_ = nullptr;
+    bool owns_ = true;
 };
 
 /// A sparse matrix in the memory of a device; the layout of CsrView. Views are cheap to copy and never outlive what they look
@@ -211,6 +225,14 @@ struct RowTask {
     T* y = nullptr;
 };
 
+/// Several vectors that are multiplied together: those of column j begin j * stride elements behind those of the first. A gate
+/// asks the stage of each column, j * stage_stride numbers behind the first one's, and is open for some of them at a time.
+struct Columns {
+    std::int64_t count = 1;
+    std::int64_t stride = 0;
+    std::int64_t stage_stride = 0;
+};
+
 /// Of the row offsets that kernels use: 32 bits where that is enough, or 64 bits in any case, which tests can ask for.
 enum class OffsetWidth { automatic, wide };
 
@@ -220,7 +242,9 @@ template <class T>
 class SpmvPlan {
 public:
     /// Waits for the stream. `automatic` chooses general where no row is much longer than the mean, else adaptive.
-    SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr, OffsetWidth width = OffsetWidth::automatic);
+    /// `most_columns` of several vectors are multiplied at once.
+    SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr, OffsetWidth width = OffsetWidth::automatic,
+             std::int64_t most_columns = 1);
     SpmvPlan(SpmvPlan&&) noexcept;
     SpmvPlan& operator=(SpmvPlan&&) noexcept;
     ~SpmvPlan();
@@ -229,6 +253,11 @@ public:
 
     /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too.
     void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;
+
+    /// The same for several columns of x, x_low, y_in and y, each with the bits of a product of its own; A is read from memory
+    /// once for all of them.
+    void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream = nullptr,
+                  Gate gate = {}) const;
 
     SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device

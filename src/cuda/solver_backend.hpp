@@ -8,6 +8,7 @@
 #include "kernels/vectors.hpp"
 #include "solver/preconditioner.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <coroutine>
 #include <cstdint>
@@ -28,24 +29,36 @@ struct Ready {
     T await_resume() { return std::move(value); }
 };
 
-/// What the solves with one matrix share on a device, one right-hand side after another. The iteration runs in Value, x and
+/// What the solves with one matrix share on a device, so many right-hand sides at once. The iteration runs in Value, x and
 /// b - A x are in Wide, which is Value or wider.
 template <class Value, class Wide>
 struct CudaSystem {
     /// `a` is A in Wide, `in_value` in Value. All of these must outlive the system.
-    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy mode)
+    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy mode,
+               int columns)
         : accuracy(mode),
           true_accuracy(mode == Accuracy::exact ? mode : Accuracy::compensated),
           device(a.device().index()),
           a_in_value(in_value),
           stream(device),
           reducer(device),
+          norm_place(device, 1, "a norm"),
           residuals(a.on_device()->matrix(), a.kernel(), stream.get()),
-          products(in_value.on_device()->matrix(), in_value.kernel(), stream.get()),
+          products(in_value.on_device()->matrix(), in_value.kernel(), stream.get(), cuda::OffsetWidth::automatic, columns),
           preconditioner(m.on_device(device)),
-          recursion(device, rows(), products, preconditioner.get(), on_host(m), mode, stream.get()) {}
+          recursion(device, rows(), products, preconditioner.get(), on_host(m), mode, stream.get(), columns) {}
 
-    std::int64_t rows() const { return a_in_value.matrix().rows; }
+    std::int64_t rows() const { return a_in_value.rows(); }
+
+    /// How many of so many right-hand sides are solved at once: what half of the free memory can hold.
+    static int columns_at_once(int device, std::int64_t rows, std::int64_t right_hand_sides) {
+        constexpr std::int64_t vectors_around = 6;  // b, x, the best x and their residual, each perhaps as a pair
+        const std::int64_t bytes = cuda::DeviceRecursion<Value>::bytes_a_column(rows) +
+                                   vectors_around * rows * static_cast<std::int64_t>(sizeof(Wide));
+        const std::int64_t room = cuda::free_bytes(device) / 2 / bytes;
+        const std::int64_t most = cuda::DeviceRecursion<Value>::most_columns;
+        return static_cast<int>(std::clamp<std::int64_t>(std::min(right_hand_sides, room), 1, most));
+    }
 
     template <class T>
     cuda::DeviceArray<T> zeros() const {
@@ -54,15 +67,14 @@ struct CudaSystem {
         return x;
     }
 
+    /// A part: all columns use the same.
     cuda::DeviceArray<Value> column_norms() const {
-        auto norms = zeros<Value>();
-        cuda::copy(a_in_value.on_device()->column_norms(a_in_value.matrix()), norms, stream.get());
-        return norms;
+        return a_in_value.on_device()->column_norms(a_in_value.matrix()).part(0, rows());
     }
 
     template <class T>
     double norm2(const cuda::DeviceArray<T>& x, Accuracy mode) {
-        return cuda::norm2(reducer, x, mode, stream.get());
+        return cuda::norm2(reducer, x, mode, norm_place, stream.get());
     }
 
     /// Where M has no counterpart on the device.
@@ -77,34 +89,46 @@ struct CudaSystem {
     const SpmvPlan<Value>& a_in_value;
     cuda::OwnedStream stream;
     cuda::Reducer reducer;
+    cuda::DeviceArray<double> norm_place;
+    cuda::DeviceArray<Value> terms;  ///< made when first used
     cuda::SpmvPlan<Wide> residuals;
     cuda::SpmvPlan<Value> products;
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner;
     cuda::DeviceRecursion<Value> recursion;
 };
 
-/// The recursion of a system, begun for one right-hand side.
+/// The recursion of a system for one of its columns.
 template <class B>
 class CudaRecursion {
 public:
     using Vector = typename B::Vector;
 
     CudaRecursion(B& backend, const Vector* weights)
-        : r(backend.recursion().r()), z(backend.recursion().z()), recursion_(backend.recursion()) {
-        recursion_.start(weights != nullptr ? weights->data() : nullptr);
+        : r(backend.recursion().r(backend.column())),
+          z(backend.recursion().z(backend.column())),
+          recursion_(backend.recursion()),
+          column_(backend.column()) {
+        recursion_.start(column_, weights != nullptr ? weights->data() : nullptr);
     }
 
-    void begin(double r_norm, std::uint64_t seed) { recursion_.begin(r_norm, seed); }
-    void continue_from_replaced(double r_norm) { recursion_.continue_from_replaced(r_norm); }
-    void reset_drift(double r_norm, double x_terms) { recursion_.reset_drift(r_norm, x_terms); }
-    Ready<Stretch> advance(const StepLimits& limits) { return {recursion_.advance(limits)}; }
-    std::span<const double> norms() const { return recursion_.norms(); }
+    void begin(double r_norm, std::uint64_t seed) { recursion_.begin(column_, r_norm, seed); }
+    void continue_from_replaced(double r_norm) { recursion_.continue_from_replaced(column_, r_norm); }
+    void reset_drift(double r_norm, double x_terms) { recursion_.reset_drift(column_, r_norm, x_terms); }
+    std::span<const double> norms() const { return recursion_.norms(column_); }
+
+    /// Pauses while the recursion makes steps of all columns.
+    Task<Stretch> advance(const StepLimits& limits) {
+        recursion_.ask(column_, limits);
+        while (!recursion_.has_ended(column_)) co_await Pause();
+        co_return recursion_.stretch(column_);
+    }
 
     const Vector& r;
     const Vector& z;
 
 private:
     cuda::DeviceRecursion<typename B::Value>& recursion_;
+    int column_;
 };
 
 /// x as one vector of Wide numbers or, where Wide is Value, as the unevaluated sum of two.
@@ -121,10 +145,12 @@ public:
         Residual low;  ///< empty where there is none
     };
 
-    CudaSolverBackend(CudaSystem<Value, Wide>& system, std::span<const Wide> b, bool as_pair)
-        : system_(system), b_(system.device, b, "b", system.stream.get()), as_pair_(as_pair) {}
+    /// The column of the system's recursion is this one's until it is done.
+    CudaSolverBackend(CudaSystem<Value, Wide>& system, int column, std::span<const Wide> b, bool as_pair)
+        : system_(system), column_(column), b_(system.device, b, "b", system.stream.get()), as_pair_(as_pair) {}
 
     cuda::DeviceRecursion<Value>& recursion() { return system_.recursion; }
+    int column() const { return column_; }
 
     Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
     Residual residual_vector() const { return system_.template zeros<Wide>(); }
@@ -158,7 +184,8 @@ public:
     double rounding_terms(const Vector& weights, const Solution& x) const {
         if constexpr (std::is_same_v<Value, Wide>) {
             if (as_pair_) return 0;
-            const Vector terms = system_.template zeros<Value>();
+            Vector& terms = system_.terms;  // allocating takes longer than all the rest
+            if (terms.data() == nullptr) terms = system_.template zeros<Value>();
             cuda::multiply_elements(weights, x.x, terms, stream());
             return system_.norm2(terms, system_.accuracy);
         } else {
@@ -176,6 +203,7 @@ private:
     cuda::Stream stream() const { return system_.stream.get(); }
 
     CudaSystem<Value, Wide>& system_;
+    int column_;
     Residual b_;
     bool as_pair_;
 };

@@ -11,6 +11,7 @@
 #include "support/expected.hpp"
 #include "support/real_matrices.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -251,21 +252,103 @@ TEST_F(CudaBicgstab, TakesAPreconditionerThatKnowsNothingOfDevices) {
     expect_bits_of_cpu<double>(a, right_hand_side<double>(a), Halve(), recorded(Accuracy::exact, 60), false);
 }
 
-TEST_F(CudaBicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
-    const CsrMatrix<double> a = generated("convection_diffusion_40");
-    const auto m = make_preconditioner<double>(Kind::ilu0, a, Accuracy::exact, Device::cpu());
-    DenseMatrix<double> b{a.rows, 3, {}};
-    for (std::int64_t i = 0; i < 3 * a.rows; ++i) b.values.push_back(std::cos(static_cast<double>(i)));
-    DenseMatrix<double> x{a.rows, 3, std::vector<double>(b.values.size())};
-    const SpmvPlan<double> plan(a, Device::cuda());
-    const auto results = bicgstab<double>(plan, *m, b, x, nullptr, recorded(Accuracy::exact));
-    for (std::int64_t j = 0; j < 3; ++j) {
-        const std::vector<double> column(b.values.begin() + j * a.rows, b.values.begin() + (j + 1) * a.rows);
-        const Solve<double> alone = solve_on<double>(Device::cuda(), a, column, *m, recorded(Accuracy::exact));
-        EXPECT_EQ(difference(results[static_cast<std::size_t>(j)], alone.result), "");
-        const std::vector<double> found(x.values.begin() + j * a.rows, x.values.begin() + (j + 1) * a.rows);
-        EXPECT_EQ(testing::differences<double>(found, alone.x), "");
+/// `columns` that end at different times, among them zero, one that A maps to something orthogonal where A begins with a
+/// rotation of two rows, Inf, and such as are far out of scale.
+template <class T>
+DenseMatrix<T> right_hand_sides_of_all_kinds(std::int64_t rows, std::int64_t columns) {
+    DenseMatrix<T> b{rows, columns, std::vector<T>(static_cast<std::size_t>(rows * columns))};
+    for (std::int64_t j = 0; j < columns; ++j) {
+        T* const column = b.values.data() + j * rows;
+        for (std::int64_t i = 0; i < rows; ++i) column[i] = static_cast<T>(std::cos(0.1 * static_cast<double>(j * j * i + j)));
+        if (j % 8 == 1) std::fill_n(column, rows, T(0));
+        if (j % 8 == 3) std::fill_n(column + 2, rows - 2, T(0));
+        if (j % 8 == 5) column[rows / 2] = std::numeric_limits<T>::infinity();
+        if (j % 8 == 6)
+            for (std::int64_t i = 0; i < rows; ++i) column[i] *= T(0x1p60);
     }
+    return b;
+}
+
+template <class T>
+void expect_columns_as_if_alone(const CsrView<T>& a, Kind kind, std::int64_t columns, bool pair) {
+    const auto m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu());
+    const DenseMatrix<T> b = right_hand_sides_of_all_kinds<T>(a.rows, columns);
+    const SpmvPlan<T> plan(a, Device::cuda());
+    for (const Accuracy accuracy : all_accuracies) {
+        const BicgstabOptions options = recorded(accuracy, 80);
+        DenseMatrix<T> x{a.rows, columns, std::vector<T>(b.values.size())};
+        DenseMatrix<T> x_low = x;
+        const auto results = bicgstab<T>(plan, *m, b, x, pair ? &x_low : nullptr, options);
+        for (std::int64_t j = 0; j < columns; ++j) {
+            SCOPED_TRACE(std::string(to_string(kind)) + ", " + std::string(to_string(accuracy)) + ", column " +
+                         std::to_string(j));
+            const auto column_of = [&](const DenseMatrix<T>& of) {
+                return std::vector<T>(of.values.begin() + j * a.rows, of.values.begin() + (j + 1) * a.rows);
+            };
+            Solve<T> alone{{}, std::vector<T>(a.rows), std::vector<T>(pair ? a.rows : 0)};
+            alone.result = bicgstab<T>(plan, *m, column_of(b), alone.x, alone.x_low, options);
+            EXPECT_EQ(difference(results[static_cast<std::size_t>(j)], alone.result), "");
+            EXPECT_EQ(testing::differences<T>(column_of(x), alone.x), "");
+            if (pair) {
+                EXPECT_EQ(testing::differences<T>(column_of(x_low), alone.x_low), "");
+            }
+        }
+    }
+}
+
+TEST_F(CudaBicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
+    for (const char* name : {"convection_diffusion_40", "stencil27_12", "poisson2d_7"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<double> a = generated(name);
+        for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai}) {
+            expect_columns_as_if_alone<double>(a, kind, 7, false);
+            expect_columns_as_if_alone<float>(convert<float>(a.view()), kind, 6, true);
+        }
+    }
+    const CsrMatrix<double> a = generated("poisson2d_20");
+    for (const std::int64_t columns : {2, 3, 32, 35}) expect_columns_as_if_alone<double>(a, Kind::jacobi, columns, false);
+}
+
+TEST_F(CudaBicgstab, SolvesSeveralRightHandSidesOfACircuitWithLongRows) {
+    const CsrMatrix<double> a = generated("dc2_like");
+    expect_columns_as_if_alone<double>(a, Kind::jacobi, 5, false);
+    expect_columns_as_if_alone<float>(convert<float>(a.view()), Kind::jacobi, 5, true);
+}
+
+TEST_F(CudaBicgstab, SolvesOtherRightHandSidesThoughOneBreaksDown) {
+    constexpr std::int64_t n = 200;
+    CsrMatrix<double> a{n, n, {0, 1, 2}, {1, 0}, {1, -1}};
+    for (std::int64_t i = 2; i < n; ++i) {
+        for (std::int64_t j = std::max<std::int64_t>(2, i - 1); j <= std::min(n - 1, i + 1); ++j) {
+            a.column_indices.push_back(static_cast<std::int32_t>(j));
+            a.values.push_back(i == j ? 2.3 : i < j ? 0.7 : -1.1);
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    expect_columns_as_if_alone<double>(a, Kind::none, 16, false);
+    DenseMatrix<double> b{n, 2, std::vector<double>(2 * n)};
+    b.values[0] = 1;      // its image is orthogonal to it
+    b.values[n + 5] = 1;  // not so
+    DenseMatrix<double> x{n, 2, std::vector<double>(2 * n)};
+    const auto m = make_preconditioner<double>(Kind::none, a, Accuracy::exact, Device::cpu());
+    const auto results = bicgstab<double>(SpmvPlan<double>(a, Device::cuda()), *m, b, x, nullptr, recorded(Accuracy::exact));
+    EXPECT_GT(results[0].restarts, 0);
+    EXPECT_EQ(results[1].status, SolveStatus::converged);
+    EXPECT_EQ(results[1].restarts, 0);
+}
+
+TEST_F(CudaBicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
+    const CsrMatrix<double> a = generated("poisson2d_60");
+    const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());
+    const DenseMatrix<double> b = right_hand_sides_of_all_kinds<double>(a.rows, 3);
+    DenseMatrix<double> x{a.rows, 3, std::vector<double>(b.values.size())};
+    BicgstabOptions options = recorded(Accuracy::exact, 500);
+    options.callback = [](const Iteration& iteration) { return iteration.column != 2 || iteration.number < 3; };
+    const auto results = bicgstab<double>(SpmvPlan<double>(a, Device::cuda()), *m, b, x, nullptr, options);
+    EXPECT_EQ(results[0].status, SolveStatus::converged);
+    EXPECT_EQ(results[1].iterations, 0);
+    EXPECT_EQ(results[2].status, SolveStatus::iteration_limit);
+    EXPECT_EQ(results[2].iterations, 3);
 }
 
 TEST_F(CudaBicgstab, AsksTheCallbackAtItsIntervals) {

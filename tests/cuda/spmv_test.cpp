@@ -311,5 +311,76 @@ TYPED_TEST(CudaSpmv, RoundsAtOnceWhatIsHardAndLeavesEverythingAloneBehindAClosed
     }
 }
 
+/// Columns of vectors that lie `stride` apart, in every mode, each behind a gate of its own, of which one is closed.
+template <class T>
+void expect_columns_as_if_alone(const CsrView<T>& a, std::int64_t count, Random& random,
+                                cuda::OffsetWidth width = cuda::OffsetWidth::automatic) {
+    const std::int64_t stride = std::max(a.rows, a.columns) + 3;
+    const std::vector<T> x = random_vector<T>(random, count * stride);
+    const std::vector<T> y = random_vector<T>(random, count * stride);
+    const cuda::DeviceCsrMatrix<T> matrix(0, a);
+    const cuda::DeviceArray<T> on_device_x(0, std::span(x), "test");
+    std::vector<std::int32_t> stage_of(static_cast<std::size_t>(4 * count), 1);
+    const std::int64_t closed = count / 2;
+    stage_of[4 * closed] = 2;
+    const cuda::DeviceArray<std::int32_t> stages(0, std::span<const std::int32_t>(stage_of), "test");
+    const cuda::Columns columns{count, stride, 4};
+    struct Factors {
+        T alpha, beta;
+        bool pair;
+    };
+    for (const SpmvKernel kernel : kernels) {
+        const cuda::SpmvPlan<T> plan(matrix.view(), kernel, nullptr, width, count);
+        for (const Accuracy accuracy : all_accuracies)
+            for (const Factors& by : {Factors{1, 0, false}, {-1, 1, false}, {-1, 1, true}, {0, 3, false}}) {
+                cuda::DeviceArray<T> together(0, std::span(y), "test"), alone(0, std::span(y), "test");
+                const auto task = [&](const cuda::DeviceArray<T>& out, std::int64_t offset) {
+                    return cuda::RowTask<T>{.alpha = by.alpha,
+                                            .x = on_device_x.data() + offset,
+                                            .x_low = by.pair ? on_device_x.data() + offset : nullptr,
+                                            .beta = by.beta,
+                                            .y_in = out.data() + offset,
+                                            .y = out.data() + offset};
+                };
+                plan.multiply(task(together, 0), columns, accuracy, nullptr, {stages.data(), 1u << 1});
+                for (std::int64_t j = 0; j < count; ++j)
+                    if (j != closed) plan.multiply(task(alone, j * stride), accuracy);
+                std::vector<T> found(y.size()), expected(y.size());
+                together.copy_to(found);
+                alone.copy_to(expected);
+                EXPECT_EQ(testing::differences<T>(found, expected), "")
+                    << to_string(kernel) << ", " << to_string(accuracy) << ", alpha " << by.alpha << ", beta " << by.beta;
+            }
+    }
+}
+
+TYPED_TEST(CudaSpmv, MultipliesSeveralColumnsEachAsIfAlone) {
+    using T = TypeParam;
+    Random random(18);
+    const std::vector<std::vector<std::int64_t>> shapes{
+        {}, {0}, {7}, std::vector<std::int64_t>(3000, 5), {0, 5, 70'000, 0, 3, 1024, 1025, 2049, 0}};
+    for (const auto& lengths : shapes)
+        for (const std::int64_t count : {1, 2, 5}) {
+            const CsrMatrix<T> a = random_matrix<T>(random, 3000, lengths);
+            expect_columns_as_if_alone<T>(a, count, random);
+        }
+    const CsrMatrix<T> a = convert<T, double>(matrices::find_generator("stencil27_12").value().make());
+    expect_columns_as_if_alone<T>(a, 9, random);
+    expect_columns_as_if_alone<T>(a, 3, random, cuda::OffsetWidth::wide);
+    const auto [hard, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 38, 700), random);
+    expect_columns_as_if_alone<T>(hard, 4, random);
+}
+
+TYPED_TEST(CudaSpmv, RefusesMoreColumnsThanThePlanWasMadeFor) {
+    using T = TypeParam;
+    const CsrMatrix<T> a{1, 1, {0, 1}, {0}, {2}};
+    const cuda::DeviceCsrMatrix<T> matrix(0, a);
+    const cuda::DeviceArray<T> x(0, 3, "test"), y(0, 3, "test");
+    const cuda::SpmvPlan<T> plan(matrix.view(), SpmvKernel::general, nullptr, cuda::OffsetWidth::automatic, 2);
+    const cuda::RowTask<T> task{.x = x.data(), .y = y.data()};
+    EXPECT_NO_THROW(plan.multiply(task, {2, 1, 0}, Accuracy::exact));
+    EXPECT_THROW(plan.multiply(task, {3, 1, 0}, Accuracy::exact), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace solver
