@@ -83,6 +83,14 @@ std::vector<Case<T>> cases() {
     const auto right = [](std::int64_t l, std::int64_t j) {
         return (l % 2 == 0 ? 1 : -1) * std::cos(static_cast<double>(j * 5 + l / 2)) + (l == 4 ? 0x1p-40 : 0);
     };
+    // Ties but for a number so small that scaling cuts it off, in some lines; integers in others, which lose nothing.
+    const auto near_tie = [uniform](std::int64_t line, std::int64_t l) {
+        if (line != 3 && line != 7)
+            return line < 15 ? (l < 3 ? 1.0 : static_cast<double>(random.between(-9, 9))) : uniform(0, 0);
+        const double small = std::is_same_v<T, float> ? 0x1p-100 : 0x1p-400;
+        return l == 0 ? 1.0 : l == 1 ? double{unit_roundoff<T>} : l == 2 ? small : 0.0;
+    };
+    const auto near_tie_columns = [near_tie](std::int64_t l, std::int64_t j) { return near_tie(j, l); };
     return {{"alike", uniform, uniform},
             {"alike, by columns", uniform, uniform, T(1), T(0), false},
             {"spread", spread(12), spread(12)},
@@ -95,7 +103,8 @@ std::vector<Case<T>> cases() {
             {"special values in both", special, special_columns},
             {"special values, alpha and beta", special, special_columns, T(-2.5), T(3.25), false},
             {"alpha and beta", uniform, spread(5), T(-2.5), T(3.25)},
-            {"alpha and beta that are not short", uniform, uniform, T(0.3), T(0.7), false}};
+            {"alpha and beta that are not short", uniform, uniform, T(0.3), T(0.7), false},
+            {"ties but for what is cut off", near_tie, near_tie_columns}};
 }
 
 /// RN(alpha sum + beta c) of an element.

@@ -144,6 +144,53 @@ TYPED_TEST(CudaReduce, KeepsTheWeakerPromisesToo) {
         }
 }
 
+/// Products that cancel, and among them some that lose a part of eta each: who does not see them all takes the sum for exact.
+template <class T>
+Terms<T> few_underflowing(Random& random, std::size_t n) {
+    constexpr int lowest = testing::adversarial::lowest<T>;
+    Terms<T> terms;
+    while (terms.size() + 7 <= n) {
+        const auto x = static_cast<T>(random.between(1, 99));
+        terms.add(x, T(3));
+        terms.add(T(-3), x);
+    }
+    for (std::int64_t left = random.between(2, 5); left > 0; --left)  // 3/8 or 5/8 of eta
+        terms.add(std::ldexp(random.coin() ? T(0.375) : T(0.625), lowest / 2), std::ldexp(T(1), lowest - lowest / 2));
+    testing::adversarial::shuffle(terms, random);
+    return terms;
+}
+
+TYPED_TEST(CudaReduce, SeesEveryProductThatUnderflows) {
+    using T = TypeParam;
+    Random random(7);
+    for (const std::size_t n : {8, 40, 300, 3000, 100'000})
+        for (int trial = 0; trial < 20; ++trial) {
+            const Terms<T> terms = few_underflowing<T>(random, n);
+            EXPECT_PRED2(testing::same_bits<T>, this->reduced(cuda::Reduction::dot, terms.a, terms.b, Accuracy::exact),
+                         testing::exact_dot<T>(terms.a, terms.b));
+        }
+}
+
+/// Hundreds of blocks, whose sums come in another order each time.
+TYPED_TEST(CudaReduce, GivesTheSameBitsEveryTime) {
+    using T = TypeParam;
+    Random random(6);
+    std::vector<T> x;
+    for (int i = 0; i < 3'000'000; ++i) x.push_back(random.number<T>(static_cast<int>(random.between(-9, 9))));
+    const cuda::DeviceArray<T> on_device(0, std::span<const T>(x), "test");
+    const cuda::DeviceArray<T> result(0, 1, "test");
+    for (const auto reduction : {cuda::Reduction::sum, cuda::Reduction::dot, cuda::Reduction::norm2})
+        for (const Accuracy accuracy : all_accuracies) {
+            std::vector<T> found(20);
+            for (T& one : found) {
+                this->reducer().reduce(reduction, std::ssize(x), on_device.data(),
+                                       reduction == cuda::Reduction::dot ? on_device.data() : nullptr, accuracy, result.data());
+                result.copy_to(std::span(&one, 1));
+                EXPECT_PRED2(testing::same_bits<T>, one, found.front()) << to_string(accuracy);
+            }
+        }
+}
+
 TYPED_TEST(CudaReduce, KeepsNormsOfHugeAndTinyElementsInRange) {
     using T = TypeParam;
     for (const T element : {std::numeric_limits<T>::max() / 4, std::numeric_limits<T>::min(), smallest_subnormal<T>}) {
