@@ -40,7 +40,10 @@ std::string ulps_text(long double ulps) {
     return ulps < 100 ? fmt::format("{:.2f}", ulps) : ulps < 1e5 ? fmt::format("{:.0f}", ulps) : fmt::format("{:.1e}", ulps);
 }
 
-std::string number_text(double value) { return fmt::format("{:.8g}", value); }
+/// As many digits as tell it from its neighbours.
+std::string number_text(double value, const std::string& precision) {
+    return precision == "single" ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+}
 
 std::string histogram_text(const Histogram& histogram) {
     std::string text = fmt::format(" {:>6}", count_text(histogram.correct()));
@@ -54,9 +57,9 @@ std::string who(const Verdict& verdict) {
     return kernel + std::string(to_string(*verdict.accuracy));
 }
 
-std::string worst_text(const Worst& worst) {
-    return fmt::format("{}: {}, true {} ({} terms, condition {:.1e})", worst.name, number_text(worst.computed),
-                       number_text(worst.exact), worst.terms, worst.condition);
+std::string worst_text(const Worst& worst, const std::string& precision) {
+    return fmt::format("{}: {}, true {} ({} terms, condition {:.1e})", worst.name, number_text(worst.computed, precision),
+                       number_text(worst.exact, precision), worst.terms, worst.condition);
 }
 
 std::string line(const Verdict& verdict) {
@@ -65,7 +68,7 @@ std::string line(const Verdict& verdict) {
                                    ulps_text(verdict.largest_ulps), cost);
     if (!verdict.passed) text += "  BROKEN";
     if (!verdict.same_bits && verdict.accuracy == std::nullopt) text += "  other bits from run to run";
-    if (verdict.worst) text += "  " + worst_text(*verdict.worst);
+    if (verdict.worst) text += "  " + worst_text(*verdict.worst, verdict.precision);
     if (!verdict.passed) text += "\n    " + verdict.reason;
     return text + '\n';
 }
