@@ -41,14 +41,16 @@ void Histogram::add(const Histogram& other) {
     for (const auto& [exponent, elements] : other.by_exponent_) by_exponent_[exponent] += elements;
 }
 
-std::map<std::string, std::int64_t> Histogram::by_name() const {
-    std::map<std::string, std::int64_t> names{{"0", correct_}, {"wrong_digits", wrong_digits_}, {"non_finite", non_finite_}};
+std::vector<std::pair<std::string, std::int64_t>> Histogram::by_name() const {
+    std::vector<std::pair<std::string, std::int64_t>> classes{{"0", correct_}};
     const int last = by_exponent_.empty() ? -1 : by_exponent_.rbegin()->first;
     for (int exponent = -1; exponent <= last; ++exponent) {
         const auto found = by_exponent_.find(exponent);
-        names[fmt::format("{}", std::ldexp(1.0, exponent))] = found == by_exponent_.end() ? 0 : found->second;
+        classes.emplace_back(fmt::format("{}", std::ldexp(1.0, exponent)), found == by_exponent_.end() ? 0 : found->second);
     }
-    return names;
+    classes.emplace_back("wrong_digits", wrong_digits_);
+    classes.emplace_back("non_finite", non_finite_);
+    return classes;
 }
 
 }  // namespace solver::blas2

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace solver::blas2 {
 
@@ -30,7 +32,7 @@ public:
     void add(const Histogram& other);
 
     /// By the names of the classes: "0", "0.5", "1", "2", "4", ... as far as there are any, "wrong_digits", "non_finite".
-    std::map<std::string, std::int64_t> by_name() const;
+    std::vector<std::pair<std::string, std::int64_t>> by_name() const;
 
 private:
     std::int64_t correct_ = 0;

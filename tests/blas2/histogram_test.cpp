@@ -13,9 +13,10 @@ using ::testing::Pair;
 std::int64_t in_class(long double ulps, const char* name) {
     Histogram histogram;
     histogram.add_ulps(ulps);
-    const auto names = histogram.by_name();
-    const auto found = names.find(name);
-    return found == names.end() ? 0 : found->second;
+    std::int64_t count = 0;
+    for (const auto& [class_name, elements] : histogram.by_name())
+        if (class_name == name) count += elements;
+    return count;
 }
 
 TEST(Histogram, PutsAnErrorIntoTheClassWhoseBoundIsNotBelowIt) {
@@ -39,7 +40,7 @@ TEST(Histogram, NamesEveryClassUpToTheLast) {
     histogram.add_ulps(3);
     histogram.add_wrong_digits();
     EXPECT_THAT(histogram.by_name(), ElementsAre(Pair("0", 7), Pair("0.5", 0), Pair("1", 0), Pair("2", 0), Pair("4", 1),
-                                                 Pair("non_finite", 0), Pair("wrong_digits", 1)));
+                                                 Pair("wrong_digits", 1), Pair("non_finite", 0)));
 }
 
 TEST(Histogram, CountsBetweenBoundsOfClasses) {

@@ -122,7 +122,8 @@ private:
 
     /// exact gives the bits of the processor, whatever the number of threads.
     void compute_elsewhere() {
-        for (int threads = 1; threads <= 3; ++threads) {
+        const bool on_processor = options_.device.kind() == Device::Kind::cpu;
+        for (const int threads : on_processor ? std::vector{1, 2, 3} : std::vector{options_.threads}) {
             const Device other = Device::cpu(threads);
             const Subject<T> subject = experiment_.subject(about_.kernel, other);
             const std::vector<T> result = result_of(subject, Accuracy::exact, experiment_.elements());
