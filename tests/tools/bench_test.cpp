@@ -247,7 +247,7 @@ TEST_F(SolverBenchReport, DrawsWhatWasRecorded) {
     EXPECT_TRUE(solver::testing::stands_alone(page));
     for (const char* text :
          {"At a glance", "Sparse products", "Solves", "Verdicts of test-blas2", "× eigen", "A.mtx: 3 x 3, 5 nonzeros",
-          "poisson2d_10", "superaccumulator", "iterations, converged", "0 of 1 do", "not &lt;finite&gt;",
+          "poisson2d_10", "superaccumulator", "iterations, converged", "0 of 1 verdicts", "not &lt;finite&gt;",
           "a&lt;b&gt;&amp;&quot;c", "test-blas2 --path A", "solver-bench spmv --matrix A.mtx", "GCC", "simd"})
         EXPECT_THAT(page, HasSubstr(text));
     EXPECT_EQ(page.find("Dense products"), std::string::npos);

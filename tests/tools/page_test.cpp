@@ -73,19 +73,40 @@ TEST(Html, TheCheckerOfTheseTestsFindsWhatIsBroken) {
 }
 
 TEST(UlpHistogram, PutsErrorsWhereTestBlas2Does) {
+    constexpr double magnitude = 0x1p23;
     UlpHistogram histogram;
-    for (const double ulps : {0.0, 0.0, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 1024.0, 1025.0}) count(histogram, ulps, 24);
+    for (const double ulps : {0.0, 0.0, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 1024.0, 1025.0}) count(histogram, ulps, magnitude);
     EXPECT_THAT(histogram.within,
                 ElementsAre(Pair(0, 2), Pair(0.5, 1), Pair(1, 2), Pair(2, 2), Pair(4, 2), Pair(1024, 1), Pair(2048, 1)));
-    count(histogram, std::exp2(23), 24);
-    EXPECT_EQ(histogram.within.rbegin()->first, std::exp2(23));
+    count(histogram, magnitude / 2 - 1, magnitude);
+    EXPECT_EQ(histogram.within.rbegin()->first, magnitude / 2);
+    count(histogram, 1, 1);  // a subnormal number, off by one
     EXPECT_EQ(histogram.wrong_digits, 0);
-    count(histogram, std::exp2(23) + 1, 24);
-    EXPECT_EQ(histogram.wrong_digits, 1);
-    count(histogram, HUGE_VAL, 24);
+    count(histogram, magnitude / 2, magnitude);
+    count(histogram, 2, 1);
+    EXPECT_EQ(histogram.wrong_digits, 2);
+    count(histogram, HUGE_VAL, magnitude);
     EXPECT_EQ(histogram.non_finite, 1);
     EXPECT_EQ(histogram.largest, HUGE_VAL);
-    EXPECT_EQ(histogram.elements, 14);
+    EXPECT_EQ(histogram.elements, 16);
+}
+
+TEST(UlpHistogram, AddsUp) {
+    UlpHistogram one, two;
+    count(one, 0, 100);
+    count(one, 3, 100);
+    one.worst = {1, 2, "1", "2"};
+    count(two, 4, 100);
+    count(two, 90, 100);
+    two.worst = {7, 8, "3", "4"};
+    add(one, two);
+    EXPECT_EQ(one.elements, 4);
+    EXPECT_THAT(one.within, ElementsAre(Pair(0, 1), Pair(4, 2)));
+    EXPECT_EQ(one.wrong_digits, 1);
+    EXPECT_EQ(one.largest, 90);
+    EXPECT_EQ(one.worst->row, 7);
+    add(one, UlpHistogram{});
+    EXPECT_EQ(one.worst->row, 7);
 }
 
 TEST(UlpHistogram, NamesTheWorstRow) {
@@ -104,9 +125,9 @@ TEST(UlpHistogram, NamesTheWorstRow) {
 
 TEST(UlpHistogram, TablesShowEveryCountOnce) {
     UlpHistogram histogram;
-    for (int i = 0; i < 1234; ++i) count(histogram, 0, 53);
-    for (int i = 0; i < 12; ++i) count(histogram, 1e5, 53);
-    count(histogram, 1e300, 53);
+    for (int i = 0; i < 1234; ++i) count(histogram, 0, 0x1p52);
+    for (int i = 0; i < 12; ++i) count(histogram, 1e5, 0x1p52);
+    count(histogram, 1e300, 0x1p52);
     histogram.worst = {91, 47193, "-1.92", "-1.005"};
     const std::string html = ulp_histograms("a table", {number_cell("time")},
                                             {{"a<b", {number_cell("7 s")}, histogram}, {"none", {number_cell("8 s")}, {}}});

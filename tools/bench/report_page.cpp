@@ -12,6 +12,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,7 +40,7 @@ std::string time_html(double seconds) {
     return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
-std::string rate_html(double rate) { return rate < 1e3 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
+std::string rate_html(double rate) { return rate < 1e3 ? fmt::format("{:.3g}", rate) : grouped(std::llround(rate)); }
 
 std::string error_html(double error) {
     return error == 0 || error < 1e-2 || error >= 1e4 ? power(error) : fmt::format("{:.4g}", error);
@@ -47,9 +48,17 @@ std::string error_html(double error) {
 
 // ---------------------------------------------------------------------------------------------------------------- histograms
 
+/// Of "-1.005 (-0x1.0p0)", the decimal number.
+std::string decimal(const Json& json, const char* key) {
+    const std::string both = text(json, key);
+    return both.substr(0, both.find(" ("));
+}
+
 page::WorstElement worst_of(const Json& json) {
-    return {json.at("row").get<std::int64_t>(), json.value("length", std::int64_t{0}), text(json, "computed"),
-            text(json, "true")};
+    return {.row = json.at("row").get<std::int64_t>(),
+            .length = json.value("length", std::int64_t{0}),
+            .computed = decimal(json, "computed"),
+            .truth = decimal(json, "true")};
 }
 
 /// As bench/report.cpp and test-blas2 write it.
@@ -121,6 +130,14 @@ std::string histograms(const Json& part, Contest contest, const std::string& cap
     return page::ulp_histograms(caption, speed_headings(part, contest), rows);
 }
 
+/// Errors in ulp as they are, residuals as powers of ten, red where they miss the tolerance.
+Cell error_cell(const Json& entry, const std::string& name) {
+    const double error = number(entry.at(name));
+    if (name != "relative_residual") return number_cell(error_html(error));
+    const bool is_missed = error > std::stod(text(entry, "tolerance"));
+    return number_cell(is_missed ? fmt::format("<span class=\"bad\">{}</span>", power(error)) : power(error));
+}
+
 std::string table(const Json& part, Contest contest, const std::string& caption) {
     const std::string error = text(part.at("error"), "name");
     std::vector<Cell> headings = speed_headings(part, contest);
@@ -131,7 +148,7 @@ std::string table(const Json& part, Contest contest, const std::string& caption)
     for (const Json& entry : contest) {
         std::vector<Cell> cells = speed_cells(part, entry, contest);
         cells.push_back(number_cell(fmt::format("{:.2f}", number(entry.at("ratio_to_baseline")))));
-        cells.push_back(number_cell(error_html(number(entry.at(error)))));
+        cells.push_back(error_cell(entry, error));
         cells.push_back(page::text_cell(text(entry, "remark")));
         table.add(escaped(text(entry, "competitor")), cells);
     }
@@ -202,7 +219,9 @@ std::string section(const Json& part, std::size_t index) {
     const std::vector<Contest> contests = contests_of(part);
     auto [heading, html] = about(text(part, "benchmark"));
     const bool is_plain = std::none_of(contests.begin(), contests.end(), [](Contest contest) {
-        return contest.front().contains("histogram") || contest.front().contains("residuals");
+        return std::any_of(contest.begin(), contest.end(), [](const Json& entry) {
+            return entry.contains("histogram") || entry.contains("residuals") || !text(entry, "remark").empty();
+        });
     });
     if (is_plain) html += "<div class=\"tables\">\n";
     for (std::size_t i = 0; i < contests.size(); ++i) {
@@ -281,46 +300,85 @@ std::string summary(const Json& parts) {
 
 // ------------------------------------------------------------------------------------------------------------------ verdicts
 
+/// The verdicts on one way to compute, over all matrices and vectors.
+struct Verdicts {
+    UlpHistogram histogram;
+    std::int64_t all = 0, kept = 0;
+    double cost = 0;  ///< sum of logarithms of times by that of fast
+    int costs = 0;
+
+    void add(const Json& verdict) {
+        UlpHistogram one = histogram_of(verdict);
+        if (one.worst) one.worst->of = text(verdict, "matrix");
+        page::add(histogram, one);
+        ++all;
+        kept += verdict.at("passed").get<bool>();
+        if (!verdict.contains("cost") || !verdict["cost"].is_number() || verdict["cost"].get<double>() <= 0) return;
+        cost += std::log(verdict["cost"].get<double>());
+        ++costs;
+    }
+};
+
 std::string way_of(const Json& verdict) {
-    const std::string accuracy = verdict.value("accuracy", ""), kernel = verdict.value("kernel", "");
-    const std::string name = accuracy.empty() ? text(verdict, "judged") : accuracy;
-    return kernel.empty() ? name : fmt::format("{}, {}", name, kernel);
+    const std::string accuracy = verdict.value("accuracy", "");
+    return accuracy.empty() ? text(verdict, "judged") : accuracy;
 }
 
 std::string case_of(const Json& verdict) {
-    return fmt::format("{}: {}, {} precision, x {}, α = {}, β = {}, {}", escaped(text(verdict, "matrix")),
-                       escaped(text(verdict, "operation")), escaped(text(verdict, "precision")),
-                       escaped(verdict.value("x", "")), verdict.value("alpha", 1.0), verdict.value("beta", 0.0),
+    std::string operation = text(verdict, "operation");
+    std::replace(operation.begin(), operation.end(), '_', ' ');
+    return fmt::format("{}, {} precision, {}", escaped(operation), escaped(text(verdict, "precision")),
                        escaped(verdict.value("device", "")));
 }
 
-Cell verdict_cell(const Json& verdict) {
-    if (!verdict.at("passed").get<bool>())
-        return {fmt::format("<span class=\"bad\">failed</span> {}", escaped(verdict.value("reason", "")))};
-    return {verdict.value("accuracy", "").empty() ? "" : "kept"};
+page::UlpRow row_of(const std::string& name, const Verdicts& verdicts) {
+    return {name,
+            {number_cell(grouped(verdicts.all)),
+             number_cell(verdicts.kept == verdicts.all ? "all"
+                                                       : fmt::format("<span class=\"bad\">{}</span>", grouped(verdicts.kept))),
+             number_cell(verdicts.costs > 0 ? fmt::format("{:.2f}", std::exp(verdicts.cost / verdicts.costs)) : "")},
+            verdicts.histogram};
 }
 
-Cell cost_cell(const Json& verdict) {
-    const double cost = verdict.contains("cost") && verdict["cost"].is_number() ? verdict["cost"].get<double>() : 0;
-    return number_cell(cost > 0 ? fmt::format("{:.2f}", cost) : "");
+/// What broke its promise, one by one.
+std::string failures(const Json& verdicts) {
+    std::string items;
+    for (const Json& verdict : verdicts)
+        if (!verdict.at("passed").get<bool>())
+            items +=
+                fmt::format("<li><span class=\"bad\">{}</span>: {} of {}, x {}, kernel {}: {}</li>\n", escaped(way_of(verdict)),
+                            case_of(verdict), escaped(text(verdict, "matrix")), escaped(verdict.value("x", "")),
+                            escaped(verdict.value("kernel", "")), escaped(verdict.value("reason", "")));
+    return items.empty() ? "" : "<ul>\n" + items + "</ul>\n";
 }
 
 std::string verdict_section(const Json& file) {
-    std::vector<std::string> order;
-    std::map<std::string, std::vector<page::UlpRow>> cases;
-    std::int64_t passed = 0;
+    using Ways = std::vector<std::pair<std::string, Verdicts>>;
+    std::vector<std::pair<std::string, Ways>> cases;
+    const auto entry_of = [](auto& entries, const std::string& name) -> auto& {
+        const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == name; });
+        if (found != entries.end()) return found->second;
+        entries.emplace_back().first = name;
+        return entries.back().second;
+    };
+    std::set<std::string> matrices;
+    std::int64_t kept = 0;
     for (const Json& verdict : file.at("verdicts")) {
-        const std::string name = case_of(verdict);
-        if (!cases.contains(name)) order.push_back(name);
-        cases[name].push_back({way_of(verdict), {verdict_cell(verdict), cost_cell(verdict)}, histogram_of(verdict)});
-        passed += verdict["passed"].get<bool>();
+        entry_of(entry_of(cases, case_of(verdict)), way_of(verdict)).add(verdict);
+        matrices.insert(text(verdict, "matrix"));
+        kept += verdict["passed"].get<bool>();
     }
-    const auto all = static_cast<std::int64_t>(file["verdicts"].size());
-    std::string html =
-        fmt::format("<p>Results beside what MPFR finds, and whether they keep their promise: {} of {} do. {}</p>\n",
-                    grouped(passed), grouped(all), page::about_ulp_histograms);
-    for (const std::string& name : order)
-        html += page::ulp_histograms(name, {page::text_cell("promise"), number_cell("× fast’s time")}, cases[name]);
+    std::string html = fmt::format(
+        "<p>Results on {} matrices beside what MPFR, a library that shares nothing with this one, finds in as many digits as "
+        "it "
+        "takes: {} of {} verdicts say that the promise is kept. {}</p>\n{}",
+        grouped(std::ssize(matrices)), grouped(kept), grouped(std::ssize(file["verdicts"])), page::about_ulp_histograms,
+        failures(file["verdicts"]));
+    for (const auto& [name, ways] : cases) {
+        std::vector<page::UlpRow> rows;
+        for (const auto& [way, verdicts] : ways) rows.push_back(row_of(way, verdicts));
+        html += page::ulp_histograms(name, {number_cell("verdicts"), number_cell("kept"), number_cell("× fast’s time")}, rows);
+    }
     return page::section("Verdicts of test-blas2", html);
 }
 

@@ -11,7 +11,7 @@ namespace solver::page {
 inline constexpr std::string_view style = R"(:root {
   color-scheme: light dark;
   --paper: #fffdf8; --ink: #1b1b19; --soft: #5e5c55; --rule: #dcd9cf; --faint: #bfbcb2;
-  --claim: #0067a3; --truth: #b84a00; --bar: #b9d3e2; --good: #7fa8bf; --bad: #d9480f;
+  --claim: #0067a3; --truth: #b84a00; --bar: #b9d3e2; --good: #7fa8bf; --bad: #c8420b;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
@@ -77,15 +77,13 @@ tbody th { font-weight: 600; position: sticky; left: 0; background: var(--paper)
 dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: .25rem 1.2rem; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }
-.beside { display: grid; grid-template-columns: minmax(0, max-content) minmax(0, 1fr); gap: 0 2.5rem; align-items: start; }
+.beside { display: flex; flex-wrap: wrap; gap: 0 2.5rem; }
+.beside > figure { max-width: 100%; }
 .tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr)); gap: 0 2.5rem; }
 .tables > * { min-width: 0; }
-.worst { list-style: none; margin: .1rem 0 1.4rem; padding: 0; }
+.worst { flex: 1 1 15rem; max-width: 42rem; overflow-wrap: anywhere; list-style: none; margin: .1rem 0 1.4rem; padding: 0; }
 .worst li + li { margin-top: .5rem; }
 
-@media (max-width: 64rem) {
-  .beside { grid-template-columns: minmax(0, 1fr); }
-}
 @media (max-width: 40rem) {
   body { font-size: 1rem; padding-top: 1.4rem; }
   h1 { font-size: 1.75rem; }
@@ -101,7 +99,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
   section { margin-top: 1.8rem; break-inside: auto; }
   h2, h3 { break-after: avoid; }
   .scroll, .beside { overflow: visible; break-inside: avoid; }
-  .beside { grid-template-columns: minmax(0, 1fr); }
+  .beside { display: block; }
   .panels { grid-template-columns: repeat(auto-fit, minmax(40mm, 1fr)); gap: 1rem; }
   .ulps td, .ulps thead th { min-width: 0; padding: .15rem .22rem; }
   .bar, .ulps td i { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

@@ -81,8 +81,8 @@ std::string worst_elements(const std::vector<UlpRow>& rows) {
     for (const UlpRow& row : rows) {
         if (!row.histogram || !row.histogram->worst) continue;
         const WorstElement& worst = *row.histogram->worst;
-        items += fmt::format("<li><b>{}</b> is furthest off in row {}{}: {}, true is <span class=\"truth\">{}</span></li>\n",
-                             escaped(row.name), grouped(worst.row),
+        items += fmt::format("<li><b>{}</b> is furthest off in row {}{}{}: {}, true is <span class=\"truth\">{}</span></li>\n",
+                             escaped(row.name), grouped(worst.row), worst.of.empty() ? "" : " of " + escaped(worst.of),
                              worst.length > 0 ? fmt::format(" ({} entries)", grouped(worst.length)) : "",
                              decimal(worst.computed), decimal(worst.truth));
     }
@@ -91,12 +91,21 @@ std::string worst_elements(const std::vector<UlpRow>& rows) {
 
 }  // namespace
 
-void count(UlpHistogram& histogram, double ulps, int digits) {
+void add(UlpHistogram& histogram, const UlpHistogram& other) {
+    if (!histogram.worst || other.largest > histogram.largest) histogram.worst = other.worst;
+    histogram.largest = std::max(histogram.largest, other.largest);
+    histogram.elements += other.elements;
+    histogram.wrong_digits += other.wrong_digits;
+    histogram.non_finite += other.non_finite;
+    for (const auto& [limit, number] : other.within) histogram.within[limit] += number;
+}
+
+void count(UlpHistogram& histogram, double ulps, double magnitude) {
     ++histogram.elements;
     if (!(ulps <= histogram.largest)) histogram.largest = ulps;
     if (!std::isfinite(ulps))
         ++histogram.non_finite;
-    else if (ulps > std::ldexp(1.0, digits - 1))
+    else if (ulps > 1 && ulps >= magnitude / 2)
         ++histogram.wrong_digits;
     else if (ulps <= 0.5)
         ++histogram.within[ulps == 0 ? 0 : 0.5];
@@ -109,7 +118,7 @@ UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth
     UlpHistogram histogram;
     for (std::size_t i = 0; i < truth.size(); ++i) {
         const double before = histogram.largest;
-        count(histogram, ulp_error(computed[i], truth[i]), std::numeric_limits<T>::digits);
+        count(histogram, ulp_error(computed[i], truth[i]), ulp_error(T(0), truth[i]));
         if (histogram.largest > before)
             histogram.worst = WorstElement{static_cast<std::int64_t>(i) + 1, offsets[i + 1] - offsets[i],
                                            fmt::format("{}", computed[i]), fmt::format("{}", truth[i])};
@@ -127,7 +136,8 @@ std::string ulp_histograms(const std::string& caption, const std::vector<Cell>& 
 const std::string_view about_ulp_histograms =
     "How many elements of the result are off by how many units in the last place (ulp) of the true one: 0 is correctly "
     "rounded, "
-    "<i>no digit</i> an error larger than the number. The bars are logarithmic, so that one wrong row among a million shows.";
+    "<i>no digit</i> is off by half of the number or more. The bars are logarithmic, so that one wrong row among a million "
+    "shows.";
 
 const std::string_view about_exact_products =
     "The truth: every row summed in a fixed-point number of 6 413 bits that holds any sum of products without rounding, then "

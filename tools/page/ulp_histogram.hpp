@@ -21,20 +21,24 @@ struct WorstElement {
     std::int64_t row = 0;     ///< counted from 1
     std::int64_t length = 0;  ///< entries of the row; 0: not known
     std::string computed, truth;
+    std::string of = {};  ///< what it is a row of, where that is not said elsewhere
 };
 
 /// Errors in units in the last place of the true result.
 struct UlpHistogram {
     std::int64_t elements = 0;
     std::map<double, std::int64_t> within;  ///< key k, 0, 1/2, 1, 2, 4, ...: errors up to k and above the key before
-    std::int64_t wrong_digits = 0;          ///< errors above a power of two that the true result reaches: no digit is right
-    std::int64_t non_finite = 0;            ///< Inf or NaN where the true result is not, or the other way round
+    std::int64_t wrong_digits = 0;  ///< off by more than an ulp and by half of the true result or more: no digit is right
+    std::int64_t non_finite = 0;    ///< Inf or NaN where the true result is not, or the other way round
     double largest = 0;
     std::optional<WorstElement> worst;  ///< nothing where all are correctly rounded
 };
 
-/// Counts an error in ulp of a number with so many binary digits.
-void count(UlpHistogram& histogram, double ulps, int digits);
+/// Counts what the other one counted as well.
+void add(UlpHistogram& histogram, const UlpHistogram& other);
+
+/// Counts an error in ulp of a true result that is so many ulp large.
+void count(UlpHistogram& histogram, double ulps, double magnitude);
 
 /// Of elements beside the correctly rounded ones. `offsets` are those of the rows they belong to.
 template <std::floating_point T>
