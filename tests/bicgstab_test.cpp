@@ -524,6 +524,7 @@ public:
         const T alpha = static_cast<T>(rho_ / dot(shadow_, v));
         for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = plus(r_[i], -times(alpha, v[i]));
         const Vector s = r_;
+        half_norm_ = norm(s) / scale_;
         const Vector t = product(s);
         const T omega = static_cast<T>(dot(t, s) / norm(t) / norm(t));
         for (std::size_t i = 0; i < r_.size(); ++i) {
@@ -542,6 +543,7 @@ public:
         return x;
     }
     double residual_norm() const { return norm(r_) / scale_; }
+    double norm_after_half_a_step() const { return half_norm_; }
     static double norm(const Vector& x) { return sum_of_products(x, x).template sqrt_rounded<T>(); }
 
 private:
@@ -573,6 +575,7 @@ private:
     Vector shadow_;
     Vector p_;
     double rho_ = 0;
+    double half_norm_ = 0;
 };
 
 template <class T>
@@ -593,6 +596,30 @@ void expect_steps_by_the_book(T wind) {
 TEST(Bicgstab, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
     expect_steps_by_the_book<double>(0.3);
     expect_steps_by_the_book<float>(0.3F);
+}
+
+TEST(Bicgstab, LeavesOutTheSecondHalfOfAStepWhereTheFirstSuffices) {
+    const Problem<double> problem = convection_diffusion<double>(12, 0.3);
+    BicgstabByTheBook<double> book(problem);
+    book.step();
+    const double after_half = book.norm_after_half_a_step() / BicgstabByTheBook<double>::norm(problem.b);
+    const auto solved = solve(problem, with(Accuracy::exact, 1.001 * after_half), {.kind = Kind::none});
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_EQ(solved.result.iterations, 1);
+    EXPECT_EQ(solved.result.recursive_residual, after_half);
+}
+
+TEST(Bicgstab, VerifiesInTheIterationThatMeetsTheTolerance) {
+    const auto problem = convection_diffusion<double>(30, 0.3);
+    for (const Accuracy accuracy : all_accuracies)
+        for (const double tolerance : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
+            BicgstabOptions options = with(accuracy, tolerance);
+            options.keep_history = true;
+            const auto solved = solve(problem, options);
+            ASSERT_EQ(solved.result.status, SolveStatus::converged);
+            for (const Iteration& iteration : solved.result.history)
+                EXPECT_TRUE(iteration.recursive_residual > tolerance || iteration.true_residual >= 0) << iteration.number;
+        }
 }
 
 TEST(Bicgstab, GivesTheSameBitsForEveryDeviceThreadCountAndKernelInExact) {

@@ -144,10 +144,13 @@ TYPED_TEST(Ilu0Factors, DoNotDependOnTheOrderOfEntries) {
     using T = TypeParam;
     CsrMatrix<T> sorted{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 2, 3}};
     CsrMatrix<T> unsorted{2, 2, {0, 2, 5}, {1, 0, 1, 0, 1}, {1, 4, 1, 2, 2}};
+    CsrMatrix<T> repeated{2, 2, {0, 3, 5}, {0, 0, 1, 0, 1}, {1, 3, 1, 2, 3}};
     const IluFactors<T> expected = factor_ilu0(sorted.view(), Accuracy::exact);
-    const IluFactors<T> factors = factor_ilu0(unsorted.view(), Accuracy::exact);
-    EXPECT_EQ(factors.upper.values, expected.upper.values);
-    EXPECT_EQ(factors.lower.values, expected.lower.values);
+    for (const auto& other : {unsorted, repeated}) {
+        const IluFactors<T> factors = factor_ilu0(other.view(), Accuracy::exact);
+        EXPECT_EQ(factors.upper.values, expected.upper.values);
+        EXPECT_EQ(factors.lower.values, expected.lower.values);
+    }
 }
 
 /// The first row and column are full: walking the row of U for every row of A would take 4e10 steps.
@@ -204,6 +207,24 @@ TEST(Preconditioner, JacobiDividesByTheDiagonalRepeatedEntriesSummed) {
     const CsrMatrix<double> a{2, 2, {0, 3, 4}, {0, 1, 0, 1}, {1, 5, 2, 7}};
     for (const Accuracy accuracy : all_accuracies)
         EXPECT_EQ(applied<double>(PreconditionerKind::jacobi, a, {1, 1}, accuracy), (std::vector<double>{1.0 / 3, 1.0 / 7}));
+}
+
+/// A product with the reciprocal is off by an ulp for many of these.
+TEST(Preconditioner, JacobiRoundsEveryQuotientOnce) {
+    std::mt19937_64 random(5);
+    const auto value = [&] { return std::ldexp(static_cast<double>(random() >> 11 | 1), -53); };
+    CsrMatrix<double> a{1000, 1000, {0}, {}, {}};
+    std::vector<double> r, expected;
+    for (std::int32_t i = 0; i < 1000; ++i) {
+        a.column_indices.push_back(i);
+        a.values.push_back(value());
+        a.row_offsets.push_back(i + 1);
+        r.push_back(value());
+        expected.push_back(r.back() / a.values.back());
+    }
+    std::vector<double> z(1000);
+    make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::exact)->apply(r, z, Accuracy::exact);
+    EXPECT_EQ(z, expected);
 }
 
 TEST(Preconditioner, Ilu0OfATriangularOrTridiagonalMatrixSolves) {

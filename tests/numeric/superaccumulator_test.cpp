@@ -179,6 +179,24 @@ TEST(Superaccumulator, MergesFullAccumulatorsInAChain) {
     EXPECT_EQ(sum.result<double>(), oracle.rounded<double>());
 }
 
+TEST(Superaccumulator, TakesTermsAfterMergesOfFullAccumulators) {
+    constexpr double x = 0x1.fffffffffffffp+0;
+    for (const int terms : {340, 1021}) {
+        Superaccumulator part;
+        for (int i = 0; i < terms; ++i) part.add(x);
+        Superaccumulator sum;
+        for (int i = 0; i < 10; ++i) {
+            sum.merge(part);
+            sum.merge(part);
+            for (int k = 0; k < 1000; ++k) sum.add(x);
+        }
+        Oracle oracle;
+        oracle.add(x);
+        oracle.multiply(10.0 * (2 * terms + 1000));
+        EXPECT_EQ(sum.result<double>(), oracle.rounded<double>());
+    }
+}
+
 TEST(Superaccumulator, GivesNanRatherThanAWrongNumberWhenMultipliedBeyondItsCapacity) {
     Superaccumulator sum;
     sum.add(1);
