@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,11 @@ std::vector<Case<T>> cases() {
         };
     };
     const auto integer = [](std::int64_t, std::int64_t) { return static_cast<double>(random.between(-99, 99)); };
+    // Squares relative to the first entry of a row overflow.
+    const auto far_apart = [](std::int64_t, std::int64_t l) {
+        constexpr int range = std::is_same_v<T, float> ? 60 : 480;
+        return std::ldexp(random.number<double>(0), l % 3 == 0 ? -range : range);
+    };
     const auto row_scaled = [](std::int64_t i, std::int64_t) {
         return std::ldexp(random.number<double>(0), static_cast<int>(i % 60) - 30);
     };
@@ -99,6 +105,8 @@ std::vector<Case<T>> cases() {
             {"integers and others", integer, uniform},
             {"rows of all sizes", row_scaled, uniform},
             {"cancelled", left, right},
+            {"far apart", far_apart, uniform},
+            {"far apart, by columns", far_apart, uniform, T(1), T(0), false},
             {"special values", special, uniform},
             {"special values in both", special, special_columns},
             {"special values, alpha and beta", special, special_columns, T(-2.5), T(3.25), false},
@@ -144,7 +152,7 @@ TYPED_TEST(CudaGemmResidue, TakesMoreProductsThan32BitSumsHold) {
     constexpr std::int64_t rows = 130, columns = 140, inner = 70001;
     Random random(5);
     const auto entry = [&](std::int64_t, std::int64_t) { return random.number<double>(0); };
-    Matrix<T> a(rows, inner, true, entry), b(inner, columns, false, entry);
+    Matrix<T> a(rows, inner, true, entry), b(inner, columns, true, entry);
     Matrix<T> c(rows, columns, true, [](std::int64_t, std::int64_t) { return 0.0; });
     cuda::Multiplier multiplier(0);
     multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
