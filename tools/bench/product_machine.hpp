@@ -22,6 +22,14 @@ struct ProductWay {
     std::function<void()> multiply;  ///< on a device the product is not waited for
 };
 
+/// By tiles of so many rows and columns and threads.
+struct ShapedWay {
+    int threads;
+    int rows;
+    int columns;
+    std::function<void()> multiply;
+};
+
 template <class T>
 class ProductMachine {
 public:
@@ -34,6 +42,8 @@ public:
     virtual std::vector<ProductWay> peers() = 0;
     /// What multiplies matrices without negative entries only; nothing on a processor.
     virtual std::vector<ProductWay> nonnegative() { return {}; }
+    /// Doubly compensated sums of `block` products, a multiple of 16, by kernels of several shapes; floats on a device only.
+    virtual std::vector<ShapedWay> shapes(std::int64_t) { return {}; }
     /// Elements of C, or all of it, column by column.
     virtual std::vector<T> result(std::span<const std::int64_t> places) = 0;
     virtual std::vector<T> result() = 0;

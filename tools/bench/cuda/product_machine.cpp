@@ -5,6 +5,7 @@
 #include "replay.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
+#include "tile_shapes.hpp"
 
 #include <utility>
 
@@ -53,6 +54,15 @@ public:
                 {name + " depth 1", by(winograd, 1)},
                 {name + " depth 2", by(winograd, 2)},
                 {"outer products", by(outer_product, 2)}};
+    }
+
+    std::vector<ShapedWay> shapes([[maybe_unused]] std::int64_t block) override {
+        std::vector<ShapedWay> ways;
+        if constexpr (std::is_same_v<T, float>)
+            for (const TileShape& shape : tile_shapes())
+                ways.push_back({shape.threads, shape.rows, shape.columns,
+                                [this, shape, block] { shape.multiply(task(), block, stream_); }});
+        return ways;
     }
 
     std::vector<T> result(std::span<const std::int64_t> places) override {

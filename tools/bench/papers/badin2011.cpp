@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <map>
+#include <set>
+#include <string>
 
 namespace solver::bench {
 namespace {
@@ -66,7 +68,7 @@ public:
         for (const std::int64_t n : options_.sizes)
             for (const Elements elements : {Elements::uniform, Elements::both_signs}) measure(elements, n);
         table_.print();
-        if (shape_gigaflops_) print_shapes();
+        if (!shapes_.empty()) print_shapes();
         table_.write(options_, "gemm --paper badin2011");
         if (!options_.plot.empty()) write_figure(options_.plot, "Selective compensation of floats: errors by size", panels_);
     }
@@ -80,29 +82,39 @@ private:
         machine_->load(factors);
         const ProductWay peer = machine_->peers().front();
         peer_gigaflops_ = 0;
-        peer_gigaflops_ = add(peer.name, peer.multiply, elements, n, find_line(GemmSummation::plain, elements, n, 0), 0);
+        const Measured of_peer = add(peer.name, peer.multiply, elements, n, find_line(GemmSummation::plain, elements, n, 0), 0);
+        peer_gigaflops_ = of_peer.gigaflops;
+        add_to_figure(peer.name, elements, n, 0, of_peer.errors);
         add_ours(GemmSummation::plain, elements, n, 0);
         for (const auto summation : {GemmSummation::doubly_compensated, GemmSummation::kahan})
-            for (const std::int64_t tile : {1, 16, 32, 64}) {
-                const double gigaflops = add_ours(summation, elements, n, tile);
-                if (summation == GemmSummation::doubly_compensated && elements == Elements::uniform && n == 5120 && tile == 64)
-                    shape_gigaflops_ = gigaflops;
-            }
+            for (const std::int64_t tile : {1, 16, 32, 64}) add_ours(summation, elements, n, tile);
+        if (elements == Elements::uniform && n == published::size_of_shapes) measure_shapes(n);
     }
 
-    double add_ours(GemmSummation summation, Elements elements, std::int64_t n, std::int64_t tile) {
+    void measure_shapes(std::int64_t n) {
+        for (const ShapedWay& way : machine_->shapes(64)) {
+            const std::string tile = fmt::format("{} x {}", way.rows, way.columns);
+            const std::string name = fmt::format("doubly-compensated {} by {} threads", tile, way.threads);
+            shapes_[way.threads][tile] = add(name, way.multiply, Elements::uniform, n, nullptr, 64).gigaflops;
+        }
+    }
+
+    void add_ours(GemmSummation summation, Elements elements, std::int64_t n, std::int64_t tile) {
         const auto multiply = [&] { machine_->multiply(Accuracy::fast, {summation, std::max<std::int64_t>(tile, 1)}); };
         const published::Line* line = tile == 0 ? nullptr : find_line(summation, elements, n, tile);
-        return add(std::string(to_string(summation)), multiply, elements, n, line, tile);
+        const std::string name(to_string(summation));
+        add_to_figure(name, elements, n, tile, add(name, multiply, elements, n, line, tile).errors);
     }
 
-    /// GFLOPS.
-    double add(const std::string& name, const std::function<void()>& multiply, Elements elements, std::int64_t n,
-               const published::Line* line, std::int64_t tile) {
+    struct Measured {
+        double gigaflops;
+        Errors errors;
+    };
+    Measured add(const std::string& name, const std::function<void()>& multiply, Elements elements, std::int64_t n,
+                 const published::Line* line, std::int64_t tile) {
         const double seconds = seconds_of_product(*machine_, options_.effort, multiply);
         const double gigaflops = 1e-9 * operations_of_product(n) / seconds;
         const Errors errors = errors_of(machine_->result(), exact_);
-        add_to_figure(name, elements, n, tile, errors);
         const published::Line* peer = find_line(GemmSummation::plain, elements, n, 0);
         table_.add({name, std::string(to_string(elements)), std::to_string(n), tile == 0 ? "" : std::to_string(tile),
                     line == nullptr ? "" : fmt::format("{:.0f}", line->average), text_of(errors.average),
@@ -111,7 +123,7 @@ private:
                     line == nullptr ? "" : fmt::format("{:.1f}", line->gigaflops), fmt::format("{:.1f}", gigaflops),
                     line == nullptr ? "" : fmt::format("{:.2f}", line->gigaflops / peer->gigaflops),
                     peer_gigaflops_ == 0 ? "1.00" : fmt::format("{:.2f}", gigaflops / peer_gigaflops_)});
-        return gigaflops;
+        return {gigaflops, errors};
     }
 
     void add_to_figure(const std::string& name, Elements elements, std::int64_t n, std::int64_t tile, const Errors& errors) {
@@ -131,7 +143,20 @@ private:
             for (const double gigaflops : shape.gigaflops) fmt::print("  {:>8.1f}", gigaflops);
             fmt::print("\n");
         }
-        fmt::print("Our kernel has one shape only; here it reaches {:.1f}.\n", *shape_gigaflops_);
+        fmt::print("Here, by threads and tiles of C, {} deep:\n  threads", 16);
+        std::set<std::string> tiles;
+        for (const auto& [threads, gigaflops_of] : shapes_)
+            for (const auto& [tile, gigaflops] : gigaflops_of) tiles.insert(tile);
+        for (const std::string& tile : tiles) fmt::print("  {:>9}", tile);
+        fmt::print("\n");
+        for (const auto& [threads, gigaflops_of] : shapes_) {
+            fmt::print("  {:>7}", threads);
+            for (const std::string& tile : tiles) {
+                const auto found = gigaflops_of.find(tile);
+                fmt::print("  {:>9}", found == gigaflops_of.end() ? "" : fmt::format("{:.0f}", found->second));
+            }
+            fmt::print("\n");
+        }
     }
 
     const Options& options_;
@@ -139,7 +164,7 @@ private:
     std::unique_ptr<ProductMachine<double>> oracle_;
     std::vector<double> exact_;
     double peer_gigaflops_ = 0;
-    std::optional<double> shape_gigaflops_;
+    std::map<int, std::map<std::string, double>> shapes_;  ///< GFLOPS by threads and tile
     std::vector<Panel> panels_{{"entries in [0, 1)", "largest |error|", {}},
                                {"entries in [0, 1)", "average |error| / |c|", {}},
                                {"entries in [-1, 1)", "largest |error|", {}},

@@ -124,6 +124,7 @@ struct Shape {
     int threads;
     std::array<double, 3> gigaflops;
 };
+inline constexpr std::int64_t size_of_shapes = 5120;  ///< n of these
 inline constexpr std::array tile_rows{16, 32, 64};
 inline constexpr std::array shapes{Shape{64, {315.8, 368.2, 375.4}}, Shape{128, {319.9, 376.5, 412.3}},
                                    Shape{256, {311.8, 370.3, 408.0}}};
