@@ -29,8 +29,7 @@ using HostPreconditioner = std::function<void(std::span<const T> r, std::span<T>
 /// the same chains one by one.
 ///
 /// Every column has its own stage, and its own bits whatever the others do. A loop over several ends once one has come to
-/// something for which it has no kernels; the others wait where they are. (Letting half of them, or all, come to that first
-/// was slower: 16 columns of memplus, microseconds a column and step, in fast 4.9, 5.5, 8.9.)
+/// something for which it has no kernels; the others wait where they are.
 ///
 /// Waits for its stream in run() only. One at a time on a plan, whose working memory it uses.
 template <class T>

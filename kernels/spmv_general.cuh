@@ -24,7 +24,7 @@ inline constexpr int general_blocks = paired                     ? 6
 
 /// `2^log2_width` lanes a row. Rows longer than longest_short are left out. Of several columns, blocks with the same rows
 /// follow one another, so that one reads A from memory and the others from the cache. (Two or four columns a lane, which loads
-/// an entry once for all of them, were no faster, and in exact, for want of registers, slower.)
+/// an entry once for all of them, were little faster, and in exact, for want of registers, slower.)
 template <class A, int unroll, bool paired, bool several, class T, class Offset>
 __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, paired>)
     multiply_general(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> first_task,

@@ -337,6 +337,43 @@ TEST_F(CudaBicgstab, SolvesOtherRightHandSidesThoughOneBreaksDown) {
     EXPECT_EQ(results[1].restarts, 0);
 }
 
+TEST_F(CudaBicgstab, SolvesSeveralRightHandSidesInMixedPrecisionWithTheBitsOfTheCpu) {
+    const CsrMatrix<double> a = generated("convection_diffusion_60");
+    const CsrMatrix<float> single = convert<float>(a.view());
+    const auto m = make_preconditioner<float>(Kind::jacobi, single, Accuracy::exact, Device::cpu());
+    const DenseMatrix<double> b = right_hand_sides_of_all_kinds<double>(a.rows, 7);
+    const auto solve = [&](const Device& device, DenseMatrix<double>& x) {
+        const SpmvPlan<double> plan(a, device);
+        return bicgstab(plan, SpmvPlan<float>(single, device), *m, b, x, recorded(Accuracy::exact));
+    };
+    DenseMatrix<double> expected{a.rows, 7, std::vector<double>(b.values.size())};
+    DenseMatrix<double> found = expected;
+    const auto on_cpu = solve(Device::cpu(), expected);
+    const auto on_device = solve(Device::cuda(), found);
+    for (std::size_t j = 0; j < on_cpu.size(); ++j) EXPECT_EQ(difference(on_device[j], on_cpu[j]), "") << "column " << j;
+    EXPECT_EQ(testing::differences<double>(found.values, expected.values), "");
+}
+
+TEST_F(CudaBicgstab, SolvesDenseSystemsWithTheBitsOfTheCpu) {
+    constexpr std::int64_t n = 150;
+    DenseMatrix<double> a{n, n, {}};
+    for (std::int64_t i = 0; i < n * n; ++i)
+        a.values.push_back(i % (n + 1) == 0 ? 12.0 : i % 9 == 0 ? 0.0 : std::sin(static_cast<double>(i)));
+    const DenseMatrix<double> b = right_hand_sides_of_all_kinds<double>(n, 5);
+    for (const Kind kind : {Kind::none, Kind::ilu0}) {
+        const auto m = make_preconditioner<double>(kind, SpmvPlan<double>(a.view(), Device::cpu()).matrix(), Accuracy::exact,
+                                                   Device::cpu());
+        DenseMatrix<double> expected{n, 5, std::vector<double>(b.values.size())};
+        DenseMatrix<double> found = expected;
+        const SpmvPlan<double> on_cpu(a.view(), Device::cpu()), on_device(a.view(), Device::cuda());
+        const auto right = bicgstab<double>(on_cpu, *m, b, expected, nullptr, recorded(Accuracy::exact));
+        const auto results = bicgstab<double>(on_device, *m, b, found, nullptr, recorded(Accuracy::exact));
+        for (std::size_t j = 0; j < right.size(); ++j) EXPECT_EQ(difference(results[j], right[j]), "") << "column " << j;
+        EXPECT_EQ(testing::differences<double>(found.values, expected.values), "");
+        EXPECT_EQ(right[0].status, SolveStatus::converged);
+    }
+}
+
 TEST_F(CudaBicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     const CsrMatrix<double> a = generated("poisson2d_60");
     const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());
