@@ -462,7 +462,7 @@ std::string header(const Json& parts) {
         "<i>compensated</i> (as if in twice the precision) and <i>exact</i> (every sum rounded once) beside {}. {}</p>\n",
         escaped(text(parts.front(), "solver")), escaped(machine_name(parts)),
         escaped(in_short(text(parts.front().at("machine"), "peer"))),
-        verified ? "Everything was verified while it was timed."
+        verified ? "Errors are those of the results that were timed."
                  : "<span class=\"bad\">A result of exact was not correctly rounded.</span>");
 }
 
