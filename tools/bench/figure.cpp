@@ -54,6 +54,7 @@ set logscale y
 set format y "10^{{%T}}"
 set xlabel "n"
 set xtics rotate by -30
+set rmargin 6
 set grid linetype 1 linecolor rgb "#DDDDDD"
 set border linecolor rgb "#555555"
 set key outside bottom center horizontal Left reverse maxcols 2
