@@ -56,7 +56,8 @@ std::string head_of(const std::vector<std::string>& names, std::size_t left_alig
     return row_of(names) + rule + '\n';
 }
 
-std::string in_ulps(long double error) { return fmt::format("{:.3g}", error); }
+/// Beyond 2^53 ulp nothing is right in any precision.
+std::string in_ulps(long double error) { return error > 0x1p53L ? "> 2^53" : fmt::format("{:.3g}", error); }
 
 /// 100 % for all of them only.
 std::string share(std::int64_t part, std::int64_t total) {

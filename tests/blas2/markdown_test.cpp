@@ -45,6 +45,8 @@ TEST(Markdown, ShowsWhereNoDigitIsLeft) {
     const std::string text = to_markdown(verdicts, Options{});
     EXPECT_THAT(text, HasSubstr("| a | 3 | 5 | **4e+15** |"));
     EXPECT_THAT(text, HasSubstr("| b | 3 | 5 | **inf** |"));
+    verdicts[0].largest_ulps = 1e300L;
+    EXPECT_THAT(to_markdown(verdicts, Options{}), HasSubstr("| a | 3 | 5 | **> 2^53** |"));
 }
 
 TEST(Markdown, AddsUpOperationsAndRoundsSharesDown) {
