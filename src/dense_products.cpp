@@ -31,7 +31,9 @@ bool fit_one_gemm(const SpmvTask<T>& one, const SpmvTask<T>& other) {
     return one.x_low.empty() && other.x_low.empty() && one.alpha == other.alpha && one.beta == other.beta;
 }
 
-/// A gemm packs A, which takes as long as several products of contiguous rows with one vector.
+/// A gemm packs A, which takes as long as several products of contiguous rows with one vector. One Zen 4 core, n = 2000,
+/// double, milliseconds for 1, 4, 8, 16 columns, in brackets as a sparse matrix: fast 2.1 (3.6), 4.9 (8.3), 4.8 (14.8), 6.3
+/// (27.1); compensated 2.7 (3.9), 6.4 (10.1), 8.9 (20.3), 11.3 (33.4); exact 3.9 (4.9), 6.0 (15.7), 9.8 (31.6), 11.2 (62.9).
 constexpr std::size_t least_columns_of_gemm = 4;
 
 }  // namespace

@@ -376,6 +376,7 @@ TYPED_TEST(CudaSpmv, RefusesMoreColumnsThanThePlanWasMadeFor) {
     const CsrMatrix<T> a{1, 1, {0, 1}, {0}, {2}};
     const cuda::DeviceCsrMatrix<T> matrix(0, a);
     const cuda::DeviceArray<T> x(0, 3, "test"), y(0, 3, "test");
+    x.fill_with_zeros();
     const cuda::SpmvPlan<T> plan(matrix.view(), SpmvKernel::general, nullptr, cuda::OffsetWidth::automatic, 2);
     const cuda::RowTask<T> task{.x = x.data(), .y = y.data()};
     EXPECT_NO_THROW(plan.multiply(task, {2, 1, 0}, Accuracy::exact));
