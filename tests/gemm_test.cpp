@@ -393,6 +393,28 @@ TYPED_TEST(Gemm, KnowsWhatChainsOfErrorsLose) {
     expect_kept<T>({a, b}, expected_product(a, b));
 }
 
+/// Rows of one strip that sum to a tie but for a last product, 2^-96, which vanishes beside what the others leave below an
+/// anchor's ulp; that product decides. P is 2^7, so 2^-96 is far below 2^-96 P, from where on nothing can be lost.
+TEST(GemmOfDoubles, KnowsThatWhatBreaksATieMayBeLost) {
+    constexpr std::int64_t terms = 256;
+    Random random(17);
+    Matrix<double> a(40, terms);
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+        std::int64_t sum = 0;  // in units of 2^-52
+        for (std::int64_t k = 0; k + 2 < terms; ++k) {
+            const std::int64_t value = random.between(std::int64_t{1} << 50, std::int64_t{1} << 51);
+            a.at(row, k) = std::ldexp(static_cast<double>(value), -52);
+            sum += value;
+        }
+        // The sum is between 64 and 128, where an ulp is 2^-46, 2^6 units.
+        const std::int64_t half_ulp = 1 << 5, excess = sum % (2 * half_ulp);
+        a.at(row, terms - 2) = std::ldexp(static_cast<double>(3 * half_ulp - excess), -52);
+        a.at(row, terms - 1) = std::ldexp(row % 2 == 0 ? 1.0 : -1.0, -96);
+    }
+    const Matrix<double> ones(terms, 5, 1.0);
+    expect_kept<double>({a, ones}, expected_product(a, ones));
+}
+
 /// Every element a sum of three products of which each vanishes, by itself, in rounding.
 TYPED_TEST(Gemm, AddsProductsThatUnderflow) {
     using T = TypeParam;

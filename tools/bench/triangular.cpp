@@ -1,8 +1,8 @@
 /// Triangular solves.
 
 #include "benchmarks.hpp"
-#include "triangles.hpp"
 #include "tools/page/ulp_error.hpp"
+#include "triangles.hpp"
 
 namespace solver::bench {
 namespace {
