@@ -415,6 +415,52 @@ TEST(GemmOfDoubles, KnowsThatWhatBreaksATieMayBeLost) {
     expect_kept<double>({a, ones}, expected_product(a, ones));
 }
 
+/// Rows of one strip in which nearly every addition loses just less than half an ulp, always upwards: 0.62 of what the first
+/// kernel allows for (the sum of 2^floor(log2 k) beside 1.05 times that of k). The sum without what is lost lies below a
+/// midpoint, the true one above.
+TEST(GemmOfDoubles, KnowsWhatAStripOfUnluckyRoundingsLoses) {
+    constexpr std::int64_t terms = 256;
+    // In units of 2^-100: just too large for what follows a 1 in a strip whose norms multiply to 16, half an ulp and an ulp
+    // of 1.
+    constexpr std::int64_t seen = std::int64_t{1} << 53, midpoint = std::int64_t{1} << 47, ulp = 2 * midpoint;
+    constexpr std::int64_t distance = 76 * 256;
+    const auto in_units = [](std::int64_t units) { return std::ldexp(static_cast<double>(units), -100); };
+    Matrix<double> a(2, terms);
+    a.at(0, 0) = 1;
+    std::int64_t sum = 0, lost = 0;
+    for (std::int64_t k = 1; k < terms - 1; ++k) {
+        const int above = std::bit_width(static_cast<std::uint64_t>(sum + seen)) - 54;
+        const std::int64_t half = std::int64_t{1} << std::max(above, 0);
+        const std::int64_t term = seen - 1 - (sum + seen - half) % (2 * half);
+        const auto rounded = static_cast<std::int64_t>(static_cast<double>(sum) + static_cast<double>(term));
+        lost += sum + term - rounded;
+        sum = rounded;
+        a.at(0, k) = in_units(term);
+    }
+    a.at(0, terms - 1) = in_units((midpoint - distance - sum % ulp + ulp) % ulp);
+    ASSERT_GT(lost, distance);
+    for (std::int64_t k = 0; k < terms; ++k) a.at(1, k) = -a.at(0, k);
+    const Matrix<double> ones(terms, 5, 1.0);
+    expect_kept<double>({a, ones}, expected_product(a, ones));
+}
+
+/// The same of floats, which are summed in double: 1 + 2^-24 - 200 u, then 253 products of just less than u, which is half an
+/// ulp.
+TEST(GemmOfFloats, KnowsWhatAStripOfUnluckyRoundingsLoses) {
+    constexpr std::int64_t terms = 256;
+    Matrix<float> a(2, terms, 0x1p-26f), b(terms, 5, 0x1p-27f - 0x1p-36f);
+    for (std::int64_t j = 0; j < b.columns; ++j) {
+        b.at(0, j) = 1;
+        b.at(1, j) = 0x1p-12f;
+        b.at(2, j) = 0x1p-25f;
+    }
+    a.at(0, 0) = 1;
+    a.at(0, 1) = 0x1p-12f;
+    a.at(0, 2) = -25 * 0x1p-25f;
+    for (std::int64_t k = 0; k < terms; ++k) a.at(1, k) = -a.at(0, k);
+    expect_kept<float>({a, b}, expected_product(a, b));
+}
+
 /// Every element a sum of three products of which each vanishes, by itself, in rounding.
 TYPED_TEST(Gemm, AddsProductsThatUnderflow) {
     using T = TypeParam;
