@@ -1,8 +1,10 @@
 /// The program `test-blas2`: how far results are from the truth, and whether promises are kept. See --help.
 
+#include "atomic_file.hpp"
 #include "matrix_source.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "solver/error.hpp"
 #include "trial.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +12,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
 
@@ -36,6 +39,14 @@ private:
     Report& report_;
 };
 
+/// Before the work, not after it. Throws FileError, and InvalidArgument where both outputs are one file.
+void check_outputs(const Options& options) {
+    for (const std::filesystem::path& path : {options.json, options.markdown})
+        if (!path.empty()) const AtomicFile probe(path);
+    if (!options.json.empty() && options.json == options.markdown)
+        throw InvalidArgument(fmt::format("--json and --markdown name the same file, {}", options.json.string()));
+}
+
 int run(int argc, char** argv) {
     const auto wish = parse_options(argc, argv);
     if (const auto* text = std::get_if<std::string>(&wish)) {
@@ -43,6 +54,7 @@ int run(int argc, char** argv) {
         return 0;
     }
     const auto& options = std::get<Options>(wish);
+    check_outputs(options);
     const MatrixSources sources = find_sources(options);
     constexpr std::size_t few = 3;
     Report report(options, options.in_detail || sources.matrices.size() <= few);
