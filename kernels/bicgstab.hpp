@@ -2,7 +2,7 @@
 
 /// The recursion of BiCGStab on a CUDA device: many steps without the host.
 
-#include "bicgstab/step.hpp"
+#include "core/krylov/step.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/preconditioner.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The routes of a dense product on a device, as kernels/gemm.cu chooses among them. All pointers are the device's. Functions
-/// only launch kernels unless they say otherwise.
+/// The routes of a dense product on a device, as kernels/gemm/gemm.cu chooses among them. All pointers are the device's.
+/// Functions only launch kernels unless they say otherwise.
 
 #include "solver/cuda/gemm.hpp"
 

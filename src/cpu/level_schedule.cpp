@@ -1,7 +1,7 @@
 #include "cpu/level_schedule.hpp"
 
+#include "core/huge_pages.hpp"
 #include "cpu/thread_pool.hpp"
-#include "huge_pages.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "cpu/reduce.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "cpu/lanes-inl.hpp"
+#include "cpu/simd/lanes-inl.hpp"
 #include "cpu/thread_pool.hpp"
 #include "solver/numeric/large_superaccumulator.hpp"
 

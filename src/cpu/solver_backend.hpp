@@ -2,12 +2,12 @@
 
 /// BiCGStab's backend on the processor.
 
-#include "bicgstab/recursion.hpp"
-#include "bicgstab/shared_products.hpp"
-#include "bicgstab/task.hpp"
-#include "bicgstab/updates.hpp"
-#include "column_norms.hpp"
+#include "core/column_norms.hpp"
+#include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
+#include "krylov/recursion.hpp"
+#include "krylov/shared_products.hpp"
+#include "krylov/task.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/numeric/error_free.hpp"
 #include "solver/preconditioner.hpp"

@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "cpu/triangular_solve.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "cpu/row_sum-inl.hpp"
+#include "cpu/simd/row_sum-inl.hpp"
 #include "cpu/thread_pool.hpp"
 
 #include <algorithm>

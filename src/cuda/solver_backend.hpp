@@ -2,10 +2,10 @@
 
 /// BiCGStab's backend on a CUDA device.
 
-#include "bicgstab/task.hpp"
 #include "cuda/spmv.hpp"
 #include "kernels/bicgstab.hpp"
 #include "kernels/vectors.hpp"
+#include "krylov/task.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>

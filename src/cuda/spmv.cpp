@@ -1,6 +1,6 @@
 #include "cuda/spmv.hpp"
 
-#include "column_norms.hpp"
+#include "core/column_norms.hpp"
 
 namespace solver::cuda {
 

@@ -1,10 +1,10 @@
 #include "preconditioner/ilu0.hpp"
 
+#include "core/sorted_rows.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/accumulators.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
-#include "sorted_rows.hpp"
 
 #include <fmt/format.h>
 

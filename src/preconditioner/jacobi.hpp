@@ -2,8 +2,8 @@
 
 /// M = diag(A).
 
+#include "core/exact_sum.hpp"
 #include "cpu/elementwise.hpp"
-#include "exact_sum.hpp"
 #include "preconditioner/check.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/numeric/rounding.hpp"

@@ -1,6 +1,6 @@
 /// The program `test-blas2`: how far results are from the truth, and whether promises are kept. See --help.
 
-#include "atomic_file.hpp"
+#include "io/atomic_file.hpp"
 #include "matrix_source.hpp"
 #include "options.hpp"
 #include "report.hpp"

@@ -1,6 +1,6 @@
 #include "matrix_source.hpp"
 
-#include "matrix_market/header.hpp"
+#include "io/matrix_market/header.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 

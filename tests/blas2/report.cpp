@@ -1,6 +1,6 @@
 #include "report.hpp"
 
-#include "atomic_file.hpp"
+#include "io/atomic_file.hpp"
 #include "json.hpp"
 #include "markdown.hpp"
 #include "table.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/divisor.hpp"
+#include "kernels/runtime/divisor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "kernels/gemm_integer.hpp"
+#include "kernels/gemm/residue/integer.hpp"
 
-#include "kernels/remainder.hpp"
+#include "kernels/runtime/remainder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/residue_system.hpp"
+#include "kernels/gemm/residue/residue_system.hpp"
 
 #include <gmp.h>
 #include <gtest/gtest.h>

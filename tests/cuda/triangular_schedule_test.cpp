@@ -1,4 +1,4 @@
-#include "kernels/triangular_schedule.hpp"
+#include "kernels/triangular/schedule.hpp"
 
 #include <gtest/gtest.h>
 

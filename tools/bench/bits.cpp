@@ -1,8 +1,8 @@
 /// Whether exact gives the same bits on every device.
 
-#include "atomic_file.hpp"
 #include "benchmarks.hpp"
 #include "common.hpp"
+#include "io/atomic_file.hpp"
 #include "products.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/error.hpp"

@@ -1,6 +1,6 @@
 #include "figure.hpp"
 
-#include "atomic_file.hpp"
+#include "io/atomic_file.hpp"
 #include "tools/page/gnuplot.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "report.hpp"
 
-#include "atomic_file.hpp"
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
+#include "io/atomic_file.hpp"
 #include "machine.hpp"
 #include "openblas_peer.hpp"
 #include "solver/device.hpp"

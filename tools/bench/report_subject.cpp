@@ -1,7 +1,7 @@
 /// The page on several subjects.
 
-#include "atomic_file.hpp"
 #include "benchmarks.hpp"
+#include "io/atomic_file.hpp"
 #include "report_page.hpp"
 #include "solver/error.hpp"
 #include "tools/page/provenance.hpp"

@@ -1,6 +1,6 @@
 #include "result_table.hpp"
 
-#include "atomic_file.hpp"
+#include "io/atomic_file.hpp"
 
 #include <fmt/format.h>
 

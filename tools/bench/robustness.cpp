@@ -4,7 +4,7 @@
 #include "child_process.hpp"
 #include "common.hpp"
 #include "eigen_bicgstab.hpp"
-#include "matrix_market/header.hpp"
+#include "io/matrix_market/header.hpp"
 #include "robustness_report.hpp"
 #include "singularity.hpp"
 #include "solver/error.hpp"

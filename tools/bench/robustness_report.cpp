@@ -1,7 +1,7 @@
 #include "robustness_report.hpp"
 
-#include "atomic_file.hpp"
 #include "eigen_peer.hpp"
+#include "io/atomic_file.hpp"
 #include "machine.hpp"
 #include "report.hpp"
 #include "solver/device.hpp"

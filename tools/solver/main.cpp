@@ -1,7 +1,7 @@
 /// The command `solver`: A x = b from files, at the accuracy asked for. See --help.
 
-#include "atomic_file.hpp"
 #include "comparison.hpp"
+#include "io/atomic_file.hpp"
 #include "live_line.hpp"
 #include "matrices/find_matrix.hpp"
 #include "options.hpp"

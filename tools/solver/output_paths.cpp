@@ -1,6 +1,6 @@
 #include "output_paths.hpp"
 
-#include "atomic_file.hpp"
+#include "io/atomic_file.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>

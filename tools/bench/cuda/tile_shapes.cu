@@ -1,7 +1,7 @@
 #include "tile_shapes.hpp"
 
-#include "kernels/gemm_tiled_dispatch.cuh"
-#include "kernels/gemm_tiled_simt.cuh"
+#include "kernels/gemm/tiled/dispatch.cuh"
+#include "kernels/gemm/tiled/simt.cuh"
 
 #include <array>
 

@@ -1,0 +1,240 @@
+#pragma once
+
+/// The kernels of a step of BiCGStab. Each updates vectors or not, sums up products or not, and its last block decides how the
+/// step goes on. Every row of blocks (blockIdx.y) works on a column of its own.
+
+#include "krylov/operations.cuh"
+#include "runtime/gate.cuh"
+
+namespace solver::cuda {
+
+inline constexpr int step_threads = 256;
+
+template <class D, class N>
+struct StepAccumulators {
+    using Dot = D;
+    using Norm = N;
+};
+
+/// Squares do not cancel: for a norm in exact a pair is enough, at half the operations of three terms.
+template <class T, Accuracy accuracy>
+struct StepAccumulatorsOf
+    : std::type_identity<
+          StepAccumulators<typename AccumulatorOf<T, accuracy>::type, typename AccumulatorOf<T, accuracy>::type>> {};
+template <>
+struct StepAccumulatorsOf<double, Accuracy::exact>
+    : std::type_identity<StepAccumulators<FilteredTriple<double>, FilteredPair<double>>> {};
+
+template <class A, int count>
+struct SumsOfAKind {
+    A sum[count];
+
+    __device__ __forceinline__ void merge(const SumsOfAKind& other) {
+#pragma unroll
+        for (int q = 0; q < count; ++q) sum[q].merge(other.sum[q]);
+    }
+};
+template <class A>
+struct SumsOfAKind<A, 0> {
+    __device__ void merge(const SumsOfAKind&) {}
+};
+
+/// The sums of an operation, by filters or plain.
+template <class A, class Op>
+struct StepSums {
+    SumsOfAKind<typename A::Norm, Op::norms> norms;
+    SumsOfAKind<typename A::Dot, Op::dots> dots;
+    int inexact = 0;  ///< whether a product had no exact two_prod
+
+    template <class T>
+    __device__ __forceinline__ void add_product(T a, T b) {
+        add(dots.sum[0], a, b);
+    }
+    template <class T>
+    __device__ __forceinline__ void add_square(int q, T a) {
+        add(norms.sum[q], a, a);
+    }
+    __device__ __forceinline__ void merge(const StepSums& other) {
+        norms.merge(other.norms);
+        dots.merge(other.dots);
+        inexact |= other.inexact;
+    }
+
+private:
+    template <class Sum, class T>
+    __device__ __forceinline__ void add(Sum& sum, T a, T b) {
+        if constexpr (wants_exact_products<Sum>) {
+            const auto p = Sum::product(a, b);
+            if (!product_is_exact(a, b, p.value)) inexact = 1;
+            sum.add_term(p);
+        } else {
+            sum.add_product(a, b);
+        }
+    }
+};
+
+/// Room for a block's sums.
+inline constexpr std::int64_t largest_part = 160;
+
+/// N for n products of which one or more may be inexact.
+template <class A>
+__device__ double lost_by_underflow(bool inexact, std::int64_t n) {
+    return wants_exact_products<A> && inexact ? underflow_bound<double>(n) : 0;
+}
+
+/// The rounded sum, or false.
+template <class T, class A>
+__device__ bool try_dot(const A& sum, bool inexact, std::int64_t n, T& value) {
+    if constexpr (!is_filter<A>) {
+        value = sum.result();
+        return true;
+    } else if constexpr (wants_exact_products<A>) {
+        return sum.try_result(value, lost_by_underflow<A>(inexact, n));
+    } else {
+        return sum.try_result(value);
+    }
+}
+
+/// The rounded root of the sum, or false.
+template <class T, class A>
+__device__ bool try_norm(const A& sum, bool inexact, std::int64_t n, T& value) {
+    if constexpr (!is_filter<A>) {
+        const T square = sum.result();
+        value = sqrt_rn(square);
+        return is_safe_square<A>(square);
+    } else if constexpr (wants_exact_products<A>) {
+        return sum.try_sqrt(value, lost_by_underflow<A>(inexact, n));
+    } else {
+        return sum.try_sqrt(value);
+    }
+}
+
+/// By the first warp, which has the sums of all blocks: a thread for each.
+template <class Op, class A, class T>
+__device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums) {
+    const auto lane = static_cast<int>(threadIdx.x);
+    const bool inexact = sums.inexact != 0;
+    T value = 0;
+    bool decided = true;
+    if constexpr (Op::norms > 0) {
+        typename A::Norm mine = sums.norms.sum[0];
+        if (Op::norms > 1 && lane == 1) mine = sums.norms.sum[Op::norms - 1];
+        if (lane < Op::norms) decided = try_norm(mine, inexact, on.n, value);
+    }
+    if constexpr (Op::dots > 0)
+        if (lane == Op::norms) decided = try_dot(sums.dots.sum[0], inexact, on.n, value);
+    const bool all_decided = __all_sync(0xFFFFFFFFu, decided);
+    StepValues values;
+    values.norm[0] = __shfl_sync(0xFFFFFFFFu, value, 0);
+    values.norm[1] = __shfl_sync(0xFFFFFFFFu, value, 1);
+    values.dot = __shfl_sync(0xFFFFFFFFu, value, Op::norms);
+    if (lane != 0) return;
+    if (!all_decided)
+        on.state->go_to(Op::rest);
+    else
+        Op::take(on, values);
+    end_loop_outside_stages(on, on.state->stage);
+}
+
+inline constexpr int step_blocks_per_multiprocessor = 4;
+
+/// Has the state near when the last block decides.
+template <class T>
+__device__ __forceinline__ void prefetch_state(const StepState<T>* state) {
+    constexpr int sector = 32;
+    const auto offset = static_cast<std::size_t>(threadIdx.x) * sector;
+    if (offset < sizeof(StepState<T>))
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(reinterpret_cast<const char*>(state) + offset));
+}
+
+/// Puts a block's sums beside the others'. True in the block that comes last: then they are those of all.
+template <class Sums, class T>
+__device__ bool merge_blocks(const StepMemory<T>& on, Sums& part, Sums* shared) {
+    static_assert(sizeof(Sums) <= largest_part);
+    auto* const parts = reinterpret_cast<Sums*>(on.parts);
+    if (threadIdx.x == 0) parts[blockIdx.x] = part;
+    if (!block_comes_last(on.arrived, gridDim.x)) return false;
+    part = Sums();
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += step_threads) part.merge(load_fresh(parts + i));
+    part = merge_block(part, shared);
+    return true;
+}
+
+template <class Op, class A>
+__global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
+    step_kernel(const __grid_constant__ StepMemory<typename Op::Value> columns, std::uint32_t stages) {
+    const StepMemory<typename Op::Value> on = columns.column(blockIdx.y);
+    const bool open = is_open({&on.state->stage, stages});
+    // a column whose stretch has ended has ended the loop before, and waits
+    if (Op::begins_chain && blockIdx.x == 0 && threadIdx.x == 0 && on.state->stage != static_cast<std::int32_t>(Stage::ended))
+        end_loop_outside_stages(on, on.state->stage);
+    if (!open) return;
+    let_next_kernel_start();
+    const Op operation(*on.state);
+    prefetch_state(on.state);
+    const std::int64_t packs = (on.n + Pack<typename Op::Value>::size - 1) / Pack<typename Op::Value>::size;
+    StepSums<A, Op> part;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * step_threads + threadIdx.x; i < packs;
+         i += static_cast<std::int64_t>(gridDim.x) * step_threads)
+        operation.template visit<true>(on, i, part);
+    if constexpr (Op::decides) {
+        __shared__ Shared<StepSums<A, Op>, step_threads / warp_size> shared;
+        part = merge_block(part, shared.data());
+        if (gridDim.x > 1 && !merge_blocks(on, part, shared.data())) return;
+        if (threadIdx.x < warp_size) decide<Op>(on, part);
+    }
+}
+
+/// One of an operation's sums, by a superaccumulator.
+struct ExactStepSum {
+    ThreadSuperaccumulator& sum;
+    int wanted;  ///< the number of a norm, or -1 for the dot product
+
+    template <class T>
+    __device__ void add_product(T a, T b) {
+        if (wanted < 0) sum.add_product(a, b);
+    }
+    template <class T>
+    __device__ void add_square(int q, T a) {
+        if (wanted == q) sum.add_product(a, a);
+    }
+};
+
+/// All sums of an operation, its vectors having been updated, by superaccumulators, in every mode.
+template <class Op>
+__global__ void __launch_bounds__(warp_size)
+    step_rest(const __grid_constant__ StepMemory<typename Op::Value> columns, std::uint32_t stages) {
+    using T = typename Op::Value;
+    __shared__ WarpDigits digits;
+    const StepMemory<T> on = columns.column(blockIdx.y);
+    if (!is_open({&on.state->stage, stages})) return;
+    const Op operation(*on.state);
+    const int thread = static_cast<int>(threadIdx.x);
+    const auto blocks = static_cast<std::int64_t>(gridDim.x);
+    const std::int64_t packs = (on.n + Pack<T>::size - 1) / Pack<T>::size;
+    constexpr int sums = Op::norms + Op::dots;
+    for (int q = 0; q < sums; ++q) {
+        ThreadSuperaccumulator sum = digits.thread_sum();
+        ExactStepSum sink{sum, q < Op::norms ? q : -1};
+        for (std::int64_t i = blockIdx.x * std::int64_t{warp_size} + thread; i < packs; i += blocks * warp_size)
+            operation.template visit<false>(on, i, sink);
+        digits.store_collected(sum, on.exact_parts[q * blocks + blockIdx.x]);
+    }
+    if (!warp_comes_last(on.arrived + 1, gridDim.x)) return;
+    StepValues values;
+    for (int q = 0; q < sums; ++q) {
+        const ThreadSuperaccumulator all = digits.merged(on.exact_parts + q * blocks, blocks);
+        if (thread == 0) {
+            if (q < Op::norms)
+                values.norm[q] = all.template sqrt_result<T>();
+            else
+                values.dot = all.template result<T>();
+        }
+        __syncwarp();
+    }
+    if (thread != 0) return;
+    Op::take(on, values);
+    end_loop_outside_stages(on, on.state->stage);
+}
+
+}  // namespace solver::cuda

@@ -1,0 +1,136 @@
+#pragma once
+
+/// The kernels of several dot products in one pass.
+
+#include "reduce/reduce.cuh"
+
+namespace solver::cuda {
+
+/// (x_q, y_q) for q < count; a vector may occur several times.
+template <class T, int count>
+struct SeveralDots {
+    std::int64_t n;
+    const T* x[count];
+    const T* y[count];
+};
+
+/// What a block finds of each.
+template <class A, int count>
+struct SeveralParts {
+    Part<A> part[count];
+
+    __device__ explicit SeveralParts(std::int64_t terms) : SeveralParts(terms, std::make_integer_sequence<int, count>()) {}
+
+    __device__ void merge(const SeveralParts& other) {
+#pragma unroll
+        for (int q = 0; q < count; ++q) part[q].merge(other.part[q]);
+    }
+    __device__ void merge_warp() {
+#pragma unroll
+        for (int q = 0; q < count; ++q) part[q].merge_warp();
+    }
+
+private:
+    template <int... q>
+    __device__ SeveralParts(std::int64_t terms, std::integer_sequence<int, q...>)
+        : part{(static_cast<void>(q), Part<A>(terms))...} {}
+};
+
+/// Elements before the first at a multiple of 16 bytes, the same for all vectors; all n where they do not lie alike.
+template <class T, int count>
+__device__ std::int64_t elements_before_packs(const SeveralDots<T, count>& in) {
+    const auto offset = [](const T* x) { return reinterpret_cast<std::uintptr_t>(x) % 16; };
+    bool alike = true;
+#pragma unroll
+    for (int q = 0; q < count; ++q) alike = alike && offset(in.x[q]) == offset(in.x[0]) && offset(in.y[q]) == offset(in.x[0]);
+    const auto before = static_cast<std::int64_t>((16 - offset(in.x[0])) % 16 / sizeof(T));
+    return alike && before < in.n ? before : in.n;
+}
+
+/// 16 bytes at once.
+template <class T>
+__device__ __forceinline__ void load_pack_to(T* to, const T* from) {
+    const float4 raw = *reinterpret_cast<const float4*>(from);
+    __builtin_memcpy(to, &raw, sizeof raw);
+}
+
+/// The terms of one thread among `threads`, in chains. What several products read of a vector is in the first cache when the
+/// second one asks for it.
+template <class A, class T, int count>
+__device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDots<T, count>& in, std::int64_t thread,
+                                                                 std::int64_t threads) {
+    constexpr int size = Pack<T>::size;
+    constexpr int unroll = 4;
+    SeveralParts<A, count> total(in.n);
+    SeveralParts<A, count> part(in.n);
+    int chain = 0;
+    const auto next_chain = [&](int terms) {
+        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
+        chain += terms;
+        if (chain < chain_length) return;
+        total.merge(part);
+        part = SeveralParts<A, count>(in.n);
+        chain = 0;
+    };
+    const std::int64_t head = elements_before_packs(in);
+    const std::int64_t packs = (in.n - head) / size;
+    const auto add_packs = [&](auto together, std::int64_t i) {
+#pragma unroll
+        for (int q = 0; q < count; ++q) {
+            T x[together * size];
+            T y[together * size];
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                const std::int64_t at = head + (i + j * threads) * size;
+                load_pack_to(x + j * size, in.x[q] + at);
+                load_pack_to(y + j * size, in.y[q] + at);
+            }
+            add_elements<Reduction::dot>(part.part[q], x, y);
+        }
+        next_chain(together * size);
+    };
+    std::int64_t i = thread;
+    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_packs(std::integral_constant<int, unroll>(), i);
+    for (; i < packs; i += threads) add_packs(std::integral_constant<int, 1>(), i);
+    const auto add_single = [&](std::int64_t k) {
+#pragma unroll
+        for (int q = 0; q < count; ++q) {
+            const T x[] = {in.x[q][k]};
+            const T y[] = {in.y[q][k]};
+            add_elements<Reduction::dot>(part.part[q], x, y);
+        }
+        next_chain(1);
+    };
+    for (std::int64_t k = thread; k < in.n - packs * size; k += threads) add_single(k < head ? k : k + packs * size);
+    if constexpr (is_anchored<A>) return part;
+    total.merge(part);
+    return total;
+}
+
+template <class A, class T, int count>
+__global__ void __launch_bounds__(reduce_threads, 2)
+    dots_all(SeveralDots<T, count> in, SeveralParts<A, count>* parts, Counters* counters, T* results) {
+    using Parts = SeveralParts<A, count>;
+    __shared__ Shared<Parts, reduce_threads / warp_size> warp_parts;
+    let_next_kernel_start();
+    Parts part = sums_of_thread<A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + threadIdx.x,
+                                   static_cast<std::int64_t>(gridDim.x) * reduce_threads);
+    part = merge_threads(part, warp_parts.data(), in.n);
+    if (!merge_blocks(part, parts, &counters->arrived, warp_parts.data(), in.n) || threadIdx.x != 0) return;
+#pragma unroll
+    for (int q = 0; q < count; ++q) counters->rest[q] = finish<Reduction::dot>(part.part[q], in.n, results + q);
+}
+
+/// What the filter left open; product q by the blocks (., q).
+template <class T>
+__global__ void __launch_bounds__(rest_threads)
+    dots_rest(SeveralDots<T, most_dots> in, ExactPart* exact_parts, Counters* counters, T* results) {
+    wait_for_former_kernel();
+    const auto q = static_cast<int>(blockIdx.y);
+    if (counters->rest[q].needed == 0) return;
+    reduce_exactly<Reduction::dot>(Operands<T>{in.n, in.x[q], in.y[q]}, exact_parts + q * gridDim.x,
+                                   counters->arrived_again + q,
+                                   [=](const ThreadSuperaccumulator& sum) { results[q] = sum.template result<T>(); });
+}
+
+}  // namespace solver::cuda

@@ -1,0 +1,165 @@
+#include "reduce/dots.cuh"
+#include "reduce/reduce.cuh"
+#include "runtime/check.cuh"
+#include "runtime/traits.hpp"
+
+#include <algorithm>
+
+namespace solver::cuda {
+
+struct Reducer::Workspace {
+    int device;
+    Traits traits;
+    DeviceArray<SeveralParts<AnchoredTriple, most_dots>> parts;  ///< the largest of their kind
+    DeviceArray<ExactPart> exact_parts;
+    DeviceArray<Counters> counters;
+
+    explicit Workspace(int on_device)
+        : device(on_device),
+          traits(traits_of(on_device)),
+          parts(on_device, most_blocks, "partial sums"),
+          exact_parts(on_device, most_rest_blocks + most_dots, "exact partial sums"),
+          counters(on_device, 1, "counters of a reduction") {
+        counters.fill_with_zeros();
+        synchronize(device, nullptr);
+    }
+
+    /// Warps with superaccumulators: few where there is little to add, for merging them takes long.
+    unsigned rest_blocks(std::int64_t n) const {
+        constexpr std::int64_t elements_a_warp = 1024;
+        const std::int64_t most = std::min(7 * traits.multiprocessors, most_rest_blocks);
+        return static_cast<unsigned>(std::clamp<std::int64_t>(n / elements_a_warp, 1, most));
+    }
+
+    template <class Kernel>
+    unsigned blocks(const Kernel& kernel, std::int64_t n, int pack_size) const {
+        int resident = 0;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, reduce_threads, 0),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        const std::int64_t enough = n / (4 * pack_size * reduce_threads) + 1;
+        return static_cast<unsigned>(
+            std::min<std::int64_t>({enough, std::int64_t{resident} * traits.multiprocessors, std::int64_t{most_blocks}}));
+    }
+
+    template <class Parts>
+    Parts* parts_as() const {
+        static_assert(sizeof(Parts) <= sizeof(SeveralParts<AnchoredTriple, most_dots>));
+        return reinterpret_cast<Parts*>(parts.data());
+    }
+
+    template <Reduction reduction, class A, class T>
+    void launch(const Operands<T>& in, T* result, Stream stream) {
+        auto* const its_parts = parts_as<Part<A>>();
+        const auto kernel = reduce_all<reduction, A, T>;
+        kernel<<<blocks(kernel, in.n, Pack<T>::size), reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
+        check_launch("reduce_all");
+        if constexpr (is_filter<A>)
+            launch_after(traits.overlapping, round_rest<reduction, T>, rest_blocks(in.n), rest_threads, stream, "round_rest",
+                         in, exact_parts.data(), counters.data(), result);
+        else if constexpr (reduction == Reduction::norm2)
+            launch_after(traits.overlapping, scale_rest<A, T>, rest_blocks(in.n), rest_threads, stream, "scale_rest", in,
+                         its_parts, counters.data(), result);
+    }
+
+    template <class T>
+    void reduce(Reduction reduction, const Operands<T>& in, Accuracy accuracy, T* result, Stream stream) {
+        const CurrentDevice current(device);
+        with_accumulator<T, SumOf>(accuracy, traits.float_sums, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            switch (reduction) {
+                case Reduction::sum:
+                    return launch<Reduction::sum, A>(in, result, stream);
+                case Reduction::dot:
+                    return launch<Reduction::dot, A>(in, result, stream);
+                case Reduction::norm2:
+                    return launch<Reduction::norm2, A>(in, result, stream);
+            }
+        });
+    }
+
+    template <int count, class T>
+    static SeveralDots<T, count> several(std::int64_t n, std::span<const Factors<T>> of) {
+        SeveralDots<T, count> in{n, {}, {}};
+        for (std::size_t q = 0; q < of.size(); ++q) {
+            in.x[q] = of[q].x;
+            in.y[q] = of[q].y;
+        }
+        return in;
+    }
+
+    template <int count, class T>
+    void several_dots(std::int64_t n, std::span<const Factors<T>> of, Accuracy accuracy, T* results, Stream stream) {
+        with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            const auto kernel = dots_all<A, T, count>;
+            kernel<<<blocks(kernel, n, Pack<T>::size), reduce_threads, 0, stream>>>(
+                several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
+            check_launch("dots_all");
+            if constexpr (is_filter<A>) {
+                const Grid grid{.blocks = (rest_blocks(n) + count - 1) / count, .threads = rest_threads, .rows = count};
+                launch_after(traits.overlapping, dots_rest<T>, grid, stream, "dots_rest", several<most_dots>(n, of),
+                             exact_parts.data(), counters.data(), results);
+            }
+        });
+    }
+
+    template <class T>
+    void dots(std::int64_t n, std::span<const Factors<T>> of, Accuracy accuracy, T* results, Stream stream) {
+        const CurrentDevice current(device);
+        switch (of.size()) {
+            case 0:
+                return;
+            case 1:
+                return reduce(Reduction::dot, Operands<T>{n, of[0].x, of[0].y}, accuracy, results, stream);
+            case 2:
+                return several_dots<2>(n, of, accuracy, results, stream);
+            case 3:
+                return several_dots<3>(n, of, accuracy, results, stream);
+            case 4:
+                return several_dots<4>(n, of, accuracy, results, stream);
+            default:
+                throw InvalidArgument("dot products in one pass: " + std::to_string(of.size()) + " asked for, at most " +
+                                      std::to_string(most_dots) + " are possible");
+        }
+    }
+
+    template <class T>
+    void expand(Reduction reduction, const Operands<T>& in, Expansion<T>* result, Stream stream) {
+        if (reduction == Reduction::norm2)
+            throw InvalidArgument("expansion of norm2: a root has no finite expansion; ask for the dot product of x and x");
+        const CurrentDevice current(device);
+        const auto kernel = reduction == Reduction::sum ? expand_all<Reduction::sum, T> : expand_all<Reduction::dot, T>;
+        kernel<<<rest_blocks(in.n), rest_threads, 0, stream>>>(in, exact_parts.data(), counters.data(), result);
+        check_launch("expand_all");
+    }
+};
+
+Reducer::Reducer(int device) : workspace_(std::make_unique<Workspace>(device)) {}
+Reducer::Reducer(Reducer&&) noexcept = default;
+Reducer& Reducer::operator=(Reducer&&) noexcept = default;
+Reducer::~Reducer() = default;
+
+void Reducer::reduce(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, double* result,
+                     Stream stream) {
+    workspace_->reduce(reduction, Operands<double>{n, x, y}, accuracy, result, stream);
+}
+void Reducer::reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, float* result,
+                     Stream stream) {
+    workspace_->reduce(reduction, Operands<float>{n, x, y}, accuracy, result, stream);
+}
+void Reducer::dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream) {
+    workspace_->dots(n, of, accuracy, results, stream);
+}
+void Reducer::dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream) {
+    workspace_->dots(n, of, accuracy, results, stream);
+}
+void Reducer::expand(Reduction reduction, std::int64_t n, const double* x, const double* y, Expansion<double>* result,
+                     Stream stream) {
+    workspace_->expand(reduction, Operands<double>{n, x, y}, result, stream);
+}
+void Reducer::expand(Reduction reduction, std::int64_t n, const float* x, const float* y, Expansion<float>* result,
+                     Stream stream) {
+    workspace_->expand(reduction, Operands<float>{n, x, y}, result, stream);
+}
+
+}  // namespace solver::cuda

@@ -1,0 +1,386 @@
+#pragma once
+
+/// The kernels of sums, dot products and norms: one pass that decides nearly all, and a second one for the rest.
+
+#include "reduce/exact.cuh"
+#include "runtime/pack.cuh"
+#include "solver/cuda.hpp"
+#include "solver/numeric/anchored.hpp"
+
+#include <cstdint>
+
+namespace solver::cuda {
+
+template <>
+inline constexpr bool is_filter<AnchoredTriple> = true;
+
+inline constexpr int reduce_threads = 256;
+inline constexpr int rest_threads = warp_size;
+inline constexpr int most_rest_blocks = 900;  // whose digits can be added
+inline constexpr int most_blocks = 2048;
+
+/// Products that one pass takes at most.
+inline constexpr int most_dots = Reducer::most_dots;
+
+template <class T>
+struct Operands {
+    std::int64_t n;
+    const T* x;
+    const T* y;  ///< of sums and norms not read
+};
+
+/// As everywhere, but for doubles in exact, where a thread sees several terms before it adds them.
+template <class T, Accuracy accuracy>
+struct SumOf : AccumulatorOf<T, accuracy> {};
+template <>
+struct SumOf<double, Accuracy::exact> : std::type_identity<AnchoredTriple> {};
+template <class A>
+inline constexpr bool is_anchored = std::is_same_v<A, AnchoredTriple>;
+
+/// The least L with n < 2^L.
+__device__ __forceinline__ int log2_above(std::int64_t n) { return 64 - __clzll(n); }
+
+/// What a block finds.
+template <class A>
+struct Part {
+    A sum;
+    int inexact = 0;       ///< whether a product had no exact two_prod
+    int largest_word = 0;  ///< of norms: the upper word of the largest magnitude
+
+    Part() = default;
+    __device__ explicit Part(std::int64_t) {}  ///< of a sum of so many terms
+
+    __device__ void merge(const Part& other) {
+        sum.merge(other.sum);
+        inexact |= other.inexact;
+        largest_word = max(largest_word, other.largest_word);
+    }
+    /// The sum over the lanes of a warp, in all of them.
+    __device__ void merge_warp() { *this = merge_lanes(*this, warp_size); }
+};
+template <>
+struct Part<AnchoredTriple> {
+    AnchoredTriple sum;
+    int inexact = 0;
+
+    __device__ explicit Part(std::int64_t terms) : sum(log2_above(terms)) {}
+
+    __device__ void merge(const Part& other) {
+        sum.merge_moved(other.sum);
+        inexact |= other.inexact;
+    }
+    __device__ void merge_warp() {
+        sum.reach(__reduce_max_sync(0xFFFFFFFFu, sum.word()));
+        for (int mask = warp_size / 2; mask > 0; mask /= 2)
+            sum.merge_by([&](auto value) { return __shfl_xor_sync(0xFFFFFFFFu, value, mask); });
+        inexact = __reduce_or_sync(0xFFFFFFFFu, inexact);
+    }
+};
+
+/// The sum over all threads of a block, in every thread of the first warp.
+template <class Part>
+__device__ Part merge_threads(Part part, Part* shared, std::int64_t n) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    part.merge_warp();
+    if (lane == 0) shared[warp] = part;
+    __syncthreads();
+    if (warp != 0) return part;
+    part = lane < static_cast<int>(blockDim.x) / warp_size ? shared[lane] : Part(n);
+    part.merge_warp();
+    return part;
+}
+
+/// What the first pass leaves to the second.
+struct Rest {
+    int needed;        ///< 0 if nothing is left
+    int largest_word;  ///< of |x_i|, as in Part
+};
+
+struct Counters {
+    unsigned arrived;
+    unsigned arrived_again[most_dots];
+    Rest rest[most_dots];
+};
+
+__device__ inline int upper_word(double x) {
+    const int word = __double2hiint(x) & 0x7FFFFFFF;
+    return word != 0 || x == 0 ? word : 1;
+}
+__device__ inline int upper_word(float x) { return __float_as_int(x) & 0x7FFFFFFF; }
+
+/// The exponent that upper_word tells, of subnormals too low a one, which is as good for scaling.
+template <class T>
+__device__ int exponent_of_word(int word) {
+    return std::is_same_v<T, double> ? (word >> 20) - 1023 : (word >> 23) - 127;
+}
+
+template <Reduction reduction, class A, class T>
+__device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
+    if constexpr (reduction == Reduction::sum) {
+        part.sum.add(x);
+    } else if constexpr (wants_exact_products<A>) {
+        const auto p = A::product(x, y);
+        if (!product_is_exact(x, y, p.value)) part.inexact = 1;
+        part.sum.add_term(p);
+    } else {
+        part.sum.add_product(x, y);
+    }
+    if constexpr (reduction == Reduction::norm2) part.largest_word = max(part.largest_word, upper_word(x));
+}
+
+template <Reduction reduction, class A, class T, int count>
+__device__ __forceinline__ void add_elements(Part<A>& part, const T (&x)[count], const T (&y)[count]) {
+#pragma unroll
+    for (int j = 0; j < count; ++j) add_element<reduction>(part, x[j], y[j]);
+}
+
+/// Exact sums have to know the largest term first.
+template <Reduction reduction, int count>
+__device__ __forceinline__ void add_elements(Part<AnchoredTriple>& part, const double (&x)[count], const double (&y)[count]) {
+    using A = AnchoredTriple;
+    std::uint32_t word = 0;
+    if constexpr (reduction == Reduction::sum) {
+#pragma unroll
+        for (int j = 0; j < count; ++j) word = max(word, A::word_of(x[j]));
+        part.sum.reach(word);
+#pragma unroll
+        for (int j = 0; j < count; ++j) part.sum.add(x[j]);
+    } else {
+        A::Term term[count];
+#pragma unroll
+        for (int j = 0; j < count; ++j) {
+            term[j] = A::product(x[j], y[j]);
+            if (!product_is_exact(x[j], y[j], term[j].value)) part.inexact = 1;
+            word = max(word, A::word_of(term[j].value));
+        }
+        part.sum.reach(word);
+#pragma unroll
+        for (int j = 0; j < count; ++j) part.sum.add_term(term[j]);
+    }
+}
+
+/// The terms of one thread among `threads`, in chains: 16 bytes at once where x and y lie alike, else one by one.
+template <Reduction reduction, class A, class T>
+__device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int64_t thread, std::int64_t threads) {
+    constexpr int size = Pack<T>::size;
+    constexpr bool has_y = reduction == Reduction::dot;
+    constexpr int unroll = has_y || (is_anchored<A> && reduction == Reduction::norm2) ? 4 : 8;
+    Part<A> total(in.n);
+    Part<A> part(in.n);
+    int chain = 0;
+    const auto address = reinterpret_cast<std::uintptr_t>(in.x);
+    const bool packable = !has_y || (address % 16) == (reinterpret_cast<std::uintptr_t>(in.y) % 16);
+    std::int64_t head = packable ? static_cast<std::int64_t>((16 - address % 16) % 16 / sizeof(T)) : in.n;
+    if (head > in.n) head = in.n;
+    const std::int64_t packs = (in.n - head) / size;
+    const auto next_chain = [&] {
+        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
+        chain += unroll * size;
+        if (chain < chain_length) return;
+        total.merge(part);
+        part = Part<A>(in.n);
+        chain = 0;
+    };
+    const auto* packed_x = reinterpret_cast<const Pack<T>*>(in.x + head);
+    const auto* packed_y = reinterpret_cast<const Pack<T>*>(in.y + (has_y ? head : 0));
+    const auto load = [](T* to, const Pack<T>* from) {
+        const float4 raw = __ldcs(reinterpret_cast<const float4*>(from));
+        __builtin_memcpy(to, &raw, sizeof raw);
+    };
+
+    std::int64_t i = thread;
+    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) {
+        T x[unroll * size];
+        T y[unroll * size];
+#pragma unroll
+        for (int j = 0; j < unroll; ++j) {
+            load(x + j * size, packed_x + i + j * threads);
+            if constexpr (has_y) load(y + j * size, packed_y + i + j * threads);
+        }
+        add_elements<reduction>(part, x, has_y ? y : x);
+        next_chain();
+    }
+    for (; i < packs; i += threads) {
+        T x[size];
+        T y[size];
+        load(x, packed_x + i);
+        if constexpr (has_y) load(y, packed_y + i);
+        add_elements<reduction>(part, x, has_y ? y : x);
+    }
+    const auto add_single = [&](std::int64_t k) {
+        const T x[] = {in.x[k]};
+        const T y[] = {has_y ? in.y[k] : in.x[k]};
+        add_elements<reduction>(part, x, y);
+    };
+
+    for (std::int64_t k = head + packs * size + thread; k < in.n; k += threads) add_single(k);
+    for (i = thread; i < head; i += unroll * size * threads) {  // all of it where the vectors do not lie alike
+#pragma unroll
+        for (int j = 0; j < unroll * size; ++j)
+            if (i + j * threads < head) add_single(i + j * threads);
+        next_chain();
+    }
+    if constexpr (is_anchored<A>) return part;
+    total.merge(part);
+    return total;
+}
+
+/// The result, or what is needed to get it.
+template <Reduction reduction, class A, class T>
+__device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
+    constexpr bool squares = reduction == Reduction::norm2;
+    if constexpr (is_filter<A>) {
+        T value;
+        bool proven;
+        if constexpr (is_anchored<A>) {
+            const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
+            const auto total = part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length));
+            const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
+            proven = squares ? total.try_sqrt(value, lost) : total.try_result(value, lost);
+        } else if constexpr (wants_exact_products<A>) {
+            const T lost = part.inexact != 0 ? underflow_bound<T>(n) : T(0);
+            proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
+        } else {
+            proven = squares ? part.sum.try_sqrt(value) : part.sum.try_result(value);
+        }
+        if (proven) *result = value;
+        return {proven ? 0 : 1, 0};
+    } else {
+        const T sum = part.sum.result();
+        *result = squares ? canonical(sqrt_rn(sum)) : sum;
+        constexpr int infinite = std::is_same_v<T, double> ? 0x7FF00000 : 0x7F800000;
+        const bool scale = squares && !is_safe_square<A>(sum) && part.largest_word < infinite && part.largest_word != 0;
+        return {scale ? 1 : 0, part.largest_word};
+    }
+}
+
+/// Puts a block's sum beside the others'. True in the block that comes last: then it is that of all, in the first warp.
+template <class Part>
+__device__ bool merge_blocks(Part& part, Part* parts, unsigned* arrived, Part* shared, std::int64_t n) {
+    if (gridDim.x == 1) return true;
+    if (threadIdx.x == 0) parts[blockIdx.x] = part;
+    if (!block_comes_last(arrived, gridDim.x)) return false;
+    part = Part(n);
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) part.merge(load_fresh(parts + i));
+    part = merge_threads(part, shared, n);
+    return true;
+}
+
+template <Reduction reduction, class A, class T>
+__global__ void __launch_bounds__(reduce_threads) reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
+    __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
+    let_next_kernel_start();
+    const int thread = static_cast<int>(threadIdx.x);
+    Part<A> part = sum_of_thread<reduction, A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + thread,
+                                               static_cast<std::int64_t>(gridDim.x) * reduce_threads);
+    part = merge_threads(part, warp_parts.data(), in.n);
+    if (!merge_blocks(part, parts, &counters->arrived, warp_parts.data(), in.n)) return;
+    if (thread == 0) counters->rest[0] = finish<reduction>(part, in.n, result);
+}
+
+/// x 2^-exponent by two factors, each a normal number.
+template <class T>
+__device__ T scaled_down(T x, int exponent) {
+    const int half = exponent / 2;
+    return std::is_same_v<T, double> ? T(scalbn(scalbn(double(x), -half), -(exponent - half)))
+                                     : T(scalbnf(scalbnf(float(x), -half), -(exponent - half)));
+}
+
+template <class A, class T>
+__device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* parts, Counters* counters, T* result) {
+    __shared__ Shared<Part<A>, rest_threads / warp_size> warp_parts;
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * rest_threads;
+    Part<A> total;
+    Part<A> part;
+    int chain = 0;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + threadIdx.x; i < in.n; i += threads) {
+        const T x = scaled_down(in.x[i], exponent);
+        part.sum.add_product(x, x);
+        if (++chain < chain_length) continue;
+        total.merge(part);
+        part = Part<A>();
+        chain = 0;
+    }
+    total.merge(part);
+    part = merge_threads(total, warp_parts.data(), in.n);
+    if (threadIdx.x == 0) parts[blockIdx.x] = part;
+    if (!block_comes_last(counters->arrived_again, gridDim.x)) return;
+    part = Part<A>();
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += rest_threads) part.merge(load_fresh(parts + i));
+    part = merge_threads(part, warp_parts.data(), in.n);
+    if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
+}
+
+/// The sums of all threads, then of all blocks by the last one, whose first thread calls take(sum).
+template <Reduction reduction, class T, class Take>
+__device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, unsigned* arrived, const Take& take) {
+    __shared__ WarpDigits digits;
+    const int thread = static_cast<int>(threadIdx.x);
+    ThreadSuperaccumulator sum = digits.thread_sum();
+    constexpr int batch = 8;  // loads that overlap
+    constexpr int group = 4;  // additions that do
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rest_threads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + thread; i < in.n; i += batch * step) {
+        T x[batch];
+        T y[batch];
+#pragma unroll
+        for (int j = 0; j < batch; ++j) {
+            const bool inside = i + j * step < in.n;
+            x[j] = inside ? in.x[i + j * step] : T(0);
+            y[j] = reduction == Reduction::sum     ? T(0)
+                   : reduction == Reduction::norm2 ? x[j]
+                   : inside                        ? in.y[i + j * step]
+                                                   : T(0);
+        }
+#pragma unroll
+        for (int first = 0; first < batch; first += group) {
+            double a[group];
+            double b[group];
+#pragma unroll
+            for (int j = 0; j < group; ++j) {
+                const bool is_term = reduction == Reduction::sum || std::is_same_v<T, float>;
+                a[j] = is_term && reduction != Reduction::sum ? mul_rn(double{x[first + j]}, double{y[first + j]})  // exact
+                                                              : double{x[first + j]};
+                b[j] = double{y[first + j]};
+            }
+            if constexpr (reduction == Reduction::sum || std::is_same_v<T, float>)
+                sum.add_several(a);
+            else
+                sum.add_several(a, b);
+        }
+    }
+    digits.store_collected(sum, parts[blockIdx.x]);
+    if (!warp_comes_last(arrived, gridDim.x)) return;
+    const ThreadSuperaccumulator all = digits.merged(parts, gridDim.x);
+    if (thread == 0) take(all);
+}
+
+/// The second pass of exact, which ends at once where the first one found the result.
+template <Reduction reduction, class T>
+__global__ void __launch_bounds__(rest_threads)
+    round_rest(Operands<T> in, ExactPart* exact_parts, Counters* counters, T* result) {
+    wait_for_former_kernel();
+    if (counters->rest[0].needed == 0) return;
+    reduce_exactly<reduction>(in, exact_parts, counters->arrived_again, [=](const ThreadSuperaccumulator& sum) {
+        *result = reduction == Reduction::norm2 ? sum.template sqrt_result<T>() : sum.template result<T>();
+    });
+}
+
+/// The second pass of other norms, likewise.
+template <class A, class T>
+__global__ void __launch_bounds__(rest_threads) scale_rest(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
+    wait_for_former_kernel();
+    const Rest rest = counters->rest[0];
+    if (rest.needed != 0) norm_of_scaled<A>(in, exponent_of_word<T>(rest.largest_word), parts, counters, result);
+}
+
+/// An exact sum itself.
+template <Reduction reduction, class T>
+__global__ void __launch_bounds__(rest_threads)
+    expand_all(Operands<T> in, ExactPart* exact_parts, Counters* counters, Expansion<T>* result) {
+    reduce_exactly<reduction>(in, exact_parts, counters->arrived_again,
+                              [=](ThreadSuperaccumulator sum) { *result = sum.template take_expansion<T>(); });
+}
+
+}  // namespace solver::cuda

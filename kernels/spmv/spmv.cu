@@ -1,0 +1,392 @@
+#include "runtime/check.cuh"
+
+#include "runtime/traits.hpp"
+#include "spmv/adaptive.cuh"
+#include "spmv/general.cuh"
+#include "spmv/long_rows.cuh"
+
+#include <algorithm>
+#include <limits>
+#include <variant>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int plain_threads = 256;
+
+/// How rows are shared out.
+struct Shape {
+    int log2_width;  ///< of the lanes a row
+    int unroll;      ///< entries a lane loads at once: 2, 4 or 8
+};
+
+/// What was fastest on an H200. Few lanes a row, since merging them costs, but enough to keep a large device busy.
+Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, bool is_double) {
+    constexpr std::int64_t busy = 1 << 18;  // threads
+    const bool costly = accuracy == Accuracy::exact && is_double;
+    const double mean = static_cast<double>(nonzeros) / static_cast<double>(rows);
+    int log2_width = 0;
+    while (log2_width < 5 && mean > (costly ? 18 : 9) << log2_width) ++log2_width;
+    while (log2_width < 5 && rows << (log2_width + 1) <= busy && mean > 2 << log2_width) ++log2_width;
+    const double per_lane = mean / (1 << log2_width);
+    const bool waiting = costly && per_lane > 2.5 && rows << log2_width <= busy;
+    return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || waiting || accuracy == Accuracy::fast ? 4 : 2};
+}
+
+unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
+
+__global__ void narrow(const std::int64_t* wide, std::int32_t* offsets, std::int64_t count) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < count) offsets[i] = static_cast<std::int32_t>(wide[i]);
+}
+
+/// alpha == 0: y = beta y_in
+template <class T>
+__global__ void scale(std::int64_t n, RowTask<T> task, Gate gate) {
+    if (!is_open(gate)) return;
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) task.y[i] = task.beta == T(0) ? T(0) : canonical(mul_rn(task.beta, task.y_in[i]));
+}
+
+/// A matrix and its analysis for one width of offsets.
+template <class T, class Offset>
+struct Prepared {
+    CsrRows<T, Offset> rows{};
+    DeviceArray<Offset> offsets;  ///< empty where the caller's are used
+    DeviceArray<Segment<Offset>> segments;
+    DeviceArray<Tile<Offset>> tiles;
+    DeviceArray<Segment<Offset>> block_segments;  ///< of adaptive tiles
+
+    int largest_tile = 0;
+
+    std::int64_t bytes() const { return offsets.bytes() + segments.bytes() + tiles.bytes() + block_segments.bytes(); }
+    std::int64_t parts() const { return segments.size() + block_segments.size(); }
+};
+
+template <class T>
+void use_offsets(Prepared<T, std::int64_t>& p, const DeviceCsrView<T>& a, Stream) {
+    p.rows = {a.rows, a.row_offsets, a.column_indices, a.values};
+}
+
+template <class T>
+void use_offsets(Prepared<T, std::int32_t>& p, const DeviceCsrView<T>& a, Stream stream) {
+    p.offsets = DeviceArray<std::int32_t>(a.device, a.rows + 1, "32-bit row offsets");
+    narrow<<<blocks_for(a.rows + 1, plain_threads), plain_threads, 0, stream>>>(a.row_offsets, p.offsets.data(), a.rows + 1);
+    check_launch("narrow");
+    p.rows = {a.rows, p.offsets.data(), a.column_indices, a.values};
+}
+
+/// A general row is one chain a lane; longer ones go to a warp each.
+constexpr int longest_general_row(int log2_width) { return (chain_length / 2) << log2_width; }
+
+/// `count` = rows longer than `longest`.
+template <class Offset>
+__global__ void count_longer_rows(const Offset* offsets, std::int64_t rows, double longest, unsigned* count) {
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row<rows&& static_cast<double>(offsets[row + 1] - offsets[row])> longest) atomicAdd(count, 1u);
+}
+
+/// What kernels count.
+struct Counts {
+    unsigned longer_rows;  ///< than rows of `general` should be
+    std::int32_t segments;
+    TilingSizes tiling;
+    unsigned not_certified;  ///< rows that exact left to round_digitwise
+};
+
+template <class A, bool paired>
+std::size_t tile_bytes(int entries) {
+    return static_cast<std::size_t>(entries) * sizeof(typename A::Term) * (paired ? 2 : 1);
+}
+
+/// Matrices with 64-bit offsets are rare: they have no kernels of their own for devices whose doubles are slow.
+template <class T, class Offset, class Work>
+void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& work) {
+    if constexpr (std::is_same_v<Offset, std::int32_t>)
+        with_accumulator<T>(accuracy, float_sums, work);
+    else
+        with_accumulator<T>(accuracy, work);
+}
+
+/// Dynamic shared memory for any tile. The largest have 2 tile_work entries, so that plans of one device agree.
+template <class T, class Offset>
+void allow_shared_memory() {
+    constexpr std::size_t always_allowed = 48 << 10;
+    const auto allow = [](auto kernel, std::size_t bytes) {
+        if (bytes > always_allowed)
+            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+                  "cudaFuncSetAttribute", "shared memory of spmv");
+    };
+    for (const FloatSums float_sums : {FloatSums::in_double, FloatSums::in_float})
+        for (const Accuracy accuracy : all_accuracies)
+            with_row_accumulator<T, Offset>(accuracy, float_sums, [&](auto accumulator) {
+                using A = typename decltype(accumulator)::type;
+                allow(multiply_adaptive<A, false, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(2 * tile_work));
+            });
+}
+
+}  // namespace
+
+template <class T>
+struct SpmvPlan<T>::Analysis {
+    DeviceCsrView<T> a;
+    SpmvKernel kernel;
+    std::int64_t most_columns = 1;
+
+    Traits traits{};
+    Shape shapes[all_accuracies.size()]{};
+    int longest_short = 0;  ///< of general rows
+    std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
+    DeviceArray<unsigned> arrived;
+    DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
+    DeviceArray<Counts> counts;                           ///< of a first pass, and of the second one
+
+    // An analysis allocates little and waits once or twice: on small matrices either takes longer than a product.
+
+    Counts counted(Stream stream) const {
+        Counts found{};
+        counts.copy_to(std::span(&found, 1), stream);
+        return found;
+    }
+
+    template <class Offset>
+    void count_longer_rows(const Prepared<T, Offset>& p, Stream stream) const {
+        const double longest = 16 + 4 * static_cast<double>(a.nonzeros) / static_cast<double>(a.rows);
+        cuda::count_longer_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(
+            p.rows.offsets, a.rows, longest, &counts.data()->longer_rows);
+        check_launch("count_longer_rows");
+    }
+
+    /// Counts segments where there is no room for them yet.
+    template <class Offset>
+    void split_long_rows(const Prepared<T, Offset>& p, Stream stream) const {
+        constexpr int least_segment = 1024;
+        Counts* const place = counts.data() + (p.segments.size() > 0 ? 1 : 0);
+        find_long_rows<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(
+            p.rows.offsets, static_cast<Offset>(a.rows), longest_short, least_segment, p.segments.data(), &place->segments);
+        check_launch("find_long_rows");
+    }
+
+    /// Likewise.
+    template <class Offset>
+    void make_tiles(const Prepared<T, Offset>& p, Stream stream) const {
+        constexpr int threads = 128;
+        Counts* const place = counts.data() + (p.block_segments.size() > 0 ? 1 : 0);
+        cuda::make_tiles<<<blocks_for(p.tiles.size(), threads), threads, 0, stream>>>(
+            p.rows.offsets, static_cast<Offset>(a.rows), p.tiles.size(), p.tiles.data(), p.block_segments.data(),
+            &place->tiling);
+        check_launch("make_tiles");
+    }
+
+    template <class Offset>
+    void prepare_general(Prepared<T, Offset>& p, std::int32_t segments, Stream stream) const {
+        if (segments == 0) return;
+        p.segments = DeviceArray<Segment<Offset>>(a.device, segments, "segments of long rows");
+        split_long_rows(p, stream);
+    }
+
+    template <class Offset>
+    void prepare_adaptive(Prepared<T, Offset>& p, Stream stream) const {
+        allow_shared_memory<T, Offset>();
+        p.tiles = DeviceArray<Tile<Offset>>(a.device, tile_count(a.rows, a.nonzeros), "tiles of a matrix");
+        make_tiles(p, stream);
+        const TilingSizes sizes = counted(stream).tiling;
+        p.largest_tile = sizes.largest_tile;
+        if (sizes.segments == 0) return;
+        p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
+        make_tiles(p, stream);
+    }
+
+    /// `automatic` is general where no row is much longer than the mean.
+    template <class Offset>
+    void prepare_rows(Prepared<T, Offset>& p, Stream stream) {
+        int least = 5;
+        for (const Accuracy accuracy : all_accuracies) {
+            Shape& shape = shapes[static_cast<int>(accuracy)];
+            shape = shape_for(a.rows, a.nonzeros, accuracy, std::is_same_v<T, double>);
+            least = std::min(least, shape.log2_width);
+        }
+        longest_short = longest_general_row(least);
+        std::int32_t segments = 0;
+        if (kernel != SpmvKernel::adaptive) {
+            count_longer_rows(p, stream);
+            split_long_rows(p, stream);
+            const Counts found = counted(stream);
+            segments = found.segments;
+            if (kernel == SpmvKernel::automatic) kernel = found.longer_rows == 0 ? SpmvKernel::general : SpmvKernel::adaptive;
+        }
+        if (kernel == SpmvKernel::general)
+            prepare_general(p, segments, stream);
+        else
+            prepare_adaptive(p, stream);
+    }
+
+    template <class Offset>
+    void prepare(Stream stream) {
+        Prepared<T, Offset> p;
+        counts = DeviceArray<Counts>(a.device, 2, "what an analysis counts");
+        counts.fill_with_zeros(stream);
+        use_offsets(p, a, stream);
+        if (a.rows > 0)
+            prepare_rows(p, stream);
+        else if (kernel == SpmvKernel::automatic)
+            kernel = SpmvKernel::general;
+        if (p.parts() > 0) {
+            const std::int64_t parts = most_columns * p.parts();
+            arrived = DeviceArray<unsigned>(a.device, parts, "counters of long rows");
+            arrived.fill_with_zeros(stream);
+            partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, parts, "partial sums of long rows");
+        }
+        prepared = std::move(p);
+        synchronize(a.device, stream);
+    }
+
+    unsigned* escalated() const { return &counts.data()->not_certified; }
+
+    template <class A, bool paired, class Offset>
+    void launch_long_rows(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
+                          Gate gate) const {
+        const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
+                                         partial.data()};
+        if (long_rows.count == 0) return;
+        const dim3 blocks(blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads),
+                          static_cast<unsigned>(columns.count));
+        multiply_long_rows<A, paired>
+            <<<blocks, long_row_threads, 0, stream>>>(p.rows, task, long_rows, columns, escalated(), gate);
+        check_launch("multiply_long_rows");
+    }
+
+    template <class A, int unroll, bool paired, bool several, class Offset>
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, int log2_width,
+                        Stream stream, Gate gate) const {
+        launch_long_rows<A, paired>(p, task, columns, stream, gate);
+        const auto blocks = static_cast<unsigned>(columns.count * blocks_for(a.rows << log2_width, general_threads));
+        launch_after(traits.overlapping && (p.segments.size() > 0 || gate.stage != nullptr),
+                     multiply_general<A, unroll, paired, several, T, Offset>, blocks, general_threads, stream,
+                     "multiply_general", p.rows, task, columns, log2_width, longest_short, escalated(), gate);
+    }
+
+    template <class A, class Offset>
+    void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
+        if (task.x_low != nullptr) return launch_general<A, 4, true, false>(p, task, {}, shape.log2_width, stream, gate);
+        if (std::is_same_v<Offset, std::int64_t> || shape.unroll == 4)
+            return launch_general<A, 4, false, false>(p, task, {}, shape.log2_width, stream, gate);
+        if constexpr (std::is_same_v<Offset, std::int32_t>) {
+            if (shape.unroll == 2) return launch_general<A, 2, false, false>(p, task, {}, shape.log2_width, stream, gate);
+            return launch_general<A, 8, false, false>(p, task, {}, shape.log2_width, stream, gate);
+        }
+    }
+
+    template <class A, bool paired, bool several, class Offset>
+    void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
+                         Gate gate) const {
+        const Tiling<Offset> tiling{p.tiles.data(), p.block_segments.data(), static_cast<std::int32_t>(p.block_segments.size()),
+                                    arrived.data(), partial.data()};
+        const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
+        const auto blocks = static_cast<unsigned>(columns.count * (p.block_segments.size() + p.tiles.size()));
+        launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, several, T, Offset>,
+                     Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, columns,
+                     escalated(), gate);
+    }
+
+    template <class A, class Offset>
+    void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
+        if (kernel == SpmvKernel::general)
+            launch_general<A>(p, task, shape, stream, gate);
+        else if (task.x_low == nullptr)
+            launch_adaptive<A, false, false>(p, task, {}, stream, gate);
+        else
+            launch_adaptive<A, true, false>(p, task, {}, stream, gate);
+    }
+
+    /// Together where there are kernels for it, else one by one.
+    void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
+        const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
+        if (columns.count > 1 && narrow != nullptr && a.rows > 0 && task.x_low == nullptr && task.alpha != T(0))
+            return with_accumulator<T>(accuracy, traits.float_sums, [&](auto accumulator) {
+                using A = typename decltype(accumulator)::type;
+                const int log2_width = shapes[static_cast<int>(accuracy)].log2_width;
+                if (kernel == SpmvKernel::general)
+                    launch_general<A, 4, false, true>(*narrow, task, columns, log2_width, stream, gate);
+                else
+                    launch_adaptive<A, false, true>(*narrow, task, columns, stream, gate);
+            });
+        for (std::int64_t j = 0; j < columns.count; ++j)
+            multiply(column_of(task, j * columns.stride), accuracy, stream, gate_of(gate, columns, j));
+    }
+
+    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
+        if (a.rows == 0) return;
+        if (task.alpha == T(0)) {
+            scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
+            return check_launch("scale");
+        }
+        const auto launch_with = [&]<class Offset>(const Prepared<T, Offset>& p) {
+            with_row_accumulator<T, Offset>(accuracy, traits.float_sums, [&](auto accumulator) {
+                launch<typename decltype(accumulator)::type>(p, task, shapes[static_cast<int>(accuracy)], stream, gate);
+            });
+        };
+        std::visit(launch_with, prepared);
+    }
+};
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream, OffsetWidth width, std::int64_t most_columns)
+    : analysis_(std::make_unique<Analysis>()) {
+    const CurrentDevice current(a.device);
+    analysis_->a = a;
+    analysis_->kernel = kernel;
+    analysis_->most_columns = most_columns;
+    analysis_->traits = traits_of(a.device);
+    // what kernels add to an offset must not overflow
+    constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
+    if (width == OffsetWidth::automatic && a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
+        analysis_->template prepare<std::int32_t>(stream);
+    else
+        analysis_->template prepare<std::int64_t>(stream);
+}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(SpmvPlan&&) noexcept = default;
+template <class T>
+SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
+template <class T>
+SpmvPlan<T>::~SpmvPlan() = default;
+
+template <class T>
+void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
+    const CurrentDevice current(analysis_->a.device);
+    analysis_->multiply(task, accuracy, stream, gate);
+}
+
+template <class T>
+void SpmvPlan<T>::multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
+    if (columns.count > analysis_->most_columns)
+        throw InvalidArgument("cuda::SpmvPlan: " + std::to_string(columns.count) + " columns at once; the plan was made for " +
+                              std::to_string(analysis_->most_columns));
+    const CurrentDevice current(analysis_->a.device);
+    analysis_->multiply(task, columns, accuracy, stream, gate);
+}
+
+template <class T>
+SpmvKernel SpmvPlan<T>::kernel() const {
+    return analysis_->kernel;
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::workspace_bytes() const {
+    const std::int64_t prepared = std::visit([](const auto& p) { return p.bytes(); }, analysis_->prepared);
+    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counts.bytes();
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
+    return analysis_->counted(stream).not_certified;
+}
+
+template class SpmvPlan<float>;
+template class SpmvPlan<double>;
+
+}  // namespace solver::cuda

@@ -1,0 +1,226 @@
+#include "solver/cuda/preconditioner.hpp"
+
+#include "runtime/check.cuh"
+#include "runtime/gate.cuh"
+#include "solver/cuda/triangular_solve.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <utility>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+/// element(i) for i < n by a thread each.
+template <class Element>
+__global__ void __launch_bounds__(threads) for_each_element(std::int64_t n, Gate gate, Element element) {
+    if (!is_open(gate)) return;
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (i < n) element(i);
+}
+
+template <class Element>
+void launch_for_each(const char* name, std::int64_t n, Stream stream, Gate gate, const Element& element) {
+    if (n == 0) return;
+    for_each_element<<<static_cast<unsigned>((n + threads - 1) / threads), threads, 0, stream>>>(n, gate, element);
+    check_launch(name);
+}
+
+template <class T>
+struct Copy {
+    const T* r;
+    T* z;
+    __device__ void operator()(std::int64_t i) const { z[i] = r[i]; }
+};
+
+template <class T>
+class DeviceIdentity final : public DevicePreconditioner<T> {
+public:
+    DeviceIdentity(int device, std::int64_t rows) : device_(device), rows_(rows) {}
+
+    void apply(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
+        const CurrentDevice current(device_);
+        launch_for_each("the identity", rows_, stream, gate, Copy<T>{r, z});
+    }
+    bool is_identity() const override { return true; }
+
+private:
+    int device_;
+    std::int64_t rows_;
+};
+
+template <class T>
+struct Divide {
+    const T* r;
+    const T* diagonal;
+    T* z;
+    __device__ void operator()(std::int64_t i) const { z[i] = div_rn(r[i], diagonal[i]); }
+};
+
+template <class T>
+class DeviceJacobi final : public DevicePreconditioner<T> {
+public:
+    DeviceJacobi(int device, std::span<const T> diagonal) : device_(device), diagonal_(device, diagonal, "Jacobi's diagonal") {}
+
+    void apply(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
+        const CurrentDevice current(device_);
+        launch_for_each("Jacobi's division", diagonal_.size(), stream, gate, Divide<T>{r, diagonal_.data(), z});
+    }
+    const T* diagonal() const override { return diagonal_.data(); }
+
+private:
+    int device_;
+    DeviceArray<T> diagonal_;
+};
+
+template <class T>
+class DeviceLu final : public DevicePreconditioner<T> {
+public:
+    DeviceLu(int device, const CsrView<T>& lower, const CsrView<T>& upper)
+        : lower_(device, lower, Triangle::lower, Diagonal::unit), upper_(device, upper, Triangle::upper, Diagonal::stored) {}
+
+    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        lower_.solve(r, z, accuracy, stream, gate);
+        upper_.solve(z, z, accuracy, stream, gate);
+    }
+
+private:
+    TriangularSolvePlan<T> lower_;
+    TriangularSolvePlan<T> upper_;
+};
+
+template <class T>
+class DeviceTwoProducts final : public DevicePreconditioner<T> {
+public:
+    DeviceTwoProducts(int device, const CsrView<T>& first, const CsrView<T>& second)
+        : first_(device, first),
+          second_(device, second),
+          first_plan_(first_.view(), SpmvKernel::automatic),
+          second_plan_(second_.view(), SpmvKernel::automatic),
+          between_(device, first.rows, "an approximate inverse's middle") {}
+
+    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        first_plan_.multiply({.x = r, .y = between_.data()}, accuracy, stream, gate);
+        second_plan_.multiply({.x = between_.data(), .y = z}, accuracy, stream, gate);
+    }
+
+private:
+    DeviceCsrMatrix<T> first_;
+    DeviceCsrMatrix<T> second_;
+    SpmvPlan<T> first_plan_;
+    SpmvPlan<T> second_plan_;
+    DeviceArray<T> between_;
+};
+
+/// x 2^exponent in double, which holds every exponent of a preparation. NaNs stay as they are.
+template <class T>
+__device__ T scaled(T x, std::int16_t exponent) {
+    constexpr int bias = 1023, mantissa_bits = 52;
+    if (x != x) return x;
+    const double power = __longlong_as_double(static_cast<std::int64_t>(bias + exponent) << mantissa_bits);
+    return static_cast<T>(mul_rn(static_cast<double>(x), power));
+}
+
+template <class T>
+struct Gather {
+    const T* from;
+    const std::int32_t* order;
+    const std::int16_t* exponents;
+    T* to;
+    __device__ void operator()(std::int64_t k) const { to[k] = scaled(from[order[k]], exponents[k]); }
+};
+
+template <class T>
+struct Scatter {
+    const T* from;
+    const std::int32_t* order;
+    const std::int16_t* exponents;
+    T* to;
+    __device__ void operator()(std::int64_t k) const { to[order[k]] = scaled(from[k], exponents[k]); }
+};
+
+template <class T>
+class DevicePrepared final : public DevicePreconditioner<T> {
+public:
+    DevicePrepared(int device, std::unique_ptr<DevicePreconditioner<T>> inner, std::span<const std::int32_t> row_order,
+                   std::span<const std::int16_t> row_exponents, std::span<const std::int32_t> column_order,
+                   std::span<const std::int16_t> column_exponents)
+        : device_(device),
+          inner_(std::move(inner)),
+          row_order_(device, row_order, "a preparation's row order"),
+          row_exponents_(device, row_exponents, "a preparation's row exponents"),
+          column_order_(device, column_order, "a preparation's column order"),
+          column_exponents_(device, column_exponents, "a preparation's column exponents"),
+          prepared_r_(device, row_order_.size(), "a prepared vector"),
+          prepared_z_(device, row_order_.size(), "a prepared vector") {}
+
+    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        const CurrentDevice current(device_);
+        const std::int64_t n = row_order_.size();
+        launch_for_each("a preparation's rows", n, stream, gate,
+                        Gather<T>{r, row_order_.data(), row_exponents_.data(), prepared_r_.data()});
+        inner_->apply(prepared_r_.data(), prepared_z_.data(), accuracy, stream, gate);
+        launch_for_each("a preparation's columns", n, stream, gate,
+                        Scatter<T>{prepared_z_.data(), column_order_.data(), column_exponents_.data(), z});
+    }
+
+private:
+    int device_;
+    std::unique_ptr<DevicePreconditioner<T>> inner_;
+    DeviceArray<std::int32_t> row_order_;
+    DeviceArray<std::int16_t> row_exponents_;
+    DeviceArray<std::int32_t> column_order_;
+    DeviceArray<std::int16_t> column_exponents_;
+    DeviceArray<T> prepared_r_;
+    DeviceArray<T> prepared_z_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_identity(int device, std::int64_t rows) {
+    return std::make_unique<DeviceIdentity<T>>(device, rows);
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_jacobi(int device, std::span<const T> diagonal) {
+    return std::make_unique<DeviceJacobi<T>>(device, diagonal);
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_lu(int device, const CsrView<T>& lower, const CsrView<T>& upper) {
+    return std::make_unique<DeviceLu<T>>(device, lower, upper);
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_two_products(int device, const CsrView<T>& first, const CsrView<T>& second) {
+    return std::make_unique<DeviceTwoProducts<T>>(device, first, second);
+}
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_prepared(int device, std::unique_ptr<DevicePreconditioner<T>> inner,
+                                                       std::span<const std::int32_t> row_order,
+                                                       std::span<const std::int16_t> row_exponents,
+                                                       std::span<const std::int32_t> column_order,
+                                                       std::span<const std::int16_t> column_exponents) {
+    return std::make_unique<DevicePrepared<T>>(device, std::move(inner), row_order, row_exponents, column_order,
+                                               column_exponents);
+}
+
+template std::unique_ptr<DevicePreconditioner<float>> make_identity(int, std::int64_t);
+template std::unique_ptr<DevicePreconditioner<double>> make_identity(int, std::int64_t);
+template std::unique_ptr<DevicePreconditioner<float>> make_jacobi(int, std::span<const float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_jacobi(int, std::span<const double>);
+template std::unique_ptr<DevicePreconditioner<float>> make_lu(int, const CsrView<float>&, const CsrView<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_lu(int, const CsrView<double>&, const CsrView<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_two_products(int, const CsrView<float>&, const CsrView<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_two_products(int, const CsrView<double>&, const CsrView<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_prepared(int, std::unique_ptr<DevicePreconditioner<float>>,
+                                                                    std::span<const std::int32_t>,
+                                                                    std::span<const std::int16_t>,
+                                                                    std::span<const std::int32_t>,
+                                                                    std::span<const std::int16_t>);
+template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::unique_ptr<DevicePreconditioner<double>>,
+                                                                     std::span<const std::int32_t>,
+                                                                     std::span<const std::int16_t>,
+                                                                     std::span<const std::int32_t>,
+                                                                     std::span<const std::int16_t>);
+
+}  // namespace solver::cuda

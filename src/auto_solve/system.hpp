@@ -1,0 +1,113 @@
+#pragma once
+
+/// A with a preconditioner, ready to iterate.
+
+#include "krylov/run.hpp"
+#include "preconditioner/ilut.hpp"
+#include "preconditioner/klu.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
+#include "solver/preparation.hpp"
+#include "solver/solve.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace solver {
+
+/// The iteration runs in V: in T with A, or in a lower precision with A rounded.
+template <class T, class V>
+class System {
+public:
+    static constexpr bool is_mixed = !std::is_same_v<T, V>;
+
+    /// `preparation`, of A, is made here where it is needed and not yet there.
+    System(const SpmvPlan<T>& a, std::optional<Preparation>& preparation, const SolveOptions& options)
+        : a_(a), preparation_(preparation), options_(options) {
+        if constexpr (is_mixed) {
+            if (a.dense() != nullptr) {
+                rounded_dense_ = rounded(*a.dense());
+                rounded_plan_ = std::make_unique<SpmvPlan<V>>(rounded_dense_.view().transposed(), a.device());
+            } else {
+                rounded_ = convert<V>(a.matrix());
+                rounded_plan_ = std::make_unique<SpmvPlan<V>>(rounded_, a.device(), a.kernel());
+            }
+        }
+    }
+
+    const Preconditioner<V>& preconditioner() const { return *m_; }
+
+    const Preparation& preparation() {
+        if (!preparation_) preparation_ = prepare(a_.matrix(), Ordering::amd);
+        return *preparation_;
+    }
+
+    void precondition(PreconditionerKind kind) {
+        if (m_ && kind == kind_) return;
+        m_.reset();
+        kind_ = kind;
+        const Accuracy accuracy = options_.iteration.accuracy;
+        const bool diagonal_suffices = kind == PreconditionerKind::none || kind == PreconditionerKind::jacobi;
+        if (kind == PreconditionerKind::klu)  // of A itself: where A is hard, the inverse of A rounded may be far off
+            m_ = make_klu<V>(a_.matrix(), preparation(), options_.factors, a_.device());
+        else if (kind == PreconditionerKind::ilut)
+            m_ = make_ilut<V>(matrix(), preparation(), options_.factors, a_.device());
+        else if (plan().dense() != nullptr && diagonal_suffices)
+            m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), options_.factors);
+        else
+            m_ = make_preconditioner<V>(kind, matrix(), accuracy, a_.device(), options_.factors);
+    }
+
+    std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const BicgstabOptions& options,
+                                 const Pauses& pauses) const {
+        if constexpr (is_mixed)
+            return run_bicgstab(a_, *rounded_plan_, *m_, unknowns, options, pauses);
+        else
+            return run_bicgstab<T>(a_, *m_, unknowns, options, pauses);
+    }
+
+private:
+    const SpmvPlan<V>& plan() const {
+        if constexpr (is_mixed)
+            return *rounded_plan_;
+        else
+            return a_;
+    }
+
+    CsrView<V> matrix() const { return plan().matrix(); }
+
+    /// A rounded and transposed: its rows are contiguous.
+    static DenseMatrix<V> rounded(const DenseView<T>& a) {
+        DenseMatrix<V> result{a.columns, a.rows, {}};
+        result.values.reserve(static_cast<std::size_t>(a.rows * a.columns));
+        for (std::int64_t i = 0; i < a.rows; ++i)
+            for (std::int64_t j = 0; j < a.columns; ++j)
+                result.values.push_back(static_cast<V>(a.data[i * a.row_stride + j * a.column_stride]));
+        return result;
+    }
+
+    /// What no preconditioner but Jacobi's and none looks at is left out.
+    static CsrMatrix<V> diagonal_of(const DenseView<V>& a) {
+        CsrMatrix<V> diagonal{a.rows, a.columns, {0}, {}, {}};
+        for (std::int64_t i = 0; i < a.rows; ++i) {
+            diagonal.column_indices.push_back(static_cast<std::int32_t>(i));
+            diagonal.values.push_back(a.data[i * (a.row_stride + a.column_stride)]);
+            diagonal.row_offsets.push_back(i + 1);
+        }
+        return diagonal;
+    }
+
+    const SpmvPlan<T>& a_;
+    std::optional<Preparation>& preparation_;
+    const SolveOptions& options_;
+    CsrMatrix<V> rounded_;
+    DenseMatrix<V> rounded_dense_;  ///< transposed
+    std::unique_ptr<SpmvPlan<V>> rounded_plan_;
+    PreconditionerKind kind_ = PreconditionerKind::none;
+    std::unique_ptr<Preconditioner<V>> m_;
+};
+
+}  // namespace solver

@@ -1,0 +1,229 @@
+#pragma once
+
+/// Who watches the recursion of BiCGStab: verifies, replaces, restarts, ends.
+
+#include "core/krylov/step.hpp"
+#include "krylov/backend.hpp"
+#include "krylov/pauses.hpp"
+#include "krylov/task.hpp"
+#include "solver/bicgstab.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+namespace solver {
+
+/// The outer part of BiCGStab on a backend. x is changed only here, in groups: x += z / scale, where the
+/// recursion runs on scale * residual, a power of two that brings its norm near 1, so that no dot product over- or underflows.
+///
+/// Every decision is taken in the step that gives rise to it, on norms that are exact in exact. "Verify" means: add z to x,
+/// compute b - A x anew, keep x if it is the best so far. It happens where
+///  - the recursion claims convergence (after s or after the whole step),
+///  - compensated and exact: its drift has grown too large (ResidualDrift),
+///  - it has gained a factor `progress_factor` on the best x, so that this stays known whatever comes,
+///  - it broke down or became non-finite,
+///  - it was the last step.
+/// Then r is replaced by the true residual (in fast only after a claim) and the recursion goes on in its directions. Where it
+/// was wrong by more than `restart_factor` or stopped half-way, and after a breakdown, it begins anew from the best x: with the
+/// shadow residual r, or a random one if it has begun there before. A verification is fruitless if the recursion had broken
+/// down or promised half the residual of the last success, and the best true residual has not halved since. More than
+/// `max_fruitless` of these in a row end the solve.
+template <SolverBackend B>
+class BicgstabSolve {
+public:
+    using Vector = typename B::Vector;
+    using Solution = typename B::Solution;
+    using Wide = typename B::Wide;
+
+    static constexpr double restart_factor = 10;
+    static constexpr double progress_factor = 32;
+    static constexpr int max_fruitless = 12;
+
+    /// `column` only marks the records.
+    BicgstabSolve(B& backend, const BicgstabOptions& options, const Pauses& pauses, std::int64_t column)
+        : backend_(backend),
+          options_(options),
+          pauses_(pauses),
+          column_(column),
+          replaces_(options.accuracy != Accuracy::fast || holds_x_wider),
+          weights_(replaces_ ? backend.column_norms() : Vector()),
+          recursion_(backend, replaces_ ? &weights_ : nullptr),
+          residual_(backend.residual_vector()),
+          x_(backend.solution()),
+          best_(backend.solution()) {}
+
+    /// From the initial guess to the best x found.
+    Task<SolveResult> run(std::span<const Wide> initial) {
+        backend_.load(initial, x_);
+        b_norm_ = backend_.right_hand_side_norm();
+        if (b_norm_ == 0) backend_.set_zero(x_);
+        co_await backend_.residual(x_, residual_);
+        best_norm_ = reference_norm_ = backend_.true_norm(residual_);
+        keep_as_best(best_norm_);
+        result_.recursive_residual = relative(best_norm_);
+        if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !backend_.is_finite(x_))
+            co_return finish(SolveStatus::non_finite);
+        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false, column_});
+        if (meets_tolerance(best_norm_)) co_return finish(SolveStatus::converged);
+        begin();
+        co_return co_await iterate(wanted);
+    }
+
+    /// The best x found.
+    const Solution& solution() const { return best_; }
+
+private:
+    static constexpr bool holds_x_wider = !std::is_same_v<typename B::Value, Wide>;
+
+    Task<SolveResult> iterate(bool wanted) {
+        std::int64_t pause = wanted ? pauses_(0) : 0;
+        while (result_.iterations < options_.max_iterations && (wanted || result_.iterations < pause)) {
+            const std::int64_t steps = std::min(pause, options_.max_iterations) - result_.iterations;
+            const double progress = scale_ * best_norm_ / progress_factor;
+            const Stretch stretch = co_await recursion_.advance({target(), progress, steps});
+            verified_ = false;
+            const std::span<const double> norms = recursion_.norms();
+            for (const double norm : norms.first(norms.size() - 1)) wanted = report(next_record(norm)) && wanted;
+            Iteration record = next_record(norms.back());
+            const std::optional<SolveStatus> status = co_await decide(stretch, record);
+            wanted = report(record) && wanted;
+            if (status) co_return finish(*status);
+            if (result_.iterations == pause && wanted) pause = pauses_(pause);
+        }
+        if (!verified_) co_await verify();
+        co_return finish(meets_tolerance(best_norm_) ? SolveStatus::converged : SolveStatus::iteration_limit);
+    }
+
+    Iteration next_record(double r_norm) {
+        result_.recursive_residual = relative(r_norm / scale_);
+        return {++result_.iterations, result_.recursive_residual, -1, false, column_};
+    }
+
+    Task<std::optional<SolveStatus>> decide(const Stretch& stretch, Iteration& record) {
+        const Reason reason = or_last(stretch.reason);
+        if (reason == Reason::none) co_return std::nullopt;
+        const double norm = co_await verify();
+        record.true_residual = relative(norm);
+        if (meets_tolerance(norm)) co_return SolveStatus::converged;
+        if (reason == Reason::last) co_return std::nullopt;
+        const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
+        const double promised = broke ? 0 : recursion_.norms().back() / scale_;
+        if (!fruitful(promised)) co_return broke ? broken(reason) : SolveStatus::stagnated;
+        const bool begins = broke || stretch.end == StepEnd::half || !(norm <= restart_factor * promised);
+        record.replaced = !broke && (begins || replaces_ || reason == Reason::claim);
+        result_.restarts += broke;
+        result_.replacements += record.replaced;
+        if (begins)
+            co_await restart_from_best(norm);
+        else if (record.replaced)
+            replace(norm);
+        co_return std::nullopt;
+    }
+
+    /// The last step is verified in any case, and nothing follows from it.
+    Reason or_last(Reason reason) const {
+        const bool last = result_.iterations == options_.max_iterations;
+        return last && (reason == Reason::none || reason == Reason::progress) ? Reason::last : reason;
+    }
+
+    /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in residual_.
+    Task<double> verify() {
+        backend_.add_to_solution(1 / scale_, recursion_.z, x_);
+        backend_.set_zero(recursion_.z);
+        co_await backend_.residual(x_, residual_);
+        verified_ = true;
+        if (!backend_.is_finite(x_)) co_return std::numeric_limits<double>::infinity();
+        const double norm = backend_.true_norm(residual_);
+        if (norm < best_norm_) keep_as_best(norm);
+        co_return norm;
+    }
+
+    void keep_as_best(double norm) {
+        best_norm_ = norm;
+        best_is_new_ = true;
+        backend_.copy(x_, best_);
+    }
+
+    /// Counts; false once too many verifications in a row were fruitless.
+    bool fruitful(double promised) {
+        if (best_norm_ <= reference_norm_ / 2) {
+            reference_norm_ = best_norm_;
+            fruitless_ = 0;
+        } else if (promised <= reference_norm_ / 2) {
+            ++fruitless_;
+        }
+        return fruitless_ <= max_fruitless;
+    }
+
+    static SolveStatus broken(Reason reason) {
+        return reason == Reason::non_finite ? SolveStatus::non_finite : SolveStatus::breakdown;
+    }
+
+    Task<bool> restart_from_best(double norm) {
+        if (norm != best_norm_) {
+            backend_.copy(best_, x_);
+            co_await backend_.residual(x_, residual_);
+        }
+        begin();
+        co_return true;
+    }
+
+    /// From the best x, whose residual is in residual_.
+    void begin() {
+        constexpr int limit = std::numeric_limits<Wide>::max_exponent - 4;
+        scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), -limit, limit));
+        const double r_norm = take_residual(best_norm_);
+        recursion_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
+        best_is_new_ = false;
+    }
+
+    void replace(double norm) { recursion_.continue_from_replaced(take_residual(norm)); }
+
+    /// r = scale * residual_, whose norm is given. Returns ||r||.
+    double take_residual(double norm) {
+        backend_.take(scale_, residual_, recursion_.r);
+        if (replaces_) recursion_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
+        return scale_ * norm;
+    }
+
+    double target() const { return options_.tolerance * (b_norm_ * scale_); }
+    double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
+    bool meets_tolerance(double norm) const { return relative(norm) <= options_.tolerance; }
+
+    bool report(const Iteration& record) {
+        if (options_.keep_history) result_.history.push_back(record);
+        return !options_.callback || options_.callback(record);
+    }
+
+    SolveResult finish(SolveStatus status) {
+        result_.status = status;
+        result_.relative_residual = relative(best_norm_);
+        return result_;
+    }
+
+    B& backend_;
+    const BicgstabOptions& options_;
+    const Pauses& pauses_;
+    std::int64_t column_;
+    bool replaces_;  ///< r, where it has drifted
+    Vector weights_;
+    typename B::Recursion recursion_;
+    typename B::Residual residual_;
+    Solution x_;
+    Solution best_;
+    SolveResult result_;
+    double b_norm_ = 0;
+    double best_norm_ = 0;
+    double reference_norm_ = 0;  ///< the best true residual when it last halved
+    double scale_ = 1;
+    int fruitless_ = 0;
+    bool best_is_new_ = true;
+    bool verified_ = true;
+};
+
+}  // namespace solver

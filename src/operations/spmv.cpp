@@ -1,0 +1,220 @@
+#include "solver/spmv.hpp"
+
+#include "core/check.hpp"
+#include "cpu/spmv.hpp"
+#include "cpu/thread_pool.hpp"
+#include "cuda/spmv.hpp"
+#include "operations/dense_products.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace solver {
+namespace {
+
+/// Below this many entries and rows a thread is not worth waking.
+constexpr std::int64_t least_work_per_thread = 8192;
+
+/// Rows up to this length are not shared.
+constexpr std::int64_t longest_whole_row = 4096;
+
+/// `general` counts as balanced, for `automatic`, while no thread has more than this times its fair share of entries.
+constexpr double tolerated_imbalance = 1.1;
+
+template <class T>
+std::vector<WorkBoundary> equal_rows(const CsrView<T>& a, int threads) {
+    std::vector<WorkBoundary> boundaries;
+    for (int t = 0; t <= threads; ++t) {
+        const std::int64_t row = cpu::share_begin(a.rows, t, threads);
+        boundaries.push_back({row, a.row_offsets[row]});
+    }
+    return boundaries;
+}
+
+/// The merge path of Merrill and Garland (SC 2016): rows and entries count as one unit of work each, so that empty rows are
+/// shared out too.
+template <class T>
+std::vector<WorkBoundary> equal_work(const CsrView<T>& a, int threads) {
+    std::vector<WorkBoundary> boundaries;
+    for (int t = 0; t <= threads; ++t) {
+        const std::int64_t work = cpu::share_begin(a.rows + a.nonzeros(), t, threads);
+        // The last row whose start, rows before it included, is not beyond `work`.
+        std::int64_t low = 0;
+        std::int64_t high = a.rows;
+        while (low < high) {
+            const std::int64_t middle = (low + high + 1) / 2;
+            if (a.row_offsets[middle] + middle <= work)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        const bool shared = low < a.rows && a.row_length(low) > longest_whole_row;
+        const std::int64_t entry = shared ? std::min(work - low, a.row_offsets[low + 1]) : a.row_offsets[low];
+        boundaries.push_back(shared && entry == a.row_offsets[low + 1] ? WorkBoundary{low + 1, entry}
+                                                                       : WorkBoundary{low, entry});
+    }
+    return boundaries;
+}
+
+bool is_balanced(const std::vector<WorkBoundary>& boundaries) {
+    const auto threads = static_cast<std::int64_t>(boundaries.size()) - 1;
+    std::int64_t largest = 0;
+    for (std::int64_t t = 0; t < threads; ++t) largest = std::max(largest, boundaries[t + 1].entry - boundaries[t].entry);
+    return static_cast<double>(largest * threads) <= tolerated_imbalance * static_cast<double>(boundaries.back().entry);
+}
+
+template <class T>
+void scale(T beta, std::span<const T> y_in, std::span<T> y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = beta == T(0) ? T(0) : canonical(mul_rn(beta, y_in[i]));
+}
+
+/// What the messages of require_length say of A.
+struct Shape {
+    std::int64_t rows;
+    std::int64_t columns;
+};
+
+template <class T>
+void require_lengths(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
+    const Shape a{plan.rows(), plan.columns()};
+    require_length("spmv", "x", task.x.size(), a.columns, "the columns of A", a);
+    if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a.columns, "the columns of A", a);
+    if (task.beta != T(0)) require_length("spmv", "y_in", task.y_in.size(), a.rows, "the rows of A", a);
+    require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
+}
+
+template <class T>
+std::vector<cpu::RowTask<T>> row_tasks(std::span<const SpmvTask<T>> tasks) {
+    std::vector<cpu::RowTask<T>> rows;
+    for (const SpmvTask<T>& task : tasks)
+        rows.push_back({.alpha = task.alpha,
+                        .x = task.x.data(),
+                        .x_low = task.x_low.empty() ? nullptr : task.x_low.data(),
+                        .beta = task.beta,
+                        .y_in = task.y_in.data(),
+                        .y = task.y.data()});
+    return rows;
+}
+
+template <class T>
+void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
+                   const Device& device) {
+    SpmvPlan<T>(a, device).multiply(alpha, x, beta, y, accuracy);
+}
+
+}  // namespace
+
+std::string_view to_string(SpmvKernel kernel) {
+    switch (kernel) {
+        case SpmvKernel::automatic:
+            return "auto";
+        case SpmvKernel::general:
+            return "general";
+        case SpmvKernel::adaptive:
+            return "adaptive";
+    }
+    throw InvalidArgument(fmt::format("spmv: there is no kernel number {}", static_cast<int>(kernel)));
+}
+
+SpmvKernel spmv_kernel_from_text(std::string_view text) {
+    for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
+        if (text == to_string(kernel)) return kernel;
+    throw InvalidArgument(fmt::format("SpMV kernel '{}' is not known; choose auto, general or adaptive", text));
+}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel) : a_(a), device_(device), kernel_(kernel) {
+    if (device.kind() == Device::Kind::cuda) {
+        on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, kernel);
+        kernel_ = on_device_->kernel();
+        return;
+    }
+    const std::int64_t worth = (a.rows + a.nonzeros()) / least_work_per_thread;
+    const int threads = static_cast<int>(std::clamp<std::int64_t>(worth, 1, device.threads()));
+    if (kernel != SpmvKernel::adaptive) boundaries_ = equal_rows(a, threads);
+    if (kernel == SpmvKernel::automatic) kernel_ = is_balanced(boundaries_) ? SpmvKernel::general : SpmvKernel::adaptive;
+    if (kernel_ == SpmvKernel::adaptive) boundaries_ = equal_work(a, threads);
+}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const DenseView<T>& a, const Device& device)
+    : device_(device), kernel_(SpmvKernel::general), dense_(std::make_shared<DenseProducts<T>>(a, device)) {
+    if (device.kind() == Device::Kind::cpu) return;
+    on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), matrix(), SpmvKernel::automatic);
+    kernel_ = on_device_->kernel();
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::rows() const {
+    return dense_ ? dense_->matrix().rows : a_.rows;
+}
+
+template <class T>
+std::int64_t SpmvPlan<T>::columns() const {
+    return dense_ ? dense_->matrix().columns : a_.columns;
+}
+
+template <class T>
+const CsrView<T>& SpmvPlan<T>::matrix() const {
+    return dense_ ? dense_->sparse() : a_;
+}
+
+template <class T>
+const DenseView<T>* SpmvPlan<T>::dense() const {
+    return dense_ ? &dense_->matrix() : nullptr;
+}
+
+template <class T>
+void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
+    const cpu::FloatingPointGuard guard;
+    std::vector<SpmvTask<T>> products;
+    for (const SpmvTask<T>& task : tasks) require_lengths(task, *this);
+    for (const SpmvTask<T>& task : tasks) {
+        if (task.alpha == T(0))
+            scale(task.beta, task.y_in, task.y);
+        else
+            products.push_back(task);
+    }
+    if (products.empty()) return;
+    if (on_device_)
+        on_device_->multiply(products, accuracy);
+    else if (dense_)
+        dense_->multiply(products, accuracy);
+    else
+        cpu::multiply(a_, boundaries_, row_tasks<T>(products), accuracy);
+}
+
+template <class T>
+void SpmvPlan<T>::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const {
+    const SpmvTask<T> task{.alpha = alpha, .x = x, .beta = beta, .y_in = y, .y = y};
+    multiply(std::span(&task, 1), accuracy);
+}
+
+template <class T>
+void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r,
+                           Accuracy accuracy) const {
+    const Shape a{rows(), columns()};
+    require_length("residual", "x", x.size(), a.columns, "the columns of A", a);
+    if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a.columns, "the columns of A", a);
+    require_length("residual", "b", b.size(), a.rows, "the rows of A", a);
+    require_length("residual", "r", r.size(), a.rows, "the rows of A", a);
+    const SpmvTask<T> task{.alpha = -1, .x = x, .x_low = x_low, .beta = 1, .y_in = b, .y = r};
+    multiply(std::span(&task, 1), accuracy);
+}
+
+template class SpmvPlan<float>;
+template class SpmvPlan<double>;
+
+void spmv(double alpha, const CsrView<double>& a, std::span<const double> x, double beta, std::span<double> y,
+          Accuracy accuracy, const Device& device) {
+    multiply_once(alpha, a, x, beta, y, accuracy, device);
+}
+
+void spmv(float alpha, const CsrView<float>& a, std::span<const float> x, float beta, std::span<float> y, Accuracy accuracy,
+          const Device& device) {
+    multiply_once(alpha, a, x, beta, y, accuracy, device);
+}
+
+}  // namespace solver

@@ -1,0 +1,197 @@
+#include "solver/preparation.hpp"
+
+#include "core/sorted_rows.hpp"
+#include "cpu/floating_point_guard.hpp"
+#include "preparation/exponents.hpp"
+#include "preparation/fill_order.hpp"
+#include "preparation/log2.hpp"
+#include "preparation/matching.hpp"
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace solver {
+namespace {
+
+template <class T>
+void require_square(const CsrView<T>& a, const char* operation) {
+    if (a.rows != a.columns)
+        throw DimensionMismatch(fmt::format("{}: A is {} x {}, but must be square", operation, a.rows, a.columns));
+}
+
+template <class T>
+void require_finite(const CsrView<T>& a, const char* operation) {
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            if (!is_finite(a.values[k]))
+                throw InvalidArgument(fmt::format("{}: entry ({}, {}), counted from 1, is {}; every entry must be finite",
+                                                  operation, i + 1, a.column_indices[k] + 1, a.values[k]));
+}
+
+/// Calls work with a view of A that has sorted rows.
+template <class T, class Work>
+auto with_usable(const CsrView<T>& a, const char* operation, const Work& work) {
+    const cpu::FloatingPointGuard guard;  // subnormals are not zero
+    require_square(a, operation);
+    require_finite(a, operation);
+    if (has_sorted_rows(a)) return work(a);
+    const CsrMatrix<T> sorted = with_sorted_rows(a);
+    require_finite(sorted.view(), operation);  // sums may overflow
+    return work(sorted.view());
+}
+
+/// The nonzeros of a, each with weight(value).
+template <class T, class Weight>
+preparation::WeightedGraph graph_of_nonzeros(const CsrView<T>& a, const Weight& weight) {
+    preparation::WeightedGraph graph;
+    graph.row_offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
+    graph.columns.reserve(a.values.size());
+    graph.weights.reserve(a.values.size());
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+            if (a.values[k] == 0) continue;
+            graph.columns.push_back(a.column_indices[k]);
+            graph.weights.push_back(weight(a.values[k]));
+        }
+        graph.row_offsets.push_back(static_cast<std::int64_t>(graph.columns.size()));
+    }
+    return graph;
+}
+
+template <class T>
+Transversal transversal_of_sorted(const CsrView<T>& a) {
+    const auto graph = graph_of_nonzeros(a, [](T value) { return preparation::log2_magnitude(value); });
+    return maximum_weight_matching(graph, affordable_steps(graph));
+}
+
+/// The fill-reducing order of the matrix whose row j is row row_of_column[j] of a.
+template <class T>
+preparation::FillOrder fill_order(const CsrView<T>& a, const std::vector<std::int32_t>& row_of_column) {
+    if (a.nonzeros() > std::numeric_limits<std::int32_t>::max())
+        throw NotSupported(fmt::format("prepare: A has {} entries; AMD takes up to {}; use the natural order", a.nonzeros(),
+                                       std::numeric_limits<std::int32_t>::max()));
+    std::vector<std::int32_t> offsets{0}, columns;
+    offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
+    columns.reserve(a.values.size());
+    for (const std::int32_t i : row_of_column) {
+        columns.insert(columns.end(), a.column_indices.begin() + a.row_offsets[i],
+                       a.column_indices.begin() + a.row_offsets[i + 1]);
+        offsets.push_back(static_cast<std::int32_t>(columns.size()));
+    }
+    return preparation::approximate_minimum_degree(offsets, columns);
+}
+
+template <class T>
+Preparation prepare_sorted(const CsrView<T>& a, Ordering ordering) {
+    Transversal transversal = transversal_of_sorted(a);
+    Preparation result;
+    result.structural_rank = transversal.structural_rank;
+    preparation::set_exponents(result, a, transversal);
+    if (ordering == Ordering::natural) {
+        result.row_order = std::move(transversal.row_of_column);
+        result.column_order.resize(result.row_order.size());
+        std::iota(result.column_order.begin(), result.column_order.end(), 0);
+        return result;
+    }
+    preparation::FillOrder fill = fill_order(a, transversal.row_of_column);
+    result.fill = fill.fill;
+    result.column_order = std::move(fill.order);
+    for (const std::int32_t column : result.column_order) result.row_order.push_back(transversal.row_of_column[column]);
+    return result;
+}
+
+template <class T>
+CsrMatrix<T> apply_to_sorted(const CsrView<T>& a, const Preparation& p) {
+    std::vector<std::int32_t> place(p.column_order.size());
+    for (std::size_t l = 0; l < place.size(); ++l) place[p.column_order[l]] = static_cast<std::int32_t>(l);
+    CsrMatrix<T> result;
+    result.rows = result.columns = a.rows;
+    result.row_offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
+    result.column_indices.reserve(a.values.size());
+    result.values.reserve(a.values.size());
+    std::vector<std::pair<std::int32_t, T>> row;
+    for (const std::int32_t i : p.row_order) {
+        row.clear();
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+            const std::int32_t j = a.column_indices[k];
+            row.emplace_back(place[j], preparation::scale(a.values[k], p.row_exponents[i] + p.column_exponents[j]));
+        }
+        std::sort(row.begin(), row.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+        for (const auto& [column, value] : row) {
+            result.column_indices.push_back(column);
+            result.values.push_back(value);
+        }
+        result.row_offsets.push_back(result.nonzeros());
+    }
+    return result;
+}
+
+void count(Occurrences& occurrences, std::int64_t where) {
+    if (occurrences.count++ == 0) occurrences.first = where;
+}
+
+template <class T>
+Diagnosis diagnose_sorted(const CsrView<T>& a) {
+    const preparation::WeightedGraph graph = graph_of_nonzeros(a, [](T) { return 0; });
+    Diagnosis result;
+    result.rows = a.rows;
+    result.structural_rank = maximum_weight_matching(graph, preparation::no_steps).structural_rank;
+    std::vector<bool> column_seen(static_cast<std::size_t>(a.columns));
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        const auto begin = graph.columns.begin() + graph.row_offsets[i];
+        const auto end = graph.columns.begin() + graph.row_offsets[i + 1];
+        if (begin == end) count(result.empty_rows, i);
+        if (!std::binary_search(begin, end, i)) count(result.zero_diagonals, i);
+        for (auto column = begin; column != end; ++column) column_seen[*column] = true;
+    }
+    for (std::int64_t j = 0; j < a.columns; ++j)
+        if (!column_seen[j]) count(result.empty_columns, j);
+    return result;
+}
+
+}  // namespace
+
+template <class T>
+Transversal maximum_product_transversal(const CsrView<T>& a) {
+    return with_usable(a, "maximum product transversal",
+                       [](const CsrView<T>& usable) { return transversal_of_sorted(usable); });
+}
+
+template <class T>
+Preparation prepare(const CsrView<T>& a, Ordering ordering) {
+    return with_usable(a, "prepare", [&](const CsrView<T>& usable) { return prepare_sorted(usable, ordering); });
+}
+
+template <class T>
+CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& p) {
+    const auto n = static_cast<std::size_t>(a.rows);
+    if (a.rows != a.columns || p.row_order.size() != n || p.column_order.size() != n || p.row_exponents.size() != n ||
+        p.column_exponents.size() != n)
+        throw DimensionMismatch(
+            fmt::format("prepared matrix: A is {} x {}, the preparation was made for {} rows and {} columns", a.rows, a.columns,
+                        p.row_order.size(), p.column_order.size()));
+    const cpu::FloatingPointGuard guard;
+    return has_sorted_rows(a) ? apply_to_sorted(a, p) : apply_to_sorted(with_sorted_rows(a).view(), p);
+}
+
+template <class T>
+Diagnosis diagnose(const CsrView<T>& a) {
+    return with_usable(a, "diagnose", [](const CsrView<T>& usable) { return diagnose_sorted(usable); });
+}
+
+template Transversal maximum_product_transversal(const CsrView<float>&);
+template Transversal maximum_product_transversal(const CsrView<double>&);
+template Preparation prepare(const CsrView<float>&, Ordering);
+template Preparation prepare(const CsrView<double>&, Ordering);
+template CsrMatrix<float> prepared_matrix(const CsrView<float>&, const Preparation&);
+template CsrMatrix<double> prepared_matrix(const CsrView<double>&, const Preparation&);
+template Diagnosis diagnose(const CsrView<float>&);
+template Diagnosis diagnose(const CsrView<double>&);
+
+}  // namespace solver

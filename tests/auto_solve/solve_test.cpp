@@ -1,0 +1,422 @@
+#include "solver/solve.hpp"
+
+#include "auto_solve/ladder.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "solver/reduce.hpp"
+#include "support/devices.hpp"
+#include "support/real_matrices.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using Kind = PreconditionerKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+template <class T>
+struct Solved {
+    SolveReport report;
+    std::vector<T> x;
+};
+
+template <class T>
+std::vector<T> image_of_ones(const CsrMatrix<T>& a) {
+    std::vector<T> b(static_cast<std::size_t>(a.rows));
+    spmv(T(1), a, std::vector<T>(b.size(), T(1)), T(0), b, Accuracy::exact, Device::cpu(1));
+    return b;
+}
+
+template <class T>
+Solved<T> solve_by(const CsrMatrix<T>& a, const std::vector<T>& b, const SolveOptions& options,
+                   const Device& device = Device::cpu(1)) {
+    Solved<T> solved{{}, std::vector<T>(b.size())};
+    const SpmvPlan<T> plan(a, device);
+    solved.report = solve<T>(plan, b, solved.x, {}, options);
+    return solved;
+}
+
+template <class T>
+double true_residual(const CsrMatrix<T>& a, const std::vector<T>& b, const std::vector<T>& x) {
+    std::vector<T> r(b.size());
+    SpmvPlan<T>(a, Device::cpu(1)).residual(b, x, {}, r, Accuracy::exact);
+    return static_cast<double>(norm2(r, Accuracy::exact, Device::cpu(1))) /
+           static_cast<double>(norm2(b, Accuracy::exact, Device::cpu(1)));
+}
+
+std::vector<Kind> kinds(const SolveReport& report) {
+    std::vector<Kind> tried;
+    for (const Attempt& attempt : report.attempts) tried.push_back(attempt.preconditioner);
+    return tried;
+}
+
+/// Seven points in three dimensions with a wind, side^3 unknowns.
+CsrMatrix<double> three_dimensions(std::int32_t side, double wind) {
+    std::vector<Entry<double>> entries;
+    const std::int32_t n = side * side * side;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 6});
+        for (const std::int32_t step : {1, side, side * side}) {
+            if (i / step % side > 0) entries.push_back({i, i - step, -1 - wind});
+            if (i / step % side < side - 1) entries.push_back({i, i + step, -1 + wind});
+        }
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        if (diagonal != 0) entries.push_back({i, i, diagonal});
+        if (i > 0) entries.push_back({i, i - 1, 1});
+        if (i < n - 1) entries.push_back({i, i + 1, 2});
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
+    const auto a = tridiagonal(50, 4);
+    const auto b = image_of_ones(a);
+    for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu}) {
+        SolveOptions options{.preconditioner = kind};
+        const auto solved = solve_by(a, b, options);
+        EXPECT_THAT(kinds(solved.report), ElementsAre(kind));
+        EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+        EXPECT_LE(true_residual(a, b, solved.x), 1e-10);
+        std::vector<double> x(b.size());
+        const SpmvPlan<double> plan(a, Device::cpu(1));
+        const auto m = make_preconditioner<double>(kind, a, Accuracy::compensated, Device::cpu(1));
+        EXPECT_EQ(bicgstab<double>(plan, *m, b, x).iterations, solved.report.result().iterations);
+        EXPECT_EQ(x, solved.x);
+    }
+    SolveOptions jacobi{.preconditioner = Kind::jacobi};
+    EXPECT_THROW(solve_by(tridiagonal(50, 0), b, jacobi), InvalidArgument)
+        << "what was asked for and cannot be had is an error";
+}
+
+TEST(Solve, SolvesWhereTheDiagonalIsZero) {
+    const auto a = tridiagonal(50, 0);
+    const auto solved = solve_by(a, image_of_ones(a), {});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    EXPECT_LE(true_residual(a, image_of_ones(a), solved.x), 1e-10);
+}
+
+TEST(Solve, SolvesConsistentSystemsOfStructurallySingularMatrices) {
+    const auto a = csr_from_entries<double>(
+        4, 4, std::vector<Entry<double>>{{0, 0, 2}, {0, 1, 1}, {1, 1, 3}, {2, 2, 5}, {3, 0, 1}, {3, 2, 1}});
+    const auto solved = solve_by(a, image_of_ones(a), {});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    EXPECT_LE(true_residual(a, image_of_ones(a), solved.x), 1e-10);
+}
+
+TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
+    const auto a = tridiagonal(50, 4);
+    SolveOptions options;
+    options.factors.memory_limit = 1;
+    const auto solved = solve_by(a, image_of_ones(a), options);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    ASSERT_GE(solved.report.attempts.size(), 2u);
+    EXPECT_EQ(solved.report.attempts.front().preconditioner, Kind::klu);
+    EXPECT_THAT(solved.report.attempts.front().refusal, HasSubstr("limit"));
+    EXPECT_TRUE(solved.report.attempts.front().results.empty());
+    EXPECT_EQ(solved.report.attempts.back().refusal, "");
+}
+
+TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
+    const auto a = three_dimensions(24, 0.9);  // complete factors are dear here, and Jacobi off the track
+    SolveOptions options;
+    options.iteration.keep_history = true;
+    options.iteration.tolerance = 1e-13;
+    std::vector<Iteration> seen;
+    options.iteration.callback = [&](const Iteration& iteration) {
+        seen.push_back(iteration);
+        return true;
+    };
+    const auto b = image_of_ones(a);
+    const auto solved = solve_by(a, b, options);
+    const SolveResult& result = solved.report.result();
+    EXPECT_EQ(result.status, SolveStatus::converged);
+    EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-13);
+    ASSERT_GE(solved.report.attempts.size(), 2u);
+    std::int64_t iterations = 0;
+    for (const Attempt& attempt : solved.report.attempts)
+        if (!attempt.results.empty()) iterations += attempt.results.front().iterations;
+    EXPECT_EQ(result.iterations, iterations);
+    ASSERT_EQ(std::ssize(result.history), iterations + 1);
+    for (std::int64_t i = 0; i <= iterations; ++i) {
+        EXPECT_EQ(result.history[i].number, i);
+        EXPECT_EQ(seen[i].number, i);
+    }
+}
+
+TEST(Solve, StopsWhereTheCallbackAsksForAndTriesNothingElse) {
+    const auto a = three_dimensions(24, 0.9);
+    SolveOptions options;
+    options.iteration.callback = [](const Iteration& iteration) { return iteration.number < 3; };
+    const auto solved = solve_by(a, image_of_ones(a), options);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::iteration_limit);
+    EXPECT_EQ(solved.report.result().iterations, 3);
+    EXPECT_EQ(solved.report.attempts.size(), 1u);
+}
+
+TEST(Solve, MakesNoMoreIterationsThanAllowedOverAllAttempts) {
+    const auto a = three_dimensions(24, 0.9);
+    for (const std::int64_t limit : {0, 1, 9, 12}) {
+        SolveOptions options;
+        options.iteration.max_iterations = limit;
+        options.iteration.tolerance = 1e-14;
+        const auto solved = solve_by(a, image_of_ones(a), options);
+        EXPECT_LE(solved.report.result().iterations, limit);
+        EXPECT_EQ(solved.report.result().status, SolveStatus::iteration_limit);
+    }
+}
+
+TEST(Solve, SaysWhereInfOrNanStandsInTheWay) {
+    for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        auto a = tridiagonal(10, 4);
+        a.values[5] = bad;
+        const auto solved = solve_by(a, std::vector<double>(10, 1), {});
+        EXPECT_EQ(solved.report.result().status, SolveStatus::non_finite);
+        EXPECT_EQ(solved.report.attempts.size(), 1u);
+        auto b = std::vector<double>(10, 1);
+        b[3] = bad;
+        EXPECT_EQ(solve_by(tridiagonal(10, 4), b, {}).report.result().status, SolveStatus::non_finite);
+    }
+}
+
+TEST(Solve, NeedsNothingForNoUnknownsOrAZeroRightHandSide) {
+    EXPECT_EQ(solve_by(CsrMatrix<double>{}, {}, {}).report.result().status, SolveStatus::converged);
+    const auto zero = solve_by(tridiagonal(10, 4), std::vector<double>(10), {});
+    EXPECT_EQ(zero.report.result().status, SolveStatus::converged);
+    EXPECT_EQ(zero.x, std::vector<double>(10));
+}
+
+TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
+    const auto a = three_dimensions(14, 0.9);
+    const auto b = image_of_ones(a);
+    for (const bool mixed : {false, true})
+        for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::ilut), std::optional(Kind::isai)}) {
+            SolveOptions options{.preconditioner = kind, .mixed = mixed};
+            options.iteration.accuracy = Accuracy::exact;
+            const auto expected = solve_by(a, b, options);
+            for (const Device& device : testing::cuda_devices()) {
+                SCOPED_TRACE(to_string(device));
+                const auto found = solve_by(a, b, options, device);
+                EXPECT_EQ(kinds(found.report), kinds(expected.report));
+                EXPECT_EQ(found.report.result().iterations, expected.report.result().iterations);
+                EXPECT_EQ(found.x, expected.x);
+            }
+        }
+}
+
+TEST(Solve, SolvesEveryColumnAsIfAlone) {
+    const auto a = three_dimensions(12, 0.9);
+    const auto n = static_cast<std::size_t>(a.rows);
+    DenseMatrix<double> b{a.rows, 3, std::vector<double>(3 * n)};
+    for (std::size_t i = 0; i < n; ++i) {
+        b.values[i] = 1;
+        b.values[2 * n + i] = static_cast<double>(i % 17) - 8;
+    }
+    SolveOptions options;
+    options.iteration.accuracy = Accuracy::exact;
+    for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::jacobi)}) {
+        options.preconditioner = kind;
+        DenseMatrix<double> x{a.rows, 3, std::vector<double>(3 * n)};
+        const SpmvPlan<double> plan(a, Device::cpu(2));
+        const SolveReport together = solve<double>(plan, b, x, nullptr, options);
+        ASSERT_EQ(together.results.size(), 3u);
+        for (std::size_t j = 0; j < 3; ++j) {
+            const auto first = static_cast<std::ptrdiff_t>(j * n), last = first + static_cast<std::ptrdiff_t>(n);
+            const auto alone = solve_by(a, {b.values.begin() + first, b.values.begin() + last}, options);
+            EXPECT_EQ(std::vector<double>(x.values.begin() + first, x.values.begin() + last), alone.x);
+            EXPECT_EQ(together.results[j].iterations, alone.report.result().iterations);
+        }
+    }
+}
+
+TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
+    const auto a = tridiagonal(200, 4.3);
+    const auto b = image_of_ones(a);
+    for (const std::optional<Kind> kind :
+         {std::optional<Kind>(), std::optional(Kind::none), std::optional(Kind::jacobi), std::optional(Kind::ilu0),
+          std::optional(Kind::isai), std::optional(Kind::ilut), std::optional(Kind::klu)}) {
+        SolveOptions options{.preconditioner = kind, .mixed = true};
+        options.iteration.tolerance = 1e-14;
+        const auto solved = solve_by(a, b, options);
+        EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+        EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-14);
+    }
+    const auto single = convert<float>(a.view());
+    EXPECT_THROW(solve_by(single, image_of_ones(single), SolveOptions{.mixed = true}), InvalidArgument);
+}
+
+TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
+    auto a = tridiagonal(20, 4);
+    for (double& value : a.values) value *= 1e60;
+    const auto b = image_of_ones(a);
+    for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::jacobi)}) {
+        const auto solved = solve_by(a, b, SolveOptions{.preconditioner = kind, .mixed = true});
+        EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+        ASSERT_GE(solved.report.attempts.size(), 2u);
+        EXPECT_TRUE(solved.report.attempts.front().mixed);
+        EXPECT_NE(solved.report.attempts.front().refusal, "");
+        EXPECT_FALSE(solved.report.attempts.back().mixed);
+    }
+}
+
+TEST(SolveOnRealMatrices, MixedPrecisionHandsOnToDoubleWhatIsTooIllConditionedForSingle) {
+    const auto a = testing::real_matrix("nos7");
+    if (!a) GTEST_SKIP() << "no real matrices here";
+    const auto b = image_of_ones(*a);
+    const auto solved = solve_by(*a, b, SolveOptions{.preconditioner = Kind::jacobi, .mixed = true});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    EXPECT_LE(true_residual(*a, b, solved.x), 1.000001e-10);
+    ASSERT_EQ(solved.report.attempts.size(), 2u);
+    EXPECT_NE(solved.report.attempts.front().results.front().status, SolveStatus::converged);
+    EXPECT_EQ(solved.report.attempts.back().results.front().status, SolveStatus::converged);
+}
+
+TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryDeviceThreadCountAndPreconditioner) {
+    for (const char* name : {"west0479", "orsirr_1", "e05r0500", "sherman1", "add20"}) {
+        const auto a = testing::real_matrix(name);
+        if (!a) GTEST_SKIP() << "no real matrices here";
+        const auto b = image_of_ones(*a);
+        for (const std::optional<Kind> kind :
+             {std::optional<Kind>(), std::optional(Kind::ilut), std::optional(Kind::klu), std::optional(Kind::isai)}) {
+            SolveOptions options{.preconditioner = kind};
+            options.iteration.accuracy = Accuracy::exact;
+            options.iteration.max_iterations = 100;
+            Solved<double> one;
+            try {
+                one = solve_by(*a, b, options);
+            } catch (const InvalidArgument&) {
+                EXPECT_EQ(kind, Kind::isai) << name << ": only ILU(0) may fail, on a zero pivot";
+                continue;
+            }
+            std::vector<Device> devices = testing::cuda_devices();
+            for (const int threads : {2, 7}) devices.push_back(Device::cpu(threads));
+            for (const Device& device : devices) {
+                SCOPED_TRACE(to_string(device));
+                const auto many = solve_by(*a, b, options, device);
+                EXPECT_EQ(many.x, one.x) << name;
+                ASSERT_EQ(many.report.attempts.size(), one.report.attempts.size());
+                for (std::size_t i = 0; i < one.report.attempts.size(); ++i)
+                    EXPECT_EQ(many.report.attempts[i].factor_hash, one.report.attempts[i].factor_hash);
+            }
+        }
+    }
+}
+
+TEST(SolveOnRealMatrices, ReachesTheToleranceWhereItTakesStrongPreconditioners) {
+    for (const char* name : {"fidapm05", "west0067", "nnc1374", "zenios", "mbeacxc", "cavity14", "plskz362", "lns_131"}) {
+        const auto a = testing::real_matrix(name);
+        if (!a) GTEST_SKIP() << "no real matrices here";
+        const auto b = image_of_ones(*a);
+        const auto solved = solve_by(*a, b, {});
+        EXPECT_EQ(solved.report.result().status, SolveStatus::converged) << name;
+        EXPECT_LE(true_residual(*a, b, solved.x), 1.000001e-10) << name;
+    }
+}
+
+/// An attempt that did so many iterations and left this residual.
+Attempt attempt(Kind kind, std::int64_t iterations, double residual) {
+    Attempt made;
+    made.preconditioner = kind;
+    SolveResult& result = made.results.emplace_back();
+    result.status = SolveStatus::iteration_limit;
+    result.iterations = iterations;
+    result.relative_residual = residual;
+    return made;
+}
+
+std::vector<Kind> climbed(Ladder ladder) {
+    std::vector<Attempt> attempts;
+    std::vector<Kind> tried;
+    while (const auto rung = ladder.next(attempts)) {
+        tried.push_back(rung->preconditioner);
+        attempts.push_back(attempt(rung->preconditioner, 10, 1.0 / static_cast<double>(tried.size() + 1)));
+    }
+    return tried;
+}
+
+Preparation predicted(std::int64_t rank, double entries, double flops) {
+    Preparation preparation;
+    preparation.structural_rank = rank;
+    preparation.fill = FillPrediction{entries, flops};
+    return preparation;
+}
+
+/// A matrix of so many rows, five entries in each, whose analysis is counted.
+LadderFacts facts(std::int64_t rows, const Preparation& preparation, int& analyses) {
+    LadderFacts made;
+    made.rows = rows;
+    made.nonzeros = 5 * rows;
+    made.fill_factor = 5;
+    made.preparation = [&preparation, &analyses]() -> const Preparation& {
+        ++analyses;
+        return preparation;
+    };
+    return made;
+}
+
+TEST(Ladder, BeginsWithCompleteFactorsWhereTheyAreCheap) {
+    int analyses = 0;
+    const auto preparation = predicted(900, 1e4, 1e5);
+    EXPECT_THAT(climbed(Ladder(facts(900, preparation, analyses))),
+                ElementsAre(Kind::klu, Kind::ilut, Kind::ilu0, Kind::jacobi, Kind::klu));
+    EXPECT_EQ(analyses, 1);
+}
+
+TEST(Ladder, TriesLargeMatricesBeforeItAnalysesThem) {
+    int analyses = 0;
+    const auto preparation = predicted(1000000, 1e9, 1e12);
+    Ladder ladder(facts(1000000, preparation, analyses));
+    const auto first = ladder.next({});
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->preconditioner, Kind::jacobi);
+    EXPECT_TRUE(first->on_track);
+    EXPECT_EQ(analyses, 0);
+    const std::vector<Attempt> quick{attempt(Kind::jacobi, 32, 1e-8)}, slow{attempt(Kind::jacobi, 8, 0.999)};
+    EXPECT_EQ(Ladder(ladder).next(quick)->preconditioner, Kind::jacobi) << "40 iterations in all cost less than factors";
+    EXPECT_EQ(Ladder(ladder).next(slow)->preconditioner, Kind::ilut);
+    EXPECT_THAT(climbed(ladder), ElementsAre(Kind::jacobi, Kind::ilut, Kind::klu, Kind::ilu0, Kind::jacobi, Kind::jacobi));
+}
+
+TEST(Ladder, LeavesCompleteFactorsOutWhereTheMatrixIsStructurallySingular) {
+    int analyses = 0;
+    const auto preparation = predicted(999, 1e4, 1e5);
+    LadderFacts singular = facts(1000, preparation, analyses);
+    singular.zeros_on_diagonal = true;
+    EXPECT_THAT(climbed(Ladder(singular)), ElementsAre(Kind::ilut, Kind::ilu0, Kind::none, Kind::none));
+}
+
+TEST(Ladder, EndsWithWhatGainedMostPerOperation) {
+    int analyses = 0;
+    const auto preparation = predicted(900, 1e4, 1e5);
+    Ladder ladder(facts(900, preparation, analyses));
+    std::vector<Attempt> attempts;
+    for (const Attempt& made : {attempt(Kind::klu, 10, 0.9), attempt(Kind::ilut, 10, 0.8), attempt(Kind::ilu0, 10, 1e-3),
+                                attempt(Kind::jacobi, 10, 0.9e-3)}) {
+        ASSERT_TRUE(ladder.next(attempts));
+        attempts.push_back(made);
+    }
+    const auto last = ladder.next(attempts);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->preconditioner, Kind::ilu0);
+    EXPECT_EQ(last->share, no_limit);
+    attempts.push_back(attempt(Kind::ilu0, 10, 1e-4));
+    EXPECT_FALSE(ladder.next(attempts));
+}
+
+}  // namespace
+}  // namespace solver
