@@ -33,6 +33,10 @@ public:
     /// Depends on every bit of the factors: equal hashes, equal preconditioners. 0 where there are none.
     virtual std::uint64_t factor_hash() const { return 0; }
 
+    /// The smallest magnitude of a pivot of complete factors by the largest: below some multiple of the unit roundoff, A is
+    /// singular as far as this precision can tell. 1 where there are no such factors.
+    virtual double pivot_ratio() const { return 1; }
+
     /// The same preconditioner in the memory of a CUDA device (solver/cuda/preconditioner.hpp), equal bits in exact;
     /// independent of this object from then on. Null where there is no such thing, as it is unless overridden: then a method
     /// that runs on the device calls apply and copies r and z. Throws ResourceLimit where the device has not enough memory.
@@ -47,9 +51,10 @@ enum class PreconditionerKind {
            ///< 2018)
     ilut,  ///< M = L U with a threshold (Saad, Numer. Linear Algebra Appl. 1, 1994), of the prepared matrix (preparation.hpp)
     klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010), prepared likewise
+    amg,   ///< smoothed aggregation multigrid
 };
 
-/// "none", "jacobi", "ilu0", "isai", "ilut" or "klu".
+/// "none", "jacobi", "ilu0", "isai", "ilut", "klu" or "amg".
 std::string_view to_string(PreconditionerKind kind);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.

@@ -84,6 +84,7 @@ struct Occurrences {
 struct Diagnosis {
     std::int64_t rows = 0;
     std::int64_t structural_rank = 0;  ///< below rows: singular whatever the values are
+    Occurrences unmatched_rows;        ///< that no permutation gives a nonzero on the diagonal, while all others have one
     Occurrences empty_rows;
     Occurrences empty_columns;
     Occurrences zero_diagonals;  ///< rows whose diagonal entry is missing or zero

@@ -10,13 +10,28 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace solver {
 
+/// What the automatic choice takes operations to cost. In exact, the bits of x are the same everywhere for the same profile.
+enum class CostProfile {
+    automatic,  ///< gpu where the plan is on a CUDA device, else processor
+    processor,  ///< iterations, factors and hierarchies are made by the same cores
+    gpu,        ///< iterations are cheap; what is made on the host (orders, factors, hierarchies) is dear beside them
+};
+
+/// "auto", "processor" or "gpu".
+std::string_view to_string(CostProfile profile);
+
+/// The inverse of to_string. Throws InvalidArgument that lists the choices.
+CostProfile cost_profile_from_text(std::string_view text);
+
 struct SolveOptions {
     BicgstabOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically
+    CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
 };
@@ -28,6 +43,8 @@ struct Attempt {
     std::string refusal;              ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
+    double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
+    double initial_residual = 1;        ///< relative, of the first of `columns`, where the attempt began
     std::vector<std::int64_t> columns;  ///< the right-hand sides that were left to solve, from 0
     std::vector<SolveResult> results;   ///< one for each of `columns`, without history
     double setup_seconds = 0;
@@ -39,6 +56,8 @@ struct SolveReport {
     /// history are those of all attempts, one after another.
     std::vector<SolveResult> results;
     std::vector<Attempt> attempts;
+    CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
+    std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved; else empty
 
     const SolveResult& result() const { return results.front(); }
 };
@@ -47,15 +66,21 @@ struct SolveReport {
 ///
 /// With options.preconditioner, one attempt with that; what make_preconditioner throws is thrown.
 ///
-/// Without, the attempts climb, and each begins from the best x of the one before:
-///  - where A is large, jacobi, while its pace promises to be done before A could be prepared (preparation.hpp);
-///  - klu where its predicted operations are few for each entry of A; else jacobi while its pace promises less work than that,
-///    and ilut for as many operations as klu is predicted to take, then klu;
+/// Without, a schedule of attempts, each from the best x of the one before, on what counts of memory traffic and operations
+/// make the cheapest, as the profile weighs them:
+///  - where A has at least 5000 entries, jacobi, while the digits gained so far promise to be done before a stronger
+///    preconditioner could be made;
+///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it) and is expected to
+///    cost less than half of complete factors, which are estimated from parts of A (preparation.hpp);
+///  - jacobi again, where its rate promises less work than factors;
+///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
+///    same terms, ilut for as many operations as klu is predicted to take, then klu;
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros), each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, with the iterations that are left.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
-/// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine.
+/// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine for the same
+/// profile. Where nothing helps, the status is that of the whole solve, and `obstacle` says what is known of the reason.
 ///
 /// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

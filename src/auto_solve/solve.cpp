@@ -1,18 +1,19 @@
 #include "solver/solve.hpp"
 
-#include "auto_solve/climb.hpp"
+#include "auto_solve/attempts.hpp"
+#include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/iterates.hpp"
-#include "auto_solve/ladder.hpp"
+#include "auto_solve/matrix_facts.hpp"
+#include "auto_solve/obstacle.hpp"
 #include "auto_solve/system.hpp"
 #include "krylov/run.hpp"
-#include "solver/csr_matrix.hpp"
+#include "preparation/fill_estimate.hpp"
 #include "solver/error.hpp"
-#include "solver/numeric/rounding.hpp"
-#include "solver/reduce.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <memory>
+#include <array>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -22,81 +23,70 @@
 namespace solver {
 namespace {
 
-template <class T>
-bool has_zeros_on_diagonal(const CsrView<T>& a) {
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-        bool found = false;
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            found = found || (a.column_indices[k] == i && a.values[k] != T(0));
-        if (!found) return true;
-    }
-    return false;
+CostProfile chosen(CostProfile wanted, const Device& device) {
+    if (wanted != CostProfile::automatic) return wanted;
+    return device.kind() == Device::Kind::cuda ? CostProfile::gpu : CostProfile::processor;
 }
 
-template <class T>
-bool all_finite(const CsrView<T>& a) {
-    return std::all_of(a.values.begin(), a.values.end(), [](T value) { return is_finite(value); });
-}
-
-template <class T>
-void look_at(const CsrView<T>& a, LadderFacts& facts) {
-    facts.nonzeros = a.nonzeros();
-    facts.zeros_on_diagonal = has_zeros_on_diagonal(a);
-    facts.is_finite = all_finite(a);
-}
-template <class T>
-void look_at(const DenseView<T>& a, LadderFacts& facts) {
-    for (std::int64_t j = 0; j < a.columns; ++j)
-        for (std::int64_t i = 0; i < a.rows; ++i) {
-            const T element = a.data[i * a.row_stride + j * a.column_stride];
-            facts.nonzeros += element != T(0) ? 1 : 0;
-            facts.zeros_on_diagonal = facts.zeros_on_diagonal || (i == j && element == T(0));
-            facts.is_finite = facts.is_finite && is_finite(element);
-        }
-}
-
-template <class T>
-LadderFacts facts_of(const SpmvPlan<T>& a, const SolveOptions& options, std::function<const Preparation&()> preparation) {
-    LadderFacts facts;
-    facts.rows = a.rows();
-    if (a.dense() != nullptr)
-        look_at(*a.dense(), facts);
-    else
-        look_at(a.matrix(), facts);
-    facts.tolerance = options.iteration.tolerance;
-    facts.fill_factor = options.factors.fill_factor;
-    facts.preparation = std::move(preparation);
-    return facts;
-}
-
-/// Climbs with the iteration in V, for at most so many iterations.
+/// Makes attempts with the iteration in V, for at most so many iterations.
 template <class V, class T>
-void climb_in(Climb<T>& climb, const SpmvPlan<T>& a, std::optional<Preparation>& preparation, const SolveOptions& options,
-              std::int64_t max_iterations) {
+void attempt_in(Attempts<T>& attempts, const SpmvPlan<T>& a, std::optional<Preparation>& preparation,
+                const SolveOptions& options, std::int64_t max_iterations) {
     System<T, V> system(a, preparation, options);
-    Ladder ladder = options.preconditioner
-                        ? Ladder(*options.preconditioner)
-                        : Ladder(facts_of(a, options, [&]() -> const Preparation& { return system.preparation(); }));
-    climb.up(system, ladder, max_iterations);
+    if (options.preconditioner) {
+        FallbackSchedule only(*options.preconditioner);
+        return attempts.run(system, only, max_iterations);
+    }
+    FallbackSchedule schedule(ScheduleFacts{.matrix = facts_of(a),
+                                            .tolerance = options.iteration.tolerance,
+                                            .fill_factor = options.factors.fill_factor,
+                                            .profile = chosen(options.profile, a.device()),
+                                            .fill_estimate = [&] { return preparation::estimate_fill(a.matrix()); },
+                                            .preparation = [&]() -> const Preparation& { return system.preparation(); }});
+    attempts.run(system, schedule, max_iterations);
 }
 
 template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
     Iterates<T> iterates(a, std::move(unknowns), options.iteration.tolerance);
-    Climb<T> climb(iterates, options);
+    Attempts<T> attempts(iterates, options);
     std::optional<Preparation> preparation;
     const std::int64_t limit = options.iteration.max_iterations;
     if (options.mixed) {
         if constexpr (!std::is_same_v<T, double>)
             throw InvalidArgument("solve: mixed precision iterates in single and holds x in double; give A, b and x in double");
         else
-            climb_in<float>(climb, a, preparation, options, (limit + 1) / 2);
+            attempt_in<float>(attempts, a, preparation, options, (limit + 1) / 2);
     }
-    climb_in<T>(climb, a, preparation, options, limit);
-    return climb.report();
+    attempt_in<T>(attempts, a, preparation, options, limit);
+    SolveReport report = attempts.report();
+    report.profile = chosen(options.profile, a.device());
+    const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
+    if (!std::ranges::all_of(report.results, is_solved)) report.obstacle = obstacle(a, report.attempts);
+    return report;
 }
 
+constexpr std::array profiles{CostProfile::automatic, CostProfile::processor, CostProfile::gpu};
+
 }  // namespace
+
+std::string_view to_string(CostProfile profile) {
+    switch (profile) {
+        case CostProfile::automatic:
+            return "auto";
+        case CostProfile::processor:
+            return "processor";
+        case CostProfile::gpu:
+            return "gpu";
+    }
+    throw InvalidArgument(fmt::format("solve: there is no cost profile number {}", static_cast<int>(profile)));
+}
+
+CostProfile cost_profile_from_text(std::string_view text) {
+    for (const CostProfile profile : profiles)
+        if (text == to_string(profile)) return profile;
+    throw InvalidArgument(fmt::format("cost profile '{}' is not known; choose auto, processor or gpu", text));
+}
 
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low, const SolveOptions& options) {

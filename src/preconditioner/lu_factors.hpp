@@ -6,9 +6,13 @@
 #include "preconditioner/factor_hash.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda/preconditioner.hpp"
+#include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/triangular_solve.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace solver {
@@ -41,6 +45,16 @@ public:
 
     std::int64_t factor_entries() const override { return factors_.lower.nonzeros() + factors_.upper.nonzeros(); }
     std::uint64_t factor_hash() const override { return hash_of(factors_.lower.view(), factors_.upper.view()); }
+
+    double pivot_ratio() const override {
+        double smallest = std::numeric_limits<double>::infinity(), largest = 0;
+        for (std::int64_t i = 0; i < factors_.upper.rows; ++i) {
+            const double pivot = static_cast<double>(magnitude(factors_.upper.values[factors_.upper.row_offsets[i]]));
+            smallest = std::min(smallest, pivot);
+            largest = std::max(largest, pivot);
+        }
+        return largest > 0 ? smallest / largest : 1;
+    }
 
     std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
         return cuda::make_lu<T>(device, factors_.lower, factors_.upper);

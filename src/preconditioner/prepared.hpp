@@ -49,6 +49,8 @@ public:
 
     std::int64_t factor_entries() const override { return inner_->factor_entries(); }
 
+    double pivot_ratio() const override { return inner_->pivot_ratio(); }
+
     /// Of what stands around the factors, too.
     std::uint64_t factor_hash() const override {
         Hash hash;

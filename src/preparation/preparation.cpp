@@ -136,22 +136,41 @@ void count(Occurrences& occurrences, std::int64_t where) {
     if (occurrences.count++ == 0) occurrences.first = where;
 }
 
+/// The structural rank, and the rows that are left over.
 template <class T>
-Diagnosis diagnose_sorted(const CsrView<T>& a) {
+void match_rows(const CsrView<T>& a, Diagnosis& result) {
     const preparation::WeightedGraph graph = graph_of_nonzeros(a, [](T) { return 0; });
-    Diagnosis result;
-    result.rows = a.rows;
-    result.structural_rank = maximum_weight_matching(graph, preparation::no_steps).structural_rank;
-    std::vector<bool> column_seen(static_cast<std::size_t>(a.columns));
-    for (std::int64_t i = 0; i < a.rows; ++i) {
+    const Transversal matching = maximum_weight_matching(graph, preparation::no_steps);
+    result.structural_rank = matching.structural_rank;
+    if (result.structural_rank == result.rows) return;
+    std::vector<std::int32_t> column_of_row(static_cast<std::size_t>(result.rows));
+    for (std::size_t j = 0; j < column_of_row.size(); ++j)
+        column_of_row[matching.row_of_column[j]] = static_cast<std::int32_t>(j);
+    for (std::int64_t i = 0; i < result.rows; ++i) {
         const auto begin = graph.columns.begin() + graph.row_offsets[i];
         const auto end = graph.columns.begin() + graph.row_offsets[i + 1];
-        if (begin == end) count(result.empty_rows, i);
-        if (!std::binary_search(begin, end, i)) count(result.zero_diagonals, i);
-        for (auto column = begin; column != end; ++column) column_seen[*column] = true;
+        if (!std::binary_search(begin, end, column_of_row[i])) count(result.unmatched_rows, i);
+    }
+}
+
+template <class T>
+Diagnosis diagnose_sorted(const CsrView<T>& a) {
+    Diagnosis result;
+    result.rows = result.structural_rank = a.rows;
+    std::vector<bool> column_seen(static_cast<std::size_t>(a.columns));
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        bool row_seen = false, diagonal_seen = false;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+            if (a.values[k] == 0) continue;
+            row_seen = column_seen[a.column_indices[k]] = true;
+            diagonal_seen = diagonal_seen || a.column_indices[k] == i;
+        }
+        if (!row_seen) count(result.empty_rows, i);
+        if (!diagonal_seen) count(result.zero_diagonals, i);
     }
     for (std::int64_t j = 0; j < a.columns; ++j)
         if (!column_seen[j]) count(result.empty_columns, j);
+    if (result.zero_diagonals.count > 0) match_rows(a, result);  // a full diagonal is a matching itself
     return result;
 }
 

@@ -1,6 +1,5 @@
 #include "solver/solve.hpp"
 
-#include "auto_solve/ladder.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"
@@ -21,8 +20,6 @@ namespace {
 using Kind = PreconditionerKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 template <class T>
 struct Solved {
@@ -206,7 +203,7 @@ TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
     const auto b = image_of_ones(a);
     for (const bool mixed : {false, true})
         for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::ilut), std::optional(Kind::isai)}) {
-            SolveOptions options{.preconditioner = kind, .mixed = mixed};
+            SolveOptions options{.preconditioner = kind, .profile = CostProfile::gpu, .mixed = mixed};
             options.iteration.accuracy = Accuracy::exact;
             const auto expected = solve_by(a, b, options);
             for (const Device& device : testing::cuda_devices()) {
@@ -293,7 +290,7 @@ TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryDeviceThreadCountAndPre
         const auto b = image_of_ones(*a);
         for (const std::optional<Kind> kind :
              {std::optional<Kind>(), std::optional(Kind::ilut), std::optional(Kind::klu), std::optional(Kind::isai)}) {
-            SolveOptions options{.preconditioner = kind};
+            SolveOptions options{.preconditioner = kind, .profile = CostProfile::processor};
             options.iteration.accuracy = Accuracy::exact;
             options.iteration.max_iterations = 100;
             Solved<double> one;
@@ -328,94 +325,43 @@ TEST(SolveOnRealMatrices, ReachesTheToleranceWhereItTakesStrongPreconditioners) 
     }
 }
 
-/// An attempt that did so many iterations and left this residual.
-Attempt attempt(Kind kind, std::int64_t iterations, double residual) {
-    Attempt made;
-    made.preconditioner = kind;
-    SolveResult& result = made.results.emplace_back();
-    result.status = SolveStatus::iteration_limit;
-    result.iterations = iterations;
-    result.relative_residual = residual;
-    return made;
+TEST(Solve, SaysThatARowIsEmptyAndDoesNotAdviseMoreIterations) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 60; ++i)
+        if (i != 17) entries.push_back({i, i, 2.0 + i});
+    const auto a = csr_from_entries<double>(60, 60, entries);
+    const auto solved = solve_by(a, std::vector<double>(60, 1), {});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
+    EXPECT_LT(solved.report.result().iterations, SolveOptions().iteration.max_iterations);
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("1 empty row, the first is 18 (counted from 1)"));
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
 }
 
-std::vector<Kind> climbed(Ladder ladder) {
-    std::vector<Attempt> attempts;
-    std::vector<Kind> tried;
-    while (const auto rung = ladder.next(attempts)) {
-        tried.push_back(rung->preconditioner);
-        attempts.push_back(attempt(rung->preconditioner, 10, 1.0 / static_cast<double>(tried.size() + 1)));
-    }
-    return tried;
+TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 20; ++i)
+        for (std::int32_t j = 0; j < 20; ++j) entries.push_back({i, j, 1.0 / (i + j + 1)});
+    const auto a = csr_from_entries<double>(20, 20, entries);
+    SolveOptions options;
+    options.iteration.tolerance = 1e-15;  // beyond reach: x is of order 1e16
+    const auto solved = solve_by(a, std::vector<double>(20, 1), options);
+    EXPECT_NE(solved.report.result().status, SolveStatus::converged);
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("A is ill-conditioned: of the pivots"));
 }
 
-Preparation predicted(std::int64_t rank, double entries, double flops) {
-    Preparation preparation;
-    preparation.structural_rank = rank;
-    preparation.fill = FillPrediction{entries, flops};
-    return preparation;
+TEST(Solve, KnowsOfNoObstacleWhereItSolves) {
+    const auto a = tridiagonal(50, 4);
+    EXPECT_EQ(solve_by(a, image_of_ones(a), {}).report.obstacle, "");
 }
 
-/// A matrix of so many rows, five entries in each, whose analysis is counted.
-LadderFacts facts(std::int64_t rows, const Preparation& preparation, int& analyses) {
-    LadderFacts made;
-    made.rows = rows;
-    made.nonzeros = 5 * rows;
-    made.fill_factor = 5;
-    made.preparation = [&preparation, &analyses]() -> const Preparation& {
-        ++analyses;
-        return preparation;
-    };
-    return made;
-}
-
-TEST(Ladder, BeginsWithCompleteFactorsWhereTheyAreCheap) {
-    int analyses = 0;
-    const auto preparation = predicted(900, 1e4, 1e5);
-    EXPECT_THAT(climbed(Ladder(facts(900, preparation, analyses))),
-                ElementsAre(Kind::klu, Kind::ilut, Kind::ilu0, Kind::jacobi, Kind::klu));
-    EXPECT_EQ(analyses, 1);
-}
-
-TEST(Ladder, TriesLargeMatricesBeforeItAnalysesThem) {
-    int analyses = 0;
-    const auto preparation = predicted(1000000, 1e9, 1e12);
-    Ladder ladder(facts(1000000, preparation, analyses));
-    const auto first = ladder.next({});
-    ASSERT_TRUE(first);
-    EXPECT_EQ(first->preconditioner, Kind::jacobi);
-    EXPECT_TRUE(first->on_track);
-    EXPECT_EQ(analyses, 0);
-    const std::vector<Attempt> quick{attempt(Kind::jacobi, 32, 1e-8)}, slow{attempt(Kind::jacobi, 8, 0.999)};
-    EXPECT_EQ(Ladder(ladder).next(quick)->preconditioner, Kind::jacobi) << "40 iterations in all cost less than factors";
-    EXPECT_EQ(Ladder(ladder).next(slow)->preconditioner, Kind::ilut);
-    EXPECT_THAT(climbed(ladder), ElementsAre(Kind::jacobi, Kind::ilut, Kind::klu, Kind::ilu0, Kind::jacobi, Kind::jacobi));
-}
-
-TEST(Ladder, LeavesCompleteFactorsOutWhereTheMatrixIsStructurallySingular) {
-    int analyses = 0;
-    const auto preparation = predicted(999, 1e4, 1e5);
-    LadderFacts singular = facts(1000, preparation, analyses);
-    singular.zeros_on_diagonal = true;
-    EXPECT_THAT(climbed(Ladder(singular)), ElementsAre(Kind::ilut, Kind::ilu0, Kind::none, Kind::none));
-}
-
-TEST(Ladder, EndsWithWhatGainedMostPerOperation) {
-    int analyses = 0;
-    const auto preparation = predicted(900, 1e4, 1e5);
-    Ladder ladder(facts(900, preparation, analyses));
-    std::vector<Attempt> attempts;
-    for (const Attempt& made : {attempt(Kind::klu, 10, 0.9), attempt(Kind::ilut, 10, 0.8), attempt(Kind::ilu0, 10, 1e-3),
-                                attempt(Kind::jacobi, 10, 0.9e-3)}) {
-        ASSERT_TRUE(ladder.next(attempts));
-        attempts.push_back(made);
-    }
-    const auto last = ladder.next(attempts);
-    ASSERT_TRUE(last);
-    EXPECT_EQ(last->preconditioner, Kind::ilu0);
-    EXPECT_EQ(last->share, no_limit);
-    attempts.push_back(attempt(Kind::ilu0, 10, 1e-4));
-    EXPECT_FALSE(ladder.next(attempts));
+TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
+    const auto a = three_dimensions(14, 0.9);
+    const auto b = image_of_ones(a);
+    EXPECT_EQ(solve_by(a, b, {}).report.profile, CostProfile::processor);
+    EXPECT_EQ(solve_by(a, b, {.profile = CostProfile::gpu}).report.profile, CostProfile::gpu);
+    for (const CostProfile profile : {CostProfile::automatic, CostProfile::processor, CostProfile::gpu})
+        EXPECT_EQ(cost_profile_from_text(to_string(profile)), profile);
+    EXPECT_THROW(cost_profile_from_text("fast"), InvalidArgument);
 }
 
 }  // namespace

@@ -373,6 +373,16 @@ TEST(Diagnose, CountsWhatIsMissing) {
     EXPECT_EQ(d.zero_diagonals.first, 1);
 }
 
+TEST(Diagnose, NamesRowsThatShareTooFewColumns) {
+    // rows 1, 2 and 3 live in columns 1 and 2
+    const CsrMatrix<double> a{4, 4, {0, 2, 4, 6, 10}, {0, 1, 0, 1, 0, 1, 0, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}};
+    const Diagnosis d = diagnose(a.view());
+    EXPECT_EQ(d.structural_rank, 3);
+    EXPECT_EQ(d.unmatched_rows.count, 1);
+    EXPECT_LT(d.unmatched_rows.first, 3);
+    EXPECT_EQ(d.empty_rows.count, 0);
+}
+
 TEST(Prepare, BringsRealMatricesToANonzeroDiagonal) {
     int found = 0;
     for (const char* name : {"west0479", "bayer10", "bp_1200", "impcol_d", "nnc1374", "cavity14", "mahindas", "memplus"}) {

@@ -41,7 +41,11 @@ const std::vector<Group>& groups() {
              {"exact", nullptr, "short for --accuracy exact"},
              {"precision", "TYPE",
               "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
-             {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut or klu"},
+             {"preconditioner", "KIND",
+              "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
+             {"profile", "NAME",
+              "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
+              "profile gives the same bits everywhere"},
              {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
              {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
              {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},

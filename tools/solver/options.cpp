@@ -99,7 +99,7 @@ std::optional<PreconditionerKind> automatic_or_kind(std::string_view text) {
     try {
         return preconditioner_from_text(text);
     } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut or klu");
+        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut, klu or amg");
     }
 }
 
@@ -179,6 +179,7 @@ Options options_of(const po::variables_map& values) {
     options.accuracy = accuracy_of(values);
     options.precision = choice(values, "precision", options.precision, precision_from_text);
     options.preconditioner = choice(values, "preconditioner", options.preconditioner, automatic_or_kind);
+    options.profile = choice(values, "profile", options.profile, cost_profile_from_text);
     options.factors = factors_of(values);
     options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",
                                [](double t) { return t > 0 && std::isfinite(t); });

@@ -5,6 +5,7 @@
 #include "solver/accuracy.hpp"
 #include "solver/device.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstdint>
@@ -48,6 +49,7 @@ struct Options {
     Accuracy accuracy = Accuracy::fast;
     Precision precision = Precision::double_precision;
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: automatic
+    CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
     double tolerance = 1e-10;
     std::int64_t max_iterations = 10000;

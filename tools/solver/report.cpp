@@ -44,6 +44,7 @@ Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) 
         json["iterates_in"] = attempt.mixed ? "single" : precision;
         json["refusal"] = attempt.refusal.empty() ? Json() : Json(attempt.refusal);
         json["factor_entries"] = attempt.factor_entries;
+        json["pivot_ratio"] = attempt.pivot_ratio;
         json["factor_hash"] = fmt::format("{:016x}", attempt.factor_hash);
         json["seconds"] = {{"setup", attempt.setup_seconds}, {"solve", attempt.solve_seconds}};
         json["results"] = Json::array();
@@ -64,6 +65,8 @@ Json run_json(const Run& run, Precision precision) {
     add_forward_error(json, run.forward_error);
     json["seconds"] = {{"setup", run.setup_seconds}, {"solve", run.solve_seconds}};
     json["solution_sha256"] = run.sha256;
+    json["profile"] = text(to_string(run.report.profile));
+    json["obstacle"] = run.report.obstacle.empty() ? Json() : Json(run.report.obstacle);
     json["attempts"] = attempts_json(run.report.attempts, precision == Precision::single_precision ? "single" : "double");
     json["right_hand_sides"] = Json::array();
     for (const SolveResult& result : run.report.results)

@@ -61,8 +61,10 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
               const DenseMatrix<T>& initial, LiveLine& live) {
     live.show("  preparing");
     const InterruptGuard interrupt;
-    SolveOptions method{
-        .preconditioner = options.preconditioner, .factors = options.factors, .mixed = options.precision == Precision::mixed};
+    SolveOptions method{.preconditioner = options.preconditioner,
+                        .profile = options.profile,
+                        .factors = options.factors,
+                        .mixed = options.precision == Precision::mixed};
     method.iteration.accuracy = accuracy;
     method.iteration.tolerance = options.tolerance;
     method.iteration.max_iterations = options.max_iterations;

@@ -43,8 +43,8 @@ std::int64_t nonzeros_of(const SpmvPlan<T>& a) {
 
 template <class T>
 Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
-    const Diagnosis regular{
-        .rows = a.rows(), .structural_rank = a.rows(), .empty_rows = {}, .empty_columns = {}, .zero_diagonals = {}};
+    Diagnosis regular;
+    regular.rows = regular.structural_rank = a.rows();
     if (nonzeros == a.rows() * a.columns()) return regular;
     try {
         return diagnose(a.matrix());
@@ -67,13 +67,10 @@ Outcome solve_in(const Options& options, const matrices::FoundMatrix& found, Liv
     outcome.rows = a.rows();
     outcome.columns = a.columns();
     outcome.nonzeros = nonzeros_of(a);
-    const double planning = watch.lap();
     outcome.structure = structure_of(a, outcome.nonzeros);
-
-    watch.lap();
     const DenseMatrix<T> rhs = make_rhs(options, a);
     const DenseMatrix<T> initial = make_initial(options, rhs);
-    outcome.setup_seconds = planning + watch.lap();
+    outcome.setup_seconds = watch.lap();
     outcome.spmv = a.kernel();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {

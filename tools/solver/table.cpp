@@ -85,6 +85,7 @@ std::string iterations(const SolveResult& result) {
 
 std::string advice(const Options& options, const Run& run) {
     if (run.interrupted) return "by Ctrl-C; x is the iterate reached";
+    if (run.worst().status != SolveStatus::converged && !run.report.obstacle.empty()) return run.report.obstacle;
     std::string better;
     if (run.accuracy == Accuracy::fast) better += "--compensated, ";
     if (options.precision == Precision::single_precision) better += "--precision double, ";
@@ -139,8 +140,10 @@ void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
 }
 
 void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
-    rows.add("method", fmt::format("BiCGStab, {} precision, preconditioner {}", to_string(options.precision),
-                                   to_string(options.preconditioner)));
+    const std::string choice =
+        options.preconditioner ? "" : fmt::format(" (profile {})", to_string(outcome.run().report.profile));
+    rows.add("method", fmt::format("BiCGStab, {} precision, preconditioner {}{}", to_string(options.precision),
+                                   to_string(options.preconditioner), choice));
     rows.add("accuracy", promise(options.accuracy));
     const std::string what = options.device.kind() == Device::Kind::cpu ? counted(options.device.threads(), "thread")
                                                                         : describe(options.device).name;

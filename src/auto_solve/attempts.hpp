@@ -2,8 +2,9 @@
 
 /// One attempt after another, each from where the last one stopped.
 
+#include "auto_solve/convergence_monitor.hpp"
+#include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/iterates.hpp"
-#include "auto_solve/ladder.hpp"
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
 
@@ -19,48 +20,32 @@
 
 namespace solver {
 
-/// Whether a solve will be done in time, judged after 4, 8, 16, ... iterations by the digits gained so far.
-class Pace {
-public:
-    bool is_hopeless(const Iteration& iteration, double tolerance, std::int64_t share) {
-        if (iteration.number == 0) first_ = iteration.recursive_residual;
-        least_ = iteration.number == 0 ? first_ : std::min(least_, iteration.recursive_residual);
-        if (iteration.number < 4 || !std::has_single_bit(static_cast<std::uint64_t>(iteration.number))) return false;
-        const double needed = std::log2(first_ / tolerance);
-        const double gained = std::log2(first_ / least_);
-        return static_cast<double>(iteration.number) * needed > static_cast<double>(share) * gained;
-    }
-
-private:
-    double first_ = 1;
-    double least_ = 1;
-};
-
 /// Attempt after attempt on the columns that are left, each from the x that the one before reached.
 template <class T>
-class Climb {
+class Attempts {
 public:
-    Climb(Iterates<T>& iterates, const SolveOptions& options)
+    Attempts(Iterates<T>& iterates, const SolveOptions& options)
         : iterates_(iterates), options_(options), used_(iterates.columns()), stopped_(iterates.columns()) {
         report_.results.resize(iterates.columns());
         for (std::size_t j = 0; j < iterates.columns(); ++j) left_.push_back(static_cast<std::int64_t>(j));
     }
 
-    /// Up a ladder, until nothing is left, the ladder ends or a column has made so many iterations in all.
+    /// Along a schedule, until nothing is left to solve, the schedule ends or a column has made so many iterations in all.
     template <class System>
-    void up(System& system, Ladder& ladder, std::int64_t max_iterations) {
+    void run(System& system, FallbackSchedule& schedule, std::int64_t max_iterations) {
         const std::size_t first = report_.attempts.size();
         while (!left_.empty() && !is_spent(max_iterations)) {
-            const std::optional<Rung> rung = ladder.next(std::span<const Attempt>(report_.attempts).subspan(first));
-            if (!rung) break;
-            attempt(system, *rung, max_iterations);
+            const std::optional<Candidate> candidate = schedule.next(std::span<const Attempt>(report_.attempts).subspan(first));
+            if (!candidate) break;
+            attempt(system, *candidate, max_iterations);
         }
     }
 
-    /// After the last ladder.
+    /// After the last schedule.
     SolveReport report() {
         for (std::size_t j = 0; j < report_.results.size(); ++j) {
             SolveResult& result = report_.results[j];
+            result.status = status_of_all(result, stopped_[j]);
             result.relative_residual = iterates_.restore_best(static_cast<std::int64_t>(j), result.relative_residual);
         }
         return std::move(report_);
@@ -68,6 +53,12 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+
+    /// What ended for want of iterations while more were allowed was given up by the schedule: nothing made it fall.
+    SolveStatus status_of_all(const SolveResult& result, bool stopped) const {
+        const bool more_allowed = result.iterations < options_.iteration.max_iterations && !stopped;
+        return result.status == SolveStatus::iteration_limit && more_allowed ? SolveStatus::stagnated : result.status;
+    }
 
     static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -81,16 +72,17 @@ private:
     }
 
     template <class System>
-    void attempt(System& system, const Rung& rung, std::int64_t max_iterations) {
+    void attempt(System& system, const Candidate& candidate, std::int64_t max_iterations) {
         Attempt& attempt = report_.attempts.emplace_back();
-        attempt.preconditioner = rung.preconditioner;
+        attempt.preconditioner = candidate.preconditioner;
         attempt.mixed = System::is_mixed;
         attempt.columns = left_;
         const auto start = Clock::now();
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
-            attempt.results = system.run(iterates_.chosen(left_), options_for(rung, max_iterations), pauses_for(rung));
+            attempt.results =
+                system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations), pauses_for(candidate));
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -99,6 +91,7 @@ private:
         }
         attempt.solve_seconds = seconds_since(start) - attempt.setup_seconds;
         attempt.factor_entries = system.preconditioner().factor_entries();
+        attempt.pivot_ratio = system.preconditioner().pivot_ratio();
         attempt.factor_hash = system.preconditioner().factor_hash();
         finish(attempt);
     }
@@ -117,28 +110,27 @@ private:
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
-    BicgstabOptions options_for(const Rung& rung, std::int64_t max_iterations) {
+    BicgstabOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
         BicgstabOptions options = options_.iteration;
-        options.max_iterations = std::min(rung.share, max_iterations - most_used());
-        if (!options.callback && !rung.on_track) return options;
-        options.callback = [this, rung, pace = std::vector<Pace>(left_.size())](const Iteration& iteration) mutable {
+        options.max_iterations = std::min(candidate.share, max_iterations - most_used());
+        std::vector<ConvergenceMonitor> monitors(left_.size(), {options.tolerance, candidate.share});
+        options.callback = [this, &attempt, monitored = candidate.monitored, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
+            if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
             if (options_.iteration.callback && !is_repeated(iteration))
                 stopped_[column] = !options_.iteration.callback(renumbered(iteration, column));
-            return !stopped_[column] &&
-                   !(rung.on_track && pace[iteration.column].is_hopeless(iteration, options_.iteration.tolerance, rung.share));
+            const bool too_slow = monitors[iteration.column].is_too_slow(iteration);
+            return !stopped_[column] && !(monitored && too_slow);
         };
         return options;
     }
 
-    /// The pace is judged after powers of two, the caller's callback asked as he wants.
-    Pauses pauses_for(const Rung& rung) const {
+    /// The rate is judged after powers of two, the caller's callback asked as he wants.
+    Pauses pauses_for(const Candidate& candidate) const {
         Pauses asked = pauses_of(options_.iteration);
-        if (!rung.on_track) return asked;
-        return [asked](std::int64_t iteration) {
-            const auto power = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(iteration) + 1));
-            return std::min(asked(iteration), power);
-        };
+        if (!candidate.monitored) return asked;
+        const ConvergenceMonitor monitor(options_.iteration.tolerance, candidate.share);
+        return [asked, monitor](std::int64_t iteration) { return std::min(asked(iteration), monitor.next_check(iteration)); };
     }
 
     /// The first record of a later attempt is where the one before ended.

@@ -1,0 +1,80 @@
+#include "auto_solve/cost_model.hpp"
+
+#include <algorithm>
+
+namespace solver {
+
+struct CostModel::Constants {
+    double vector_element;  ///< an element of a vector in the updates and dots of a step
+    double solved_entry;    ///< an entry in a triangular solve
+    double host_entry;      ///< a matrix entry in a product on the host, where factors and hierarchies are made
+    double shortest_step;   ///< what a step takes for starting kernels and waiting for them
+    double shortest_cycle;  ///< likewise the cycle of multigrid
+};
+
+namespace {
+
+// On the host, in units of one matrix entry in a product there, measured on two x86-64 cores: an operation of a complete
+// factorisation, an entry of its factors, an operation of ILUT.
+constexpr double factor_flop = 0.5;
+constexpr double factor_entry = 50;
+constexpr double ilut_flop = 1;
+
+/// Preparing a matrix costs as much as 28 to 96 steps with Jacobi, on real matrices.
+constexpr double steps_of_preparation = 64;
+
+// Multigrid by smoothed aggregation on meshes: setup in products with A; products with A, coarser levels included, in a cycle;
+// steps to ten digits.
+constexpr double multigrid_setup = 150;
+constexpr double cycle_products = 8;
+constexpr double multigrid_steps = 20;
+
+}  // namespace
+
+const CostModel::Constants& CostModel::constants_of(CostProfile profile) {
+    static constexpr Constants processor{
+        .vector_element = 12, .solved_entry = 3, .host_entry = 1, .shortest_step = 0, .shortest_cycle = 0};
+    // An H200 beside the cores of its host: an entry in 4 ps, a step of a tiny system in 20 us.
+    static constexpr Constants gpu{
+        .vector_element = 12, .solved_entry = 20, .host_entry = 100, .shortest_step = 5e6, .shortest_cycle = 3e7};
+    return profile == CostProfile::gpu ? gpu : processor;
+}
+
+CostModel::CostModel(CostProfile profile, const MatrixFacts& facts, double fill_factor)
+    : constants_(constants_of(profile)),
+      rows_(static_cast<double>(facts.rows)),
+      nonzeros_(static_cast<double>(facts.nonzeros)),
+      fill_factor_(fill_factor) {}
+
+double CostModel::step(PreconditionerKind kind) const {
+    const double product = nonzeros_ + constants_.vector_element * rows_;
+    const double plain = std::max(product, constants_.shortest_step);
+    switch (kind) {
+        case PreconditionerKind::ilu0:
+            return plain + constants_.solved_entry * nonzeros_;
+        case PreconditionerKind::ilut:
+            return plain + constants_.solved_entry * fill_factor_ * nonzeros_;
+        case PreconditionerKind::amg:
+            return plain + std::max(cycle_products * product, constants_.shortest_cycle);
+        default:
+            return plain;
+    }
+}
+
+double CostModel::preparation() const { return constants_.host_entry * steps_of_preparation * (nonzeros_ + 12 * rows_); }
+
+double CostModel::complete_factors(const FillPrediction& fill) const {
+    return constants_.host_entry * (factor_flop * fill.flops + factor_entry * fill.factor_entries);
+}
+
+double CostModel::incomplete_factors() const {
+    if (rows_ == 0) return 0;
+    const double row = std::min(fill_factor_ * nonzeros_ / rows_, rows_);
+    return constants_.host_entry * ilut_flop * rows_ * row * row;
+}
+
+double CostModel::multigrid() const {
+    return constants_.host_entry * multigrid_setup * nonzeros_ + multigrid_steps * step(PreconditionerKind::amg);
+}
+
+}  // namespace solver

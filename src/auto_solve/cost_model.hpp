@@ -1,0 +1,37 @@
+#pragma once
+
+/// What preconditioners and iterations with them are expected to cost: counts of memory traffic and operations, never a clock.
+
+#include "auto_solve/matrix_facts.hpp"
+#include "solver/preparation.hpp"
+#include "solver/solve.hpp"
+
+#include <cstdint>
+
+namespace solver {
+
+/// Costs in units of one matrix entry in a product, where the iteration runs.
+class CostModel {
+public:
+    CostModel(CostProfile profile, const MatrixFacts& facts, double fill_factor);
+
+    /// One step: a product, the vectors' updates and dots that go with it, and an application of the preconditioner. An
+    /// iteration of conjugate gradients is one step, one of BiCGStab two.
+    double step(PreconditionerKind kind) const;
+
+    double preparation() const;                                 ///< scaling, transversal, order
+    double complete_factors(const FillPrediction& fill) const;  ///< KLU's
+    double incomplete_factors() const;                          ///< ILUT's
+    double multigrid() const;                                   ///< setup and the steps that it is expected to take
+
+private:
+    struct Constants;
+    static const Constants& constants_of(CostProfile profile);
+
+    const Constants& constants_;
+    double rows_;
+    double nonzeros_;
+    double fill_factor_;
+};
+
+}  // namespace solver

@@ -1,0 +1,147 @@
+#include "auto_solve/fallback_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace solver {
+namespace {
+
+using Kind = PreconditionerKind;
+
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+/// Below this many entries everything takes a millisecond, and complete factors the least of it in nearly every case.
+constexpr std::int64_t least_nonzeros_for_trial = 5000;
+
+/// Up to so many operations an entry of A, complete factors are rarely dearer than ILUT's.
+constexpr double cheap_flops_per_entry = 1000;
+
+constexpr double least_share = 50;
+constexpr double largest_share = 10000;
+constexpr std::int64_t share_of_complete = 100;
+constexpr std::int64_t share_of_multigrid = 60;
+
+/// What is structurally singular has a solution for some b only: then it is found soon or never.
+constexpr std::int64_t share_of_singular = 1000;
+
+/// Multigrid may fail where complete factors do not: it comes first where it is expected to cost less than half.
+constexpr double risk_of_multigrid = 2;
+
+/// How many iterations an attempt would have taken in all if it had gone on as it went.
+double iterations_at_this_rate(const Attempt& attempt, double tolerance) {
+    const SolveResult& result = attempt.results.front();
+    const double needed = std::log2(attempt.initial_residual / tolerance);
+    const double gained = std::log2(attempt.initial_residual / result.relative_residual);
+    return gained > 0 ? static_cast<double>(result.iterations) * needed / gained : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+FallbackSchedule::FallbackSchedule(Kind only) : costs_(CostProfile::processor, {}, 0), candidates_{{only, no_limit}} {}
+
+FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
+    : facts_(std::move(facts)),
+      costs_(facts_.profile, facts_.matrix, facts_.fill_factor),
+      stage_(Stage::trial),
+      automatic_(true) {
+    if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
+    const double multigrid = facts_.matrix.suits_multigrid() ? costs_.multigrid() : 0;
+    const double iterations = std::max(multigrid, costs_.preparation()) / cost_of_iteration(Kind::jacobi);
+    add(Kind::jacobi, static_cast<std::int64_t>(std::min(iterations, largest_share)), true);
+}
+
+std::optional<Candidate> FallbackSchedule::next(std::span<const Attempt> attempts) {
+    while (attempts.size() >= candidates_.size() && stage_ != Stage::complete) extend(attempts);
+    if (attempts.size() < candidates_.size()) return candidates_[attempts.size()];
+    if (automatic_ && attempts.size() == candidates_.size()) return best_so_far(attempts);
+    return std::nullopt;
+}
+
+void FallbackSchedule::extend(std::span<const Attempt> attempts) {
+    if (!facts_.matrix.is_finite) {
+        stage_ = Stage::complete;
+        return add(plain(), no_limit);
+    }
+    if (stage_ == Stage::trial) {
+        stage_ = Stage::estimate;
+        return choose_by_estimate(attempts);
+    }
+    stage_ = Stage::complete;
+    choose_by_analysis(attempts);
+}
+
+/// Multigrid where it is the cheaper thing to try, and plain iterations that are on their way, before the matrix is ordered.
+void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
+    if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
+    const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
+    const double incomplete = costs_.preparation() + costs_.incomplete_factors();
+    if (facts_.matrix.suits_multigrid() && risk_of_multigrid * costs_.multigrid() < complete)
+        add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))), true);
+    add_plain_if_promising(attempts, std::min(complete, incomplete));
+}
+
+void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
+    const Preparation& preparation = facts_.preparation();
+    const double complete = costs_.complete_factors(*preparation.fill);
+    const double budget = std::max(complete, costs_.preparation());
+    const bool is_cheap = preparation.fill->flops <= cheap_flops_per_entry * static_cast<double>(facts_.matrix.nonzeros);
+    if (preparation.structural_rank < facts_.matrix.rows) {
+        last_share_ = share_of_singular;
+        add(Kind::ilut, share_of(Kind::ilut, budget));
+    } else if (is_cheap) {
+        add(Kind::klu, share_of_complete);
+        add(Kind::ilut, share_of(Kind::ilut, budget));
+    } else {
+        add_plain_if_promising(attempts, std::min(complete, costs_.incomplete_factors()));
+        add(Kind::ilut, share_of(Kind::ilut, budget));
+        add(Kind::klu, share_of_complete);
+    }
+    add(Kind::ilu0, share_of(Kind::ilu0, budget));
+    add(plain(), share_of(plain(), budget));
+}
+
+void FallbackSchedule::add(Kind kind, std::int64_t share, bool monitored) { candidates_.push_back({kind, share, monitored}); }
+
+/// Where nothing is known yet of plain iterations, or they went at a rate that the budget can pay.
+void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts, double budget) {
+    const std::int64_t share = share_of(plain(), budget);
+    const auto is_plain = [&](const Attempt& attempt) { return attempt.preconditioner == plain() && !attempt.results.empty(); };
+    const auto last = std::find_if(attempts.rbegin(), attempts.rend(), is_plain);
+    if (last == attempts.rend() || iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
+        add(plain(), share, true);
+}
+
+Kind FallbackSchedule::plain() const { return facts_.matrix.zeros_on_diagonal ? Kind::none : Kind::jacobi; }
+
+/// How many iterations with this preconditioner cost as much.
+std::int64_t FallbackSchedule::share_of(Kind kind, double budget) const {
+    return static_cast<std::int64_t>(std::clamp(budget / cost_of_iteration(kind), least_share, largest_share));
+}
+
+/// Of conjugate gradients where they can be taken, else of BiCGStab.
+double FallbackSchedule::steps_an_iteration(Kind kind) const {
+    const bool symmetric = kind == Kind::none || kind == Kind::jacobi || kind == Kind::amg;
+    return facts_.matrix.may_be_positive_definite() && symmetric ? 1 : 2;
+}
+
+double FallbackSchedule::cost_of_iteration(Kind kind) const { return steps_an_iteration(kind) * costs_.step(kind); }
+
+/// The attempt that gained most digits per operation, again, with what is left of the iterations.
+std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> attempts) const {
+    std::optional<Candidate> best;
+    double most = 0;
+    for (const Attempt& attempt : attempts) {
+        if (attempt.results.empty()) continue;
+        const SolveResult& result = attempt.results.front();
+        const double gain = std::log2(attempt.initial_residual / result.relative_residual) /
+                            (static_cast<double>(result.iterations) * cost_of_iteration(attempt.preconditioner));
+        if (!(gain > most)) continue;
+        most = gain;
+        best = Candidate{attempt.preconditioner, last_share_};
+    }
+    return best;
+}
+
+}  // namespace solver

@@ -1,0 +1,72 @@
+#pragma once
+
+/// Which preconditioner is tried next, and for how long.
+
+#include "auto_solve/cost_model.hpp"
+#include "auto_solve/matrix_facts.hpp"
+#include "solver/preparation.hpp"
+#include "solver/solve.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace solver {
+
+/// One attempt to make.
+struct Candidate {
+    PreconditionerKind preconditioner;
+    std::int64_t share;      ///< iterations, at most
+    bool monitored = false;  ///< given up early where the digits gained so far will not do it within the share
+};
+
+/// What the choice depends on: counts, never a clock.
+struct ScheduleFacts {
+    MatrixFacts matrix;
+    double tolerance = 1e-10;
+    double fill_factor = 0;  ///< ILUT's
+    CostProfile profile = CostProfile::processor;
+    std::function<FillPrediction()> fill_estimate;    ///< cheap (preparation/fill_estimate.hpp)
+    std::function<const Preparation&()> preparation;  ///< with Ordering::amd; asked for only where needed
+};
+
+/// The candidates of solve(); see there for the rule.
+class FallbackSchedule {
+public:
+    /// A single candidate, without limit.
+    explicit FallbackSchedule(PreconditionerKind only);
+
+    /// Automatic.
+    explicit FallbackSchedule(ScheduleFacts facts);
+
+    /// After these attempts; nothing where no more is to be tried.
+    std::optional<Candidate> next(std::span<const Attempt> attempts);
+
+private:
+    /// What the candidates known so far were chosen by.
+    enum class Stage { trial, estimate, analysis, complete };
+
+    void extend(std::span<const Attempt> attempts);
+    void choose_by_estimate(std::span<const Attempt> attempts);
+    void choose_by_analysis(std::span<const Attempt> attempts);
+    void add(PreconditionerKind kind, std::int64_t share, bool monitored = false);
+    void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
+
+    PreconditionerKind plain() const;
+    std::int64_t share_of(PreconditionerKind kind, double budget) const;
+    double steps_an_iteration(PreconditionerKind kind) const;
+    double cost_of_iteration(PreconditionerKind kind) const;
+    std::optional<Candidate> best_so_far(std::span<const Attempt> attempts) const;
+
+    ScheduleFacts facts_;
+    CostModel costs_;
+    std::vector<Candidate> candidates_;
+    Stage stage_ = Stage::complete;
+    bool automatic_ = false;
+    std::int64_t last_share_ = std::numeric_limits<std::int64_t>::max();  ///< of the best so far, at the end
+};
+
+}  // namespace solver

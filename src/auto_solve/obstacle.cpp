@@ -1,0 +1,58 @@
+#include "auto_solve/obstacle.hpp"
+
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "solver/preparation.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace solver {
+namespace {
+
+std::string counted(const Occurrences& found, const char* what) {
+    return fmt::format("{} {}{}, the first is {} (counted from 1)", found.count, what, found.count == 1 ? "" : "s",
+                       found.first + 1);
+}
+
+std::string structural(const Diagnosis& known) {
+    if (known.structural_rank == known.rows) return "";
+    const std::string rank =
+        fmt::format("A is singular whatever its values are: structural rank {} of {}; ", known.structural_rank, known.rows);
+    const std::string help = "; there is a solution only for some b";
+    if (known.empty_rows.count > 0) return rank + counted(known.empty_rows, "empty row") + help;
+    if (known.empty_columns.count > 0) return rank + counted(known.empty_columns, "empty column") + help;
+    return rank + counted(known.unmatched_rows, "row") + " that no permutation gives a place with a nonzero diagonal" + help;
+}
+
+}  // namespace
+
+template <class T>
+std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
+    if (a.dense() == nullptr) {
+        try {
+            if (std::string text = structural(diagnose(a.matrix())); !text.empty()) return text;
+        } catch (const InvalidArgument& error) {  // an entry that is not finite
+            return error.what();
+        }
+    }
+    const double ill_conditioned = std::sqrt(unit_roundoff<T>);
+    // Pivots smaller than what n subtractions leave of a pivot that vanishes, about n u times the largest.
+    const double least = static_cast<double>(a.rows()) * unit_roundoff<T>;
+    for (const Attempt& attempt : attempts) {
+        if (attempt.preconditioner != PreconditionerKind::klu) continue;
+        if (!attempt.refusal.empty()) return attempt.refusal;
+        if (attempt.pivot_ratio < ill_conditioned)
+            return fmt::format(
+                "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest",
+                attempt.pivot_ratio < least ? "singular as far as this precision can tell" : "ill-conditioned",
+                attempt.pivot_ratio);
+    }
+    return "";
+}
+
+template std::string obstacle(const SpmvPlan<float>&, std::span<const Attempt>);
+template std::string obstacle(const SpmvPlan<double>&, std::span<const Attempt>);
+
+}  // namespace solver

@@ -1,0 +1,17 @@
+#pragma once
+
+/// What is known of why a system was not solved.
+
+#include "solver/solve.hpp"
+
+#include <span>
+#include <string>
+
+namespace solver {
+
+/// One sentence about A and what was tried, or nothing where nothing is known: structurally singular, with the first of the
+/// rows concerned; complete factors that could not be made; pivots that say that A is singular in this precision.
+template <class T>
+std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts);
+
+}  // namespace solver

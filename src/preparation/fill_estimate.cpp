@@ -1,0 +1,89 @@
+#include "preparation/fill_estimate.hpp"
+
+#include "preparation/fill_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace solver::preparation {
+namespace {
+
+constexpr std::int64_t rows_of_small_part = 4000;
+constexpr std::int64_t rows_of_large_part = 8 * rows_of_small_part;
+
+/// Entries of a part beyond which longer rows are cut: a few dense rows must not make the estimate as dear as the order itself.
+constexpr std::int64_t most_entries_a_row = 1000;
+
+constexpr std::int32_t unseen = -1;
+
+/// The first rows that a breadth-first search from the middle row meets, and where each row stands among them.
+struct Part {
+    std::vector<std::int32_t> rows;
+    std::vector<std::int32_t> place;
+};
+
+template <class T>
+Part search(const CsrView<T>& a, std::int64_t wanted) {
+    Part part{{}, std::vector<std::int32_t>(static_cast<std::size_t>(a.rows), unseen)};
+    const auto visit = [&](std::int32_t row) {
+        if (part.place[row] != unseen || std::ssize(part.rows) == wanted) return;
+        part.place[row] = static_cast<std::int32_t>(part.rows.size());
+        part.rows.push_back(row);
+    };
+    auto root = static_cast<std::int32_t>(a.rows / 2);
+    for (std::size_t next = 0; std::ssize(part.rows) < wanted; ++next) {
+        while (next == part.rows.size()) {  // a new connected part
+            visit(root);
+            root = root + 1 == a.rows ? 0 : root + 1;
+        }
+        const std::int32_t row = part.rows[next];
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) visit(a.column_indices[k]);
+    }
+    return part;
+}
+
+/// AMD's count for the submatrix of the first `count` rows of the part and the same columns.
+template <class T>
+FillPrediction fill_of(const CsrView<T>& a, const Part& part, std::int64_t count) {
+    std::vector<std::int32_t> offsets{0}, columns;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int32_t row = part.rows[i];
+        const std::int64_t begin = a.row_offsets[row];
+        const std::int64_t end = std::min(a.row_offsets[row + 1], begin + most_entries_a_row);
+        const auto first = static_cast<std::ptrdiff_t>(columns.size());
+        for (std::int64_t k = begin; k < end; ++k) {
+            const std::int32_t column = part.place[a.column_indices[k]];
+            if (column != unseen && column < count) columns.push_back(column);
+        }
+        std::sort(columns.begin() + first, columns.end());
+        columns.erase(std::unique(columns.begin() + first, columns.end()), columns.end());
+        offsets.push_back(static_cast<std::int32_t>(columns.size()));
+    }
+    return approximate_minimum_degree(offsets, columns).fill;
+}
+
+/// Along the power law through two counts, of the small part and of the large one.
+double extrapolated(double small, double large, double times_large) {
+    constexpr double part_ratio = static_cast<double>(rows_of_large_part) / static_cast<double>(rows_of_small_part);
+    const double power = std::max(1.0, std::log(std::max(large, 1.0) / std::max(small, 1.0)) / std::log(part_ratio));
+    return large * std::pow(times_large, power);
+}
+
+}  // namespace
+
+template <class T>
+FillPrediction estimate_fill(const CsrView<T>& a) {
+    if (a.rows <= 2 * rows_of_large_part) return fill_of(a, search(a, a.rows), a.rows);
+    const Part part = search(a, rows_of_large_part);
+    const FillPrediction small = fill_of(a, part, rows_of_small_part);
+    const FillPrediction large = fill_of(a, part, rows_of_large_part);
+    const double times = static_cast<double>(a.rows) / static_cast<double>(rows_of_large_part);
+    return {extrapolated(small.factor_entries, large.factor_entries, times), extrapolated(small.flops, large.flops, times)};
+}
+
+template FillPrediction estimate_fill(const CsrView<float>&);
+template FillPrediction estimate_fill(const CsrView<double>&);
+
+}  // namespace solver::preparation

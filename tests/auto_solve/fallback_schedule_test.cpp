@@ -1,0 +1,166 @@
+#include "auto_solve/fallback_schedule.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using Kind = PreconditionerKind;
+using ::testing::ElementsAre;
+
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+/// An attempt that did so many iterations and went from one residual to another.
+Attempt attempt(Kind kind, std::int64_t iterations, double residual, double from = 1) {
+    Attempt made;
+    made.preconditioner = kind;
+    made.initial_residual = from;
+    SolveResult& result = made.results.emplace_back();
+    result.status = SolveStatus::iteration_limit;
+    result.iterations = iterations;
+    result.relative_residual = residual;
+    return made;
+}
+
+/// What is tried where every attempt gains a little.
+std::vector<Kind> tried(FallbackSchedule schedule) {
+    std::vector<Attempt> attempts;
+    std::vector<Kind> kinds;
+    while (const auto candidate = schedule.next(attempts)) {
+        kinds.push_back(candidate->preconditioner);
+        const double before = 1.0 / static_cast<double>(kinds.size());
+        attempts.push_back(attempt(candidate->preconditioner, 10, 1.0 / static_cast<double>(kinds.size() + 1), before));
+    }
+    return kinds;
+}
+
+Preparation predicted(std::int64_t rank, double entries, double flops) {
+    Preparation preparation;
+    preparation.structural_rank = rank;
+    preparation.fill = FillPrediction{entries, flops};
+    return preparation;
+}
+
+/// An unsymmetric matrix of so many rows, five entries in each, whose estimates and analyses are counted.
+struct Case {
+    Preparation preparation;
+    int estimates = 0;
+    int analyses = 0;
+
+    ScheduleFacts facts(std::int64_t rows) {
+        ScheduleFacts made;
+        made.matrix.rows = rows;
+        made.matrix.nonzeros = 5 * rows;
+        made.fill_factor = 5;
+        made.fill_estimate = [this] { return ++estimates, *preparation.fill; };
+        made.preparation = [this]() -> const Preparation& { return ++analyses, preparation; };
+        return made;
+    }
+    ScheduleFacts facts_of_a_mesh(std::int64_t rows) {
+        ScheduleFacts made = facts(rows);
+        made.matrix.balanced_rows = rows;
+        made.matrix.is_symmetric = true;
+        return made;
+    }
+};
+
+TEST(FallbackSchedule, BeginsWithCompleteFactorsWhereTheyAreCheap) {
+    Case small{predicted(900, 1e4, 1e5)};
+    EXPECT_THAT(tried(FallbackSchedule(small.facts(900))),
+                ElementsAre(Kind::klu, Kind::ilut, Kind::ilu0, Kind::jacobi, Kind::klu));
+    EXPECT_EQ(small.analyses, 1);
+    EXPECT_EQ(small.estimates, 0) << "the analysis itself takes no longer";
+}
+
+TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
+    Case large{predicted(1000000, 1e9, 1e12)};
+    FallbackSchedule schedule(large.facts(1000000));
+    const auto first = schedule.next({});
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->preconditioner, Kind::jacobi);
+    EXPECT_EQ(first->share, 32) << "as much as the analysis takes";
+    EXPECT_TRUE(first->monitored);
+    EXPECT_EQ(large.analyses + large.estimates, 0);
+    const std::vector<Attempt> quick{attempt(Kind::jacobi, 32, 1e-8)};
+    EXPECT_EQ(FallbackSchedule(schedule).next(quick)->preconditioner, Kind::jacobi) << "40 iterations cost less than factors";
+    EXPECT_EQ(large.analyses, 0) << "and less than to look for an order";
+    const std::vector<Attempt> slow{attempt(Kind::jacobi, 8, 0.999)};
+    EXPECT_EQ(FallbackSchedule(schedule).next(slow)->preconditioner, Kind::ilut);
+    EXPECT_EQ(large.analyses, 1);
+}
+
+TEST(FallbackSchedule, JudgesTheRateByWhereTheAttemptBegan) {
+    Case large{predicted(1000000, 1e9, 1e12)};
+    FallbackSchedule schedule(large.facts(1000000));
+    ASSERT_TRUE(schedule.next({}));
+    const std::vector<Attempt> from_a_good_guess{attempt(Kind::jacobi, 32, 0.999e-8, 1e-8)};
+    EXPECT_EQ(schedule.next(from_a_good_guess)->preconditioner, Kind::ilut) << "it hardly moved";
+}
+
+TEST(FallbackSchedule, TakesMultigridForMeshesBeforeTheMatrixIsAnalysed) {
+    Case mesh{predicted(1000000, 1e9, 1e12)};
+    FallbackSchedule schedule(mesh.facts_of_a_mesh(1000000));
+    const auto first = schedule.next({});
+    EXPECT_EQ(first->preconditioner, Kind::jacobi);
+    const std::vector<Attempt> slow{attempt(Kind::jacobi, 16, 0.9)};
+    const auto second = schedule.next(slow);
+    EXPECT_EQ(second->preconditioner, Kind::amg);
+    EXPECT_TRUE(second->monitored);
+    EXPECT_EQ(mesh.analyses, 0);
+}
+
+TEST(FallbackSchedule, TakesCompleteFactorsForMeshesWhereTheyCostLess) {
+    Case chain{predicted(1000000, 4e6, 1e7)};
+    FallbackSchedule schedule(chain.facts_of_a_mesh(1000000));
+    ASSERT_TRUE(schedule.next({}));
+    const std::vector<Attempt> slow{attempt(Kind::jacobi, 16, 0.9)};
+    EXPECT_EQ(schedule.next(slow)->preconditioner, Kind::klu);
+}
+
+TEST(FallbackSchedule, IteratesLongerBeforeItTurnsToTheHostOnAGpu) {
+    Case mesh{predicted(1000000, 1e9, 1e12)};
+    ScheduleFacts facts = mesh.facts_of_a_mesh(1000000);
+    const auto on_processor = FallbackSchedule(facts).next({});
+    facts.profile = CostProfile::gpu;
+    const auto on_gpu = FallbackSchedule(facts).next({});
+    EXPECT_GE(on_gpu->share, 10 * on_processor->share);
+}
+
+TEST(FallbackSchedule, LeavesCompleteFactorsOutWhereTheMatrixIsStructurallySingular) {
+    Case singular{predicted(999, 1e4, 1e5)};
+    ScheduleFacts facts = singular.facts(1000);
+    facts.matrix.zeros_on_diagonal = true;
+    EXPECT_THAT(tried(FallbackSchedule(facts)), ElementsAre(Kind::ilut, Kind::ilu0, Kind::none, Kind::none));
+}
+
+TEST(FallbackSchedule, EndsWithWhatGainedMostPerOperation) {
+    Case small{predicted(900, 1e4, 1e5)};
+    FallbackSchedule schedule(small.facts(900));
+    std::vector<Attempt> attempts;
+    for (const Attempt& made : {attempt(Kind::klu, 10, 0.9), attempt(Kind::ilut, 10, 0.8, 0.9),
+                                attempt(Kind::ilu0, 10, 1e-3, 0.8), attempt(Kind::jacobi, 10, 0.9e-3, 1e-3)}) {
+        ASSERT_TRUE(schedule.next(attempts));
+        attempts.push_back(made);
+    }
+    const auto last = schedule.next(attempts);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->preconditioner, Kind::ilu0);
+    EXPECT_EQ(last->share, no_limit);
+    attempts.push_back(attempt(Kind::ilu0, 10, 1e-4, 0.9e-3));
+    EXPECT_FALSE(schedule.next(attempts));
+}
+
+TEST(FallbackSchedule, TriesNothingAgainWhereNothingGained) {
+    Case small{predicted(900, 1e4, 1e5)};
+    FallbackSchedule schedule(small.facts(900));
+    std::vector<Attempt> attempts;
+    for (int i = 0; i < 4; ++i) attempts.push_back(attempt(schedule.next(attempts)->preconditioner, 10, 1));
+    EXPECT_FALSE(schedule.next(attempts));
+}
+
+}  // namespace
+}  // namespace solver

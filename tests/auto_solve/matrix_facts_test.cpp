@@ -1,0 +1,94 @@
+#include "auto_solve/matrix_facts.hpp"
+
+#include "solver/csr_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using Entries = std::vector<Entry<double>>;
+
+MatrixFacts facts(std::int32_t n, const Entries& entries, int threads = 1) {
+    const auto a = csr_from_entries<double>(n, n, entries);
+    return facts_of(SpmvPlan<double>(a, Device::cpu(threads)));
+}
+
+Entries laplacian(std::int32_t n) {
+    Entries entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 2});
+        if (i > 0) entries.push_back({i, i - 1, -1});
+        if (i + 1 < n) entries.push_back({i, i + 1, -1});
+    }
+    return entries;
+}
+
+TEST(MatrixFacts, SeesALaplacian) {
+    for (const int threads : {1, 3}) {
+        const MatrixFacts found = facts(30000, laplacian(30000), threads);
+        EXPECT_EQ(found.rows, 30000);
+        EXPECT_EQ(found.nonzeros, 3 * 30000 - 2);
+        EXPECT_EQ(found.balanced_rows, 30000);
+        EXPECT_TRUE(found.may_be_positive_definite());
+        EXPECT_TRUE(found.suits_multigrid());
+        EXPECT_TRUE(found.is_finite);
+        EXPECT_FALSE(found.zeros_on_diagonal);
+    }
+}
+
+TEST(MatrixFacts, SeesOneEntryThatIsNotMirroredToTheBit) {
+    for (const std::size_t k : {1u, 40000u, 80002u}) {  // not on the diagonal
+        Entries entries = laplacian(30000);
+        ASSERT_NE(entries[k].row, entries[k].column);
+        entries[k].value = std::nextafter(entries[k].value, 9.0);
+        EXPECT_FALSE(facts(30000, entries, 3).is_symmetric) << k;
+    }
+    Entries missing = laplacian(5);
+    missing.push_back({0, 4, -1});
+    EXPECT_FALSE(facts(5, missing).is_symmetric) << "its mirror is not stored";
+}
+
+TEST(MatrixFacts, SeesTheDiagonal) {
+    EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 0, 1}}).zeros_on_diagonal) << "missing";
+    EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 1, 0}}).zeros_on_diagonal) << "stored zero";
+    const MatrixFacts negative = facts(2, {{0, 0, 1}, {1, 1, -1}});
+    EXPECT_FALSE(negative.positive_diagonal);
+    EXPECT_FALSE(negative.zeros_on_diagonal);
+    EXPECT_FALSE(negative.may_be_positive_definite());
+}
+
+TEST(MatrixFacts, CountsRowsWhoseDiagonalCarriesThem) {
+    EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, 4}, {1, 1, 1}, {1, 0, -4.0000001}}).balanced_rows, 1);
+}
+
+TEST(MatrixFacts, SeesWhatIsNotFinite) {
+    const double inf = std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(facts(2, {{0, 0, 1}, {1, 1, inf}}).is_finite);
+    const MatrixFacts nan = facts(2, {{0, 0, 1}, {1, 1, std::numeric_limits<double>::quiet_NaN()}});
+    EXPECT_FALSE(nan.is_finite);
+    EXPECT_FALSE(nan.suits_multigrid());
+    EXPECT_FALSE(nan.is_symmetric);
+}
+
+TEST(MatrixFacts, AreThoseOfTheSameDenseMatrix) {
+    const double a[] = {2, -1, 0, -1, 2, -1, 0, -1, 2};
+    const MatrixFacts found = facts_of(SpmvPlan<double>(DenseView<double>{3, 3, 3, 1, a}, Device::cpu(1)));
+    EXPECT_EQ(found.nonzeros, 7);
+    EXPECT_TRUE(found.may_be_positive_definite());
+    const double b[] = {2, -1, 0, 0, 2, -1, 0, -1, 2};
+    EXPECT_FALSE(facts_of(SpmvPlan<double>(DenseView<double>{3, 3, 3, 1, b}, Device::cpu(1))).is_symmetric);
+}
+
+TEST(MatrixFacts, OfNothing) {
+    const MatrixFacts found = facts(0, {});
+    EXPECT_EQ(found.rows, 0);
+    EXPECT_FALSE(found.zeros_on_diagonal);
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,69 @@
+#include "preparation/fill_estimate.hpp"
+
+#include "solver/csr_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace solver::preparation {
+namespace {
+
+/// A grid of `sides` many dimensions with neighbours in each.
+CsrMatrix<double> grid(const std::vector<std::int32_t>& sides) {
+    std::int32_t n = 1;
+    for (const std::int32_t side : sides) n *= side;
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 1});
+        std::int32_t step = 1;
+        for (const std::int32_t side : sides) {
+            if (i / step % side > 0) entries.push_back({i, i - step, 1});
+            if (i / step % side < side - 1) entries.push_back({i, i + step, 1});
+            step *= side;
+        }
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+void expect_within(double factor, double estimate, double counted) {
+    EXPECT_GE(estimate, counted / factor);
+    EXPECT_LE(estimate, counted * factor);
+}
+
+TEST(FillEstimate, IsAmdsOwnCountWhereThePartIsTheWhole) {
+    // A path without branches does not fill, in whatever order its ends are taken off: n divisions and multiplications.
+    const FillPrediction path = estimate_fill(grid({50000}).view());
+    EXPECT_EQ(path.factor_entries, 3 * 50000 - 2);
+}
+
+TEST(FillEstimate, GrowsWithMeshesAsTheirCountsDo) {
+    // Within the factor by which a decision may be off without doing harm.
+    for (const auto& sides : {std::vector<std::int32_t>{300, 300}, std::vector<std::int32_t>{45, 45, 45}}) {
+        const auto a = grid(sides);
+        const FillPrediction estimate = estimate_fill(a.view());
+        const FillPrediction counted = *prepare(a.view(), Ordering::amd).fill;
+        expect_within(4, estimate.factor_entries, counted.factor_entries);
+        expect_within(6, estimate.flops, counted.flops);
+    }
+}
+
+TEST(FillEstimate, SeesThatLongPathsDoNotFill) {
+    const FillPrediction path = estimate_fill(grid({300000}).view());
+    expect_within(1.01, path.factor_entries, 3 * 300000.0 - 2);
+}
+
+TEST(FillEstimate, CoversMatricesThatFallApart) {
+    std::vector<Entry<double>> entries;
+    constexpr std::int32_t n = 200000;
+    for (std::int32_t i = 0; i < n; ++i) entries.push_back({i, i, 1});
+    const FillPrediction diagonal = estimate_fill(csr_from_entries<double>(n, n, entries).view());
+    expect_within(1.01, diagonal.factor_entries, n);
+}
+
+TEST(FillEstimate, OfNothing) { EXPECT_EQ(estimate_fill(CsrView<double>{}).factor_entries, 0); }
+
+}  // namespace
+}  // namespace solver::preparation
