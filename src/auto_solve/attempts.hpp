@@ -113,14 +113,13 @@ private:
     BicgstabOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
         BicgstabOptions options = options_.iteration;
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
-        std::vector<ConvergenceMonitor> monitors(left_.size(), {options.tolerance, candidate.share});
-        options.callback = [this, &attempt, monitored = candidate.monitored, monitors](const Iteration& iteration) mutable {
+        std::vector<ConvergenceMonitor> monitors(left_.size(), monitor_of(candidate));
+        options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
             if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
             if (options_.iteration.callback && !is_repeated(iteration))
                 stopped_[column] = !options_.iteration.callback(renumbered(iteration, column));
-            const bool too_slow = monitors[iteration.column].is_too_slow(iteration);
-            return !stopped_[column] && !(monitored && too_slow);
+            return !monitors[iteration.column].gives_up(iteration) && !stopped_[column];
         };
         return options;
     }
@@ -128,9 +127,13 @@ private:
     /// The rate is judged after powers of two, the caller's callback asked as he wants.
     Pauses pauses_for(const Candidate& candidate) const {
         Pauses asked = pauses_of(options_.iteration);
-        if (!candidate.monitored) return asked;
-        const ConvergenceMonitor monitor(options_.iteration.tolerance, candidate.share);
-        return [asked, monitor](std::int64_t iteration) { return std::min(asked(iteration), monitor.next_check(iteration)); };
+        return [asked, monitor = monitor_of(candidate)](std::int64_t iteration) {
+            return std::min(asked(iteration), monitor.next_check(iteration));
+        };
+    }
+
+    ConvergenceMonitor monitor_of(const Candidate& candidate) const {
+        return {candidate.give_up, options_.iteration.tolerance, candidate.share};
     }
 
     /// The first record of a later attempt is where the one before ended.

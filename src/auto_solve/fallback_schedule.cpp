@@ -23,9 +23,6 @@ constexpr double largest_share = 10000;
 constexpr std::int64_t share_of_complete = 100;
 constexpr std::int64_t share_of_multigrid = 60;
 
-/// What is structurally singular has a solution for some b only: then it is found soon or never.
-constexpr std::int64_t share_of_singular = 1000;
-
 /// Multigrid may fail where complete factors do not: it comes first where it is expected to cost less than half.
 constexpr double risk_of_multigrid = 2;
 
@@ -49,7 +46,7 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
     const double multigrid = facts_.matrix.suits_multigrid() ? costs_.multigrid() : 0;
     const double iterations = std::max(multigrid, costs_.preparation()) / cost_of_iteration(Kind::jacobi);
-    add(Kind::jacobi, static_cast<std::int64_t>(std::min(iterations, largest_share)), true);
+    add(Kind::jacobi, static_cast<std::int64_t>(std::min(iterations, largest_share)), GiveUp::when_too_slow);
 }
 
 std::optional<Candidate> FallbackSchedule::next(std::span<const Attempt> attempts) {
@@ -78,7 +75,8 @@ void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
     if (facts_.matrix.suits_multigrid() && risk_of_multigrid * costs_.multigrid() < complete)
-        add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))), true);
+        add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))),
+            GiveUp::when_too_slow);
     add_plain_if_promising(attempts, std::min(complete, incomplete));
 }
 
@@ -88,7 +86,7 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     const double budget = std::max(complete, costs_.preparation());
     const bool is_cheap = preparation.fill->flops <= cheap_flops_per_entry * static_cast<double>(facts_.matrix.nonzeros);
     if (preparation.structural_rank < facts_.matrix.rows) {
-        last_share_ = share_of_singular;
+        at_the_end_ = GiveUp::when_stuck;  // there is a solution for some b only
         add(Kind::ilut, share_of(Kind::ilut, budget));
     } else if (is_cheap) {
         add(Kind::klu, share_of_complete);
@@ -102,7 +100,7 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     add(plain(), share_of(plain(), budget));
 }
 
-void FallbackSchedule::add(Kind kind, std::int64_t share, bool monitored) { candidates_.push_back({kind, share, monitored}); }
+void FallbackSchedule::add(Kind kind, std::int64_t share, GiveUp give_up) { candidates_.push_back({kind, share, give_up}); }
 
 /// Where nothing is known yet of plain iterations, or they went at a rate that the budget can pay.
 void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts, double budget) {
@@ -110,7 +108,7 @@ void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts,
     const auto is_plain = [&](const Attempt& attempt) { return attempt.preconditioner == plain() && !attempt.results.empty(); };
     const auto last = std::find_if(attempts.rbegin(), attempts.rend(), is_plain);
     if (last == attempts.rend() || iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
-        add(plain(), share, true);
+        add(plain(), share, GiveUp::when_too_slow);
 }
 
 Kind FallbackSchedule::plain() const { return facts_.matrix.zeros_on_diagonal ? Kind::none : Kind::jacobi; }
@@ -139,7 +137,7 @@ std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> 
                             (static_cast<double>(result.iterations) * cost_of_iteration(attempt.preconditioner));
         if (!(gain > most)) continue;
         most = gain;
-        best = Candidate{attempt.preconditioner, last_share_};
+        best = Candidate{attempt.preconditioner, no_limit, at_the_end_};
     }
     return best;
 }

@@ -2,6 +2,7 @@
 
 /// Which preconditioner is tried next, and for how long.
 
+#include "auto_solve/convergence_monitor.hpp"
 #include "auto_solve/cost_model.hpp"
 #include "auto_solve/matrix_facts.hpp"
 #include "solver/preparation.hpp"
@@ -9,7 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,8 +19,8 @@ namespace solver {
 /// One attempt to make.
 struct Candidate {
     PreconditionerKind preconditioner;
-    std::int64_t share;      ///< iterations, at most
-    bool monitored = false;  ///< given up early where the digits gained so far will not do it within the share
+    std::int64_t share;  ///< iterations, at most
+    GiveUp give_up = GiveUp::never;
 };
 
 /// What the choice depends on: counts, never a clock.
@@ -52,7 +52,7 @@ private:
     void extend(std::span<const Attempt> attempts);
     void choose_by_estimate(std::span<const Attempt> attempts);
     void choose_by_analysis(std::span<const Attempt> attempts);
-    void add(PreconditionerKind kind, std::int64_t share, bool monitored = false);
+    void add(PreconditionerKind kind, std::int64_t share, GiveUp give_up = GiveUp::never);
     void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
 
     PreconditionerKind plain() const;
@@ -66,7 +66,7 @@ private:
     std::vector<Candidate> candidates_;
     Stage stage_ = Stage::complete;
     bool automatic_ = false;
-    std::int64_t last_share_ = std::numeric_limits<std::int64_t>::max();  ///< of the best so far, at the end
+    GiveUp at_the_end_ = GiveUp::never;  ///< for what is tried last
 };
 
 }  // namespace solver
