@@ -62,7 +62,7 @@ build() {
     exec {lock}>"$build_folder/.lock"
     flock "$lock"
     if [[ ! -e $build_folder/build.ninja ]]; then
-        cd_root run_quietly "Configuring" cmake --preset "$preset"
+        cd_root run_quietly "Configuring" cmake --preset "$preset" $(cuda_options)
         say "$(cuda_in_one_line)"
     fi
     if ! ninja -C "$build_folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
@@ -72,12 +72,30 @@ build() {
     exec {lock}>&-
 }
 
-# What CMake decided.
+has_cuda_device() { [[ -e /dev/nvidiactl || -e /dev/dxg ]]; }
+
+# What nobody asked for and nothing here can run is not built: half of the time goes into code for CUDA devices. CUDAARCHS (what
+# CMake reads) or SOLVER_CUDA=ON ask for it.
+cuda_options() {
+    if [[ -n ${SOLVER_CUDA:-} ]]; then
+        echo "-DSOLVER_CUDA=$SOLVER_CUDA"
+    elif [[ -n ${CUDAARCHS:-} ]]; then
+        return
+    elif has_cuda_device; then
+        echo "-DCMAKE_CUDA_ARCHITECTURES=native"
+    else
+        echo "-DSOLVER_CUDA=OFF"
+    fi
+}
+
+# What was decided.
 cuda_in_one_line() {
     if grep -q '^SOLVER_CUDA:BOOL=ON' "$build_folder/CMakeCache.txt"; then
-        echo "CUDA found; building for the processor and for CUDA devices."
+        echo "Building for the processor and for CUDA devices."
+    elif has_cuda_device; then
+        echo "Building for the processor alone: there is a CUDA device, but no CUDA compiler that will do (CMake's output says more)."
     else
-        echo "Building for the processor, without CUDA."
+        echo "Building for the processor alone: there is no CUDA device here (SOLVER_CUDA=ON builds for one all the same)."
     fi
 }
 
