@@ -96,6 +96,8 @@ std::string advice(const Options& options, const Run& run) {
             return fmt::format("the residual stopped falling; what may help: {}a larger --tolerance", better);
         case SolveStatus::breakdown:
             return fmt::format("restarts included; what may help: {}another --initial", better);
+        case SolveStatus::indefinite:
+            return "conjugate gradients need A and M positive definite; what may help: bicgstab";
         case SolveStatus::non_finite:
             return "Inf or NaN on the way: numbers beyond the range of this precision, or a singular preconditioner";
         case SolveStatus::converged:
