@@ -2,7 +2,7 @@
 
 /// The recursion of BiCGStab on a CUDA device: many steps without the host.
 
-#include "core/krylov/step.hpp"
+#include "core/krylov/bicgstab_scalars.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/preconditioner.hpp"
 

@@ -2,60 +2,17 @@
 
 /// BiCGStab for unsymmetric systems A x = b.
 
-#include "solver/accuracy.hpp"
 #include "solver/dense_matrix.hpp"
+#include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
-#include <cstdint>
-#include <functional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace solver {
 
-/// How the iteration ended. None of these is an exception: x holds the best iterate.
-enum class SolveStatus {
-    converged,        ///< the true residual meets the tolerance, and nothing else is called so
-    iteration_limit,  ///< max_iterations were made, or the callback asked to stop
-    breakdown,        ///< rho, r'v or omega vanished again and again, restarts included
-    stagnated,        ///< the true residual stopped falling: the limit of this precision, accuracy or preconditioner
-    non_finite,       ///< Inf or NaN in A, b, x or on the way
-};
-
-/// "converged", "iteration limit", "breakdown", "stagnated" or "non-finite".
-std::string_view to_string(SolveStatus status);
-
-/// One step as seen by callbacks and kept as history.
-struct Iteration {
-    std::int64_t number = 0;        ///< 0 is the initial guess; each further one costs two products with A
-    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the updated residual
-    double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
-    bool replaced = false;          ///< r was replaced by the true residual
-    std::int64_t column = 0;        ///< of several right-hand sides, from 0
-};
-
-struct BicgstabOptions {
-    Accuracy accuracy = Accuracy::compensated;  ///< of every product, dot, norm and preconditioner step
-    double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
-    std::int64_t max_iterations = 10000;
-    std::function<bool(const Iteration&)> callback =
-        {};                              ///< told of every iteration; false stops. Called from the solving thread.
-    std::int64_t callback_interval = 1;  ///< the callback's answer counts after every so many iterations, which a GPU makes
-                                         ///< without a stop in between
-    bool keep_history = false;
-};
-
-struct SolveResult {
-    SolveStatus status = SolveStatus::converged;
-    std::int64_t iterations = 0;
-    double relative_residual = 0;   ///< ||b - A x||_2 / ||b||_2 of the x returned, computed in compensated, or exact in exact
-    double recursive_residual = 0;  ///< what the recursion believed
-    std::int64_t replacements = 0;  ///< how often r was replaced by a true residual
-    std::int64_t restarts = 0;      ///< after breakdowns
-    std::vector<Iteration> history;
-};
+using BicgstabOptions = KrylovOptions;
 
 /// Solves A x = b by BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13(2), 1992), right-preconditioned, so that the
 /// residual is that of A x = b itself. x holds the initial guess on entry and the solution on return. A is square.
@@ -63,12 +20,12 @@ struct SolveResult {
 /// x_low is empty, or as long as x: then the solution is the unevaluated pair x + x_low, which is what lets single precision
 /// reach residuals far below its unit roundoff. x_low is overwritten.
 ///
-/// In compensated and exact the residual is replaced by b - A x where the recursion has drifted (van der Vorst, Ye, SIAM J.
-/// Sci. Comput. 22(3), 2000). In every mode convergence is claimed only on a true residual; where the recursion was wrong the
-/// iteration goes on from the true one. The true residual is also computed whenever the recursion has gained a factor 32; the
-/// best x seen, the initial guess included, is returned, and is where the iteration restarts after a breakdown. It ends as
-/// stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved (that followed a
-/// breakdown) did not. A zero right-hand side gives x = 0 after no iteration.
+/// In compensated and exact the residual is replaced by b - A x where the recursively updated one has drifted from it (van der
+/// Vorst, Ye, SIAM J. Sci. Comput. 22(3), 2000). In every mode convergence is claimed only on a true residual; where the
+/// updated one was wrong the iteration goes on from the true one. The true residual is also computed whenever the updated one
+/// has gained a factor 32; the best x seen, the initial guess included, is returned, and is where the iteration restarts after
+/// a breakdown. It ends as stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved
+/// (that followed a breakdown) did not. A zero right-hand side gives x = 0 after no iteration.
 ///
 /// Runs where the plan of A is. On a CUDA device whole stretches of the iteration run without the host; between them it asks
 /// the callback, at its intervals, and sees to true residuals. Throws ResourceLimit where the device's memory does not suffice.

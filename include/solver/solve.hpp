@@ -1,10 +1,11 @@
 #pragma once
 
-/// Solves A x = b without being told how: BiCGStab under preconditioners of growing strength.
+/// Solves A x = b without being told how: a Krylov method under preconditioners of growing strength.
 
-#include "solver/bicgstab.hpp"
 #include "solver/dense_matrix.hpp"
+#include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -29,8 +30,9 @@ std::string_view to_string(CostProfile profile);
 CostProfile cost_profile_from_text(std::string_view text);
 
 struct SolveOptions {
-    BicgstabOptions iteration = {};
+    KrylovOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically
+    std::optional<KrylovMethod> method = {};                ///< nothing: chosen automatically
     CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
@@ -39,8 +41,10 @@ struct SolveOptions {
 /// One preconditioner that was tried.
 struct Attempt {
     PreconditionerKind preconditioner = PreconditionerKind::none;
-    bool mixed = false;               ///< the iteration ran in single precision
-    std::string refusal;              ///< why it could not be made; empty where it was
+    KrylovMethod method = KrylovMethod::bicgstab;
+    bool repeated = false;  ///< by the next attempt, which is the same with bicgstab: A or M was not positive definite
+    bool mixed = false;     ///< the iteration ran in single precision
+    std::string refusal;    ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
@@ -81,6 +85,10 @@ struct SolveReport {
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
 /// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine for the same
 /// profile. Where nothing helps, the status is that of the whole solve, and `obstacle` says what is known of the reason.
+///
+/// The method, unless options.method says it, is cg where A is symmetric to the bit with a positive diagonal and the
+/// preconditioner is symmetric, too, else bicgstab. Where cg finds that A or M is not positive definite, the attempt is
+/// repeated with bicgstab, which stays the method from then on.
 ///
 /// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

@@ -2,7 +2,7 @@
 
 /// What the kernels of a step of BiCGStab share: the stages, the scalars and the vectors, and how one stage leads to another.
 
-#include "core/krylov/step.hpp"
+#include "core/krylov/bicgstab_scalars.hpp"
 #include "reduce/exact.cuh"
 
 #include <cstdint>
@@ -39,7 +39,7 @@ template <class T>
 struct StepState {
     std::int32_t stage = 0;
     bool watches_drift = false;
-    StepScalars<T> scalars;
+    BicgstabScalars<T> scalars;
     ResidualDrift drift{unit_roundoff<T>};
     StepLimits limits;
     Stretch stretch;

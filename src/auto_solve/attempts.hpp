@@ -5,6 +5,7 @@
 #include "auto_solve/convergence_monitor.hpp"
 #include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/iterates.hpp"
+#include "auto_solve/method_choice.hpp"
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
 
@@ -32,12 +33,15 @@ public:
 
     /// Along a schedule, until nothing is left to solve, the schedule ends or a column has made so many iterations in all.
     template <class System>
-    void run(System& system, FallbackSchedule& schedule, std::int64_t max_iterations) {
-        const std::size_t first = report_.attempts.size();
+    void run(System& system, FallbackSchedule& schedule, MethodChoice& method, std::int64_t max_iterations) {
+        std::vector<Attempt> judged;
         while (!left_.empty() && !is_spent(max_iterations)) {
-            const std::optional<Candidate> candidate = schedule.next(std::span<const Attempt>(report_.attempts).subspan(first));
+            const std::optional<Candidate> candidate = schedule.next(judged);
             if (!candidate) break;
-            attempt(system, *candidate, max_iterations);
+            attempt(system, *candidate, method, max_iterations);
+            if (report_.attempts.back().repeated && !left_.empty() && !is_spent(max_iterations))
+                attempt(system, *candidate, method, max_iterations);
+            judged.push_back(report_.attempts.back());
         }
     }
 
@@ -72,7 +76,7 @@ private:
     }
 
     template <class System>
-    void attempt(System& system, const Candidate& candidate, std::int64_t max_iterations) {
+    void attempt(System& system, const Candidate& candidate, MethodChoice& method, std::int64_t max_iterations) {
         Attempt& attempt = report_.attempts.emplace_back();
         attempt.preconditioner = candidate.preconditioner;
         attempt.mixed = System::is_mixed;
@@ -81,8 +85,9 @@ private:
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
-            attempt.results =
-                system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations), pauses_for(candidate));
+            attempt.method = method.with(system.preconditioner().is_symmetric());
+            attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
+                                         pauses_for(candidate), attempt.method);
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -93,6 +98,8 @@ private:
         attempt.factor_entries = system.preconditioner().factor_entries();
         attempt.pivot_ratio = system.preconditioner().pivot_ratio();
         attempt.factor_hash = system.preconditioner().factor_hash();
+        for (const SolveResult& result : attempt.results)
+            attempt.repeated = method.is_refuted_by(result.status) || attempt.repeated;
         finish(attempt);
     }
 
@@ -110,8 +117,8 @@ private:
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
-    BicgstabOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
-        BicgstabOptions options = options_.iteration;
+    KrylovOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
+        KrylovOptions options = options_.iteration;
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
         std::vector<ConvergenceMonitor> monitors(left_.size(), monitor_of(candidate));
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {

@@ -2,7 +2,7 @@
 
 /// Whether an attempt is worth going on with.
 
-#include "solver/bicgstab.hpp"
+#include "solver/krylov.hpp"
 
 #include <algorithm>
 #include <bit>

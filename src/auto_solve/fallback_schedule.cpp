@@ -121,7 +121,7 @@ std::int64_t FallbackSchedule::share_of(Kind kind, double budget) const {
 /// Of conjugate gradients where they can be taken, else of BiCGStab.
 double FallbackSchedule::steps_an_iteration(Kind kind) const {
     const bool symmetric = kind == Kind::none || kind == Kind::jacobi || kind == Kind::amg;
-    return facts_.matrix.may_be_positive_definite() && symmetric ? 1 : 2;
+    return facts_.conjugate_gradients && symmetric ? 1 : 2;
 }
 
 double FallbackSchedule::cost_of_iteration(Kind kind) const { return steps_an_iteration(kind) * costs_.step(kind); }

@@ -27,7 +27,8 @@ struct Candidate {
 struct ScheduleFacts {
     MatrixFacts matrix;
     double tolerance = 1e-10;
-    double fill_factor = 0;  ///< ILUT's
+    double fill_factor = 0;            ///< ILUT's
+    bool conjugate_gradients = false;  ///< taken where the preconditioner is symmetric
     CostProfile profile = CostProfile::processor;
     std::function<FillPrediction()> fill_estimate;    ///< cheap (preparation/fill_estimate.hpp)
     std::function<const Preparation&()> preparation;  ///< with Ordering::amd; asked for only where needed

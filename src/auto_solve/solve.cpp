@@ -33,17 +33,20 @@ template <class V, class T>
 void attempt_in(Attempts<T>& attempts, const SpmvPlan<T>& a, std::optional<Preparation>& preparation,
                 const SolveOptions& options, std::int64_t max_iterations) {
     System<T, V> system(a, preparation, options);
+    const MatrixFacts facts = options.preconditioner && options.method ? MatrixFacts{} : facts_of(a);
+    MethodChoice method(options.method, facts.may_be_positive_definite());
     if (options.preconditioner) {
         FallbackSchedule only(*options.preconditioner);
-        return attempts.run(system, only, max_iterations);
+        return attempts.run(system, only, method, max_iterations);
     }
-    FallbackSchedule schedule(ScheduleFacts{.matrix = facts_of(a),
-                                            .tolerance = options.iteration.tolerance,
-                                            .fill_factor = options.factors.fill_factor,
-                                            .profile = chosen(options.profile, a.device()),
-                                            .fill_estimate = [&] { return preparation::estimate_fill(a.matrix()); },
-                                            .preparation = [&]() -> const Preparation& { return system.preparation(); }});
-    attempts.run(system, schedule, max_iterations);
+    FallbackSchedule schedule({.matrix = facts,
+                               .tolerance = options.iteration.tolerance,
+                               .fill_factor = options.factors.fill_factor,
+                               .conjugate_gradients = method.with(true) == KrylovMethod::cg,
+                               .profile = chosen(options.profile, a.device()),
+                               .fill_estimate = [&] { return preparation::estimate_fill(a.matrix()); },
+                               .preparation = [&]() -> const Preparation& { return system.preparation(); }});
+    attempts.run(system, schedule, method, max_iterations);
 }
 
 template <class T>

@@ -61,12 +61,12 @@ public:
             m_ = make_preconditioner<V>(kind, matrix(), accuracy, a_.device(), options_.factors);
     }
 
-    std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const BicgstabOptions& options,
-                                 const Pauses& pauses) const {
+    std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses,
+                                 KrylovMethod method) const {
         if constexpr (is_mixed)
-            return run_bicgstab(a_, *rounded_plan_, *m_, unknowns, options, pauses);
+            return run_krylov(method, a_, *rounded_plan_, *m_, unknowns, options, pauses);
         else
-            return run_bicgstab<T>(a_, *m_, unknowns, options, pauses);
+            return run_krylov<T>(method, a_, *m_, unknowns, options, pauses);
     }
 
 private:

@@ -1,11 +1,10 @@
 #pragma once
 
-/// BiCGStab's backend on the processor.
+/// The backend of the Krylov methods on the processor.
 
 #include "core/column_norms.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
-#include "krylov/recursion.hpp"
 #include "krylov/shared_products.hpp"
 #include "krylov/task.hpp"
 #include "solver/accuracy.hpp"
@@ -43,6 +42,10 @@ public:
         products_.add({.x = x, .y = out}, accuracy_);
         return {};
     }
+    Pause multiply_accurately(const Vector& x, Vector& out) const {
+        products_.add({.x = x, .y = out}, true_accuracy_);
+        return {};
+    }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
 
     Vector column_norms() const { return one_norms_of_columns(products_.plan()); }
@@ -62,6 +65,10 @@ public:
     void add(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
         update(out, [=](T element, std::int64_t i) { return added(element, alpha, xs[i]); });
+    }
+    void scale_and_add(T alpha, const Vector& x, Vector& out) const {
+        const T* xs = x.data();
+        update(out, [=](T element, std::int64_t i) { return added(xs[i], alpha, element); });
     }
     void add_both(T alpha, const Vector& x, T omega, const Vector& y, Vector& out) const {
         const T* xs = x.data();
@@ -105,7 +112,6 @@ class CpuSolverBackend : public CpuVectors<T> {
 
 public:
     using Vector = typename Base::Vector;
-    using Recursion = solver::Recursion<CpuSolverBackend>;
     using Wide = T;
     struct Solution {
         Vector x;
@@ -123,6 +129,10 @@ public:
     Solution solution() const { return {this->vector(), as_pair_ ? this->vector() : Vector()}; }
     Residual residual_vector() const { return this->vector(); }
     void load(std::span<const T> source, Solution& x) const { x.x.assign(source.begin(), source.end()); }
+    void store(const Solution& x, std::span<T> to, std::span<T> low) const {
+        std::copy(x.x.begin(), x.x.end(), to.begin());
+        std::copy(x.low.begin(), x.low.end(), low.begin());
+    }
     void copy(const Solution& x, Solution& out) const { out = x; }
     void set_zero(Solution& x) const {
         set_zero(x.x);
@@ -167,10 +177,9 @@ private:
     bool as_pair_;
 };
 
-/// The recursion in float, with the matrix rounded to float; x, b and b - A x in double, with A itself.
+/// The recurrence in float, with the matrix rounded to float; x, b and b - A x in double, with A itself.
 class CpuMixedBackend : public CpuVectors<float> {
 public:
-    using Recursion = solver::Recursion<CpuMixedBackend>;
     using Wide = double;
     using Solution = std::vector<double>;
     using Residual = std::vector<double>;
@@ -185,6 +194,7 @@ public:
     Solution solution() const { return Solution(b_.size()); }
     Residual residual_vector() const { return Residual(b_.size()); }
     void load(std::span<const double> source, Solution& x) const { x.assign(source.begin(), source.end()); }
+    void store(const Solution& x, std::span<double> to, std::span<double>) const { std::copy(x.begin(), x.end(), to.begin()); }
     void copy(const Solution& x, Solution& out) const { out = x; }
     void set_zero(Solution& x) const { std::fill(x.begin(), x.end(), 0.0); }
 
@@ -209,6 +219,45 @@ public:
 private:
     SharedProducts<double>& residuals_;
     std::span<const double> b_;
+};
+
+/// What the solves with one matrix share: the iteration runs in Value, x and b - A x are in Wide.
+template <class Value, class Wide>
+class CpuSystem {
+public:
+    using Backend = CpuMixedBackend;
+
+    /// `a` is A in Wide, `in_value` in Value. All of these must outlive the system.
+    CpuSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy accuracy)
+        : residuals_(a), products_(in_value), m_(m), accuracy_(accuracy) {}
+
+    Backend backend(std::span<const Wide> b, bool) { return {residuals_, products_, m_, b, accuracy_}; }
+    void make_products() {
+        residuals_.run();
+        products_.run();
+    }
+
+private:
+    SharedProducts<Wide> residuals_;
+    SharedProducts<Value> products_;
+    const Preconditioner<Value>& m_;
+    Accuracy accuracy_;
+};
+template <class T>
+class CpuSystem<T, T> {
+public:
+    using Backend = CpuSolverBackend<T>;
+
+    CpuSystem(const SpmvPlan<T>& a, const SpmvPlan<T>&, const Preconditioner<T>& m, Accuracy accuracy)
+        : products_(a), m_(m), accuracy_(accuracy) {}
+
+    Backend backend(std::span<const T> b, bool as_pair) { return {products_, m_, b, as_pair, accuracy_}; }
+    void make_products() { products_.run(); }
+
+private:
+    SharedProducts<T> products_;
+    const Preconditioner<T>& m_;
+    Accuracy accuracy_;
 };
 
 }  // namespace solver

@@ -1,6 +1,6 @@
 #pragma once
 
-/// BiCGStab's backend on a CUDA device.
+/// The backend of the Krylov methods on a CUDA device.
 
 #include "cuda/spmv.hpp"
 #include "kernels/bicgstab.hpp"
@@ -97,19 +97,21 @@ struct CudaSystem {
     cuda::DeviceRecursion<Value> recursion;
 };
 
-/// The recursion of a system for one of its columns.
+/// The recurrence of a system for one of its columns.
 template <class B>
-class CudaRecursion {
+class CudaRecurrence {
 public:
     using Vector = typename B::Vector;
 
-    CudaRecursion(B& backend, const Vector* weights)
+    static constexpr bool has_random_starts = true;
+
+    explicit CudaRecurrence(B& backend)
         : r(backend.recursion().r(backend.column())),
           z(backend.recursion().z(backend.column())),
           recursion_(backend.recursion()),
-          column_(backend.column()) {
-        recursion_.start(column_, weights != nullptr ? weights->data() : nullptr);
-    }
+          column_(backend.column()) {}
+
+    void start(const Vector* weights) { recursion_.start(column_, weights != nullptr ? weights->data() : nullptr); }
 
     void begin(double r_norm, std::uint64_t seed) { recursion_.begin(column_, r_norm, seed); }
     void continue_from_replaced(double r_norm) { recursion_.continue_from_replaced(column_, r_norm); }
@@ -139,7 +141,6 @@ public:
     using Wide = W;
     using Vector = cuda::DeviceArray<Value>;
     using Residual = cuda::DeviceArray<Wide>;
-    using Recursion = CudaRecursion<CudaSolverBackend>;
     struct Solution {
         Residual x;
         Residual low;  ///< empty where there is none
@@ -155,6 +156,10 @@ public:
     Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
     Residual residual_vector() const { return system_.template zeros<Wide>(); }
     void load(std::span<const Wide> source, Solution& x) const { x.x.copy_from(source, stream()); }
+    void store(const Solution& x, std::span<Wide> to, std::span<Wide> low) const {
+        x.x.copy_to(to, stream());
+        x.low.copy_to(low, stream());
+    }
     void copy(const Solution& x, Solution& out) const {
         cuda::copy(x.x, out.x, stream());
         cuda::copy(x.low, out.low, stream());

@@ -1,6 +1,9 @@
 #pragma once
 
-/// What BiCGStab needs of the place where it runs.
+/// What the Krylov methods need of the place where they run.
+
+#include "core/krylov/stretch.hpp"
+#include "krylov/task.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -8,10 +11,10 @@
 
 namespace solver {
 
-/// What a step of the recursion needs. Vectors live with the backend and have one element for each row of A. All operations use
+/// What a step of a recurrence needs. Vectors live with the backend and have one element for each row of A. All operations use
 /// the accuracy the backend was made for. Every vector update rounds each multiplication and each addition once, to nearest, in
 /// the nesting given here (no fused multiply-add), so that all backends give the same bits. No vector overlaps another in a
-/// call. What `multiply` returns is to be awaited (task.hpp): then the product is there.
+/// call. What the products return is to be awaited (task.hpp): then the product is there.
 template <class B>
 concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vector& out, const typename B::Vector& x,
                                const typename B::Vector& y, std::uint64_t seed) {
@@ -19,32 +22,34 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
     { backend.vector() } -> std::same_as<typename B::Vector>;  // of zeros
     backend.copy(x, out);
 
-    backend.multiply(x, out);      // out = A x
-    backend.precondition(x, out);  // out = M^-1 x
+    backend.multiply(x, out);             // out = A x
+    backend.multiply_accurately(x, out);  // the same, compensated at least
+    backend.precondition(x, out);         // out = M^-1 x
 
     { backend.dot(x, y) } -> std::same_as<double>;  // rounded to Value
     { backend.norm2(x) } -> std::same_as<double>;   // rounded to Value
 
-    backend.subtract(a, x, out);           // out = out - a x
     backend.multiply_elements(x, y, out);  // out_i = x_i y_i
     backend.add(a, x, out);                // out = out + a x
+    backend.subtract(a, x, out);           // out = out - a x
+    backend.scale_and_add(a, x, out);      // out = x + a out
     backend.add_both(a, x, a, y, out);     // out = (out + a x) + a' y
     backend.direction(x, a, a, y, out);    // out = x + a (out - a' y)
     backend.fill_random(seed, out);        // odd multiples of 2^-16 in (-1, 1), from integers (SplitMix64)
 };
 
-/// What is needed around the recursion, which belongs to the backend: Recursion<B> where every operation of a step is a call,
-/// or one that makes many steps by itself. The recursion works on Vectors of Values; x is a Solution and b - A x a Residual,
-/// which may be wider. `residual`, to be awaited, and `true_norm` are compensated at least.
+/// What the outer loop (solve.hpp) needs besides. The recurrence works on Vectors of Values; x is a Solution and b - A x a
+/// Residual, which may be wider. `residual`, to be awaited, and `true_norm` are compensated at least.
 template <class B>
 concept SolverBackend = requires(B& backend, double scale, typename B::Vector& out, const typename B::Vector& x,
                                  typename B::Solution& solution, const typename B::Solution& other_solution,
-                                 typename B::Residual& residual, std::span<const typename B::Wide> source) {
-    typename B::Recursion;
-    requires std::floating_point<typename B::Wide>;
-    { backend.solution() } -> std::same_as<typename B::Solution>;  // of zeros, as are the next
+                                 typename B::Residual& residual, std::span<const typename B::Wide> source,
+                                 std::span<typename B::Wide> target) {
+    requires std::floating_point<typename B::Value> && std::floating_point<typename B::Wide>;
+    { backend.solution() } -> std::same_as<typename B::Solution>;  // of zeros, as is the next
     { backend.residual_vector() } -> std::same_as<typename B::Residual>;
     backend.load(source, solution);
+    backend.store(other_solution, target, target);  // x, and its low part where there is one
     backend.copy(other_solution, solution);
     backend.set_zero(out);
     backend.set_zero(solution);
@@ -60,6 +65,34 @@ concept SolverBackend = requires(B& backend, double scale, typename B::Vector& o
         } -> std::same_as<double>;                // the norm of (w_i x_i) where the rounding of
                                                   // x to Value counts, else 0
     backend.add_to_solution(scale, x, solution);  // x = x + scale z, scale a power of 2
+};
+
+/// A Krylov method: r and z with r ~ r_0 - A z, where z, the correction to the solution, grows from zero. Where a step is a
+/// sequence of a StepBackend's operations, it works for every such backend; one that makes many steps by itself is a recurrence
+/// of its own.
+template <class R, class Vector>
+concept Recurrence = requires(R& recurrence, const Vector* weights, double norm, std::uint64_t seed, const StepLimits& limits) {
+    requires std::convertible_to<decltype(recurrence.r), const Vector&>;
+    requires std::convertible_to<decltype(recurrence.z), const Vector&>;
+    { R::has_random_starts } -> std::convertible_to<bool>;  // whether begin makes anything of its seed
+
+    /// Once, before all else. With weights (1-norms of the columns of A), which stay the caller's, steps watch the drift of r.
+    recurrence.start(weights);
+
+    /// Begins at r. A seed other than 0 asks for another course than that of the seeds before. Leaves z alone.
+    recurrence.begin(norm, seed);
+
+    /// Goes on from another r, close to the old one, in the old directions.
+    recurrence.continue_from_replaced(norm);
+
+    /// r is the true residual, rounded; the second number is x_terms as in ResidualDrift.
+    recurrence.reset_drift(norm, norm);
+
+    /// Steps until there is a reason to verify or a limit is reached.
+    { recurrence.advance(limits) } -> std::same_as<Task<Stretch>>;
+
+    /// ||r|| after each step of the last stretch.
+    { recurrence.norms() } -> std::convertible_to<std::span<const double>>;
 };
 
 }  // namespace solver

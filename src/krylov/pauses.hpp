@@ -2,7 +2,7 @@
 
 /// When a callback's answer counts.
 
-#include "solver/bicgstab.hpp"
+#include "solver/krylov.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@ namespace solver {
 using Pauses = std::function<std::int64_t(std::int64_t)>;
 
 /// As the options say: never where there is nobody to ask.
-inline Pauses pauses_of(const BicgstabOptions& options) {
+inline Pauses pauses_of(const KrylovOptions& options) {
     if (!options.callback) return [](std::int64_t) { return std::numeric_limits<std::int64_t>::max(); };
     return [interval = options.callback_interval](std::int64_t iteration) { return (iteration / interval + 1) * interval; };
 }

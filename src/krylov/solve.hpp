@@ -1,12 +1,12 @@
 #pragma once
 
-/// Who watches the recursion of BiCGStab: verifies, replaces, restarts, ends.
+/// The outer loop of the Krylov methods: verifies, replaces, restarts, ends.
 
-#include "core/krylov/step.hpp"
+#include "core/krylov/stretch.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/pauses.hpp"
 #include "krylov/task.hpp"
-#include "solver/bicgstab.hpp"
+#include "solver/krylov.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,23 +18,23 @@
 
 namespace solver {
 
-/// The outer part of BiCGStab on a backend. x is changed only here, in groups: x += z / scale, where the
-/// recursion runs on scale * residual, a power of two that brings its norm near 1, so that no dot product over- or underflows.
+/// The outer loop around a recurrence on a backend. x is changed only here, in groups: x += z / scale, where the recurrence
+/// runs on scale * residual, a power of two that brings its norm near 1, so that no dot product over- or underflows.
 ///
 /// Every decision is taken in the step that gives rise to it, on norms that are exact in exact. "Verify" means: add z to x,
 /// compute b - A x anew, keep x if it is the best so far. It happens where
-///  - the recursion claims convergence (after s or after the whole step),
-///  - compensated and exact: its drift has grown too large (ResidualDrift),
+///  - the recurrence claims convergence (||r|| small enough, in BiCGStab also after half a step),
+///  - compensated and exact: r has drifted too far (ResidualDrift),
 ///  - it has gained a factor `progress_factor` on the best x, so that this stays known whatever comes,
-///  - it broke down or became non-finite,
+///  - it broke down, became non-finite or showed that A or M is not definite,
 ///  - it was the last step.
-/// Then r is replaced by the true residual (in fast only after a claim) and the recursion goes on in its directions. Where it
-/// was wrong by more than `restart_factor` or stopped half-way, and after a breakdown, it begins anew from the best x: with the
-/// shadow residual r, or a random one if it has begun there before. A verification is fruitless if the recursion had broken
-/// down or promised half the residual of the last success, and the best true residual has not halved since. More than
-/// `max_fruitless` of these in a row end the solve.
-template <SolverBackend B>
-class BicgstabSolve {
+/// Then r is replaced by the true residual (in fast only after a claim) and the recurrence goes on in its directions. Where r
+/// was wrong by more than `restart_factor` or the step stopped half-way, and after a breakdown, it begins anew from the best x;
+/// if it has begun there before, with another seed, or, where a seed makes no difference, not at all. A verification is
+/// fruitless if the recurrence had broken down or promised half the residual of the last success, and the best true residual
+/// has not halved since. More than `max_fruitless` of these in a row end the solve.
+template <SolverBackend B, Recurrence<typename B::Vector> R>
+class KrylovSolve {
 public:
     using Vector = typename B::Vector;
     using Solution = typename B::Solution;
@@ -44,18 +44,20 @@ public:
     static constexpr double progress_factor = 32;
     static constexpr int max_fruitless = 12;
 
-    /// `column` only marks the records.
-    BicgstabSolve(B& backend, const BicgstabOptions& options, const Pauses& pauses, std::int64_t column)
+    /// The backend and the recurrence must outlive the solve. `column` only marks the records.
+    KrylovSolve(B& backend, R& recurrence, const KrylovOptions& options, const Pauses& pauses, std::int64_t column)
         : backend_(backend),
+          recurrence_(recurrence),
           options_(options),
           pauses_(pauses),
           column_(column),
           replaces_(options.accuracy != Accuracy::fast || holds_x_wider),
           weights_(replaces_ ? backend.column_norms() : Vector()),
-          recursion_(backend, replaces_ ? &weights_ : nullptr),
           residual_(backend.residual_vector()),
           x_(backend.solution()),
-          best_(backend.solution()) {}
+          best_(backend.solution()) {
+        recurrence_.start(replaces_ ? &weights_ : nullptr);
+    }
 
     /// From the initial guess to the best x found.
     Task<SolveResult> run(std::span<const Wide> initial) {
@@ -85,9 +87,9 @@ private:
         while (result_.iterations < options_.max_iterations && (wanted || result_.iterations < pause)) {
             const std::int64_t steps = std::min(pause, options_.max_iterations) - result_.iterations;
             const double progress = scale_ * best_norm_ / progress_factor;
-            const Stretch stretch = co_await recursion_.advance({target(), progress, steps});
+            const Stretch stretch = co_await recurrence_.advance({target(), progress, steps});
             verified_ = false;
-            const std::span<const double> norms = recursion_.norms();
+            const std::span<const double> norms = recurrence_.norms();
             for (const double norm : norms.first(norms.size() - 1)) wanted = report(next_record(norm)) && wanted;
             Iteration record = next_record(norms.back());
             const std::optional<SolveStatus> status = co_await decide(stretch, record);
@@ -111,10 +113,11 @@ private:
         record.true_residual = relative(norm);
         if (meets_tolerance(norm)) co_return SolveStatus::converged;
         if (reason == Reason::last) co_return std::nullopt;
+        if (reason == Reason::indefinite) co_return SolveStatus::indefinite;
         const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
-        const double promised = broke ? 0 : recursion_.norms().back() / scale_;
-        if (!fruitful(promised)) co_return broke ? broken(reason) : SolveStatus::stagnated;
+        const double promised = broke ? 0 : recurrence_.norms().back() / scale_;
         const bool begins = broke || stretch.end == StepEnd::half || !(norm <= restart_factor * promised);
+        if (!fruitful(promised) || (begins && would_repeat_itself())) co_return broke ? broken(reason) : SolveStatus::stagnated;
         record.replaced = !broke && (begins || replaces_ || reason == Reason::claim);
         result_.restarts += broke;
         result_.replacements += record.replaced;
@@ -133,8 +136,8 @@ private:
 
     /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in residual_.
     Task<double> verify() {
-        backend_.add_to_solution(1 / scale_, recursion_.z, x_);
-        backend_.set_zero(recursion_.z);
+        backend_.add_to_solution(1 / scale_, recurrence_.z, x_);
+        backend_.set_zero(recurrence_.z);
         co_await backend_.residual(x_, residual_);
         verified_ = true;
         if (!backend_.is_finite(x_)) co_return std::numeric_limits<double>::infinity();
@@ -160,6 +163,9 @@ private:
         return fruitless_ <= max_fruitless;
     }
 
+    /// Whether the recurrence has begun at the best x before and a seed makes no difference.
+    bool would_repeat_itself() const { return !best_is_new_ && !R::has_random_starts; }
+
     static SolveStatus broken(Reason reason) {
         return reason == Reason::non_finite ? SolveStatus::non_finite : SolveStatus::breakdown;
     }
@@ -178,16 +184,16 @@ private:
         constexpr int limit = std::numeric_limits<Wide>::max_exponent - 4;
         scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), -limit, limit));
         const double r_norm = take_residual(best_norm_);
-        recursion_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
+        recurrence_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
         best_is_new_ = false;
     }
 
-    void replace(double norm) { recursion_.continue_from_replaced(take_residual(norm)); }
+    void replace(double norm) { recurrence_.continue_from_replaced(take_residual(norm)); }
 
     /// r = scale * residual_, whose norm is given. Returns ||r||.
     double take_residual(double norm) {
-        backend_.take(scale_, residual_, recursion_.r);
-        if (replaces_) recursion_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
+        backend_.take(scale_, residual_, recurrence_.r);
+        if (replaces_) recurrence_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
         return scale_ * norm;
     }
 
@@ -207,12 +213,12 @@ private:
     }
 
     B& backend_;
-    const BicgstabOptions& options_;
+    R& recurrence_;
+    const KrylovOptions& options_;
     const Pauses& pauses_;
     std::int64_t column_;
     bool replaces_;  ///< r, where it has drifted
     Vector weights_;
-    typename B::Recursion recursion_;
     typename B::Residual residual_;
     Solution x_;
     Solution best_;

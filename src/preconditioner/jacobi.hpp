@@ -45,6 +45,8 @@ public:
         cpu::update(z, device_, [=](T, std::int64_t i) { return div_rn(rs[i], diagonal[i]); });
     }
 
+    bool is_symmetric() const override { return true; }
+
     std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
         return cuda::make_jacobi<T>(device, diagonal_);
     }

@@ -4,6 +4,7 @@
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "support/devices.hpp"
+#include "support/linear_systems.hpp"
 #include "support/oracle.hpp"
 #include "support/real_matrices.hpp"
 
@@ -22,75 +23,9 @@
 namespace solver {
 namespace {
 
+using namespace testing;
+
 using Kind = PreconditionerKind;
-
-template <class T>
-struct Problem {
-    CsrMatrix<T> a;
-    std::vector<T> b;
-};
-
-/// What to solve with, and how it went.
-template <class T>
-struct Solve {
-    SolveResult result;
-    std::vector<T> x;
-    std::vector<T> x_low;
-};
-
-struct Setting {
-    Kind kind = Kind::jacobi;
-    bool pair = false;
-    Device device = Device::cpu(1);
-    SpmvKernel kernel = SpmvKernel::automatic;
-};
-
-template <class T>
-Solve<T> solve(const Problem<T>& problem, const BicgstabOptions& options, const Setting& setting = {}, std::vector<T> x = {}) {
-    Solve<T> solve;
-    solve.x = x.empty() ? std::vector<T>(problem.b.size()) : x;
-    if (setting.pair) solve.x_low.assign(problem.b.size(), T(0));
-    const SpmvPlan<T> plan(problem.a, setting.device, setting.kernel);
-    const auto m = make_preconditioner<T>(setting.kind, problem.a, options.accuracy, setting.device);
-    solve.result = bicgstab<T>(plan, *m, problem.b, solve.x, solve.x_low, options);
-    return solve;
-}
-
-/// ||b - A (x + x_low)|| / ||b||, row by row by MPFR.
-template <class T>
-double true_residual(const Problem<T>& problem, const Solve<T>& solve) {
-    long double residual = 0, norm = 0;
-    testing::Oracle row;
-    for (std::int64_t i = 0; i < problem.a.rows; ++i) {
-        row.reset();
-        row.add(problem.b[i]);
-        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k) {
-            const auto j = problem.a.column_indices[k];
-            row.add_product(-problem.a.values[k], solve.x[j]);
-            if (!solve.x_low.empty()) row.add_product(-problem.a.values[k], solve.x_low[j]);
-        }
-        const long double r = row.template rounded<double>();
-        residual += r * r;
-        norm += static_cast<long double>(problem.b[i]) * problem.b[i];
-    }
-    return residual == 0 ? 0 : static_cast<double>(std::sqrt(residual / norm));
-}
-
-template <class T>
-std::vector<T> random_vector(std::size_t n, unsigned seed) {
-    std::mt19937_64 random(seed);
-    std::vector<T> x(n);
-    for (T& element : x) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-53 + 0.5);
-    return x;
-}
-
-/// b = A x for random x, so that x is not exactly representable once b is rounded.
-template <class T>
-Problem<T> with_random_solution(const CsrMatrix<T>& a) {
-    Problem<T> problem{a, std::vector<T>(static_cast<std::size_t>(a.rows))};
-    spmv(T(1), a, random_vector<T>(problem.b.size(), 7), T(0), problem.b, Accuracy::exact, Device::cpu(1));
-    return problem;
-}
 
 /// Five-point convection-diffusion on a square of side^2 unknowns.
 template <class T>
@@ -105,26 +40,6 @@ Problem<T> convection_diffusion(std::int32_t side, T wind) {
     }
     return with_random_solution(csr_from_entries<T>(side * side, side * side, entries));
 }
-
-/// Rows given densely.
-template <class T>
-Problem<T> dense(std::int64_t n, const std::vector<T>& values, std::vector<T> b) {
-    Problem<T> problem{{n, n, {0}, {}, {}}, std::move(b)};
-    for (std::int64_t i = 0; i < n; ++i) {
-        for (std::int64_t j = 0; j < n; ++j) {
-            problem.a.column_indices.push_back(static_cast<std::int32_t>(j));
-            problem.a.values.push_back(values[i * n + j]);
-        }
-        problem.a.row_offsets.push_back(problem.a.nonzeros());
-    }
-    return problem;
-}
-
-bool all_finite(const auto& x) {
-    return std::all_of(x.begin(), x.end(), [](auto element) { return std::isfinite(element); });
-}
-
-BicgstabOptions with(Accuracy accuracy, double tolerance = 1e-10) { return {.accuracy = accuracy, .tolerance = tolerance}; }
 
 TEST(Bicgstab, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = convection_diffusion<double>(30, 0.3);
@@ -186,7 +101,7 @@ void expect_columns_as_if_alone(const Problem<T>& problem, Accuracy accuracy, bo
     const DenseMatrix<T> b = several_right_hand_sides(problem);
     const SpmvPlan<T> plan(problem.a, Device::cpu(2), SpmvKernel::adaptive);
     const auto m = make_preconditioner<T>(Kind::ilu0, problem.a, accuracy, Device::cpu(1));
-    BicgstabOptions options = with(accuracy);
+    KrylovOptions options = with(accuracy);
     options.keep_history = true;
     DenseMatrix<T> x{b.rows, b.columns, std::vector<T>(b.values.size())};
     DenseMatrix<T> x_low = x;
@@ -220,7 +135,7 @@ TEST(Bicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     const DenseMatrix<double> b = several_right_hand_sides(problem);
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
     const auto m = make_preconditioner<double>(Kind::jacobi, problem.a, Accuracy::fast, Device::cpu(1));
-    BicgstabOptions options = with(Accuracy::fast);
+    KrylovOptions options = with(Accuracy::fast);
     options.callback = [](const Iteration& iteration) { return iteration.column != 2 || iteration.number < 3; };
     DenseMatrix<double> x{b.rows, b.columns, std::vector<double>(b.values.size())};
     const auto results = bicgstab<double>(plan, *m, b, x, nullptr, options);
@@ -237,7 +152,7 @@ TEST(Bicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     EXPECT_THROW(bicgstab<double>(plan, *m, b, x, nullptr, options), DimensionMismatch);
 }
 
-Solve<double> solve_mixed(const Problem<double>& problem, const BicgstabOptions& options, Kind kind = Kind::jacobi) {
+Solve<double> solve_mixed(const Problem<double>& problem, const KrylovOptions& options, Kind kind = Kind::jacobi) {
     const CsrMatrix<float> rounded = convert<float>(problem.a.view());
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
     const SpmvPlan<float> plan_single(rounded, Device::cpu(1));
@@ -288,7 +203,7 @@ TEST(Bicgstab, EndsInOneIterationWhereTheFirstHalfSolves) {
 TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
     const auto problem = convection_diffusion<double>(30, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
-        BicgstabOptions options = with(accuracy);
+        KrylovOptions options = with(accuracy);
         options.max_iterations = 20;
         const auto result = solve(problem, options);
         EXPECT_EQ(result.result.status, SolveStatus::iteration_limit);
@@ -342,54 +257,6 @@ TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
         }
 }
 
-/// Small matrices of all kinds: singular, with zero rows and columns, skew-symmetric, graded to the point of hopelessness.
-template <class T>
-Problem<T> nasty(std::mt19937_64& random) {
-    const std::int64_t n = 1 + static_cast<std::int64_t>(random() % 8);
-    const unsigned kind = random() % 5;
-    std::vector<T> a(n * n), b(n);
-    for (T& x : a) x = static_cast<T>(static_cast<int>(random() % 7) - 3);
-    for (T& x : b) x = static_cast<T>(static_cast<int>(random() % 7) - 3);
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-            T& x = a[i * n + j];
-            if (kind == 1 && i == n - 1) x = a[j];                                  // the last row is the first
-            if (kind == 2 && (i == j || j > i)) x = i == j ? T(0) : -a[j * n + i];  // nearly skew
-            if (kind == 3) x = std::ldexp(x, static_cast<int>(i * 5 - j * 7));      // graded
-            if (kind == 4 && (j == 0 || random() % 2 == 0)) x = 0;                  // an empty column
-        }
-    return dense<T>(n, a, b);
-}
-
-/// What compensated may err on the residual: gamma_h^2 (|b| + |A| |x|), relative to ||b||; nothing in exact.
-template <class T>
-double residual_error(const Problem<T>& problem, const Solve<T>& solve, Accuracy accuracy) {
-    if (accuracy == Accuracy::exact) return 0;
-    double longest = 0, error = 0, norm = 0;
-    for (std::int64_t i = 0; i < problem.a.rows; ++i) {
-        double sum = std::abs(double{problem.b[i]});
-        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
-            sum += std::abs(double{problem.a.values[k]} * solve.x[problem.a.column_indices[k]]);
-        longest = std::max(longest, 2.0 * problem.a.view().row_length(i) + 2);
-        error += sum * sum;
-        norm += double{problem.b[i]} * problem.b[i];
-    }
-    return norm == 0 ? 0 : std::pow(longest * unit_roundoff<T>, 2) * std::sqrt(error / norm);
-}
-
-/// Finite; as good as promised, as reported, and as the initial guess, zero.
-template <class T>
-void expect_honest(const Problem<T>& problem, const Solve<T>& s, const BicgstabOptions& options) {
-    EXPECT_TRUE(all_finite(s.x) && all_finite(s.x_low));
-    const double residual = true_residual(problem, s);
-    const double error = residual_error(problem, s, options.accuracy) + 1e-6 * residual;
-    if (s.result.status == SolveStatus::converged) {
-        EXPECT_LE(residual, options.tolerance + error);
-    }
-    EXPECT_LE(residual, 1 + error);
-    EXPECT_NEAR(s.result.relative_residual, residual, error) << to_string(options.accuracy);
-}
-
 TEST(Bicgstab, NeverClaimsConvergenceFalsely) {
     std::mt19937_64 random(3);
     int converged = 0, others = 0;
@@ -399,7 +266,7 @@ TEST(Bicgstab, NeverClaimsConvergenceFalsely) {
         const auto d = nasty<double>(random);
         const auto f = nasty<float>(copy);
         for (const Accuracy accuracy : all_accuracies) {
-            BicgstabOptions options = with(accuracy);
+            KrylovOptions options = with(accuracy);
             options.max_iterations = 200;
             const auto in_double = solve(d, options, {.kind = Kind::none});
             expect_honest(d, in_double, options);
@@ -439,7 +306,7 @@ TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
 TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
-        BicgstabOptions options = with(accuracy);
+        KrylovOptions options = with(accuracy);
         options.keep_history = true;
         std::vector<std::int64_t> seen;
         options.callback = [&](const Iteration& step) {
@@ -474,7 +341,7 @@ TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, other), DimensionMismatch);
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, 0)), InvalidArgument);
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, std::nan(""))), InvalidArgument);
-    BicgstabOptions options;
+    KrylovOptions options;
     options.max_iterations = -1;
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, options), InvalidArgument);
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
@@ -484,7 +351,7 @@ TEST(Bicgstab, RefusesWhatCannotBeMeant) {
 template <class T>
 void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
     for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
-        BicgstabOptions options = with(Accuracy::exact);
+        KrylovOptions options = with(Accuracy::exact);
         options.max_iterations = 25;
         options.keep_history = true;
         const auto expected = solve(problem, options, {.kind = kind, .pair = pair});
@@ -584,10 +451,10 @@ void expect_steps_by_the_book(T wind) {
     BicgstabByTheBook<T> book(problem);
     for (int steps = 1; steps <= 3; ++steps) {
         book.step();
-        BicgstabOptions options = with(Accuracy::exact);
+        KrylovOptions options = with(Accuracy::exact);
         options.max_iterations = steps;
         const auto solved = solve(problem, options, {.kind = Kind::none});
-        ASSERT_EQ(solved.result.replacements, 0);  // nothing but the recursion
+        ASSERT_EQ(solved.result.replacements, 0);  // nothing but the recurrence
         EXPECT_EQ(solved.result.recursive_residual, book.residual_norm() / BicgstabByTheBook<T>::norm(problem.b)) << steps;
         EXPECT_EQ(solved.x, book.solution()) << steps;
     }
@@ -613,7 +480,7 @@ TEST(Bicgstab, VerifiesInTheIterationThatMeetsTheTolerance) {
     const auto problem = convection_diffusion<double>(30, 0.3);
     for (const Accuracy accuracy : all_accuracies)
         for (const double tolerance : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
-            BicgstabOptions options = with(accuracy, tolerance);
+            KrylovOptions options = with(accuracy, tolerance);
             options.keep_history = true;
             const auto solved = solve(problem, options);
             ASSERT_EQ(solved.result.status, SolveStatus::converged);
@@ -677,7 +544,7 @@ Reference eigen_bicgstab(const Problem<double>& problem) {
     return {solver.iterations(), (b - a * x).norm() / b.norm(), error.norm() / x.norm()};
 }
 
-/// Iterations at most 1.5 times Eigen's plus 30 (the recursion is chaotic; Eigen counts from its last restart only, so
+/// Iterations at most 1.5 times Eigen's plus 30 (the recurrence is chaotic; Eigen counts from its last restart only, so
 /// matrices on which it restarts are measured against `at_least`), and a solution as good for a residual as small.
 void expect_as_good_as_eigen(const char* name, Kind kind, std::int64_t at_least) {
     const auto a = testing::real_matrix(name);

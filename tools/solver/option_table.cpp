@@ -43,6 +43,10 @@ const std::vector<Group>& groups() {
               "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
              {"preconditioner", "KIND",
               "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
+             {"method", "METHOD",
+              "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
+              "bicgstab "
+              "or cg"},
              {"profile", "NAME",
               "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
               "profile gives the same bits everywhere"},
@@ -80,7 +84,7 @@ const std::vector<Group>& groups() {
     return all;
 }
 
-constexpr const char* head = R"(solver - solves A x = b by BiCGStab, with the accuracy you ask for
+constexpr const char* head = R"(solver - solves A x = b iteratively, with the accuracy you ask for
 
 Usage: solver --matrix FILE [options]
 

@@ -103,6 +103,15 @@ std::optional<PreconditionerKind> automatic_or_kind(std::string_view text) {
     }
 }
 
+std::optional<KrylovMethod> automatic_or_method(std::string_view text) {
+    if (text == "auto") return std::nullopt;
+    try {
+        return krylov_method_from_text(text);
+    } catch (const InvalidArgument&) {
+        throw InvalidArgument("expected auto, bicgstab or cg");
+    }
+}
+
 PreconditionerOptions factors_of(const po::variables_map& values) {
     constexpr double gigabyte = 1e9;
     PreconditionerOptions factors;
@@ -179,6 +188,7 @@ Options options_of(const po::variables_map& values) {
     options.accuracy = accuracy_of(values);
     options.precision = choice(values, "precision", options.precision, precision_from_text);
     options.preconditioner = choice(values, "preconditioner", options.preconditioner, automatic_or_kind);
+    options.method = choice(values, "method", options.method, automatic_or_method);
     options.profile = choice(values, "profile", options.profile, cost_profile_from_text);
     options.factors = factors_of(values);
     options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",

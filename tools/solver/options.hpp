@@ -49,6 +49,7 @@ struct Options {
     Accuracy accuracy = Accuracy::fast;
     Precision precision = Precision::double_precision;
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: automatic
+    std::optional<KrylovMethod> method = {};                ///< nothing: automatic
     CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
     double tolerance = 1e-10;

@@ -62,6 +62,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     live.show("  preparing");
     const InterruptGuard interrupt;
     SolveOptions method{.preconditioner = options.preconditioner,
+                        .method = options.method,
                         .profile = options.profile,
                         .factors = options.factors,
                         .mixed = options.precision == Precision::mixed};

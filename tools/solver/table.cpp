@@ -97,6 +97,8 @@ std::string advice(const Options& options, const Run& run) {
             return fmt::format("the residual stopped falling; what may help: {}a larger --tolerance", better);
         case SolveStatus::breakdown:
             return fmt::format("restarts included; what may help: {}another --initial", better);
+        case SolveStatus::indefinite:
+            return "conjugate gradients need A and M positive definite; what may help: bicgstab";
         case SolveStatus::non_finite:
             return "Inf or NaN on the way: numbers beyond the range of this precision, or a singular preconditioner";
         case SolveStatus::converged:
@@ -139,11 +141,16 @@ void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     if (!options.initial.empty()) rows.add("initial guess", options.initial.string());
 }
 
+/// As textbooks call it; of several, the one that came last.
+std::string_view method_name(const Run& run) {
+    return run.report.attempts.back().method == KrylovMethod::cg ? "conjugate gradients" : "BiCGStab";
+}
+
 void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     const std::string choice =
         options.preconditioner ? "" : fmt::format(" (profile {})", to_string(outcome.run().report.profile));
-    rows.add("method", fmt::format("BiCGStab, {} precision, preconditioner {}{}", to_string(options.precision),
-                                   to_string(options.preconditioner), choice));
+    rows.add("method", fmt::format("{}, {} precision, preconditioner {}{}", method_name(outcome.run()),
+                                   to_string(options.precision), to_string(options.preconditioner), choice));
     rows.add("accuracy", promise(options.accuracy));
     const std::string what = options.device.kind() == Device::Kind::cpu ? counted(options.device.threads(), "thread")
                                                                         : describe(options.device).name;
@@ -166,8 +173,8 @@ std::string ending(const Attempt& attempt, bool is_last) {
 void add_attempts(Rows& rows, const std::vector<Attempt>& attempts) {
     std::string_view name = "attempts";
     for (const Attempt& attempt : attempts) {
-        rows.add(name,
-                 fmt::format("{:<6}  {}", to_string(attempt.preconditioner), ending(attempt, &attempt == &attempts.back())));
+        rows.add(name, fmt::format("{:<8} {:<6}  {}", to_string(attempt.method), to_string(attempt.preconditioner),
+                                   ending(attempt, &attempt == &attempts.back())));
         name = "";
     }
 }

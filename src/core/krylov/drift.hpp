@@ -1,6 +1,6 @@
 #pragma once
 
-/// How far the recursive residual may have drifted from the true one.
+/// How far the recursively updated residual may have drifted from the true one.
 
 #include "solver/numeric/rounding.hpp"
 
@@ -13,7 +13,7 @@ namespace solver {
 /// Products with A are rounded once, so the number of entries in a row does not appear; || |A| |z| || is estimated by the norm
 /// of (w_j z_j), w_j the 1-norm of column j, which unlike ||A|| ||z|| does not suffer from rows and columns of different scale.
 ///
-/// r is to be replaced when the estimate first exceeds `tolerated` ||r||: late enough for the recursion to have done its work,
+/// r is to be replaced when the estimate first exceeds `tolerated` ||r||: late enough for the recurrence to have done its work,
 /// early enough for it to bear the change, and only if steps rather than the rounding of x make up the deviation.
 class ResidualDrift {
 public:

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The updates of BiCGStab's vectors, element by element, on host and device: every multiplication and every addition is
-/// rounded once, to nearest, in the nesting given here, so that all backends give the same bits.
+/// The updates of the Krylov methods' vectors, element by element, on host and device: every multiplication and every addition
+/// is rounded once, to nearest, in the nesting given here, so that all backends give the same bits.
 
 #include "solver/numeric/error_free.hpp"
 

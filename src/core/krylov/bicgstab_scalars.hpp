@@ -3,31 +3,24 @@
 /// What one step of BiCGStab computes and decides with scalars, on host and device: who multiplies, adds and updates vectors
 /// calls these in between.
 
-#include "core/krylov/drift.hpp"
+#include "core/krylov/stretch.hpp"
 #include "solver/numeric/rounding.hpp"
 
-#include <cstdint>
+#include <concepts>
 
 namespace solver {
 
-/// How a step ended.
-enum class StepEnd {
-    none,        ///< it has not
-    full,        ///< both halves were made
-    half,        ///< s was small enough: x gained alpha M^-1 p only
-    breakdown,   ///< rho, r'v or omega is zero to working precision
-    non_finite,  ///< a norm or a scalar is Inf or NaN
-};
-
-/// Why b - A x is to be computed anew after a step.
-enum class Reason { none, claim, drift, progress, breakdown, non_finite, last };
-
-/// Scalars: dot products and norms arrive rounded to Value; alpha, beta and omega are computed from them in double, with the
+/// Dot products and norms arrive rounded to Value; alpha, beta and omega are computed from them in double, with the
 /// divisions written here, and rounded once to Value. omega = (t, s) / (t, t) is computed by two divisions by ||t||_2, which
 /// cannot overflow or underflow where (t, t) would.
-template <std::floating_point Value>
-class StepScalars {
+template <std::floating_point V>
+class BicgstabScalars {
 public:
+    using Value = V;
+
+    /// A restart from the same x can take another course: with a random shadow residual.
+    static constexpr bool has_random_starts = true;
+
     /// A dot product that is not so many times larger than the rounding of the vectors can make it has lost all but two digits,
     /// and so has what is computed from it. Going on until nothing is left takes about twice the iterations on real matrices in
     /// single precision.
@@ -118,29 +111,5 @@ private:
     double omega_ = 0;
     bool first_ = true;
 };
-
-/// What a stretch of steps looks out for.
-struct StepLimits {
-    double target = 0;           ///< of ||r||
-    double progress = 0;         ///< the first ||r|| that is worth a true residual
-    std::int64_t max_steps = 0;  ///< in the stretch, at least 1
-};
-
-/// A stretch: steps of which only the last gave a reason, if any.
-struct Stretch {
-    StepEnd end = StepEnd::none;  ///< of the last step
-    Reason reason = Reason::none;
-};
-
-/// Whether to go on after a step. z_terms() estimates || |A| |z| ||, and is asked for only where it counts.
-template <class Value, class Terms>
-SOLVER_HD Reason reason_to_verify(StepEnd end, const StepScalars<Value>& scalars, const StepLimits& limits,
-                                  ResidualDrift* drift, const Terms& z_terms) {
-    if (end == StepEnd::breakdown) return Reason::breakdown;
-    if (end == StepEnd::non_finite) return Reason::non_finite;
-    if (scalars.r_norm() <= limits.target) return Reason::claim;
-    if (drift != nullptr && drift->step(z_terms(), scalars.terms(), scalars.r_norm())) return Reason::drift;
-    return scalars.r_norm() <= limits.progress ? Reason::progress : Reason::none;
-}
 
 }  // namespace solver

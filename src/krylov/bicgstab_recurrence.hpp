@@ -1,42 +1,35 @@
 #pragma once
 
-/// The recursion of BiCGStab and nothing else: who checks it, replaces r and restarts is in solve.hpp.
+/// The recurrence of BiCGStab and nothing else: the outer loop is in solve.hpp.
 
-#include "core/krylov/step.hpp"
-#include "krylov/backend.hpp"
-#include "krylov/task.hpp"
+#include "core/krylov/bicgstab_scalars.hpp"
+#include "krylov/stepwise.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace solver {
 
-/// r and z with r ~ r_0 - A z, where z, the correction to the solution, grows from zero.
-template <class B>
-class Recursion {
-public:
-    using Value = typename B::Value;
-    using Vector = typename B::Vector;
+template <StepBackend B>
+class BicgstabRecurrence : public StepwiseRecurrence<B, BicgstabScalars<typename B::Value>, BicgstabRecurrence<B>> {
+    using Base = StepwiseRecurrence<B, BicgstabScalars<typename B::Value>, BicgstabRecurrence<B>>;
+    friend Base;
 
-    /// With `weights` (1-norms of the columns of A), steps watch the drift of r; they stay the caller's.
-    Recursion(B& backend, const Vector* weights)
-        : r(backend.vector()),
-          z(backend.vector()),
-          backend_(backend),
-          weights_(weights),
-          drift_(unit_roundoff<Value>),
+public:
+    using Vector = typename B::Vector;
+    using Base::r;
+    using Base::z;
+
+    explicit BicgstabRecurrence(B& backend)
+        : Base(backend),
           shadow_(backend.vector()),
           p_(backend.vector()),
           v_(backend.vector()),
           t_(backend.vector()),
           p_hat_(backend.vector()),
-          s_hat_(backend.vector()) {
-        static_assert(StepBackend<B>);
-    }
+          s_hat_(backend.vector()) {}
 
-    /// Begins at r, with the shadow residual r itself (seed 0) or a random one. Leaves z alone.
+    /// The shadow residual is r itself (seed 0) or a random vector.
     void begin(double r_norm, std::uint64_t seed) {
         if (seed == 0)
             backend_.copy(r, shadow_);
@@ -45,29 +38,13 @@ public:
         scalars_.begin(r_norm, seed == 0 ? r_norm : backend_.norm2(shadow_));
     }
 
-    /// Goes on from another r, close to the old one, in the old directions.
-    void continue_from_replaced(double r_norm) { scalars_.continue_from_replaced(r_norm); }
-
-    /// r is the true residual, rounded; x_terms as in ResidualDrift.
-    void reset_drift(double r_norm, double x_terms) { drift_.reset(r_norm, x_terms); }
-
-    /// Goes on until there is a reason to verify or a limit is reached; here that is one step, so that each is reported at
-    /// once.
-    Task<Stretch> advance(const StepLimits& limits) {
-        const StepEnd end = co_await step(limits.target);
-        norm_ = scalars_.r_norm();
-        const auto z_terms = [&] { return norm_of_products(*weights_, z, t_); };
-        co_return Stretch{end, reason_to_verify(end, scalars_, limits, weights_ != nullptr ? &drift_ : nullptr, z_terms)};
-    }
-
-    /// ||r|| after each step of the last stretch.
-    std::span<const double> norms() const { return {&norm_, 1}; }
-
-    Vector r;
-    Vector z;
-
 private:
-    /// One step, two products with A. Half of it suffices where ||s||_2 <= target.
+    using Base::backend_;
+    using Base::scalars_;
+
+    Vector& scratch() { return t_; }
+
+    /// Two products with A. Half of it suffices where ||s||_2 <= target.
     Task<StepEnd> step(double target) {
         const double rho = backend_.dot(shadow_, r);
         if (scalars_.rho_may_be_lost(rho) && is_lost(rho, shadow_, r)) co_return scalars_.end_of_lost(rho);
@@ -112,19 +89,9 @@ private:
 
     bool is_lost(double dot, const Vector& x, const Vector& y) {
         if (!terms_) terms_ = backend_.vector();
-        return scalars_.is_lost(dot, norm_of_products(x, y, *terms_));
+        return scalars_.is_lost(dot, this->norm_of_products(x, y, *terms_));
     }
 
-    /// The norm of (x_i y_i); `products` is overwritten.
-    double norm_of_products(const Vector& x, const Vector& y, Vector& products) {
-        backend_.multiply_elements(x, y, products);
-        return backend_.norm2(products);
-    }
-
-    B& backend_;
-    const Vector* weights_;
-    StepScalars<Value> scalars_;
-    ResidualDrift drift_;
     Vector shadow_;
     Vector p_;
     Vector v_;
@@ -132,7 +99,6 @@ private:
     Vector p_hat_;
     Vector s_hat_;
     std::optional<Vector> terms_;  // where a dot product was small
-    double norm_ = 0;
 };
 
 }  // namespace solver

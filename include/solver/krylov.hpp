@@ -1,0 +1,68 @@
+#pragma once
+
+/// What the Krylov methods share: how they are told what to do, and what they tell.
+
+#include "solver/accuracy.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace solver {
+
+enum class KrylovMethod {
+    bicgstab,  ///< for any A (bicgstab.hpp)
+    cg,        ///< conjugate gradients, for symmetric positive definite A and M (cg.hpp)
+};
+
+/// "bicgstab" or "cg".
+std::string_view to_string(KrylovMethod method);
+
+/// The inverse of to_string. Throws InvalidArgument that lists the choices.
+KrylovMethod krylov_method_from_text(std::string_view text);
+
+/// How the iteration ended. None of these is an exception: x holds the best iterate.
+enum class SolveStatus {
+    converged,        ///< the true residual meets the tolerance, and nothing else is called so
+    iteration_limit,  ///< max_iterations were made, or the callback asked to stop
+    breakdown,        ///< a scalar by which the method divides vanished again and again, restarts included
+    stagnated,        ///< the true residual stopped falling: the limit of this precision, accuracy or preconditioner
+    non_finite,       ///< Inf or NaN in A, b, x or on the way
+    indefinite,       ///< cg: A or M is not positive definite to working precision, for p'Ap <= 0 or r'M^-1 r <= 0 was seen
+};
+
+/// "converged", "iteration limit", "breakdown", "stagnated", "non-finite" or "indefinite".
+std::string_view to_string(SolveStatus status);
+
+/// One step as seen by callbacks and kept as history.
+struct Iteration {
+    std::int64_t number = 0;  ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one in cg
+    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the recursively updated residual
+    double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
+    bool replaced = false;          ///< r was replaced by the true residual
+    std::int64_t column = 0;        ///< of several right-hand sides, from 0
+};
+
+struct KrylovOptions {
+    Accuracy accuracy = Accuracy::compensated;  ///< of every product, dot, norm and preconditioner step
+    double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
+    std::int64_t max_iterations = 10000;
+    std::function<bool(const Iteration&)> callback =
+        {};                              ///< told of every iteration; false stops. Called from the solving thread.
+    std::int64_t callback_interval = 1;  ///< the callback's answer counts after every so many iterations, which a GPU makes
+                                         ///< without a stop in between
+    bool keep_history = false;
+};
+
+struct SolveResult {
+    SolveStatus status = SolveStatus::converged;
+    std::int64_t iterations = 0;
+    double relative_residual = 0;   ///< ||b - A x||_2 / ||b||_2 of the x returned, computed in compensated, or exact in exact
+    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the recursively updated residual at the end
+    std::int64_t replacements = 0;  ///< how often r was replaced by a true residual
+    std::int64_t restarts = 0;      ///< after breakdowns
+    std::vector<Iteration> history;
+};
+
+}  // namespace solver

@@ -1,0 +1,43 @@
+#include "solver/krylov.hpp"
+
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+namespace solver {
+
+std::string_view to_string(KrylovMethod method) {
+    switch (method) {
+        case KrylovMethod::bicgstab:
+            return "bicgstab";
+        case KrylovMethod::cg:
+            return "cg";
+    }
+    throw InvalidArgument(fmt::format("krylov: there is no method number {}", static_cast<int>(method)));
+}
+
+KrylovMethod krylov_method_from_text(std::string_view text) {
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg})
+        if (text == to_string(method)) return method;
+    throw InvalidArgument(fmt::format("method '{}' is not known; choose bicgstab or cg", text));
+}
+
+std::string_view to_string(SolveStatus status) {
+    switch (status) {
+        case SolveStatus::converged:
+            return "converged";
+        case SolveStatus::iteration_limit:
+            return "iteration limit";
+        case SolveStatus::breakdown:
+            return "breakdown";
+        case SolveStatus::stagnated:
+            return "stagnated";
+        case SolveStatus::non_finite:
+            return "non-finite";
+        case SolveStatus::indefinite:
+            return "indefinite";
+    }
+    throw InvalidArgument(fmt::format("krylov: there is no status number {}", static_cast<int>(status)));
+}
+
+}  // namespace solver

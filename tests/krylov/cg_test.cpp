@@ -1,0 +1,594 @@
+#include "solver/cg.hpp"
+
+#include "solver/bicgstab.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "support/devices.hpp"
+#include "support/linear_systems.hpp"
+#include "support/oracle.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+using Kind = PreconditionerKind;
+
+/// Solves by conjugate gradients.
+template <class T>
+Solve<T> solve_by_cg(const Problem<T>& problem, const KrylovOptions& options, Setting setting = {}, std::vector<T> x = {}) {
+    setting.method = KrylovMethod::cg;
+    return solve(problem, options, setting, std::move(x));
+}
+
+KrylovOptions recorded(Accuracy accuracy, double tolerance = 1e-10) {
+    return {.accuracy = accuracy, .tolerance = tolerance, .keep_history = true};
+}
+
+/// The five-point Laplace operator on a square of side^2 unknowns, minus `shift`.
+template <class T>
+CsrMatrix<T> laplacian(std::int32_t side, T shift = 0) {
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < side * side; ++i) {
+        entries.push_back({i, i, T(4) - shift});
+        if (i % side > 0) entries.push_back({i, i - 1, T(-1)});
+        if (i % side < side - 1) entries.push_back({i, i + 1, T(-1)});
+        if (i >= side) entries.push_back({i, i - side, T(-1)});
+        if (i < side * (side - 1)) entries.push_back({i, i + side, T(-1)});
+    }
+    return csr_from_entries<T>(side * side, side * side, entries);
+}
+
+/// -1, 2, -1, and `corner` in the first and the last element of the diagonal. With 1 it is singular.
+template <class T>
+CsrMatrix<T> laplacian_of_an_interval(std::int32_t n, T corner = 2) {
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, i == 0 || i == n - 1 ? corner : T(2)});
+        if (i > 0) entries.push_back({i, i - 1, T(-1)});
+        if (i < n - 1) entries.push_back({i, i + 1, T(-1)});
+    }
+    return csr_from_entries<T>(n, n, entries);
+}
+
+/// binomial(i + j, i): integers, positive definite, determinant 1, condition about 16^n / (n pi).
+template <class T>
+std::vector<T> pascal(std::int64_t n) {
+    std::vector<T> a(static_cast<std::size_t>(n * n), T(1));
+    for (std::int64_t i = 1; i < n; ++i)
+        for (std::int64_t j = 1; j < n; ++j) a[i * n + j] = a[i * n + j - 1] + a[(i - 1) * n + j];
+    return a;
+}
+
+/// A column of the inverse of that, which is a matrix of integers: sum_k (-1)^(i + j) binomial(k, i) binomial(k, j).
+template <class T>
+std::vector<T> column_of_inverse_pascal(std::int64_t n, std::int64_t j) {
+    std::vector<double> row(static_cast<std::size_t>(n));
+    std::vector<T> column(static_cast<std::size_t>(n));
+    row[0] = 1;
+    for (std::int64_t k = 0; k < n; ++k) {
+        for (std::int64_t i = 0; i < n; ++i) column[i] += static_cast<T>(((i + j) % 2 == 0 ? 1 : -1) * row[i] * row[j]);
+        for (std::int64_t i = n - 1; i > 0; --i) row[i] += row[i - 1];
+    }
+    return column;
+}
+
+TEST(Cg, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
+    const auto in_double = with_random_solution(laplacian<double>(30));
+    const auto in_float = with_random_solution(laplacian<float>(30));
+    for (const Accuracy accuracy : all_accuracies)
+        for (const Kind kind : {Kind::none, Kind::jacobi}) {
+            SCOPED_TRACE(std::string(to_string(accuracy)) + " " + std::string(to_string(kind)));
+            const auto d = solve_by_cg(in_double, with(accuracy), {.kind = kind});
+            EXPECT_EQ(d.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_double, d), 1.000001e-10);
+            const auto f = solve_by_cg(in_float, with(accuracy, 1e-13), {.kind = kind, .pair = true});
+            EXPECT_EQ(f.result.status, SolveStatus::converged);  // far below the unit roundoff of float
+            EXPECT_LE(true_residual(in_float, f), 1.000001e-13);
+            const auto plain = solve_by_cg(in_float, with(accuracy, 1e-5), {.kind = kind});
+            EXPECT_EQ(plain.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_float, plain), 1.000001e-5);
+        }
+}
+
+/// A tensor product of 2 x 2 blocks with `factors` many distinct eigenvalues: 1, 3 times 3, 7 times 5, 13, each a product.
+Problem<double> with_distinct_eigenvalues(int factors) {
+    const std::array<std::array<double, 2>, 3> blocks{{{2, 1}, {5, 2}, {9, 4}}};  // diagonal and offdiagonal
+    std::vector<double> a{1};
+    std::int64_t n = 1;
+    for (int f = 0; f < factors; ++f) {
+        std::vector<double> next(static_cast<std::size_t>(4 * n * n));
+        for (std::int64_t i = 0; i < 2 * n; ++i)
+            for (std::int64_t j = 0; j < 2 * n; ++j)
+                next[i * 2 * n + j] = a[i / 2 * n + j / 2] * blocks[f][i % 2 == j % 2 ? 0 : 1];
+        a = next;
+        n *= 2;
+    }
+    std::vector<double> b(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1 + 0.1 * static_cast<double>(i * i % 7) + (i == 0 ? 1 : 0);
+    return dense(n, a, b);
+}
+
+TEST(Cg, EndsAfterAsManyStepsAsThereAreDistinctEigenvalues) {
+    for (const Accuracy accuracy : all_accuracies)
+        for (const int factors : {1, 2}) {  // 1, 3; 3, 7, 9, 21
+            const auto solved = solve_by_cg(with_distinct_eigenvalues(factors), with(accuracy), {.kind = Kind::none});
+            EXPECT_EQ(solved.result.status, SolveStatus::converged);
+            EXPECT_EQ(solved.result.iterations, 1 << factors) << to_string(accuracy);
+        }
+    constexpr std::int64_t n = 40;
+    std::vector<double> ones_and_identity(n * n, 1.0);  // eigenvalues 1 and n + 1
+    for (std::int64_t i = 0; i < n; ++i) ones_and_identity[i * n + i] = 2;
+    const auto solved = solve_by_cg(dense(n, ones_and_identity, random_vector<double>(n, 5)), with(Accuracy::compensated),
+                                    {.kind = Kind::none});
+    EXPECT_EQ(solved.result.iterations, 2);
+}
+
+/// (e'Ae)^(1/2) for e = x - known.
+double error_in_the_norm_of_a(const CsrMatrix<double>& a, const std::vector<double>& x, const std::vector<double>& known) {
+    long double sum = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (auto k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+            const auto j = a.column_indices[k];
+            sum += static_cast<long double>(x[i] - known[i]) * a.values[k] * (x[j] - known[j]);
+        }
+    return static_cast<double>(std::sqrt(sum));
+}
+
+/// A matrix of which the extreme eigenvalues are known, and the bound of Chebyshev's polynomials (Saad, theorem 6.29).
+struct Known {
+    Problem<double> problem;
+    double smallest;
+    double largest;
+
+    double bound(std::int64_t steps) const {
+        const double root = std::sqrt(largest / smallest);
+        return 2 * std::pow((root - 1) / (root + 1), static_cast<double>(steps));
+    }
+};
+
+std::vector<Known> matrices_with_known_eigenvalues() {
+    const auto extreme = [](int n, double dimension, int k) {  // of the Laplace operator, n points in each direction
+        const double s = std::sin(k * std::numbers::pi / (2 * (n + 1)));
+        return dimension * 4 * s * s;
+    };
+    return {{with_random_solution(laplacian_of_an_interval<double>(60)), extreme(60, 1, 1), extreme(60, 1, 60)},
+            {with_random_solution(laplacian<double>(25)), extreme(25, 2, 1), extreme(25, 2, 25)}};
+}
+
+TEST(Cg, ReducesTheErrorAsFastAsChebyshevsPolynomialsPromise) {
+    for (const Known& known : matrices_with_known_eigenvalues()) {
+        const auto solution = random_vector<double>(known.problem.b.size(), 7);
+        const auto& a = known.problem.a;
+        const double first = error_in_the_norm_of_a(a, std::vector<double>(solution.size()), solution);
+        for (const Accuracy accuracy : all_accuracies) {
+            int compared = 0;
+            for (std::int64_t steps = 1; steps <= 60; ++steps) {
+                KrylovOptions options = recorded(accuracy, 1e-13);
+                options.max_iterations = steps;
+                const auto solved = solve_by_cg(known.problem, options, {.kind = Kind::none});
+                if (solved.result.history.back().true_residual != solved.result.relative_residual) continue;  // x is another
+                ++compared;
+                EXPECT_LE(error_in_the_norm_of_a(a, solved.x, solution) / first, 1.001 * known.bound(steps) + 1e-12)
+                    << steps << " steps, " << to_string(accuracy);
+            }
+            EXPECT_GE(compared, 30);
+        }
+    }
+}
+
+/// ||r|| <= sqrt(K) (e'Ae / e_0'Ae_0)^(1/2) ||r_0||, whichever x is the best.
+TEST(Cg, ReducesTheResidualInEveryStepByWhatFollowsFromThat) {
+    for (const Known& known : matrices_with_known_eigenvalues())
+        for (const Accuracy accuracy : all_accuracies) {
+            const auto solved = solve_by_cg(known.problem, recorded(accuracy), {.kind = Kind::none});
+            EXPECT_EQ(solved.result.status, SolveStatus::converged);
+            for (const Iteration& step : solved.result.history)
+                EXPECT_LE(step.recursive_residual, 1.001 * std::sqrt(known.largest / known.smallest) * known.bound(step.number))
+                    << step.number << ", " << to_string(accuracy);
+        }
+}
+
+/// Conjugate gradients from x = 0, without a preconditioner, in MPFR: every operation rounds once, in the nesting that
+/// updates.hpp and cg_scalars.hpp give.
+template <class T>
+class CgByTheBook {
+public:
+    using Vector = std::vector<T>;
+
+    explicit CgByTheBook(const Problem<T>& problem)
+        : a_(problem.a), scale_(std::ldexp(1.0, -std::ilogb(norm(problem.b)))), r_(problem.b), z_(r_.size()) {
+        for (T& element : r_) element *= static_cast<T>(scale_);
+        p_ = r_;
+        rho_ = exact_dot<T>(r_, r_);
+    }
+
+    void step() {
+        const Vector q = product(p_);
+        const T alpha = static_cast<T>(rho_ / exact_dot<T>(p_, q));
+        for (std::size_t i = 0; i < r_.size(); ++i) {
+            z_[i] = plus(z_[i], times(alpha, p_[i]));
+            r_[i] = plus(r_[i], -times(alpha, q[i]));
+        }
+        const double rho = exact_dot<T>(r_, r_);
+        const T beta = static_cast<T>(rho / rho_);
+        for (std::size_t i = 0; i < r_.size(); ++i) p_[i] = plus(r_[i], times(beta, p_[i]));
+        rho_ = rho;
+    }
+
+    Vector solution() const {
+        Vector x = z_;
+        for (T& element : x) element /= static_cast<T>(scale_);
+        return x;
+    }
+    double residual_norm() const { return norm(r_) / scale_; }
+    static double norm(const Vector& x) {
+        Oracle sum;
+        for (const T element : x) sum.add_product(element, element);
+        return sum.template sqrt_rounded<T>();
+    }
+
+private:
+    static T plus(T a, T b) { return exact_dot<T>(std::array{a, b}, std::array{T(1), T(1)}); }
+    static T times(T a, T b) { return exact_dot<T>(std::array{a}, std::array{b}); }
+
+    Vector product(const Vector& x) const {
+        Vector y;
+        for (std::int64_t i = 0; i < a_.rows; ++i) {
+            Oracle row;
+            for (auto k = a_.row_offsets[i]; k < a_.row_offsets[i + 1]; ++k)
+                row.add_product(a_.values[k], x[a_.column_indices[k]]);
+            y.push_back(row.rounded<T>());
+        }
+        return y;
+    }
+
+    const CsrMatrix<T>& a_;
+    double scale_;  ///< a power of two
+    Vector r_;
+    Vector z_;
+    Vector p_;
+    double rho_ = 0;
+};
+
+template <class T>
+void expect_steps_by_the_book() {
+    const Problem<T> problem = with_random_solution(laplacian<T>(12));
+    CgByTheBook<T> book(problem);
+    for (int steps = 1; steps <= 4; ++steps) {
+        book.step();
+        KrylovOptions options = with(Accuracy::exact);
+        options.max_iterations = steps;
+        const auto solved = solve_by_cg(problem, options, {.kind = Kind::none});
+        ASSERT_EQ(solved.result.replacements, 0);  // nothing but the recurrence
+        EXPECT_EQ(solved.result.recursive_residual, book.residual_norm() / CgByTheBook<T>::norm(problem.b)) << steps;
+        EXPECT_EQ(solved.x, book.solution()) << steps;
+    }
+}
+
+TEST(Cg, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
+    expect_steps_by_the_book<double>();
+    expect_steps_by_the_book<float>();
+}
+
+template <class T>
+void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
+    for (const Kind kind : {Kind::none, Kind::jacobi}) {
+        KrylovOptions options = recorded(Accuracy::exact);
+        options.max_iterations = 60;
+        const auto expected = solve_by_cg(problem, options, {.kind = kind, .pair = pair});
+        for (const int threads : {1, 2, 7})
+            for (const SpmvKernel kernel : {SpmvKernel::general, SpmvKernel::adaptive}) {
+                SCOPED_TRACE(threads);
+                const Setting setting{.kind = kind, .pair = pair, .device = Device::cpu(threads), .kernel = kernel};
+                const auto other = solve_by_cg(problem, options, setting);
+                EXPECT_EQ(other.x, expected.x);
+                EXPECT_EQ(other.x_low, expected.x_low);
+                ASSERT_EQ(other.result.history.size(), expected.result.history.size());
+                for (std::size_t i = 0; i < other.result.history.size(); ++i) {
+                    EXPECT_EQ(other.result.history[i].recursive_residual, expected.result.history[i].recursive_residual);
+                    EXPECT_EQ(other.result.history[i].true_residual, expected.result.history[i].true_residual);
+                }
+            }
+    }
+}
+
+TEST(Cg, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
+    expect_same_bits_everywhere(with_random_solution(laplacian<double>(150)), false);
+    expect_same_bits_everywhere(with_random_solution(laplacian<float>(150)), true);
+}
+
+TEST(Cg, LeavesNothingToDoForNothing) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto empty = solve_by_cg(Problem<double>{}, with(accuracy));
+        EXPECT_EQ(empty.result.status, SolveStatus::converged);
+        EXPECT_EQ(empty.result.iterations, 0);
+        const Problem<double> nothing{laplacian<double>(5), std::vector<double>(25)};
+        const auto zero = solve_by_cg(nothing, with(accuracy), {}, std::vector<double>(25, 3));
+        EXPECT_EQ(zero.result.status, SolveStatus::converged);
+        EXPECT_EQ(zero.result.iterations, 0);
+        EXPECT_EQ(zero.result.relative_residual, 0);
+        EXPECT_EQ(zero.x, std::vector<double>(25));
+        const auto one = solve_by_cg(dense<double>(1, {4}, {12}), with(accuracy), {.kind = Kind::none});
+        EXPECT_EQ(one.result.status, SolveStatus::converged);
+        EXPECT_EQ(one.result.iterations, 1);
+        EXPECT_EQ(one.x[0], 3);
+    }
+}
+
+/// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
+TEST(Cg, SaysThatAMatrixIsIndefinite) {
+    const std::vector<Problem<double>> at_once{
+        dense<double>(1, {-2}, {3}),
+        dense<double>(2, {1, 0, 0, -1}, {1, 1}),  // p'Ap = 0
+        dense<double>(2, {0, 1, 1, 0}, {1, 0}),   // p'Ap = 0, every product with it zero
+        dense<double>(3, {1, 0, 0, 0, 1, 0, 0, 0, -5}, {1, 1, 1}),
+    };
+    for (const Accuracy accuracy : all_accuracies) {
+        SCOPED_TRACE(to_string(accuracy));
+        for (const Problem<double>& problem : at_once) {
+            const auto solved = solve_by_cg(problem, with(accuracy), {.kind = Kind::none});
+            EXPECT_EQ(solved.result.status, SolveStatus::indefinite);
+            EXPECT_EQ(solved.result.iterations, 1);
+            EXPECT_EQ(solved.result.relative_residual, 1);
+            EXPECT_EQ(solved.x, std::vector<double>(problem.b.size()));
+        }
+        const auto by_m = dense<double>(2, {-1, 0, 0, 2}, {4, 1});
+        EXPECT_EQ(solve_by_cg(by_m, with(accuracy), {.kind = Kind::jacobi}).result.status, SolveStatus::indefinite);
+        const auto later = with_random_solution(laplacian<double>(20, 1.0));  // eigenvalues on both sides of zero
+        const auto solved = solve_by_cg(later, with(accuracy), {.kind = Kind::none});
+        EXPECT_EQ(solved.result.status, SolveStatus::indefinite);
+        EXPECT_GT(solved.result.iterations, 1);
+        expect_honest(later, solved, with(accuracy));
+    }
+}
+
+template <class T>
+void expect_not_called_indefinite(const Problem<T>& problem) {
+    for (const Accuracy accuracy : all_accuracies)
+        for (const Kind kind : {Kind::none, Kind::jacobi}) {
+            KrylovOptions options = with(accuracy, 1e-15);
+            options.max_iterations = 2000;
+            const auto solved = solve_by_cg(problem, options, {.kind = kind});
+            EXPECT_NE(solved.result.status, SolveStatus::indefinite) << to_string(accuracy) << ' ' << to_string(kind);
+            expect_honest(problem, solved, options);
+        }
+}
+
+/// Conditions beyond 1 / u and directions near the eigenvector of the smallest eigenvalue, where the rounding of a plain
+/// product makes p'Ap negative.
+TEST(Cg, DoesNotCallADefiniteMatrixIndefinite) {
+    for (const std::int64_t n : {6, 8, 9})
+        for (std::int64_t j = 0; j < n; ++j)
+            expect_not_called_indefinite(dense(n, pascal<float>(n), column_of_inverse_pascal<float>(n, j)));
+    for (const std::int64_t n : {12, 16, 18})
+        for (std::int64_t j = 0; j < n; ++j)
+            expect_not_called_indefinite(dense(n, pascal<double>(n), column_of_inverse_pascal<double>(n, j)));
+}
+
+/// Products of small numbers underflow, whose sums are then zero: that says nothing of the matrix.
+TEST(Cg, DoesNotTakeUnderflowForIndefiniteness) {
+    for (const Accuracy accuracy : all_accuracies)
+        for (const float size : {0x1p-120F, 0x1p-60F, 0x1p60F, 0x1p110F}) {
+            auto problem = with_random_solution(laplacian<float>(10));
+            for (float& value : problem.a.values) value *= size;
+            const auto solved = solve_by_cg(problem, with(accuracy, 1e-5), {.kind = Kind::jacobi});
+            EXPECT_NE(solved.result.status, SolveStatus::indefinite) << to_string(accuracy) << ' ' << size;
+        }
+}
+
+TEST(Cg, BreaksDownOnAMatrixOfZerosAtOnce) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto result = solve_by_cg(dense<double>(2, {0, 0, 0, 0}, {1, 2}), with(accuracy), {.kind = Kind::none},
+                                        std::vector<double>{5, 6});
+        EXPECT_EQ(result.result.status, SolveStatus::breakdown);
+        EXPECT_EQ(result.result.iterations, 1);  // a restart would repeat it
+        EXPECT_EQ(result.x, (std::vector<double>{5, 6}));
+    }
+}
+
+TEST(Cg, SolvesSingularSystemsThatHaveASolution) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto problem = with_random_solution(laplacian_of_an_interval<double>(300, 1.0));  // constants are mapped to zero
+        const auto solved = solve_by_cg(problem, with(accuracy));
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        EXPECT_LE(true_residual(problem, solved), 1.000001e-10);
+    }
+}
+
+TEST(Cg, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
+    const auto problem = with_random_solution(laplacian<float>(20));
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto result = solve_by_cg(problem, with(accuracy, 1e-12));
+        EXPECT_EQ(result.result.status, SolveStatus::stagnated) << to_string(accuracy);
+        EXPECT_LT(result.result.relative_residual, 1e-6);
+        EXPECT_NEAR(true_residual(problem, result) / result.result.relative_residual, 1, 1e-4);
+    }
+}
+
+TEST(Cg, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
+    const double inf = std::numeric_limits<double>::infinity();
+    for (const double bad : {inf, -inf, std::numeric_limits<double>::quiet_NaN()})
+        for (const Accuracy accuracy : all_accuracies) {
+            auto in_a = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+            in_a.a.values[1] = bad;
+            EXPECT_EQ(solve_by_cg(in_a, with(accuracy)).result.status, SolveStatus::non_finite);
+            in_a.b = {0, 0};
+            EXPECT_EQ(solve_by_cg(in_a, with(accuracy)).result.status, SolveStatus::non_finite);
+            const auto result = solve_by_cg(dense<double>(2, {2, 1, 1, 3}, {4, bad}), with(accuracy));
+            EXPECT_EQ(result.result.status, SolveStatus::non_finite);
+            EXPECT_EQ(result.x, (std::vector<double>{0, 0}));
+            const auto good = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+            EXPECT_EQ(solve_by_cg(good, with(accuracy), {}, std::vector<double>{bad, 1}).result.status,
+                      SolveStatus::non_finite);
+        }
+}
+
+/// Symmetric or not: CG may fail on these, but must know it.
+TEST(Cg, NeverClaimsConvergenceFalsely) {
+    std::mt19937_64 random(3);
+    int converged = 0, others = 0;
+    for (int trial = 0; trial < 1000; ++trial) {
+        SCOPED_TRACE(trial);
+        std::mt19937_64 copy = random;
+        const auto d = nasty<double>(random);
+        const auto f = nasty<float>(copy);
+        for (const Accuracy accuracy : all_accuracies) {
+            KrylovOptions options = with(accuracy);
+            options.max_iterations = 200;
+            const auto in_double = solve_by_cg(d, options, {.kind = Kind::none});
+            expect_honest(d, in_double, options);
+            expect_honest(f, solve_by_cg(f, options, {.kind = Kind::none}), options);
+            expect_honest(f, solve_by_cg(f, options, {.kind = Kind::none, .pair = true}), options);
+            ++(in_double.result.status == SolveStatus::converged ? converged : others);
+        }
+        if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(converged, 100);
+    EXPECT_GT(others, 300);
+}
+
+TEST(Cg, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
+    const auto problem = with_random_solution(laplacian<double>(12));
+    const auto expected = solve_by_cg(problem, with(Accuracy::exact));
+    for (const int scale : {-900, 900})
+        for (const int matrix_scale : {-60, 0, 60}) {
+            Problem<double> scaled = problem;
+            for (double& x : scaled.b) x = std::ldexp(x, scale);
+            for (double& x : scaled.a.values) x = std::ldexp(x, matrix_scale);
+            auto result = solve_by_cg(scaled, with(Accuracy::exact));
+            EXPECT_EQ(result.result.status, SolveStatus::converged);
+            EXPECT_EQ(result.result.iterations, expected.result.iterations);
+            for (double& x : result.x) x = std::ldexp(x, matrix_scale - scale);
+            EXPECT_EQ(result.x, expected.x);
+        }
+}
+
+TEST(Cg, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
+    const auto problem = with_random_solution(laplacian<double>(20));
+    for (const Accuracy accuracy : all_accuracies) {
+        KrylovOptions options = recorded(accuracy);
+        options.max_iterations = 20;
+        const auto limited = solve_by_cg(problem, options);
+        EXPECT_EQ(limited.result.status, SolveStatus::iteration_limit);
+        EXPECT_EQ(limited.result.iterations, 20);
+        expect_honest(problem, limited, options);
+        options.callback = [](const Iteration& step) { return step.number < 5; };
+        options.callback_interval = 4;
+        const auto stopped = solve_by_cg(problem, options);
+        EXPECT_EQ(stopped.result.status, SolveStatus::iteration_limit);
+        EXPECT_EQ(stopped.result.iterations, 8);
+        ASSERT_EQ(stopped.result.history.size(), 9u);
+        for (std::int64_t i = 0; i <= 8; ++i) EXPECT_EQ(stopped.result.history[i].number, i);
+    }
+}
+
+TEST(Cg, AppliesThePreconditionerOnceAStep) {
+    struct Counting final : Preconditioner<double> {
+        mutable std::int64_t count = 0;
+        void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
+            ++count;
+            for (std::size_t i = 0; i < r.size(); ++i) z[i] = r[i] / 2;
+        }
+        bool is_symmetric() const override { return true; }
+    };
+    const auto problem = with_random_solution(laplacian<double>(20));
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const Counting m;
+    std::vector<double> x(problem.b.size());
+    const SolveResult result = cg<double>(plan, m, problem.b, x);
+    EXPECT_EQ(result.status, SolveStatus::converged);
+    EXPECT_EQ(m.count, result.iterations);
+}
+
+TEST(Cg, SolvesSeveralRightHandSidesEachAsIfAlone) {
+    const auto problem = with_random_solution(laplacian<float>(30));
+    const auto n = static_cast<std::int64_t>(problem.b.size());
+    const SpmvPlan<float> plan(problem.a, Device::cpu(2), SpmvKernel::adaptive);
+    const auto m = make_preconditioner<float>(Kind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
+    DenseMatrix<float> b{n, 3, std::vector<float>(static_cast<std::size_t>(3 * n))};  // zeros, ones, random
+    std::fill_n(b.values.begin() + n, n, 1.0F);
+    std::copy(problem.b.begin(), problem.b.end(), b.values.begin() + 2 * n);
+    for (const Accuracy accuracy : all_accuracies) {
+        DenseMatrix<float> x{n, 3, std::vector<float>(b.values.size())};
+        DenseMatrix<float> low = x;
+        const auto together = cg<float>(plan, *m, b, x, &low, with(accuracy));
+        for (std::int64_t j = 0; j < 3; ++j) {
+            const auto column = [&](const DenseMatrix<float>& of) {
+                return std::vector<float>(of.values.begin() + j * n, of.values.begin() + (j + 1) * n);
+            };
+            Solve<float> alone{{}, std::vector<float>(b.values.size() / 3), std::vector<float>(b.values.size() / 3)};
+            alone.result = cg<float>(plan, *m, column(b), alone.x, alone.x_low, with(accuracy));
+            EXPECT_EQ(together[j].status, SolveStatus::converged);
+            EXPECT_EQ(together[j].iterations, alone.result.iterations);
+            EXPECT_EQ(column(x), alone.x);
+            EXPECT_EQ(column(low), alone.x_low);
+        }
+        EXPECT_LT(together[0].iterations, together[2].iterations);
+    }
+}
+
+TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
+    auto problem = with_random_solution(laplacian<double>(40, -0.1));  // 4.1 is not a float: A is rounded too
+    const CsrMatrix<float> rounded = convert<float>(problem.a.view());
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const SpmvPlan<float> plan_single(rounded, Device::cpu(1));
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto m = make_preconditioner<float>(Kind::jacobi, rounded, accuracy, Device::cpu(1));
+        Solve<double> mixed{{}, std::vector<double>(problem.b.size()), {}};
+        mixed.result = cg(plan, plan_single, *m, problem.b, mixed.x, with(accuracy, 1e-13));
+        EXPECT_EQ(mixed.result.status, SolveStatus::converged) << to_string(accuracy);
+        EXPECT_LE(true_residual(problem, mixed), 1.000001e-13);
+    }
+}
+
+TEST(Cg, RefusesWhatCannotBeMeant) {
+    const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::none, problem.a, Accuracy::fast, Device::cpu(1));
+    std::vector<double> x(2), other(3);
+    EXPECT_THROW(cg<double>(plan, *m, other, x), DimensionMismatch);
+    EXPECT_THROW(cg<double>(plan, *m, problem.b, other), DimensionMismatch);
+    try {
+        cg<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, 0));
+        FAIL() << "a tolerance of 0";
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), ::testing::StartsWith("cg: the tolerance is 0"));
+    }
+}
+
+TEST(KrylovMethods, AreKnownByTheirNames) {
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg})
+        EXPECT_EQ(krylov_method_from_text(to_string(method)), method);
+    try {
+        krylov_method_from_text("gmres");
+        FAIL() << "gmres is not known";
+    } catch (const InvalidArgument& error) {
+        EXPECT_STREQ(error.what(), "method 'gmres' is not known; choose bicgstab or cg");
+    }
+}
+
+/// Whether M may be used with it: that of a symmetric A is symmetric for these alone.
+TEST(KrylovMethods, KnowWhichPreconditionersAreSymmetric) {
+    const CsrMatrix<double> a = laplacian<double>(4);
+    for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu}) {
+        const auto m = make_preconditioner<double>(kind, a, Accuracy::fast, Device::cpu(1));
+        EXPECT_EQ(m->is_symmetric(), kind == Kind::none || kind == Kind::jacobi) << to_string(kind);
+    }
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,165 @@
+#pragma once
+
+/// Systems to solve, how they are solved in a test, and how good the result really is.
+
+#include "solver/bicgstab.hpp"
+#include "solver/cg.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace solver::testing {
+
+template <class T>
+struct Problem {
+    CsrMatrix<T> a;
+    std::vector<T> b;
+};
+
+/// What to solve with, and how it went.
+template <class T>
+struct Solve {
+    SolveResult result;
+    std::vector<T> x;
+    std::vector<T> x_low;
+};
+
+struct Setting {
+    PreconditionerKind kind = PreconditionerKind::jacobi;
+    bool pair = false;
+    Device device = Device::cpu(1);
+    SpmvKernel kernel = SpmvKernel::automatic;
+    KrylovMethod method = KrylovMethod::bicgstab;
+};
+
+template <class T>
+Solve<T> solve(const Problem<T>& problem, const KrylovOptions& options, const Setting& setting = {}, std::vector<T> x = {}) {
+    Solve<T> solve;
+    solve.x = x.empty() ? std::vector<T>(problem.b.size()) : x;
+    if (setting.pair) solve.x_low.assign(problem.b.size(), T(0));
+    const SpmvPlan<T> plan(problem.a, setting.device, setting.kernel);
+    const auto m = make_preconditioner<T>(setting.kind, problem.a, options.accuracy, setting.device);
+    solve.result = setting.method == KrylovMethod::cg ? cg<T>(plan, *m, problem.b, solve.x, solve.x_low, options)
+                                                      : bicgstab<T>(plan, *m, problem.b, solve.x, solve.x_low, options);
+    return solve;
+}
+
+/// ||b - A (x + x_low)|| / ||b||, row by row by MPFR.
+template <class T>
+double true_residual(const Problem<T>& problem, const Solve<T>& solve) {
+    long double residual = 0, norm = 0;
+    Oracle row;
+    for (std::int64_t i = 0; i < problem.a.rows; ++i) {
+        row.reset();
+        row.add(problem.b[i]);
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k) {
+            const auto j = problem.a.column_indices[k];
+            row.add_product(-problem.a.values[k], solve.x[j]);
+            if (!solve.x_low.empty()) row.add_product(-problem.a.values[k], solve.x_low[j]);
+        }
+        const long double r = row.template rounded<double>();
+        residual += r * r;
+        norm += static_cast<long double>(problem.b[i]) * problem.b[i];
+    }
+    return residual == 0 ? 0 : static_cast<double>(std::sqrt(residual / norm));
+}
+
+template <class T>
+std::vector<T> random_vector(std::size_t n, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::vector<T> x(n);
+    for (T& element : x) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-53 + 0.5);
+    return x;
+}
+
+/// b = A x for random x, so that x is not exactly representable once b is rounded.
+template <class T>
+Problem<T> with_random_solution(const CsrMatrix<T>& a) {
+    Problem<T> problem{a, std::vector<T>(static_cast<std::size_t>(a.rows))};
+    spmv(T(1), a, random_vector<T>(problem.b.size(), 7), T(0), problem.b, Accuracy::exact, Device::cpu(1));
+    return problem;
+}
+
+/// Rows given densely.
+template <class T>
+Problem<T> dense(std::int64_t n, const std::vector<T>& values, std::vector<T> b) {
+    Problem<T> problem{{n, n, {0}, {}, {}}, std::move(b)};
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            problem.a.column_indices.push_back(static_cast<std::int32_t>(j));
+            problem.a.values.push_back(values[i * n + j]);
+        }
+        problem.a.row_offsets.push_back(problem.a.nonzeros());
+    }
+    return problem;
+}
+
+/// Small matrices of all kinds: singular, with zero rows and columns, skew-symmetric, graded to the point of hopelessness.
+template <class T>
+Problem<T> nasty(std::mt19937_64& random) {
+    const std::int64_t n = 1 + static_cast<std::int64_t>(random() % 8);
+    const unsigned kind = random() % 5;
+    std::vector<T> a(n * n), b(n);
+    for (T& x : a) x = static_cast<T>(static_cast<int>(random() % 7) - 3);
+    for (T& x : b) x = static_cast<T>(static_cast<int>(random() % 7) - 3);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+            T& x = a[i * n + j];
+            if (kind == 1 && i == n - 1) x = a[j];                                  // the last row is the first
+            if (kind == 2 && (i == j || j > i)) x = i == j ? T(0) : -a[j * n + i];  // nearly skew
+            if (kind == 3) x = std::ldexp(x, static_cast<int>(i * 5 - j * 7));      // graded
+            if (kind == 4 && (j == 0 || random() % 2 == 0)) x = 0;                  // an empty column
+        }
+    return dense<T>(n, a, b);
+}
+
+bool all_finite(const auto& x) {
+    return std::all_of(x.begin(), x.end(), [](auto element) { return std::isfinite(element); });
+}
+
+inline KrylovOptions with(Accuracy accuracy, double tolerance = 1e-10) {
+    return {.accuracy = accuracy, .tolerance = tolerance};
+}
+
+/// What compensated may err on the residual: gamma_h^2 (|b| + |A| |x|), relative to ||b||; nothing in exact.
+template <class T>
+double residual_error(const Problem<T>& problem, const Solve<T>& solve, Accuracy accuracy) {
+    if (accuracy == Accuracy::exact) return 0;
+    double longest = 0, error = 0, norm = 0;
+    for (std::int64_t i = 0; i < problem.a.rows; ++i) {
+        double sum = std::abs(double{problem.b[i]});
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
+            sum += std::abs(double{problem.a.values[k]} * solve.x[problem.a.column_indices[k]]);
+        longest = std::max(longest, 2.0 * problem.a.view().row_length(i) + 2);
+        error += sum * sum;
+        norm += double{problem.b[i]} * problem.b[i];
+    }
+    return norm == 0 ? 0 : std::pow(longest * unit_roundoff<T>, 2) * std::sqrt(error / norm);
+}
+
+/// Finite; as good as promised, as reported, and as the initial guess, zero.
+template <class T>
+void expect_honest(const Problem<T>& problem, const Solve<T>& s, const KrylovOptions& options) {
+    EXPECT_TRUE(all_finite(s.x) && all_finite(s.x_low));
+    const double residual = true_residual(problem, s);
+    const double error = residual_error(problem, s, options.accuracy) + 1e-6 * residual;
+    if (s.result.status == SolveStatus::converged) {
+        EXPECT_LE(residual, options.tolerance + error);
+    }
+    EXPECT_LE(residual, 1 + error);
+    EXPECT_NEAR(s.result.relative_residual, residual, error) << to_string(options.accuracy);
+}
+
+}  // namespace solver::testing
