@@ -1,6 +1,7 @@
 #include "solver/preconditioner.hpp"
 
 #include "cpu/floating_point_guard.hpp"
+#include "preconditioner/amg/amg.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/ilu0.hpp"
 #include "preconditioner/ilut.hpp"
@@ -18,7 +19,8 @@ namespace solver {
 namespace {
 
 constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
-                           PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu};
+                           PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
+                           PreconditionerKind::amg};
 
 }  // namespace
 
@@ -36,6 +38,8 @@ std::string_view to_string(PreconditionerKind kind) {
             return "ilut";
         case PreconditionerKind::klu:
             return "klu";
+        case PreconditionerKind::amg:
+            return "amg";
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
@@ -43,7 +47,8 @@ std::string_view to_string(PreconditionerKind kind) {
 PreconditionerKind preconditioner_from_text(std::string_view text) {
     for (const PreconditionerKind kind : kinds)
         if (text == to_string(kind)) return kind;
-    throw InvalidArgument(fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut or klu", text));
+    throw InvalidArgument(
+        fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut, klu or amg", text));
 }
 
 template <class T>
@@ -73,6 +78,8 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
             return make_ilut(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::klu:
             return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
+        case PreconditionerKind::amg:
+            return make_amg(a, options, device);
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }

@@ -99,7 +99,7 @@ std::optional<PreconditionerKind> automatic_or_kind(std::string_view text) {
     try {
         return preconditioner_from_text(text);
     } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut or klu");
+        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut, klu or amg");
     }
 }
 
