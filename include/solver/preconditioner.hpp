@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace solver {
 
@@ -17,6 +18,12 @@ namespace cuda {
 template <class T>
 class DevicePreconditioner;
 }
+
+/// A level of a multigrid hierarchy.
+struct LevelSummary {
+    std::int64_t rows = 0;
+    std::int64_t nonzeros = 0;  ///< of the level's matrix
+};
 
 /// What an iterative method needs of a preconditioner. Implement it to bring your own.
 template <class T>
@@ -41,6 +48,9 @@ public:
     /// singular as far as this precision can tell. 1 where there are no such factors.
     virtual double pivot_ratio() const { return 1; }
 
+    /// The levels of multigrid, the finest first; none elsewhere.
+    virtual std::vector<LevelSummary> levels() const { return {}; }
+
     /// The same preconditioner in the memory of a CUDA device (solver/cuda/preconditioner.hpp), equal bits in exact;
     /// independent of this object from then on. Null where there is no such thing, as it is unless overridden: then a method
     /// that runs on the device calls apply and copies r and z. Throws ResourceLimit where the device has not enough memory.
@@ -55,7 +65,7 @@ enum class PreconditionerKind {
            ///< 2018)
     ilut,  ///< M = L U with a threshold (Saad, Numer. Linear Algebra Appl. 1, 1994), of the prepared matrix (preparation.hpp)
     klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010), prepared likewise
-    amg,   ///< smoothed aggregation multigrid
+    amg,   ///< one V-cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
 };
 
 /// "none", "jacobi", "ilu0", "isai", "ilut", "klu" or "amg".
@@ -64,11 +74,18 @@ std::string_view to_string(PreconditionerKind kind);
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 PreconditionerKind preconditioner_from_text(std::string_view text);
 
+/// What multigrid may be told.
+struct AmgOptions {
+    double strength_threshold = 0.25;  ///< of a connection, by the strongest of its row, to be aggregated along; from 0 to 1
+    int smoother_degree = 2;           ///< products with A in a smoothing, before and after each correction; 1 to 20
+};
+
 /// What the kinds that have a choice may be told.
 struct PreconditionerOptions {
     double drop_tolerance = 1e-3;   ///< ILUT: entries below this times the mean magnitude of their row of A are dropped
     double fill_factor = 10;        ///< ILUT: at most this times the mean number of entries of a row in each row of L and of U
     std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the machine's memory
+    AmgOptions amg = {};
 };
 
 /// Builds the preconditioner of A, which it does not refer to afterwards.
@@ -79,7 +96,10 @@ struct PreconditionerOptions {
 /// ILU(0): every entry is a sum in the accuracy asked for (exact: rounded once), entries of L divided by the pivot afterwards.
 /// Throws DimensionMismatch where A is not square, and InvalidArgument that names the row (counted from 1) where a diagonal
 /// entry is missing, or zero (Jacobi), or where a pivot is zero or an entry not finite (ILU(0), which may fill a stored zero
-/// in).
+/// in). Multigrid is made in double, in a fixed order: the
+/// same levels on every machine and in every accuracy; its cycle runs in single precision where A's entries lie in its range.
+/// It throws InvalidArgument that names the row where a diagonal entry is missing or zero, or an entry not finite, and
+/// ResourceLimit where levels would take more than the memory limit.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best(),

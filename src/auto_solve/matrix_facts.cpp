@@ -2,10 +2,9 @@
 
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
+#include "cpu/symmetry.hpp"
 #include "solver/numeric/rounding.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <span>
 
@@ -72,26 +71,6 @@ MatrixFacts facts_of_rows(std::int64_t rows, const Device& device, const SeeRow&
     return all;
 }
 
-/// Whether every a_ij has an equal a_ji. Rows are sorted.
-template <class T>
-bool is_symmetric(const CsrView<T>& a, const Device& device) {
-    const auto has_mirror = [&](std::int64_t i, std::int32_t j, T value) {
-        const auto begin = a.column_indices.begin() + a.row_offsets[j], end = a.column_indices.begin() + a.row_offsets[j + 1];
-        const auto found = std::lower_bound(begin, end, static_cast<std::int32_t>(i));
-        return found != end && *found == i && a.values[found - a.column_indices.begin()] == value;
-    };
-    std::atomic<bool> symmetric = true;
-    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end && symmetric.load(std::memory_order_relaxed); ++i)
-            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-                if (!has_mirror(i, a.column_indices[k], a.values[k])) {
-                    symmetric = false;
-                    break;
-                }
-    });
-    return symmetric;
-}
-
 template <class T>
 bool is_symmetric(const DenseView<T>& a) {
     for (std::int64_t i = 0; i < a.rows; ++i)
@@ -107,7 +86,7 @@ MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
     });
     facts.nonzeros = a.nonzeros();
     facts.is_symmetric =
-        facts.is_finite && facts.positive_diagonal && a.rows == a.columns && has_sorted_rows(a) && is_symmetric(a, device);
+        facts.is_finite && facts.positive_diagonal && a.rows == a.columns && has_sorted_rows(a) && cpu::is_symmetric(a, device);
     return facts;
 }
 

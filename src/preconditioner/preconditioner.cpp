@@ -1,6 +1,7 @@
 #include "solver/preconditioner.hpp"
 
 #include "cpu/floating_point_guard.hpp"
+#include "preconditioner/amg/amg.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/ilu0.hpp"
 #include "preconditioner/ilut.hpp"
@@ -78,7 +79,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         case PreconditionerKind::klu:
             return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::amg:
-            throw NotSupported("preconditioner amg: not yet");
+            return make_amg(a, options, device);
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }

@@ -175,7 +175,8 @@ TYPED_TEST(Ilu0Factors, CostLittleForAFullRowAndColumn) {
 }
 
 constexpr auto all_kinds = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
-                            PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu};
+                            PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
+                            PreconditionerKind::amg};
 
 template <class T>
 std::vector<T> applied(PreconditionerKind kind, const CsrMatrix<T>& a, std::vector<T> r, Accuracy accuracy) {

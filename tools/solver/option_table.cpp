@@ -45,8 +45,7 @@ const std::vector<Group>& groups() {
               "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
              {"method", "METHOD",
               "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
-              "bicgstab "
-              "or cg"},
+              "bicgstab or cg"},
              {"profile", "NAME",
               "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
               "profile gives the same bits everywhere"},

@@ -1,0 +1,81 @@
+#include "preconditioner/amg/chebyshev.hpp"
+
+#include "core/krylov/updates.hpp"
+#include "cpu/elementwise.hpp"
+#include "solver/reduce.hpp"
+
+#include <algorithm>
+
+namespace solver::amg {
+namespace {
+
+template <class T>
+double gershgorin_bound(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
+    std::vector<double> bounds(static_cast<std::size_t>(a.rows));
+    cpu::update(std::span(bounds), device, [&](double, std::int64_t i) {
+        double sum = 0;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            sum = add_rn(sum, magnitude<double>(a.values[k]));
+        return mul_rn(sum, magnitude(inverse_diagonal[i]));
+    });
+    return *std::max_element(bounds.begin(), bounds.end());
+}
+
+/// y = D^-1 A x / norm, every sum in the order of the row.
+template <class T>
+void multiply(const CsrView<T>& a, std::span<const double> inverse_diagonal, std::span<const double> x, double norm,
+              std::vector<double>& y, const Device& device) {
+    cpu::update(std::span(y), device, [&](double, std::int64_t i) {
+        double sum = 0;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            sum = add_rn(sum, mul_rn(static_cast<double>(a.values[k]), x[a.column_indices[k]]));
+        return div_rn(mul_rn(inverse_diagonal[i], sum), norm);
+    });
+}
+
+template <class T>
+double power_method(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
+    constexpr int iterations = 10;
+    constexpr std::uint64_t seed = 1;
+    std::vector<double> x(static_cast<std::size_t>(a.rows)), y(x);
+    for (std::int64_t i = 0; i < a.rows; ++i) x[i] = random_element<double>(seed, i);
+    double norm = norm2(x, Accuracy::exact, device), growth = 0;
+    for (int k = 0; k < iterations && norm > 0; ++k) {
+        multiply(a, inverse_diagonal, x, norm, y, device);
+        norm = growth = norm2(y, Accuracy::exact, device);
+        std::swap(x, y);
+    }
+    return growth;
+}
+
+}  // namespace
+
+template <class V>
+std::vector<ChebyshevStep<V>> chebyshev_steps(int degree, double lower, double upper) {
+    const double center = mul_rn(0.5, add_rn(upper, lower));
+    const double radius = mul_rn(0.5, add_rn(upper, -lower));
+    const double sigma = div_rn(center, radius);
+    double rho = div_rn(1.0, sigma);
+    std::vector<ChebyshevStep<V>> steps{{static_cast<V>(div_rn(1.0, center)), V(0)}};
+    for (int k = 1; k < degree; ++k) {
+        const double next = div_rn(1.0, add_rn(2 * sigma, -rho));
+        steps.push_back({static_cast<V>(div_rn(2 * next, radius)), static_cast<V>(mul_rn(next, rho))});
+        rho = next;
+    }
+    return steps;
+}
+
+template <class T>
+double largest_eigenvalue(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
+    const double bound = gershgorin_bound(a, inverse_diagonal, device);
+    constexpr double worth_knowing_better = 2, safety = 1.1;
+    if (bound <= worth_knowing_better) return bound;
+    return std::min(bound, mul_rn(safety, std::max(1.0, power_method(a, inverse_diagonal, device))));
+}
+
+template std::vector<ChebyshevStep<float>> chebyshev_steps(int, double, double);
+template std::vector<ChebyshevStep<double>> chebyshev_steps(int, double, double);
+template double largest_eigenvalue(const CsrView<float>&, std::span<const double>, const Device&);
+template double largest_eigenvalue(const CsrView<double>&, std::span<const double>, const Device&);
+
+}  // namespace solver::amg

@@ -1,0 +1,68 @@
+#include "preconditioner/amg/galerkin.hpp"
+
+#include "cpu/elementwise.hpp"
+#include "preconditioner/amg/row_accumulator.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace solver::amg {
+namespace {
+
+template <class V, class T>
+class GalerkinRows {
+public:
+    GalerkinRows(const CsrView<V>& r, const CsrView<T>& a, const CsrView<V>& p)
+        : r_(r), a_(a), p_(p), restricted_(a.columns), row_(p.columns) {}
+
+    void add_row(std::int64_t i, std::vector<std::int32_t>& columns, std::vector<double>& values) {
+        for (std::int64_t k = r_.row_offsets[i]; k < r_.row_offsets[i + 1]; ++k)
+            add_multiple(r_.values[k], a_, r_.column_indices[k], restricted_);
+        for (std::int64_t k = 0; k < restricted_.size(); ++k)
+            add_multiple(restricted_.value(k), p_, restricted_.column(k), row_);
+        restricted_.clear();
+        row_.move_to(columns, values);
+    }
+
+private:
+    template <class U>
+    static void add_multiple(double factor, const CsrView<U>& matrix, std::int64_t row, RowAccumulator& sum) {
+        for (std::int64_t k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k)
+            sum.add(matrix.column_indices[k], mul_rn(factor, static_cast<double>(matrix.values[k])));
+    }
+
+    CsrView<V> r_;
+    CsrView<T> a_;
+    CsrView<V> p_;
+    RowAccumulator restricted_;  // r_I A
+    RowAccumulator row_;
+};
+
+}  // namespace
+
+template <class V, class T>
+CsrMatrix<double> galerkin_product(const CsrView<V>& r, const CsrView<T>& a, const CsrView<V>& p, const Device& device) {
+    return make_rows<double>(r.rows, p.columns, device, [&] { return GalerkinRows<V, T>(r, a, p); });
+}
+
+void mirror_upper_triangle(CsrMatrix<double>& a, const Device& device) {
+    const auto columns = a.column_indices.begin();
+    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i)
+            for (std::int64_t k = a.row_offsets[i]; a.column_indices[k] < i; ++k) {
+                const std::int32_t j = a.column_indices[k];
+                const auto found = std::lower_bound(columns + a.row_offsets[j], columns + a.row_offsets[j + 1], i);
+                a.values[k] = a.values[found - columns];
+            }
+    });
+}
+
+template CsrMatrix<double> galerkin_product(const CsrView<float>&, const CsrView<float>&, const CsrView<float>&, const Device&);
+template CsrMatrix<double> galerkin_product(const CsrView<float>&, const CsrView<double>&, const CsrView<float>&,
+                                            const Device&);
+template CsrMatrix<double> galerkin_product(const CsrView<double>&, const CsrView<double>&, const CsrView<double>&,
+                                            const Device&);
+
+}  // namespace solver::amg

@@ -1,0 +1,18 @@
+#pragma once
+
+/// The matrix of the next level.
+
+#include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
+
+namespace solver::amg {
+
+/// R A P, row by row in two steps, (r_I A) P, without an intermediate matrix: every element is a sum in double whose order is
+/// that of the entries of R, A and P, so that neither threads nor machines show. Columns are sorted.
+template <class V, class T>
+CsrMatrix<double> galerkin_product(const CsrView<V>& r, const CsrView<T>& a, const CsrView<V>& p, const Device& device);
+
+/// Replaces a_ji by a_ij for i < j. The pattern is symmetric and rows are sorted.
+void mirror_upper_triangle(CsrMatrix<double>& a, const Device& device);
+
+}  // namespace solver::amg

@@ -1,0 +1,99 @@
+#pragma once
+
+/// Sparse rows that are put together entry by entry.
+
+#include "cpu/thread_pool.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace solver::amg {
+
+/// A row as the sum of entries that come in any order (Gustavson, ACM TOMS 4(3), 1978). Each element is summed in double in
+/// the order in which its terms come.
+class RowAccumulator {
+public:
+    explicit RowAccumulator(std::int64_t columns) : place_(static_cast<std::size_t>(columns), absent) {}
+
+    void add(std::int32_t column, double value) {
+        std::int32_t& place = place_[column];
+        if (place == absent) {
+            place = static_cast<std::int32_t>(columns_.size());
+            columns_.push_back(column);
+            values_.push_back(value);
+        } else {
+            values_[place] = add_rn(values_[place], value);
+        }
+    }
+
+    std::int64_t size() const { return std::ssize(columns_); }
+    std::int32_t column(std::int64_t k) const { return columns_[k]; }  ///< in the order of their first terms
+    double value(std::int64_t k) const { return values_[k]; }
+
+    void clear() {
+        for (const std::int32_t column : columns_) place_[column] = absent;
+        columns_.clear();
+        values_.clear();
+    }
+
+    /// Appends the row, columns rising, and starts anew.
+    template <class V>
+    void move_to(std::vector<std::int32_t>& columns, std::vector<V>& values) {
+        order_.clear();
+        for (const std::int32_t column : columns_)
+            order_.push_back(static_cast<std::uint64_t>(column) << 32 | static_cast<std::uint32_t>(place_[column]));
+        std::sort(order_.begin(), order_.end());
+        for (const std::uint64_t element : order_) {
+            columns.push_back(static_cast<std::int32_t>(element >> 32));
+            values.push_back(static_cast<V>(values_[static_cast<std::uint32_t>(element)]));
+        }
+        clear();
+    }
+
+private:
+    static constexpr std::int32_t absent = -1;
+    std::vector<std::int32_t> place_;  // of each column in columns_ and values_
+    std::vector<std::int32_t> columns_;
+    std::vector<double> values_;
+    std::vector<std::uint64_t> order_;
+};
+
+/// The matrix whose row i is what worker.add_row(i, columns, values) appends, where make_worker() makes a worker for each
+/// thread. Rows must depend on nothing but i.
+template <class V, class MakeWorker>
+CsrMatrix<V> make_rows(std::int64_t rows, std::int64_t columns, const Device& device, const MakeWorker& make_worker) {
+    constexpr std::int64_t worth_a_thread = 512;
+    const int parts = static_cast<int>(std::clamp<std::int64_t>(rows / worth_a_thread, 1, device.threads()));
+    std::vector<std::vector<std::int32_t>> part_columns(static_cast<std::size_t>(parts));
+    std::vector<std::vector<V>> part_values(static_cast<std::size_t>(parts));
+    CsrMatrix<V> result{rows, columns, std::vector<std::int64_t>(static_cast<std::size_t>(rows) + 1), {}, {}};
+    cpu::parallel_for(parts, [&](int part) {
+        auto worker = make_worker();
+        std::vector<std::int32_t> mine;
+        std::vector<V> values;
+        for (std::int64_t i = cpu::share_begin(rows, part, parts); i < cpu::share_begin(rows, part + 1, parts); ++i) {
+            const std::int64_t before = std::ssize(mine);
+            worker.add_row(i, mine, values);
+            result.row_offsets[i + 1] = std::ssize(mine) - before;
+        }
+        part_columns[part] = std::move(mine);
+        part_values[part] = std::move(values);
+    });
+    std::inclusive_scan(result.row_offsets.begin(), result.row_offsets.end(), result.row_offsets.begin());
+    result.column_indices.resize(static_cast<std::size_t>(result.row_offsets.back()));
+    result.values.resize(result.column_indices.size());
+    cpu::parallel_for(parts, [&](int part) {
+        const std::int64_t begin = result.row_offsets[cpu::share_begin(rows, part, parts)];
+        std::copy(part_columns[part].begin(), part_columns[part].end(), result.column_indices.begin() + begin);
+        std::copy(part_values[part].begin(), part_values[part].end(), result.values.begin() + begin);
+    });
+    return result;
+}
+
+}  // namespace solver::amg

@@ -1,0 +1,378 @@
+#include "matrices/stencils.hpp"
+#include "preconditioner/amg/aggregates.hpp"
+#include "preconditioner/amg/chebyshev.hpp"
+#include "preconditioner/amg/cycle.hpp"
+#include "preconditioner/amg/dense_inverse.hpp"
+#include "preconditioner/amg/galerkin.hpp"
+#include "preconditioner/amg/hierarchy.hpp"
+#include "preconditioner/amg/prolongator.hpp"
+#include "preconditioner/amg/scale.hpp"
+#include "preconditioner/amg/strength.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace solver::amg {
+namespace {
+
+using Dense = std::vector<std::vector<long double>>;
+
+template <class T>
+Dense dense(const CsrMatrix<T>& a) {
+    Dense d(static_cast<std::size_t>(a.rows), std::vector<long double>(static_cast<std::size_t>(a.columns)));
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) d[i][a.column_indices[k]] += a.values[k];
+    return d;
+}
+
+/// Symmetric, negative off the diagonal, `excess` more on the diagonal than the rest of the row.
+CsrMatrix<double> random_laplacian(std::mt19937_64& random, std::int32_t n, double edges_a_row, double excess) {
+    std::vector<Entry<double>> entries;
+    std::vector<double> degree(static_cast<std::size_t>(n), excess);
+    for (int e = 0; e < static_cast<int>(edges_a_row * n / 2); ++e) {
+        const auto i = static_cast<std::int32_t>(random() % n), j = static_cast<std::int32_t>(random() % n);
+        if (i == j) continue;
+        const double weight = static_cast<double>(1 + random() % 1000);
+        entries.push_back({i, j, -weight});
+        entries.push_back({j, i, -weight});
+        degree[i] += weight;
+        degree[j] += weight;
+    }
+    for (std::int32_t i = 0; i < n; ++i) entries.push_back({i, i, degree[i] + (degree[i] == 0)});
+    return csr_from_entries<double>(n, n, entries);
+}
+
+CsrMatrix<double> random_matrix(std::mt19937_64& random, std::int32_t rows, std::int32_t columns, double density) {
+    std::vector<Entry<double>> entries;
+    std::uniform_real_distribution<> uniform(-1, 1);
+    for (std::int32_t i = 0; i < rows; ++i)
+        for (std::int32_t j = 0; j < columns; ++j)
+            if (i == j || std::abs(uniform(random)) < density) entries.push_back({i, j, uniform(random)});
+    return csr_from_entries<double>(rows, columns, entries);
+}
+
+Graph graph_of(const CsrMatrix<double>& a, int threads = 1) { return strong_connections(a.view(), 0.25, Device::cpu(threads)); }
+
+TEST(AmgStrength, FollowsItsDefinition) {
+    std::mt19937_64 random(1);
+    for (int trial = 0; trial < 50; ++trial) {
+        const CsrMatrix<double> a = random_laplacian(random, 40, 6, 1);
+        const Dense d = dense(a);
+        const auto s = [&](int i, int j) { return i == j ? 0 : std::abs(d[i][j]) / std::sqrt(d[i][i] * d[j][j]); };
+        const auto largest = [&](int i) {
+            long double most = 0;
+            for (int k = 0; k < 40; ++k) most = std::max(most, s(i, k));
+            return most;
+        };
+        const Graph graph = graph_of(a);
+        for (int i = 0; i < 40; ++i)
+            for (int j = 0; j < 40; ++j) {
+                const long double excess = s(i, j) - 0.25L * std::min(largest(i), largest(j));
+                if (std::abs(excess) < 1e-14L) continue;  // decided by rounding
+                const auto row = graph.of(i);
+                EXPECT_EQ(std::find(row.begin(), row.end(), j) != row.end(), excess > 0) << i << ", " << j;
+            }
+    }
+}
+
+/// On 27 points every connection is 1/26 of the diagonal.
+TEST(AmgStrength, KeepsLongStencils) {
+    const CsrMatrix<double> a = matrices::stencil27(5);
+    EXPECT_EQ(std::ssize(graph_of(a).neighbours), a.nonzeros() - a.rows);
+}
+
+TEST(AmgStrength, MagnitudesOfAnUnsymmetricMatrixAreSymmetric) {
+    std::mt19937_64 random(2);
+    const CsrMatrix<double> a = random_matrix(random, 60, 60, 0.05);
+    const CsrMatrix<double> magnitudes = symmetric_magnitudes(a.view(), transpose(a.view()).view(), Device::cpu(2));
+    check(magnitudes.view());
+    const Dense d = dense(a), m = dense(magnitudes);
+    for (int i = 0; i < 60; ++i)
+        for (int j = 0; j < 60; ++j)
+            EXPECT_EQ(static_cast<double>(m[i][j]),
+                      std::abs(static_cast<double>(d[i][j])) + std::abs(static_cast<double>(d[j][i])));
+}
+
+/// Within distance 1 or 2 of node i, i left out.
+std::vector<std::int32_t> within_two(const Graph& graph, std::int32_t i) {
+    std::vector<std::int32_t> nodes;
+    for (const std::int32_t j : graph.of(i)) {
+        nodes.push_back(j);
+        for (const std::int32_t k : graph.of(j))
+            if (k != i) nodes.push_back(k);
+    }
+    return nodes;
+}
+
+TEST(AmgAggregates, BeginWithAMaximalIndependentSet) {
+    std::mt19937_64 random(3);
+    for (const double edges : {1.0, 3.0, 12.0}) {
+        const Graph graph = graph_of(random_laplacian(random, 2000, edges, 1));
+        const std::vector<bool> members = independent_set(graph, Device::cpu(1));
+        for (std::int32_t i = 0; i < 2000; ++i) {
+            const std::vector<std::int32_t> near = within_two(graph, i);
+            const bool has_member = std::any_of(near.begin(), near.end(), [&](std::int32_t j) { return members[j]; });
+            EXPECT_EQ(members[i], !has_member && !graph.of(i).empty()) << i;
+        }
+    }
+}
+
+TEST(AmgAggregates, CoverEveryNodeThatHasNeighboursAndAreConnected) {
+    std::mt19937_64 random(4);
+    for (const double edges : {1.0, 3.0, 12.0}) {
+        const Graph graph = graph_of(random_laplacian(random, 2000, edges, 1));
+        const Aggregates aggregates = aggregate(graph, Device::cpu(1));
+        std::vector<int> size(static_cast<std::size_t>(aggregates.count));
+        for (std::int32_t i = 0; i < 2000; ++i) {
+            const std::int32_t mine = aggregates.of[i];
+            ASSERT_EQ(mine == Aggregates::none, graph.of(i).empty()) << i;
+            if (mine == Aggregates::none) continue;
+            ASSERT_LT(mine, aggregates.count);
+            ++size[mine];
+            const auto row = graph.of(i);
+            EXPECT_TRUE(std::any_of(row.begin(), row.end(), [&](std::int32_t j) { return aggregates.of[j] == mine; })) << i;
+        }
+        EXPECT_TRUE(std::all_of(size.begin(), size.end(), [](int s) { return s >= 2; }));
+    }
+}
+
+TEST(AmgAggregates, DoNotDependOnThreads) {
+    const CsrMatrix<double> a = matrices::poisson3d(45);  // enough rows for seven threads
+    const Aggregates expected = aggregate(graph_of(a), Device::cpu(1));
+    for (const int threads : {2, 7}) {
+        const Aggregates aggregates = aggregate(graph_of(a, threads), Device::cpu(threads));
+        EXPECT_EQ(aggregates.count, expected.count);
+        EXPECT_EQ(aggregates.of, expected.of);
+    }
+}
+
+/// Rows that sum to zero keep constants. With m entries, every term of P's row passes m + 3 roundings of double: the products'
+/// and the sums'; the terms' magnitudes sum to 1 + 4/3, and rounding to V adds u of V.
+template <class V>
+void expect_constants_kept() {
+    std::mt19937_64 random(5);
+    const CsrMatrix<double> a = random_laplacian(random, 3000, 6, 0);
+    const Graph graph = graph_of(a);
+    const CsrMatrix<V> p = smoothed_prolongator<V>(a.view(), graph, aggregate(graph, Device::cpu(2)), Device::cpu(2));
+    check(p.view());
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        if (graph.of(i).empty()) {
+            EXPECT_EQ(p.view().row_length(i), 0);
+            continue;
+        }
+        long double sum = 0;
+        for (std::int64_t k = p.row_offsets[i]; k < p.row_offsets[i + 1]; ++k) sum += p.values[k];
+        const double roundings = static_cast<double>(2 * a.view().row_length(i) + 6) * unit_roundoff<double>;
+        EXPECT_LE(std::abs(static_cast<double>(sum - 1)), 1.01 * (7.0 / 3) * (roundings + unit_roundoff<V>)) << i;
+    }
+}
+TEST(AmgProlongator, KeepsConstants) {
+    expect_constants_kept<float>();
+    expect_constants_kept<double>();
+}
+
+/// Higham, Accuracy and Stability, eq. (3.5): each of the two sums, over rows of A and of P, has at most as many terms as A has
+/// rows, and two products: |C - R A P| <= gamma_{2n+2} |R| |A| |P|.
+TEST(AmgGalerkin, IsTheTripleProduct) {
+    std::mt19937_64 random(6);
+    for (int trial = 0; trial < 20; ++trial) {
+        const CsrMatrix<double> a = random_matrix(random, 50, 50, 0.1), p = random_matrix(random, 50, 13, 0.1),
+                                r = random_matrix(random, 13, 50, 0.1);
+        const CsrMatrix<double> made = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(2));
+        check(made.view());
+        const Dense da = dense(a), dp = dense(p), dr = dense(r), c = dense(made);
+        for (int i = 0; i < 13; ++i)
+            for (int j = 0; j < 13; ++j) {
+                long double sum = 0, size = 0;
+                for (int k = 0; k < 50; ++k)
+                    for (int l = 0; l < 50; ++l) {
+                        sum += dr[i][k] * da[k][l] * dp[l][j];
+                        size += std::abs(dr[i][k] * da[k][l] * dp[l][j]);
+                    }
+                ASSERT_LE(std::abs(c[i][j] - sum), 1.01L * 102 * unit_roundoff<double> * size) << i << ", " << j;
+            }
+    }
+}
+
+TEST(AmgGalerkin, ColumnsAreSortedAndThreadsDoNotShow) {
+    const CsrMatrix<double> a = matrices::poisson3d(30);
+    const Graph graph = graph_of(a);
+    const auto p = smoothed_prolongator<double>(a.view(), graph, aggregate(graph, Device::cpu(1)), Device::cpu(1));
+    const auto r = transpose(p.view());
+    const auto expected = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(1));
+    for (std::int64_t i = 0; i < expected.rows; ++i)
+        EXPECT_TRUE(std::is_sorted(expected.column_indices.begin() + expected.row_offsets[i],
+                                   expected.column_indices.begin() + expected.row_offsets[i + 1]));
+    for (const int threads : {2, 7}) {
+        const auto c = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(threads));
+        EXPECT_EQ(c.row_offsets, expected.row_offsets);
+        EXPECT_EQ(c.column_indices, expected.column_indices);
+        EXPECT_EQ(c.values, expected.values);
+    }
+}
+
+TEST(AmgGalerkin, MirrorsTheUpperTriangle) {
+    CsrMatrix<double> a{3, 3, {0, 3, 5, 7}, {0, 1, 2, 0, 1, 0, 2}, {1, 2, 3, 20, 4, 30, 5}};
+    mirror_upper_triangle(a, Device::cpu(1));
+    EXPECT_EQ(a.values, (std::vector<double>{1, 2, 3, 2, 4, 3, 5}));
+}
+
+/// Higham, corollary 14.7: with rows that are diagonally dominant |I - A X| <= 32 n^2 u |A| e e^T |X|, to first order.
+TEST(AmgDenseInverse, Inverts) {
+    std::mt19937_64 random(7);
+    for (const std::int32_t n : {1, 2, 30, 100}) {
+        CsrMatrix<double> a = random_matrix(random, n, n, 0.3);
+        for (std::int32_t i = 0; i < n; ++i)
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                if (a.column_indices[k] == i) a.values[k] = n;
+        const auto inverse = dense_inverse(a.view());
+        ASSERT_TRUE(inverse);
+        check(inverse->view());
+        const Dense d = dense(a), x = dense(*inverse);
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j) {
+                long double product = i == j ? -1 : 0, row = 0, column = 0;
+                for (int k = 0; k < n; ++k) {
+                    product += d[i][k] * x[k][j];
+                    row += std::abs(d[i][k]);
+                    column += std::abs(x[k][j]);
+                }
+                EXPECT_LE(std::abs(product), 33.0L * n * n * unit_roundoff<double> * row * column);
+            }
+    }
+}
+
+TEST(AmgDenseInverse, ExchangesRows) {
+    const CsrMatrix<double> a{3, 3, {0, 1, 2, 3}, {1, 2, 0}, {2, 4, 8}};
+    const auto inverse = dense_inverse(a.view());
+    ASSERT_TRUE(inverse);
+    EXPECT_EQ(inverse->values, (std::vector<double>{0, 0, 0.125, 0.5, 0, 0, 0, 0.25, 0}));
+}
+
+TEST(AmgDenseInverse, NoticesThatThereIsNone) {
+    std::mt19937_64 random(8);
+    const CsrMatrix<double> neumann = random_laplacian(random, 50, 8, 0);
+    EXPECT_FALSE(dense_inverse(neumann.view()));
+    const auto regularized = regularized_inverse(neumann.view(), true);
+    ASSERT_TRUE(regularized);
+    EXPECT_EQ(regularized->values, transpose(regularized->view()).values);
+    const CsrMatrix<double> zero{2, 2, {0, 1, 2}, {0, 1}, {0, 0}};
+    EXPECT_FALSE(regularized_inverse(zero.view(), true));
+    const CsrMatrix<double> nan{1, 1, {0, 1}, {0}, {std::numeric_limits<double>::quiet_NaN()}};
+    EXPECT_FALSE(regularized_inverse(nan.view(), true));
+}
+
+/// After the steps the error in an eigenvector is p(lambda) of before, |p| <= 1 / |T_degree(sigma)| on the interval, reached at
+/// its ends; sigma = (upper + lower) / (upper - lower).
+TEST(AmgChebyshev, DampsItsIntervalEqually) {
+    for (const int degree : {1, 2, 3, 6}) {
+        const double lower = 0.4, upper = 2, sigma = (upper + lower) / (upper - lower);
+        const auto steps = chebyshev_steps<double>(degree, lower, upper);
+        ASSERT_EQ(std::ssize(steps), degree);
+        const auto error_after = [&](double lambda) {
+            double x = 0, d = 0;  // of lambda x = lambda, so that the error is 1 - x
+            for (const ChebyshevStep<double>& step : steps) {
+                d = step.beta * d + step.alpha * (lambda - lambda * x);
+                x += d;
+            }
+            return std::abs(1 - x);
+        };
+        const double bound = 1 / std::cosh(degree * std::acosh(sigma));
+        constexpr double roundings = 1e-14;  // a dozen, of numbers below 4
+        EXPECT_NEAR(error_after(lower), bound, roundings);
+        EXPECT_NEAR(error_after(upper), bound, roundings);
+        for (double lambda = lower; lambda < upper; lambda += 0.01) EXPECT_LE(error_after(lambda), bound + roundings);
+    }
+}
+
+TEST(AmgChebyshev, BoundsTheLargestEigenvalue) {
+    const CsrMatrix<double> poisson = matrices::poisson2d(40);  // 1 + cos(pi / 41)
+    EXPECT_EQ(largest_eigenvalue(poisson.view(), std::vector<double>(1600, 0.25), Device::cpu(1)), 2);
+    CsrMatrix<double> all_ones{50, 50, {0}, {}, {}};  // eigenvalues 50 and 0
+    for (std::int32_t i = 0; i < 50; ++i) {
+        for (std::int32_t j = 0; j < 50; ++j) all_ones.column_indices.push_back(j);
+        all_ones.values.resize(all_ones.column_indices.size(), 1.0);
+        all_ones.row_offsets.push_back(all_ones.nonzeros());
+    }
+    EXPECT_EQ(largest_eigenvalue(all_ones.view(), std::vector<double>(50, 1.0), Device::cpu(1)), 50);
+}
+
+TEST(AmgScale, BringsTheLargestElementNearOne) {
+    for (const double x : {1.0, 1.9, -3e100, 5e-300, 0x1p-1022}) {
+        const double scaled = std::abs(x * scale_of(magnitude_bits(x)));
+        EXPECT_GE(scaled, 1) << x;
+        EXPECT_LT(scaled, 2) << x;
+    }
+    EXPECT_EQ(scale_of(magnitude_bits(0x1p1023)), 0x1p-1022);
+    EXPECT_EQ(scale_of(magnitude_bits(0)), 0x1p1022);
+    EXPECT_EQ(scale_of(magnitude_bits(-std::numeric_limits<double>::infinity())), 1);
+    EXPECT_EQ(scale_of(magnitude_bits(-std::numeric_limits<double>::quiet_NaN())), 1);
+}
+
+/// M^-1 of a symmetric A is symmetric; in double precision nothing but rounding is seen, and one missing step of the smoother
+/// would show as a difference of several percent.
+TEST(AmgCycle, IsSymmetricWhereAIs) {
+    std::mt19937_64 random(9);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (const auto& a : {matrices::poisson2d(60), random_laplacian(random, 3000, 5, 1)}) {
+        const auto hierarchy = make_hierarchy<double>(a.view(), {}, Device::cpu(1));
+        EXPECT_TRUE(hierarchy.is_symmetric);
+        EXPECT_GE(hierarchy.levels.size(), 2u);
+        Cycle<double> cycle(hierarchy, Device::cpu(1));
+        const auto n = static_cast<std::size_t>(a.rows);
+        std::vector<double> r(n), s(n), mr(n), ms(n);
+        for (std::size_t i = 0; i < n; ++i) r[i] = uniform(random), s[i] = uniform(random);
+        cycle.apply(r, mr, Accuracy::exact);
+        cycle.apply(s, ms, Accuracy::exact);
+        long double left = 0, right = 0, size = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            left += static_cast<long double>(s[i]) * mr[i];
+            right += static_cast<long double>(r[i]) * ms[i];
+            size += std::abs(static_cast<long double>(s[i]) * mr[i]) + std::abs(static_cast<long double>(r[i]) * ms[i]);
+        }
+        // Each level makes six products and four updates of at most four roundings, down and up again; a rounding is amplified
+        // by the condition of the coarsest matrix, below 10^4 here, at most.
+        const auto roundings = static_cast<long double>(2 * (6 + 4 * 4) * hierarchy.levels.size());
+        EXPECT_LE(std::abs(left - right), roundings * 1e4L * unit_roundoff<double> * size);
+    }
+}
+
+TEST(AmgHierarchy, CoarsensQuicklyAtLittleCost) {
+    for (const auto& a : {matrices::poisson2d(150), matrices::poisson3d(30), matrices::stencil27(25)}) {
+        const auto hierarchy = make_hierarchy<float>(a.view(), {}, Device::cpu(2));
+        std::int64_t nonzeros = 0;
+        for (const LevelSummary& level : hierarchy.summary) nonzeros += level.nonzeros;
+        EXPECT_LE(static_cast<double>(nonzeros), 1.6 * static_cast<double>(a.nonzeros()));
+        for (std::size_t l = 1; l < hierarchy.summary.size(); ++l)
+            EXPECT_LE(hierarchy.summary[l].rows, hierarchy.summary[l - 1].rows / 4);
+        EXPECT_GT(hierarchy.coarsest_inverse.rows, 0);
+    }
+}
+
+TEST(AmgHierarchy, HashDependsOnEveryKindOfValue) {
+    const auto a = matrices::poisson2d(60);
+    const auto hash = [](const CsrMatrix<double>& matrix) {
+        return make_hierarchy<float>(matrix.view(), {}, Device::cpu(1)).hash();
+    };
+    auto changed = a;
+    changed.values.back() += 0x1p-20;
+    EXPECT_NE(hash(changed), hash(a));
+    auto hierarchy = make_hierarchy<float>(a.view(), {}, Device::cpu(1));
+    const auto before = hierarchy.hash();
+    hierarchy.levels[0].prolongation.values[5] += 1;
+    EXPECT_NE(hierarchy.hash(), before);
+    hierarchy.levels[0].prolongation.values[5] -= 1;
+    hierarchy.coarsest_inverse.values[3] += 1;
+    EXPECT_NE(hierarchy.hash(), before);
+}
+
+}  // namespace
+}  // namespace solver::amg
