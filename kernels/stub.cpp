@@ -1,5 +1,5 @@
-#include "bicgstab.hpp"
 #include "gemm.hpp"
+#include "krylov.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
@@ -174,65 +174,70 @@ template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::u
                                                                      std::span<const std::int32_t>,
                                                                      std::span<const std::int16_t>);
 
-template <class T>
-struct DeviceRecursion<T>::Chain {};
-template <class T>
-DeviceRecursion<T>::DeviceRecursion(int, std::int64_t, const SpmvPlan<T>&, DevicePreconditioner<T>*, HostPreconditioner<T>,
-                                    Accuracy, Stream, int) {
+template <class S>
+struct DeviceRecurrence<S>::Chain {};
+template <class S>
+DeviceRecurrence<S>::DeviceRecurrence(int, std::int64_t, const SpmvPlan<Value>&, Accuracy, Stream, int) {
     built_without_cuda();
 }
-template <class T>
-DeviceRecursion<T>::~DeviceRecursion() = default;
-template <class T>
-std::int64_t DeviceRecursion<T>::bytes_a_column(std::int64_t) {
+template <class S>
+DeviceRecurrence<S>::~DeviceRecurrence() = default;
+template <class S>
+std::int64_t DeviceRecurrence<S>::bytes_a_column(std::int64_t) {
     built_without_cuda();
 }
-template <class T>
-const DeviceArray<T>& DeviceRecursion<T>::r(int) const {
+template <class S>
+void DeviceRecurrence<S>::precondition(DevicePreconditioner<Value>*, HostPreconditioner<Value>, int) {
     built_without_cuda();
 }
-template <class T>
-const DeviceArray<T>& DeviceRecursion<T>::z(int) const {
+template <class S>
+auto DeviceRecurrence<S>::r(int) const -> const DeviceArray<Value>& {
     built_without_cuda();
 }
-template <class T>
-void DeviceRecursion<T>::start(int, const T*) {
+template <class S>
+auto DeviceRecurrence<S>::z(int) const -> const DeviceArray<Value>& {
     built_without_cuda();
 }
-template <class T>
-void DeviceRecursion<T>::begin(int, double, std::uint64_t) {
+template <class S>
+void DeviceRecurrence<S>::start(int, const Value*) {
     built_without_cuda();
 }
-template <class T>
-void DeviceRecursion<T>::continue_from_replaced(int, double) {
+template <class S>
+void DeviceRecurrence<S>::begin(int, double, std::uint64_t) {
     built_without_cuda();
 }
-template <class T>
-void DeviceRecursion<T>::reset_drift(int, double, double) {
+template <class S>
+void DeviceRecurrence<S>::continue_from_replaced(int, double) {
     built_without_cuda();
 }
-template <class T>
-void DeviceRecursion<T>::ask(int, const StepLimits&) {
+template <class S>
+void DeviceRecurrence<S>::reset_drift(int, double, double) {
     built_without_cuda();
 }
-template <class T>
-void DeviceRecursion<T>::run() {
+template <class S>
+void DeviceRecurrence<S>::ask(int, const StepLimits&) {
     built_without_cuda();
 }
-template <class T>
-bool DeviceRecursion<T>::has_ended(int) const {
+template <class S>
+void DeviceRecurrence<S>::run() {
     built_without_cuda();
 }
-template <class T>
-Stretch DeviceRecursion<T>::stretch(int) const {
+template <class S>
+bool DeviceRecurrence<S>::has_ended(int) const {
     built_without_cuda();
 }
-template <class T>
-std::span<const double> DeviceRecursion<T>::norms(int) const {
+template <class S>
+Stretch DeviceRecurrence<S>::stretch(int) const {
     built_without_cuda();
 }
-template class DeviceRecursion<float>;
-template class DeviceRecursion<double>;
+template <class S>
+std::span<const double> DeviceRecurrence<S>::norms(int) const {
+    built_without_cuda();
+}
+template class DeviceRecurrence<BicgstabScalars<float>>;
+template class DeviceRecurrence<BicgstabScalars<double>>;
+template class DeviceRecurrence<CgScalars<float>>;
+template class DeviceRecurrence<CgScalars<double>>;
 
 std::int64_t free_bytes(int) { built_without_cuda(); }
 

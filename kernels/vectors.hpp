@@ -1,7 +1,7 @@
 #pragma once
 
-/// Vectors in the memory of a device: what surrounds the recursion of BiCGStab. All only launch work on the stream, but for
-/// norm2, which waits.
+/// Vectors in the memory of a device: what the outer loop of the Krylov methods does with them. All only launch work on the
+/// stream, but for norm2, which waits.
 
 #include "solver/cuda.hpp"
 

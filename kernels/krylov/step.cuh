@@ -1,9 +1,9 @@
 #pragma once
 
-/// The kernels of a step of BiCGStab. Each updates vectors or not, sums up products or not, and its last block decides how the
+/// The kernels of a step. Each updates vectors or not, sums up products or not, and its last block decides how the
 /// step goes on. Every row of blocks (blockIdx.y) works on a column of its own.
 
-#include "krylov/operations.cuh"
+#include "krylov/operation.cuh"
 #include "runtime/gate.cuh"
 
 namespace solver::cuda {
@@ -110,8 +110,9 @@ __device__ bool try_norm(const A& sum, bool inexact, std::int64_t n, T& value) {
 }
 
 /// By the first warp, which has the sums of all blocks: a thread for each.
-template <class Op, class A, class T>
-__device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums) {
+template <class Op, class A>
+__device__ void decide(const StepMemory<typename Op::Scalars>& on, const StepSums<A, Op>& sums) {
+    using T = typename Op::Value;
     const auto lane = static_cast<int>(threadIdx.x);
     const bool inexact = sums.inexact != 0;
     T value = 0;
@@ -139,17 +140,16 @@ __device__ void decide(const StepMemory<T>& on, const StepSums<A, Op>& sums) {
 inline constexpr int step_blocks_per_multiprocessor = 4;
 
 /// Has the state near when the last block decides.
-template <class T>
-__device__ __forceinline__ void prefetch_state(const StepState<T>* state) {
+template <class State>
+__device__ __forceinline__ void prefetch_state(const State* state) {
     constexpr int sector = 32;
     const auto offset = static_cast<std::size_t>(threadIdx.x) * sector;
-    if (offset < sizeof(StepState<T>))
-        asm volatile("prefetch.global.L1 [%0];" ::"l"(reinterpret_cast<const char*>(state) + offset));
+    if (offset < sizeof(State)) asm volatile("prefetch.global.L1 [%0];" ::"l"(reinterpret_cast<const char*>(state) + offset));
 }
 
 /// Puts a block's sums beside the others'. True in the block that comes last: then they are those of all.
-template <class Sums, class T>
-__device__ bool merge_blocks(const StepMemory<T>& on, Sums& part, Sums* shared) {
+template <class Sums, class Scalars>
+__device__ bool merge_blocks(const StepMemory<Scalars>& on, Sums& part, Sums* shared) {
     static_assert(sizeof(Sums) <= largest_part);
     auto* const parts = reinterpret_cast<Sums*>(on.parts);
     if (threadIdx.x == 0) parts[blockIdx.x] = part;
@@ -162,11 +162,12 @@ __device__ bool merge_blocks(const StepMemory<T>& on, Sums& part, Sums* shared) 
 
 template <class Op, class A>
 __global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
-    step_kernel(const __grid_constant__ StepMemory<typename Op::Value> columns, std::uint32_t stages) {
-    const StepMemory<typename Op::Value> on = columns.column(blockIdx.y);
+    step_kernel(const __grid_constant__ StepMemory<typename Op::Scalars> columns, std::uint32_t stages) {
+    const StepMemory<typename Op::Scalars> on = columns.column(blockIdx.y);
     const bool open = is_open({&on.state->stage, stages});
     // a column whose stretch has ended has ended the loop before, and waits
-    if (Op::begins_chain && blockIdx.x == 0 && threadIdx.x == 0 && on.state->stage != static_cast<std::int32_t>(Stage::ended))
+    if (Op::begins_chain && blockIdx.x == 0 && threadIdx.x == 0 &&
+        on.state->stage != static_cast<std::int32_t>(Op::Stage::ended))
         end_loop_outside_stages(on, on.state->stage);
     if (!open) return;
     let_next_kernel_start();
@@ -203,10 +204,10 @@ struct ExactStepSum {
 /// All sums of an operation, its vectors having been updated, by superaccumulators, in every mode.
 template <class Op>
 __global__ void __launch_bounds__(warp_size)
-    step_rest(const __grid_constant__ StepMemory<typename Op::Value> columns, std::uint32_t stages) {
+    step_rest(const __grid_constant__ StepMemory<typename Op::Scalars> columns, std::uint32_t stages) {
     using T = typename Op::Value;
     __shared__ WarpDigits digits;
-    const StepMemory<T> on = columns.column(blockIdx.y);
+    const StepMemory<typename Op::Scalars> on = columns.column(blockIdx.y);
     if (!is_open({&on.state->stage, stages})) return;
     const Op operation(*on.state);
     const int thread = static_cast<int>(threadIdx.x);

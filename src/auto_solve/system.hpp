@@ -62,11 +62,9 @@ public:
     }
 
     std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses,
-                                 KrylovMethod method) const {
-        if constexpr (is_mixed)
-            return run_krylov(method, a_, *rounded_plan_, *m_, unknowns, options, pauses);
-        else
-            return run_krylov<T>(method, a_, *m_, unknowns, options, pauses);
+                                 KrylovMethod method) {
+        if (!krylov_) krylov_.emplace(a_, plan());
+        return krylov_->run(method, *m_, unknowns, options, pauses);
     }
 
 private:
@@ -108,6 +106,7 @@ private:
     std::unique_ptr<SpmvPlan<V>> rounded_plan_;
     PreconditionerKind kind_ = PreconditionerKind::none;
     std::unique_ptr<Preconditioner<V>> m_;
+    std::optional<KrylovSystem<T, V>> krylov_;  ///< for all attempts
 };
 
 }  // namespace solver

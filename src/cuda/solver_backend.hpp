@@ -3,7 +3,7 @@
 /// The backend of the Krylov methods on a CUDA device.
 
 #include "cuda/spmv.hpp"
-#include "kernels/bicgstab.hpp"
+#include "kernels/krylov.hpp"
 #include "kernels/vectors.hpp"
 #include "krylov/task.hpp"
 #include "solver/preconditioner.hpp"
@@ -13,7 +13,9 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -29,40 +31,67 @@ struct Ready {
     T await_resume() { return std::move(value); }
 };
 
-/// What the solves with one matrix share on a device, so many right-hand sides at once. The iteration runs in Value, x and
-/// b - A x are in Wide, which is Value or wider.
+/// What the solves with one matrix share on a device, so many right-hand sides at once: the analyses of A, streams and vectors,
+/// made once for all methods and preconditioners. The iteration runs in Value, x and b - A x are in Wide, which is Value or
+/// wider.
 template <class Value, class Wide>
-struct CudaSystem {
-    /// `a` is A in Wide, `in_value` in Value. All of these must outlive the system.
-    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy mode,
-               int columns)
+class CudaSystem {
+public:
+    /// `a` is A in Wide, `in_value` in Value. Both must outlive the system.
+    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, Accuracy mode, int most_columns)
         : accuracy(mode),
           true_accuracy(mode == Accuracy::exact ? mode : Accuracy::compensated),
           device(a.device().index()),
+          columns(most_columns),
           a_in_value(in_value),
           stream(device),
           reducer(device),
           norm_place(device, 1, "a norm"),
-          residuals(a.on_device()->matrix(), a.kernel(), stream.get()),
-          products(in_value.on_device()->matrix(), in_value.kernel(), stream.get(), cuda::OffsetWidth::automatic, columns),
-          preconditioner(m.on_device(device)),
-          recursion(device, rows(), products, preconditioner.get(), on_host(m), mode, stream.get(), columns) {}
+          products(in_value.on_device()->matrix(), in_value.kernel(), stream.get(), cuda::OffsetWidth::automatic, columns) {
+        if constexpr (is_mixed) residuals_.emplace(a.on_device()->matrix(), a.kernel(), stream.get());
+    }
+
+    /// Of A in Wide.
+    const cuda::SpmvPlan<Wide>& residuals() const {
+        if constexpr (is_mixed)
+            return *residuals_;
+        else
+            return products;
+    }
 
     std::int64_t rows() const { return a_in_value.rows(); }
 
     /// How many of so many right-hand sides are solved at once: what half of the free memory can hold.
     static int columns_at_once(int device, std::int64_t rows, std::int64_t right_hand_sides) {
         constexpr std::int64_t vectors_around = 6;  // b, x, the best x and their residual, each perhaps as a pair
-        const std::int64_t bytes = cuda::DeviceRecursion<Value>::bytes_a_column(rows) +
+        const std::int64_t bytes = cuda::DeviceRecurrence<BicgstabScalars<Value>>::bytes_a_column(rows) +
                                    vectors_around * rows * static_cast<std::int64_t>(sizeof(Wide));
         const std::int64_t room = cuda::free_bytes(device) / 2 / bytes;
-        const std::int64_t most = cuda::DeviceRecursion<Value>::most_columns;
-        return static_cast<int>(std::clamp<std::int64_t>(std::min(right_hand_sides, room), 1, most));
+        return static_cast<int>(std::clamp<std::int64_t>(std::min(right_hand_sides, room), 1, cuda::most_krylov_columns));
+    }
+
+    /// Before the solves of a method with another M, of so many columns at once.
+    template <class Scalars>
+    void precondition(const Preconditioner<Value>& m, int at_once) {
+        auto& of_method = std::get<Recurrence<Scalars>>(recurrences_);
+        if (!of_method) {
+            recurrences_ = {};  // one method's vectors at a time
+            of_method =
+                std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), products, accuracy, stream.get(), columns);
+        }
+        preconditioner_.reset();  // before the next one needs its memory
+        preconditioner_ = m.on_device(device);
+        of_method->precondition(preconditioner_.get(), on_host(m), at_once);
+    }
+
+    template <class Scalars>
+    cuda::DeviceRecurrence<Scalars>& recurrence() {
+        return *std::get<Recurrence<Scalars>>(recurrences_);
     }
 
     template <class T>
     cuda::DeviceArray<T> zeros() const {
-        cuda::DeviceArray<T> x(device, rows(), "a vector of BiCGStab");
+        cuda::DeviceArray<T> x(device, rows(), "a vector of a Krylov method");
         x.fill_with_zeros(stream.get());
         return x;
     }
@@ -77,59 +106,66 @@ struct CudaSystem {
         return cuda::norm2(reducer, x, mode, norm_place, stream.get());
     }
 
-    /// Where M has no counterpart on the device.
-    cuda::HostPreconditioner<Value> on_host(const Preconditioner<Value>& m) const {
-        if (preconditioner) return {};
-        return [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
-    }
-
     Accuracy accuracy;
     Accuracy true_accuracy;
     int device;
+    int columns;  ///< at once, at most
     const SpmvPlan<Value>& a_in_value;
     cuda::OwnedStream stream;
     cuda::Reducer reducer;
     cuda::DeviceArray<double> norm_place;
     cuda::DeviceArray<Value> terms;  ///< made when first used
-    cuda::SpmvPlan<Wide> residuals;
     cuda::SpmvPlan<Value> products;
-    std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner;
-    cuda::DeviceRecursion<Value> recursion;
+
+private:
+    static constexpr bool is_mixed = !std::is_same_v<Value, Wide>;
+
+    template <class Scalars>
+    using Recurrence = std::unique_ptr<cuda::DeviceRecurrence<Scalars>>;
+
+    /// Where M has no counterpart on the device.
+    cuda::HostPreconditioner<Value> on_host(const Preconditioner<Value>& m) const {
+        if (preconditioner_) return {};
+        return [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
+    }
+
+    std::optional<cuda::SpmvPlan<Wide>> residuals_;  ///< where it is not the plan of the products
+    std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
+    std::tuple<Recurrence<BicgstabScalars<Value>>, Recurrence<CgScalars<Value>>> recurrences_;
 };
 
-/// The recurrence of a system for one of its columns.
-template <class B>
+/// The recurrence of a method on a device, for one of a system's columns.
+template <class B, class Scalars>
 class CudaRecurrence {
 public:
     using Vector = typename B::Vector;
 
-    static constexpr bool has_random_starts = true;
+    static constexpr bool has_random_starts = Scalars::has_random_starts;
 
     explicit CudaRecurrence(B& backend)
-        : r(backend.recursion().r(backend.column())),
-          z(backend.recursion().z(backend.column())),
-          recursion_(backend.recursion()),
+        : r(backend.system().template recurrence<Scalars>().r(backend.column())),
+          z(backend.system().template recurrence<Scalars>().z(backend.column())),
+          recurrence_(backend.system().template recurrence<Scalars>()),
           column_(backend.column()) {}
 
-    void start(const Vector* weights) { recursion_.start(column_, weights != nullptr ? weights->data() : nullptr); }
+    void start(const Vector* weights) { recurrence_.start(column_, weights != nullptr ? weights->data() : nullptr); }
+    void begin(double r_norm, std::uint64_t seed) { recurrence_.begin(column_, r_norm, seed); }
+    void continue_from_replaced(double r_norm) { recurrence_.continue_from_replaced(column_, r_norm); }
+    void reset_drift(double r_norm, double x_terms) { recurrence_.reset_drift(column_, r_norm, x_terms); }
+    std::span<const double> norms() const { return recurrence_.norms(column_); }
 
-    void begin(double r_norm, std::uint64_t seed) { recursion_.begin(column_, r_norm, seed); }
-    void continue_from_replaced(double r_norm) { recursion_.continue_from_replaced(column_, r_norm); }
-    void reset_drift(double r_norm, double x_terms) { recursion_.reset_drift(column_, r_norm, x_terms); }
-    std::span<const double> norms() const { return recursion_.norms(column_); }
-
-    /// Pauses while the recursion makes steps of all columns.
+    /// Pauses while steps of all columns are made.
     Task<Stretch> advance(const StepLimits& limits) {
-        recursion_.ask(column_, limits);
-        while (!recursion_.has_ended(column_)) co_await Pause();
-        co_return recursion_.stretch(column_);
+        recurrence_.ask(column_, limits);
+        while (!recurrence_.has_ended(column_)) co_await Pause();
+        co_return recurrence_.stretch(column_);
     }
 
     const Vector& r;
     const Vector& z;
 
 private:
-    cuda::DeviceRecursion<typename B::Value>& recursion_;
+    cuda::DeviceRecurrence<Scalars>& recurrence_;
     int column_;
 };
 
@@ -146,11 +182,11 @@ public:
         Residual low;  ///< empty where there is none
     };
 
-    /// The column of the system's recursion is this one's until it is done.
+    /// The column of the system is this one's until it is done.
     CudaSolverBackend(CudaSystem<Value, Wide>& system, int column, std::span<const Wide> b, bool as_pair)
         : system_(system), column_(column), b_(system.device, b, "b", system.stream.get()), as_pair_(as_pair) {}
 
-    cuda::DeviceRecursion<Value>& recursion() { return system_.recursion; }
+    CudaSystem<Value, Wide>& system() const { return system_; }
     int column() const { return column_; }
 
     Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
@@ -173,7 +209,7 @@ public:
     Ready<int> residual(const Solution& x, Residual& out) const {
         const cuda::RowTask<Wide> task{
             .alpha = -1, .x = x.x.data(), .x_low = x.low.data(), .beta = 1, .y_in = b_.data(), .y = out.data()};
-        system_.residuals.multiply(task, system_.true_accuracy, stream());
+        system_.residuals().multiply(task, system_.true_accuracy, stream());
         return {0};
     }
     void take(double factor, const Residual& residual, const Vector& out) const {

@@ -51,20 +51,22 @@ auto column_of(Matrix& matrix, std::int64_t column) {
         .subspan(static_cast<std::size_t>(column * matrix.rows), static_cast<std::size_t>(matrix.rows));
 }
 
-void check_entry(std::string_view caller, double element, float rounded, std::int64_t column) {
+void check_entry(double element, float rounded, std::int64_t column) {
     if (is_finite(element) && !is_finite(rounded))
-        throw InvalidArgument(fmt::format(
-            "{}: the entry {:g} of A in column {} is beyond the range of single precision; scale A, or work in double", caller,
-            element, column + 1));
+        throw InvalidArgument(
+            fmt::format("mixed precision: the entry {:g} of A in column {} is beyond the range of single precision; scale A, "
+                        "or work in double",
+                        element, column + 1));
 }
 
-void check_rounded(std::string_view caller, const DenseView<double>& a, const DenseView<float>& a_single) {
+void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single) {
     if (a_single.rows != a.rows || a_single.columns != a.columns)
-        throw DimensionMismatch(fmt::format("{}: A is {} x {} and A in single precision {} x {}; both must be the same matrix",
-                                            caller, a.rows, a.columns, a_single.rows, a_single.columns));
+        throw DimensionMismatch(
+            fmt::format("mixed precision: A is {} x {} and A in single precision {} x {}; both must be the same matrix", a.rows,
+                        a.columns, a_single.rows, a_single.columns));
     for (std::int64_t j = 0; j < a.columns; ++j)
         for (std::int64_t i = 0; i < a.rows; ++i)
-            check_entry(caller, a.data[i * a.row_stride + j * a.column_stride],
+            check_entry(a.data[i * a.row_stride + j * a.column_stride],
                         a_single.data[i * a_single.row_stride + j * a_single.column_stride], j);
 }
 
@@ -95,21 +97,21 @@ std::vector<Unknown<T>> checked_unknowns(const SpmvPlan<T>& a, const DenseMatrix
     return unknowns;
 }
 
-void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single, std::string_view caller) {
+void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single) {
     if (plan.device().kind() != plan_single.device().kind() || plan.device().index() != plan_single.device().index())
         throw InvalidArgument(
-            fmt::format("{}: the plan of A is on {}, that of A in single precision on {}; both must be on "
+            fmt::format("mixed precision: the plan of A is on {}, that of A in single precision on {}; both must be on "
                         "the same device",
-                        caller, to_string(plan.device()), to_string(plan_single.device())));
-    if (plan.dense() != nullptr && plan_single.dense() != nullptr)
-        return check_rounded(caller, *plan.dense(), *plan_single.dense());
+                        to_string(plan.device()), to_string(plan_single.device())));
+    if (plan.dense() != nullptr && plan_single.dense() != nullptr) return check_rounded(*plan.dense(), *plan_single.dense());
     const CsrView<double>& a = plan.matrix();
     const CsrView<float>& a_single = plan_single.matrix();
     if (a_single.rows != a.rows || a_single.columns != a.columns || a_single.nonzeros() != a.nonzeros())
-        throw DimensionMismatch(fmt::format(
-            "{}: A is {} x {} with {} entries and A in single precision {} x {} with {}; both must be the same matrix", caller,
-            a.rows, a.columns, a.nonzeros(), a_single.rows, a_single.columns, a_single.nonzeros()));
-    for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_entry(caller, a.values[k], a_single.values[k], a.column_indices[k]);
+        throw DimensionMismatch(
+            fmt::format("mixed precision: A is {} x {} with {} entries and A in single precision {} x {} with {}; both must be "
+                        "the same matrix",
+                        a.rows, a.columns, a.nonzeros(), a_single.rows, a_single.columns, a_single.nonzeros()));
+    for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_entry(a.values[k], a_single.values[k], a.column_indices[k]);
 }
 
 template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,

@@ -5,14 +5,15 @@
 #include "cuda/solver_backend.hpp"
 #include "krylov/methods.hpp"
 #include "krylov/solve.hpp"
-#include "solver/error.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace solver {
@@ -99,50 +100,72 @@ std::vector<SolveResult> solve_on_processor(KrylovMethod method, const SpmvPlan<
     });
 }
 
-/// As many columns at once as the device's memory can hold.
+/// As many columns at once as the system can take.
 template <class Value, class Wide>
-std::vector<SolveResult> solve_on_device(KrylovMethod method, const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value,
-                                         const Preconditioner<Value>& m, const Call<Wide>& call) {
+std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
+                                         const Call<Wide>& call) {
     using Backend = CudaSolverBackend<Value, Wide>;
-    using System = CudaSystem<Value, Wide>;
-    if (method != KrylovMethod::bicgstab) throw NotSupported("cg: runs on the processor only so far; use bicgstab on a GPU");
-    const int at_once = System::columns_at_once(a.device().index(), a.rows(), std::ssize(call.unknowns));
-    System system(a, a_in_value, m, call.options.accuracy, at_once);
-    std::vector<SolveResult> results;
-    while (results.size() < call.unknowns.size()) {
-        const auto first = results.size();
-        const auto some = call.unknowns.subspan(first, std::min<std::size_t>(at_once, call.unknowns.size() - first));
-        std::ranges::move(solve_together<CudaRecurrence<Backend>, Backend>(
-                              {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
-                              [&](const Unknown<Wide>& unknown, std::int64_t column) {
-                                  return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
-                              },
-                              [&] { system.recursion.run(); }),
-                          std::back_inserter(results));
-    }
-    return results;
-}
-
-template <class Value, class Wide>
-std::vector<SolveResult> solve(KrylovMethod method, const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value,
-                               const Preconditioner<Value>& m, const Call<Wide>& call) {
-    const cpu::FloatingPointGuard guard;
-    return a.on_device() ? solve_on_device(method, a, a_in_value, m, call) : solve_on_processor(method, a, a_in_value, m, call);
+    const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
+    return with_method(method, [&]<class Method>(Method) {
+        using Scalars = typename Method::template Scalars<Value>;
+        system.template precondition<Scalars>(m, static_cast<int>(at_once));
+        std::vector<SolveResult> results;
+        while (results.size() < call.unknowns.size()) {
+            const auto first = results.size();
+            const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
+            std::ranges::move(solve_together<CudaRecurrence<Backend, Scalars>, Backend>(
+                                  {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
+                                  [&](const Unknown<Wide>& unknown, std::int64_t column) {
+                                      return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
+                                  },
+                                  [&] { system.template recurrence<Scalars>().run(); }),
+                              std::back_inserter(results));
+        }
+        return results;
+    });
 }
 
 }  // namespace
 
+template <class Wide, class Value>
+KrylovSystem<Wide, Value>::KrylovSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value)
+    : a_(a), a_in_value_(a_in_value) {
+    if constexpr (!std::is_same_v<Wide, Value>) check_rounded(a, a_in_value);
+}
+
+template <class Wide, class Value>
+KrylovSystem<Wide, Value>::~KrylovSystem() = default;
+
+template <class Wide, class Value>
+std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, const Preconditioner<Value>& m,
+                                                        std::span<const Unknown<Wide>> unknowns, const KrylovOptions& options,
+                                                        const Pauses& pauses) {
+    using System = CudaSystem<Value, Wide>;
+    const cpu::FloatingPointGuard guard;
+    const Call<Wide> call{unknowns, options, pauses};
+    if (!a_.on_device()) return solve_on_processor(method, a_, a_in_value_, m, call);
+    if (!on_device_ || on_device_->accuracy != options.accuracy) {
+        on_device_.reset();
+        const int columns = System::columns_at_once(a_.device().index(), a_.rows(), std::ssize(unknowns));
+        on_device_ = std::make_unique<System>(a_, a_in_value_, options.accuracy, columns);
+    }
+    return solve_on_device(method, *on_device_, m, call);
+}
+
+template class KrylovSystem<float>;
+template class KrylovSystem<double>;
+template class KrylovSystem<double, float>;
+
 template <class T>
 std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m,
                                     std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses) {
-    return solve<T, T>(method, a, a, m, {unknowns, options, pauses});
+    return KrylovSystem<T>(a, a).run(method, m, unknowns, options, pauses);
 }
 
 std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
                                     const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
                                     const KrylovOptions& options, const Pauses& pauses) {
-    check_rounded(a, a_single, to_string(method));
-    return solve<float, double>(method, a, a_single, m, {unknowns, options, pauses});
+    return KrylovSystem<double, float>(a, a_single).run(method, m, unknowns, options, pauses);
 }
 
 template std::vector<SolveResult> run_krylov(KrylovMethod, const SpmvPlan<float>&, const Preconditioner<float>&,

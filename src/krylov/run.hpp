@@ -8,6 +8,7 @@
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,32 @@ struct Unknown {
     std::span<T> x_low = {};
 };
 
+template <class Value, class Wide>
+class CudaSystem;
+
+/// A where it is iterated on, ready for solves by any method with any preconditioner: on a CUDA device what is expensive to
+/// make (analyses of A, vectors, streams) is kept from one solve to the next. The iteration runs in Value, x and b - A x are in
+/// Wide.
+template <class Wide, class Value = Wide>
+class KrylovSystem {
+public:
+    /// `a_in_value` is A rounded to Value, or A itself. Both must outlive the system. Throws where they are not the same matrix
+    /// on the same device, or where rounding overflows.
+    KrylovSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value);
+    KrylovSystem(const KrylovSystem&) = delete;
+    KrylovSystem& operator=(const KrylovSystem&) = delete;
+    ~KrylovSystem();
+
+    std::vector<SolveResult> run(KrylovMethod method, const Preconditioner<Value>& m, std::span<const Unknown<Wide>> unknowns,
+                                 const KrylovOptions& options, const Pauses& pauses);
+
+private:
+    const SpmvPlan<Wide>& a_;
+    const SpmvPlan<Value>& a_in_value_;
+    std::unique_ptr<CudaSystem<Value, Wide>> on_device_;  ///< made when first used
+};
+
+/// A single call of that.
 template <class T>
 std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m,
                                     std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses);
@@ -30,7 +57,7 @@ std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<double>&
                                     const KrylovOptions& options, const Pauses& pauses);
 
 /// Throws where these are not the same matrix on the same device, rounded to float in one of them.
-void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single, std::string_view caller);
+void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single);
 
 /// What the public functions check, and the spans that they make. Messages begin with the caller's name.
 template <class T>

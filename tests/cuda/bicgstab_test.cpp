@@ -1,6 +1,5 @@
 #include "solver/bicgstab.hpp"
 
-#include "matrices/generators.hpp"
 #include "solver/cuda.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/reduce.hpp"
@@ -9,6 +8,7 @@
 
 #include "support/environment.hpp"
 #include "support/expected.hpp"
+#include "support/krylov_on_cuda.hpp"
 #include "support/real_matrices.hpp"
 
 #include <algorithm>
@@ -21,6 +21,8 @@
 namespace solver {
 namespace {
 
+using namespace testing;
+
 using Kind = PreconditionerKind;
 
 class CudaBicgstab : public ::testing::Test {
@@ -31,66 +33,7 @@ protected:
 };
 
 template <class T>
-struct Solve {
-    SolveResult result;
-    std::vector<T> x;
-    std::vector<T> x_low;
-};
-
-/// b = A x*, x*_i = 1 + (i mod 8) / 8
-template <class T>
-std::vector<T> right_hand_side(const CsrView<T>& a) {
-    std::vector<T> x(static_cast<std::size_t>(a.columns)), b(static_cast<std::size_t>(a.rows));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = T(1) + static_cast<T>(i % 8) / T(8);
-    spmv(T(1), a, std::span<const T>(x), T(0), std::span<T>(b), Accuracy::exact, Device::cpu());
-    return b;
-}
-
-template <class T>
-Solve<T> solve_on(const Device& device, const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m,
-                  const BicgstabOptions& options, bool pair = false) {
-    Solve<T> solve{{}, std::vector<T>(b.size()), std::vector<T>(pair ? b.size() : 0)};
-    solve.result = bicgstab<T>(SpmvPlan<T>(a, device), m, b, solve.x, solve.x_low, options);
-    return solve;
-}
-
-BicgstabOptions recorded(Accuracy accuracy, std::int64_t max_iterations = 200) {
-    return {.accuracy = accuracy, .tolerance = 1e-10, .max_iterations = max_iterations, .keep_history = true};
-}
-
-/// "", or the first difference.
-std::string difference(const SolveResult& found, const SolveResult& expected) {
-    if (found.status != expected.status)
-        return std::string(to_string(found.status)) + " instead of " + std::string(to_string(expected.status));
-    if (found.iterations != expected.iterations)
-        return std::to_string(found.iterations) + " iterations instead of " + std::to_string(expected.iterations);
-    if (found.history.size() != expected.history.size()) return "histories of different lengths";
-    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
-    for (std::size_t i = 0; i < found.history.size(); ++i) {
-        const Iteration& x = found.history[i];
-        const Iteration& y = expected.history[i];
-        if (x.number != y.number || !same(x.recursive_residual, y.recursive_residual) ||
-            !same(x.true_residual, y.true_residual) || x.replaced != y.replaced)
-            return "another record " + std::to_string(i);
-    }
-    return found.replacements == expected.replacements && found.restarts == expected.restarts &&
-                   same(found.relative_residual, expected.relative_residual)
-               ? ""
-               : "another end";
-}
-
-template <class T>
-void expect_bits_of_cpu(const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m,
-                        const BicgstabOptions& options, bool pair) {
-    const Solve<T> expected = solve_on(Device::cpu(), a, b, m, options, pair);
-    const Solve<T> found = solve_on(Device::cuda(), a, b, m, options, pair);
-    EXPECT_EQ(difference(found.result, expected.result), "");
-    EXPECT_EQ(testing::differences<T>(found.x, expected.x), "");
-    EXPECT_EQ(testing::differences<T>(found.x_low, expected.x_low), "");
-}
-
-template <class T>
-void expect_bits_of_cpu(const CsrView<T>& a, Kind kind, bool pair, std::int64_t max_iterations) {
+void expect_bits_of_cpu_with(const CsrView<T>& a, Kind kind, bool pair, std::int64_t max_iterations) {
     std::unique_ptr<Preconditioner<T>> m;
     try {
         m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(), {.fill_factor = 3});
@@ -100,25 +43,23 @@ void expect_bits_of_cpu(const CsrView<T>& a, Kind kind, bool pair, std::int64_t 
     expect_bits_of_cpu(a, right_hand_side(a), *m, recorded(Accuracy::exact, max_iterations), pair);
 }
 
-CsrMatrix<double> generated(const std::string& name) { return matrices::find_generator(name).value().make(); }
-
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInExact) {
     for (const char* name : {"poisson2d_60", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
         const CsrMatrix<double> a = generated(name);
         for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu}) {
             SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(kind)));
-            expect_bits_of_cpu<double>(a, kind, false, 200);
-            expect_bits_of_cpu<double>(a, kind, true, 40);
-            expect_bits_of_cpu<float>(convert<float>(a.view()), kind, false, 40);
-            expect_bits_of_cpu<float>(convert<float>(a.view()), kind, true, 200);
+            expect_bits_of_cpu_with<double>(a, kind, false, 200);
+            expect_bits_of_cpu_with<double>(a, kind, true, 40);
+            expect_bits_of_cpu_with<float>(convert<float>(a.view()), kind, false, 40);
+            expect_bits_of_cpu_with<float>(convert<float>(a.view()), kind, true, 200);
         }
     }
 }
 
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForACircuitWithLongRows) {
     const CsrMatrix<double> a = generated("dc2_like");
-    expect_bits_of_cpu<double>(a, Kind::jacobi, false, 60);
-    expect_bits_of_cpu<float>(convert<float>(a.view()), Kind::jacobi, true, 60);
+    expect_bits_of_cpu_with<double>(a, Kind::jacobi, false, 60);
+    expect_bits_of_cpu_with<float>(convert<float>(a.view()), Kind::jacobi, true, 60);
 }
 
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForRealMatrices) {
@@ -129,8 +70,8 @@ TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForRealMatrices) {
         ++found;
         for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
             SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(kind)));
-            expect_bits_of_cpu<double>(*a, kind, false, 150);
-            expect_bits_of_cpu<float>(convert<float>(a->view()), kind, true, 100);
+            expect_bits_of_cpu_with<double>(*a, kind, false, 150);
+            expect_bits_of_cpu_with<float>(convert<float>(a->view()), kind, true, 100);
         }
     }
     if (found == 0) GTEST_SKIP() << "no real matrices";
@@ -162,8 +103,8 @@ TEST_F(CudaBicgstab, SolvesSystemsOfNoRowsAndOfOne) {
         for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu})
             for (const bool pair : {false, true}) {
                 SCOPED_TRACE(std::to_string(a.rows) + " rows, " + std::string(to_string(kind)) + (pair ? ", a pair" : ""));
-                expect_bits_of_cpu<double>(a, kind, pair, 40);
-                expect_bits_of_cpu<float>(convert<float>(a.view()), kind, pair, 40);
+                expect_bits_of_cpu_with<double>(a, kind, pair, 40);
+                expect_bits_of_cpu_with<float>(convert<float>(a.view()), kind, pair, 40);
             }
 }
 
@@ -252,30 +193,13 @@ TEST_F(CudaBicgstab, TakesAPreconditionerThatKnowsNothingOfDevices) {
     expect_bits_of_cpu<double>(a, right_hand_side<double>(a), Halve(), recorded(Accuracy::exact, 60), false);
 }
 
-/// `columns` that end at different times, among them zero, one that A maps to something orthogonal where A begins with a
-/// rotation of two rows, Inf, and such as are far out of scale.
-template <class T>
-DenseMatrix<T> right_hand_sides_of_all_kinds(std::int64_t rows, std::int64_t columns) {
-    DenseMatrix<T> b{rows, columns, std::vector<T>(static_cast<std::size_t>(rows * columns))};
-    for (std::int64_t j = 0; j < columns; ++j) {
-        T* const column = b.values.data() + j * rows;
-        for (std::int64_t i = 0; i < rows; ++i) column[i] = static_cast<T>(std::cos(0.1 * static_cast<double>(j * j * i + j)));
-        if (j % 8 == 1) std::fill_n(column, rows, T(0));
-        if (j % 8 == 3) std::fill_n(column + 2, rows - 2, T(0));
-        if (j % 8 == 5) column[rows / 2] = std::numeric_limits<T>::infinity();
-        if (j % 8 == 6)
-            for (std::int64_t i = 0; i < rows; ++i) column[i] *= T(0x1p60);
-    }
-    return b;
-}
-
 template <class T>
 void expect_columns_as_if_alone(const CsrView<T>& a, Kind kind, std::int64_t columns, bool pair) {
     const auto m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu());
     const DenseMatrix<T> b = right_hand_sides_of_all_kinds<T>(a.rows, columns);
     const SpmvPlan<T> plan(a, Device::cuda());
     for (const Accuracy accuracy : all_accuracies) {
-        const BicgstabOptions options = recorded(accuracy, 80);
+        const KrylovOptions options = recorded(accuracy, 80);
         DenseMatrix<T> x{a.rows, columns, std::vector<T>(b.values.size())};
         DenseMatrix<T> x_low = x;
         const auto results = bicgstab<T>(plan, *m, b, x, pair ? &x_low : nullptr, options);
@@ -379,7 +303,7 @@ TEST_F(CudaBicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());
     const DenseMatrix<double> b = right_hand_sides_of_all_kinds<double>(a.rows, 3);
     DenseMatrix<double> x{a.rows, 3, std::vector<double>(b.values.size())};
-    BicgstabOptions options = recorded(Accuracy::exact, 500);
+    KrylovOptions options = recorded(Accuracy::exact, 500);
     options.callback = [](const Iteration& iteration) { return iteration.column != 2 || iteration.number < 3; };
     const auto results = bicgstab<double>(SpmvPlan<double>(a, Device::cuda()), *m, b, x, nullptr, options);
     EXPECT_EQ(results[0].status, SolveStatus::converged);
@@ -393,7 +317,7 @@ TEST_F(CudaBicgstab, AsksTheCallbackAtItsIntervals) {
     const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());
     const std::vector<double> b = right_hand_side<double>(a);
     for (const std::int64_t interval : {1, 7, 100}) {
-        BicgstabOptions options = recorded(Accuracy::exact);
+        KrylovOptions options = recorded(Accuracy::exact);
         std::vector<std::int64_t> seen;
         options.callback_interval = interval;
         options.callback = [&](const Iteration& iteration) {

@@ -97,6 +97,9 @@ public:
     /// A bound of the norms of everything that was added to r in the last step.
     SOLVER_HD double terms() const noexcept { return add_rn(add_rn(previous_norm_, 2 * s_norm_), 2 * r_norm_); }
 
+    /// z is measured in every step.
+    SOLVER_HD double z_weight() const noexcept { return 1; }
+
 private:
     SOLVER_HD static double rounded(double x) noexcept { return static_cast<Value>(x); }
 

@@ -35,8 +35,8 @@ struct Stretch {
     Reason reason = Reason::none;
 };
 
-/// Whether to go on after a step. `scalars` tell ||r|| and what was added to r; z_terms() estimates || |A| |z| ||, and is asked
-/// for only where it counts.
+/// Whether to go on after a step. `scalars` tell ||r||, what was added to r, and how many steps z_terms() counts for, which
+/// estimates || |A| |z| || and is asked for only where it counts.
 template <class Scalars, class Terms>
 SOLVER_HD Reason reason_to_verify(StepEnd end, const Scalars& scalars, const StepLimits& limits, ResidualDrift* drift,
                                   const Terms& z_terms) {
@@ -44,7 +44,11 @@ SOLVER_HD Reason reason_to_verify(StepEnd end, const Scalars& scalars, const Ste
     if (end == StepEnd::indefinite) return Reason::indefinite;
     if (end == StepEnd::non_finite) return Reason::non_finite;
     if (scalars.r_norm() <= limits.target) return Reason::claim;
-    if (drift != nullptr && drift->step(z_terms(), scalars.terms(), scalars.r_norm())) return Reason::drift;
+    if (drift != nullptr) {
+        const double weight = scalars.z_weight();
+        const double z = weight == 0 ? 0 : mul_rn(weight, z_terms());
+        if (drift->step(z, scalars.terms(), scalars.r_norm())) return Reason::drift;
+    }
     return scalars.r_norm() <= limits.progress ? Reason::progress : Reason::none;
 }
 

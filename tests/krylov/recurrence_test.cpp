@@ -1,0 +1,130 @@
+#include "krylov/solve.hpp"
+
+#include "cpu/solver_backend.hpp"
+#include "krylov/stepwise.hpp"
+#include "support/linear_systems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+/// What the outer loop is told of a step of Richardson's iteration: norms alone.
+struct RichardsonScalars {
+    static constexpr bool has_random_starts = false;
+
+    void begin(double norm) { r_norm_ = norm; }
+    void continue_from_replaced(double norm) { r_norm_ = norm; }
+    StepEnd take_r_norm(double norm) {
+        previous_norm_ = r_norm_;
+        r_norm_ = norm;
+        return std::isfinite(norm) ? StepEnd::full : StepEnd::non_finite;
+    }
+    double r_norm() const { return r_norm_; }
+    double terms() const { return previous_norm_ + 2 * r_norm_; }
+    double z_weight() const { return 1; }
+
+private:
+    double r_norm_ = 0;
+    double previous_norm_ = 0;
+};
+
+/// z = z + M^-1 r, r = r - A M^-1 r: a method in two lines, and the outer loop is that of all.
+template <StepBackend B>
+class RichardsonRecurrence : public StepwiseRecurrence<B, RichardsonScalars, RichardsonRecurrence<B>> {
+    using Base = StepwiseRecurrence<B, RichardsonScalars, RichardsonRecurrence<B>>;
+    friend Base;
+
+public:
+    explicit RichardsonRecurrence(B& backend) : Base(backend), r_hat_(backend.vector()), q_(backend.vector()) {}
+
+    void begin(double r_norm, std::uint64_t) { this->scalars_.begin(r_norm); }
+
+private:
+    typename B::Vector& scratch() { return q_; }
+
+    Task<StepEnd> step(double) {
+        this->backend_.precondition(this->r, r_hat_);
+        co_await this->backend_.multiply(r_hat_, q_);
+        this->backend_.add(1, r_hat_, this->z);
+        this->backend_.subtract(1, q_, this->r);
+        co_return this->scalars_.take_r_norm(this->backend_.norm2(this->r));
+    }
+
+    typename B::Vector r_hat_;
+    typename B::Vector q_;
+};
+
+/// 4 on the diagonal, -1 beside it: with Jacobi's M the error falls by 1/2 at least in every step, in the largest element.
+template <class T>
+Problem<T> dominant(std::int32_t n) {
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, T(4)});
+        if (i > 0) entries.push_back({i, i - 1, T(-1)});
+        if (i < n - 1) entries.push_back({i, i + 1, T(-1)});
+    }
+    return with_random_solution(csr_from_entries<T>(n, n, entries));
+}
+
+template <class T>
+Solve<T> solve_by_richardson(const Problem<T>& problem, const KrylovOptions& options, bool pair = false) {
+    const SpmvPlan<T> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<T>(PreconditionerKind::jacobi, problem.a, options.accuracy, Device::cpu(1));
+    CpuSystem<T, T> system(plan, plan, *m, options.accuracy);
+    using Backend = typename CpuSystem<T, T>::Backend;
+    Backend backend = system.backend(problem.b, pair);
+    RichardsonRecurrence<Backend> recurrence(backend);
+    const Pauses pauses = pauses_of(options);
+    KrylovSolve<Backend, RichardsonRecurrence<Backend>> krylov(backend, recurrence, options, pauses, 0);
+    Solve<T> solve{{}, std::vector<T>(problem.b.size()), std::vector<T>(pair ? problem.b.size() : 0)};
+    Task<SolveResult> task = krylov.run(solve.x);
+    TaskStack stack;
+    task.start(stack);
+    for (stack.resume(); !stack.is_done(); stack.resume()) system.make_products();
+    solve.result = task.result();
+    backend.store(krylov.solution(), solve.x, solve.x_low);
+    return solve;
+}
+
+TEST(OuterLoop, CarriesAnyRecurrence) {
+    const auto problem = dominant<double>(200);
+    for (const Accuracy accuracy : all_accuracies) {
+        KrylovOptions options = with(accuracy);
+        options.keep_history = true;
+        const auto solved = solve_by_richardson(problem, options);
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        expect_honest(problem, solved, options);
+        // ||r||_2 <= 6 ||e||_2, and ||e||_2 falls by 1/2 in every step, for I - M^-1 A is symmetric with eigenvalues below 1/2
+        EXPECT_LE(solved.result.iterations, std::ceil(std::log2(6 / 2 / 1e-10)));
+        EXPECT_EQ(solved.result.history.back().true_residual, solved.result.relative_residual);
+    }
+}
+
+TEST(OuterLoop, ReplacesTheResidualOfAnyRecurrenceWhereItHasDrifted) {
+    const auto problem = dominant<float>(200);
+    const auto solved = solve_by_richardson(problem, with(Accuracy::compensated, 1e-13), true);
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_GT(solved.result.replacements, 0);
+    EXPECT_LE(true_residual(problem, solved), 1.000001e-13);
+}
+
+TEST(OuterLoop, EndsWhereAnyRecurrenceDiverges) {
+    auto problem = dominant<double>(50);
+    for (auto& value : problem.a.values)
+        if (value > 0) value = 1;  // the spectral radius of I - M^-1 A is nearly 2
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto solved = solve_by_richardson(problem, with(accuracy));
+        EXPECT_NE(solved.result.status, SolveStatus::converged);
+        expect_honest(problem, solved, with(accuracy));
+    }
+}
+
+}  // namespace
+}  // namespace solver
