@@ -1,3 +1,4 @@
+#include "core/multigrid/scale.hpp"
 #include "matrices/stencils.hpp"
 #include "preconditioner/amg/aggregates.hpp"
 #include "preconditioner/amg/chebyshev.hpp"
@@ -6,7 +7,6 @@
 #include "preconditioner/amg/galerkin.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
 #include "preconditioner/amg/prolongator.hpp"
-#include "preconditioner/amg/scale.hpp"
 #include "preconditioner/amg/strength.hpp"
 
 #include <gmock/gmock.h>
@@ -279,7 +279,7 @@ TEST(AmgChebyshev, DampsItsIntervalEqually) {
         ASSERT_EQ(std::ssize(steps), degree);
         const auto error_after = [&](double lambda) {
             double x = 0, d = 0;  // of lambda x = lambda, so that the error is 1 - x
-            for (const ChebyshevStep<double>& step : steps) {
+            for (const SmootherStep<double>& step : steps) {
                 d = step.beta * d + step.alpha * (lambda - lambda * x);
                 x += d;
             }

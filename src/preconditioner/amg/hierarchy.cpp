@@ -3,6 +3,7 @@
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/amg/aggregates.hpp"
+#include "preconditioner/amg/chebyshev.hpp"
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/galerkin.hpp"
 #include "preconditioner/amg/prolongator.hpp"
@@ -162,12 +163,11 @@ private:
     /// Chebyshev's polynomial where the eigenvalues of D^-1 A are real. Else steps of Jacobi's iteration, damped: eigenvalues
     /// that lie in Gershgorin's disc around 1, where Chebyshev's polynomial can be larger than 1, are damped by any factor up
     /// to 1.
-    std::vector<ChebyshevStep<V>> smoother_steps(double largest) const {
+    std::vector<SmootherStep<V>> smoother_steps(double largest) const {
         const int degree = options_.amg.smoother_degree;
         if (hierarchy_.is_symmetric) return chebyshev_steps<V>(degree, div_rn(largest, smoothed_range), largest);
         constexpr double damping = 4.0 / 3;
-        return std::vector<ChebyshevStep<V>>(static_cast<std::size_t>(degree),
-                                             {static_cast<V>(div_rn(damping, largest)), V(0)});
+        return std::vector<SmootherStep<V>>(static_cast<std::size_t>(degree), {static_cast<V>(div_rn(damping, largest)), V(0)});
     }
 
     template <class T>
@@ -201,20 +201,20 @@ private:
 
 template <class V>
 std::int64_t Hierarchy<V>::entries() const {
-    std::int64_t entries = coarsest_inverse.nonzeros();
-    for (const Level<V>& level : levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
-    return levels.empty() ? 0 : entries - levels.front().a.nonzeros();
+    std::int64_t entries = this->coarsest_inverse.nonzeros();
+    for (const Level<V>& level : this->levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+    return this->levels.empty() ? 0 : entries - this->levels.front().a.nonzeros();
 }
 
 template <class V>
 std::uint64_t Hierarchy<V>::hash() const {
     Hash hash;
-    for (const Level<V>& level : levels) {
+    for (const Level<V>& level : this->levels) {
         hash.add(level.a.view());
         hash.add(level.prolongation.view());
         if (!is_symmetric) hash.add(level.restriction.view());
     }
-    hash.add(coarsest_inverse.view());
+    hash.add(this->coarsest_inverse.view());
     return hash.value();
 }
 
