@@ -357,6 +357,24 @@ TEST(AmgHierarchy, CoarsensQuicklyAtLittleCost) {
     }
 }
 
+/// A hub with 5000 neighbours, each of which has two of its own: smoothed as other rows are, the hub would fill the next level.
+TEST(AmgHierarchy, HubsDoNotFillTheNextLevel) {
+    const std::int32_t n = 5001;
+    std::vector<Entry<double>> entries{{0, 0, n}};
+    for (std::int32_t i = 1; i < n; ++i) {
+        const std::int32_t next = i + 1 < n ? i + 1 : 1;
+        for (const auto& [a, b] : {std::pair{0, i}, std::pair{i, next}}) {
+            entries.push_back({a, b, -1});
+            entries.push_back({b, a, -1});
+        }
+        entries.push_back({i, i, 3.5});
+    }
+    const auto a = csr_from_entries<double>(n, n, entries);
+    std::int64_t nonzeros = 0;
+    for (const LevelSummary& level : make_hierarchy<float>(a.view(), {}, Device::cpu(1)).summary) nonzeros += level.nonzeros;
+    EXPECT_LE(static_cast<double>(nonzeros), 2 * static_cast<double>(a.nonzeros()));
+}
+
 TEST(AmgHierarchy, HashDependsOnEveryKindOfValue) {
     const auto a = matrices::poisson2d(60);
     const auto hash = [](const CsrMatrix<double>& matrix) {

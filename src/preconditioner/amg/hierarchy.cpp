@@ -1,5 +1,6 @@
 #include "preconditioner/amg/hierarchy.hpp"
 
+#include "core/huge_pages.hpp"
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/amg/aggregates.hpp"
@@ -87,6 +88,19 @@ std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, con
         first_failure + 1));
 }
 
+/// convert<V> by several threads.
+template <class V, class T>
+CsrMatrix<V> rounded(const CsrView<T>& a, const Device& device) {
+    CsrMatrix<V> result{a.rows, a.columns, {a.row_offsets.begin(), a.row_offsets.end()}, {}, {}};
+    resize_in_huge_pages(result.column_indices, a.nonzeros());
+    resize_in_huge_pages(result.values, a.nonzeros());
+    cpu::for_each_range(a.nonzeros(), device, [&](std::int64_t begin, std::int64_t end) {
+        std::copy(a.column_indices.begin() + begin, a.column_indices.begin() + end, result.column_indices.begin() + begin);
+        for (std::int64_t k = begin; k < end; ++k) result.values[k] = static_cast<V>(a.values[k]);
+    });
+    return result;
+}
+
 void check_options(const AmgOptions& options) {
     if (!(options.strength_threshold >= 0 && options.strength_threshold <= 1))
         throw InvalidArgument(fmt::format("preconditioner amg: the strength threshold is {}, but must be a number from 0 to 1",
@@ -144,7 +158,7 @@ private:
     std::optional<CsrMatrix<double>> add_level(const CsrView<T>& a) {
         const std::vector<double> inverse = inverse_diagonal<V>(a, hierarchy_.levels.size(), device_);
         require_memory_for(a);
-        hierarchy_.levels.push_back({convert<V>(a), {inverse.begin(), inverse.end()}, {}, {}, {}});
+        hierarchy_.levels.push_back({rounded<V>(a, device_), {inverse.begin(), inverse.end()}, {}, {}, {}});
         hierarchy_.summary.push_back({a.rows, a.nonzeros()});
         Level<V>& level = hierarchy_.levels.back();
         if (a.rows <= rows_to_invert && try_invert(a)) return std::nullopt;
