@@ -1,5 +1,6 @@
 #include "gemm.hpp"
 #include "krylov.hpp"
+#include "multigrid.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
@@ -173,6 +174,14 @@ template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::u
                                                                      std::span<const std::int16_t>,
                                                                      std::span<const std::int32_t>,
                                                                      std::span<const std::int16_t>);
+
+template <class T, class V>
+std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int, const amg::Levels<V>&) {
+    built_without_cuda();
+}
+template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, const amg::Levels<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<double>&);
 
 template <class S>
 struct DeviceRecurrence<S>::Chain {};

@@ -1,7 +1,7 @@
 #include "solver/cuda/preconditioner.hpp"
 
 #include "runtime/check.cuh"
-#include "runtime/gate.cuh"
+#include "runtime/for_each.cuh"
 #include "solver/cuda/triangular_solve.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -9,23 +9,6 @@
 
 namespace solver::cuda {
 namespace {
-
-constexpr int threads = 256;
-
-/// element(i) for i < n by a thread each.
-template <class Element>
-__global__ void __launch_bounds__(threads) for_each_element(std::int64_t n, Gate gate, Element element) {
-    if (!is_open(gate)) return;
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (i < n) element(i);
-}
-
-template <class Element>
-void launch_for_each(const char* name, std::int64_t n, Stream stream, Gate gate, const Element& element) {
-    if (n == 0) return;
-    for_each_element<<<static_cast<unsigned>((n + threads - 1) / threads), threads, 0, stream>>>(n, gate, element);
-    check_launch(name);
-}
 
 template <class T>
 struct Copy {

@@ -18,7 +18,8 @@ namespace {
 using testing::Random;
 
 constexpr PreconditionerKind kinds[] = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
-                                        PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu};
+                                        PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
+                                        PreconditionerKind::amg};
 
 template <class T>
 class CudaPreconditioner : public ::testing::Test {

@@ -1,3 +1,4 @@
+#include "core/multigrid/scale.hpp"
 #include "matrices/stencils.hpp"
 #include "preconditioner/amg/aggregates.hpp"
 #include "preconditioner/amg/chebyshev.hpp"
@@ -6,7 +7,6 @@
 #include "preconditioner/amg/galerkin.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
 #include "preconditioner/amg/prolongator.hpp"
-#include "preconditioner/amg/scale.hpp"
 #include "preconditioner/amg/strength.hpp"
 
 #include <gmock/gmock.h>
@@ -279,7 +279,7 @@ TEST(AmgChebyshev, DampsItsIntervalEqually) {
         ASSERT_EQ(std::ssize(steps), degree);
         const auto error_after = [&](double lambda) {
             double x = 0, d = 0;  // of lambda x = lambda, so that the error is 1 - x
-            for (const ChebyshevStep<double>& step : steps) {
+            for (const SmootherStep<double>& step : steps) {
                 d = step.beta * d + step.alpha * (lambda - lambda * x);
                 x += d;
             }
@@ -355,6 +355,24 @@ TEST(AmgHierarchy, CoarsensQuicklyAtLittleCost) {
             EXPECT_LE(hierarchy.summary[l].rows, hierarchy.summary[l - 1].rows / 4);
         EXPECT_GT(hierarchy.coarsest_inverse.rows, 0);
     }
+}
+
+/// A hub with 5000 neighbours, each of which has two of its own: smoothed as other rows are, the hub would fill the next level.
+TEST(AmgHierarchy, HubsDoNotFillTheNextLevel) {
+    const std::int32_t n = 5001;
+    std::vector<Entry<double>> entries{{0, 0, n}};
+    for (std::int32_t i = 1; i < n; ++i) {
+        const std::int32_t next = i + 1 < n ? i + 1 : 1;
+        for (const auto& [a, b] : {std::pair{0, i}, std::pair{i, next}}) {
+            entries.push_back({a, b, -1});
+            entries.push_back({b, a, -1});
+        }
+        entries.push_back({i, i, 3.5});
+    }
+    const auto a = csr_from_entries<double>(n, n, entries);
+    std::int64_t nonzeros = 0;
+    for (const LevelSummary& level : make_hierarchy<float>(a.view(), {}, Device::cpu(1)).summary) nonzeros += level.nonzeros;
+    EXPECT_LE(static_cast<double>(nonzeros), 2 * static_cast<double>(a.nonzeros()));
 }
 
 TEST(AmgHierarchy, HashDependsOnEveryKindOfValue) {

@@ -1,10 +1,12 @@
 #include "preconditioner/amg/amg.hpp"
 
+#include "core/multigrid/scale.hpp"
 #include "cpu/elementwise.hpp"
+#include "multigrid.hpp"
 #include "preconditioner/amg/cycle.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
-#include "preconditioner/amg/scale.hpp"
 #include "preconditioner/check.hpp"
+#include "solver/cuda/preconditioner.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -74,6 +76,11 @@ public:
     std::uint64_t factor_hash() const override { return hierarchy_.hash(); }
     std::vector<LevelSummary> levels() const override { return hierarchy_.summary; }
     bool is_symmetric() const override { return hierarchy_.is_symmetric; }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        if (rows_ == 0) return cuda::make_identity<T>(device, 0);
+        return cuda::make_multigrid<T, V>(device, hierarchy_);
+    }
 
 private:
     static constexpr bool is_mixed = !std::is_same_v<T, V>;

@@ -2,6 +2,7 @@
 
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
+#include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
 
 #include <algorithm>
@@ -51,12 +52,12 @@ double power_method(const CsrView<T>& a, std::span<const double> inverse_diagona
 }  // namespace
 
 template <class V>
-std::vector<ChebyshevStep<V>> chebyshev_steps(int degree, double lower, double upper) {
+std::vector<SmootherStep<V>> chebyshev_steps(int degree, double lower, double upper) {
     const double center = mul_rn(0.5, add_rn(upper, lower));
     const double radius = mul_rn(0.5, add_rn(upper, -lower));
     const double sigma = div_rn(center, radius);
     double rho = div_rn(1.0, sigma);
-    std::vector<ChebyshevStep<V>> steps{{static_cast<V>(div_rn(1.0, center)), V(0)}};
+    std::vector<SmootherStep<V>> steps{{static_cast<V>(div_rn(1.0, center)), V(0)}};
     for (int k = 1; k < degree; ++k) {
         const double next = div_rn(1.0, add_rn(2 * sigma, -rho));
         steps.push_back({static_cast<V>(div_rn(2 * next, radius)), static_cast<V>(mul_rn(next, rho))});
@@ -73,8 +74,8 @@ double largest_eigenvalue(const CsrView<T>& a, std::span<const double> inverse_d
     return std::min(bound, mul_rn(safety, std::max(1.0, power_method(a, inverse_diagonal, device))));
 }
 
-template std::vector<ChebyshevStep<float>> chebyshev_steps(int, double, double);
-template std::vector<ChebyshevStep<double>> chebyshev_steps(int, double, double);
+template std::vector<SmootherStep<float>> chebyshev_steps(int, double, double);
+template std::vector<SmootherStep<double>> chebyshev_steps(int, double, double);
 template double largest_eigenvalue(const CsrView<float>&, std::span<const double>, const Device&);
 template double largest_eigenvalue(const CsrView<double>&, std::span<const double>, const Device&);
 

@@ -2,9 +2,9 @@
 
 /// The smoother: a polynomial in D^-1 A, D the diagonal of A, of which it needs products and the diagonal alone.
 
+#include "core/multigrid/level.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
-#include "solver/numeric/rounding.hpp"
 
 #include <cstdint>
 #include <span>
@@ -12,29 +12,10 @@
 
 namespace solver::amg {
 
-/// One step with the residual r = b - A x: d = beta d + alpha D^-1 r, x = x + d.
-template <class V>
-struct ChebyshevStep {
-    V alpha = 0;
-    V beta = 0;
-};
-
-/// The element of D^-1 r times alpha; that is d, and where x was zero also x, after the first step.
-template <class V>
-SOLVER_HD V first_direction(V alpha, V inverse_diagonal, V r) noexcept {
-    return mul_rn(alpha, mul_rn(inverse_diagonal, r));
-}
-
-/// d after a later step.
-template <class V>
-SOLVER_HD V next_direction(const ChebyshevStep<V>& step, V d, V inverse_diagonal, V r) noexcept {
-    return add_rn(mul_rn(step.beta, d), first_direction(step.alpha, inverse_diagonal, r));
-}
-
 /// The steps whose error polynomial is the Chebyshev polynomial of `degree` for the interval [lower, upper], scaled to 1 at 0
 /// (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 12.1).
 template <class V>
-std::vector<ChebyshevStep<V>> chebyshev_steps(int degree, double lower, double upper);
+std::vector<SmootherStep<V>> chebyshev_steps(int degree, double lower, double upper);
 
 /// A bound or an estimate of the largest eigenvalue of D^-1 A: the bound max_i sum_j |a_ij| / |a_ii| by Gershgorin's theorem
 /// where it is at most 2; else the lower of the bound and 1.1 times what ten steps of the power method find, which begin with a

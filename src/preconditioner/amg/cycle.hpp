@@ -2,8 +2,8 @@
 
 /// The V-cycle on the processor.
 
+#include "core/multigrid/level.hpp"
 #include "cpu/elementwise.hpp"
-#include "preconditioner/amg/hierarchy.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/spmv.hpp"
 
@@ -15,14 +15,14 @@
 
 namespace solver::amg {
 
-/// x = M^-1 b by one V-cycle: smoothing, the correction from the next level, smoothing with the same polynomial. Where the
-/// hierarchy is symmetric, so is M^-1. Products are made in the accuracy asked for; everything else is rounded element by
+/// x = M^-1 b by one V-cycle: smoothing, the correction from the next level, smoothing with the same polynomial. Where A is
+/// symmetric and R = P^T, so is M^-1. Products are made in the accuracy asked for; everything else is rounded element by
 /// element in a fixed nesting.
 template <class V>
 class Cycle {
 public:
     /// The hierarchy must outlive it unchanged.
-    Cycle(const Hierarchy<V>& hierarchy, const Device& device) : device_(device) {
+    Cycle(const Levels<V>& hierarchy, const Device& device) : device_(device) {
         for (const Level<V>& level : hierarchy.levels) levels_.push_back(std::make_unique<Work>(level, device));
         if (hierarchy.coarsest_inverse.rows > 0) inverse_.emplace(hierarchy.coarsest_inverse, device);
     }
@@ -55,7 +55,7 @@ private:
     void descend(std::size_t l, std::span<const V> b, std::span<V> x, Accuracy accuracy) {
         Work& work = *levels_[l];
         if (l + 1 == levels_.size() && inverse_) return inverse_->multiply(V(1), b, V(0), x, accuracy);
-        const std::vector<ChebyshevStep<V>>& steps = work.level.steps;
+        const std::vector<SmootherStep<V>>& steps = work.level.steps;
         begin_at_zero(work, steps.front(), b, x);
         for (std::size_t k = 1; k < steps.size(); ++k) step(work, steps[k], b, x, accuracy);
         if (l + 1 < levels_.size()) {
@@ -64,10 +64,10 @@ private:
             descend(l + 1, work.coarse_b, work.coarse_x, accuracy);
             work.prolongation.multiply(V(1), work.coarse_x, V(1), x, accuracy);
         }
-        for (const ChebyshevStep<V>& next : steps) step(work, next, b, x, accuracy);
+        for (const SmootherStep<V>& next : steps) step(work, next, b, x, accuracy);
     }
 
-    void begin_at_zero(Work& work, const ChebyshevStep<V>& first, std::span<const V> b, std::span<V> x) {
+    void begin_at_zero(Work& work, const SmootherStep<V>& first, std::span<const V> b, std::span<V> x) {
         const V* inverse_diagonal = work.level.inverse_diagonal.data();
         V* direction = work.direction.data();
         cpu::update(x, device_, [=](V, std::int64_t i) {
@@ -76,14 +76,13 @@ private:
         });
     }
 
-    void step(Work& work, const ChebyshevStep<V>& now, std::span<const V> b, std::span<V> x, Accuracy accuracy) {
+    void step(Work& work, const SmootherStep<V>& now, std::span<const V> b, std::span<V> x, Accuracy accuracy) {
         work.a.residual(b, x, {}, work.residual, accuracy);
         const V* inverse_diagonal = work.level.inverse_diagonal.data();
         const V* residual = work.residual.data();
         V* direction = work.direction.data();
         cpu::update(x, device_, [=](V element, std::int64_t i) {
-            direction[i] = now.beta == 0 ? first_direction(now.alpha, inverse_diagonal[i], residual[i])
-                                         : next_direction(now, direction[i], inverse_diagonal[i], residual[i]);
+            direction[i] = next_direction(now, direction[i], inverse_diagonal[i], residual[i]);
             return add_rn(element, direction[i]);
         });
     }

@@ -1,9 +1,11 @@
 #include "preconditioner/amg/hierarchy.hpp"
 
+#include "core/huge_pages.hpp"
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "cpu/symmetry.hpp"
 #include "preconditioner/amg/aggregates.hpp"
+#include "preconditioner/amg/chebyshev.hpp"
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/galerkin.hpp"
 #include "preconditioner/amg/prolongator.hpp"
@@ -65,6 +67,19 @@ std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, con
         first_failure + 1));
 }
 
+/// convert<V> by several threads.
+template <class V, class T>
+CsrMatrix<V> rounded(const CsrView<T>& a, const Device& device) {
+    CsrMatrix<V> result{a.rows, a.columns, {a.row_offsets.begin(), a.row_offsets.end()}, {}, {}};
+    resize_in_huge_pages(result.column_indices, a.nonzeros());
+    resize_in_huge_pages(result.values, a.nonzeros());
+    cpu::for_each_range(a.nonzeros(), device, [&](std::int64_t begin, std::int64_t end) {
+        std::copy(a.column_indices.begin() + begin, a.column_indices.begin() + end, result.column_indices.begin() + begin);
+        for (std::int64_t k = begin; k < end; ++k) result.values[k] = static_cast<V>(a.values[k]);
+    });
+    return result;
+}
+
 void check_options(const AmgOptions& options) {
     if (!(options.strength_threshold >= 0 && options.strength_threshold <= 1))
         throw InvalidArgument(fmt::format("preconditioner amg: the strength threshold is {}, but must be a number from 0 to 1",
@@ -122,7 +137,7 @@ private:
     std::optional<CsrMatrix<double>> add_level(const CsrView<T>& a) {
         const std::vector<double> inverse = inverse_diagonal<V>(a, hierarchy_.levels.size(), device_);
         require_memory_for(a);
-        hierarchy_.levels.push_back({convert<V>(a), {inverse.begin(), inverse.end()}, {}, {}, {}});
+        hierarchy_.levels.push_back({rounded<V>(a, device_), {inverse.begin(), inverse.end()}, {}, {}, {}});
         hierarchy_.summary.push_back({a.rows, a.nonzeros()});
         Level<V>& level = hierarchy_.levels.back();
         if (a.rows <= rows_to_invert && try_invert(a)) return std::nullopt;
@@ -141,12 +156,11 @@ private:
     /// Chebyshev's polynomial where the eigenvalues of D^-1 A are real. Else steps of Jacobi's iteration, damped: eigenvalues
     /// that lie in Gershgorin's disc around 1, where Chebyshev's polynomial can be larger than 1, are damped by any factor up
     /// to 1.
-    std::vector<ChebyshevStep<V>> smoother_steps(double largest) const {
+    std::vector<SmootherStep<V>> smoother_steps(double largest) const {
         const int degree = options_.amg.smoother_degree;
         if (hierarchy_.is_symmetric) return chebyshev_steps<V>(degree, div_rn(largest, smoothed_range), largest);
         constexpr double damping = 4.0 / 3;
-        return std::vector<ChebyshevStep<V>>(static_cast<std::size_t>(degree),
-                                             {static_cast<V>(div_rn(damping, largest)), V(0)});
+        return std::vector<SmootherStep<V>>(static_cast<std::size_t>(degree), {static_cast<V>(div_rn(damping, largest)), V(0)});
     }
 
     template <class T>
@@ -180,20 +194,20 @@ private:
 
 template <class V>
 std::int64_t Hierarchy<V>::entries() const {
-    std::int64_t entries = coarsest_inverse.nonzeros();
-    for (const Level<V>& level : levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
-    return levels.empty() ? 0 : entries - levels.front().a.nonzeros();
+    std::int64_t entries = this->coarsest_inverse.nonzeros();
+    for (const Level<V>& level : this->levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+    return this->levels.empty() ? 0 : entries - this->levels.front().a.nonzeros();
 }
 
 template <class V>
 std::uint64_t Hierarchy<V>::hash() const {
     Hash hash;
-    for (const Level<V>& level : levels) {
+    for (const Level<V>& level : this->levels) {
         hash.add(level.a.view());
         hash.add(level.prolongation.view());
         if (!is_symmetric) hash.add(level.restriction.view());
     }
-    hash.add(coarsest_inverse.view());
+    hash.add(this->coarsest_inverse.view());
     return hash.value();
 }
 

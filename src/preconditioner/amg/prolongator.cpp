@@ -25,10 +25,16 @@ public:
         for_each_entry(i, [&](std::int32_t j, double value, bool is_strong) {
             if (is_strong) row_.add(aggregates_.of[j], -mul_rn(weight, value));
         });
+        if (row_.size() > most_aggregates) {
+            row_.clear();
+            row_.add(aggregates_.of[i], 1);
+        }
         row_.move_to(columns, values);
     }
 
 private:
+    static constexpr std::int64_t most_aggregates = 32;
+
     struct Filtered {
         double diagonal = 0;
         double magnitude = 0;  // of the whole row

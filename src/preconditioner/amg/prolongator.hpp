@@ -13,9 +13,10 @@ namespace solver::amg {
 /// a_ij, so that F and A have the same row sums; and W is diagonal,
 ///     w_i = 4/3 sign(a_ii) / sum_j |f_ij|,
 /// which is the damping 4/3 / lambda_max(D^-1 F) with each row's own bound of lambda_max by Gershgorin's theorem. Where a row
-/// of A sums to zero, its row of P sums to one: constants are kept. Nodes without an aggregate have empty rows. Summed in
-/// double in the order of a row's entries and rounded to V. Rows of A are sorted; its pattern contains the graph's but where A
-/// is unsymmetric.
+/// of A sums to zero, its row of P sums to one: constants are kept. A row of P that would reach more
+/// than 32 aggregates, that of a hub, stays t_iJ: else all of a hub's neighbours would be coupled to one another on the next
+/// level. Nodes without an aggregate have empty rows. Summed in double in the order of a row's entries and rounded to V. Rows
+/// of A are sorted; its pattern contains the graph's but where A is unsymmetric.
 template <class V, class T>
 CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const Aggregates& aggregates, const Device& device);
 

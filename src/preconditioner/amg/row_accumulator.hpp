@@ -2,6 +2,7 @@
 
 /// Sparse rows that are put together entry by entry.
 
+#include "core/huge_pages.hpp"
 #include "cpu/thread_pool.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
@@ -86,8 +87,8 @@ CsrMatrix<V> make_rows(std::int64_t rows, std::int64_t columns, const Device& de
         part_values[part] = std::move(values);
     });
     std::inclusive_scan(result.row_offsets.begin(), result.row_offsets.end(), result.row_offsets.begin());
-    result.column_indices.resize(static_cast<std::size_t>(result.row_offsets.back()));
-    result.values.resize(result.column_indices.size());
+    resize_in_huge_pages(result.column_indices, result.row_offsets.back());
+    resize_in_huge_pages(result.values, result.row_offsets.back());
     cpu::parallel_for(parts, [&](int part) {
         const std::int64_t begin = result.row_offsets[cpu::share_begin(rows, part, parts)];
         std::copy(part_columns[part].begin(), part_columns[part].end(), result.column_indices.begin() + begin);

@@ -1,0 +1,241 @@
+#include "multigrid.hpp"
+
+#include "core/multigrid/scale.hpp"
+#include "runtime/for_each.cuh"
+#include "solver/numeric/rounding.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace solver::cuda {
+namespace {
+
+using Bits = unsigned long long;  // what atomicMax takes
+
+template <class V>
+struct BeginAtZero {
+    V alpha;
+    const V* inverse_diagonal;
+    const V* b;
+    V* direction;
+    V* x;
+    __device__ void operator()(std::int64_t i) const {
+        direction[i] = x[i] = amg::first_direction(alpha, inverse_diagonal[i], b[i]);
+    }
+};
+
+template <class V>
+struct Smooth {
+    amg::SmootherStep<V> step;
+    const V* inverse_diagonal;
+    const V* residual;
+    V* direction;
+    V* x;
+    __device__ void operator()(std::int64_t i) const {
+        const V d = amg::next_direction(step, direction[i], inverse_diagonal[i], residual[i]);
+        direction[i] = d;
+        x[i] = add_rn(x[i], d);
+    }
+};
+
+template <class V>
+class Product {
+public:
+    Product(int device, const CsrMatrix<V>& matrix) : matrix_(device, matrix), plan_(matrix_.view(), SpmvKernel::automatic) {}
+    const SpmvPlan<V>& operator*() const { return plan_; }
+
+private:
+    DeviceCsrMatrix<V> matrix_;
+    SpmvPlan<V> plan_;
+};
+
+/// A level that is smoothed.
+template <class V>
+class DeviceLevel {
+public:
+    DeviceLevel(int device, const amg::Level<V>& level)
+        : rows_(level.a.rows),
+          steps_(level.steps),
+          a_(device, level.a),
+          inverse_diagonal_(device, level.inverse_diagonal, "a level's diagonal"),
+          residual_(device, rows_, "a level's residual"),
+          direction_(device, rows_, "a level's direction"),
+          coarse_b_(device, level.prolongation.columns, "a level's right-hand side"),
+          coarse_x_(device, level.prolongation.columns, "a level's correction") {
+        if (level.prolongation.columns == 0) return;
+        prolongation_.emplace(device, level.prolongation);
+        restriction_.emplace(device, level.restriction);
+    }
+
+    /// x = the smoother applied once to b, from zero.
+    void smooth_from_zero(const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        launch_for_each("a smoother's first step", rows_, stream, gate,
+                        BeginAtZero<V>{steps_.front().alpha, inverse_diagonal_.data(), b, direction_.data(), x});
+        for (std::size_t k = 1; k < steps_.size(); ++k) step(steps_[k], b, x, accuracy, stream, gate);
+    }
+
+    void smooth(const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        for (const amg::SmootherStep<V>& next : steps_) step(next, b, x, accuracy, stream, gate);
+    }
+
+    void restrict_residual(const V* b, const V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        residual(b, x, accuracy, stream, gate);
+        (**restriction_).multiply({.x = residual_.data(), .y = coarse_b_.data()}, accuracy, stream, gate);
+    }
+
+    void correct(V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        (**prolongation_).multiply({.x = coarse_x_.data(), .beta = 1, .y_in = x, .y = x}, accuracy, stream, gate);
+    }
+
+    const V* coarse_b() const { return coarse_b_.data(); }
+    V* coarse_x() const { return coarse_x_.data(); }
+
+private:
+    void step(const amg::SmootherStep<V>& now, const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        residual(b, x, accuracy, stream, gate);
+        launch_for_each("a smoother's step", rows_, stream, gate,
+                        Smooth<V>{now, inverse_diagonal_.data(), residual_.data(), direction_.data(), x});
+    }
+
+    void residual(const V* b, const V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        (*a_).multiply({.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = residual_.data()}, accuracy, stream, gate);
+    }
+
+    std::int64_t rows_;
+    std::vector<amg::SmootherStep<V>> steps_;
+    Product<V> a_;
+    DeviceArray<V> inverse_diagonal_;
+    DeviceArray<V> residual_;
+    DeviceArray<V> direction_;
+    DeviceArray<V> coarse_b_;
+    DeviceArray<V> coarse_x_;
+    std::optional<Product<V>> prolongation_;
+    std::optional<Product<V>> restriction_;
+};
+
+template <class V>
+class DeviceCycle {
+public:
+    DeviceCycle(int device, const amg::Levels<V>& from) {
+        const bool has_inverse = from.coarsest_inverse.rows > 0;
+        const std::size_t smoothed = from.levels.size() - (has_inverse ? 1 : 0);
+        for (std::size_t l = 0; l < smoothed; ++l) levels_.push_back(std::make_unique<DeviceLevel<V>>(device, from.levels[l]));
+        if (has_inverse) inverse_.emplace(device, from.coarsest_inverse);
+    }
+
+    void apply(const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) { descend(0, b, x, accuracy, stream, gate); }
+
+private:
+    void descend(std::size_t l, const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        if (l == levels_.size()) return (**inverse_).multiply({.x = b, .y = x}, accuracy, stream, gate);
+        DeviceLevel<V>& level = *levels_[l];
+        level.smooth_from_zero(b, x, accuracy, stream, gate);
+        if (l + 1 < levels_.size() || inverse_) {
+            level.restrict_residual(b, x, accuracy, stream, gate);
+            descend(l + 1, level.coarse_b(), level.coarse_x(), accuracy, stream, gate);
+            level.correct(x, accuracy, stream, gate);
+        }
+        level.smooth(b, x, accuracy, stream, gate);
+    }
+
+    std::vector<std::unique_ptr<DeviceLevel<V>>> levels_;
+    std::optional<Product<V>> inverse_;
+};
+
+template <class T>
+class DeviceMultigrid final : public DevicePreconditioner<T> {
+public:
+    DeviceMultigrid(int device, const amg::Levels<T>& levels) : device_(device), cycle_(device, levels) {}
+
+    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        const CurrentDevice current(device_);
+        cycle_.apply(r, z, accuracy, stream, gate);
+    }
+
+private:
+    int device_;
+    DeviceCycle<T> cycle_;
+};
+
+struct Forget {
+    Bits* largest;
+    __device__ void operator()(std::int64_t) const { *largest = 0; }
+};
+
+/// Whatever the order: the maximum of integers.
+__global__ void __launch_bounds__(threads_for_each) find_largest(std::int64_t n, Gate gate, const double* x, Bits* largest) {
+    if (!is_open(gate)) return;
+    constexpr int warp = 32;
+    Bits mine = 0;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_for_each + threadIdx.x; i < n;
+         i += static_cast<std::int64_t>(gridDim.x) * threads_for_each)
+        mine = std::max(mine, static_cast<Bits>(amg::magnitude_bits(x[i])));
+    for (int distance = warp / 2; distance > 0; distance /= 2) mine = std::max(mine, __shfl_xor_sync(~0u, mine, distance));
+    if (threadIdx.x % warp == 0 && mine != 0) atomicMax(largest, mine);
+}
+
+struct ScaleDown {
+    const double* r;
+    const Bits* largest;
+    float* scaled;
+    __device__ void operator()(std::int64_t i) const { scaled[i] = static_cast<float>(mul_rn(r[i], amg::scale_of(*largest))); }
+};
+
+struct ScaleBack {
+    const float* scaled;
+    const Bits* largest;
+    double* z;
+    __device__ void operator()(std::int64_t i) const {
+        z[i] = mul_rn(static_cast<double>(scaled[i]), div_rn(1.0, amg::scale_of(*largest)));
+    }
+};
+
+/// Of doubles, in floats.
+class DeviceMixedMultigrid final : public DevicePreconditioner<double> {
+public:
+    DeviceMixedMultigrid(int device, const amg::Levels<float>& levels)
+        : device_(device),
+          rows_(levels.levels.front().a.rows),
+          cycle_(device, levels),
+          r_(device, rows_, "a residual in single precision"),
+          z_(device, rows_, "a correction in single precision"),
+          largest_(device, 1, "a vector's largest element") {}
+
+    void apply(const double* r, double* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        const CurrentDevice current(device_);
+        launch_for_each("the largest element's start", 1, stream, gate, Forget{largest_.data()});
+        constexpr std::int64_t most_blocks = 1024;
+        const auto blocks = static_cast<unsigned>(std::min((rows_ + threads_for_each - 1) / threads_for_each, most_blocks));
+        find_largest<<<blocks, threads_for_each, 0, stream>>>(rows_, gate, r, largest_.data());
+        check_launch("the largest element");
+        launch_for_each("a residual in floats", rows_, stream, gate, ScaleDown{r, largest_.data(), r_.data()});
+        cycle_.apply(r_.data(), z_.data(), accuracy, stream, gate);
+        launch_for_each("a correction in doubles", rows_, stream, gate, ScaleBack{z_.data(), largest_.data(), z});
+    }
+
+private:
+    int device_;
+    std::int64_t rows_;
+    DeviceCycle<float> cycle_;
+    DeviceArray<float> r_;
+    DeviceArray<float> z_;
+    DeviceArray<Bits> largest_;
+};
+
+}  // namespace
+
+template <class T, class V>
+std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int device, const amg::Levels<V>& levels) {
+    if constexpr (std::is_same_v<T, V>)
+        return std::make_unique<DeviceMultigrid<T>>(device, levels);
+    else
+        return std::make_unique<DeviceMixedMultigrid>(device, levels);
+}
+
+template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, const amg::Levels<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<float>&);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<double>&);
+
+}  // namespace solver::cuda

@@ -1,0 +1,50 @@
+#pragma once
+
+/// A level of multigrid, and its smoother element by element, on host and device: every multiplication and every addition is
+/// rounded once, to nearest, in the nesting given here, so that all backends give the same bits.
+
+#include "solver/csr_matrix.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <vector>
+
+namespace solver::amg {
+
+/// One step of the smoother with the residual r = b - A x: d = beta d + alpha D^-1 r, x = x + d, D the diagonal of A.
+template <class V>
+struct SmootherStep {
+    V alpha = 0;
+    V beta = 0;
+};
+
+/// alpha D^-1 r: d after a step whose beta is 0, which reads no d.
+template <class V>
+SOLVER_HD V first_direction(V alpha, V inverse_diagonal, V r) noexcept {
+    return mul_rn(alpha, mul_rn(inverse_diagonal, r));
+}
+
+/// d after any step.
+template <class V>
+SOLVER_HD V next_direction(const SmootherStep<V>& step, V d, V inverse_diagonal, V r) noexcept {
+    const V first = first_direction(step.alpha, inverse_diagonal, r);
+    return step.beta == 0 ? first : add_rn(mul_rn(step.beta, d), first);
+}
+
+/// A_l, its smoother, and how the next level is reached. On the last level P and R have no columns and no rows.
+template <class V>
+struct Level {
+    CsrMatrix<V> a;
+    std::vector<V> inverse_diagonal;
+    std::vector<SmootherStep<V>> steps;
+    CsrMatrix<V> prolongation;  ///< P: values on the next level to corrections on this one
+    CsrMatrix<V> restriction;   ///< R: residuals on this level to right-hand sides on the next one
+};
+
+/// Where coarsest_inverse has rows, it takes the place of the last level's smoother.
+template <class V>
+struct Levels {
+    std::vector<Level<V>> levels;   ///< the finest first
+    CsrMatrix<V> coarsest_inverse;  ///< dense
+};
+
+}  // namespace solver::amg
