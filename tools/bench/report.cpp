@@ -48,8 +48,8 @@ std::string openmp_text(const Options& options) {
 /// Of scaling in a child: after the first use of CUDA here, no child could use it.
 std::string device_description(const Options& options) {
     if (options.subject != Subject::scaling) return on_cuda::device_description(*options.cuda_device);
-    static const std::string text = run_apart([&] { return on_cuda::device_description(*options.cuda_device); }, 60).result;
-    return text;
+    static const Ending told = run_apart([&] { return on_cuda::device_description(*options.cuda_device); }, 60);
+    return told.how == Ending::How::done ? told.result : "there is none that answers";
 }
 
 std::string peers_on_device(const Options& options) {

@@ -224,20 +224,20 @@ std::vector<Panel> panels_of(const std::vector<ScaledProblem>& problems, const s
 
 void draw(const fs::path& plot, const std::vector<ScaledProblem>& problems) {
     const std::vector<fs::path> paths = figures_of_scaling(plot);
-    const SizeAxis axis{"unknowns", 10};
+    const FigureStyle style{.size = "unknowns", .base = 10, .one_legend = true};
     write_figure(
         paths[0], "Setup and solve, microseconds per unknown",
         panels_of(problems, "us per unknown",
                   [](const ScaledProblem& p, const Trial& t) { return 1e6 * t.seconds() / static_cast<double>(p.unknowns); }),
-        axis);
+        style);
     write_figure(paths[1], "Iterations",
                  panels_of(problems, "iterations",
                            [](const ScaledProblem&, const Trial& t) { return static_cast<double>(t.iterations); }),
-                 axis);
+                 style);
     write_figure(paths[2], "Growth of memory by the CSR of A",
                  panels_of(problems, "x CSR of A",
                            [](const ScaledProblem& p, const Trial& t) { return t.memory_bytes / p.matrix_bytes(); }),
-                 axis);
+                 style);
 }
 
 }  // namespace
