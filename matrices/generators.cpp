@@ -1,8 +1,13 @@
 #include "matrices/generators.hpp"
 
+#include "matrices/convection.hpp"
 #include "matrices/dc2_like.hpp"
+#include "matrices/diffusion.hpp"
+#include "matrices/elasticity.hpp"
+#include "matrices/graph_laplacian.hpp"
 #include "matrices/power_law.hpp"
 #include "matrices/stencils.hpp"
+#include "matrices/stokes.hpp"
 #include "matrices/thousandths.hpp"
 
 #include "solver/error.hpp"
@@ -18,10 +23,14 @@ namespace {
 
 struct Family {
     std::string_view prefix;
-    int dimensions;  // N^dimensions columns
-    std::int64_t (*entries)(std::int64_t n, std::int64_t rows);
+    double (*size)(double n);  // rows or columns, whichever are more; exact up to 2^53
+    std::int64_t (*entries)(std::int64_t n, std::int64_t size);
     CsrMatrix<double> (*make)(std::int64_t n);
 };
+
+double line(double n) { return n; }
+double square(double n) { return n * n; }
+double cube(double n) { return n * n * n; }
 
 template <int points>
 std::int64_t stencil_entries(std::int64_t, std::int64_t rows) {
@@ -29,15 +38,27 @@ std::int64_t stencil_entries(std::int64_t, std::int64_t rows) {
 }
 
 constexpr std::array families{
-    Family{"poisson2d_random_", 2, stencil_entries<5>, poisson2d_random},
-    Family{"poisson3d_random_", 3, stencil_entries<7>, poisson3d_random},
-    Family{"stencil27_random_", 3, stencil_entries<27>, stencil27_random},
-    Family{"poisson2d_", 2, stencil_entries<5>, poisson2d},
-    Family{"poisson3d_", 3, stencil_entries<7>, poisson3d},
-    Family{"stencil27_", 3, stencil_entries<27>, stencil27},
-    Family{"convection_diffusion_", 2, stencil_entries<5>, convection_diffusion},
-    Family{"power_law_", 1, [](std::int64_t n, std::int64_t) { return power_law_entries(n); }, power_law},
-    Family{"thousandths_", 1, [](std::int64_t n, std::int64_t) { return n; }, thousandths},
+    Family{"poisson2d_random_", square, stencil_entries<5>, poisson2d_random},
+    Family{"poisson3d_random_", cube, stencil_entries<7>, poisson3d_random},
+    Family{"stencil27_random_", cube, stencil_entries<27>, stencil27_random},
+    Family{"poisson2d_", square, stencil_entries<5>, poisson2d},
+    Family{"poisson3d_", cube, stencil_entries<7>, poisson3d},
+    Family{"stencil27_", cube, stencil_entries<27>, stencil27},
+    Family{"convection_diffusion_", square, stencil_entries<5>, convection_diffusion},
+    Family{"anisotropic_rotated_", square, stencil_entries<9>, anisotropic_rotated},
+    Family{"anisotropic_", square, stencil_entries<5>, anisotropic},
+    Family{"jumping_blocks_", cube, stencil_entries<7>, jumping_blocks},
+    Family{"jumping_random_", cube, stencil_entries<7>, jumping_random},
+    Family{"convection_weak_", cube, stencil_entries<7>, convection_weak},
+    Family{"convection_medium_", cube, stencil_entries<7>, convection_medium},
+    Family{"convection_strong_", cube, stencil_entries<7>, convection_strong},
+    Family{"elasticity2d_", [](double n) { return 2 * n * (n + 1); },
+           [](std::int64_t, std::int64_t rows) { return elasticity2d_entries(rows); }, elasticity2d},
+    Family{"stokes2d_", [](double n) { return 3 * n * n - 2 * n; },
+           [](std::int64_t, std::int64_t rows) { return stokes2d_entries(rows); }, stokes2d},
+    Family{"graph_laplacian_", line, [](std::int64_t n, std::int64_t) { return graph_laplacian_entries(n); }, graph_laplacian},
+    Family{"power_law_", line, [](std::int64_t n, std::int64_t) { return power_law_entries(n); }, power_law},
+    Family{"thousandths_", line, [](std::int64_t n, std::int64_t) { return n; }, thousandths},
 };
 constexpr std::string_view dc2_like_name = "dc2_like";
 
@@ -50,6 +71,17 @@ constexpr std::array kinds{
     GeneratorKind{"poisson3d_random_N.mtx", "7-point stencil with random entries"},
     GeneratorKind{"stencil27_random_N.mtx", "27-point stencil with random entries"},
     GeneratorKind{"convection_diffusion_N.mtx", "recirculating wind, N x N points, upwind: unsymmetric"},
+    GeneratorKind{"anisotropic_N.mtx", "diffusion 1000 : 1 along the axes of N x N points, 5-point: symmetric"},
+    GeneratorKind{"anisotropic_rotated_N.mtx", "the same rotated by 37 degrees, bilinear elements, 9-point: symmetric"},
+    GeneratorKind{"jumping_blocks_N.mtx", "diffusion, 1e4 and 1e-4 on a chequerboard of blocks, N x N x N points: symmetric"},
+    GeneratorKind{"jumping_random_N.mtx", "diffusion, 1e-4 to 1e4 in random inclusions, N x N x N points: symmetric"},
+    GeneratorKind{"convection_weak_N.mtx", "helical wind, N x N x N points, cell Peclet number 1/8, central: unsymmetric"},
+    GeneratorKind{"convection_medium_N.mtx", "the same, cell Peclet number 1, central"},
+    GeneratorKind{"convection_strong_N.mtx", "the same, cell Peclet number 128, upwind"},
+    GeneratorKind{"elasticity2d_N.mtx",
+                  "a clamped plate of N x N bilinear elements, 2 N (N + 1) unknowns: symmetric, a system"},
+    GeneratorKind{"stokes2d_N.mtx", "slow flow in N x N cells, 3 N^2 - 2 N unknowns: saddle point, zeros on the diagonal"},
+    GeneratorKind{"graph_laplacian_N.mtx", "a network of N vertices with a few hubs, one grounded: symmetric"},
     GeneratorKind{"power_law_N.mtx", "N rows, a few of them huge, random columns: balance of work"},
     GeneratorKind{"thousandths_N.mtx", "one row of N entries 0.001: the sum that Kahan's summation is shown with"},
 };
@@ -64,7 +96,7 @@ std::string_view purpose_of(std::string_view prefix) {
 std::int64_t memory_of_this_machine() { return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
 
 /// N of a name, within what 32-bit columns can count.
-std::int64_t checked_size(std::string_view name, std::string_view digits, int dimensions) {
+std::int64_t checked_size(std::string_view name, std::string_view digits, const Family& family) {
     constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
     std::int64_t n = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
@@ -73,15 +105,11 @@ std::int64_t checked_size(std::string_view name, std::string_view digits, int di
     if (digits.empty() || !a_number || (error == std::errc() && n < 1))
         throw InvalidArgument(fmt::format("matrix '{}': '{}' stands where a size N >= 1 is expected, as in {}100.mtx", name,
                                           digits, name.substr(0, name.size() - digits.size())));
-    std::int64_t rows = 1;
-    for (int i = 0; i < dimensions; ++i) {
-        if (error != std::errc() || n > most_rows / rows)
-            throw InvalidArgument(
-                fmt::format("matrix '{}': N = {} gives more than {} rows, which is what 32-bit column indices can "
-                            "count; choose a smaller N",
-                            name, digits, most_rows));
-        rows *= n;
-    }
+    if (error != std::errc() || family.size(static_cast<double>(n)) > most_rows)
+        throw InvalidArgument(
+            fmt::format("matrix '{}': N = {} gives more than {} rows, which is what 32-bit column indices can "
+                        "count; choose a smaller N",
+                        name, digits, most_rows));
     return n;
 }
 
@@ -97,10 +125,9 @@ void require_memory(std::string_view name, std::int64_t rows, std::int64_t entri
 }
 
 Generator member_of(const Family& family, std::string_view name) {
-    const std::int64_t n = checked_size(name, name.substr(family.prefix.size()), family.dimensions);
-    std::int64_t rows = 1;
-    for (int i = 0; i < family.dimensions; ++i) rows *= n;
-    require_memory(name, rows, family.entries(n, rows));
+    const std::int64_t n = checked_size(name, name.substr(family.prefix.size()), family);
+    const auto size = static_cast<std::int64_t>(family.size(static_cast<double>(n)));
+    require_memory(name, size, family.entries(n, size));
     return {fmt::format("{}{}.mtx", family.prefix, n), purpose_of(family.prefix), [make = family.make, n] { return make(n); }};
 }
 

@@ -1,42 +1,13 @@
 #include "matrices/stencils.hpp"
 
+#include "matrices/grid.hpp"
 #include "matrices/random.hpp"
-#include "matrices/row_by_row.hpp"
 
 #include <array>
 #include <vector>
 
 namespace solver::matrices {
 namespace {
-
-struct Neighbour {
-    std::array<int, 3> offset;  // along x, y, z
-    double value;
-};
-
-/// The matrix whose row at the point (x, y, z) has stencil(x, y, z), as far as it lies within the grid.
-template <class Stencil>
-CsrMatrix<double> on_grid(std::int64_t nx, std::int64_t ny, std::int64_t nz, std::int64_t points_in_stencil,
-                          const Stencil& stencil) {
-    const std::int64_t points = nx * ny * nz;
-    CsrMatrix<double> matrix = empty_matrix(points, points * points_in_stencil);
-    const auto inside = [](std::int64_t i, std::int64_t count) { return 0 <= i && i < count; };
-    std::vector<RowEntry> row;
-    for (std::int64_t z = 0; z < nz; ++z) {
-        for (std::int64_t y = 0; y < ny; ++y) {
-            for (std::int64_t x = 0; x < nx; ++x) {
-                row.clear();
-                for (const auto& [offset, value] : stencil(x, y)) {
-                    const std::int64_t i = x + offset[0], j = y + offset[1], k = z + offset[2];
-                    if (inside(i, nx) && inside(j, ny) && inside(k, nz))
-                        row.push_back({static_cast<std::int32_t>((k * ny + j) * nx + i), value});
-                }
-                append_row(matrix, row);
-            }
-        }
-    }
-    return matrix;
-}
 
 /// The center and its neighbours that differ in at most `directions` directions of the first `dimensions`.
 std::vector<Neighbour> neighbours(int dimensions, int directions) {
@@ -53,7 +24,7 @@ std::vector<Neighbour> neighbours(int dimensions, int directions) {
 CsrMatrix<double> constant_stencil(std::int64_t n, int dimensions, int directions) {
     const std::vector<Neighbour> stencil = neighbours(dimensions, directions);
     return on_grid(n, n, dimensions == 3 ? n : 1, static_cast<std::int64_t>(stencil.size()),
-                   [&](std::int64_t, std::int64_t) -> const std::vector<Neighbour>& { return stencil; });
+                   [&](std::int64_t, std::int64_t, std::int64_t) -> const std::vector<Neighbour>& { return stencil; });
 }
 
 CsrMatrix<double> random_stencil(std::int64_t n, int dimensions, int directions) {
@@ -61,7 +32,7 @@ CsrMatrix<double> random_stencil(std::int64_t n, int dimensions, int directions)
     Neighbour& center = stencil[stencil.size() / 2];
     Random random(1);
     return on_grid(n, n, dimensions == 3 ? n : 1, static_cast<std::int64_t>(stencil.size()),
-                   [&](std::int64_t, std::int64_t) -> const std::vector<Neighbour>& {
+                   [&](std::int64_t, std::int64_t, std::int64_t) -> const std::vector<Neighbour>& {
                        double sum = 0;
                        for (Neighbour& point : stencil)
                            if (&point != &center) sum -= point.value = random.uniform() - 1;
@@ -87,7 +58,7 @@ CsrMatrix<double> stencil27_random(std::int64_t n) { return random_stencil(n, 3,
 CsrMatrix<double> convection_diffusion(std::int64_t n) {
     const double h = 2.0 / static_cast<double>(n + 1);
     const auto coordinate = [&](std::int64_t i) { return static_cast<double>(i + 1) * h - 1; };
-    return on_grid(n, n, 1, 5, [&](std::int64_t i, std::int64_t j) {
+    return on_grid(n, n, 1, 5, [&](std::int64_t i, std::int64_t j, std::int64_t) {
         const double x = coordinate(i), y = coordinate(j);
         const double wind_x = 200 * h * (2 * y * (1 - x * x));
         const double wind_y = -200 * h * (2 * x * (1 - y * y));

@@ -16,6 +16,7 @@ namespace solver::matrices {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using Wide = boost::multiprecision::number<boost::multiprecision::mpfr_float_backend<1000>>;
 
 /// FNV-1a (64 bits) over 8 bytes a number, the lowest byte first.
@@ -61,6 +62,16 @@ TEST(Generators, MakeTheSameMatrixOnEveryMachine) {
     EXPECT_EQ(hash_of("poisson2d_random_7.mtx"), 0x7497d8f12b760eefu);
     EXPECT_EQ(hash_of("poisson3d_random_5.mtx"), 0xb2310cbbc30636f5u);
     EXPECT_EQ(hash_of("stencil27_random_4.mtx"), 0xc12b82be96d821cdu);
+    EXPECT_EQ(hash_of("anisotropic_7.mtx"), 0xdc42b04ee8bd355bu);
+    EXPECT_EQ(hash_of("anisotropic_rotated_7.mtx"), 0xc720ea4a4ddabe0bu);
+    EXPECT_EQ(hash_of("jumping_blocks_9.mtx"), 0xa0579321886082c9u);
+    EXPECT_EQ(hash_of("jumping_random_9.mtx"), 0x06a6d877d4c0db4fu);
+    EXPECT_EQ(hash_of("convection_weak_5.mtx"), 0x6170697519fde32au);
+    EXPECT_EQ(hash_of("convection_medium_5.mtx"), 0x0b21c07f71b9a182u);
+    EXPECT_EQ(hash_of("convection_strong_5.mtx"), 0xc4e31d36e577bfaau);
+    EXPECT_EQ(hash_of("elasticity2d_6.mtx"), 0x3cd31b4cef531376u);
+    EXPECT_EQ(hash_of("stokes2d_6.mtx"), 0x4de0d3540acf8054u);
+    EXPECT_EQ(hash_of("graph_laplacian_1000.mtx"), 0x78f2a9da05beacb4u);
     EXPECT_EQ(hash_of("power_law_1000.mtx"), 0x6712fb060f934c3eu);
     EXPECT_EQ(hash_of("thousandths_1000.mtx"), 0xd9fbd6276ecd4444u);
     EXPECT_EQ(hash_of("dc2_like.mtx"), 0xd6343b7826f70e83u);
@@ -77,9 +88,42 @@ TEST(Generators, MakeTheSumThatKahansSummationIsShownWith) {
 }
 
 TEST(Generators, MakeMatricesThatPassTheCheckWithSortedColumns) {
-    for (const char* name : {"poisson2d_1", "poisson2d_30", "poisson3d_8", "stencil27_1", "stencil27_6",
-                             "convection_diffusion_20", "power_law_1", "power_law_2", "power_law_3", "power_law_5000",
-                             "poisson2d_random_30", "poisson3d_random_8", "stencil27_random_6", "dc2_like"}) {
+    for (const char* name : {"poisson2d_1",
+                             "poisson2d_30",
+                             "poisson3d_8",
+                             "stencil27_1",
+                             "stencil27_6",
+                             "convection_diffusion_20",
+                             "power_law_1",
+                             "power_law_2",
+                             "power_law_3",
+                             "power_law_5000",
+                             "poisson2d_random_30",
+                             "poisson3d_random_8",
+                             "stencil27_random_6",
+                             "dc2_like",
+                             "anisotropic_1",
+                             "anisotropic_30",
+                             "anisotropic_rotated_1",
+                             "anisotropic_rotated_30",
+                             "jumping_blocks_1",
+                             "jumping_blocks_9",
+                             "jumping_random_1",
+                             "jumping_random_9",
+                             "convection_weak_1",
+                             "convection_weak_6",
+                             "convection_medium_6",
+                             "convection_strong_6",
+                             "elasticity2d_1",
+                             "elasticity2d_2",
+                             "elasticity2d_12",
+                             "stokes2d_1",
+                             "stokes2d_2",
+                             "stokes2d_12",
+                             "graph_laplacian_1",
+                             "graph_laplacian_2",
+                             "graph_laplacian_3",
+                             "graph_laplacian_5000"}) {
         SCOPED_TRACE(name);
         const CsrMatrix<double> matrix = make(name);
         EXPECT_EQ(matrix.rows, matrix.columns);
@@ -95,10 +139,14 @@ TEST(Generators, CountTheEntriesOfStencils) {
     EXPECT_EQ(make("convection_diffusion_10").nonzeros(), 5 * 100 - 4 * 10);
     EXPECT_EQ(make("poisson3d_10").nonzeros(), 7 * 1000 - 6 * 100);
     EXPECT_EQ(make("stencil27_10").nonzeros(), 28 * 28 * 28);  // (3 n - 2)^3
+    EXPECT_EQ(make("anisotropic_10").nonzeros(), 5 * 100 - 4 * 10);
+    EXPECT_EQ(make("anisotropic_rotated_10").nonzeros(), 28 * 28);
+    for (const std::string family : {"jumping_blocks_", "jumping_random_", "convection_weak_", "convection_strong_"})
+        EXPECT_EQ(make(family + "10").nonzeros(), 7 * 1000 - 6 * 100) << family;
 }
 
 TEST(Generators, MakeInteriorRowsThatSumToZero) {
-    for (const char* name : {"poisson2d_5", "poisson3d_5", "stencil27_5"}) {
+    for (const char* name : {"poisson2d_5", "poisson3d_5", "stencil27_5", "anisotropic_5", "anisotropic_rotated_5"}) {
         const CsrMatrix<double> matrix = make(name);
         const std::int64_t middle = matrix.rows / 2;
         double sum = 0;
@@ -145,15 +193,41 @@ TEST(Generators, AreFoundWithAndWithoutSuffix) {
     EXPECT_EQ(find_generator("poisson2d_12")->name, "poisson2d_12.mtx");
     EXPECT_EQ(find_generator("poisson2d_12.mtx")->name, "poisson2d_12.mtx");
     EXPECT_EQ(find_generator("dc2_like")->name, "dc2_like.mtx");
-    for (const char* name : {"dc2", "dc2_like_5", "poisson2d", "", ".mtx"}) EXPECT_FALSE(find_generator(name)) << name;
+    for (const char* name : {"dc2", "dc2_like_5", "poisson2d", "anisotropic", "elasticity_5", "stokes2d", "", ".mtx"})
+        EXPECT_FALSE(find_generator(name)) << name;
 }
 
 TEST(Generators, RefuseSizesThatAreNoneOrTooLarge) {
-    for (const char* name : {"poisson2d_", "poisson2d_0", "poisson2d_-3", "poisson2d_ten", "poisson2d_5x", "poisson2d_+5"})
+    for (const char* name :
+         {"poisson2d_", "poisson2d_0", "poisson2d_-3", "poisson2d_ten", "poisson2d_5x", "poisson2d_+5", "anisotropic_0",
+          "anisotropic_rotated_", "anisotropic_rotated", "jumping_blocks_two", "jumping_random_-1", "convection_weak_0",
+          "convection_medium_1e3", "convection_strong_ 5", "elasticity2d_0", "stokes2d_x", "graph_laplacian_"})
         EXPECT_THAT(message_of(name), HasSubstr("size N >= 1")) << name;
     for (const char* name :
-         {"poisson2d_46341", "poisson3d_1291", "stencil27_99999", "power_law_2147483648", "poisson2d_99999999999999999999999"})
+         {"poisson2d_46341", "poisson3d_1291", "stencil27_99999", "power_law_2147483648", "poisson2d_99999999999999999999999",
+          "poisson3d_4000000000000000000", "anisotropic_rotated_46341", "jumping_blocks_1291", "convection_weak_1291",
+          "elasticity2d_32768", "stokes2d_26756", "graph_laplacian_2147483648"})
         EXPECT_THAT(message_of(name), HasSubstr("2147483647 rows")) << name;
+}
+
+TEST(Generators, CountUnknownsAsTheMatricesHaveThem) {
+    EXPECT_EQ(make("elasticity2d_10").rows, 2 * 10 * 11);
+    EXPECT_EQ(make("stokes2d_10").rows, 3 * 100 - 2 * 10);
+    EXPECT_EQ(make("graph_laplacian_10").rows, 10);
+}
+
+// The largest sizes of which 32-bit columns can count the rows: 2 * 32767 * 32768 and 3 * 26755^2 - 2 * 26755.
+TEST(Generators, RefuseBySizeNotOneTooEarly) {
+    for (const char* name : {"elasticity2d_32767", "stokes2d_26755"})
+        EXPECT_THAT(message_of(name), Not(HasSubstr("2147483647 rows"))) << name;
+}
+
+// What they ask for before they begin is what they then need: no entry more than was counted.
+TEST(Generators, ReserveEnoughForTheirEntries) {
+    for (const std::string name : {"elasticity2d_20", "stokes2d_20", "graph_laplacian_2000", "jumping_blocks_8"}) {
+        const CsrMatrix<double> matrix = make(name);
+        EXPECT_LE(matrix.nonzeros(), (name.starts_with("elasticity") ? 18 : 7) * matrix.rows) << name;
+    }
 }
 
 TEST(Generators, RefuseWhatDoesNotFitIntoMemory) {

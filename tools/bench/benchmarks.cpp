@@ -23,6 +23,7 @@ void run_benchmark(const Options& options, Report& report) {
             return bench_read(options, report);
         case Subject::bits:
         case Subject::robustness:
+        case Subject::scaling:
         case Subject::report:
             break;
     }

@@ -33,4 +33,7 @@ bool bench_report(const Options& options);
 /// Whether no claim of convergence by the library was false.
 bool bench_robustness(const Options& options);
 
+/// Whether no claim of convergence by the library was false.
+bool bench_scaling(const Options& options);
+
 }  // namespace solver::bench

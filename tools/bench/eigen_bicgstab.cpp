@@ -34,13 +34,13 @@ private:
     mutable bool is_second_ = false;
 };
 
-template <class Kind>
+template <class Method>
 Solve solve_with(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance, std::int64_t max_iterations,
                  std::vector<double>* half_steps = nullptr) {
     const Eigen::Map<const Vector> rhs(b.data(), static_cast<Eigen::Index>(b.size()));
     Eigen::Map<Vector> solution(x.data(), static_cast<Eigen::Index>(x.size()));
     Solve result;
-    Eigen::BiCGSTAB<Matrix, Kind> solver;
+    Method solver;
     if constexpr (requires { solver.preconditioner().watch(*half_steps); }) solver.preconditioner().watch(*half_steps);
     solver.setTolerance(tolerance);
     solver.setMaxIterations(max_iterations);
@@ -58,12 +58,18 @@ Solve solve_with(const Matrix& a, std::span<const double> b, std::span<double> x
 template <class Kind>
 Solve watched_or_not(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance,
                      std::int64_t max_iterations, std::vector<double>* half_steps) {
-    if (half_steps == nullptr) return solve_with<Kind>(a, b, x, tolerance, max_iterations);
+    if (half_steps == nullptr) return solve_with<Eigen::BiCGSTAB<Matrix, Kind>>(a, b, x, tolerance, max_iterations);
     half_steps->clear();
-    const Solve result = solve_with<Watching<Kind>>(a, b, x, tolerance, max_iterations, half_steps);
+    const Solve result = solve_with<Eigen::BiCGSTAB<Matrix, Watching<Kind>>>(a, b, x, tolerance, max_iterations, half_steps);
     const double b_norm = Eigen::Map<const Vector>(b.data(), static_cast<Eigen::Index>(b.size())).norm();
     for (double& norm : *half_steps) norm /= b_norm;
     return result;
+}
+
+Matrix matrix_of(const CsrView<double>& a) {
+    const std::vector<int> row_offsets(a.row_offsets.begin(), a.row_offsets.end());
+    return Eigen::Map<const Matrix>(a.rows, a.columns, a.nonzeros(), row_offsets.data(), a.column_indices.data(),
+                                    a.values.data());
 }
 
 }  // namespace
@@ -71,9 +77,7 @@ Solve watched_or_not(const Matrix& a, std::span<const double> b, std::span<doubl
 Solve bicgstab(Preconditioner preconditioner, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
                double tolerance, std::int64_t max_iterations, int threads, std::vector<double>* half_steps) {
     Eigen::setNbThreads(threads);
-    const std::vector<int> row_offsets(a.row_offsets.begin(), a.row_offsets.end());
-    const Matrix matrix =
-        Eigen::Map<const Matrix>(a.rows, a.columns, a.nonzeros(), row_offsets.data(), a.column_indices.data(), a.values.data());
+    const Matrix matrix = matrix_of(a);
     switch (preconditioner) {
         case Preconditioner::none:
             return watched_or_not<Eigen::IdentityPreconditioner>(matrix, b, x, tolerance, max_iterations, half_steps);
@@ -83,6 +87,13 @@ Solve bicgstab(Preconditioner preconditioner, const CsrView<double>& a, std::spa
             return watched_or_not<Eigen::IncompleteLUT<double>>(matrix, b, x, tolerance, max_iterations, half_steps);
     }
     return {};
+}
+
+Solve conjugate_gradients(const CsrView<double>& a, std::span<const double> b, std::span<double> x, double tolerance,
+                          std::int64_t max_iterations, int threads) {
+    using Method = Eigen::ConjugateGradient<Matrix, Eigen::Lower | Eigen::Upper, Eigen::DiagonalPreconditioner<double>>;
+    Eigen::setNbThreads(threads);
+    return solve_with<Method>(matrix_of(a), b, x, tolerance, max_iterations);
 }
 
 }  // namespace solver::bench::eigen

@@ -19,9 +19,10 @@ int measure(const Options& options) {
     check_outputs(options);
     if (options.subject == Subject::report) return bench_report(options) ? exit_done : exit_not_exact;
     Report report(options);
-    report.print_head();
+    if (options.recorded.empty()) report.print_head();
     if (options.subject == Subject::bits) return bench_bits(options) ? exit_done : exit_not_exact;
     if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
+    if (options.subject == Subject::scaling) return bench_scaling(options) ? exit_done : exit_not_exact;
     if (options.grade) return bench_grades(options) ? exit_done : exit_not_exact;
     if (options.paper) {
         options.paper == Paper::badin2011 ? bench_badin2011(options) : bench_badin2013(options);

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "scaling_report.hpp"
 #include "solver/error.hpp"
 #include "tools/page/provenance.hpp"
 
@@ -83,6 +84,18 @@ constexpr std::array commands{
         "written anew after every solve: an interrupted run keeps what it has.\n",
         ""},
     Command{
+        Subject::scaling, "scaling",
+        "cost by size: the automatic choice and preconditioners by hand, beside hypre, PyAMG, Eigen and SuiteSparse",
+        "Solves A x = b as robustness does, each solve in a process of its own, on problems that come in sizes\n"
+        "(poisson3d_50 poisson3d_100 ...). Given apart: setup and solve, iterations, the growth of memory at its peak (of the\n"
+        "host; peers' copies of A count, the time to make them does not), the true residual of every solution, and the time\n"
+        "by that of our fastest preconditioner picked by hand. A peer that stops at a true residual above the tolerance is "
+        "run\n"
+        "again with a tenth and a hundredth of it, and only the last run counts. Peers for symmetric definite matrices run\n"
+        "where A is symmetric to the bit with a positive diagonal. On a CUDA device there are no peers. The output files are\n"
+        "written anew after every solve. With --from nothing is run: what --json wrote before is tabled and drawn.\n",
+        ""},
+    Command{
         Subject::report, "report", "a page of HTML: products, dots, dense products and solves beside their peers",
         "Runs spmv, dot, gemm and solve on a few inputs (a minute or two), counts the errors of products by their size in "
         "ulp,\n"
@@ -95,7 +108,8 @@ constexpr std::array commands{
 constexpr const char* overview =
     R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|norm2|gemm|triangular|solve|bits|read|robustness|report [options]
+Usage: solver-bench spmv|dot|sum|norm2|gemm|triangular|solve|bits|read|robustness|scaling|report
+                    [options]
 
 )";
 
@@ -107,8 +121,8 @@ says how large they are. Printed are the median time of a call; +-, half the 95 
 GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
 repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
 
-Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, where (robustness) the
-library claimed convergence falsely, or where (gemm --grade) fast, compensated or exact is not of grade A.
+Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, where (robustness, scaling)
+the library claimed convergence falsely, or where (gemm --grade) fast, compensated or exact is not of grade A.
 )";
 
 const Command& command_of(Subject subject) {
@@ -121,7 +135,8 @@ Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
     throw InvalidArgument(fmt::format(
-        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or report",
+        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling or "
+        "report",
         text));
 }
 
@@ -147,12 +162,33 @@ std::string_view usual_matrices(Subject subject) {
     }
 }
 
-bool takes_folders(Subject subject) { return subject == Subject::robustness || subject == Subject::bits; }
+bool takes_folders(Subject subject) {
+    return subject == Subject::robustness || subject == Subject::scaling || subject == Subject::bits;
+}
+
+auto* text(const char* value) { return po::value<std::string>()->value_name(value); }
+
+auto* texts(const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); }
+
+void add_scaling(po::options_description_easy_init& add) {
+    add("matrix", texts("NAME"), "a name that solver --matrix knows, a file or a folder; may be repeated, --matrix left out");
+    add("solver", texts("NAME"),
+        "ours: auto, or a preconditioner; or a peer, as in 'hypre pcg'; may be repeated (default: auto, jacobi, ilu0, amg and "
+        "all peers that are there)");
+    add("device", text("NAME"), "of the library's solves: cpu (default), cuda or cuda:N");
+    add("accuracy", text("MODE"), "of the library's solves: fast, compensated (default) or exact");
+    add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
+    add("max-iterations", text("N"), "for everybody (default: 10000)");
+    add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 600)");
+    add("from", texts("FILE"), "table and draw these results, written by --json, and measure nothing; may be repeated");
+    add("markdown", text("FILE"), "write tables and a summary");
+    add("plot", text("FILE"),
+        "draw time, iterations and memory by size through gnuplot: .svg, .png, or .gnuplot for the scripts alone; FILE.svg "
+        "means FILE_time.svg, FILE_iterations.svg and FILE_memory.svg");
+}
 
 po::options_description option_table(Subject subject) {
     constexpr unsigned line_length = 118;
-    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-    const auto texts = [](const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); };
     po::options_description table("Options", line_length);
     auto add = table.add_options();
     if (const std::string_view usual = usual_matrices(subject); !usual.empty())
@@ -217,6 +253,8 @@ po::options_description option_table(Subject subject) {
         add("max-iterations", text("N"), "for everybody (default: 3000)");
         add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
         add("markdown", text("FILE"), "write a table and a summary");
+    } else if (subject == Subject::scaling) {
+        add_scaling(add);
     } else if (subject == Subject::report) {
         add("precision", text("TYPE"), "double, single or both (default)");
         add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
@@ -336,7 +374,6 @@ std::optional<Paper> paper_of(const po::variables_map& values) {
 std::filesystem::path plot_of(const po::variables_map& values) {
     const std::filesystem::path path = given(values, "plot").value_or("");
     if (path.empty()) return path;
-    if (values.count("paper") == 0) throw InvalidArgument("--plot draws the figures of a paper; add --paper");
     if (path.extension() != ".svg" && path.extension() != ".png" && path.extension() != ".gnuplot")
         throw InvalidArgument(fmt::format("--plot {}: expected a name that ends in .svg, .png or .gnuplot", path.string()));
     return path;
@@ -359,6 +396,7 @@ void read_gemm(const po::variables_map& values, Options& options) {
     options.grade = values.count("grade") != 0;
     options.paper = paper_of(values);
     options.plot = plot_of(values);
+    if (!options.plot.empty() && !options.paper) throw InvalidArgument("--plot draws the figures of a paper; add --paper");
     if (values.count("size") == 0) {
         if (options.grade) options.sizes = {64, 128, 256, 512, 1024};
         if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120, 8192};
@@ -380,8 +418,8 @@ void read_robustness(const po::variables_map& values, Options& options) {
 
 /// What was asked for of the measurements, although nothing is to be measured.
 void refuse_to_measure(const po::variables_map& values) {
-    for (const char* name :
-         {"matrix", "device", "threads", "precision", "repetitions", "time-limit", "tolerance", "max-iterations", "json"})
+    for (const char* name : {"matrix", "device", "threads", "precision", "repetitions", "time-limit", "tolerance",
+                             "max-iterations", "solver", "accuracy", "json"})
         if (values.count(name) != 0)
             throw InvalidArgument(
                 fmt::format("--from draws what was measured before; leave out --{0}, or measure again without --from", name));
@@ -395,6 +433,26 @@ void read_report(const po::variables_map& values, Options& options) {
     if (!options.recorded.empty()) refuse_to_measure(values);
     if (values.count("time-limit") == 0) options.effort.time_limit = 2;
     if (values.count("tolerance") == 0) options.tolerance = 1e-8;
+}
+
+/// The device is not looked at: a process that has used CUDA cannot have children that do.
+std::optional<int> untouched_cuda_device(const po::variables_map& values) {
+    const std::string name = given(values, "device").value_or("cpu");
+    if (name == "cpu") return std::nullopt;
+    if (name == "cuda") return 0;
+    constexpr std::string_view prefix = "cuda:";
+    if (!name.starts_with(prefix)) throw InvalidArgument(fmt::format("--device {}: expected cpu, cuda or cuda:N", name));
+    return number<int>("device cuda", name.substr(prefix.size()), 0, 999);
+}
+
+void read_scaling(const po::variables_map& values, Options& options) {
+    for (const std::string& file : all_given(values, "from")) options.recorded.emplace_back(file);
+    if (!options.recorded.empty()) refuse_to_measure(values);
+    read_robustness(values, options);
+    if (values.count("time-limit") == 0) options.effort.time_limit = 600;
+    if (values.count("max-iterations") == 0) options.max_iterations = 10'000;
+    options.cuda_device = untouched_cuda_device(values);
+    options.plot = plot_of(values);
 }
 
 Options options_of(const po::variables_map& values, Subject subject) {
@@ -426,9 +484,10 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (subject == Subject::gemm) read_gemm(values, options);
     options.json = given(values, "json").value_or("");
     options.csv = given(values, "csv").value_or("");
-    if (takes_folders(subject) && options.matrices.empty())
+    if (takes_folders(subject) && options.matrices.empty() && values.count("from") == 0)
         throw InvalidArgument(fmt::format("which matrices? solver-bench {} FOLDER, or names of files", to_string(subject)));
     if (subject == Subject::robustness) read_robustness(values, options);
+    if (subject == Subject::scaling) read_scaling(values, options);
     if (subject == Subject::report) read_report(values, options);
     options.keep_residuals = subject == Subject::report || !options.json.empty();
     for (const std::string& text : all_given(values, "preconditioner"))
@@ -439,7 +498,11 @@ Options options_of(const po::variables_map& values, Subject subject) {
 }  // namespace
 
 std::vector<std::filesystem::path> outputs(const Options& options) {
-    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.plot, options.html};
+    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.html};
+    if (options.subject == Subject::scaling && !options.plot.empty())
+        for (std::filesystem::path& figure : figures_of_scaling(options.plot)) paths.push_back(std::move(figure));
+    else
+        paths.push_back(options.plot);
     std::erase(paths, std::filesystem::path());
     return paths;
 }
@@ -451,10 +514,8 @@ std::string_view to_string(Vector vector) { return vector == Vector::ones ? "one
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     if (argc < 2)
         throw InvalidArgument(
-            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or report; solver-bench "
-            "--help "
-            "tells "
-            "more");
+            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling or report; "
+            "solver-bench --help tells more");
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);

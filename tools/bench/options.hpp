@@ -16,9 +16,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, report };
+enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling, report };
 
-/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read", "robustness" or "report".
+/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read", "robustness", "scaling" or "report".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -49,25 +49,25 @@ struct Options {
     std::int64_t block = 64;  ///< products summed plainly in selective compensation
     std::optional<Paper> paper;
     bool grade = false;
-    std::filesystem::path plot;  ///< of a paper's figures; empty: not drawn
+    std::filesystem::path plot;  ///< of a paper's figures, or of scaling's; empty: not drawn
 
     std::filesystem::path json;  ///< empty: not written
     std::filesystem::path csv;
 
     std::vector<PreconditionerKind> preconditioners;  ///< triangular, bits; empty: the usual ones
 
-    // bits, solve and robustness
+    // bits, solve, robustness and scaling
     double tolerance = 1e-10;
     std::int64_t max_iterations = 3000;
 
-    // robustness
+    // robustness and scaling
     std::vector<std::string> solvers;  ///< empty: all
     Accuracy accuracy = Accuracy::compensated;
     std::filesystem::path markdown;
 
     // report
     std::filesystem::path html;
-    std::vector<std::filesystem::path> recorded;  ///< results to draw instead of measuring
+    std::vector<std::filesystem::path> recorded;  ///< results to draw instead of measuring; of scaling, too
     std::vector<std::filesystem::path> verdicts;  ///< of test-blas2
     bool keep_residuals = false;                  ///< of solves
 };

@@ -1,10 +1,12 @@
 #include "report.hpp"
 
+#include "child_process.hpp"
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
 #include "io/atomic_file.hpp"
 #include "machine.hpp"
 #include "openblas_peer.hpp"
+#include "scaling.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 #include "tools/page/provenance.hpp"
@@ -43,7 +45,19 @@ std::string openmp_text(const Options& options) {
                                                                      : "without OpenMP, on one thread";
 }
 
+/// Of scaling in a child: after the first use of CUDA here, no child could use it.
+std::string device_description(const Options& options) {
+    if (options.subject != Subject::scaling) return on_cuda::device_description(*options.cuda_device);
+    static const Ending told = run_apart([&] { return on_cuda::device_description(*options.cuda_device); }, 60);
+    return told.how == Ending::How::done ? told.result : "there is none that answers";
+}
+
+std::string peers_on_device(const Options& options) {
+    return options.subject == Subject::scaling ? "none" : on_cuda::description();
+}
+
 std::string peers_on_processor(const Options& options) {
+    if (options.subject == Subject::scaling) return peers_of_scaling();
     const bool with_openblas = options.subject == Subject::gemm && openblas::is_there();
     return eigen::description() + (with_openblas ? ", " + openblas::description() : "");
 }
@@ -92,8 +106,8 @@ Json machine_facts(const Options& options) {
                   {"last_level_cache_bytes", last_level_cache()},
                   {"compiler", page::compiler()},
                   {"optimised", is_optimised()}};
-    if (options.cuda_device) facts["device"] = on_cuda::device_description(*options.cuda_device);
-    facts["peer"] = options.cuda_device ? on_cuda::description() : peers_on_processor(options);
+    if (options.cuda_device) facts["device"] = device_description(options);
+    facts["peer"] = options.cuda_device ? peers_on_device(options) : peers_on_processor(options);
     return facts;
 }
 
@@ -103,8 +117,8 @@ void Report::print_head() const {
                options_.threads, processors(), static_cast<double>(last_level_cache()) / mebibyte);
     fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), page::compiler());
     if (options_.cuda_device) {
-        fmt::print("  device   {}\n", on_cuda::device_description(*options_.cuda_device));
-        fmt::print("  peers    {}\n", on_cuda::description());
+        fmt::print("  device   {}\n", device_description(options_));
+        fmt::print("  peers    {}\n", peers_on_device(options_));
     } else {
         fmt::print("  peer     {}, {}\n", peers_on_processor(options_), openmp_text(options_));
     }

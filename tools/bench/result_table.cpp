@@ -34,6 +34,24 @@ std::string ResultTable::csv() const {
     return text;
 }
 
+std::string ResultTable::markdown() const {
+    std::string text = "|", line = "|";
+    for (const Measure& column : columns_) {
+        text += ' ' + column.title + " |";
+        line += line.size() == 1 ? "---|" : "---:|";
+    }
+    text += '\n' + line + '\n';
+    for (const auto& row : rows_) {
+        text += '|';
+        for (std::string cell : row) {
+            std::replace(cell.begin(), cell.end(), '|', '/');
+            text += ' ' + cell + " |";
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 std::string ResultTable::json(const Options& options, const std::string& benchmark) const {
     nlohmann::ordered_json json;
     json["solver"] = SOLVER_VERSION;

@@ -21,6 +21,7 @@ public:
     /// The first column to the left, the others to the right.
     void print() const;
     std::string csv() const;
+    std::string markdown() const;
     /// With the machine and the name of what was measured. All cells are strings.
     std::string json(const Options& options, const std::string& benchmark) const;
     /// Where the options want JSON and CSV.

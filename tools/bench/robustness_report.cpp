@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,25 +32,10 @@ double median(std::vector<double> values) {
     return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-const Trial* automatic_trial(const TestedMatrix& matrix) {
-    for (const Trial& trial : matrix.trials)
-        if (trial.automatic) return &trial;
-    return nullptr;
-}
-
-/// The fastest of ours that was picked by hand and reached the tolerance.
-const Trial* best_hand_picked(const TestedMatrix& matrix, double tolerance) {
-    const Trial* best = nullptr;
-    for (const Trial& trial : matrix.trials)
-        if (trial.ours && !trial.automatic && trial.reached(tolerance) && (!best || trial.seconds() < best->seconds()))
-            best = &trial;
-    return best;
-}
-
 /// How much longer the automatic choice took than the best by hand; nothing where one of them did not reach the tolerance.
 std::optional<double> price_of_choice(const TestedMatrix& matrix, double tolerance) {
-    const Trial* automatic = automatic_trial(matrix);
-    const Trial* best = best_hand_picked(matrix, tolerance);
+    const Trial* automatic = automatic_trial(matrix.trials);
+    const Trial* best = best_hand_picked(matrix.trials, tolerance);
     if (!automatic || !best || !automatic->reached(tolerance)) return std::nullopt;
     return automatic->seconds() / best->seconds();
 }
@@ -122,8 +108,8 @@ std::vector<std::string> RobustnessReport::summary() const {
             if (trial.false_claim(tolerance)) count->false_claims.push_back(matrix.name);
             peer = peer || (!trial.ours && trial.reached(tolerance));
         }
-        const Trial* automatic = automatic_trial(matrix);
-        const bool hand = best_hand_picked(matrix, tolerance) != nullptr;
+        const Trial* automatic = automatic_trial(matrix.trials);
+        const bool hand = best_hand_picked(matrix.trials, tolerance) != nullptr;
         by_peer += peer ? 1 : 0;
         by_hand += hand ? 1 : 0;
         if (!peer && !hand && !(automatic && automatic->reached(tolerance))) unreached.push_back(matrix.name);
@@ -206,8 +192,8 @@ std::string RobustnessReport::markdown_row(const TestedMatrix& matrix) const {
     std::string row = fmt::format("| {} | {} | {} |", matrix.name, matrix.rows, matrix.nonzeros);
     for (const Trial& trial : matrix.trials)
         if (!trial.ours) row += fmt::format(" {} |", cell(trial, tolerance));
-    const Trial* automatic = automatic_trial(matrix);
-    const Trial* best = best_hand_picked(matrix, tolerance);
+    const Trial* automatic = automatic_trial(matrix.trials);
+    const Trial* best = best_hand_picked(matrix.trials, tolerance);
     const auto price = price_of_choice(matrix, tolerance);
     if (automatic != nullptr) row += fmt::format(" {} | {} |", in_one_line(automatic->remark), cell(*automatic, tolerance));
     row += best == nullptr ? std::string(" - |")
@@ -229,7 +215,7 @@ std::string RobustnessReport::markdown() const {
         std::vector<std::string> titles{"matrix", "n", "nonzeros"};
         for (const Trial& trial : matrices_.front().trials)
             if (!trial.ours) titles.push_back(trial.solver);
-        const bool automatic = automatic_trial(matrices_.front()) != nullptr;
+        const bool automatic = automatic_trial(matrices_.front().trials) != nullptr;
         if (automatic) titles.insert(titles.end(), {"ours: tried", "ours: auto"});
         titles.push_back("ours: best hand-picked");
         if (automatic) titles.push_back("auto / best");

@@ -3,31 +3,13 @@
 /// What solver-bench robustness found, as it goes and at the end.
 
 #include "options.hpp"
+#include "trial.hpp"
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace solver::bench {
-
-/// One solver on one matrix.
-struct Trial {
-    std::string solver;
-    bool ours = false;
-    bool automatic = false;  ///< chose its preconditioner itself
-    std::string status;      ///< what the solver says, or "timed out", "crashed", "failed", "not built"
-    std::string remark;      ///< why it failed; what automatic choice tried
-    bool claimed = false;    ///< that it converged
-    std::int64_t iterations = 0;
-    double residual = std::numeric_limits<double>::quiet_NaN();  ///< ||b - A x|| / ||b||, from the exact residual
-    double setup_seconds = 0, solve_seconds = 0;
-
-    double seconds() const { return setup_seconds + solve_seconds; }
-    bool reached(double tolerance) const { return residual <= tolerance; }
-    bool false_claim(double tolerance) const { return claimed && !reached(tolerance); }
-};
 
 struct TestedMatrix {
     std::string name;

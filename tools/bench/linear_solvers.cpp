@@ -1,0 +1,160 @@
+#include "linear_solvers.hpp"
+
+#include "io/matrix_market/header.hpp"
+#include "solver/error.hpp"
+#include "solver/matrix_market.hpp"
+#include "solver/reduce.hpp"
+#include "solver/solve.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace solver::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Bytes that the system counts under this name ("VmRSS": in memory now, "VmHWM": at most) for this process.
+double counted_memory(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(name + ":")) return 1024 * std::stod(line.substr(name.size() + 1));
+    return 0;
+}
+
+/// "jacobi 40, ilu0 refused, klu 1": what was tried, and the iterations of each.
+std::string path_of(const SolveReport& report) {
+    std::vector<std::string> steps;
+    for (const Attempt& attempt : report.attempts)
+        steps.push_back(fmt::format("{} {}", to_string(attempt.preconditioner),
+                                    attempt.refusal.empty() ? std::to_string(attempt.results.front().iterations) : "refused"));
+    return fmt::format("{}", fmt::join(steps, ", "));
+}
+
+Device device_of(const Options& options) {
+    return options.cuda_device ? Device::cuda(*options.cuda_device) : Device::cpu(options.threads);
+}
+
+Trial tried(const LinearSolver& solver, const Problem& problem, const Options& options) {
+    constexpr int most_runs = 5;
+    constexpr double long_enough = 0.2;
+    if (solver.prepare) solver.prepare();
+    ::malloc_trim(0);  // what the parent once freed is not to be used again unseen
+    const double memory = counted_memory("VmRSS");
+    const auto start = std::chrono::steady_clock::now();
+    Answer answer = solver.run(problem, options);
+    if (answer.trial.memory_bytes == 0) answer.trial.memory_bytes = std::max(0.0, counted_memory("VmHWM") - memory);
+    for (int run = 1; run < most_runs && seconds_since(start) < long_enough; ++run) {
+        const Answer again = solver.run(problem, options);
+        if (again.trial.seconds() < answer.trial.seconds()) {
+            const double first_memory = answer.trial.memory_bytes;
+            answer.trial = again.trial;
+            answer.trial.memory_bytes = first_memory;
+        }
+    }
+    answer.trial.residual = true_residual(problem, answer, Device::cpu(options.threads));
+    return answer.trial;
+}
+
+}  // namespace
+
+Problem problem_of(CsrMatrix<double> a) {
+    Problem problem{.a = std::move(a), .b = {}};
+    std::vector<double> x(static_cast<std::size_t>(problem.a.columns));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<double>(i % 8) / 8;
+    problem.b.resize(static_cast<std::size_t>(problem.a.rows));
+    SpmvPlan<double>(problem.a.view(), Device::cpu(1)).multiply(1, x, 0, problem.b, Accuracy::exact);
+    return problem;
+}
+
+CsrMatrix<double> load(const matrices::FoundMatrix& found) {
+    if (const auto* generator = std::get_if<matrices::Generator>(&found.source)) return generator->make();
+    return read_csr<double>(std::get<fs::path>(found.source), {.threads = 1});
+}
+
+std::optional<std::string> reason_against(const matrices::FoundMatrix& found) try {
+    const auto* path = std::get_if<fs::path>(&found.source);
+    if (path == nullptr) return std::nullopt;
+    matrix_market::TextBlocks blocks(*path);
+    matrix_market::TextBlock block;
+    const matrix_market::Header header = matrix_market::read_header(blocks, block);
+    if (header.format != matrix_market::Format::coordinate) return "dense";
+    if (header.field == matrix_market::Field::pattern) return "a pattern";
+    if (header.rows != header.columns) return fmt::format("{} x {}", header.rows, header.columns);
+    return header.rows == 0 ? std::optional<std::string>("empty") : std::nullopt;
+} catch (const FileError& error) {
+    return error.what();
+}
+
+double true_residual(const Problem& problem, const Answer& answer, const Device& device) {
+    const SpmvPlan<double> plan(problem.a.view(), device);
+    std::vector<double> r(problem.b.size());
+    plan.residual(problem.b, answer.x, answer.x_low, r, Accuracy::exact);
+    const double b_norm = norm2(problem.b, Accuracy::exact, device);
+    const double r_norm = norm2(r, Accuracy::exact, device);
+    return b_norm == 0 ? r_norm : r_norm / b_norm;
+}
+
+Answer by_us(std::optional<PreconditionerKind> kind, const Problem& problem, const Options& options) {
+    Answer answer{.trial = {}, .x = std::vector<double>(problem.b.size())};
+    const auto start = std::chrono::steady_clock::now();
+    const SpmvPlan<double> plan(problem.a.view(), device_of(options));
+    SolveOptions wish;
+    wish.iteration = {.accuracy = options.accuracy, .tolerance = options.tolerance, .max_iterations = options.max_iterations};
+    wish.preconditioner = kind;
+    const SolveReport report = solve<double>(plan, problem.b, answer.x, {}, wish);
+    const double seconds = seconds_since(start);
+    for (const Attempt& attempt : report.attempts) answer.trial.setup_seconds += attempt.setup_seconds;
+    answer.trial.solve_seconds = seconds - answer.trial.setup_seconds;
+    if (!kind) answer.trial.remark = path_of(report);
+    const SolveResult& result = report.result();
+    answer.trial.claimed = result.status == SolveStatus::converged;
+    answer.trial.status = to_string(result.status);
+    answer.trial.iterations = result.iterations;
+    return answer;
+}
+
+Answer by_peer(const std::function<PeerSolve(std::span<double> x)>& solve, std::size_t size) {
+    Answer answer{.trial = {}, .x = std::vector<double>(size)};
+    const PeerSolve result = solve(answer.x);
+    answer.trial.claimed = result.converged;
+    answer.trial.status = result.converged ? "converged" : "not converged";
+    answer.trial.iterations = result.iterations;
+    answer.trial.setup_seconds = result.setup_seconds;
+    answer.trial.solve_seconds = result.solve_seconds;
+    return answer;
+}
+
+std::vector<LinearSolver> chosen(std::vector<LinearSolver> solvers, const Options& options) {
+    std::vector<std::string> names;
+    for (const LinearSolver& solver : solvers) names.push_back(solver.name);
+    for (const std::string& wish : options.solvers)
+        if (std::find(names.begin(), names.end(), wish) == names.end())
+            throw InvalidArgument(fmt::format("--solver '{}' is not known; choose {}", wish, fmt::join(names, ", ")));
+    if (!options.solvers.empty())
+        std::erase_if(solvers, [&](const LinearSolver& solver) {
+            return std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end();
+        });
+    return solvers;
+}
+
+Trial trial_of(const LinearSolver& solver, const Problem& problem, const Options& options) {
+    Trial trial = tried_apart([&] { return tried(solver, problem, options); }, options.effort.time_limit);
+    trial.solver = solver.name;
+    trial.ours = solver.ours;
+    trial.automatic = solver.automatic;
+    return trial;
+}
+
+}  // namespace solver::bench

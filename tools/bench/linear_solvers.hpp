@@ -1,0 +1,67 @@
+#pragma once
+
+/// Linear systems with known solutions, and who solves them: the library, Eigen and others.
+
+#include "matrices/find_matrix.hpp"
+#include "options.hpp"
+#include "peer_solve.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/preconditioner.hpp"
+#include "trial.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace solver::bench {
+
+struct Problem {
+    CsrMatrix<double> a;
+    std::vector<double> b;
+    std::string name{};
+    bool symmetric = false;  ///< to the bit, with a positive diagonal: what methods for definite matrices may be tried on
+};
+
+/// b = A x*, x*_i = 1 + (i mod 8)/8. On one thread: children can be made only where none was started.
+Problem problem_of(CsrMatrix<double> a);
+
+/// The matrix of a file or a generator, on one thread.
+CsrMatrix<double> load(const matrices::FoundMatrix& found);
+
+/// Why a matrix is no test for a solver: not square, a pattern, not a file that can be read; nothing where it is one.
+std::optional<std::string> reason_against(const matrices::FoundMatrix& found);
+
+/// What a solver gives back: its word and its solution x + x_low.
+struct Answer {
+    Trial trial;
+    std::vector<double> x;
+    std::vector<double> x_low{};
+};
+
+struct LinearSolver {
+    std::string name;
+    bool ours;
+    bool automatic;
+    std::function<Answer(const Problem&, const Options&)> run;
+    std::function<void()> prepare{};  ///< what is neither timed nor counted as memory, before the first run
+    bool needs_symmetric = false;     ///< see Problem
+};
+
+/// ||b - A x|| / ||b||, from the exact residual and exact norms.
+double true_residual(const Problem& problem, const Answer& answer, const Device& device);
+
+/// By the library, with this preconditioner or, without one, the automatic choice, on the device of the options.
+Answer by_us(std::optional<PreconditionerKind> kind, const Problem& problem, const Options& options);
+
+/// By a peer that fills in x, which has `size` elements, and says how that went.
+Answer by_peer(const std::function<PeerSolve(std::span<double> x)>& solve, std::size_t size);
+
+/// Those of `solvers` that Options::solvers names, or all. Throws InvalidArgument where a name is not known.
+std::vector<LinearSolver> chosen(std::vector<LinearSolver> solvers, const Options& options);
+
+/// The trial of a solver in a process of its own. What is over quickly is repeated, and the fastest run counts.
+Trial trial_of(const LinearSolver& solver, const Problem& problem, const Options& options);
+
+}  // namespace solver::bench
