@@ -274,8 +274,7 @@ HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTas
     group.clear();
 }
 
-/// Stores the values of lanes that are proven; the others' rows go to `open`, except those of the bits `known`, which the
-/// caller will overwrite. Returns the bits of lanes not proven.
+/// Stores the values of the lanes of the bits `proven`; the others' rows go to `open`. Returns the bits of these.
 template <class Rows, std::size_t lanes, class T>
 HWY_NOINLINE std::uint64_t store_proven(const T (&value)[lanes], std::uint64_t proven, const Rows& rows,
                                         const RowGroup<lanes>& group, const RowTask<T>& task, RowGroup<lanes>& open) {
@@ -292,7 +291,7 @@ HWY_NOINLINE std::uint64_t store_proven(const T (&value)[lanes], std::uint64_t p
 }
 
 /// Adjacent rows and alpha = 1 or -1: rounded in the lanes. Returns the bits of rows not proven, which go to `open`, except
-/// those of the bits `known`.
+/// those of the bits `known`, which the caller will overwrite.
 template <class Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
                                              std::uint64_t known, const RowTask<T>& task, RowGroup<lanes>& open) {
