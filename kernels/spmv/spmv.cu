@@ -108,6 +108,10 @@ void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& w
         with_accumulator<T>(accuracy, work);
 }
 
+/// Nor have they kernels for several columns at once.
+template <class Offset>
+inline constexpr bool has_kernels_for_columns = std::is_same_v<Offset, std::int32_t>;
+
 /// Dynamic shared memory for any tile. The largest have 2 tile_work entries, so that plans of one device agree.
 template <class T, class Offset>
 void allow_shared_memory() {
@@ -122,7 +126,8 @@ void allow_shared_memory() {
             with_row_accumulator<T, Offset>(accuracy, float_sums, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 allow(multiply_adaptive<A, false, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
-                allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                if constexpr (has_kernels_for_columns<Offset>)
+                    allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
                 allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(2 * tile_work));
             });
 }
