@@ -8,7 +8,8 @@
 ///   |C - C'| <= f(k, d) u |A| |B| |alpha| + terms of second order,   f(k, d) = 18^d ((k / 2^d)^2 + 6 k / 2^d) - 6 k,
 /// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 23.2.2 (Brent's analysis, with the constants of
 /// Winograd's variant). C' itself is of size k |A| |B| where entries are alike, which is why one keeps to non-negative ones:
-/// small elements beside large ones still lose digits. beta C adds (d + 2) u |beta C|.
+/// small elements beside large ones still lose digits. beta C adds (2 d + 3) u |beta C|, since an element of C is
+/// assigned or added to 2 d + 1 times, and 2 * 8^d k u |A| |B| |alpha| for the additions to it.
 
 #include "solver/device.hpp"
 #include "solver/gemm.hpp"

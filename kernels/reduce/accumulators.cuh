@@ -9,17 +9,10 @@
 
 namespace solver::cuda {
 
-/// Calls work(std::type_identity<accumulator>()): where the run-time mode meets the templates.
+/// Calls work(std::type_identity<accumulator of the mode>()).
 template <class T, template <class, Accuracy> class Of = AccumulatorOf, class Work>
 void with_accumulator(Accuracy accuracy, const Work& work) {
-    switch (accuracy) {
-        case Accuracy::fast:
-            return work(std::type_identity<typename Of<T, Accuracy::fast>::type>());
-        case Accuracy::compensated:
-            return work(std::type_identity<typename Of<T, Accuracy::compensated>::type>());
-        case Accuracy::exact:
-            return work(std::type_identity<typename Of<T, Accuracy::exact>::type>());
-    }
+    with_accuracy(accuracy, [&](auto mode) { work(std::type_identity<typename Of<T, mode.value>::type>()); });
 }
 
 /// The same where a device may prefer accumulators of floats for floats.
@@ -30,16 +23,6 @@ void with_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& work)
     with_accumulator<T, Of>(accuracy, work);
 }
 
-/// Whether it matters to an accumulator that products have an exact two_prod. Those of floats are exact in double.
-template <class A>
-inline constexpr bool wants_exact_products = false;
-template <>
-inline constexpr bool wants_exact_products<FilteredPair<double>> = true;
-template <>
-inline constexpr bool wants_exact_products<FilteredWatchedPair<double>> = true;
-template <class T>
-inline constexpr bool wants_exact_products<FilteredTriple<T>> = true;
-
 /// product_is_exact, where the product is known, by its upper word and rarely by more.
 inline constexpr std::uint32_t exact_product_word = (1023 - 969) << 20;
 __device__ inline bool product_is_exact(double a, double b, double product) {
@@ -48,17 +31,6 @@ __device__ inline bool product_is_exact(double a, double b, double product) {
 }
 __device__ inline bool product_is_exact(float a, float b, float product) {
     return magnitude(product) >= exact_product_threshold<float> || a == 0 || b == 0;
-}
-
-/// Whether a sum of squares, computed without scaling, gives its root within the bound of norm2. Above, nothing has overflowed.
-/// Below, n squares lose at most n eta by underflow: n 2^-174 (double) or n 2^-49 (float) of the least sum let through, a small
-/// part of the n u that fast has for rounding. In compensated that is nothing beside u: floats are squared in double, or they
-/// lose n 2^-79.
-template <class A, class T>
-__device__ bool is_safe_square(T sum) {
-    constexpr T low = std::is_same_v<A, Dot2<float>> ? T(0x1p-70) : std::is_same_v<T, float> ? T(0x1p-100) : T(0x1p-900);
-    constexpr T high = std::is_same_v<T, float> ? T(0x1p+120) : T(0x1p+1000);
-    return sum >= low && sum <= high;
 }
 
 /// Additions in one chain of one thread; what keeps h <= 1024.

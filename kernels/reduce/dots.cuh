@@ -15,7 +15,7 @@ struct SeveralDots {
 };
 
 /// What a block finds of each.
-template <class A, int count>
+template <Summation A, int count>
 struct SeveralParts {
     Part<A> part[count];
 
@@ -56,7 +56,7 @@ __device__ __forceinline__ void load_pack_to(T* to, const T* from) {
 
 /// The terms of one thread among `threads`, in chains. What several products read of a vector is in the first cache when the
 /// second one asks for it.
-template <class A, class T, int count>
+template <Summation A, class T, int count>
 __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDots<T, count>& in, std::int64_t thread,
                                                                  std::int64_t threads) {
     constexpr int size = Pack<T>::size;
@@ -107,7 +107,7 @@ __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDo
     return total;
 }
 
-template <class A, class T, int count>
+template <Summation A, class T, int count>
 __global__ void __launch_bounds__(reduce_threads, 2)
     dots_all(SeveralDots<T, count> in, SeveralParts<A, count>* parts, Counters* counters, T* results) {
     using Parts = SeveralParts<A, count>;

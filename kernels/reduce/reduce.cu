@@ -47,7 +47,7 @@ struct Reducer::Workspace {
         return reinterpret_cast<Parts*>(parts.data());
     }
 
-    template <Reduction reduction, class A, class T>
+    template <Reduction reduction, Summation A, class T>
     void launch(const Operands<T>& in, T* result, Stream stream) {
         auto* const its_parts = parts_as<Part<A>>();
         const auto kernel = reduce_all<reduction, A, T>;

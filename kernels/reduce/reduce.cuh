@@ -11,9 +11,6 @@
 
 namespace solver::cuda {
 
-template <>
-inline constexpr bool is_filter<AnchoredTriple> = true;
-
 inline constexpr int reduce_threads = 256;
 inline constexpr int rest_threads = warp_size;
 inline constexpr int most_rest_blocks = 900;  // whose digits can be added
@@ -34,14 +31,14 @@ template <class T, Accuracy accuracy>
 struct SumOf : AccumulatorOf<T, accuracy> {};
 template <>
 struct SumOf<double, Accuracy::exact> : std::type_identity<AnchoredTriple> {};
-template <class A>
+template <Summation A>
 inline constexpr bool is_anchored = std::is_same_v<A, AnchoredTriple>;
 
 /// The least L with n < 2^L.
 __device__ __forceinline__ int log2_above(std::int64_t n) { return 64 - __clzll(n); }
 
 /// What a block finds.
-template <class A>
+template <Summation A>
 struct Part {
     A sum;
     int inexact = 0;       ///< whether a product had no exact two_prod
@@ -115,7 +112,7 @@ __device__ int exponent_of_word(int word) {
     return std::is_same_v<T, double> ? (word >> 20) - 1023 : (word >> 23) - 127;
 }
 
-template <Reduction reduction, class A, class T>
+template <Reduction reduction, Summation A, class T>
 __device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
     if constexpr (reduction == Reduction::sum) {
         part.sum.add(x);
@@ -129,7 +126,7 @@ __device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
     if constexpr (reduction == Reduction::norm2) part.largest_word = max(part.largest_word, upper_word(x));
 }
 
-template <Reduction reduction, class A, class T, int count>
+template <Reduction reduction, Summation A, class T, int count>
 __device__ __forceinline__ void add_elements(Part<A>& part, const T (&x)[count], const T (&y)[count]) {
 #pragma unroll
     for (int j = 0; j < count; ++j) add_element<reduction>(part, x[j], y[j]);
@@ -161,7 +158,7 @@ __device__ __forceinline__ void add_elements(Part<AnchoredTriple>& part, const d
 }
 
 /// The terms of one thread among `threads`, in chains: 16 bytes at once where x and y lie alike, else one by one.
-template <Reduction reduction, class A, class T>
+template <Reduction reduction, Summation A, class T>
 __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int64_t thread, std::int64_t threads) {
     constexpr int size = Pack<T>::size;
     constexpr bool has_y = reduction == Reduction::dot;
@@ -227,7 +224,7 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
 }
 
 /// The result, or what is needed to get it.
-template <Reduction reduction, class A, class T>
+template <Reduction reduction, Summation A, class T>
 __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
     constexpr bool squares = reduction == Reduction::norm2;
     if constexpr (is_filter<A>) {
@@ -267,7 +264,7 @@ __device__ bool merge_blocks(Part& part, Part* parts, unsigned* arrived, Part* s
     return true;
 }
 
-template <Reduction reduction, class A, class T>
+template <Reduction reduction, Summation A, class T>
 __global__ void __launch_bounds__(reduce_threads) reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
     let_next_kernel_start();
@@ -287,7 +284,7 @@ __device__ T scaled_down(T x, int exponent) {
                                      : T(scalbnf(scalbnf(float(x), -half), -(exponent - half)));
 }
 
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* parts, Counters* counters, T* result) {
     __shared__ Shared<Part<A>, rest_threads / warp_size> warp_parts;
     const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * rest_threads;
@@ -368,7 +365,7 @@ __global__ void __launch_bounds__(rest_threads)
 }
 
 /// The second pass of other norms, likewise.
-template <class A, class T>
+template <Accumulator A, class T>
 __global__ void __launch_bounds__(rest_threads) scale_rest(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     wait_for_former_kernel();
     const Rest rest = counters->rest[0];

@@ -96,14 +96,14 @@ __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tile
 }
 
 /// The same for another column.
-template <class A, class Offset>
+template <Accumulator A, class Offset>
 __device__ Tiling<Offset> column_of(Tiling<Offset> tiling, unsigned column) {
     tiling.arrived += column * tiling.segment_count;
     tiling.partial = static_cast<RowSum<A>*>(tiling.partial) + column * tiling.segment_count;
     return tiling;
 }
 
-template <class A, bool paired, class T, class Offset>
+template <Accumulator A, bool paired, class T, class Offset>
 __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
                                  const RowTask<T>& task, unsigned* escalated) {
     __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> warp_sums;
@@ -126,7 +126,7 @@ __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Of
 }
 
 /// The products of a tile in shared memory, with x and, behind them, with x_low.
-template <class A, bool paired>
+template <Accumulator A, bool paired>
 struct TileTerms {
     typename A::Term* terms;
     int count;
@@ -140,7 +140,7 @@ struct TileTerms {
 };
 
 /// Multiplies all entries of a tile. Returns, in all threads, whether every product is exact.
-template <class A, bool paired, class T, class Offset>
+template <Accumulator A, bool paired, class T, class Offset>
 __device__ __forceinline__ bool stream_tile(const CsrRows<T, Offset>& rows, Offset entry, const RowTask<T>& task,
                                             const TileTerms<A, paired>& products) {
     constexpr int batch = 4;
@@ -194,7 +194,7 @@ struct HardRows {
     std::uint16_t row[most];
 
     /// By the one lane that has the sum.
-    template <class A, class T, class Offset>
+    template <Accumulator A, class T, class Offset>
     __device__ __forceinline__ void finish(const RowSum<A>& sum, const RowTask<T>& task, Offset first, int row_of_tile,
                                            int length) {
         const std::int64_t place = static_cast<std::int64_t>(first) + row_of_tile;
@@ -213,7 +213,7 @@ struct HardRows {
 
 /// Of several columns, blocks with the same work follow one another, so that one reads A from memory and the others from the
 /// cache.
-template <class A, bool paired, bool several, class T, class Offset>
+template <Accumulator A, bool paired, bool several, class T, class Offset>
 __global__ void __launch_bounds__(adaptive_threads, paired                    ? 4
                                                     : wants_exact_products<A> ? 8
                                                                               : 12)

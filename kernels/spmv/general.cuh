@@ -15,7 +15,7 @@ namespace solver::cuda {
 inline constexpr int general_threads = 128;
 
 /// Blocks to be resident on a multiprocessor: what bounds the registers.
-template <class A, int unroll, bool paired>
+template <Accumulator A, int unroll, bool paired>
 inline constexpr int general_blocks = paired                     ? 6
                                       : !wants_exact_products<A> ? (unroll == 8 ? 10 : 16)
                                       : unroll == 8              ? 8
@@ -25,7 +25,7 @@ inline constexpr int general_blocks = paired                     ? 6
 /// `2^log2_width` lanes a row. Rows longer than longest_short are left out. Of several columns, blocks with the same rows
 /// follow one another, so that one reads A from memory and the others from the cache. (Two or four columns a lane, which loads
 /// an entry once for all of them, were little faster, and in exact, for want of registers, slower.)
-template <class A, int unroll, bool paired, bool several, class T, class Offset>
+template <Accumulator A, int unroll, bool paired, bool several, class T, class Offset>
 __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, paired>)
     multiply_general(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> first_task,
                      const __grid_constant__ Columns columns, int log2_width, int longest_short, unsigned* escalated,

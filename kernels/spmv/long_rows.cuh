@@ -20,7 +20,7 @@ struct LongRows {
 };
 
 /// The same for another column.
-template <class A, class Offset>
+template <Accumulator A, class Offset>
 __device__ LongRows<Offset> column_of(LongRows<Offset> rows, unsigned column) {
     rows.arrived += column * rows.count;
     rows.partial = static_cast<RowSum<A>*>(rows.partial) + column * rows.count;
@@ -48,7 +48,7 @@ __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_s
     }
 }
 
-template <class A, bool paired, class T, class Offset>
+template <Accumulator A, bool paired, class T, class Offset>
 __global__ void __launch_bounds__(long_row_threads)
     multiply_long_rows(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> first_task,
                        LongRows<Offset> first_long_rows, Columns columns, unsigned* escalated, Gate gate) {

@@ -78,7 +78,7 @@ struct Multiplicand {
 };
 
 /// A sum, and whether a product in it had no exact two_prod.
-template <class A>
+template <Accumulator A>
 struct RowSum {
     A sum;
     int inexact = 0;
@@ -135,7 +135,7 @@ struct LaneGroup {
 };
 
 /// alpha sum + beta y_in of a filter: the result, or false.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __forceinline__ bool try_affine(const RowSum<A>& sum, T alpha, T beta, T y_in, std::int64_t length, T& result) {
     using V = typename A::value_type;
     const A total = affine(sum.sum, V{alpha}, V{beta}, V{y_in});
@@ -147,7 +147,7 @@ __device__ __forceinline__ bool try_affine(const RowSum<A>& sum, T alpha, T beta
         return total.try_result(result);
     }
 }
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t row, std::int64_t length,
                                            T& result) {
     return try_affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0), length, result);
@@ -211,7 +211,7 @@ __device__ __noinline__ void round_hard_row(const CsrRows<T, Offset>& rows, cons
 }
 
 /// What the quickest test does not decide: by all tests of the sum, which all lanes of the group have, then without it.
-template <class A, class T, class Offset>
+template <Accumulator A, class T, class Offset>
 __device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row,
                                              LaneGroup group, unsigned* escalated) {
     T result;
@@ -222,7 +222,7 @@ __device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Off
 }
 
 /// Rounds alpha sum + beta y_in and stores it. All lanes of the group have the sum.
-template <class A, class T, class Offset>
+template <Accumulator A, class T, class Offset>
 __device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset row,
                                            const RowTask<T>& task, const LaneGroup& group, unsigned* escalated) {
     if constexpr (!is_filter<A>) {
@@ -247,7 +247,7 @@ __device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T
 }
 
 /// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
-template <int count, bool checked, class A, class T, class Offset, bool paired>
+template <int count, bool checked, Accumulator A, class T, class Offset, bool paired>
 __device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
                                             const Multiplicand<T, paired>& x_of) {
     std::int32_t column[count];
@@ -274,7 +274,7 @@ __device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Off
 }
 
 /// The entries first, first + step, ... before `end`: one chain.
-template <class A, int unroll, class T, class Offset, bool paired>
+template <Accumulator A, int unroll, class T, class Offset, bool paired>
 __device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
                                                  const Multiplicand<T, paired>& x_of) {
     RowSum<A> sum;
@@ -285,7 +285,7 @@ __device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows,
 }
 
 /// The entries begin..end-1 of a row by a warp, the sum in all of its lanes.
-template <class A, int unroll, class T, class Offset, bool paired>
+template <Accumulator A, int unroll, class T, class Offset, bool paired>
 __device__ __forceinline__ RowSum<A> sum_by_warp(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
                                                  const Multiplicand<T, paired>& x_of) {
     constexpr Offset entries_a_chain = warp_size * chain_length / (paired ? 2 : 1);

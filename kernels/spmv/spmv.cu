@@ -94,7 +94,7 @@ struct Counts {
     unsigned not_certified;  ///< rows that exact left to round_digitwise
 };
 
-template <class A, bool paired>
+template <Accumulator A, bool paired>
 std::size_t tile_bytes(int entries) {
     return static_cast<std::size_t>(entries) * sizeof(typename A::Term) * (paired ? 2 : 1);
 }
@@ -107,6 +107,10 @@ void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& w
     else
         with_accumulator<T>(accuracy, work);
 }
+
+/// Nor have they kernels for several columns at once.
+template <class Offset>
+inline constexpr bool has_kernels_for_columns = std::is_same_v<Offset, std::int32_t>;
 
 /// Dynamic shared memory for any tile. The largest have 2 tile_work entries, so that plans of one device agree.
 template <class T, class Offset>
@@ -122,7 +126,8 @@ void allow_shared_memory() {
             with_row_accumulator<T, Offset>(accuracy, float_sums, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 allow(multiply_adaptive<A, false, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
-                allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                if constexpr (has_kernels_for_columns<Offset>)
+                    allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
                 allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(2 * tile_work));
             });
 }
@@ -245,7 +250,7 @@ struct SpmvPlan<T>::Analysis {
 
     unsigned* escalated() const { return &counts.data()->not_certified; }
 
-    template <class A, bool paired, class Offset>
+    template <Accumulator A, bool paired, class Offset>
     void launch_long_rows(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
                           Gate gate) const {
         const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
@@ -258,7 +263,7 @@ struct SpmvPlan<T>::Analysis {
         check_launch("multiply_long_rows");
     }
 
-    template <class A, int unroll, bool paired, bool several, class Offset>
+    template <Accumulator A, int unroll, bool paired, bool several, class Offset>
     void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, int log2_width,
                         Stream stream, Gate gate) const {
         launch_long_rows<A, paired>(p, task, columns, stream, gate);
@@ -268,7 +273,7 @@ struct SpmvPlan<T>::Analysis {
                      "multiply_general", p.rows, task, columns, log2_width, longest_short, escalated(), gate);
     }
 
-    template <class A, class Offset>
+    template <Accumulator A, class Offset>
     void launch_general(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
         if (task.x_low != nullptr) return launch_general<A, 4, true, false>(p, task, {}, shape.log2_width, stream, gate);
         if (std::is_same_v<Offset, std::int64_t> || shape.unroll == 4)
@@ -279,7 +284,7 @@ struct SpmvPlan<T>::Analysis {
         }
     }
 
-    template <class A, bool paired, bool several, class Offset>
+    template <Accumulator A, bool paired, bool several, class Offset>
     void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
                          Gate gate) const {
         const Tiling<Offset> tiling{p.tiles.data(), p.block_segments.data(), static_cast<std::int32_t>(p.block_segments.size()),
@@ -291,7 +296,7 @@ struct SpmvPlan<T>::Analysis {
                      escalated(), gate);
     }
 
-    template <class A, class Offset>
+    template <Accumulator A, class Offset>
     void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
         if (kernel == SpmvKernel::general)
             launch_general<A>(p, task, shape, stream, gate);

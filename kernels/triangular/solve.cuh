@@ -195,7 +195,7 @@ struct LaneWork {
 };
 
 /// Adds the products of `count` entries, the same for all lanes, each as soon as its elements are known.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __forceinline__ void add_solved(RowSum<A>& sum, const ItemInWork<T>& work, LaneEntries<T>& entries, int count) {
     T x[triangular_unroll];
 #pragma unroll
@@ -224,9 +224,9 @@ __device__ __forceinline__ void add_solved(RowSum<A>& sum, const ItemInWork<T>& 
 }
 
 /// Adds the products of one row of a chunk; where the row is long, `chunk` is its first segment.
-template <class A, class T>
-__device__ __forceinline__ void add_row(A& sum, const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* chunk,
-                                        int row_in_chunk) {
+template <class Sum, class T>
+__device__ __forceinline__ void add_row(Sum& sum, const TriangleView<T>& a, const ItemInWork<T>& work,
+                                        const TriangleChunk* chunk, int row_in_chunk) {
     const auto add = [&](std::int64_t k) { sum.add_product(a.value[k], work.element(a.column[k])); };
     const int segments = max(1, chunk->segments);
     for (int segment = 0; segment < segments; ++segment, ++chunk) {
@@ -264,7 +264,7 @@ __device__ inline bool try_three_terms(const TriangleView<float>&, const ItemInW
 }
 
 /// Rounds the sum of a row of `length` products, or returns false.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __forceinline__ bool try_round(const RowSum<A>& sum, T& result, std::int64_t length) {
     if constexpr (wants_exact_products<A>)
         return sum.sum.try_result(result, sum.inexact == 0 ? T(0) : affine_underflow<T>(T(1), length));
@@ -273,7 +273,7 @@ __device__ __forceinline__ bool try_round(const RowSum<A>& sum, T& result, std::
 }
 
 /// The sum of a long row in the warp that comes last, where `sum` is of one segment: true there.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __noinline__ bool is_whole_row(const TriangleView<T>& a, const TriangleChunk& chunk, RowSum<A>& sum) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     auto* partial = static_cast<RowSum<A>*>(a.partial) + chunk.first_segment;
@@ -286,7 +286,7 @@ __device__ __noinline__ bool is_whole_row(const TriangleView<T>& a, const Triang
 }
 
 /// The rows of a chunk, by a warp. `at` is where the chunk comes from.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* at,
                                             const LaneWork<T>& mine, T* x, LastResort& last_resort) {
     const TriangleChunk& chunk = mine.chunk;
@@ -357,7 +357,7 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
 }
 
 /// A warp's chunks in order. What chunks are, which rows they hold and what these need is loaded up to three chunks ahead.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ __forceinline__ void solve_chunks(const TriangleView<T>& a, const ItemInWork<T>& work, int index, int step,
                                              const T* b, T* x, LastResort& last_resort) {
     LaneWork<T> now, next, later, last;
@@ -380,7 +380,7 @@ __device__ __forceinline__ void solve_chunks(const TriangleView<T>& a, const Ite
     }
 }
 
-template <class A, class T>
+template <Accumulator A, class T>
 __global__ void __launch_bounds__(triangular_threads, 1)
     solve_triangle(const __grid_constant__ TriangleView<T> a, const T* b, T* x, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];

@@ -16,7 +16,7 @@ using cpu::CsrRows;
 using cpu::DenseRows;
 
 /// Rounds the rows that several threads share: the last part of thread t - 1's work and the first parts of those after it.
-template <class Scalar, class T>
+template <Accumulator Scalar, class T>
 void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::vector<Scalar>& first_part,
                       std::vector<Scalar>& last_part, const RowTask<T>& task) {
     const std::size_t threads = boundaries.size() - 1;
@@ -35,7 +35,7 @@ void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundar
 inline constexpr std::int64_t entries_a_pass = 2048;
 
 /// Rows first..last-1 for every task, in passes of whole groups of rows, so that the bits are those of one pass.
-template <class Acc, class T>
+template <AccumulatorLanes Acc, class T>
 void multiply_rows_for_all(const CsrView<T>& a, std::int64_t first, std::int64_t last, std::span<const RowTask<T>> tasks) {
     constexpr auto lanes = static_cast<std::int64_t>(max_lanes<typename Acc::D>);
     const CsrRows<T> rows(a);
@@ -48,7 +48,7 @@ void multiply_rows_for_all(const CsrView<T>& a, std::int64_t first, std::int64_t
     }
 }
 
-template <class Acc, class T>
+template <AccumulatorLanes Acc, class T>
 void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<T>> tasks) {
     using Scalar = typename Acc::Scalar;
     const std::size_t threads = boundaries.size() - 1;
@@ -75,7 +75,7 @@ void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundar
     for (std::size_t i = 0; i < tasks.size(); ++i) join_shared_rows(a, boundaries, first_part[i], last_part[i], tasks[i]);
 }
 
-template <class Acc, class T>
+template <AccumulatorLanes Acc, class T>
 void multiply_dense(const DenseView<T>& a, int threads, const RowTask<T>& task) {
     cpu::parallel_for(threads, [&](int t) {
         const std::int64_t first = cpu::share_begin(a.rows, t, threads);

@@ -62,7 +62,7 @@ using cpu::ScheduledRows;
 /// the others need not wait for them.
 inline constexpr std::int64_t shortest_row_in_lanes = 32;
 
-template <class Acc, class Rows, class T>
+template <AccumulatorLanes Acc, class Rows, class T>
 HWY_INLINE typename Acc::Scalar sum_solved(const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last,
                                            const RowTask<T>& task, Triangle triangle) {
     if (last - first >= shortest_row_in_lanes) return sum_entries<Acc>(rows, start, first, last, task);
@@ -78,7 +78,7 @@ HWY_INLINE typename Acc::Scalar sum_solved(const Rows& rows, std::int64_t start,
     return sum;
 }
 
-template <class Acc, class Rows, class T>
+template <AccumulatorLanes Acc, class Rows, class T>
 void substitute(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal diagonal, const T* b, T* x) {
     const RowTask<T> task{.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = x};
     for (std::int64_t step = 0; step < n; ++step) {
@@ -93,7 +93,7 @@ void substitute(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal di
 
 /// Solves rows of one level, which do not depend on one another: side by side in lanes where enough of them have similar
 /// lengths.
-template <class Acc, class T>
+template <AccumulatorLanes Acc, class T>
 class LevelRows {
 public:
     static constexpr std::size_t lanes = max_lanes<typename Acc::D>;
@@ -209,7 +209,7 @@ private:
     int groups_without_first_try_ = 0;
 };
 
-template <class Acc, class T>
+template <AccumulatorLanes Acc, class T>
 void solve_chunk(const LevelSchedule<T>& schedule, const cpu::LevelChunk& chunk, LevelRows<Acc, T>& rows) {
     for (std::int64_t level = chunk.first_level; level < chunk.last_level; ++level)
         rows.solve(std::max(chunk.first_place, schedule.level_offsets[level]),
@@ -218,7 +218,7 @@ void solve_chunk(const LevelSchedule<T>& schedule, const cpu::LevelChunk& chunk,
 
 /// Threads take chunks in order, each as soon as the levels before it are done. A thread that waits holds nothing, so one that
 /// does not run, or comes late, keeps nobody waiting, and a single thread does it all.
-template <class Acc, class T>
+template <AccumulatorLanes Acc, class T>
 void solve_scheduled(const LevelSchedule<T>& schedule, const T* b, T* x) {
     const std::int64_t count = std::ssize(schedule.chunks);
     alignas(64) std::atomic<std::int64_t> next{0};

@@ -1,12 +1,12 @@
 #include "solver/nonnegative_gemm.hpp"
 
+#include "cuda/without_gaps.hpp"
 #include "kernels/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/error.hpp"
 
 #include <cmath>
 #include <functional>
-#include <span>
 #include <string>
 
 namespace solver {
@@ -68,16 +68,17 @@ NonnegativeReport multiply_on_host(const GemmTask<T>& task, const Device& device
         throw NotSupported(
             "non-negative product on a CPU: there is none that would be faster than gemm; use gemm, or a CUDA device");
     if (task.c.rows == 0 || task.c.columns == 0) return {};
-    const auto span_of = [](const DenseView<T>& x) { return std::span<const T>(x.data, static_cast<std::size_t>(extent(x))); };
-    const cuda::DeviceArray<T> a(device.index(), span_of(task.a), "A of a non-negative product");
-    const cuda::DeviceArray<T> b(device.index(), span_of(task.b), "B of a non-negative product");
-    const cuda::DeviceArray<T> c(device.index(), span_of(task.c), "C of a non-negative product");
-    GemmTask<T> on_device = task;
-    on_device.a.data = a.data();
-    on_device.b.data = b.data();
-    on_device.c.data = c.data();
-    const NonnegativeReport report = cuda::NonnegativeMultiplier(device.index()).gemm(on_device, options);
-    c.copy_to(std::span(task.c.data, static_cast<std::size_t>(extent<T>(task.c))));
+    const cuda::WithoutGaps<T> a_layout(task.a);
+    const cuda::WithoutGaps<T> b_layout(task.b);
+    const cuda::WithoutGaps<T> c_layout(task.c);
+    const auto a = a_layout.upload(device.index(), task.a.data, "A of a non-negative product", nullptr);
+    const auto b = b_layout.upload(device.index(), task.b.data, "B of a non-negative product", nullptr);
+    const auto c = task.beta == T(0) ? cuda::DeviceArray<T>(device.index(), c_layout.size(), "C of a non-negative product")
+                                     : c_layout.upload(device.index(), task.c.data, "C of a non-negative product", nullptr);
+    const NonnegativeReport report =
+        cuda::NonnegativeMultiplier(device.index())
+            .gemm({task.alpha, a_layout.view(a.data()), b_layout.view(b.data()), task.beta, c_layout.view(c.data())}, options);
+    c_layout.download(c, task.c.data, nullptr);
     return report;
 }
 

@@ -2,8 +2,7 @@
 
 #include "core/sorted_rows.hpp"
 #include "solver/error.hpp"
-#include "solver/numeric/accumulators.hpp"
-#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/accumulator_of.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
 #include <fmt/format.h>
@@ -59,19 +58,18 @@ public:
     }
     std::optional<T> result() const {
         T value;
-        if constexpr (std::is_same_v<T, float>) {
-            if (sum_.try_result(value)) return value;
-        } else {
-            if (sum_.try_result(value, products_are_exact_ ? T(0) : underflow_bound<T>(products_))) return value;
-        }
-        return std::nullopt;
+        return try_sum(sum_, products_, products_are_exact_, value) ? std::optional(value) : std::nullopt;
     }
 
 private:
-    std::conditional_t<std::is_same_v<T, float>, FilteredFloat, FilteredTriple<T>> sum_;
+    typename AccumulatorOf<T, Accuracy::exact>::type sum_;
     std::int64_t products_ = 0;
     bool products_are_exact_ = true;
 };
+
+template <class T, Accuracy accuracy>
+using EntryOf = std::conditional_t<accuracy == Accuracy::fast, PlainEntry<T>,
+                                   std::conditional_t<accuracy == Accuracy::exact, ExactEntry<T>, CompensatedEntry<T>>>;
 
 /// A stored row: sorted columns and their values.
 template <class T>
@@ -197,15 +195,7 @@ private:
 template <class T>
 IluFactors<T> factor_ilu0(const CsrView<T>& a, Accuracy accuracy) {
     if (!has_sorted_rows(a)) return factor_ilu0(with_sorted_rows(a).view(), accuracy);
-    switch (accuracy) {
-        case Accuracy::fast:
-            return Ilu0Factorization<T, PlainEntry<T>>(a).run();
-        case Accuracy::compensated:
-            return Ilu0Factorization<T, CompensatedEntry<T>>(a).run();
-        case Accuracy::exact:
-            break;
-    }
-    return Ilu0Factorization<T, ExactEntry<T>>(a).run();
+    return with_accuracy(accuracy, [&](auto mode) { return Ilu0Factorization<T, EntryOf<T, mode.value>>(a).run(); });
 }
 
 template IluFactors<float> factor_ilu0(const CsrView<float>&, Accuracy);

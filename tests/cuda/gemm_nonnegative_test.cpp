@@ -7,7 +7,9 @@
 #include "solver/nonnegative_gemm.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "support/adversarial.hpp"
+#include "support/fenced.hpp"
 
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -45,6 +47,14 @@ Matrix<T> random_matrix(Random& random, std::int64_t m, std::int64_t n, bool by_
     return result;
 }
 
+/// Whole numbers below 16: every sum on the way, which the recursion makes some 4^(2 depth) times as large at most, is exact.
+template <class T>
+Matrix<T> whole_matrix(Random& random, std::int64_t m, std::int64_t n) {
+    Matrix<T> result(m, n);
+    for (T& value : result.values) value = static_cast<T>(random.between(0, 15));
+    return result;
+}
+
 NonnegativeReport multiply(const GemmTask<double>& task, const NonnegativeOptions& options) {
     return dngemm(task, Device::cuda(), options);
 }
@@ -59,23 +69,39 @@ protected:
         if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
     }
 
-    /// Multiplies and compares with sums in long double of every seventh element, by the normwise bound.
+    /// On the device, gaps and all, so that what is written there is seen.
+    static NonnegativeReport multiply_on_device(T alpha, Matrix<T>& a, Matrix<T>& b, T beta, Matrix<T>& c,
+                                                const NonnegativeOptions& options) {
+        const cuda::DeviceArray<T> on_device[] = {{0, a.values, "A"}, {0, b.values, "B"}, {0, c.values, "C"}};
+        GemmTask<T> task{alpha, a.view(), b.view(), beta, c.view()};
+        task.a.data = on_device[0].data();
+        task.b.data = on_device[1].data();
+        task.c.data = on_device[2].data();
+        const NonnegativeReport report = cuda::NonnegativeMultiplier(0).gemm(task, options);
+        on_device[2].copy_to(c.values);
+        return report;
+    }
+
+    /// Multiplies and compares with sums in long double of every seventh element, by the normwise bound. |A|, |B|, |C| <= 1
+    /// and powers of two for alpha, which costs nothing.
     void expect_kept(T alpha, Matrix<T>& a, Matrix<T>& b, T beta, Matrix<T>& c, const NonnegativeOptions& options,
                      Algorithm algorithm, int depth) {
         Matrix<T> found = c;
-        const NonnegativeReport report = multiply(GemmTask<T>{alpha, a.view(), b.view(), beta, found.view()}, options);
+        const NonnegativeReport report = multiply_on_device(alpha, a, b, beta, found, options);
         EXPECT_EQ(report.algorithm, algorithm);
         EXPECT_EQ(report.depth, depth);
         EXPECT_EQ(report.workspace_bytes > 0, algorithm == Algorithm::winograd);
         const double u = double{unit_roundoff<T>};
-        const double factor = std::max(nonnegative_error_factor(a.columns, depth), 0.0) + 10.0 * static_cast<double>(a.columns);
+        const double of_c = beta == 0 ? 0 : (2 * depth + 3) * std::abs(double{beta});
+        const double of_product = nonnegative_error_factor(a.columns, depth) +
+                                  (beta == 0 ? 0 : 2 * std::pow(8.0, depth) * static_cast<double>(a.columns));
+        const double allowed = u * (of_product * std::abs(double{alpha}) + of_c) * (1 + 1e-3);
         for (std::int64_t place = 0; place < c.rows * c.columns; place += c.rows * c.columns < 1000 ? 1 : 7) {
             const std::int64_t i = place / c.columns, j = place % c.columns;
             long double sum = 0;
             for (std::int64_t k = 0; k < a.columns; ++k) sum += static_cast<long double>(a(i, k)) * b(k, j);
             sum *= alpha;
             if (beta != 0) sum += static_cast<long double>(beta) * c(i, j);
-            const double allowed = u * (factor * std::abs(double{alpha}) + (depth + 3) * std::abs(double{beta})) * (1 + 1e-3);
             ASSERT_LE(std::abs(static_cast<double>(found(i, j) - sum)), allowed) << found(i, j) << " at " << i << ", " << j;
         }
         for (std::size_t place = 0; place < c.values.size(); ++place) {
@@ -118,6 +144,44 @@ TYPED_TEST(CudaNonnegative, TakesAnyLayout) {
             Matrix<T> b = random_matrix<T>(random, 136, 130, (layouts & 2) != 0, gap);
             Matrix<T> c = random_matrix<T>(random, 140, 130, (layouts & 4) != 0, gap);
             this->expect_kept(1, a, b, 1, c, {Algorithm::winograd, 2}, Algorithm::winograd, 2);
+        }
+}
+
+TYPED_TEST(CudaNonnegative, IsExactForSmallWholeNumbers) {
+    using T = TypeParam;
+    Random random(5);
+    for (const auto& [m, n, k] : {std::array{64, 64, 64}, std::array{129, 66, 70}, std::array{96, 130, 37}})
+        for (int depth = 0; depth <= 2; ++depth)
+            for (const Algorithm algorithm : {Algorithm::winograd, Algorithm::outer_product}) {
+                SCOPED_TRACE(::testing::Message() << m << " x " << k << " x " << n << ", depth " << depth);
+                Matrix<T> a = whole_matrix<T>(random, m, k), b = whole_matrix<T>(random, k, n);
+                Matrix<T> c = whole_matrix<T>(random, m, n), expected = c;
+                for (int i = 0; i < m; ++i)
+                    for (int j = 0; j < n; ++j) {
+                        T sum = 0;
+                        for (int l = 0; l < k; ++l) sum += a(i, l) * b(l, j);
+                        expected(i, j) = 2 * sum + 3 * c(i, j);
+                    }
+                multiply(GemmTask<T>{2, a.view(), b.view(), 3, c.view()}, {algorithm, depth});
+                ASSERT_EQ(c.values, expected.values);
+            }
+}
+
+TYPED_TEST(CudaNonnegative, TouchesNothingBetweenTheColumns) {
+    using T = TypeParam;
+    Random random(6);
+    const testing::FencedColumns<T> a(1, 33), b(1, 9), c(1, 9);
+    for (const auto* x : {&a, &b})
+        for (std::int64_t j = 0; j < x->view().columns; ++j)
+            for (std::int64_t i = 0; i < x->view().rows; ++i) (*x)(i, j) = static_cast<T>(random.between(0, 15));
+    GemmTask<T> task{1, a.view(), b.view(), 0, c.view()};
+    task.b.rows = task.a.columns;
+    multiply(task, {});
+    for (std::int64_t j = 0; j < task.c.columns; ++j)
+        for (std::int64_t i = 0; i < task.c.rows; ++i) {
+            T sum = 0;
+            for (std::int64_t l = 0; l < task.inner(); ++l) sum += a(i, l) * b(l, j);
+            ASSERT_EQ(c(i, j), sum) << i << ", " << j;
         }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -299,6 +300,25 @@ TEST(MatrixMarket, ReadsVectorsFromColumnsRowsAndCoordinates) {
                      "/good/array_real_general.mtx: the matrix is 2 x 3; expected a vector: one column or one row");
     }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take terabytes of addresses
+TEST(MatrixMarket, RefusesAVectorThatMemoryCannotHold) {
+    const TemporaryFolder folder;
+    write_text(folder / "a.mtx", "%%MatrixMarket matrix coordinate real general\n1 2147483647 1\n1 5 1.5\n");
+    rlimit before{};
+    getrlimit(RLIMIT_AS, &before);
+    const rlimit small{rlim_t{4} << 30, before.rlim_max};
+    setrlimit(RLIMIT_AS, &small);
+    std::string message;
+    try {
+        read_vector<double>(folder / "a.mtx", {1});
+    } catch (const FileError& error) {
+        message = error.what();
+    }
+    setrlimit(RLIMIT_AS, &before);
+    EXPECT_THAT(message, testing::EndsWith("a.mtx: not enough memory for this matrix"));
+}
+#endif
 
 TEST(MatrixMarket, RecognizesGzipByItsContent) {
     const TemporaryFolder folder;

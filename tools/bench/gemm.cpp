@@ -68,7 +68,7 @@ private:
         contest_.competitors.back().leave = std::move(leave);
     }
 
-    /// Clears C as well: what is not computed cannot pass.
+    /// Fills C with NaN as well: what is not computed cannot pass.
     double take_error() {
         std::vector<T> found;
         for (const std::int64_t place : samples_.places()) found.push_back(c_[static_cast<std::size_t>(place)]);

@@ -1,31 +1,21 @@
 #include "comparison.hpp"
 
+#include "errors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <vector>
 
 namespace solver::command {
 namespace {
 
-/// max_i |x_i - y_i| / max_i |y_i| over the elements of y.
-double difference(const std::vector<double>& x, const std::vector<double>& y) {
-    double largest = 0, size = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        const double distance = std::abs(x[i] - y[i]);
-        if (!(distance <= largest)) largest = distance;
-        size = std::max(size, std::abs(y[i]));
-    }
-    return largest == 0 ? 0 : largest / size;
-}
-
 /// The forward error where it is known, else the distance from the direct solution, the last of the references.
 std::optional<double> error_of(const std::vector<double>& x, std::optional<double> known, const Outcome& outcome) {
     if (known) return known;
     if (outcome.references.empty() || outcome.references.back().solution.empty() || x.empty()) return std::nullopt;
-    return difference(x, outcome.references.back().solution);
+    return relative_distance(x, outcome.references.back().solution);
 }
 
 ComparisonLine line_of(const Run& run, const Outcome& outcome) {

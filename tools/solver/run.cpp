@@ -1,12 +1,12 @@
 #include "run.hpp"
 
+#include "errors.hpp"
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
 #include "solver/reduce.hpp"
 #include "stopwatch.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <span>
 #include <utility>
@@ -21,15 +21,6 @@ DenseMatrix<double> as_double(const DenseMatrix<T>& x, const DenseMatrix<T>& x_l
     return sum;
 }
 
-double largest_error(const std::vector<double>& x) {
-    double largest = 0;
-    for (const double value : x) {
-        const double error = std::abs(value - 1);
-        if (!(error <= largest)) largest = error;  // NaN stays
-    }
-    return largest;
-}
-
 /// Of the one right-hand side A * ones.
 template <class T>
 ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
@@ -42,7 +33,7 @@ ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, con
     std::transform(rounding.begin(), rounding.end(), residual.begin(), image.begin(), std::minus<>());
     const auto norm = [](const std::vector<T>& v) { return static_cast<double>(norm2(v, Accuracy::exact)); };
 
-    const double error = largest_error(solution);
+    const double error = distance_from_ones(solution);
     const double rounded = norm(rounding);
     if (rounded == 0) return {error, 0, 0};
     const double moved = norm(image);
@@ -99,7 +90,7 @@ const SolveResult& Run::worst() const {
     const auto is_better = [](const SolveResult& one, const SolveResult& other) {
         const bool converged = one.status == SolveStatus::converged;
         if (converged != (other.status == SolveStatus::converged)) return converged;
-        return one.relative_residual < other.relative_residual;
+        return is_worse(other.relative_residual, one.relative_residual);
     };
     return *std::max_element(report.results.begin(), report.results.end(), is_better);
 }

@@ -1,5 +1,6 @@
 #include "table.hpp"
 
+#include "errors.hpp"
 #include "linear_system.hpp"
 
 #include <fmt/format.h>
@@ -162,7 +163,7 @@ std::string ending(const Attempt& attempt, bool is_last) {
     if (!attempt.refusal.empty()) return attempt.refusal;
     const SolveResult* worst = &attempt.results.front();
     for (const SolveResult& result : attempt.results)
-        if (!(result.relative_residual <= worst->relative_residual)) worst = &result;
+        if (is_worse(result.relative_residual, worst->relative_residual)) worst = &result;
     const bool handed_on = worst->status == SolveStatus::iteration_limit && !is_last;
     std::string text = fmt::format("{} {}, residual {:.1e}", handed_on ? "given up" : to_string(worst->status),
                                    iterations(*worst), worst->relative_residual);

@@ -2,51 +2,17 @@
 
 /// Accumulators across the threads of a warp and of a block, for use in kernels.
 
-#include "solver/accuracy.hpp"
-#include "solver/numeric/accumulators.hpp"
-#include "solver/numeric/filtered.hpp"
-
-#include <type_traits>
+#include "solver/numeric/accumulator_of.hpp"
 
 namespace solver::cuda {
 
 inline constexpr int warp_size = 32;
 
-/// The accumulator that keeps the promise of a mode for values of type T.
-template <class T, Accuracy accuracy>
-struct AccumulatorOf;
-template <class T>
-struct AccumulatorOf<T, Accuracy::fast> : std::type_identity<Plain<T>> {};
-template <>
-struct AccumulatorOf<double, Accuracy::compensated> : std::type_identity<Dot2<double>> {};
-template <>
-struct AccumulatorOf<float, Accuracy::compensated> : std::type_identity<FloatInDouble> {};
-template <>
-struct AccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredTriple<double>> {};
-template <>
-struct AccumulatorOf<float, Accuracy::exact> : std::type_identity<FilteredFloat> {};
-
-/// The same for floats without a double, for devices where these are slow.
-template <class T, Accuracy accuracy>
-struct AccumulatorInFloats;
-template <>
-struct AccumulatorInFloats<float, Accuracy::fast> : std::type_identity<Plain<float>> {};
-template <>
-struct AccumulatorInFloats<float, Accuracy::compensated> : std::type_identity<Dot2<float>> {};
-template <>
-struct AccumulatorInFloats<float, Accuracy::exact> : std::type_identity<FilteredTriple<float>> {};
-
-/// Whether an accumulator may be unable to decide.
-template <class A>
-inline constexpr bool is_filter = false;
-template <class T>
-inline constexpr bool is_filter<FilteredPair<T>> = true;
-template <class T>
-inline constexpr bool is_filter<FilteredWatchedPair<T>> = true;
-template <class T>
-inline constexpr bool is_filter<FilteredTriple<T>> = true;
-template <>
-inline constexpr bool is_filter<FilteredFloat> = true;
+/// Whether an accumulator may be unable to decide, and whether it matters to it that products have an exact two_prod.
+template <Summation A>
+inline constexpr bool is_filter = A::is_filter;
+template <Summation A>
+inline constexpr bool wants_exact_products = A::wants_exact_products;
 
 template <class A>
 __device__ __forceinline__ A shuffle_xor(const A& a, int mask, unsigned lanes = 0xFFFFFFFFu) {

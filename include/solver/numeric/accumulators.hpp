@@ -7,25 +7,37 @@
 /// Notation: s = sum_{i<=n} a_i b_i, u the unit roundoff, gamma_h = h u / (1 - h u), h the longest chain of additions that
 /// one term passes, merges included.
 
+#include "solver/numeric/concepts.hpp"
 #include "solver/numeric/error_free.hpp"
 
 namespace solver {
 
-template <class A>
-concept Accumulator = std::is_trivially_copyable_v<A> && requires(A a, const A other, typename A::value_type x) {
-    a.add(x);
-    a.add_product(x, x);
-    a.add_term(A::product(x, x));
-    a.merge(other);
-    { other.result() } -> std::same_as<typename A::value_type>;
+/// An interval of sums of squares.
+template <Real T>
+struct SquareRange {
+    T least;
+    T largest;
 };
 
+/// Where a sum of squares, computed without scaling, gives its root within the bound of norm2. Above, nothing has overflowed.
+/// Below, n squares lose at most n eta by underflow: n 2^-174 (double) or n 2^-49 (float) of the least sum let through, a small
+/// part of the n u that fast has for rounding. In compensated that is nothing beside u, but for floats squared as floats.
+template <Real T>
+inline constexpr SquareRange<T> squares_without_scaling = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max() / 4};
+template <>
+inline constexpr SquareRange<double> squares_without_scaling<double> = {0x1p-900, 0x1p+1000};
+template <>
+inline constexpr SquareRange<float> squares_without_scaling<float> = {0x1p-100F, 0x1p+120F};
+
 /// Removes nothing. |result - s| <= gamma_n sum|a_i b_i| + n eta. One fused multiply-add a product.
-template <std::floating_point T>
+template <Real T>
 class Plain {
 public:
     using value_type = T;
     using Term = T;
+    static constexpr bool is_filter = false;
+    static constexpr bool wants_exact_products = false;
+    static constexpr SquareRange<T> safe_squares = squares_without_scaling<T>;
 
     Plain() = default;
     SOLVER_HD explicit Plain(T sum) noexcept : sum_(sum) {}
@@ -44,11 +56,14 @@ private:
 
 /// Removes the rounding errors of additions, not those of products. Exact products (or plain sums): as Dot2. 7 operations a
 /// term. Ogita, Rump, Oishi, *Accurate sum and dot product*, SIAM J. Sci. Comput. 26(6), 2005, algorithm 4.4.
-template <std::floating_point T>
+template <Real T>
 class Sum2 {
 public:
     using value_type = T;
     using Term = T;
+    static constexpr bool is_filter = false;
+    static constexpr bool wants_exact_products = false;
+    static constexpr SquareRange<T> safe_squares = squares_without_scaling<T>;
 
     Sum2() = default;
     SOLVER_HD Sum2(T sum, T tail) noexcept : sum_(sum), tail_(tail) {}
@@ -79,11 +94,15 @@ protected:
 /// Removes the rounding errors of additions and of products: |result - s| <= u |s| + gamma_h^2 sum|a_i b_i| + n eta, as if
 /// computed in twice the working precision (Dot2 of the same paper, algorithm 5.3; merged, PDot2 of Yamanaka et al. 2008).
 /// 10 operations a product.
-template <std::floating_point T>
+template <Real T>
 class Dot2 : public Sum2<T> {
 public:
     using Term = Split<T>;
     using Sum2<T>::Sum2;
+
+    /// Of floats squared as floats, n squares lose n 2^-149 of at least 2^-70: n 2^-79.
+    static constexpr SquareRange<T> safe_squares = {std::is_same_v<T, float> ? T(0x1p-70) : Sum2<T>::safe_squares.least,
+                                                    Sum2<T>::safe_squares.largest};
 
     SOLVER_HD void add_product(T a, T b) noexcept { add_term(product(a, b)); }
     SOLVER_HD static Term product(T a, T b) noexcept { return two_prod(a, b); }
@@ -102,6 +121,9 @@ class FloatInDouble {
 public:
     using value_type = float;
     using Term = double;
+    static constexpr bool is_filter = false;
+    static constexpr bool wants_exact_products = false;  // those of floats are exact in double
+    static constexpr SquareRange<float> safe_squares = squares_without_scaling<float>;
 
     FloatInDouble() = default;
     SOLVER_HD explicit FloatInDouble(double sum) noexcept : sum_(sum) {}
@@ -117,5 +139,12 @@ public:
 private:
     double sum_{0};
 };
+
+/// Whether a sum of squares, computed without scaling, is good for its root.
+template <Accumulator A>
+SOLVER_HD bool is_safe_square(typename A::value_type sum) noexcept {
+    constexpr auto safe = A::safe_squares;
+    return sum >= safe.least && sum <= safe.largest;
+}
 
 }  // namespace solver

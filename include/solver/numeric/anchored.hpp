@@ -33,6 +33,8 @@ class AnchoredTriple {
 public:
     using value_type = double;
     using Term = Split<double>;
+    static constexpr bool is_filter = true;  // by its total
+    static constexpr bool wants_exact_products = true;
 
     SOLVER_HD explicit AnchoredTriple(int log2_terms) noexcept : log2_terms_(log2_terms) { move_to(word_of_none); }
 

@@ -53,7 +53,7 @@ public:
     }
 
     /// RN(V), one rounding to nearest even, overflow to Inf, gradual underflow; +0 where that is zero.
-    template <std::floating_point T>
+    template <Real T>
     SOLVER_HD T result() const noexcept {
         if (special_ != 0) return canonical(static_cast<T>(special_));
         const T magnitude = rounded_magnitude<T>();

@@ -7,7 +7,7 @@
 namespace solver {
 
 /// An unevaluated sum: value + error.
-template <std::floating_point T>
+template <Real T>
 struct Split {
     T value;
     T error;
@@ -15,7 +15,7 @@ struct Split {
 
 /// value = RN(a + b) and value + error == a + b exactly, for any order of magnitudes, unless an operation overflows.
 /// 6 additions. Knuth, The Art of Computer Programming, vol. 2, sec. 4.2.2.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD Split<T> two_sum(T a, T b) noexcept {
     const T sum = add_rn(a, b);
     const T b_kept = add_rn(sum, -a);
@@ -24,7 +24,7 @@ SOLVER_HD Split<T> two_sum(T a, T b) noexcept {
 }
 
 /// The same for |a| >= |b| or a == 0. 3 additions. Dekker, Numer. Math. 18, 1971.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD Split<T> fast_two_sum(T a, T b) noexcept {
     const T sum = add_rn(a, b);
     return {sum, add_rn(b, -add_rn(sum, -a))};
@@ -32,7 +32,7 @@ SOLVER_HD Split<T> fast_two_sum(T a, T b) noexcept {
 
 /// value = RN(a b) and value + error == a b exactly, unless the product overflows, or is not zero and below
 /// exact_product_threshold in magnitude. 2 operations.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD Split<T> two_prod(T a, T b) noexcept {
     const T product = mul_rn(a, b);
     return {product, fma_rn(a, b, -product)};
@@ -40,12 +40,12 @@ SOLVER_HD Split<T> two_prod(T a, T b) noexcept {
 
 /// From this magnitude on (2^-102 float, 2^-969 double) a product's rounding error is a multiple of eta, hence exact:
 /// the last bit of a b is at least 2^(1-p) ulp(a b) with p = 24 or 53 digits. Below it the error is wrong by at most eta / 2.
-template <std::floating_point T>
+template <Real T>
 inline constexpr T exact_product_threshold = std::numeric_limits<T>::min() *
                                              static_cast<T>(std::uint64_t{1} << std::numeric_limits<T>::digits);
 
 /// Whether two_prod(a, b) is exact.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD bool product_is_exact(T a, T b) noexcept {
     return a == T(0) || b == T(0) || magnitude(mul_rn(a, b)) >= exact_product_threshold<T>;
 }

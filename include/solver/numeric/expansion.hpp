@@ -11,7 +11,7 @@ namespace solver {
 /// A real number V as e_0 + e_1 + ..., the largest first: e_0 = RN(V), e_1 = RN(V - e_0), e_2 = RN(V - e_0 - e_1) and so on
 /// until nothing is left. So |e_(i+1)| <= ulp(e_i) / 2, the components do not overlap, and V alone decides their number and
 /// their bits. V = 0 has the one component +0.
-template <std::floating_point T>
+template <Real T>
 struct Expansion {
     /// From the largest number of type T to the smallest subnormal: 40 for double, 12 for float.
     static constexpr int capacity =

@@ -16,6 +16,7 @@
 /// (2 L + 3)(h + 4) u <= 1 (checked), and for the rounding of the bound itself and of c -+ bound. Where u m underflows, all
 /// these additions are exact. N is twice what it need be, which pays for its own rounding.
 
+#include "solver/numeric/concepts.hpp"
 #include "solver/numeric/error_free.hpp"
 
 namespace solver {
@@ -31,7 +32,7 @@ struct ErrorPath {
     }
 
     /// The bound's factor (h + 4) u, or -1 where the path is too long for the proof.
-    template <std::floating_point T>
+    template <Real T>
     SOLVER_HD T factor() const noexcept {
         const T factor = static_cast<T>(additions + 4) * unit_roundoff<T>;
         return mul_rn(static_cast<T>(2 * merges + 3), factor) <= T(1) ? factor : T(-1);
@@ -39,7 +40,7 @@ struct ErrorPath {
 };
 
 /// N for n products of which nothing is known: n eta.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD T underflow_bound(std::int64_t products) noexcept {
     return mul_rn(static_cast<T>(products), smallest_subnormal<T>);
 }
@@ -50,7 +51,7 @@ SOLVER_HD T underflow_bound(std::int64_t products) noexcept {
 /// E = e + v + w, sqrt(r + v + w) = root + E / (2 root) - E^2 / (8 root^3) + ...; delta = RN(RN(e + v) / (2 root)) loses at
 /// most 2 u^2 root in each of its two roundings, the series' rest at most 2 u^2 root, and w contributes at most lost / (2
 /// root). The bound used is about twice that, which pays for its own rounding.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD bool try_sqrt_of(const Split<T>& r, T lost, T& result) noexcept {
     if (!(r.value >= exact_product_threshold<T>) || !is_finite(r.value)) return false;
     const T root = sqrt_rn(r.value);
@@ -66,11 +67,13 @@ SOLVER_HD bool try_sqrt_of(const Split<T>& r, T lost, T& result) noexcept {
 
 /// The pair (s, c) with its bound. 13 operations a product. Certifies what is not within the bound of a rounding boundary, so
 /// neither ties nor exact zeros unless every addition was exact.
-template <std::floating_point T>
+template <Real T>
 class FilteredPair {
 public:
     using value_type = T;
     using Term = Split<T>;
+    static constexpr bool is_filter = true;
+    static constexpr bool wants_exact_products = true;
 
     SOLVER_HD void add(T x) noexcept { add_term({x, T(0)}); }
     SOLVER_HD void add_product(T a, T b) noexcept { add_term(product(a, b)); }
@@ -142,7 +145,7 @@ protected:
 ///
 /// For |a| >= |b|, RN(RN(a + b) - a) loses nothing (Dekker, Numer. Math. 18, 1971), so it is b if and only if a + b lost
 /// nothing; the same with a and b exchanged. Asked of both, the answer is right for the larger one.
-template <std::floating_point T>
+template <Real T>
 class FilteredWatchedPair : public FilteredPair<T> {
 public:
     using Term = Split<T>;
@@ -192,11 +195,13 @@ private:
 /// r + below(v + w_low), r + above(v + w_high) enclose the exact sum. Both round to one number: that is the result.
 /// The enclosure has a positive width, so it never certifies a tie. If v is exactly half the gap between r and its neighbour
 /// r + 2v, and the rest lies within |v|/4 and has one strict sign, the sum lies strictly on one side of the midpoint r + v.
-template <std::floating_point T>
+template <Real T>
 class FilteredTriple {
 public:
     using value_type = T;
     using Term = Split<T>;
+    static constexpr bool is_filter = true;
+    static constexpr bool wants_exact_products = true;
 
     FilteredTriple() = default;
 
@@ -360,6 +365,8 @@ class FilteredFloat {
 public:
     using value_type = float;
     using Term = double;
+    static constexpr bool is_filter = true;
+    static constexpr bool wants_exact_products = false;  // those of floats are exact in double
 
     FilteredFloat() = default;
     SOLVER_HD FilteredFloat(double s, double c, double m, ErrorPath path) noexcept : s_(s), c_(c), m_(m), path_(path) {}
@@ -427,5 +434,26 @@ private:
     double m_{0};
     ErrorPath path_;
 };
+
+/// The result of a filter for n products, where `exact_products` tells whether product_is_exact holds for all of them: given
+/// and true, or false.
+template <Filter F>
+SOLVER_HD bool try_sum(const F& sum, std::int64_t n, bool exact_products, typename F::value_type& result) noexcept {
+    using T = typename F::value_type;
+    if constexpr (F::wants_exact_products)
+        return sum.try_result(result, exact_products ? T(0) : underflow_bound<T>(n));
+    else
+        return sum.try_result(result);
+}
+
+/// The same for the root of the sum.
+template <Filter F>
+SOLVER_HD bool try_root(const F& sum, std::int64_t n, bool exact_products, typename F::value_type& result) noexcept {
+    using T = typename F::value_type;
+    if constexpr (F::wants_exact_products)
+        return sum.try_sqrt(result, exact_products ? T(0) : underflow_bound<T>(n));
+    else
+        return sum.try_sqrt(result);
+}
 
 }  // namespace solver

@@ -11,9 +11,10 @@
 #error "solver/numeric needs IEEE arithmetic: compile this file without -ffast-math and -fassociative-math"
 #endif
 
+#include "solver/numeric/concepts.hpp"
+
 #include <bit>
 #include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -33,19 +34,19 @@
 namespace solver {
 
 /// u, half the distance from 1 to the next number: 2^-24 (float), 2^-53 (double).
-template <std::floating_point T>
+template <Real T>
 inline constexpr T unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
 
 /// eta, the smallest positive subnormal: 2^-149 (float), 2^-1074 (double).
-template <std::floating_point T>
+template <Real T>
 inline constexpr T smallest_subnormal = std::numeric_limits<T>::denorm_min();
 
 /// The one NaN that the library returns: 0x7FC00000 (float), 0x7FF8000000000000 (double).
-template <std::floating_point T>
+template <Real T>
 inline constexpr T canonical_nan = std::numeric_limits<T>::quiet_NaN();
 
 /// RN(a + b)
-template <std::floating_point T>
+template <HardwareReal T>
 SOLVER_HD T add_rn(T a, T b) noexcept {
 #if defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, float>)
@@ -58,7 +59,7 @@ SOLVER_HD T add_rn(T a, T b) noexcept {
 }
 
 /// RN(a b)
-template <std::floating_point T>
+template <HardwareReal T>
 SOLVER_HD T mul_rn(T a, T b) noexcept {
 #if defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, float>)
@@ -77,7 +78,7 @@ SOLVER_HD T mul_rn(T a, T b) noexcept {
 }
 
 /// RN(a b + c), one rounding
-template <std::floating_point T>
+template <HardwareReal T>
 SOLVER_HD T fma_rn(T a, T b, T c) noexcept {
 #if defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, float>)
@@ -95,7 +96,7 @@ SOLVER_HD T fma_rn(T a, T b, T c) noexcept {
 }
 
 /// RN(a / b)
-template <std::floating_point T>
+template <HardwareReal T>
 SOLVER_HD T div_rn(T a, T b) noexcept {
 #if defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, float>)
@@ -108,7 +109,7 @@ SOLVER_HD T div_rn(T a, T b) noexcept {
 }
 
 /// RN(sqrt(a))
-template <std::floating_point T>
+template <HardwareReal T>
 SOLVER_HD T sqrt_rn(T a) noexcept {
 #if defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, float>)
@@ -121,7 +122,7 @@ SOLVER_HD T sqrt_rn(T a) noexcept {
 }
 
 /// |a|
-template <std::floating_point T>
+template <HardwareReal T>
 SOLVER_HD T magnitude(T a) noexcept {
 #if defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, float>)
@@ -139,25 +140,25 @@ SOLVER_HD T magnitude(T a) noexcept {
 }
 
 /// Neither Inf nor NaN.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD bool is_finite(T a) noexcept {
     return add_rn(a, -a) == T(0);
 }
 
 /// What a reduction returns for the value a: +0 for either zero, the canonical NaN for any NaN, else a.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD T canonical(T a) noexcept {
     return a == a ? add_rn(a, T(0)) : canonical_nan<T>;
 }
 
 /// A number strictly below (above) a, at most three ulps away: RN(a -+ (2u|a| + eta)). For a normal, 2u|a| is at least the
 /// gap to the neighbour; for a subnormal, eta is that gap; rounding is monotone. -Inf (Inf) once the range is left.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD T below(T a) noexcept {
     return add_rn(a, -fma_rn(2 * unit_roundoff<T>, magnitude(a), smallest_subnormal<T>));
 }
 
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD T above(T a) noexcept {
     return add_rn(a, fma_rn(2 * unit_roundoff<T>, magnitude(a), smallest_subnormal<T>));
 }

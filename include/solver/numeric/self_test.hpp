@@ -9,18 +9,18 @@ namespace solver {
 namespace detail {
 
 /// x as the compiler cannot know it.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD T opaque(T x) noexcept {
     volatile T hidden = x;
     return hidden;
 }
 
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD bool is_split(Split<T> s, T value, T error) noexcept {
     return s.value == value && s.error == error;
 }
 
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD bool error_free_transformations_work_for() noexcept {
     const T one = opaque(T(1));
     const T u = opaque(unit_roundoff<T>);

@@ -21,9 +21,11 @@ SOLVER_HD int bit_width_of(std::uint64_t x) noexcept {
 
 /// twice / 2 + (a rest below), in units of eta_T 2^exponent, rounded. Where the encoding of T is consecutive in the exponent, a
 /// carry out of the significand lands in it, and subnormals need no case of their own.
-template <std::floating_point T>
+template <Real T>
 SOLVER_HD T round_half_even(std::uint64_t twice, bool rest, int exponent) noexcept {
-    using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
+    using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,  // a format of software
+                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+    static_assert(sizeof(Bits) == sizeof(T));
     constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
     constexpr int largest_exponent = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent;
     if (exponent > largest_exponent) return std::numeric_limits<T>::infinity();
@@ -103,13 +105,13 @@ public:
     }
 
     /// V += a b, exactly: no underflow, no overflow.
-    template <std::floating_point A, std::floating_point B>
+    template <Real A, Real B>
     SOLVER_HD void add_product(A a, B b) noexcept {
-        static_assert(sizeof(A) <= sizeof(double) && sizeof(B) <= sizeof(double), "float or double");
-        if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>)
-            add(mul_rn(double{a}, double{b}));  // exact
+        constexpr int digits_of_product = std::numeric_limits<A>::digits + std::numeric_limits<B>::digits;
+        if constexpr (digits_of_product <= std::numeric_limits<double>::digits)
+            add(mul_rn(static_cast<double>(a), static_cast<double>(b)));  // exact
         else
-            add_double_product(a, b);
+            add_double_product(static_cast<double>(a), static_cast<double>(b));
     }
 
     /// V += sum a_i, or sum a_i b_i: the work on several terms overlaps, which is worth much where one thread has little else
@@ -190,7 +192,7 @@ public:
     }
 
     /// RN(V), one rounding to nearest even, overflow to Inf, gradual underflow; +0 where that is zero.
-    template <std::floating_point T>
+    template <Real T>
     SOLVER_HD_COLD T result() const noexcept {
         if (special_ != 0) return canonical(static_cast<T>(special_));
         const Magnitude v(*this);
@@ -203,7 +205,7 @@ public:
     }
 
     /// RN(sqrt(V)) of the real number V; NaN for V < 0.
-    template <std::floating_point T>
+    template <Real T>
     SOLVER_HD_COLD T sqrt_result() const noexcept {
         if (special_ != 0) return special_ > 0 ? static_cast<T>(special_) : canonical_nan<T>;
         const Magnitude v(*this);
@@ -219,7 +221,7 @@ public:
     }
 
     /// V as an Expansion, which is subtracted from V: what stays is 0, or what an Expansion<T> cannot hold.
-    template <std::floating_point T>
+    template <Real T>
     SOLVER_HD_COLD Expansion<T> take_expansion() noexcept {
         Expansion<T> taken;
         T next = result<T>();

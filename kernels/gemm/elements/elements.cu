@@ -16,7 +16,7 @@ __device__ T element_of(const DenseView<T>& a, std::int64_t i, std::int64_t j) {
 }
 
 /// alpha sum + beta y_in where that is decided.
-template <class A, class T>
+template <Accumulator A, class T>
 __device__ bool try_store(const RowSum<A>& sum, const GemmTask<T>& task, std::int64_t i, std::int64_t j) {
     T& c = task.c.data[i * task.c.row_stride + j * task.c.column_stride];
     const T y_in = task.beta != T(0) ? c : T(0);
@@ -63,7 +63,7 @@ struct Tile {
     }
 };
 
-template <class A, class T>
+template <Accumulator A, class T>
 __global__ void __launch_bounds__(threads)
     filtered_tiles(const __grid_constant__ GemmTask<T> task, int chain, OpenElements open) {
     __shared__ Tile<T> tile;

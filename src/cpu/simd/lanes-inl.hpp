@@ -9,9 +9,7 @@
 #define SOLVER_CPU_LANES_INL_HPP
 #endif
 
-#include "solver/accuracy.hpp"
-#include "solver/numeric/accumulators.hpp"
-#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/accumulator_of.hpp"
 
 #include <hwy/highway.h>
 
@@ -563,49 +561,51 @@ private:
     hn::Mask<D> any_;
 };
 
-/// The lane accumulator, of at most `limit` lanes, that keeps the promise of a mode for values of type T.
-template <class T, Accuracy accuracy, std::size_t limit>
+/// The lanes, at most `limit` of them, of an accumulator.
+template <Accumulator A, std::size_t limit>
 struct LanesOf;
 template <class T, std::size_t limit>
-struct LanesOf<T, Accuracy::fast, limit> : std::type_identity<PlainLanes<Plain<T>, T, limit>> {};
+struct LanesOf<Plain<T>, limit> : std::type_identity<PlainLanes<Plain<T>, T, limit>> {};
 template <std::size_t limit>
-struct LanesOf<double, Accuracy::compensated, limit> : std::type_identity<Dot2Lanes<limit>> {};
+struct LanesOf<FloatInDouble, limit> : std::type_identity<PlainLanes<FloatInDouble, double, limit>> {};
 template <std::size_t limit>
-struct LanesOf<float, Accuracy::compensated, limit> : std::type_identity<PlainLanes<FloatInDouble, double, limit>> {};
+struct LanesOf<Dot2<double>, limit> : std::type_identity<Dot2Lanes<limit>> {};
 template <std::size_t limit>
-struct LanesOf<double, Accuracy::exact, limit> : std::type_identity<FilteredTripleLanes<limit>> {};
+struct LanesOf<FilteredTriple<double>, limit> : std::type_identity<FilteredTripleLanes<limit>> {};
 template <std::size_t limit>
-struct LanesOf<float, Accuracy::exact, limit> : std::type_identity<FilteredFloatLanes<limit>> {};
+struct LanesOf<FilteredFloat, limit> : std::type_identity<FilteredFloatLanes<limit>> {};
 
-/// Calls work(LanesOf<T, accuracy, limit>()): where the run-time mode meets the templates.
+/// Calls work(LanesOf<accumulator of the mode for values of type T, limit>()).
 template <class T, std::size_t limit, class Work>
-HWY_INLINE void with_lanes(Accuracy accuracy, Work work) {
-    switch (accuracy) {
-        case Accuracy::fast:
-            return work(LanesOf<T, Accuracy::fast, limit>());
-        case Accuracy::compensated:
-            return work(LanesOf<T, Accuracy::compensated, limit>());
-        case Accuracy::exact:
-            return work(LanesOf<T, Accuracy::exact, limit>());
-    }
+HWY_INLINE void with_lanes(Accuracy accuracy, const Work& work) {
+    with_accuracy(accuracy, [&](auto mode) { work(LanesOf<typename AccumulatorOf<T, mode.value>::type, limit>()); });
 }
 
-/// Whether an accumulator may be unable to decide.
-template <class Scalar>
-inline constexpr bool is_filter = false;
-template <class T>
-inline constexpr bool is_filter<FilteredTriple<T>> = true;
-template <>
-inline constexpr bool is_filter<FilteredFloat> = true;
+/// Sums of products side by side, which give a result in every lane.
+template <class L>
+concept ProductLanes = requires(L lanes, typename L::V x) {
+    typename L::D;
+    lanes.add_product(x, x);
+    lanes.negate();
+};
+
+/// The lanes of an accumulator, which become accumulators again to be merged.
+template <class L>
+concept AccumulatorLanes = ProductLanes<L> && ScalableAccumulator<typename L::Scalar> &&
+    requires(L lanes, const L sums, typename L::V x, typename L::Scalar* to) {
+    lanes.add(x);
+    lanes.merge(sums);
+    sums.store(to);
+};
 
 /// A cheaper filter to try first.
-template <class Acc>
+template <AccumulatorLanes Acc>
 struct FirstTry : std::type_identity<Acc> {};
 template <std::size_t limit>
 struct FirstTry<FilteredTripleLanes<limit>> : std::type_identity<FilteredPairLanes<limit>> {};
 
 /// All lanes merged into one, by a fixed tree.
-template <class Acc>
+template <AccumulatorLanes Acc>
 HWY_INLINE typename Acc::Scalar merge_lanes(const Acc& acc) {
     typename Acc::Scalar lanes[max_lanes<typename Acc::D>];
     acc.store(lanes);

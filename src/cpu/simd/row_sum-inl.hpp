@@ -30,7 +30,7 @@ inline constexpr std::size_t row_lanes = 8;
 inline constexpr std::int64_t prefetch_distance = 512;
 
 /// Adds entries begin..end-1 of the row at `start` times x, lanes along the row, one chain a lane.
-template <class Acc, class Rows, class T>
+template <AccumulatorLanes Acc, class Rows, class T>
 HWY_INLINE void add_chains(Acc& acc, const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end, const T* x) {
     const typename Acc::D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -51,7 +51,7 @@ HWY_INLINE void add_chains(Acc& acc, const Rows& rows, std::int64_t start, std::
 }
 
 /// The same for any length: blocks of chain_steps steps, merged by a fixed tree.
-template <class Acc, class Rows, class T>
+template <AccumulatorLanes Acc, class Rows, class T>
 typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end,
                                  const RowTask<T>& task) {
     const std::int64_t block = chain_steps * static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
@@ -69,7 +69,7 @@ typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int6
 }
 
 /// alpha sum + beta y_in, before the rounding.
-template <class Scalar, class T>
+template <ScalableAccumulator Scalar, class T>
 HWY_INLINE Scalar combine(const Scalar& sum, const RowTask<T>& task, std::int64_t row) {
     return affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0));
 }
@@ -81,20 +81,20 @@ HWY_INLINE T row_underflow(const RowTask<T>& task, std::int64_t length) {
 
 /// The rounded result of entries first..last-1 of a row, from their combined sum; a filter that cannot decide makes way for the
 /// superaccumulator.
-template <class Scalar, class Rows, class T>
+template <Accumulator Scalar, class Rows, class T>
 HWY_INLINE T round_row(const Scalar& total, const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last,
                        const RowTask<T>& task, std::int64_t row) {
-    if constexpr (!is_filter<Scalar>) {
+    if constexpr (!Filter<Scalar>) {
         return total.result();
     } else {
         T result;
-        if constexpr (std::is_same_v<T, float>) {
-            if (total.try_result(result)) return result;
-        } else {
+        if constexpr (Scalar::wants_exact_products) {
             if (total.try_result(result, row_underflow(task, last - first))) return result;
             const bool exact_products = magnitude(task.alpha) == T(1) && products_are_exact(rows, start, first, last, task) &&
                                         (task.beta == T(0) || product_is_exact(task.beta, task.y_in[row]));
             if (exact_products && total.try_result(result)) return result;
+        } else {
+            if (total.try_result(result)) return result;
         }
         return cpu::round_exactly(rows, start, first, last, task, row);
     }
@@ -196,7 +196,7 @@ HWY_INLINE void for_each_product(D d, const Rows& rows, const RowGroup<lanes>& g
     }
 }
 
-template <class Acc, class Rows, std::size_t lanes, class T>
+template <ProductLanes Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE Acc sum_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common, const RowTask<T>& task) {
     using V = typename Acc::V;
     Acc acc;
@@ -209,7 +209,7 @@ HWY_INLINE Acc sum_side_by_side(const Rows& rows, const RowGroup<lanes>& group, 
 }
 
 /// A row by itself, lanes along it.
-template <class Acc, class Rows, class T>
+template <AccumulatorLanes Acc, class Rows, class T>
 HWY_NOINLINE T finish_row(const Rows& rows, std::int64_t row, const RowTask<T>& task) {
     const std::int64_t start = rows.start(row);
     const std::int64_t length = rows.length(row);
@@ -274,8 +274,7 @@ HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTas
     group.clear();
 }
 
-/// Stores the values of lanes that are proven; the others' rows go to `open`, except those of the bits `known`, which the
-/// caller will overwrite. Returns the bits of lanes not proven.
+/// Stores the values of the lanes of the bits `proven`; the others' rows go to `open`. Returns the bits of these.
 template <class Rows, std::size_t lanes, class T>
 HWY_NOINLINE std::uint64_t store_proven(const T (&value)[lanes], std::uint64_t proven, const Rows& rows,
                                         const RowGroup<lanes>& group, const RowTask<T>& task, RowGroup<lanes>& open) {
@@ -292,8 +291,8 @@ HWY_NOINLINE std::uint64_t store_proven(const T (&value)[lanes], std::uint64_t p
 }
 
 /// Adjacent rows and alpha = 1 or -1: rounded in the lanes. Returns the bits of rows not proven, which go to `open`, except
-/// those of the bits `known`.
-template <class Acc, class Rows, std::size_t lanes, class T>
+/// those of the bits `known`, which the caller will overwrite.
+template <ProductLanes Acc, class Rows, std::size_t lanes, class T>
 HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<lanes>& group, std::int64_t common,
                                              std::uint64_t known, const RowTask<T>& task, RowGroup<lanes>& open) {
     const typename Acc::D d;
@@ -321,7 +320,7 @@ struct Unfinished {
 };
 
 /// Adjacent rows some of which are longer than `common`: those are summed along the row.
-template <class Acc, class Rows, class T, std::size_t lanes>
+template <AccumulatorLanes Acc, class Rows, class T, std::size_t lanes>
 HWY_NOINLINE void multiply_uneven_group(const Rows& rows, RowGroup<lanes> group, std::int64_t common, const RowTask<T>& task,
                                         RowGroup<lanes>& open) {
     std::uint64_t along = 0;
@@ -338,7 +337,7 @@ HWY_NOINLINE void multiply_uneven_group(const Rows& rows, RowGroup<lanes> group,
 }
 
 /// As many adjacent rows as there are lanes.
-template <class Acc, class Rows, class T, std::size_t lanes>
+template <AccumulatorLanes Acc, class Rows, class T, std::size_t lanes>
 HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTask<T>& task, Unfinished<lanes>& unfinished) {
     using FirstAcc = typename FirstTry<Acc>::type;
     RowGroup<lanes> group(rows, first);
@@ -356,7 +355,7 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
 }
 
 /// Rows first..last-1.
-template <class Acc, class Rows, class T>
+template <AccumulatorLanes Acc, class Rows, class T>
 void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, const RowTask<T>& task) {
     constexpr std::size_t lanes = max_lanes<typename Acc::D>;
     Unfinished<lanes> unfinished;

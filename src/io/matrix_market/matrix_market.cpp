@@ -19,9 +19,19 @@ namespace {
 using namespace matrix_market;
 
 /// A short file can declare any number of rows. Linux grants more memory than there is and kills who uses it.
-void refuse_beyond_memory(std::uint64_t bytes) {
+template <class Element>
+void refuse_beyond_memory(std::int64_t rows, std::int64_t columns) {
     const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-    if (bytes > memory) throw std::bad_alloc();
+    const auto elements = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns);  // below 2^31 each
+    if (elements > memory / sizeof(Element)) throw std::bad_alloc();
+}
+
+/// The result of work(), where too little memory is a FileError.
+template <class Work>
+auto within_memory(const std::filesystem::path& path, const Work& work) try {
+    return work();
+} catch (const std::bad_alloc&) {
+    throw FileError(path.string(), 0, "not enough memory for this matrix");
 }
 
 /// Throws where entries at one place have a sum beyond the range of T.
@@ -40,7 +50,7 @@ void check_sums(const CsrMatrix<T>& matrix, const std::string& path) {
 template <class T>
 CsrMatrix<T> read_coordinates(TextBlocks& blocks, TextBlock block, const Header& header, int threads) {
     const std::vector<Parsed<Entry<T>>> parsed = parse_all<Entry<T>>(blocks, std::move(block), header, threads);
-    refuse_beyond_memory((header.rows + 1) * sizeof(std::int64_t));
+    refuse_beyond_memory<std::int64_t>(header.rows + 1, 1);
     std::vector<std::span<const Entry<T>>> parts;
     for (const Parsed<Entry<T>>& part : parsed) parts.emplace_back(part.items);
     Assembly<T> assembly = assemble<T>(header.rows, header.columns, parts, header.symmetry, threads);
@@ -67,6 +77,7 @@ std::vector<T> expand_triangle(const std::vector<T>& packed, std::int64_t n, Sym
 template <class T>
 DenseMatrix<T> read_array(TextBlocks& blocks, TextBlock block, const Header& header, int threads) {
     std::vector<Parsed<T>> parsed = parse_all<T>(blocks, std::move(block), header, threads);
+    refuse_beyond_memory<T>(header.rows, header.columns);
     std::vector<T> stored;
     stored.reserve(header.entries);
     for (Parsed<T>& part : parsed) {
@@ -79,6 +90,7 @@ DenseMatrix<T> read_array(TextBlocks& blocks, TextBlock block, const Header& hea
 
 template <class T>
 std::vector<T> all_elements(const CsrMatrix<T>& matrix) {
+    refuse_beyond_memory<T>(matrix.rows, matrix.columns);
     std::vector<T> elements(matrix.rows * matrix.columns);
     for (std::int64_t row = 0; row < matrix.rows; ++row)
         for (std::int64_t k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k)
@@ -92,23 +104,23 @@ using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
 }  // namespace
 
 template <class T>
-AnyMatrix<T> read_matrix_market(const std::filesystem::path& path, const MatrixMarketOptions& options) try {
+AnyMatrix<T> read_matrix_market(const std::filesystem::path& path, const MatrixMarketOptions& options) {
     const cpu::FloatingPointGuard guard;
     const int threads = Device::cpu(options.threads).threads();
-    TextBlocks blocks(path);
-    TextBlock block;
-    const Header header = read_header(blocks, block);
-    if (header.format == Format::coordinate) return read_coordinates<T>(blocks, std::move(block), header, threads);
-    return read_array<T>(blocks, std::move(block), header, threads);
-} catch (const std::bad_alloc&) {
-    throw FileError(path.string(), 0, "not enough memory for this matrix");
+    return within_memory(path, [&]() -> AnyMatrix<T> {
+        TextBlocks blocks(path);
+        TextBlock block;
+        const Header header = read_header(blocks, block);
+        if (header.format == Format::coordinate) return read_coordinates<T>(blocks, std::move(block), header, threads);
+        return read_array<T>(blocks, std::move(block), header, threads);
+    });
 }
 
 template <class T>
 CsrMatrix<T> read_csr(const std::filesystem::path& path, const MatrixMarketOptions& options) {
     AnyMatrix<T> matrix = read_matrix_market<T>(path, options);
     if (CsrMatrix<T>* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
-    return nonzero_elements(std::get<DenseMatrix<T>>(matrix).view());
+    return within_memory(path, [&] { return nonzero_elements(std::get<DenseMatrix<T>>(matrix).view()); });
 }
 
 template <class T>
@@ -123,7 +135,7 @@ std::vector<T> read_vector(const std::filesystem::path& path, const MatrixMarket
         },
         matrix);
     if (DenseMatrix<T>* dense = std::get_if<DenseMatrix<T>>(&matrix)) return std::move(dense->values);
-    return all_elements(std::get<CsrMatrix<T>>(matrix));
+    return within_memory(path, [&] { return all_elements(std::get<CsrMatrix<T>>(matrix)); });
 }
 
 template std::variant<CsrMatrix<float>, DenseMatrix<float>> read_matrix_market(const std::filesystem::path&,

@@ -69,12 +69,20 @@ template std::vector<float> gather(const cuda::DeviceArray<std::int64_t>&, const
 template std::vector<double> gather(const cuda::DeviceArray<std::int64_t>&, const double*, cuda::Stream);
 
 template <class T>
+void fill_with_nan(std::int64_t n, T* x, cuda::Stream stream) {
+    BENCH_CHECK(cudaMemsetAsync(x, 0xFF, static_cast<std::size_t>(n) * sizeof(T), stream));
+}
+
+template void fill_with_nan(std::int64_t, float*, cuda::Stream);
+template void fill_with_nan(std::int64_t, double*, cuda::Stream);
+
+template <class T>
 double take_max_ulp_error(std::int64_t n, T* result, const T* exact, cuda::Stream stream) {
     const auto policy = thrust::cuda::par.on(stream);
     const thrust::counting_iterator<std::int64_t> first(0);
     const double error =
         thrust::transform_reduce(policy, first, first + n, UlpError<T>{result, exact}, 0.0, ::cuda::maximum<>());
-    BENCH_CHECK(cudaMemsetAsync(result, 0xFF, static_cast<std::size_t>(n) * sizeof(T), stream));
+    fill_with_nan(n, result, stream);
     BENCH_CHECK(cudaStreamSynchronize(stream));
     return error;
 }

@@ -81,10 +81,10 @@ private:
                                             }});
     }
 
-    /// Clears C as well: what is not computed cannot pass.
+    /// Fills C with NaN as well: what is not computed cannot pass.
     double take_error() {
         error_ = samples_.error(gather(places_, c_.data(), stream_));
-        c_.fill_with_zeros(stream_);
+        fill_with_nan(n_ * n_, c_.data(), stream_);
         return error_.largest;
     }
 

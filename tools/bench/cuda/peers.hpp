@@ -123,6 +123,10 @@ private:
 template <class T>
 std::vector<T> gather(const cuda::DeviceArray<std::int64_t>& places, const T* x, cuda::Stream stream);
 
+/// x_i = NaN
+template <class T>
+void fill_with_nan(std::int64_t n, T* x, cuda::Stream stream);
+
 /// max_ulp_error of ulp_error.hpp on the device; then fills the result with NaN, for what is not computed cannot pass.
 template <class T>
 double take_max_ulp_error(std::int64_t n, T* result, const T* exact, cuda::Stream stream);

@@ -1,0 +1,228 @@
+// Sums, dot products and norms in vector lanes: blocks, a tree of them, and the rounding of what they give. Re-included for
+// every Highway target.
+
+#if defined(SOLVER_CPU_REDUCE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOLVER_CPU_REDUCE_INL_HPP
+#undef SOLVER_CPU_REDUCE_INL_HPP
+#else
+#define SOLVER_CPU_REDUCE_INL_HPP
+#endif
+
+#include "cpu/simd/lanes-inl.hpp"
+#include "cpu/terms.hpp"
+#include "cpu/thread_pool.hpp"
+#include "solver/numeric/large_superaccumulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace solver::HWY_NAMESPACE {
+
+using cpu::Terms;
+
+inline constexpr std::size_t all_lanes = 64;
+
+template <AccumulatorLanes Acc, class T>
+HWY_INLINE void add_lanes(Acc& acc, const Terms<T, false>& terms, std::int64_t i) {
+    acc.add(load_widened(typename Acc::D(), terms.x + i));
+}
+
+template <AccumulatorLanes Acc, class T>
+HWY_INLINE void add_lanes(Acc& acc, const Terms<T, true>& terms, std::int64_t i) {
+    const typename Acc::D d;
+    acc.add_product(load_widened(d, terms.x + i), load_widened(d, terms.y + i));
+}
+
+template <class Sum, class T>
+HWY_INLINE void add_one(Sum& sum, const Terms<T, false>& terms, std::int64_t i) {
+    sum.add(terms.x[i]);
+}
+
+template <class Sum, class T>
+HWY_INLINE void add_one(Sum& sum, const Terms<T, true>& terms, std::int64_t i) {
+    sum.add_product(terms.x[i], terms.y[i]);
+}
+
+/// One block: four lane accumulators in turn, which hides the latency of their chains, and the rest one by one.
+template <AccumulatorLanes Acc, class T, bool products>
+HWY_NOINLINE typename Acc::Scalar reduce_block(const Terms<T, products>& terms, std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t ways = 4;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
+    Acc acc[ways];
+    std::int64_t i = first;
+    for (; i + ways * lanes <= last; i += ways * lanes)
+        for (std::int64_t way = 0; way < ways; ++way) add_lanes(acc[way], terms, i + way * lanes);
+    for (; i + lanes <= last; i += lanes) add_lanes(acc[0], terms, i);
+    acc[0].merge(acc[1]);
+    acc[2].merge(acc[3]);
+    acc[0].merge(acc[2]);
+    typename Acc::Scalar sum = merge_lanes(acc[0]);
+    for (; i < last; ++i) add_one(sum, terms, i);
+    return sum;
+}
+
+template <Accumulator Scalar>
+Scalar merge_tree(const std::vector<Scalar>& parts, std::size_t first, std::size_t last) {
+    if (last - first == 1) return parts[first];
+    const std::size_t middle = first + (last - first) / 2;
+    Scalar sum = merge_tree(parts, first, middle);
+    sum.merge(merge_tree(parts, middle, last));
+    return sum;
+}
+
+/// Elements of a block, the leaves of the tree. A block of n elements is summed in 4 chains a lane, n / (4 lanes) <= 512
+/// additions; with two for every merge of lanes and of at most 2^51 blocks, and the odd elements, that keeps h <= 1024.
+template <AccumulatorLanes Acc>
+inline constexpr std::int64_t block_length = max_lanes<typename Acc::D> == 1 ? 2048 : 4096;
+
+template <AccumulatorLanes Acc, class T, bool products>
+typename Acc::Scalar reduce_blocks(const Terms<T, products>& terms, int threads) {
+    constexpr std::int64_t block_length = HWY_NAMESPACE::block_length<Acc>;
+    const std::int64_t blocks = (terms.n + block_length - 1) / block_length;
+    if (blocks <= 1) return reduce_block<Acc>(terms, 0, terms.n);
+    std::vector<typename Acc::Scalar> parts(static_cast<std::size_t>(blocks));
+    cpu::parallel_for(threads, [&](int t) {
+        const std::int64_t last = cpu::share_begin(blocks, t + 1, threads);
+        for (std::int64_t block = cpu::share_begin(blocks, t, threads); block < last; ++block)
+            parts[block] = reduce_block<Acc>(terms, block * block_length, std::min((block + 1) * block_length, terms.n));
+    });
+    return merge_tree(parts, 0, parts.size());
+}
+
+/// product_is_exact without branches, for loops over many.
+template <class T>
+HWY_INLINE bool has_exact_error(T x, T y, T product) {
+    return (magnitude(product) >= exact_product_threshold<T>) | (x == T(0)) | (y == T(0));
+}
+
+/// The last resort for one share of the terms. Products become two exact terms each where their error is representable.
+template <class T>
+HWY_NOINLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<T, true>& terms, std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t chunk = 512;
+    double value[chunk];
+    double error[chunk];
+    for (std::int64_t begin = first; begin < last; begin += chunk) {
+        const std::int64_t count = std::min(chunk, last - begin);
+        bool exact = true;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const auto x = static_cast<double>(terms.x[begin + i]);
+            const auto y = static_cast<double>(terms.y[begin + i]);
+            const Split<double> p = two_prod(x, y);
+            value[i] = p.value;
+            error[i] = p.error;
+            exact &= has_exact_error(x, y, p.value) & is_finite(p.value);
+        }
+        if (exact) {
+            sum.add(value, count);
+            sum.add(error, count);
+        } else {
+            for (std::int64_t i = begin; i < begin + count; ++i) sum.total().add_product(terms.x[i], terms.y[i]);
+        }
+    }
+}
+
+HWY_INLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<double, false>& terms, std::int64_t first,
+                            std::int64_t last) {
+    sum.add(terms.x + first, last - first);
+}
+
+HWY_INLINE void add_exactly(LargeSuperaccumulator& sum, const Terms<float, false>& terms, std::int64_t first,
+                            std::int64_t last) {
+    constexpr std::int64_t chunk = 512;
+    double wide[chunk];
+    for (std::int64_t begin = first; begin < last; begin += chunk) {
+        const std::int64_t count = std::min(chunk, last - begin);
+        std::copy(terms.x + begin, terms.x + begin + count, wide);
+        sum.add(wide, count);
+    }
+}
+
+template <class T, bool products>
+Superaccumulator superaccumulate(const Terms<T, products>& terms, int threads) {
+    constexpr std::int64_t worth_buckets = 1024;
+    if (terms.n < worth_buckets) {
+        Superaccumulator sum;
+        for (std::int64_t i = 0; i < terms.n; ++i) add_one(sum, terms, i);
+        return sum;
+    }
+    std::vector<Superaccumulator> parts(static_cast<std::size_t>(threads));
+    cpu::parallel_for(threads, [&](int t) {
+        LargeSuperaccumulator sum;
+        add_exactly(sum, terms, cpu::share_begin(terms.n, t, threads), cpu::share_begin(terms.n, t + 1, threads));
+        parts[t] = sum.total();
+    });
+    for (int t = 1; t < threads; ++t) parts[0].merge(parts[t]);
+    return parts[0];
+}
+
+/// Whether product_is_exact holds for all; sums have no products.
+template <class T, bool products>
+bool products_are_exact(const Terms<T, products>& terms, int threads) {
+    if constexpr (!products) return true;
+    constexpr std::int64_t block_length = 4096;
+    std::vector<char> exact(static_cast<std::size_t>(threads), 1);
+    cpu::parallel_for(threads, [&](int t) {
+        const std::int64_t last = cpu::share_begin(terms.n, t + 1, threads);
+        for (std::int64_t begin = cpu::share_begin(terms.n, t, threads); begin < last && exact[t]; begin += block_length) {
+            const std::int64_t end = std::min(begin + block_length, last);
+            bool block_is_exact = true;
+            for (std::int64_t i = begin; i < end; ++i)
+                block_is_exact &= has_exact_error(terms.x[i], terms.y[i], mul_rn(terms.x[i], terms.y[i]));
+            exact[t] = block_is_exact;
+        }
+    });
+    return std::all_of(exact.begin(), exact.end(), [](char is_exact) { return is_exact != 0; });
+}
+
+template <Filter Scalar, class T, bool products>
+T round_exact(const Scalar& sum, const Terms<T, products>& terms, int threads) {
+    T result;
+    if (try_sum(sum, terms.n, !products, result)) return result;
+    if (products && Scalar::wants_exact_products && products_are_exact(terms, threads) && try_sum(sum, terms.n, true, result))
+        return result;
+    return superaccumulate(terms, threads).template result<T>();
+}
+
+/// A norm whose squares would leave the range: of x times 2^-e, e the exponent of its largest element, which is exact but for
+/// what is negligible.
+template <AccumulatorLanes Acc, class T>
+T scaled_norm(const Terms<T, true>& terms, int threads) {
+    const T largest = cpu::largest_magnitude(terms.x, terms.n);
+    if (largest == T(0) || !is_finite(largest)) return canonical(largest);
+    const int exponent = std::ilogb(largest);
+    std::vector<T> scaled(static_cast<std::size_t>(terms.n));
+    for (std::int64_t i = 0; i < terms.n; ++i) scaled[i] = std::scalbn(terms.x[i], -exponent);
+    const Terms<T, true> scaled_terms{terms.n, scaled.data(), scaled.data()};
+    return std::scalbn(sqrt_rn(reduce_blocks<Acc>(scaled_terms, threads).result()), exponent);
+}
+
+template <AccumulatorLanes Acc, class T>
+T norm(const Terms<T, true>& terms, int threads) {
+    using Scalar = typename Acc::Scalar;
+    const Scalar sum = reduce_blocks<Acc>(terms, threads);
+    if constexpr (Filter<Scalar>) {
+        T root;
+        return try_root(sum, terms.n, false, root) ? root : superaccumulate(terms, threads).template sqrt_result<T>();
+    } else {
+        const T square = sum.result();
+        return is_safe_square<Scalar>(square) ? sqrt_rn(square) : scaled_norm<Acc>(terms, threads);
+    }
+}
+
+template <AccumulatorLanes Acc, class T, bool products>
+T sum_of(const Terms<T, products>& terms, int threads) {
+    using Scalar = typename Acc::Scalar;
+    const Scalar sum = reduce_blocks<Acc>(terms, threads);
+    if constexpr (Filter<Scalar>)
+        return round_exact(sum, terms, threads);
+    else
+        return sum.result();
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace solver::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,263 @@
+// Lanes have the bits of the accumulators they stand for: on every target, for every operation.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/lanes_test.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include <gtest/gtest.h>
+
+#include "cpu/simd/lanes-inl.hpp"
+#include "solver/numeric/superaccumulator.hpp"
+#include "support/adversarial.hpp"
+#include "support/targets.hpp"
+
+#include <cstring>
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace solver::HWY_NAMESPACE {
+namespace {
+
+using testing::Random;
+using testing::same_bits;
+
+/// Numbers of any size, zeros, subnormals, the largest, Inf and NaN.
+template <class T>
+T any_number(Random& random, bool finite) {
+    using Limits = std::numeric_limits<T>;
+    const T unusual[] = {
+        T(0), -T(0), Limits::denorm_min(), -Limits::min(), Limits::max(), Limits::infinity(), Limits::quiet_NaN()};
+    const auto pick = random.between(0, 30);
+    if (pick < (finite ? 4 : 7)) return unusual[pick];
+    const int range = pick < 10 ? Limits::max_exponent - 2 : 40;
+    return random.number<T>(static_cast<int>(random.between(-range, range)));
+}
+
+/// As many numbers as there are lanes, in a vector and one by one.
+template <class D, class T>
+struct Numbers {
+    Numbers(Random& random, bool finite = true) {
+        for (T& x : value) x = any_number<T>(random, finite);
+    }
+    hn::Vec<D> lanes() const { return load_widened(D(), value); }
+
+    T value[max_lanes<D>];
+};
+
+template <class T>
+bool same(T a, T b) {
+    return same_bits(a, b) || (a != a && b != b);
+}
+
+void check_error_free_transformations() {
+    using D = hn::ScalableTag<double>;
+    const D d;
+    Random random(1);
+    for (int trial = 0; trial < 3000; ++trial) {
+        const Numbers<D, double> a(random, false), b(random, false);
+        HWY_ALIGN double out[6][max_lanes<D>];
+        const auto s = two_sum_lanes(a.lanes(), b.lanes());
+        const auto p = two_prod_lanes(a.lanes(), b.lanes());
+        hn::Store(s.value, d, out[0]);
+        hn::Store(s.error, d, out[1]);
+        hn::Store(p.value, d, out[2]);
+        hn::Store(p.error, d, out[3]);
+        hn::Store(canonical_lanes(a.lanes()), d, out[4]);
+        hn::Store(hn::IfThenElseZero(is_finite_lanes(a.lanes()), hn::Set(d, 1)), d, out[5]);
+        for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
+            const Split<double> sum = two_sum(a.value[i], b.value[i]), product = two_prod(a.value[i], b.value[i]);
+            ASSERT_PRED2(same<double>, out[0][i], sum.value);
+            ASSERT_PRED2(same<double>, out[1][i], sum.error);
+            ASSERT_PRED2(same<double>, out[2][i], product.value);
+            ASSERT_PRED2(same<double>, out[3][i], product.error) << a.value[i] << " * " << b.value[i];
+            ASSERT_PRED2(same_bits<double>, out[4][i], canonical(a.value[i]));
+            ASSERT_EQ(out[5][i], is_finite(a.value[i]) ? 1 : 0);
+        }
+    }
+}
+
+void check_rounding_to_floats() {
+    using D = hn::ScalableTag<double>;
+    Random random(2);
+    for (int trial = 0; trial < 3000; ++trial) {
+        const Numbers<D, double> a(random, false);
+        float rounded[max_lanes<D>];
+        store_rounded(a.lanes(), rounded);
+        for (std::size_t i = 0; i < hn::Lanes(D()); ++i)
+            ASSERT_PRED2(same_bits<float>, rounded[i], canonical(static_cast<float>(a.value[i])));
+    }
+}
+
+/// Every lane of `lanes` has all bits of its accumulator.
+template <class Lanes>
+void expect_same_state(const Lanes& lanes, const std::vector<typename Lanes::Scalar>& scalars, const char* after) {
+    std::vector<typename Lanes::Scalar> stored(scalars.size());
+    lanes.store(stored.data());
+    for (std::size_t i = 0; i < hn::Lanes(typename Lanes::D()); ++i)
+        ASSERT_EQ(std::memcmp(&stored[i], &scalars[i], sizeof stored[i]), 0) << "lane " << i << " after " << after;
+}
+
+/// The same up to the signs of zeros and NaN within: what comes out has the same bits.
+template <class Lanes>
+void expect_same_results(const Lanes& lanes, const std::vector<typename Lanes::Scalar>& scalars) {
+    using Scalar = typename Lanes::Scalar;
+    using T = typename Scalar::value_type;
+    std::vector<Scalar> stored(scalars.size());
+    lanes.store(stored.data());
+    for (std::size_t i = 0; i < hn::Lanes(typename Lanes::D()); ++i) {
+        if constexpr (Filter<Scalar>) {
+            T found = 0, expected = 0;
+            ASSERT_EQ(stored[i].try_result(found), scalars[i].try_result(expected));
+            ASSERT_PRED2(same_bits<T>, found, expected);
+        } else {
+            ASSERT_PRED2(same_bits<T>, stored[i].result(), scalars[i].result());
+        }
+    }
+}
+
+/// Plain sums fuse products where the target can.
+template <class Scalar, class T>
+void add_as_lanes_do(Scalar& sum, T a, T b) {
+    if (HWY_NATIVE_FMA != 0 || !std::is_same_v<Scalar, Plain<T>>)
+        sum.add_product(a, b);
+    else
+        sum.add(mul_rn(a, b));
+}
+
+template <class Lanes, class T>
+void check_life(Random& random) {
+    using D = typename Lanes::D;
+    using Scalar = typename Lanes::Scalar;
+    constexpr std::size_t most = max_lanes<D>;
+    Lanes lanes, others;
+    std::vector<Scalar> scalars(most), other_scalars(most);
+    for (std::int64_t k = random.between(0, 9); k > 0; --k) {
+        const Numbers<D, T> x(random), y(random), z(random);
+        lanes.add(x.lanes());
+        others.add_product(y.lanes(), z.lanes());
+        lanes.add_product(z.lanes(), x.lanes());
+        for (std::size_t i = 0; i < most; ++i) {
+            scalars[i].add(x.value[i]);
+            add_as_lanes_do(other_scalars[i], y.value[i], z.value[i]);
+            add_as_lanes_do(scalars[i], z.value[i], x.value[i]);
+        }
+    }
+    expect_same_state(lanes, scalars, "terms");
+    expect_same_state(others, other_scalars, "products");
+    lanes.merge(others);
+    for (std::size_t i = 0; i < most; ++i) scalars[i].merge(other_scalars[i]);
+    expect_same_state(lanes, scalars, "a merge");
+    Scalar all = scalars[0];
+    if constexpr (most > 1) {
+        std::vector<Scalar> tree(scalars.begin(), scalars.begin() + static_cast<std::ptrdiff_t>(hn::Lanes(D())));
+        for (; tree.size() > 1; tree.resize(tree.size() / 2))
+            for (std::size_t i = 0; i < tree.size() / 2; ++i) tree[i].merge(tree[i + tree.size() / 2]);
+        all = tree[0];
+    }
+    const Scalar merged = merge_lanes(lanes);
+    ASSERT_EQ(std::memcmp(&merged, &all, sizeof all), 0);
+    lanes.negate();
+    for (std::size_t i = 0; i < most; ++i) scalars[i] = scalars[i].scaled(T(-1));
+    expect_same_results(lanes, scalars);
+}
+
+template <class Scalar, class T>
+void check_lives() {
+    Random random(3);
+    for (int trial = 0; trial < 2000; ++trial) {
+        check_life<typename LanesOf<Scalar, 8>::type, T>(random);
+        check_life<typename LanesOf<Scalar, 64>::type, T>(random);
+    }
+}
+
+/// N as the lanes take it: one for all, or one for each.
+template <class Lanes>
+Results<typename Lanes::D> results_of(const Lanes& lanes, double underflow) {
+    if constexpr (requires { lanes.results(underflow); })
+        return lanes.results(underflow);
+    else
+        return lanes.results(hn::Set(typename Lanes::D(), underflow));
+}
+
+/// What lanes prove is the correctly rounded sum, and they prove most of it.
+template <class Lanes, class T>
+void check_results() {
+    using D = typename Lanes::D;
+    Random random(4);
+    int proven = 0, tried = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        Lanes lanes;
+        std::vector<Superaccumulator> sums(max_lanes<D>);
+        for (std::int64_t k = random.between(1, 9); k > 0; --k) {
+            const Numbers<D, T> x(random), y(random);
+            lanes.add_product(x.lanes(), y.lanes());
+            for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add_product(x.value[i], y.value[i]);
+        }
+        const auto found = results_of(lanes, 20 * double{smallest_subnormal<double>});
+        T value[max_lanes<D>];
+        store_rounded(found.value, value);
+        HWY_ALIGN double is_proven[max_lanes<D>];
+        hn::Store(hn::IfThenElseZero(found.proven, hn::Set(D(), 1)), D(), is_proven);
+        for (std::size_t i = 0; i < hn::Lanes(D()); ++i) {
+            ++tried;
+            if (is_proven[i] == 0) continue;
+            ++proven;
+            ASSERT_PRED2(same_bits<T>, value[i], sums[i].template result<T>());
+        }
+    }
+    EXPECT_GT(proven, tried / 2);
+}
+
+void check_inexact_products() {
+    using D = hn::ScalableTag<double>;
+    const D d;
+    Random random(5);
+    for (int trial = 0; trial < 3000; ++trial) {
+        const Numbers<D, double> a(random), b(random);
+        InexactProducts<D> inexact;
+        inexact.add_product(a.lanes(), b.lanes());
+        inexact.add_product(hn::Set(d, 1), hn::Set(d, 1));
+        HWY_ALIGN double any[max_lanes<D>];
+        hn::Store(hn::IfThenElseZero(inexact.any(), hn::Set(d, 1)), d, any);
+        for (std::size_t i = 0; i < hn::Lanes(d); ++i)
+            ASSERT_EQ(any[i] != 0, !product_is_exact(a.value[i], b.value[i])) << a.value[i] << " * " << b.value[i];
+    }
+}
+
+void check_all() {
+    check_error_free_transformations();
+    check_rounding_to_floats();
+    check_lives<Plain<float>, float>();
+    check_lives<Plain<double>, double>();
+    check_lives<FloatInDouble, float>();
+    check_lives<Dot2<double>, double>();
+    check_lives<FilteredTriple<double>, double>();
+    check_lives<FilteredFloat, float>();
+    check_results<FilteredPairLanes<8>, double>();
+    check_results<FilteredTripleLanes<8>, double>();
+    check_results<FilteredFloatLanes<8>, float>();
+    check_inexact_products();
+}
+
+}  // namespace
+
+void check_lanes() { check_all(); }
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace solver::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace solver {
+
+HWY_EXPORT(check_lanes);
+
+namespace {
+
+TEST(Lanes, HaveTheBitsOfTheirAccumulatorsOnEveryTarget) {
+    testing::for_each_target([] { HWY_DYNAMIC_DISPATCH(check_lanes)(); });
+}
+
+}  // namespace
+}  // namespace solver
+#endif  // HWY_ONCE
