@@ -1,6 +1,7 @@
 #include "solver/matrix_market.hpp"
 
 #include "core/csr_assembly.hpp"
+#include "core/machine.hpp"
 #include "core/nonzero_elements.hpp"
 #include "cpu/floating_point_guard.hpp"
 #include "io/matrix_market/parse.hpp"
@@ -8,7 +9,6 @@
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <new>
@@ -20,8 +20,7 @@ using namespace matrix_market;
 
 /// A short file can declare any number of rows. Linux grants more memory than there is and kills who uses it.
 void refuse_beyond_memory(std::uint64_t bytes) {
-    const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-    if (bytes > memory) throw std::bad_alloc();
+    if (bytes > static_cast<std::uint64_t>(available_memory())) throw std::bad_alloc();
 }
 
 /// Throws where entries at one place have a sum beyond the range of T.
