@@ -12,7 +12,8 @@ class Device {
 public:
     enum class Kind { cpu, cuda };
 
-    /// This machine's processor. 0 threads means one for each processor the process may use.
+    /// This machine's processor. 0 threads means one for each processor the process may use, by its affinity
+    /// and by the quota of its control group (cgroup).
     /// Throws InvalidArgument if threads is negative or above 4096.
     static Device cpu(int threads = 0);
 

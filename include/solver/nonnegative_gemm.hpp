@@ -48,16 +48,3 @@ NonnegativeReport dngemm(const GemmTask<double>& task, const Device& device, con
 NonnegativeReport sngemm(const GemmTask<float>& task, const Device& device, const NonnegativeOptions& options = {});
 
 }  // namespace solver
-
-extern "C" {
-
-/// As BLAS's sgemm and dgemm, column-major, transa and transb 'N' or 'T', on CUDA device 0; matrices in the host's memory or,
-/// all three, in the device's. 0, or -1 after an error, which solver_last_error() describes.
-int solver_sngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
-                  std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
-int solver_dngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
-                  std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
-
-/// What went wrong in this thread's last call that did.
-const char* solver_last_error();
-}

@@ -84,7 +84,7 @@ struct AmgOptions {
 struct PreconditionerOptions {
     double drop_tolerance = 1e-3;   ///< ILUT: entries below this times the mean magnitude of their row of A are dropped
     double fill_factor = 10;        ///< ILUT: at most this times the mean number of entries of a row in each row of L and of U
-    std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the machine's memory
+    std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the memory that the process may use
     AmgOptions amg = {};
 };
 

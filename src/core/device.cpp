@@ -1,28 +1,20 @@
 #include "solver/device.hpp"
 
+#include "core/machine.hpp"
 #include "solver/cuda.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
 
 namespace solver {
 namespace {
 
 constexpr int max_threads = 4096;
-
-int available_processors() {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 std::string processor_name() {
     std::ifstream information("/proc/cpuinfo");

@@ -1,11 +1,11 @@
 #include "cpu/level_schedule.hpp"
 
 #include "core/huge_pages.hpp"
+#include "core/machine.hpp"
 #include "cpu/thread_pool.hpp"
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 namespace solver::cpu {
 namespace {
@@ -188,8 +188,8 @@ std::unique_ptr<const LevelSchedule<T>> schedule_levels(const CsrView<T>& a, Tri
                                                         int threads) {
     const Levels levels = find_levels(a, triangle);
     if (levels.count * least_mean_width > a.rows) return nullptr;
-    const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    return std::make_unique<LevelSchedule<T>>(Scheduler<T>(a, triangle, diagonal, levels).run(std::min(threads, processors)));
+    const int useful_threads = std::min(threads, available_processors());
+    return std::make_unique<LevelSchedule<T>>(Scheduler<T>(a, triangle, diagonal, levels).run(useful_threads));
 }
 
 template std::unique_ptr<const LevelSchedule<float>> schedule_levels(const CsrView<float>&, Triangle, Diagonal, int);

@@ -1,11 +1,14 @@
 #include "cpu/thread_pool.hpp"
 
+#include "core/machine.hpp"
 #include "cpu/floating_point_guard.hpp"
 
-#include <algorithm>
+#include <pthread.h>
+
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -39,7 +42,7 @@ constexpr int turns_awake = 2000;
 
 class ThreadPool {
 public:
-    ThreadPool() = default;
+    explicit ThreadPool(int processors) : processors_(processors) {}
 
     ~ThreadPool() {
         announce(stop);
@@ -65,6 +68,8 @@ public:
         if (failure) std::rethrow_exception(failure);
         return true;
     }
+
+    int processors() const { return processors_; }
 
     // A round is announced in one word, its number of parts in the low bits, so that a late thread cannot mix two rounds.
     static constexpr int round_step = 1 << 16;
@@ -114,7 +119,7 @@ private:
     /// More threads than processors must not keep one another from running.
     int spins(int parts) const { return parts <= processors_ ? turns_awake : 0; }
 
-    const int processors_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int processors_;
     std::vector<std::thread> threads_;
     std::atomic_flag busy_;
     std::atomic<std::uint64_t> round_{0};
@@ -125,11 +130,36 @@ private:
     std::exception_ptr failure_;
 };
 
+/// The pool of this process; null before the first use and after the last.
+std::atomic<ThreadPool*> current_pool = nullptr;
+
+/// The child of a fork has the forking thread alone, and a pool of its own. Its parent's stays as it was at that moment,
+/// perhaps at work: nobody can end threads that are not there, so it is left alone.
+void begin_anew_in_child() {
+    const ThreadPool* const of_parent = current_pool.load();
+    if (of_parent != nullptr) current_pool = new (std::nothrow) ThreadPool(of_parent->processors());
+}
+
+struct PoolOwner {
+    PoolOwner() {
+        current_pool = new ThreadPool(available_processors());
+        pthread_atfork(nullptr, nullptr, begin_anew_in_child);
+    }
+    ~PoolOwner() { delete current_pool.exchange(nullptr); }
+};
+
+ThreadPool* pool_of_this_process() {
+    static const PoolOwner owner;
+    return current_pool;
+}
+
 }  // namespace
 
 void run_parts(int parts, void (*run)(void*, int), void* context) {
-    static ThreadPool pool;
-    if (parts > 1 && parts < ThreadPool::round_step && pool.try_run(parts, run, context)) return;
+    if (parts > 1 && parts < ThreadPool::round_step) {
+        ThreadPool* const pool = pool_of_this_process();
+        if (pool != nullptr && pool->try_run(parts, run, context)) return;
+    }
     const FloatingPointGuard guard;
     for (int part = 0; part < parts; ++part) run(context, part);
 }

@@ -2,6 +2,7 @@
 
 #include "cuda/without_gaps.hpp"
 #include "kernels/gemm.hpp"
+#include "operations/nonnegative_gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/error.hpp"
 
@@ -11,8 +12,6 @@
 
 namespace solver {
 namespace {
-
-thread_local std::string last_error;
 
 template <class T>
 void check_sizes(const GemmTask<T>& task) {
@@ -51,8 +50,10 @@ void check_apart(const DenseView<T>& c, const DenseView<T>& x, const char* name)
         throw InvalidArgument(std::string("non-negative product: C overlaps ") + name + "; expected memory of its own");
 }
 
+}  // namespace
+
 template <class T>
-void check_task(const GemmTask<T>& task) {
+void check_nonnegative_task(const GemmTask<T>& task) {
     check_sizes(task);
     check_strides(task.a, "A");
     check_strides(task.b, "B");
@@ -61,9 +62,14 @@ void check_task(const GemmTask<T>& task) {
     check_apart<T>(task.c, task.b, "B");
 }
 
+template void check_nonnegative_task(const GemmTask<double>&);
+template void check_nonnegative_task(const GemmTask<float>&);
+
+namespace {
+
 template <class T>
 NonnegativeReport multiply_on_host(const GemmTask<T>& task, const Device& device, const NonnegativeOptions& options) {
-    check_task(task);
+    check_nonnegative_task(task);
     if (device.kind() == Device::Kind::cpu)
         throw NotSupported(
             "non-negative product on a CPU: there is none that would be faster than gemm; use gemm, or a CUDA device");
@@ -82,45 +88,6 @@ NonnegativeReport multiply_on_host(const GemmTask<T>& task, const Device& device
     return report;
 }
 
-bool is_transposed(char text, const char* name) {
-    if (text == 'N' || text == 'n') return false;
-    if (text == 'T' || text == 't' || text == 'C' || text == 'c') return true;
-    throw InvalidArgument(std::string("non-negative product: ") + name + " is '" + text + "'; expected 'N' or 'T'");
-}
-
-/// A BLAS matrix, rows x columns after op().
-template <class T>
-DenseView<T> blas_view(bool transposed, std::int64_t rows, std::int64_t columns, const T* data, std::int64_t stride) {
-    return {rows, columns, transposed ? stride : 1, transposed ? 1 : stride, data};
-}
-
-template <class T>
-int multiply_as_blas(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a,
-                     std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) noexcept {
-    try {
-        if (m < 0 || n < 0 || k < 0)
-            throw InvalidArgument("non-negative product: m, n and k are " + std::to_string(m) + ", " + std::to_string(n) +
-                                  " and " + std::to_string(k) + "; expected none below 0");
-        const GemmTask<T> task{alpha,
-                               blas_view(is_transposed(transa, "transa"), m, k, a, lda),
-                               blas_view(is_transposed(transb, "transb"), k, n, b, ldb),
-                               beta,
-                               {m, n, 1, ldc, c}};
-        const Device device = Device::cuda(0);
-        if (!cuda::lies_on_a_device(c)) {
-            multiply_on_host(task, device, {});
-            return 0;
-        }
-        check_task(task);
-        cuda::NonnegativeMultiplier(0).gemm(task);
-        cuda::synchronize(0, nullptr);
-        return 0;
-    } catch (const std::exception& error) {
-        last_error = error.what();
-        return -1;
-    }
-}
-
 }  // namespace
 
 double nonnegative_error_factor(std::int64_t inner, int depth) {
@@ -137,13 +104,3 @@ NonnegativeReport sngemm(const GemmTask<float>& task, const Device& device, cons
 }
 
 }  // namespace solver
-
-int solver_sngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
-                  std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
-    return solver::multiply_as_blas(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-int solver_dngemm(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
-                  std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc) {
-    return solver::multiply_as_blas(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-const char* solver_last_error() { return solver::last_error.c_str(); }

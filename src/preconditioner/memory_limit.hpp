@@ -2,10 +2,10 @@
 
 /// What factors may take of the machine's memory.
 
+#include "core/machine.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace solver {
 /// PreconditionerOptions::memory_limit in bytes, its default filled in.
 inline double memory_limit_in_bytes(std::int64_t memory_limit) {
     if (memory_limit > 0) return static_cast<double>(memory_limit);
-    return 0.5 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+    return 0.5 * static_cast<double>(available_memory());
 }
 
 /// Throws ResourceLimit where `needed` bytes are more than the limit; `help` says what makes them fewer.

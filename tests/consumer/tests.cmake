@@ -4,10 +4,12 @@ set(installed ${folder}/installed)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(MAKE_DIRECTORY ${folder})
 
-# An example of the README becomes a file in the folder; the tests that use it come after.
+# An example of the README, or of another text, becomes a file in the folder; the tests that use it come after.
 function(write_example file language heading)
+  set(text ${PROJECT_SOURCE_DIR}/README.md ${ARGN})
+  list(GET text -1 text)
   add_test(NAME consumer.${file}
-    COMMAND ${CMAKE_COMMAND} -DREADME=${PROJECT_SOURCE_DIR}/README.md -DHEADING=${heading} -DLANGUAGE=${language}
+    COMMAND ${CMAKE_COMMAND} -DREADME=${text} -DHEADING=${heading} -DLANGUAGE=${language}
       -DEXAMPLE=${folder}/${file} -P ${here}/write_example.cmake)
   set_tests_properties(consumer.${file} PROPERTIES FIXTURES_SETUP consumer)
 endfunction()
@@ -36,4 +38,8 @@ if(SOLVER_CUDA)
       --test-command ${CMAKE_COMMAND} -DFOLDER=${folder}/cuda -P ${here}/cuda/run_examples.cmake)
   set_tests_properties(consumer.cuda PROPERTIES FIXTURES_REQUIRED consumer
     SKIP_REGULAR_EXPRESSION "no CUDA device to run it on")
+endif()
+
+if(TARGET solver_shared)
+  include(${here}/c.cmake)
 endif()

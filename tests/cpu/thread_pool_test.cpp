@@ -1,6 +1,10 @@
 #include "cpu/thread_pool.hpp"
 
+#include "solver/reduce.hpp"
+
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <xmmintrin.h>
 
 #include <atomic>
@@ -65,6 +69,74 @@ TEST(ThreadPool, HonoursSubnormalsAndRoundsToNearestWhateverTheCallerSet) {
     _mm_setcsr(before);
     EXPECT_EQ(seen, std::vector<unsigned>(4, 0));
     EXPECT_EQ(after & 0xE040, set & 0xE040);
+}
+
+/// Both parts wait for each other, so that one thread alone would wait for ever.
+void meet() {
+    std::atomic<int> arrived = 0;
+    parallel_for(2, [&](int) {
+        ++arrived;
+        while (arrived < 2) std::this_thread::yield();
+    });
+}
+
+/// How a child ends that calls work: 0 if it returned true, by the alarm signal where it took too long.
+template <class Work>
+int status_of_child(Work work) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        _exit(work() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+class Fork : public ::testing::Test {
+protected:
+    void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+        GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+#endif
+    }
+};
+
+TEST_F(Fork, LeavesTheChildWithThreadsOfItsOwn) {
+    meet();
+    EXPECT_EQ(status_of_child([] {
+                  meet();
+                  return status_of_child([] {
+                             meet();
+                             return true;
+                         }) == 0;
+              }),
+              0);
+    meet();
+}
+
+TEST_F(Fork, LeavesTheChildAbleToSumInParallel) {
+    std::vector<double> x(1 << 20);
+    std::iota(x.begin(), x.end(), 0.5);
+    const double expected = 0.5 * static_cast<double>(x.size()) * static_cast<double>(x.size());
+    ASSERT_EQ(sum(x, Accuracy::exact, Device::cpu(4)), expected);
+    EXPECT_EQ(status_of_child([&] { return sum(x, Accuracy::exact, Device::cpu(4)) == expected; }), 0);
+    EXPECT_EQ(sum(x, Accuracy::exact, Device::cpu(4)), expected);
+}
+
+TEST_F(Fork, MayComeWhileAnotherThreadHasThePool) {
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+        while (!stop) parallel_for(3, [](int) {});
+    });
+    for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(status_of_child([] {
+                      meet();
+                      return true;
+                  }),
+                  0);
+    stop = true;
+    other.join();
 }
 
 TEST(ShareBegin, CutsIntoNearlyEqualPartsWithoutGaps) {

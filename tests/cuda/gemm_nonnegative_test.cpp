@@ -6,6 +6,7 @@
 #include "solver/error.hpp"
 #include "solver/nonnegative_gemm.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "solver/solver.h"
 #include "support/adversarial.hpp"
 #include "support/fenced.hpp"
 
@@ -233,9 +234,9 @@ TEST(CudaNonnegativeAsBlas, MultipliesAndReports) {
     if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
     const std::vector<double> a{1, 2, 3, 4, 5, 6}, b{1, 0, 2, 1};  // 2 x 3 and, transposed, 2 x 2 of leading dimension 2
     std::vector<double> c(6, 1);
-    ASSERT_EQ(solver_dngemm('T', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), 0) << solver_last_error();
+    ASSERT_EQ(solver_dngemm('T', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(c, (std::vector<double>{1 + 4 + 2, 3 + 8 + 2, 5 + 12 + 2, 2 + 2, 4 + 2, 6 + 2}));
-    EXPECT_EQ(solver_dngemm('X', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), -1);
+    EXPECT_EQ(solver_dngemm('X', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), SOLVER_INVALID_ARGUMENT);
     EXPECT_THAT(solver_last_error(), HasSubstr("transa is 'X'"));
 }
 

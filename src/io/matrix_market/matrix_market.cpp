@@ -1,6 +1,7 @@
 #include "solver/matrix_market.hpp"
 
 #include "core/csr_assembly.hpp"
+#include "core/machine.hpp"
 #include "core/nonzero_elements.hpp"
 #include "cpu/floating_point_guard.hpp"
 #include "io/matrix_market/parse.hpp"
@@ -8,7 +9,6 @@
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <new>
@@ -21,7 +21,7 @@ using namespace matrix_market;
 /// A short file can declare any number of rows. Linux grants more memory than there is and kills who uses it.
 template <class Element>
 void refuse_beyond_memory(std::int64_t rows, std::int64_t columns) {
-    const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    const auto memory = static_cast<std::uint64_t>(available_memory());
     const auto elements = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns);  // below 2^31 each
     if (elements > memory / sizeof(Element)) throw std::bad_alloc();
 }

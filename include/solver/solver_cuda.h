@@ -1,0 +1,66 @@
+/* The library in C for data that lie on a CUDA device: solver.h says the rest.
+ *
+ * Pointers are to the device's memory, aligned as their type, unless a function says otherwise, and results stay there.
+ * `stream` is a cudaStream_t of the device, NULL the default stream; work is put on it and is not waited for, unless a function
+ * says so. What goes wrong in a kernel is reported, as always in CUDA, by a later call that waits. Products, reductions and
+ * triangular solves allocate nothing, so that they can be captured into a CUDA graph; a dense product may.
+ *
+ * A handle has working memory of its own: one call at a time, even where it is const. SOLVER_NOT_SUPPORTED in a library built
+ * without CUDA. Solves of linear systems take the host's vectors (solver_solve with a matrix made for the device). */
+#ifndef SOLVER_SOLVER_CUDA_H
+#define SOLVER_SOLVER_CUDA_H
+
+#include "solver/solver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sparse matrix in the device's memory, made ready for products. */
+typedef struct solver_cuda_matrix solver_cuda_matrix;
+
+/* Looks at the arrays of `csr`, which lie on the device and must outlive the matrix unchanged, whatever `borrow` says; offsets
+ * have 8 bytes and indices 4. They are checked there. Waits for the stream. */
+solver_status solver_cuda_matrix_create(const solver_csr* csr, int32_t device, void* stream, solver_cuda_matrix** matrix);
+void solver_cuda_matrix_destroy(solver_cuda_matrix* matrix);
+
+/* y = alpha A x + beta y; they must not overlap. alpha and beta are the host's. */
+solver_status solver_cuda_spmv(const solver_cuda_matrix* matrix, double alpha, const void* x, double beta, void* y,
+                               int32_t accuracy, void* stream);
+
+/* r = b - A (x + x_low); x_low may be NULL. r may be b, not x. */
+solver_status solver_cuda_residual(const solver_cuda_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
+                                   int32_t accuracy, void* stream);
+
+/* Working memory for sums, dot products, norms and dense products on a device. */
+typedef struct solver_cuda_workspace solver_cuda_workspace;
+solver_status solver_cuda_workspace_create(int32_t device, solver_cuda_workspace** workspace);
+void solver_cuda_workspace_destroy(solver_cuda_workspace* workspace);
+
+/* *result, on the device, is one number of the type. */
+solver_status solver_cuda_sum(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
+                              void* result, void* stream);
+solver_status solver_cuda_dot(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
+                              int32_t accuracy, void* result, void* stream);
+solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
+                                void* result, void* stream);
+
+/* C = alpha A B + beta C. May wait for the stream, but not for the product. */
+solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, const solver_dense* a, const solver_dense* b,
+                               double beta, const solver_dense* c, int32_t accuracy, void* stream);
+
+/* A triangle made ready for many solves; `matrix` is a sparse one in the host's memory, and not referred to afterwards. */
+typedef struct solver_cuda_triangle solver_cuda_triangle;
+solver_status solver_cuda_triangle_create(const solver_matrix* matrix, int32_t triangle, int32_t diagonal, int32_t device,
+                                          solver_cuda_triangle** made);
+void solver_cuda_triangle_destroy(solver_cuda_triangle* triangle);
+
+/* Solves A x = b; x may be b. */
+solver_status solver_cuda_triangular_solve(const solver_cuda_triangle* triangle, const void* b, void* x, int32_t accuracy,
+                                           void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+#include "matrix.hpp"
+#include "solver/triangular_solve.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+namespace samebits {
+namespace {
+
+using namespace solver;
+
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+template <class T>
+void multiply(const Matrix<T>& a, const Vector<T>& x, const MutableVector<T>& y, int accuracy) {
+    a.plan().multiply(T(1), view<T>(x), T(0), view<T>(y), accuracy_of(accuracy));
+}
+
+/// Columns of x one after the other, as those of y: A is read once for all.
+template <class T>
+void multiply_columns(const Matrix<T>& a, const Vector<T>& x, const MutableVector<T>& y, int accuracy) {
+    const auto rows = static_cast<std::size_t>(a.plan().rows()), columns = static_cast<std::size_t>(a.plan().columns());
+    const std::size_t count = columns > 0 ? x.size() / columns : 0;
+    std::vector<SpmvTask<T>> tasks;
+    for (std::size_t j = 0; j < count; ++j)
+        tasks.push_back({.x = view<T>(x).subspan(j * columns, columns), .y = view<T>(y).subspan(j * rows, rows)});
+    a.plan().multiply(tasks, accuracy_of(accuracy));
+}
+
+template <class T>
+void residual(const Matrix<T>& a, const Vector<T>& b, const Vector<T>& x, const std::optional<Vector<T>>& x_low,
+              const MutableVector<T>& r, int accuracy) {
+    a.plan().residual(view<T>(b), view<T>(x), x_low ? view<T>(*x_low) : std::span<const T>(), view<T>(r),
+                      accuracy_of(accuracy));
+}
+
+template <class T>
+void solve_triangular(const Matrix<T>& a, bool lower, bool unit, const Vector<T>& b, const MutableVector<T>& x, int accuracy) {
+    const Triangle triangle = lower ? Triangle::lower : Triangle::upper;
+    const Diagonal diagonal = unit ? Diagonal::unit : Diagonal::stored;
+    if (a.plan().dense() != nullptr)
+        triangular_solve(*a.plan().dense(), triangle, diagonal, view<T>(b), view<T>(x), accuracy_of(accuracy),
+                         a.plan().device());
+    else
+        TriangularSolvePlan<T>(a.plan().matrix(), triangle, diagonal, a.plan().device())
+            .solve(view<T>(b), view<T>(x), accuracy_of(accuracy));
+}
+
+template <class T>
+void bind(nb::module_& module, const char* name) {
+    const auto b = nb::arg("b").noconvert(), x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
+    const nb::arg accuracy("accuracy"), device("device"), threads("threads");
+    nb::class_<Matrix<T>>(module, name)
+        .def(nb::init<std::int64_t, std::int64_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<T>, int, int>(),
+             nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
+             nb::arg("values").noconvert(), device, threads)
+        .def(nb::init<Strided<T>, int, int>(), nb::arg("elements").noconvert(), device, threads)
+        .def("multiply", &multiply<T>, x, y, accuracy, Released())
+        .def("multiply_columns", &multiply_columns<T>, x, y, accuracy, Released())
+        .def("residual", &residual<T>, b, x, nb::arg("x_low").noconvert().none(), nb::arg("r").noconvert(), accuracy,
+             Released())
+        .def("solve_triangular", &solve_triangular<T>, nb::arg("lower"), nb::arg("unit"), b, x, accuracy, Released())
+        .def_prop_ro("threads", [](const Matrix<T>& a) { return a.plan().device().threads(); });
+}
+
+}  // namespace
+
+void bind_matrices(nb::module_& module) {
+    bind<double>(module, "Matrix64");
+    bind<float>(module, "Matrix32");
+}
+
+}  // namespace samebits

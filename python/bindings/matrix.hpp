@@ -1,0 +1,46 @@
+#pragma once
+
+/// A matrix whose arrays belong to Python.
+
+#include "arguments.hpp"
+#include "solver/spmv.hpp"
+
+#include <optional>
+
+namespace samebits {
+
+template <class T>
+using Strided = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+class Matrix {
+public:
+    Matrix(std::int64_t rows, std::int64_t columns, Vector<std::int64_t> offsets, Vector<std::int32_t> indices,
+           Vector<T> values, int device, int threads)
+        : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
+        const solver::CsrView<T> a{rows, columns, view<std::int64_t>(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
+        const nb::gil_scoped_release released;
+        solver::check(a);
+        plan_.emplace(a, device_of(device, threads));
+    }
+
+    Matrix(Strided<T> elements, int device, int threads) : elements_(std::move(elements)) {
+        const auto a = dense_view<solver::DenseView<T>>(elements_);
+        const nb::gil_scoped_release released;
+        plan_.emplace(a, device_of(device, threads));
+    }
+
+    Matrix(const Matrix&) = delete;
+
+    const solver::SpmvPlan<T>& plan() const { return *plan_; }
+
+private:
+    // They keep the arrays alive that the plan looks at.
+    Vector<std::int64_t> offsets_;
+    Vector<std::int32_t> indices_;
+    Vector<T> values_;
+    Strided<T> elements_;
+    std::optional<solver::SpmvPlan<T>> plan_;
+};
+
+}  // namespace samebits

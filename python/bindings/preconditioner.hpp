@@ -1,0 +1,39 @@
+#pragma once
+
+/// Preconditioners made by the library, or of a Python function.
+
+#include "arguments.hpp"
+#include "solver/preconditioner.hpp"
+
+#include <memory>
+
+namespace samebits {
+
+template <class T>
+struct Preconditioner {
+    std::unique_ptr<const solver::Preconditioner<T>> m;
+    std::int64_t rows = 0;
+};
+
+/// function(r, z) fills z; what it raises goes through the solve to whoever called it.
+template <class T>
+class PythonFunction final : public solver::Preconditioner<T> {
+public:
+    explicit PythonFunction(nb::callable function) : function_(std::move(function)) {}
+    PythonFunction(const PythonFunction&) = delete;
+    ~PythonFunction() override {
+        const nb::gil_scoped_acquire acquired;
+        function_.reset();
+    }
+
+    void apply(std::span<const T> r, std::span<T> z, solver::Accuracy) const override {
+        const nb::gil_scoped_acquire acquired;
+        function_(nb::ndarray<nb::numpy, const T>(r.data(), {r.size()}, nb::none()),
+                  nb::ndarray<nb::numpy, T>(z.data(), {z.size()}, nb::none()));
+    }
+
+private:
+    nb::callable function_;
+};
+
+}  // namespace samebits

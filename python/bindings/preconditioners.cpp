@@ -1,0 +1,59 @@
+#include "preconditioner.hpp"
+
+#include "matrix.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+namespace samebits {
+namespace {
+
+using namespace solver;
+
+template <class T>
+Preconditioner<T> make(const Matrix<T>& a, const std::string& kind, int accuracy, double drop_tolerance, double fill_factor,
+                       std::int64_t memory_limit) {
+    PreconditionerOptions options;
+    options.drop_tolerance = drop_tolerance;
+    options.fill_factor = fill_factor;
+    options.memory_limit = memory_limit;
+    return {make_preconditioner<T>(preconditioner_from_text(kind), a.plan().matrix(), accuracy_of(accuracy), a.plan().device(),
+                                   options),
+            a.plan().rows()};
+}
+
+template <class T>
+void apply(const Preconditioner<T>& m, const Vector<T>& r, const MutableVector<T>& z, int accuracy) {
+    if (static_cast<std::int64_t>(r.size()) != m.rows || r.size() != z.size())
+        throw DimensionMismatch("preconditioner: it has " + std::to_string(m.rows) + " rows, r " + std::to_string(r.size()) +
+                                " elements and z " + std::to_string(z.size()));
+    m.m->apply(view<T>(r), view<T>(z), accuracy_of(accuracy));
+}
+
+template <class T>
+void bind(nb::module_& module, const char* name) {
+    nb::class_<Preconditioner<T>>(module, name)
+        .def("apply", &apply<T>, nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("accuracy"),
+             nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("factor_entries", [](const Preconditioner<T>& m) { return m.m->factor_entries(); })
+        .def_prop_ro("factor_hash", [](const Preconditioner<T>& m) { return m.m->factor_hash(); });
+    module.def("make_preconditioner", &make<T>, nb::arg("matrix"), nb::arg("kind"), nb::arg("accuracy"),
+               nb::arg("drop_tolerance"), nb::arg("fill_factor"), nb::arg("memory_limit"),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_preconditioners(nb::module_& module) {
+    bind<double>(module, "Preconditioner64");
+    bind<float>(module, "Preconditioner32");
+    module.def("preconditioner_of_function64", [](nb::callable function, std::int64_t rows) {
+        return Preconditioner<double>{std::make_unique<PythonFunction<double>>(std::move(function)), rows};
+    });
+    module.def("preconditioner_of_function32", [](nb::callable function, std::int64_t rows) {
+        return Preconditioner<float>{std::make_unique<PythonFunction<float>>(std::move(function)), rows};
+    });
+}
+
+}  // namespace samebits

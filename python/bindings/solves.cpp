@@ -1,0 +1,172 @@
+#include "matrix.hpp"
+#include "preconditioner.hpp"
+#include "solver/solve.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samebits {
+namespace {
+
+using namespace solver;
+
+/// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one.
+/// What either raises stops the solve and is kept, so that the best x is not lost.
+class Watch {
+public:
+    explicit Watch(nb::object function) : function_(std::move(function)), asks_always_(!function_.is_none()) {}
+
+    bool goes_on(const Iteration& iteration) {
+        if (!asks_always_ && Clock::now() - last_look_ < look_every) return true;
+        last_look_ = Clock::now();
+        const nb::gil_scoped_acquire acquired;
+        try {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            const bool stop =
+                asks_always_ &&
+                nb::cast<bool>(nb::bool_(function_(iteration.number, iteration.recursive_residual, iteration.true_residual,
+                                                   iteration.replaced, iteration.column)));
+            stopped_ = stopped_ || stop;
+            return !stop;
+        } catch (nb::python_error& error) {
+            raised_ = nb::borrow(error.value());
+            return false;
+        }
+    }
+
+    bool stopped() const { return stopped_; }
+    nb::object raised() const { return raised_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds look_every{10};
+
+    nb::object function_;
+    nb::object raised_ = nb::none();
+    bool asks_always_;
+    bool stopped_ = false;
+    Clock::time_point last_look_ = Clock::now();
+};
+
+nb::list history_in_python(const SolveResult& result) {
+    nb::list history;
+    for (const Iteration& step : result.history)
+        history.append(nb::make_tuple(step.number, step.recursive_residual, step.true_residual, step.replaced));
+    return history;
+}
+
+nb::dict in_python(const SolveResult& result) {
+    nb::dict made;
+    made["status"] = std::string(to_string(result.status));
+    made["iterations"] = result.iterations;
+    made["residual"] = result.relative_residual;
+    made["recursive_residual"] = result.recursive_residual;
+    made["replacements"] = result.replacements;
+    made["restarts"] = result.restarts;
+    made["history"] = history_in_python(result);
+    return made;
+}
+
+nb::dict in_python(const Attempt& attempt) {
+    nb::dict made;
+    made["preconditioner"] = std::string(to_string(attempt.preconditioner));
+    made["mixed"] = attempt.mixed;
+    made["refusal"] = attempt.refusal;
+    made["factor_entries"] = attempt.factor_entries;
+    made["factor_hash"] = attempt.factor_hash;
+    made["setup_seconds"] = attempt.setup_seconds;
+    made["solve_seconds"] = attempt.solve_seconds;
+    nb::list results;
+    for (const SolveResult& result : attempt.results) results.append(in_python(result));
+    made["results"] = results;
+    return made;
+}
+
+SolveOptions options_of(const nb::dict& given) {
+    SolveOptions options;
+    const auto kind = nb::cast<std::string>(given["preconditioner"]);
+    if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
+    options.mixed = nb::cast<bool>(given["mixed"]);
+    options.iteration.accuracy = accuracy_of(nb::cast<int>(given["accuracy"]));
+    options.iteration.tolerance = nb::cast<double>(given["tolerance"]);
+    options.iteration.max_iterations = nb::cast<std::int64_t>(given["maxiter"]);
+    options.iteration.keep_history = nb::cast<bool>(given["history"]);
+    options.iteration.callback_interval = nb::cast<std::int64_t>(given["interval"]);
+    return options;
+}
+
+/// Vectors as long as A has rows, and a preconditioner or none (null).
+template <class T>
+SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::span<const T> b, std::span<T> x,
+                std::span<T> x_low, const SolveOptions& options) {
+    if (m == nullptr) return solve(a, b, x, x_low, options);
+    return {{bicgstab(a, *m, b, x, x_low, options.iteration)}, {}};
+}
+
+/// The same for several columns one after the other.
+template <class T>
+SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::span<const T> b, std::span<T> x,
+                        std::span<T> x_low, const SolveOptions& options) {
+    const std::int64_t n = a.rows(), columns = n > 0 ? static_cast<std::int64_t>(b.size()) / n : 0;
+    const DenseMatrix<T> of_b{n, columns, {b.begin(), b.end()}};
+    DenseMatrix<T> of_x{n, columns, {x.begin(), x.end()}}, low{n, columns, {x_low.begin(), x_low.end()}};
+    DenseMatrix<T>* const of_low = x_low.empty() ? nullptr : &low;
+    SolveReport report;
+    if (m == nullptr)
+        report = solve(a, of_b, of_x, of_low, options);
+    else
+        report.results = bicgstab(a, *m, of_b, of_x, of_low, options.iteration);
+    std::copy(of_x.values.begin(), of_x.values.end(), x.begin());
+    std::copy(low.values.begin(), low.values.end(), x_low.begin());
+    return report;
+}
+
+template <class T>
+void require_rows(const SpmvPlan<T>& a, const Preconditioner<T>* m) {
+    if (m != nullptr && m->rows != a.rows())
+        throw DimensionMismatch("solve: the preconditioner has " + std::to_string(m->rows) + " rows, the matrix " +
+                                std::to_string(a.rows()));
+}
+
+/// (results, attempts, whether the callback stopped it, what was raised); x holds the guess and then the best iterate.
+template <class T>
+nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool is_vector, const Vector<T>& b,
+                          const MutableVector<T>& x, const std::optional<MutableVector<T>>& x_low, const nb::dict& given,
+                          nb::object function) {
+    require_rows(a.plan(), m);
+    SolveOptions options = options_of(given);
+    Watch watch(std::move(function));
+    options.iteration.callback = [&](const Iteration& iteration) { return watch.goes_on(iteration); };
+    SolveReport report;
+    {
+        const nb::gil_scoped_release released;
+        const std::span<T> low = x_low ? view<T>(*x_low) : std::span<T>();
+        const auto* const preconditioner = m == nullptr ? nullptr : m->m.get();
+        report = (is_vector ? run<T> : run_columns<T>)(a.plan(), preconditioner, view<T>(b), view<T>(x), low, options);
+    }
+    nb::list results, attempts;
+    for (const SolveResult& result : report.results) results.append(in_python(result));
+    for (const Attempt& attempt : report.attempts) attempts.append(in_python(attempt));
+    return nb::make_tuple(results, attempts, watch.stopped(), watch.raised());
+}
+
+template <class T>
+void bind(nb::module_& module) {
+    module.def("solve", &solve_in_python<T>, nb::arg("a"), nb::arg("m").none(), nb::arg("is_vector"), nb::arg("b").noconvert(),
+               nb::arg("x").noconvert(), nb::arg("x_low").noconvert().none(), nb::arg("options"), nb::arg("callback").none());
+}
+
+}  // namespace
+
+void bind_solves(nb::module_& module) {
+    bind<double>(module);
+    bind<float>(module);
+}
+
+}  // namespace samebits

@@ -1,0 +1,55 @@
+"""Linear algebra in the accuracy that you choose, down to results rounded once.
+
+Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed in twice the precision) or ``'exact'``, the default: the
+real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
+
+Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
+`solve_triangular`. Linear systems: `solve`, and `bicgstab` in SciPy's manner. Files: `read_mtx`, `write_mtx`. Besides: `threads`,
+`show_config`.
+"""
+
+from ._arguments import set_threads_from_environment as _set_threads
+from ._config import __version__, show_config
+from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
+from ._arguments import threads
+from ._files import read_mtx, write_mtx
+from ._matrix import Matrix, solve_triangular
+from ._preconditioner import Preconditioner
+from ._result import Attempt, ConvergenceWarning, NotConverged, Result
+from ._solve import BicgstabResult, Iteration, bicgstab, solve
+from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
+
+__all__ = [
+    "Attempt",
+    "BicgstabResult",
+    "ConvergenceWarning",
+    "DimensionMismatch",
+    "FileError",
+    "InvalidArgument",
+    "Iteration",
+    "Matrix",
+    "NotConverged",
+    "NotSupported",
+    "Preconditioner",
+    "ResourceLimit",
+    "Result",
+    "__version__",
+    "bicgstab",
+    "dot",
+    "dot_expansion",
+    "matmul",
+    "norm",
+    "read_mtx",
+    "show_config",
+    "solve",
+    "solve_triangular",
+    "sum",
+    "sum_expansion",
+    "threads",
+    "vdot",
+    "write_mtx",
+]
+
+for _error in (DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit):
+    _error.__module__ = "samebits"
+_set_threads()

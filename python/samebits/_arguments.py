@@ -1,0 +1,154 @@
+"""Arrays, names and devices as they arrive from users."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Iterator
+
+import numpy as np
+
+from . import _core
+
+ACCURACIES = {"fast": 0, "compensated": 1, "exact": 2}
+
+_default_threads = 0
+_threads: ContextVar[int | None] = ContextVar("samebits_threads", default=None)
+
+
+def accuracy_number(accuracy: str) -> int:
+    """The number of an accuracy's name."""
+    try:
+        return ACCURACIES[accuracy]
+    except (KeyError, TypeError):
+        raise _core.InvalidArgument(f"accuracy {accuracy!r}: expected 'fast', 'compensated' or 'exact'") from None
+
+
+def checked_threads(threads: Any, name: str = "threads") -> int:
+    """A number of threads, 0 for all."""
+    if isinstance(threads, (int, np.integer)) and not isinstance(threads, bool) and 0 <= threads <= 4096:
+        return int(threads)
+    raise _core.InvalidArgument(f"{name} is {threads!r}; expected a whole number from 1 to 4096, or 0 for all")
+
+
+def set_threads_from_environment() -> None:
+    """Takes the default from SAMEBITS_NUM_THREADS."""
+    global _default_threads
+    text = os.environ.get("SAMEBITS_NUM_THREADS", "")
+    if text:
+        _default_threads = checked_threads(int(text) if text.isdigit() else text, "SAMEBITS_NUM_THREADS")
+
+
+def number_of_threads(threads: int | None = None) -> int:
+    """What was given, else that of the innermost `threads`, else that of the environment; 0 is all."""
+    if threads is not None:
+        return checked_threads(threads)
+    in_context = _threads.get()
+    return _default_threads if in_context is None else in_context
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """The number of threads of everything computed, and of matrices made, in a ``with`` block.
+
+    It counts for the thread, or task, that enters the block. Without it all processors that the process may use (affinity, quota of its
+    control group) work, or SAMEBITS_NUM_THREADS of the environment. No result of ``accuracy='exact'`` depends on it.
+
+    Parameters
+    ----------
+    number : int
+        1 or more; 0 means all.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> with sb.threads(2):
+    ...     sb.sum([0.1] * 10)
+    1.0
+    """
+    token = _threads.set(checked_threads(number))
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def device_number(device: str | None) -> int:
+    """-1 for the processor, else the CUDA device. None is the best there is."""
+    if device is None:
+        return _core.best_device()
+    if device == "cpu":
+        return -1
+    if isinstance(device, str) and device.startswith("cuda"):
+        index = device[5:] if device.startswith("cuda:") else ("0" if device == "cuda" else "")
+        if index.isdigit():
+            return int(index)
+    raise _core.InvalidArgument(f"device {device!r}: expected None, 'cpu', 'cuda' or 'cuda:0' (or another number)")
+
+
+def _host_array(x: Any, name: str) -> np.ndarray:
+    """A NumPy array of what is given, without a copy where it lies in the host's memory."""
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "__cuda_array_interface__"):
+        raise _core.NotSupported(
+            f"{name} lies on a CUDA device, and so far only arrays in the host's memory are taken; copy it there (CuPy: .get(), "
+            "PyTorch: .cpu()). A matrix made with device='cuda' multiplies and solves on the device all the same"
+        )
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array_interface__"):
+        return np.from_dlpack(x.detach() if hasattr(x, "detach") else x)
+    return np.asarray(x)
+
+
+def _from_integers(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.itemsize == 8 and array.size and (array.max() > 2**53 or array.min() < -(2**53)):
+        raise _core.InvalidArgument(f"{name} has integers beyond 2^53, which doubles cannot hold; convert it to float64 yourself")
+    return array.astype(np.float64)
+
+
+def float_array(x: Any, name: str) -> np.ndarray:
+    """An array of doubles or floats with the very values given; nothing is rounded."""
+    array = _host_array(x, name)
+    dtype = array.dtype
+    if dtype.kind == "f" and dtype.itemsize in (4, 8):
+        return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+    if dtype.kind in "biu":
+        return _from_integers(array, name)
+    if dtype == np.float16:
+        return array.astype(np.float32)
+    if dtype.kind == "c":
+        raise _core.NotSupported(f"{name} is complex; only real numbers are supported")
+    if array.size == 0 and dtype == object:
+        return array.astype(np.float64)
+    raise _core.InvalidArgument(f"{name} has the dtype {dtype}; expected float64, float32, or integers that doubles can hold")
+
+
+def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
+    """Floats become doubles, which changes no value; doubles do not become floats silently."""
+    if array.dtype == dtype:
+        return array
+    if dtype == np.float64:
+        return array.astype(np.float64)
+    raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself: {name}.astype('float32')")
+
+
+def common_dtype(*arrays: np.ndarray) -> np.dtype:
+    """float32 where all are, else float64."""
+    return np.dtype(np.float32 if all(a.dtype == np.float32 for a in arrays) else np.float64)
+
+
+def vector(x: Any, name: str) -> np.ndarray:
+    """One dimension, one element after the other."""
+    array = float_array(x, name)
+    if array.ndim != 1:
+        raise _core.InvalidArgument(f"{name} has {array.ndim} dimensions, the shape {array.shape}; expected one dimension")
+    return np.ascontiguousarray(array)
+
+
+def checked_output(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array that results can be written to as they are."""
+    if isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype and out.flags.writeable:
+        return out
+    seen = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+    raise _core.InvalidArgument(f"out is {seen}; expected a writable NumPy array of {dtype} with the shape {shape}")

@@ -1,0 +1,68 @@
+"""Matrix Market files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import number_of_threads
+from ._matrix import Matrix, as_matrix
+
+
+def read_mtx(path: str | os.PathLike[str], *, dtype: Any = np.float64, threads: int | None = None) -> Matrix | np.ndarray:
+    """Reads a Matrix Market file, plain or compressed by gzip.
+
+    Parameters
+    ----------
+    path : path_like
+    dtype : dtype
+        float64 or float32; every value is rounded to it once, from its decimal text.
+
+    Returns
+    -------
+    Matrix or ndarray
+        A `Matrix` of a file in coordinate format (``.to_scipy()`` makes it SciPy's), an array of one in array format, one-dimensional
+        where it has one column.
+
+    Raises
+    ------
+    FileError
+        With the path, the line, what was seen and what was expected.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import samebits as sb
+    >>> path = os.path.join(tempfile.mkdtemp(), 'b.mtx')
+    >>> sb.write_mtx(path, [1.5, 2.0])
+    >>> sb.read_mtx(path)
+    array([1.5, 2. ])
+    """
+    kind = np.dtype(dtype)
+    if kind not in (np.float64, np.float32):
+        raise _core.InvalidArgument(f"read_mtx: the dtype is {kind}; expected float64 or float32")
+    read = _core.read64 if kind == np.float64 else _core.read32
+    rows, columns, *parts = read(os.fspath(path), number_of_threads(threads))
+    if len(parts) == 3:
+        return Matrix.from_csr((rows, columns), *parts, threads=threads)
+    elements = parts[0].reshape((rows, columns), order="F")
+    return elements[:, 0] if columns == 1 else elements
+
+
+def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
+    """Writes a sparse or dense matrix or a vector; whole, or not at all.
+
+    Decimals are the shortest that read back to the same bits. A name that ends in .gz is compressed.
+
+    Raises
+    ------
+    FileError
+        Where it cannot be written.
+    """
+    if not isinstance(a, Matrix) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices"):
+        array = np.asarray(a)
+        a = array.reshape(-1, 1) if array.ndim == 1 else array
+    _core.write(os.fspath(path), as_matrix(a)._core)

@@ -1,0 +1,119 @@
+"""Preconditioners."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core
+from ._arguments import accuracy_number, as_dtype, vector
+from ._matrix import Matrix, as_matrix
+
+
+class Preconditioner:
+    """M ~ A, applied as M^-1 r by ``p @ r``.
+
+    Parameters
+    ----------
+    a : Matrix, sparse matrix or array_like
+        Square; not referred to afterwards.
+    kind : str
+        'none', 'jacobi', 'ilu0', 'isai', 'ilut' or 'klu' (complete factors).
+    accuracy : {'exact', 'compensated', 'fast'}
+        Of its making and, by ``@``, of its application.
+    drop_tolerance, fill_factor : float
+        For 'ilut': entries below `drop_tolerance` times the mean of their row are dropped; at most `fill_factor` times the mean number
+        of entries of a row are kept.
+    memory_limit : int
+        Bytes that factors may take; 0 means half of the memory that the process may use.
+
+    Raises
+    ------
+    InvalidArgument
+        Where it cannot be made: zeros on the diagonal, a singular matrix, an unknown kind.
+    ResourceLimit
+        Where the factors would take more than `memory_limit`.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> p = sb.Preconditioner([[2.0, 1.0], [0.0, 4.0]], 'klu')
+    >>> p @ [3.0, 4.0]
+    array([1., 1.])
+    """
+
+    def __init__(
+        self,
+        a: Any,
+        kind: str,
+        *,
+        accuracy: str = "exact",
+        drop_tolerance: float = 1e-3,
+        fill_factor: float = 10.0,
+        memory_limit: int = 0,
+    ) -> None:
+        matrix = as_matrix(a)
+        self.kind = kind
+        self.accuracy = accuracy
+        self.shape = matrix.shape
+        self.dtype = matrix.dtype
+        self._core = _core.make_preconditioner(
+            matrix._core, kind, accuracy_number(accuracy), drop_tolerance, fill_factor, memory_limit
+        )
+
+    @classmethod
+    def from_function(cls, apply: Callable[[np.ndarray], Any], rows: int, dtype: Any = np.float64) -> Preconditioner:
+        """One that applies M^-1 by a function of yours: it is given r and returns M^-1 r.
+
+        What it raises ends the solve and arrives unchanged.
+
+        Examples
+        --------
+        >>> import samebits as sb
+        >>> p = sb.Preconditioner.from_function(lambda r: r / 2, rows=2)
+        >>> p @ [2.0, 4.0]
+        array([1., 2.])
+        """
+
+        def fill(r: np.ndarray, z: np.ndarray) -> None:
+            z[...] = apply(r.copy())
+
+        made = cls.__new__(cls)
+        made.kind = "function"
+        made.accuracy = "exact"
+        made.shape = (rows, rows)
+        made.dtype = np.dtype(dtype)
+        double = made.dtype == np.float64
+        of_function = _core.preconditioner_of_function64 if double else _core.preconditioner_of_function32
+        made._core = of_function(fill, rows)
+        return made
+
+    @property
+    def factor_entries(self) -> int:
+        """How many numbers the factors hold."""
+        return int(self._core.factor_entries)
+
+    @property
+    def factor_hash(self) -> int:
+        """Depends on every bit of the factors: equal hashes, equal preconditioners."""
+        return int(self._core.factor_hash)
+
+    def __matmul__(self, r: Any) -> np.ndarray:
+        given = as_dtype(vector(r, "r"), self.dtype, "r")
+        z = np.empty_like(given)
+        self._core.apply(given, z, accuracy_number(self.accuracy))
+        return z
+
+    def __repr__(self) -> str:
+        return f"<samebits.Preconditioner {self.kind}, {self.shape[0]} x {self.shape[1]}, {self.factor_entries} entries>"
+
+
+def preconditioner_of(m: Any, matrix: Matrix) -> Preconditioner:
+    """What SciPy's methods take as M, which stands for A^-1: a matrix or a LinearOperator."""
+    if isinstance(m, Preconditioner):
+        return m
+    if tuple(getattr(m, "shape", matrix.shape)) != matrix.shape:
+        raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {matrix.shape}; expected equal ones")
+    apply = m.matvec if hasattr(m, "matvec") else lambda r: m @ r
+    return Preconditioner.from_function(apply, matrix.shape[0], matrix.dtype)

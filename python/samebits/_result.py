@@ -1,0 +1,163 @@
+"""How a solve went."""
+
+from __future__ import annotations
+
+import hashlib
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+HISTORY_DTYPE = np.dtype(
+    [("number", np.int64), ("recursive_residual", np.float64), ("true_residual", np.float64), ("replaced", np.bool_)]
+)
+
+
+class ConvergenceWarning(UserWarning):
+    """A solve did not converge."""
+
+
+class NotConverged(ArithmeticError):
+    """Raised by `Result.raise_for_status`; ``error.result`` is the result."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Attempt(NamedTuple):
+    """One preconditioner that a solve tried."""
+
+    preconditioner: str
+    mixed: bool  #: the iteration ran in single precision
+    refusal: str  #: why it could not be made; empty where it was
+    status: str  #: of the first right-hand side; empty where it was refused
+    iterations: int
+    residual: float
+    factor_entries: int
+    factor_hash: int
+    setup_seconds: float
+    solve_seconds: float
+
+
+def _iterations(count: int) -> str:
+    return f"{count} iteration" if count == 1 else f"{count} iterations"
+
+
+def fingerprint(x: np.ndarray) -> str:
+    """The first 16 digits of the SHA-256 of the elements as little-endian doubles, column by column."""
+    return hashlib.sha256(np.ravel(x, order="F").astype("<f8").tobytes()).hexdigest()[:16]
+
+
+class Result:
+    """What `solve` found.
+
+    Attributes
+    ----------
+    x : ndarray
+        The solution, or the best iterate. In single precision a sum of two floats, in double.
+    status : str
+        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite' or 'stopped' (by the callback). Of several columns the
+        first one that did not converge.
+    converged : bool
+        Whether all columns did.
+    iterations : int
+        Of all attempts; of several columns the largest.
+    residual : float
+        ``||b - A x|| / ||b||``, recomputed at the end with accurate sums; of several columns the largest.
+    recursive_residual : float
+        What the recursion believed.
+    attempts : list of Attempt
+        The preconditioners that were tried.
+    history : ndarray or None
+        With ``history=True`` a structured array: number, recursive_residual, true_residual (negative where it was not computed),
+        replaced; of several columns a list of them.
+    columns : list of dict
+        The same for each column.
+    fingerprint : str
+        Of the bits of `x`: equal fingerprints, equal solutions.
+    """
+
+    def __init__(self, x: np.ndarray, columns: list[dict[str, Any]], attempts: list[Attempt], keeps_history: bool) -> None:
+        self.x = x
+        self.columns = columns
+        self.attempts = attempts
+        self.converged = all(c["status"] == "converged" for c in columns)
+        self.status = next((c["status"] for c in columns if c["status"] != "converged"), "converged")
+        self.iterations = max((c["iterations"] for c in columns), default=0)
+        self.residual = max((c["residual"] for c in columns), default=0.0)
+        self.recursive_residual = max((c["recursive_residual"] for c in columns), default=0.0)
+        histories = [np.array(c["history"], dtype=HISTORY_DTYPE) for c in columns]
+        self.history = None if not keeps_history else histories[0] if x.ndim == 1 else histories
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.x)
+
+    def raise_for_status(self) -> Result:
+        """Raises `NotConverged` unless all columns converged; else returns the result itself."""
+        if not self.converged:
+            raise NotConverged(str(self), self)
+        return self
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("status", f"{self.status} after {_iterations(self.iterations)}"),
+            ("true residual", f"{self.residual:.1e}, the recursion says {self.recursive_residual:.1e}"),
+        ]
+        for a in self.attempts:
+            said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
+            rows.append((f"attempt {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
+        return [*rows, ("fingerprint", self.fingerprint)]
+
+    def __str__(self) -> str:
+        return f"{self.status} after {_iterations(self.iterations)}, true residual {self.residual:.1e}"
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:16} {said}" for name, said in self._rows())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(n)}</th><td style='text-align:left'>{escape(t)}</td></tr>"
+            for n, t in self._rows()
+        )
+        return f"<table>{cells}</table>{self._curve()}"
+
+    def _curve(self) -> str:
+        """The history as a small picture; empty without one."""
+        history = self.history if isinstance(self.history, np.ndarray) else None
+        if history is None or len(history) < 2:
+            return ""
+        believed = np.log10(np.maximum(history["recursive_residual"], 1e-300))
+        seen = history["true_residual"] >= 0
+        true = np.log10(np.maximum(history["true_residual"][seen], 1e-300))
+        low, high = np.floor(min(believed.min(), true.min(initial=0))), np.ceil(max(believed.max(), 0))
+        across = 10 + 460 * np.arange(len(history)) / (len(history) - 1)
+
+        def down(values: np.ndarray) -> np.ndarray:
+            return 10 + 140 * (high - values) / max(high - low, 1)
+
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down(believed)))
+        dots = "".join(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='2.5' fill='#c40'/>" for x, y in zip(across[seen], down(true)))
+        return (
+            "<svg width='480' height='160' role='img' aria-label='residuals'>"
+            f"<polyline points='{line}' fill='none' stroke='#06c'/>{dots}</svg>"
+            f"<div>line: residual of the recursion; dots: true residual; 1e{high:.0f} to 1e{low:.0f}</div>"
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the history, which ``history=True`` keeps, by Matplotlib; returns the axes."""
+        if self.history is None:
+            raise ValueError("there is no history; call solve(..., history=True)")
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots()[1] if ax is None else ax
+        for history in self.history if isinstance(self.history, list) else [self.history]:
+            steps = np.arange(len(history))
+            seen = history["true_residual"] >= 0
+            axes.semilogy(steps, history["recursive_residual"], label="recursion")
+            axes.semilogy(steps[seen], history["true_residual"][seen], "o", markersize=3, label="true")
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("||b - A x|| / ||b||")
+        axes.legend()
+        return axes

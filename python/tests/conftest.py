@@ -1,0 +1,12 @@
+import os
+
+from hypothesis import HealthCheck, settings
+
+# No deadlines: the time of an example depends on what else the machine does. SAMEBITS_EXAMPLES asks for more of them.
+settings.register_profile(
+    "samebits",
+    deadline=None,
+    max_examples=int(os.environ.get("SAMEBITS_EXAMPLES", "200")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("samebits")

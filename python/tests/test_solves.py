@@ -1,0 +1,218 @@
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+from oracle import same
+
+import samebits as sb
+
+
+def poisson(n=30):
+    """The five-point stencil on n x n points, with wind."""
+    one = sp.diags_array([-1.0, 2.0, -0.5], offsets=[-1, 0, 1], shape=(n, n))
+    return sp.csr_array(sp.kron(sp.eye_array(n), one) + sp.kron(one, sp.eye_array(n)))
+
+
+def hard(n=200):
+    """So badly scaled and conditioned that no Krylov method without preconditioner does it soon."""
+    a = poisson(n)
+    return sp.csr_array(sp.diags_array(10.0 ** np.linspace(-6, 6, a.shape[0])) @ a)
+
+
+def relative_residual(a, b, x):
+    return np.linalg.norm(sb.Matrix(a).residual(b, x)) / np.linalg.norm(b)
+
+
+def test_solves_and_tells():
+    a, b = poisson(), np.ones(900)
+    r = sb.solve(a, b, history=True)
+    assert r.converged and r.status == "converged" and r.raise_for_status() is r
+    assert relative_residual(a, b, r.x) <= 1e-10
+    assert r.residual <= 1e-10 and r.iterations >= 1 and len(r.history) >= r.iterations
+    assert r.attempts and r.attempts[-1].status == "converged"
+    assert "converged" in repr(r) and "<table>" in r._repr_html_() and len(r.fingerprint) == 16
+
+
+@pytest.mark.parametrize("preconditioner", ["auto", "none", "jacobi", "ilu0", "isai", "ilut", "klu", None])
+def test_every_preconditioner(preconditioner):
+    a, b = poisson(), np.ones(900)
+    assert relative_residual(a, b, sb.solve(a, b, preconditioner=preconditioner).x) <= 1e-10
+
+
+@pytest.mark.parametrize("precision", ["double", "single", "mixed"])
+def test_every_precision(precision):
+    a, b = poisson(), np.ones(900)
+    r = sb.solve(a, b, precision=precision)
+    assert r.converged and r.x.dtype == np.float64
+    assert relative_residual(a, b, r.x) <= 2e-10
+
+
+def test_bits_do_not_depend_on_threads():
+    a, b = poisson(80), np.random.default_rng(1).standard_normal(6400)
+    prints = {sb.solve(a, b, threads=threads, preconditioner="ilu0").fingerprint for threads in (1, 2, 7)}
+    assert len(prints) == 1
+
+
+def test_columns_are_solved_as_one_by_one():
+    a, b = poisson(), np.random.default_rng(1).standard_normal((900, 3))
+    together = sb.solve(a, b, preconditioner="jacobi")
+    for j in range(3):
+        assert same(together.x[:, j], sb.solve(a, b[:, j], preconditioner="jacobi").x)
+    assert len(together.columns) == 3
+
+
+def test_guess_and_tolerances():
+    a, b = poisson(), np.ones(900)
+    x = sb.solve(a, b).x
+    assert sb.solve(a, b, x0=x, rtol=1e-8).iterations == 0
+    assert sb.solve(a, b, rtol=0.0, atol=1e-3).residual <= 1e-3 / np.linalg.norm(b)
+    assert sb.solve(a, np.zeros(900), atol=1.0).x.any() == False  # noqa: E712
+    for wrong in ({"rtol": -1.0}, {"rtol": np.nan}, {"rtol": 0.0}, {"atol": -1.0}):
+        with pytest.raises(sb.InvalidArgument, match="tol"):
+            sb.solve(a, b, **wrong)
+
+
+def test_what_does_not_converge_warns():
+    with pytest.warns(sb.ConvergenceWarning, match="iteration limit"):
+        r = sb.solve(poisson(), np.ones(900), preconditioner="none", maxiter=2)
+    assert not r.converged and r.status == "iteration limit"
+    with pytest.raises(sb.NotConverged) as caught:
+        r.raise_for_status()
+    assert caught.value.result is r
+    with pytest.warns(sb.ConvergenceWarning, match="non-finite"):
+        assert sb.solve(np.eye(2), [1.0, np.nan]).status == "non-finite"
+
+
+def test_callback_stops_and_raises():
+    a, b, seen = poisson(), np.ones(900), []
+
+    def three(step):
+        seen.append(step)
+        return step.number >= 3
+
+    r = sb.solve(a, b, preconditioner="none", callback=three)
+    assert r.status == "stopped" and r.iterations == 3 and seen[0].number == 0 and seen[-1].number == 3
+
+    error = KeyError("mine")
+
+    def fail(step):
+        raise error
+
+    with pytest.raises(KeyError) as caught:
+        sb.solve(a, b, callback=fail)
+    assert caught.value is error
+
+
+def test_own_preconditioners():
+    a, b = poisson(), np.ones(900)
+    diagonal = a.diagonal()
+    mine = sb.Preconditioner.from_function(lambda r: r / diagonal, 900)
+    theirs = sb.Preconditioner(a, "jacobi")
+    assert same(sb.solve(a, b, preconditioner=mine).x, sb.solve(a, b, preconditioner=theirs).x)
+    error = RuntimeError("mine")
+
+    def fail(r):
+        raise error
+
+    with pytest.raises(RuntimeError) as caught:
+        sb.solve(a, b, preconditioner=sb.Preconditioner.from_function(fail, 900))
+    assert caught.value is error
+    with pytest.raises(sb.DimensionMismatch, match="rows"):
+        sb.solve(a, b, preconditioner=sb.Preconditioner.from_function(fail, 3))
+    klu = sb.Preconditioner(a, "klu")
+    assert klu.factor_entries > a.nnz and klu.factor_hash == sb.Preconditioner(a, "klu", accuracy="exact").factor_hash
+
+
+def test_bicgstab_as_scipys():
+    a, b = poisson(), np.ones(900)
+    x, info = sb.bicgstab(a, b)
+    assert info == 0 and relative_residual(a, b, x) <= 1e-5
+    for m in (None, "ilu0", sb.Preconditioner(a, "ilut"), sp.diags_array(1 / a.diagonal()), np.diag(1 / a.diagonal())):
+        assert sb.bicgstab(a, b, M=m, rtol=1e-8).info == 0
+    factors = spla.splu(sp.csc_array(a))
+    operator = spla.LinearOperator(a.shape, factors.solve)
+    assert sb.bicgstab(a, b, M=operator, rtol=1e-8).result.iterations <= 2
+    assert sb.bicgstab(a, b[:, None])[1] == 0
+    assert sb.bicgstab(a, b, M=None, maxiter=1)[1] == 1
+    with pytest.raises(sb.NotSupported, match="LinearOperator"):
+        sb.bicgstab(operator, b)
+    mine = spla.bicgstab(a, b, rtol=1e-8)[0]
+    assert np.allclose(mine, sb.bicgstab(a, b, rtol=1e-8)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"preconditioner": "magic"}, sb.InvalidArgument, "magic"),
+        ({"method": "gmres"}, sb.NotSupported, "gmres"),
+        ({"precision": "half"}, sb.InvalidArgument, "half"),
+        ({"maxiter": -1}, sb.InvalidArgument, "max_iterations"),
+        ({"x0": np.ones(3)}, sb.DimensionMismatch, "x0"),
+    ],
+)
+def test_refuses_with_reasons(options, error, words):
+    with pytest.raises(error, match=words):
+        sb.solve(poisson(), np.ones(900), **options)
+
+
+def test_refuses_shapes():
+    with pytest.raises(sb.DimensionMismatch, match="rows"):
+        sb.solve(poisson(), np.ones(899))
+    with pytest.raises(sb.InvalidArgument, match="square"):
+        sb.solve(np.ones((2, 3)), np.ones(2))
+    with pytest.raises(sb.InvalidArgument, match="float32"):
+        sb.solve(poisson().astype(np.float32), np.ones(900))
+
+
+def test_ctrl_c_ends_soon_and_leaves_x():
+    a, b, sent = hard(), np.ones(40_000), []
+
+    def send():
+        time.sleep(0.5)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=send).start()
+    with pytest.raises(KeyboardInterrupt) as caught, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        while True:
+            sb.solve(a, b, preconditioner="none", rtol=1e-15, maxiter=10**9, threads=1)
+    assert time.perf_counter() - sent[0] < 0.1 + 0.4  # the second part for machines that do other things, too
+    result = getattr(caught.value, "result", None)
+    assert result is None or result.x.shape == b.shape
+
+
+def test_other_threads_run_meanwhile():
+    a, b, turns, stop = hard(), np.ones(40_000), [], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            turns.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = len(turns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sb.solve(a, b, preconditioner="none", maxiter=100, threads=1)
+    during = len(turns) - before
+    stop.set()
+    thread.join()
+    assert during >= 3
+
+
+def test_plot():
+    r = sb.solve(poisson(), np.ones(900), history=True, preconditioner="none")
+    assert "<svg" in r._repr_html_()
+    with pytest.raises(ValueError, match="history"):
+        sb.solve(poisson(), np.ones(900)).plot()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert r.plot().get_xlabel() == "iteration"

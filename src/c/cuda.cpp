@@ -1,0 +1,214 @@
+#include "solver/cuda.hpp"
+
+#include "c/arguments.hpp"
+#include "c/matrix.hpp"
+#include "c/status.hpp"
+#include "solver/cuda/gemm.hpp"
+#include "solver/cuda/triangular_solve.hpp"
+#include "solver/solver_cuda.h"
+
+#include <utility>
+#include <variant>
+
+using namespace solver;
+using namespace solver::c;
+
+template <class T>
+struct solver_cuda_matrix_of {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    cuda::SpmvPlan<T> plan;
+};
+
+struct solver_cuda_matrix {
+    std::variant<solver_cuda_matrix_of<double>, solver_cuda_matrix_of<float>> of;
+};
+
+struct solver_cuda_workspace {
+    cuda::Reducer reducer;
+    cuda::Multiplier multiplier;
+};
+
+template <class T>
+struct solver_cuda_triangle_of {
+    std::int64_t rows = 0;
+    cuda::TriangularSolvePlan<T> plan;
+};
+
+struct solver_cuda_triangle {
+    std::variant<solver_cuda_triangle_of<double>, solver_cuda_triangle_of<float>> of;
+};
+
+namespace {
+
+cuda::Stream stream_of(void* stream) { return static_cast<cuda::Stream>(stream); }
+
+/// Throws where there is no such device, and says why.
+int cuda_device(std::int32_t device) { return Device::cuda(device).index(); }
+
+template <class T>
+T* on_device(void* data, std::int64_t n, const char* function, const char* name) {
+    return elements<T>(data, n, function, name).data();
+}
+template <class T>
+const T* on_device(const void* data, std::int64_t n, const char* function, const char* name) {
+    return elements<const T>(data, n, function, name).data();
+}
+
+template <class T>
+solver_cuda_matrix_of<T> matrix_of(const solver_csr& csr, int device, cuda::Stream stream, const char* name) {
+    if (csr.offset_bytes != 8 || csr.index_bytes != 4)
+        throw NotSupported(fmt::format("{}: offsets of {} and indices of {} bytes; expected 8 and 4", name, csr.offset_bytes,
+                                       csr.index_bytes));
+    if (csr.rows < 0 || csr.columns < 0)
+        throw InvalidArgument(fmt::format("{}: the matrix is {} x {}", name, csr.rows, csr.columns));
+    const cuda::DeviceCsrView<T> view{device,
+                                      csr.rows,
+                                      csr.columns,
+                                      csr.nonzeros,
+                                      on_device<std::int64_t>(csr.row_offsets, csr.rows + 1, name, "row_offsets"),
+                                      on_device<std::int32_t>(csr.column_indices, csr.nonzeros, name, "column_indices"),
+                                      on_device<T>(csr.values, csr.nonzeros, name, "values")};
+    cuda::check(view, stream);
+    return {csr.rows, csr.columns, cuda::SpmvPlan<T>(view, SpmvKernel::automatic, stream)};
+}
+
+solver_status reduce(const char* name, solver_cuda_workspace* workspace, cuda::Reduction reduction, std::int32_t type,
+                     std::int64_t n, const void* x, const void* y, std::int32_t accuracy, void* result, void* stream) {
+    return guarded([&] {
+        with_type(type, name, [&](auto number) {
+            using T = decltype(number);
+            const bool reads_y = reduction == cuda::Reduction::dot;
+            required(workspace, name, "workspace")
+                .reducer.reduce(reduction, n, on_device<T>(x, n, name, "x"), on_device<T>(y, reads_y ? n : 0, name, "y"),
+                                accuracy_of(accuracy, name), on_device<T>(result, 1, name, "result"), stream_of(stream));
+        });
+    });
+}
+
+}  // namespace
+
+solver_status solver_cuda_matrix_create(const solver_csr* csr, int32_t device, void* stream, solver_cuda_matrix** matrix) {
+    constexpr const char* name = "solver_cuda_matrix_create";
+    return guarded([&] {
+        required(matrix, name, "matrix") = nullptr;
+        const solver_csr given = filled_up(csr, {}, name, "csr");
+        const int where = cuda_device(device);
+        with_type(given.type, name, [&](auto number) {
+            *matrix = new solver_cuda_matrix{matrix_of<decltype(number)>(given, where, stream_of(stream), name)};
+        });
+    });
+}
+
+void solver_cuda_matrix_destroy(solver_cuda_matrix* matrix) { delete matrix; }
+
+solver_status solver_cuda_spmv(const solver_cuda_matrix* matrix, double alpha, const void* x, double beta, void* y,
+                               int32_t accuracy, void* stream) {
+    constexpr const char* name = "solver_cuda_spmv";
+    return guarded([&] {
+        std::visit(
+            [&]<class T>(const solver_cuda_matrix_of<T>& of) {
+                T* const out = on_device<T>(y, of.rows, name, "y");
+                of.plan.multiply({.alpha = factor<T>(alpha, name, "alpha"),
+                                  .x = on_device<T>(x, of.columns, name, "x"),
+                                  .beta = factor<T>(beta, name, "beta"),
+                                  .y_in = out,
+                                  .y = out},
+                                 accuracy_of(accuracy, name), stream_of(stream));
+            },
+            required(matrix, name, "matrix").of);
+    });
+}
+
+solver_status solver_cuda_residual(const solver_cuda_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
+                                   int32_t accuracy, void* stream) {
+    constexpr const char* name = "solver_cuda_residual";
+    return guarded([&] {
+        std::visit(
+            [&]<class T>(const solver_cuda_matrix_of<T>& of) {
+                of.plan.multiply({.alpha = -1,
+                                  .x = on_device<T>(x, of.columns, name, "x"),
+                                  .x_low = static_cast<const T*>(x_low),
+                                  .beta = 1,
+                                  .y_in = on_device<T>(b, of.rows, name, "b"),
+                                  .y = on_device<T>(r, of.rows, name, "r")},
+                                 accuracy_of(accuracy, name), stream_of(stream));
+            },
+            required(matrix, name, "matrix").of);
+    });
+}
+
+solver_status solver_cuda_workspace_create(int32_t device, solver_cuda_workspace** workspace) {
+    constexpr const char* name = "solver_cuda_workspace_create";
+    return guarded([&] {
+        required(workspace, name, "workspace") = nullptr;
+        const int where = cuda_device(device);
+        *workspace = new solver_cuda_workspace{cuda::Reducer(where), cuda::Multiplier(where)};
+    });
+}
+
+void solver_cuda_workspace_destroy(solver_cuda_workspace* workspace) { delete workspace; }
+
+solver_status solver_cuda_sum(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
+                              void* result, void* stream) {
+    return reduce("solver_cuda_sum", workspace, cuda::Reduction::sum, type, n, x, nullptr, accuracy, result, stream);
+}
+
+solver_status solver_cuda_dot(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
+                              int32_t accuracy, void* result, void* stream) {
+    return reduce("solver_cuda_dot", workspace, cuda::Reduction::dot, type, n, x, y, accuracy, result, stream);
+}
+
+solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
+                                void* result, void* stream) {
+    return reduce("solver_cuda_norm2", workspace, cuda::Reduction::norm2, type, n, x, nullptr, accuracy, result, stream);
+}
+
+solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, const solver_dense* a, const solver_dense* b,
+                               double beta, const solver_dense* c, int32_t accuracy, void* stream) {
+    constexpr const char* name = "solver_cuda_gemm";
+    return guarded([&] {
+        const solver_dense given_a = filled_up(a, {}, name, "a"), given_b = filled_up(b, {}, name, "b"),
+                           given_c = filled_up(c, {}, name, "c");
+        with_type(given_c.type, name, [&](auto number) {
+            using T = decltype(number);
+            const GemmTask<T> task{factor<T>(alpha, name, "alpha"), dense_view<T>(given_a, name, "a"),
+                                   dense_view<T>(given_b, name, "b"), factor<T>(beta, name, "beta"),
+                                   dense_view<T>(given_c, name, "c")};
+            required(workspace, name, "workspace").multiplier.gemm(task, accuracy_of(accuracy, name), {}, stream_of(stream));
+        });
+    });
+}
+
+solver_status solver_cuda_triangle_create(const solver_matrix* matrix, int32_t triangle, int32_t diagonal, int32_t device,
+                                          solver_cuda_triangle** made) {
+    constexpr const char* name = "solver_cuda_triangle_create";
+    return guarded([&] {
+        required(made, name, "made") = nullptr;
+        const Triangle which = triangle_of(triangle, name);
+        const Diagonal pivots = diagonal_of(diagonal, name);
+        const int where = cuda_device(device);
+        with_matrix(matrix, name, [&](const auto& of) {
+            using T = element_t<decltype(of)>;
+            require(!of.is_dense(), name, "the matrix is dense; expected a sparse one");
+            static_cast<void>(TriangularSolvePlan<T>(of.sparse(), which, pivots, Device::cpu(1)));  // which checks it
+            *made = new solver_cuda_triangle{
+                solver_cuda_triangle_of<T>{of.sparse().rows, cuda::TriangularSolvePlan<T>(where, of.sparse(), which, pivots)}};
+        });
+    });
+}
+
+void solver_cuda_triangle_destroy(solver_cuda_triangle* triangle) { delete triangle; }
+
+solver_status solver_cuda_triangular_solve(const solver_cuda_triangle* triangle, const void* b, void* x, int32_t accuracy,
+                                           void* stream) {
+    constexpr const char* name = "solver_cuda_triangular_solve";
+    return guarded([&] {
+        std::visit(
+            [&]<class T>(const solver_cuda_triangle_of<T>& of) {
+                of.plan.solve(on_device<T>(b, of.rows, name, "b"), on_device<T>(x, of.rows, name, "x"),
+                              accuracy_of(accuracy, name), stream_of(stream));
+            },
+            required(triangle, name, "triangle").of);
+    });
+}

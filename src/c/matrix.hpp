@@ -1,0 +1,85 @@
+#pragma once
+
+/// What a solver_matrix is.
+
+#include "c/arguments.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
+#include "solver/solver.h"
+#include "solver/spmv.hpp"
+#include "solver/triangular_solve.hpp"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+namespace solver::c {
+
+/// A matrix of one type: views of arrays that are its own or the caller's, and the plans made of them.
+template <class T>
+class Matrix {
+public:
+    /// A sparse one; `own` holds those of the view's arrays that were copied, and is not moved from then on.
+    Matrix(CsrMatrix<T> own, const Device& device);
+    Matrix(const solver_csr& csr, const Device& device);
+    Matrix(DenseMatrix<T> own, const Device& device);
+    Matrix(const solver_dense& dense, const Device& device);
+    Matrix(const Matrix&) = delete;
+
+    const SpmvPlan<T>& plan() const { return *plan_; }
+    bool is_dense() const { return is_dense_; }
+    const CsrView<T>& sparse() const { return sparse_; }
+    const DenseView<T>& dense() const { return dense_; }
+
+    void update(const T* values);
+    void solve_triangle(Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x, Accuracy accuracy) const;
+
+private:
+    void make_plan();
+
+    Device device_;
+    bool is_dense_;
+    bool borrows_values_ = false;
+    CsrMatrix<T> own_;
+    std::vector<T> elements_;  // of a dense matrix
+    CsrView<T> sparse_;
+    DenseView<T> dense_;
+    std::optional<SpmvPlan<T>> plan_;
+
+    /// Made at the first solve of each kind.
+    mutable std::mutex triangles_mutex_;
+    mutable std::array<std::unique_ptr<const TriangularSolvePlan<T>>, 4> triangles_;
+};
+
+}  // namespace solver::c
+
+struct solver_matrix {
+    std::variant<std::unique_ptr<solver::c::Matrix<double>>, std::unique_ptr<solver::c::Matrix<float>>> of;
+};
+
+namespace solver::c {
+
+/// work(matrix) with the Matrix<T> that the handle stands for.
+template <class Handle, class Work>
+void with_matrix(Handle* handle, const char* function, Work&& work) {
+    if (handle == nullptr) throw InvalidArgument(fmt::format("{}: matrix is NULL", function));
+    std::visit([&](const auto& of) { work(*of); }, handle->of);
+}
+
+template <class M>
+struct ElementOf;
+template <class T>
+struct ElementOf<Matrix<T>> {
+    using type = T;
+};
+/// T of a Matrix<T>, const or not.
+template <class M>
+using element_t = typename ElementOf<std::remove_cvref_t<M>>::type;
+
+/// A description of a dense matrix as a view; throws where its type is another.
+template <class T>
+MutableDenseView<T> dense_view(const solver_dense& dense, const char* function, const char* name);
+
+}  // namespace solver::c

@@ -1,0 +1,101 @@
+#include "c/preconditioner.hpp"
+
+#include "c/arguments.hpp"
+#include "c/matrix.hpp"
+#include "c/status.hpp"
+
+#include <utility>
+
+namespace solver::c {
+namespace {
+
+/// The caller's own.
+template <class T>
+class Callback final : public Preconditioner<T> {
+public:
+    Callback(solver_apply apply, void* context) : apply_(apply), context_(context) {}
+
+    void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
+        const std::int32_t answer = apply_(context_, r.data(), z.data(), to_c(accuracy));
+        if (answer != 0) throw CallbackFailed(fmt::format("the caller's preconditioner returned {}; 0 goes on", answer));
+    }
+
+private:
+    solver_apply apply_;
+    void* context_;
+};
+
+}  // namespace
+}  // namespace solver::c
+
+using namespace solver;
+using namespace solver::c;
+
+solver_status solver_factors_init(solver_factors* factors, uint64_t size) {
+    constexpr const char* name = "solver_factors_init";
+    return guarded([&] {
+        required(factors, name, "factors").size = size;
+        hand_over(default_factors(), factors, name, "factors");
+    });
+}
+
+solver_status solver_preconditioner_create(const solver_matrix* matrix, const char* kind, int32_t accuracy,
+                                           const solver_factors* factors, solver_preconditioner** preconditioner) {
+    constexpr const char* name = "solver_preconditioner_create";
+    return guarded([&] {
+        required(preconditioner, name, "preconditioner") = nullptr;
+        const PreconditionerKind which = preconditioner_from_text(&required(kind, name, "kind"));
+        const PreconditionerOptions options = factors_from_c(factors, name);
+        with_matrix(matrix, name, [&](const auto& of) {
+            using T = element_t<decltype(of)>;
+            const SpmvPlan<T>& plan = of.plan();
+            solver_preconditioner_of<T> made{
+                make_preconditioner<T>(which, plan.matrix(), accuracy_of(accuracy, name), plan.device(), options), plan.rows()};
+            *preconditioner = new solver_preconditioner{std::move(made)};
+        });
+    });
+}
+
+solver_status solver_preconditioner_from(int32_t type, int64_t rows, solver_apply apply, void* context,
+                                         solver_preconditioner** preconditioner) {
+    constexpr const char* name = "solver_preconditioner_from";
+    return guarded([&] {
+        required(preconditioner, name, "preconditioner") = nullptr;
+        require(apply != nullptr, name, "apply is NULL");
+        require(rows >= 0, name, "the number of rows is negative");
+        with_type(type, name, [&](auto number) {
+            using T = decltype(number);
+            solver_preconditioner_of<T> made{std::make_unique<Callback<T>>(apply, context), rows};
+            *preconditioner = new solver_preconditioner{std::move(made)};
+        });
+    });
+}
+
+solver_status solver_preconditioner_apply(const solver_preconditioner* preconditioner, const void* r, void* z,
+                                          int32_t accuracy) {
+    constexpr const char* name = "solver_preconditioner_apply";
+    return guarded([&] {
+        std::visit(
+            [&]<class T>(const solver_preconditioner_of<T>& of) {
+                of.apply->apply(elements<const T>(r, of.rows, name, "r"), elements<T>(z, of.rows, name, "z"),
+                                accuracy_of(accuracy, name));
+            },
+            required(preconditioner, name, "preconditioner").of);
+    });
+}
+
+solver_status solver_preconditioner_facts(const solver_preconditioner* preconditioner, int64_t* entries, uint64_t* hash) {
+    constexpr const char* name = "solver_preconditioner_facts";
+    return guarded([&] {
+        required(entries, name, "entries");
+        required(hash, name, "hash");
+        std::visit(
+            [&](const auto& of) {
+                *entries = of.apply->factor_entries();
+                *hash = of.apply->factor_hash();
+            },
+            required(preconditioner, name, "preconditioner").of);
+    });
+}
+
+void solver_preconditioner_destroy(solver_preconditioner* preconditioner) { delete preconditioner; }

@@ -1,0 +1,41 @@
+#pragma once
+
+/// What a solver_preconditioner is.
+
+#include "c/arguments.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/solver.h"
+
+#include <cstdint>
+#include <memory>
+#include <variant>
+
+template <class T>
+struct solver_preconditioner_of {
+    std::unique_ptr<const solver::Preconditioner<T>> apply;
+    std::int64_t rows = 0;
+};
+
+struct solver_preconditioner {
+    std::variant<solver_preconditioner_of<double>, solver_preconditioner_of<float>> of;
+};
+
+namespace solver::c {
+
+inline solver_factors default_factors() {
+    const PreconditionerOptions options;
+    return {sizeof(solver_factors), options.drop_tolerance, options.fill_factor, options.memory_limit};
+}
+
+/// NULL stands for the defaults.
+inline PreconditionerOptions factors_from_c(const solver_factors* given, const char* function) {
+    PreconditionerOptions options;
+    if (given == nullptr) return options;
+    const solver_factors factors = filled_up(given, default_factors(), function, "factors");
+    options.drop_tolerance = factors.drop_tolerance;
+    options.fill_factor = factors.fill_factor;
+    options.memory_limit = factors.memory_limit;
+    return options;
+}
+
+}  // namespace solver::c

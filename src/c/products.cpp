@@ -1,0 +1,64 @@
+#include "c/arguments.hpp"
+#include "c/matrix.hpp"
+#include "c/status.hpp"
+#include "solver/gemm.hpp"
+
+using namespace solver;
+using namespace solver::c;
+
+solver_status solver_spmv(const solver_matrix* matrix, double alpha, const void* x, double beta, void* y, int32_t accuracy) {
+    constexpr const char* name = "solver_spmv";
+    return guarded([&] {
+        with_matrix(matrix, name, [&](const auto& of) {
+            using T = element_t<decltype(of)>;
+            const SpmvPlan<T>& plan = of.plan();
+            plan.multiply(factor<T>(alpha, name, "alpha"), elements<const T>(x, plan.columns(), name, "x"),
+                          factor<T>(beta, name, "beta"), elements<T>(y, plan.rows(), name, "y"), accuracy_of(accuracy, name));
+        });
+    });
+}
+
+solver_status solver_residual(const solver_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
+                              int32_t accuracy) {
+    constexpr const char* name = "solver_residual";
+    return guarded([&] {
+        with_matrix(matrix, name, [&](const auto& of) {
+            using T = element_t<decltype(of)>;
+            const SpmvPlan<T>& plan = of.plan();
+            plan.residual(elements<const T>(b, plan.rows(), name, "b"), elements<const T>(x, plan.columns(), name, "x"),
+                          elements<const T>(x_low, x_low == nullptr ? 0 : plan.columns(), name, "x_low"),
+                          elements<T>(r, plan.rows(), name, "r"), accuracy_of(accuracy, name));
+        });
+    });
+}
+
+solver_status solver_gemm(double alpha, const solver_dense* a, const solver_dense* b, double beta, const solver_dense* c,
+                          int32_t accuracy, int32_t device) {
+    constexpr const char* name = "solver_gemm";
+    return guarded([&] {
+        const solver_dense given_a = filled_up(a, {}, name, "a"), given_b = filled_up(b, {}, name, "b"),
+                           given_c = filled_up(c, {}, name, "c");
+        with_type(given_c.type, name, [&](auto number) {
+            using T = decltype(number);
+            gemm(GemmTask<T>{factor<T>(alpha, name, "alpha"), dense_view<T>(given_a, name, "a"),
+                             dense_view<T>(given_b, name, "b"), factor<T>(beta, name, "beta"),
+                             dense_view<T>(given_c, name, "c")},
+                 accuracy_of(accuracy, name), device_of(device, name));
+        });
+    });
+}
+
+solver_status solver_triangular_solve(const solver_matrix* matrix, int32_t triangle, int32_t diagonal, const void* b, void* x,
+                                      int32_t accuracy) {
+    constexpr const char* name = "solver_triangular_solve";
+    return guarded([&] {
+        const Triangle which = triangle_of(triangle, name);
+        const Diagonal pivots = diagonal_of(diagonal, name);
+        with_matrix(matrix, name, [&](const auto& of) {
+            using T = element_t<decltype(of)>;
+            const std::int64_t n = of.plan().rows();
+            of.solve_triangle(which, pivots, elements<const T>(b, n, name, "b"), elements<T>(x, n, name, "x"),
+                              accuracy_of(accuracy, name));
+        });
+    });
+}

@@ -1,0 +1,161 @@
+#include "solver/solve.hpp"
+
+#include "c/arguments.hpp"
+#include "c/matrix.hpp"
+#include "c/preconditioner.hpp"
+#include "c/result.hpp"
+#include "c/status.hpp"
+#include "solver/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace solver::c {
+namespace {
+
+constexpr const char* name = "solver_solve";
+
+solver_options default_options() {
+    const SolveOptions defaults;
+    solver_options options{};
+    options.size = sizeof options;
+    options.tolerance = defaults.iteration.tolerance;
+    options.max_iterations = defaults.iteration.max_iterations;
+    options.accuracy = to_c(defaults.iteration.accuracy);
+    options.preconditioner = "auto";
+    options.callback_interval = defaults.iteration.callback_interval;
+    return options;
+}
+
+/// The right-hand sides and what is to become of them.
+template <class T>
+struct Task {
+    const SpmvPlan<T>& a;
+    std::int64_t columns;
+    std::span<const T> b;
+    std::span<T> x;
+    std::span<T> x_low;  ///< empty for none
+};
+
+template <class T>
+Task<T> task_of(const Matrix<T>& matrix, std::int64_t columns, const void* b, void* x, void* x_low) {
+    if (columns < 0) throw InvalidArgument(fmt::format("{}: there are {} columns; expected 0 or more", name, columns));
+    const std::int64_t n = matrix.plan().rows();
+    if (matrix.plan().columns() != n)
+        throw DimensionMismatch(
+            fmt::format("{}: the matrix is {} x {}; expected a square one", name, n, matrix.plan().columns()));
+    require(columns <= std::numeric_limits<std::int64_t>::max() / 8 / std::max<std::int64_t>(n, 1), name,
+            "there are more right-hand sides than memory can hold");
+    return {matrix.plan(), columns, elements<const T>(b, n * columns, name, "b"), elements<T>(x, n * columns, name, "x"),
+            elements<T>(x_low, x_low == nullptr ? 0 : n * columns, name, "x_low")};
+}
+
+/// The relative tolerance that both tolerances come to: ||r|| <= absolute is ||r|| / ||b|| <= absolute / ||b||.
+template <class T>
+double relative_tolerance(const Task<T>& task, const solver_options& options) {
+    require(options.absolute_tolerance >= 0, name, "the absolute tolerance is negative or not a number");
+    double largest = 0;
+    const std::size_t n = static_cast<std::size_t>(task.a.rows());
+    for (std::int64_t j = 0; options.absolute_tolerance > 0 && j < task.columns; ++j)
+        largest = std::max(largest, static_cast<double>(norm2(task.b.subspan(n * j, n), Accuracy::exact, processor())));
+    if (!(largest > 0)) return options.tolerance;
+    const double relative = std::max(options.tolerance, options.absolute_tolerance / largest);
+    return std::isfinite(relative) ? relative : options.tolerance;
+}
+
+SolveOptions options_from_c(const solver_options& given, double tolerance, std::vector<bool>& stopped) {
+    SolveOptions options;
+    const std::string_view kind = given.preconditioner == nullptr ? "auto" : given.preconditioner;
+    if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
+    options.factors = factors_from_c(given.factors, name);
+    options.mixed = given.mixed != 0;
+    options.iteration.accuracy = accuracy_of(given.accuracy, name);
+    options.iteration.tolerance = tolerance;
+    options.iteration.max_iterations = given.max_iterations;
+    options.iteration.keep_history = given.keep_history != 0;
+    options.iteration.callback_interval = given.callback_interval;
+    require(given.max_iterations >= 0, name, "the number of iterations is negative");
+    require(given.callback_interval >= 1, name, "the callback's interval is below 1");
+    if (given.callback != nullptr)
+        options.iteration.callback = [given, &stopped](const Iteration& iteration) {
+            const solver_iteration told = to_c(iteration);
+            if (given.callback(given.context, &told) == 0) return true;
+            stopped[static_cast<std::size_t>(iteration.column)] = true;
+            return false;
+        };
+    return options;
+}
+
+template <class T>
+DenseMatrix<T> dense(const Task<T>& task, std::span<const T> values) {
+    return {task.a.rows(), task.columns, {values.begin(), values.end()}};
+}
+
+/// With the preconditioner given, or without one (null).
+template <class T>
+SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOptions& options) {
+    if (task.columns == 1)
+        return m == nullptr ? solve(task.a, task.b, task.x, task.x_low, options)
+                            : SolveReport{{bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)}, {}};
+    const DenseMatrix<T> b = dense<T>(task, task.b);
+    DenseMatrix<T> x = dense<T>(task, task.x), low = dense<T>(task, task.x_low);
+    DenseMatrix<T>* const x_low = task.x_low.empty() ? nullptr : &low;
+    SolveReport report;
+    if (m == nullptr)
+        report = solve(task.a, b, x, x_low, options);
+    else
+        report.results = bicgstab(task.a, *m, b, x, x_low, options.iteration);
+    std::copy(x.values.begin(), x.values.end(), task.x.begin());
+    if (x_low != nullptr) std::copy(low.values.begin(), low.values.end(), task.x_low.begin());
+    return report;
+}
+
+template <class T>
+const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, std::int64_t rows) {
+    if (given == nullptr) return nullptr;
+    const auto* const of = std::get_if<solver_preconditioner_of<T>>(&given->of);
+    require(of != nullptr, name, "the preconditioner is of another type than the matrix");
+    if (of->rows != rows)
+        throw DimensionMismatch(fmt::format("{}: the preconditioner has {} rows, the matrix {}", name, of->rows, rows));
+    return of->apply.get();
+}
+
+template <class T>
+solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given) {
+    std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
+    const SolveOptions options = options_from_c(given, relative_tolerance(task, given), stopped);
+    const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows());
+    require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
+    if (task.columns == 0) return {};
+    return to_c(run(task, m, options), stopped);
+}
+
+}  // namespace
+}  // namespace solver::c
+
+using namespace solver;
+using namespace solver::c;
+
+solver_status solver_options_init(solver_options* options, uint64_t size) {
+    return guarded([&] {
+        required(options, "solver_options_init", "options").size = size;
+        hand_over(default_options(), options, "solver_options_init", "options");
+    });
+}
+
+solver_status solver_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
+                           const void* b, void* x, void* x_low, const solver_options* options, solver_result** result) {
+    return guarded([&] {
+        if (result != nullptr) *result = nullptr;
+        const solver_options given =
+            options == nullptr ? default_options() : filled_up(options, default_options(), name, "options");
+        with_matrix(matrix, name, [&](const auto& of) {
+            solver_result found = solved(task_of(of, columns, b, x, x_low), preconditioner, given);
+            if (result != nullptr) *result = new solver_result(std::move(found));
+        });
+    });
+}

@@ -1,0 +1,607 @@
+/* The whole of solver.h from a program in C99, bad input too. Prints what failed; the exit status is the number of failures. */
+#include "solver/solver.h"
+
+#include <float.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void check(int holds, const char* what, int line) {
+    if (holds) return;
+    ++failures;
+    printf("line %d: %s does not hold; the last error was: %s\n", line, what, solver_last_error());
+}
+#define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
+#define CHECK_OK(call) CHECK((call) == SOLVER_OK)
+
+/* The call fails with that status and words that have this in them. */
+static void check_refusal(solver_status seen, solver_status expected, const char* words, int line) {
+    const char* const said = solver_last_error();
+    if (seen == expected && strstr(said, words) != NULL) return;
+    ++failures;
+    printf("line %d: %s with '%s' was expected, and there was %s: %s\n", line, solver_status_name(expected), words,
+           solver_status_name(seen), said);
+}
+#define CHECK_REFUSED(call, status, words) check_refusal(call, status, words, __LINE__)
+
+/* [4 1 0; 1 4 1; 0 1 4] */
+static const int64_t offsets[] = {0, 2, 5, 7};
+static const int32_t columns[] = {0, 1, 0, 1, 2, 1, 2};
+static const double values[] = {4, 1, 1, 4, 1, 1, 4};
+
+static solver_csr small_csr(void) {
+    solver_csr csr;
+    memset(&csr, 0, sizeof csr);
+    csr.size = sizeof csr;
+    csr.type = SOLVER_DOUBLE;
+    csr.offset_bytes = 8;
+    csr.index_bytes = 4;
+    csr.rows = 3;
+    csr.columns = 3;
+    csr.nonzeros = 7;
+    csr.row_offsets = offsets;
+    csr.column_indices = columns;
+    csr.values = values;
+    return csr;
+}
+
+static solver_matrix* small_matrix(void) {
+    const solver_csr csr = small_csr();
+    solver_matrix* matrix = NULL;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    return matrix;
+}
+
+static solver_dense dense(int64_t rows, int64_t cols, double* data) {
+    solver_dense described;
+    memset(&described, 0, sizeof described);
+    described.size = sizeof described;
+    described.type = SOLVER_DOUBLE;
+    described.rows = rows;
+    described.columns = cols;
+    described.row_stride = 1;
+    described.column_stride = rows;
+    described.data = data;
+    return described;
+}
+
+static void tell_of_the_library(void) {
+    int32_t count = -1;
+    CHECK(solver_version() == SOLVER_VERSION);
+    CHECK(strncmp(solver_build_info(), "solver 0.1.0; CUDA: ", 20) == 0);
+    CHECK_OK(solver_device_count(&count));
+    CHECK(count >= 0);
+    CHECK_REFUSED(solver_device_count(NULL), SOLVER_INVALID_ARGUMENT, "count is NULL");
+    CHECK(strcmp(solver_status_name(SOLVER_FILE_ERROR), "file error") == 0);
+    CHECK(strcmp(solver_status_name(4711), "unknown status") == 0);
+    CHECK(strcmp(solver_outcome_name(SOLVER_STAGNATED), "stagnated") == 0);
+    CHECK(strcmp(solver_outcome_name(SOLVER_STOPPED), "stopped") == 0);
+    CHECK(strcmp(solver_outcome_name(-5), "unknown outcome") == 0);
+}
+
+static void set_threads(void) {
+    const int32_t all = solver_threads();
+    CHECK(all >= 1);
+    CHECK_OK(solver_set_threads(3));
+    CHECK(solver_threads() == 3);
+    CHECK_REFUSED(solver_set_threads(-1), SOLVER_INVALID_ARGUMENT, "-1 threads");
+    CHECK(solver_threads() == 3);
+    CHECK_OK(solver_set_threads(0));
+    CHECK(solver_threads() == all);
+}
+
+static void reduce_vectors(void) {
+    const double x[] = {1e308, 1e308, -1e308, 1, -1e308};
+    const float f[] = {3, 4};
+    double result = 0, components[SOLVER_EXPANSION_DOUBLES];
+    float single = 0, single_components[SOLVER_EXPANSION_FLOATS];
+    int32_t count = 0, is_exact = 0;
+    CHECK_OK(solver_sum(SOLVER_DOUBLE, 5, x, SOLVER_EXACT, &result));
+    CHECK(result == 1);
+    CHECK_OK(solver_dot(SOLVER_DOUBLE, 5, x, x, SOLVER_EXACT, &result));
+    CHECK(isinf(result));
+    CHECK_OK(solver_norm2(SOLVER_FLOAT, 2, f, SOLVER_COMPENSATED, &single));
+    CHECK(single == 5);
+    CHECK_OK(solver_sum(SOLVER_DOUBLE, 0, NULL, SOLVER_FAST, &result));
+    CHECK(result == 0);
+    CHECK_OK(solver_sum_expansion(SOLVER_DOUBLE, 3, x, components, &count, &is_exact));
+    CHECK(count == 1 && is_exact == 1 && components[0] == 1e308);
+    CHECK_OK(solver_sum_expansion(SOLVER_DOUBLE, 4, x, components, &count, &is_exact));
+    CHECK(count == 2 && components[0] == 1e308 && components[1] == 1);
+    CHECK_OK(solver_dot_expansion(SOLVER_FLOAT, 2, f, f, single_components, &count, &is_exact));
+    CHECK(count == 1 && single_components[0] == 25);
+}
+
+static void refuse_bad_vectors(void) {
+    const double x[] = {1, NAN};
+    double result = 0;
+    CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, NULL, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "solver_sum: x is NULL");
+    CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, x, SOLVER_EXACT, NULL), SOLVER_INVALID_ARGUMENT, "result is NULL");
+    CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, -2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "-2 elements");
+    CHECK_REFUSED(solver_sum(2, 2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "the type is 2");
+    CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, x, 3, &result), SOLVER_INVALID_ARGUMENT, "the accuracy is 3");
+    CHECK_REFUSED(solver_dot(SOLVER_DOUBLE, 2, x, NULL, SOLVER_FAST, &result), SOLVER_INVALID_ARGUMENT, "y is NULL");
+    CHECK_REFUSED(solver_sum_expansion(SOLVER_DOUBLE, 2, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "components is NULL");
+    CHECK_OK(solver_sum(SOLVER_DOUBLE, 2, x, SOLVER_EXACT, &result));
+    CHECK(isnan(result));
+}
+
+static void multiply(void) {
+    const double x[] = {1, 2, 3}, b[] = {6, 12, 14};
+    const double zeros[] = {0, 0, 0};
+    double y[] = {100, 100, 100}, r[3];
+    solver_matrix* const matrix = small_matrix();
+    CHECK_OK(solver_spmv(matrix, 2, x, 1, y, SOLVER_EXACT));
+    CHECK(y[0] == 112 && y[1] == 124 && y[2] == 128);
+    CHECK_OK(solver_residual(matrix, b, x, NULL, r, SOLVER_COMPENSATED));
+    CHECK(r[0] == 0 && r[1] == 0 && r[2] == 0);
+    CHECK_OK(solver_residual(matrix, b, zeros, x, r, SOLVER_FAST));
+    CHECK(r[0] == 0 && r[1] == 0 && r[2] == 0);
+    CHECK_REFUSED(solver_spmv(NULL, 1, x, 0, y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
+    CHECK_REFUSED(solver_spmv(matrix, 1, NULL, 0, y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "x is NULL");
+    CHECK_REFUSED(solver_spmv(matrix, 1, x, 0, y, -1), SOLVER_INVALID_ARGUMENT, "the accuracy is -1");
+    CHECK_REFUSED(solver_residual(matrix, NULL, x, NULL, r, SOLVER_FAST), SOLVER_INVALID_ARGUMENT, "b is NULL");
+    solver_matrix_destroy(matrix);
+}
+
+static void refuse_bad_matrices(void) {
+    const int64_t falling[] = {0, 5, 2, 7};
+    const int32_t outside[] = {0, 1, 0, 1, 3, 1, 2};
+    solver_matrix* matrix = (solver_matrix*)&failures;
+    solver_csr csr = small_csr();
+    CHECK_REFUSED(solver_csr_create(NULL, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "csr is NULL");
+    CHECK(matrix == NULL);
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, NULL), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
+    CHECK_REFUSED(solver_csr_create(&csr, -3, &matrix), SOLVER_INVALID_ARGUMENT, "the device is below -2");
+    csr.size = 0;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "the size of csr is 0");
+    csr.size = sizeof csr + 8;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "the size of csr is");
+    csr = small_csr();
+    csr.offset_bytes = 5;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "offset_bytes is 5");
+    csr = small_csr();
+    csr.rows = -1;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "-1 x 3");
+    csr = small_csr();
+    csr.nonzeros = 6;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_DIMENSION_MISMATCH, "ends with 7");
+    csr = small_csr();
+    csr.row_offsets = falling;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "falls from 5 to 2");
+    csr = small_csr();
+    csr.column_indices = outside;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "column 3");
+    csr = small_csr();
+    csr.values = NULL;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "values is NULL");
+    CHECK_REFUSED(solver_csr_create(&csr, 4096, &matrix), SOLVER_NOT_SUPPORTED, "cuda:4096");
+    CHECK(matrix == NULL);
+}
+
+static void take_other_integers(void) {
+    const int32_t narrow[] = {0, 2, 5, 7};
+    const int64_t wide[] = {0, 1, 0, 1, 2, 1, 2}, outside[] = {0, 1, 0, 1, (int64_t)1 << 32, 1, 2};
+    const double x[] = {1, 2, 3};
+    double y[3];
+    solver_matrix* matrix = NULL;
+    solver_csr csr = small_csr();
+    csr.offset_bytes = 4;
+    csr.row_offsets = narrow;
+    csr.index_bytes = 8;
+    csr.column_indices = wide;
+    csr.borrow = 1;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
+    CHECK(y[0] == 6 && y[1] == 12 && y[2] == 14);
+    solver_matrix_destroy(matrix);
+    csr.column_indices = outside;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "column 4294967296");
+}
+
+static void borrow_and_update(void) {
+    const double twice[] = {8, 2, 2, 8, 2, 2, 8}, x[] = {1, 2, 3};
+    double y[3];
+    solver_matrix *borrowing = NULL, *copying = small_matrix();
+    solver_csr csr = small_csr(), seen;
+    solver_shape shape;
+    csr.borrow = 1;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &borrowing));
+    seen.size = sizeof seen;
+    CHECK_OK(solver_matrix_csr(borrowing, &seen));
+    CHECK(seen.values == values && seen.column_indices == columns && seen.row_offsets == offsets && seen.nonzeros == 7);
+    CHECK_OK(solver_matrix_update(borrowing, twice));
+    CHECK_OK(solver_matrix_csr(borrowing, &seen));
+    CHECK(seen.values == twice);
+    CHECK_OK(solver_matrix_update(copying, twice));
+    CHECK_OK(solver_matrix_csr(copying, &seen));
+    CHECK(seen.values != twice);
+    CHECK_OK(solver_spmv(copying, 1, x, 0, y, SOLVER_EXACT));
+    CHECK(y[0] == 12 && y[1] == 24 && y[2] == 28);
+    shape.size = sizeof shape;
+    CHECK_OK(solver_matrix_shape(copying, &shape));
+    CHECK(shape.type == SOLVER_DOUBLE && !shape.is_dense && shape.rows == 3 && shape.columns == 3 && shape.nonzeros == 7);
+    CHECK_REFUSED(solver_matrix_update(copying, NULL), SOLVER_INVALID_ARGUMENT, "values is NULL");
+    CHECK_REFUSED(solver_matrix_update(NULL, twice), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
+    shape.size = 0;
+    CHECK_REFUSED(solver_matrix_shape(copying, &shape), SOLVER_INVALID_ARGUMENT, "size");
+    solver_matrix_destroy(borrowing);
+    solver_matrix_destroy(copying);
+    solver_matrix_destroy(NULL);
+}
+
+static void read_and_write(const char* folder) {
+    char path[4096];
+    double* elements;
+    const double x[] = {1, 2, 3};
+    double y[3], data[] = {1, 2, 3, 4, 5, 6};
+    solver_matrix *matrix = small_matrix(), *again = NULL;
+    solver_dense described = dense(3, 2, data), seen;
+    snprintf(path, sizeof path, "%s/small.mtx", folder);
+    CHECK_OK(solver_matrix_write(path, matrix));
+    CHECK_OK(solver_matrix_read(path, SOLVER_DOUBLE, SOLVER_PROCESSOR, &again));
+    CHECK_OK(solver_spmv(again, 1, x, 0, y, SOLVER_EXACT));
+    CHECK(y[0] == 6 && y[1] == 12 && y[2] == 14);
+    solver_matrix_destroy(matrix);
+    solver_matrix_destroy(again);
+    CHECK_OK(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix));
+    snprintf(path, sizeof path, "%s/dense.mtx.gz", folder);
+    CHECK_OK(solver_matrix_write(path, matrix));
+    CHECK_OK(solver_matrix_read(path, SOLVER_DOUBLE, SOLVER_PROCESSOR, &again));
+    seen.size = sizeof seen;
+    CHECK_OK(solver_matrix_dense(again, &seen));
+    elements = seen.data;
+    CHECK(seen.rows == 3 && seen.columns == 2 && seen.row_stride == 1 && elements[5] == 6);
+    solver_matrix_destroy(matrix);
+    solver_matrix_destroy(again);
+    CHECK_REFUSED(solver_matrix_read("/nowhere/at/all.mtx", SOLVER_DOUBLE, SOLVER_PROCESSOR, &again), SOLVER_FILE_ERROR,
+                  "/nowhere/at/all.mtx");
+    CHECK(again == NULL);
+    CHECK_REFUSED(solver_matrix_read(NULL, SOLVER_DOUBLE, SOLVER_PROCESSOR, &again), SOLVER_INVALID_ARGUMENT, "path is NULL");
+}
+
+static void multiply_dense(void) {
+    double a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[] = {1, 1, 1, 1};
+    const double x[] = {1, 1};
+    double y[2];
+    solver_dense of_a = dense(2, 2, a), of_b = dense(2, 2, b), of_c = dense(2, 2, c);
+    solver_csr csr;
+    solver_matrix* matrix = NULL;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 1, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 24 && c[1] == 35 && c[2] == 32 && c[3] == 47);
+    of_b.rows = 3;
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_FAST, SOLVER_PROCESSOR), SOLVER_DIMENSION_MISMATCH, "");
+    of_b = dense(2, 2, a);
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_a, SOLVER_FAST, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "overlap");
+    of_b.type = SOLVER_FLOAT;
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_FAST, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "type");
+    CHECK_REFUSED(solver_gemm(1, NULL, &of_b, 0, &of_c, SOLVER_FAST, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "a is NULL");
+    CHECK_OK(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
+    CHECK(y[0] == 4 && y[1] == 6);
+    csr.size = sizeof csr;
+    CHECK_REFUSED(solver_matrix_csr(matrix, &csr), SOLVER_INVALID_ARGUMENT, "dense");
+    solver_matrix_destroy(matrix);
+    of_a.row_stride = of_a.column_stride = 0;
+    CHECK_REFUSED(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "stride");
+}
+
+static void refuse_what_is_no_float(void) {
+    const int64_t one_offset[] = {0, 1};
+    const int32_t one_column[] = {0};
+    const float one = 1, x = 3;
+    float y = 0;
+    solver_matrix* matrix = NULL;
+    solver_csr csr = small_csr();
+    csr.type = SOLVER_FLOAT;
+    csr.rows = csr.columns = csr.nonzeros = 1;
+    csr.row_offsets = one_offset;
+    csr.column_indices = one_column;
+    csr.values = &one;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_spmv(matrix, 0.5, &x, 0, &y, SOLVER_EXACT));
+    CHECK(y == 1.5F);
+    CHECK_REFUSED(solver_spmv(matrix, 0.1, &x, 0, &y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "alpha is 0.1");
+    solver_matrix_destroy(matrix);
+}
+
+static void solve_triangles(void) {
+    const int64_t lower_offsets[] = {0, 1, 3, 5};
+    const int32_t lower_columns[] = {0, 0, 1, 1, 2};
+    const double lower[] = {2, 1, 4, 1, 5};
+    const double b[] = {2, 9, 12};
+    double x[3], full[] = {2, 1, 0, 7, 4, 1, 7, 7, 5};
+    solver_matrix* matrix = NULL;
+    solver_dense described = dense(3, 3, full);
+    solver_csr csr = small_csr();
+    csr.nonzeros = 5;
+    csr.row_offsets = lower_offsets;
+    csr.column_indices = lower_columns;
+    csr.values = lower;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, b, x, SOLVER_EXACT));
+    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 2);
+    CHECK_REFUSED(solver_triangular_solve(matrix, SOLVER_UPPER, SOLVER_STORED_DIAGONAL, b, x, SOLVER_EXACT),
+                  SOLVER_INVALID_ARGUMENT, "");
+    CHECK_REFUSED(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_UNIT_DIAGONAL, b, x, SOLVER_EXACT),
+                  SOLVER_INVALID_ARGUMENT, "");
+    CHECK_REFUSED(solver_triangular_solve(matrix, 2, SOLVER_UNIT_DIAGONAL, b, x, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT,
+                  "triangle is neither");
+    CHECK_REFUSED(solver_triangular_solve(matrix, 0, 7, b, x, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "diagonal is neither");
+    solver_matrix_destroy(matrix);
+    CHECK_OK(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix));
+    x[0] = x[1] = x[2] = 0;
+    CHECK_OK(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, b, x, SOLVER_EXACT));
+    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 2);
+    solver_matrix_destroy(matrix);
+}
+
+static void solve_with_defaults(void) {
+    const double b[] = {6, 12, 14};
+    double x[] = {0, 0, 0}, low[3];
+    int64_t count = 0;
+    solver_matrix* const matrix = small_matrix();
+    solver_result* result = NULL;
+    solver_outcome outcome;
+    solver_attempt attempt;
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, low, NULL, &result));
+    outcome.size = sizeof outcome;
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_CONVERGED && outcome.relative_residual <= 1e-10);
+    CHECK(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 2) < 1e-9 && fabs(x[2] - 3) < 1e-9);
+    CHECK_OK(solver_result_attempts(result, &count));
+    CHECK(count >= 1);
+    attempt.size = sizeof attempt;
+    CHECK_OK(solver_result_attempt(result, count - 1, &attempt));
+    CHECK(strlen(attempt.preconditioner) > 0 && attempt.refusal[0] == '\0' && attempt.status == SOLVER_CONVERGED);
+    CHECK_REFUSED(solver_result_attempt(result, count, &attempt), SOLVER_INVALID_ARGUMENT, "there are");
+    CHECK_REFUSED(solver_result_outcome(result, 1, &outcome), SOLVER_INVALID_ARGUMENT, "column 1");
+    CHECK_REFUSED(solver_result_outcome(NULL, 0, &outcome), SOLVER_INVALID_ARGUMENT, "result is NULL");
+    solver_result_destroy(result);
+    solver_result_destroy(NULL);
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, NULL, NULL));
+    CHECK_OK(solver_solve(matrix, NULL, 0, NULL, NULL, NULL, NULL, NULL));
+    solver_matrix_destroy(matrix);
+}
+
+struct seen {
+    int64_t calls, stop_after, last_column;
+};
+
+static int32_t count_calls(void* context, const solver_iteration* iteration) {
+    struct seen* const seen = context;
+    if (iteration->size != sizeof *iteration || iteration->recursive_residual < 0) return 1;
+    ++seen->calls;
+    seen->last_column = iteration->column;
+    return iteration->number >= seen->stop_after;
+}
+
+static solver_options options_with(const char* preconditioner) {
+    solver_options options;
+    CHECK_OK(solver_options_init(&options, sizeof options));
+    options.preconditioner = preconditioner;
+    options.accuracy = SOLVER_EXACT;
+    return options;
+}
+
+static void solve_and_tell(void) {
+    const double b[] = {6, 12, 14, 4, 1, 0};
+    double x[6] = {0};
+    const solver_iteration* history = NULL;
+    int64_t count = 0;
+    struct seen seen = {0, 1000, 0};
+    solver_matrix* const matrix = small_matrix();
+    solver_options options = options_with("none");
+    solver_result* result = NULL;
+    solver_outcome outcome;
+    options.callback = count_calls;
+    options.context = &seen;
+    options.keep_history = 1;
+    CHECK_OK(solver_solve(matrix, NULL, 2, b, x, NULL, &options, &result));
+    CHECK(seen.calls >= 2 && fabs(x[3] - 1) < 1e-9 && fabs(x[4]) < 1e-9);
+    CHECK_OK(solver_result_history(result, 1, &history, &count));
+    CHECK(count >= 1 && history[0].number == 0 && history[0].column == 1 && history[0].size == sizeof history[0]);
+    solver_result_destroy(result);
+    memset(x, 0, sizeof x);
+    seen.stop_after = 0;
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    outcome.size = sizeof outcome;
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_STOPPED && outcome.iterations <= 1);
+    solver_result_destroy(result);
+    solver_matrix_destroy(matrix);
+}
+
+static int32_t divide_by_four(void* context, const void* r, void* z, int32_t accuracy) {
+    int i;
+    for (i = 0; i < 3; ++i) ((double*)z)[i] = ((const double*)r)[i] / 4;
+    ++*(int*)context;
+    return accuracy == SOLVER_EXACT ? 0 : 1;
+}
+
+static int32_t always_fail(void* context, const void* r, void* z, int32_t accuracy) {
+    (void)context, (void)r, (void)z, (void)accuracy;
+    return 42;
+}
+
+static void solve_with_preconditioners(void) {
+    const double b[] = {6, 12, 14};
+    double by_jacobi[3] = {0}, by_own[3] = {0}, z[3];
+    int calls = 0;
+    int64_t entries = -1;
+    uint64_t hash = 0;
+    solver_matrix* const matrix = small_matrix();
+    solver_preconditioner *jacobi = NULL, *own = NULL, *failing = NULL, *small = NULL;
+    const solver_options options = options_with("auto");
+    CHECK_OK(solver_preconditioner_create(matrix, "jacobi", SOLVER_EXACT, NULL, &jacobi));
+    CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, divide_by_four, &calls, &own));
+    CHECK_OK(solver_solve(matrix, jacobi, 1, b, by_jacobi, NULL, &options, NULL));
+    CHECK_OK(solver_solve(matrix, own, 1, b, by_own, NULL, &options, NULL));
+    CHECK(calls > 0 && memcmp(by_jacobi, by_own, sizeof by_own) == 0);
+    CHECK_OK(solver_preconditioner_apply(jacobi, b, z, SOLVER_EXACT));
+    CHECK(z[0] == 1.5 && z[1] == 3 && z[2] == 3.5);
+    CHECK_OK(solver_preconditioner_facts(own, &entries, &hash));
+    CHECK(entries == 0 && hash == 0);
+    memset(by_own, 0, sizeof by_own);
+    CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, always_fail, NULL, &failing));
+    CHECK_REFUSED(solver_solve(matrix, failing, 1, b, by_own, NULL, &options, NULL), SOLVER_CALLBACK_FAILED, "returned 42");
+    CHECK_REFUSED(solver_preconditioner_apply(failing, b, z, SOLVER_EXACT), SOLVER_CALLBACK_FAILED, "returned 42");
+    CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 2, divide_by_four, &calls, &small));
+    CHECK_REFUSED(solver_solve(matrix, small, 1, b, by_own, NULL, &options, NULL), SOLVER_DIMENSION_MISMATCH, "2 rows");
+    solver_preconditioner_destroy(jacobi);
+    solver_preconditioner_destroy(own);
+    solver_preconditioner_destroy(failing);
+    solver_preconditioner_destroy(small);
+    solver_preconditioner_destroy(NULL);
+    solver_matrix_destroy(matrix);
+}
+
+static void make_every_preconditioner(void) {
+    static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu"};
+    size_t k;
+    int64_t entries = -1;
+    uint64_t hash = 0;
+    solver_factors factors;
+    solver_preconditioner* made = NULL;
+    solver_matrix* const matrix = small_matrix();
+    CHECK_OK(solver_factors_init(&factors, sizeof factors));
+    CHECK(factors.size == sizeof factors && factors.fill_factor > 0);
+    for (k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
+        CHECK_OK(solver_preconditioner_create(matrix, kinds[k], SOLVER_EXACT, &factors, &made));
+        CHECK_OK(solver_preconditioner_facts(made, &entries, &hash));
+        CHECK((k < 2) == (entries == 0) && (k < 2) == (hash == 0));
+        solver_preconditioner_destroy(made);
+    }
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "magic", SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT, "magic");
+    CHECK_REFUSED(solver_preconditioner_create(matrix, NULL, SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT,
+                  "kind is NULL");
+    factors.memory_limit = 1;
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_RESOURCE_LIMIT, "limit");
+    CHECK(made == NULL);
+    CHECK_REFUSED(solver_preconditioner_from(SOLVER_DOUBLE, 3, NULL, NULL, &made), SOLVER_INVALID_ARGUMENT, "apply is NULL");
+    solver_matrix_destroy(matrix);
+}
+
+static void end_badly_as_an_outcome(void) {
+    const double b[] = {6, NAN, 14}, good[] = {6, 12, 14};
+    double x[3] = {0};
+    solver_matrix* const matrix = small_matrix();
+    solver_options options = options_with("none");
+    solver_result* result = NULL;
+    solver_outcome outcome;
+    outcome.size = sizeof outcome;
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_NON_FINITE);
+    solver_result_destroy(result);
+    memset(x, 0, sizeof x);
+    options.max_iterations = 0;
+    CHECK_OK(solver_solve(matrix, NULL, 1, good, x, NULL, &options, &result));
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_ITERATION_LIMIT && outcome.relative_residual == 1);
+    solver_result_destroy(result);
+    options.absolute_tolerance = 100;
+    CHECK_OK(solver_solve(matrix, NULL, 1, good, x, NULL, &options, &result));
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_CONVERGED);
+    solver_result_destroy(result);
+    solver_matrix_destroy(matrix);
+}
+
+static void refuse_bad_options(void) {
+    const double b[] = {6, 12, 14};
+    double x[3] = {0};
+    solver_matrix* const matrix = small_matrix();
+    solver_options options = options_with("auto");
+    options.tolerance = NAN;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "tolerance");
+    options = options_with("auto");
+    options.absolute_tolerance = -1;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "absolute tolerance");
+    options = options_with("magic");
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "magic");
+    options = options_with("auto");
+    options.callback_interval = 0;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "interval");
+    options = options_with("auto");
+    options.max_iterations = -1;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "iterations");
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, NULL, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "b is NULL");
+    CHECK_REFUSED(solver_solve(matrix, NULL, -1, b, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "-1 columns");
+    CHECK_REFUSED(solver_solve(matrix, NULL, INT64_MAX, b, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "more right-hand");
+    CHECK_REFUSED(solver_solve(NULL, NULL, 1, b, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
+    CHECK_REFUSED(solver_options_init(NULL, sizeof options), SOLVER_INVALID_ARGUMENT, "options is NULL");
+    CHECK_REFUSED(solver_options_init(&options, 1), SOLVER_INVALID_ARGUMENT, "size");
+    solver_matrix_destroy(matrix);
+}
+
+/* A program that was built with an older header knows the beginning of a struct only. */
+static void serve_older_programs(void) {
+    const double b[] = {6, 12, 14};
+    double x[3] = {0};
+    solver_matrix* const matrix = small_matrix();
+    union {
+        solver_options options;
+        unsigned char bytes[sizeof(solver_options)];
+    } older;
+    memset(&older, 0xFF, sizeof older);
+    CHECK_OK(solver_options_init(&older.options, 24));
+    CHECK(older.options.size == 24 && older.options.tolerance == 1e-10 && older.bytes[24] == 0xFF);
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &older.options, NULL));
+    CHECK(fabs(x[0] - 1) < 1e-9);
+    solver_matrix_destroy(matrix);
+}
+
+static void create_and_destroy(void) {
+    const double b[] = {6, 12, 14};
+    double x[3] = {0};
+    solver_matrix* const matrix = small_matrix();
+    solver_preconditioner* preconditioner = NULL;
+    solver_result* result = NULL;
+    const solver_options options = options_with("ilu0");
+    CHECK_OK(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, NULL, &preconditioner));
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK(solver_spmv(matrix, 1, NULL, 0, x, SOLVER_EXACT) == SOLVER_INVALID_ARGUMENT);
+    solver_result_destroy(result);
+    solver_preconditioner_destroy(preconditioner);
+    solver_matrix_destroy(matrix);
+}
+
+static void keep_nothing_in_ten_thousand_rounds(void) {
+    size_t before, after;
+    int round;
+    for (round = 0; round < 100; ++round) create_and_destroy();
+    before = mallinfo2().uordblks;
+    for (round = 0; round < 10000; ++round) create_and_destroy();
+    after = mallinfo2().uordblks;
+    CHECK(after < before + 10000);
+}
+
+int main(int argc, char** argv) {
+    tell_of_the_library();
+    set_threads();
+    reduce_vectors();
+    refuse_bad_vectors();
+    multiply();
+    refuse_bad_matrices();
+    take_other_integers();
+    borrow_and_update();
+    read_and_write(argc > 1 ? argv[1] : ".");
+    multiply_dense();
+    refuse_what_is_no_float();
+    solve_triangles();
+    solve_with_defaults();
+    solve_and_tell();
+    solve_with_preconditioners();
+    make_every_preconditioner();
+    end_badly_as_an_outcome();
+    refuse_bad_options();
+    serve_older_programs();
+    keep_nothing_in_ten_thousand_rounds();
+    if (failures == 0) printf("all of solver.h works from C\n");
+    return failures > 255 ? 255 : failures;
+}

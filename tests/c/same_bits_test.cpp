@@ -1,0 +1,197 @@
+/// What C's functions give has the bits of what the C++ functions give.
+
+#include "solver/solver.h"
+#include "solver/solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace solver {
+namespace {
+
+template <class T>
+constexpr std::int32_t type_of = std::is_same_v<T, double> ? SOLVER_DOUBLE : SOLVER_FLOAT;
+
+template <class T>
+std::vector<T> random_vector(std::size_t n, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> mantissa(-1, 1);
+    std::uniform_int_distribution<int> exponent(-20, 20);
+    std::vector<T> x(n);
+    for (T& element : x) element = static_cast<T>(std::ldexp(mantissa(random), exponent(random)));
+    return x;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+
+/// n rows, tridiagonal with a dominant diagonal, and further entries in each row.
+template <class T>
+CsrMatrix<T> made_matrix(std::int32_t n) {
+    std::vector<Entry<T>> entries;
+    const std::vector<T> values = random_vector<T>(static_cast<std::size_t>(4 * n), 7);
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, T(1 << 23) + values[4 * i]});
+        if (i > 0) entries.push_back({i, i - 1, values[4 * i + 1]});
+        entries.push_back({i, (i * 31 + 17) % n, values[4 * i + 2]});
+    }
+    return csr_from_entries<T>(n, n, entries);
+}
+
+class Handle {
+public:
+    explicit Handle(const solver_csr& csr) { EXPECT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix_), SOLVER_OK); }
+    Handle(const Handle&) = delete;
+    ~Handle() { solver_matrix_destroy(matrix_); }
+    solver_matrix* get() const { return matrix_; }
+
+private:
+    solver_matrix* matrix_ = nullptr;
+};
+
+template <class T>
+solver_csr described(const CsrMatrix<T>& a) {
+    return {sizeof(solver_csr),      type_of<T>,     8, 4, 0, a.rows, a.columns, a.nonzeros(), a.row_offsets.data(),
+            a.column_indices.data(), a.values.data()};
+}
+
+template <class T>
+class SameBits : public ::testing::Test {
+protected:
+    static constexpr std::int32_t n = 5000;
+    const CsrMatrix<T> a_ = made_matrix<T>(n);
+    const std::vector<T> x_ = random_vector<T>(n, 1), b_ = random_vector<T>(n, 2);
+};
+using Types = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(SameBits, Types);
+
+TYPED_TEST(SameBits, OfReductions) {
+    using T = TypeParam;
+    for (const Accuracy accuracy : all_accuracies)
+        for (const int threads : {1, 2, 7}) {
+            const auto mode = static_cast<std::int32_t>(accuracy);
+            std::vector<T> seen(3),
+                expected{sum(this->x_, accuracy), dot(this->x_, this->b_, accuracy), norm2(this->x_, accuracy)};
+            ASSERT_EQ(solver_set_threads(threads), SOLVER_OK);
+            EXPECT_EQ(solver_sum(type_of<T>, this->n, this->x_.data(), mode, &seen[0]), SOLVER_OK);
+            EXPECT_EQ(solver_dot(type_of<T>, this->n, this->x_.data(), this->b_.data(), mode, &seen[1]), SOLVER_OK);
+            EXPECT_EQ(solver_norm2(type_of<T>, this->n, this->x_.data(), mode, &seen[2]), SOLVER_OK);
+            EXPECT_TRUE(same_bits(seen, expected));
+        }
+    solver_set_threads(0);
+}
+
+TYPED_TEST(SameBits, OfExpansions) {
+    using T = TypeParam;
+    const Expansion<T> expected = dot_expansion(this->x_, this->b_);
+    T components[Expansion<T>::capacity] = {};
+    std::int32_t count = 0, is_exact = 0;
+    EXPECT_EQ(solver_dot_expansion(type_of<T>, this->n, this->x_.data(), this->b_.data(), components, &count, &is_exact),
+              SOLVER_OK);
+    EXPECT_EQ(count, expected.size);
+    EXPECT_EQ(is_exact, expected.is_exact ? 1 : 0);
+    EXPECT_EQ(std::memcmp(components, expected.component, sizeof components), 0);
+}
+
+TYPED_TEST(SameBits, OfProductsAndResiduals) {
+    using T = TypeParam;
+    const Handle handle(described(this->a_));
+    const SpmvPlan<T> plan(this->a_, Device::cpu());
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto mode = static_cast<std::int32_t>(accuracy);
+        std::vector<T> seen = this->b_, expected = this->b_;
+        plan.multiply(T(0.5), this->x_, T(-2), expected, accuracy);
+        EXPECT_EQ(solver_spmv(handle.get(), 0.5, this->x_.data(), -2, seen.data(), mode), SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+        plan.residual(this->b_, this->x_, this->b_, expected, accuracy);
+        EXPECT_EQ(solver_residual(handle.get(), this->b_.data(), this->x_.data(), this->b_.data(), seen.data(), mode),
+                  SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+    }
+}
+
+TYPED_TEST(SameBits, OfDenseProducts) {
+    using T = TypeParam;
+    const std::int64_t m = 40, k = 30, n = 20;
+    std::vector<T> a(this->x_.begin(), this->x_.begin() + m * k), b(this->b_.begin(), this->b_.begin() + k * n);
+    std::vector<T> seen(m * n, 1), expected(m * n, 1);
+    const solver_dense of_a{sizeof of_a, type_of<T>, 0, m, k, k, 1, a.data()},
+        of_b{sizeof of_b, type_of<T>, 0, k, n, 1, k, b.data()}, of_c{sizeof of_c, type_of<T>, 0, m, n, 1, m, seen.data()};
+    for (const Accuracy accuracy : all_accuracies) {
+        gemm(GemmTask<T>{2, {m, k, k, 1, a.data()}, {k, n, 1, k, b.data()}, 1, {m, n, 1, m, expected.data()}}, accuracy);
+        EXPECT_EQ(solver_gemm(2, &of_a, &of_b, 1, &of_c, static_cast<std::int32_t>(accuracy), SOLVER_PROCESSOR), SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+    }
+}
+
+TYPED_TEST(SameBits, OfTriangularSolves) {
+    using T = TypeParam;
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < this->n; ++i)
+        for (std::int64_t k = this->a_.row_offsets[i]; k < this->a_.row_offsets[i + 1]; ++k)
+            if (this->a_.column_indices[k] <= i) entries.push_back({i, this->a_.column_indices[k], this->a_.values[k]});
+    const CsrMatrix<T> lower = csr_from_entries<T>(this->n, this->n, entries);
+    const Handle handle(described(lower));
+    const TriangularSolvePlan<T> plan(lower, Triangle::lower, Diagonal::stored, Device::cpu());
+    for (const Accuracy accuracy : all_accuracies) {
+        std::vector<T> seen(this->n), expected(this->n);
+        plan.solve(this->b_, expected, accuracy);
+        EXPECT_EQ(solver_triangular_solve(handle.get(), SOLVER_LOWER, SOLVER_STORED_DIAGONAL, this->b_.data(), seen.data(),
+                                          static_cast<std::int32_t>(accuracy)),
+                  SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+    }
+}
+
+TYPED_TEST(SameBits, OfSolves) {
+    using T = TypeParam;
+    const Handle handle(described(this->a_));
+    const SpmvPlan<T> plan(this->a_, Device::cpu());
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.tolerance = 1e-6;
+    given.accuracy = SOLVER_EXACT;
+    SolveOptions options;
+    options.iteration.tolerance = given.tolerance;
+    options.iteration.accuracy = Accuracy::exact;
+    std::vector<T> seen(this->n), expected(this->n);
+    const SolveReport report = solve<T>(plan, this->b_, expected, {}, options);
+    solver_result* result = nullptr;
+    ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, this->b_.data(), seen.data(), nullptr, &given, &result), SOLVER_OK);
+    solver_outcome outcome{};
+    outcome.size = sizeof outcome;
+    EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
+    solver_result_destroy(result);
+    EXPECT_TRUE(same_bits(seen, expected));
+    EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
+    EXPECT_EQ(outcome.iterations, report.result().iterations);
+    EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+}
+
+TYPED_TEST(SameBits, OfSeveralRightHandSides) {
+    using T = TypeParam;
+    const Handle handle(described(this->a_));
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.tolerance = 1e-6;
+    given.accuracy = SOLVER_EXACT;
+    std::vector<T> b = this->b_, together(2 * this->n), alone(2 * this->n);
+    b.insert(b.end(), this->x_.begin(), this->x_.end());
+    solver_preconditioner* jacobi = nullptr;
+    ASSERT_EQ(solver_preconditioner_create(handle.get(), "jacobi", SOLVER_EXACT, nullptr, &jacobi), SOLVER_OK);
+    EXPECT_EQ(solver_solve(handle.get(), jacobi, 2, b.data(), together.data(), nullptr, &given, nullptr), SOLVER_OK);
+    for (const int column : {0, 1})
+        EXPECT_EQ(solver_solve(handle.get(), jacobi, 1, b.data() + column * this->n, alone.data() + column * this->n, nullptr,
+                               &given, nullptr),
+                  SOLVER_OK);
+    solver_preconditioner_destroy(jacobi);
+    EXPECT_TRUE(same_bits(together, alone));
+}
+
+}  // namespace
+}  // namespace solver

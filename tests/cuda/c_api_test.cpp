@@ -1,0 +1,112 @@
+/// solver_cuda.h: what it gives has the bits of the processor in exact.
+
+#include "solver/cuda.hpp"
+#include "solver/solver.hpp"
+#include "solver/solver_cuda.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// [4 1 0; 1 4 1; 0 1 4]
+const CsrMatrix<double> small{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {4, 1, 1, 4, 1, 1, 4}};
+
+solver_csr described(const std::int64_t* offsets, const std::int32_t* columns, const double* values) {
+    return {sizeof(solver_csr), SOLVER_DOUBLE, 8, 4, 1, 3, 3, 7, offsets, columns, values};
+}
+
+std::vector<double> on_host(const cuda::DeviceArray<double>& array) {
+    std::vector<double> values(static_cast<std::size_t>(array.size()));
+    array.copy_to(values);
+    return values;
+}
+
+class CudaFromC : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+
+TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
+    if (cuda::device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
+    const solver_csr csr = described(small.row_offsets.data(), small.column_indices.data(), small.values.data());
+    solver_cuda_matrix* matrix = nullptr;
+    solver_cuda_workspace* workspace = nullptr;
+    EXPECT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:0: "));
+    EXPECT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_NOT_SUPPORTED);
+    EXPECT_EQ(solver_cuda_spmv(nullptr, 1, nullptr, 0, nullptr, SOLVER_EXACT, nullptr), SOLVER_INVALID_ARGUMENT);
+    solver_cuda_matrix_destroy(nullptr);
+    solver_cuda_workspace_destroy(nullptr);
+    solver_cuda_triangle_destroy(nullptr);
+}
+
+TEST_F(CudaFromC, MultipliesAndSubtracts) {
+    const cuda::DeviceCsrMatrix<double> a(0, small);
+    const solver_csr csr = described(a.view().row_offsets, a.view().column_indices, a.view().values);
+    const std::vector<double> one_two_three{1, 2, 3};
+    const cuda::DeviceArray<double> x(0, one_two_three, "x"), y(0, 3, "y"), r(0, 3, "r");
+    solver_cuda_matrix* matrix = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_cuda_spmv(matrix, 1, x.data(), 0, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(y), (std::vector<double>{6, 12, 14}));
+    EXPECT_EQ(solver_cuda_residual(matrix, x.data(), x.data(), nullptr, r.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(r), (std::vector<double>{-5, -10, -11}));
+    solver_cuda_matrix_destroy(matrix);
+}
+
+TEST_F(CudaFromC, Reduces) {
+    const std::vector<double> values{1e308, 1e308, -1e308, 1, -1e308};
+    const cuda::DeviceArray<double> x(0, values, "x"), result(0, 1, "a sum");
+    solver_cuda_workspace* workspace = nullptr;
+    ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_cuda_sum(workspace, SOLVER_DOUBLE, 5, x.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(result)[0], 1);
+    EXPECT_EQ(solver_cuda_dot(workspace, SOLVER_DOUBLE, 1, x.data() + 3, x.data() + 3, SOLVER_EXACT, result.data(), nullptr),
+              SOLVER_OK);
+    EXPECT_EQ(on_host(result)[0], 1);
+    EXPECT_EQ(solver_cuda_norm2(workspace, SOLVER_DOUBLE, 1, x.data() + 2, SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(result)[0], 1e308);
+    solver_cuda_workspace_destroy(workspace);
+}
+
+TEST_F(CudaFromC, MultipliesDenseMatrices) {
+    const std::vector<double> values{1, 2, 3, 4};
+    const cuda::DeviceArray<double> a(0, values, "A"), c(0, 4, "C");
+    const solver_dense of_a{sizeof of_a, SOLVER_DOUBLE, 0, 2, 2, 1, 2, a.data()},
+        of_c{sizeof of_c, SOLVER_DOUBLE, 0, 2, 2, 1, 2, c.data()};
+    solver_cuda_workspace* workspace = nullptr;
+    ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_cuda_gemm(workspace, 1, &of_a, &of_a, 0, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(on_host(c), (std::vector<double>{7, 10, 15, 22}));
+    solver_cuda_workspace_destroy(workspace);
+}
+
+TEST_F(CudaFromC, SolvesTriangles) {
+    const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
+    const solver_csr csr{
+        sizeof csr,         SOLVER_DOUBLE, 8, 4, 0, 3, 3, 5, lower.row_offsets.data(), lower.column_indices.data(),
+        lower.values.data()};
+    const std::vector<double> right{2, 9, 12};
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, 3, "x");
+    solver_matrix* matrix = nullptr;
+    solver_cuda_triangle* triangle = nullptr;
+    ASSERT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK);
+    ASSERT_EQ(solver_cuda_triangle_create(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, 0, &triangle), SOLVER_OK)
+        << solver_last_error();
+    EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), x.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(x), (std::vector<double>{1, 2, 2}));
+    solver_cuda_triangle_destroy(triangle);
+    solver_matrix_destroy(matrix);
+}
+
+}  // namespace
+}  // namespace solver
