@@ -61,6 +61,10 @@ void SpmvPlan<T>::multiply(const RowTask<T>&, Accuracy, Stream, Gate) const {
     built_without_cuda();
 }
 template <class T>
+void SpmvPlan<T>::use(std::shared_ptr<const PackedOnDevice<T>>, Stream) {
+    built_without_cuda();
+}
+template <class T>
 SpmvKernel SpmvPlan<T>::kernel() const {
     built_without_cuda();
 }

@@ -204,6 +204,9 @@ public:
           values_(device, a.values, "the values of a matrix", stream),
           view_{device, a.rows, a.columns, a.nonzeros(), offsets_.data(), columns_.data(), values_.data()} {}
 
+    /// Other values in the same pattern; views stay valid. Waits for the stream.
+    void update_values(std::span<const T> values, Stream stream = nullptr) { values_.copy_from(values, stream); }
+
     const DeviceCsrView<T>& view() const { return view_; }
 
 private:
@@ -236,6 +239,9 @@ struct Columns {
 /// Of the row offsets that kernels use: 32 bits where that is enough, or 64 bits in any case, which tests can ask for.
 enum class OffsetWidth { automatic, wide };
 
+template <class T>
+class PackedOnDevice;
+
 /// The analysis of a matrix, made on the device: 32-bit row offsets where they fit, and for `adaptive` tiles of nearly equal
 /// work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory of its own: one product at a time.
 template <class T>
@@ -258,6 +264,10 @@ public:
     /// once for all of them.
     void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream = nullptr,
                   Gate gate = {}) const;
+
+    /// For the library itself: from now on single products with x alone read this packed copy of the same matrix; the others,
+    /// and rows that exact finds hard, the matrix itself. Waits for the stream.
+    void use(std::shared_ptr<const PackedOnDevice<T>> packed, Stream stream = nullptr);
 
     SpmvKernel kernel() const;             ///< general or adaptive
     std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device

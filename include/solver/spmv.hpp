@@ -9,17 +9,24 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace solver {
 
+namespace cpu {
+template <class T>
+struct RowTask;
+}
 namespace cuda {
 template <class T>
 class SpmvOnDevice;
 }
 template <class T>
 class DenseProducts;
+template <class T>
+struct PackedMatrix;
 
 /// How rows are shared out. It never changes a bit of an exact result.
 enum class SpmvKernel {
@@ -33,6 +40,34 @@ std::string_view to_string(SpmvKernel kernel);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 SpmvKernel spmv_kernel_from_text(std::string_view text);
+
+/// What products read. It never changes a bit of an exact result.
+enum class SpmvStorage {
+    automatic,  ///< packed where the products expected pay for packing, else csr
+    csr,        ///< the caller's matrix as it is: nothing is copied on the processor
+    packed,     ///< a copy beside it, regrouped and compressed without loss (docs/packed.md)
+};
+
+/// "auto", "csr" or "packed".
+std::string_view to_string(SpmvStorage storage);
+
+/// The inverse of to_string. Throws InvalidArgument that lists the choices.
+SpmvStorage spmv_storage_from_text(std::string_view text);
+
+/// How a plan is made.
+struct SpmvOptions {
+    SpmvKernel kernel = SpmvKernel::automatic;  ///< of CSR; long rows of a packed matrix are shared out in any case
+    SpmvStorage storage = SpmvStorage::automatic;
+    std::int64_t expected_products = 1;  ///< with this matrix, for `automatic`: packing costs some tens of them
+    std::int64_t memory_limit = 0;       ///< bytes that a packed copy may take; 0: a quarter of the machine's memory
+};
+
+/// What a plan made of its matrix.
+struct SpmvDescription {
+    SpmvStorage storage = SpmvStorage::csr;  ///< csr or packed
+    double bytes_a_nonzero = 0;              ///< which one product reads of the matrix
+    std::string text;                        ///< for people: which encodings, and why
+};
 
 /// Where one thread's work begins and its predecessor's ends: before this entry, which belongs to this row.
 struct WorkBoundary {
@@ -62,6 +97,11 @@ class SpmvPlan {
 public:
     explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
 
+    /// The same with a choice of storage. A packed plan serves alpha = 1 and -1 with any beta, x as a pair and several tasks;
+    /// other factors are multiplied from the CSR matrix, which is kept in any case. In fast and compensated its bits do not
+    /// depend on the number of threads. Throws ResourceLimit where `packed` is asked for and the memory limit forbids it.
+    SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options);
+
     /// A dense matrix as it is: on the processor several products are made by one gemm, in the modes' own ways of adding up. On
     /// a CUDA device its nonzero elements are kept as a sparse matrix. Throws InvalidArgument unless one stride is 1 and the
     /// other at least the length of what it steps over.
@@ -83,6 +123,13 @@ public:
     /// (sparse matrix times several vectors). No y overlaps an x, or what another task reads.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const;
 
+    /// Other values in the same pattern, in the order of the CSR matrix, which is not analysed again. They must outlive the
+    /// plan unchanged. Not for a dense matrix (InvalidArgument); not while another thread uses the plan. On a CUDA device,
+    /// copies of the plan get them too. Throws DimensionMismatch.
+    void update_values(std::span<const T> values);
+
+    SpmvDescription describe() const;
+
     std::int64_t rows() const;
     std::int64_t columns() const;
 
@@ -102,11 +149,17 @@ public:
     const std::shared_ptr<cuda::SpmvOnDevice<T>>& on_device() const { return on_device_; }
 
 private:
+    void pack_for_device(const SpmvOptions& options);
+    void multiply_sparse(std::vector<cpu::RowTask<T>> tasks, Accuracy accuracy) const;
+
     CsrView<T> a_;
     Device device_;
     SpmvKernel kernel_;
     std::vector<WorkBoundary> boundaries_;
-    std::shared_ptr<DenseProducts<T>> dense_;  ///< null for a sparse matrix
+    int threads_ = 1;
+    std::string reason_;                             ///< for the storage chosen
+    std::shared_ptr<const PackedMatrix<T>> packed_;  ///< null for csr
+    std::shared_ptr<DenseProducts<T>> dense_;        ///< null for a sparse matrix
     std::shared_ptr<cuda::SpmvOnDevice<T>> on_device_;
 };
 

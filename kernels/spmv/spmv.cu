@@ -4,9 +4,11 @@
 #include "spmv/adaptive.cuh"
 #include "spmv/general.cuh"
 #include "spmv/long_rows.cuh"
+#include "spmv/packed.cuh"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <variant>
 
 namespace solver::cuda {
@@ -147,6 +149,7 @@ struct SpmvPlan<T>::Analysis {
     DeviceArray<unsigned> arrived;
     DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
     DeviceArray<Counts> counts;                           ///< of a first pass, and of the second one
+    std::optional<PackedProduct<T>> packed;               ///< for single products with x alone
 
     // An analysis allocates little and waits once or twice: on small matrices either takes longer than a product.
 
@@ -328,6 +331,8 @@ struct SpmvPlan<T>::Analysis {
             scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
             return check_launch("scale");
         }
+        if (packed && task.x_low == nullptr)
+            return packed->multiply(task, accuracy, traits.overlapping, escalated(), stream, gate);
         const auto launch_with = [&]<class Offset>(const Prepared<T, Offset>& p) {
             with_row_accumulator<T, Offset>(accuracy, traits.float_sums, [&](auto accumulator) {
                 launch<typename decltype(accumulator)::type>(p, task, shapes[static_cast<int>(accuracy)], stream, gate);
@@ -376,6 +381,17 @@ void SpmvPlan<T>::multiply(const RowTask<T>& task, const Columns& columns, Accur
 }
 
 template <class T>
+void SpmvPlan<T>::use(std::shared_ptr<const PackedOnDevice<T>> packed, Stream stream) {
+    const CurrentDevice current(analysis_->a.device);
+    analysis_->packed.reset();
+    const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&analysis_->prepared);
+    const bool in_floats = std::is_same_v<T, float> && analysis_->traits.float_sums == FloatSums::in_float;
+    if (packed == nullptr || narrow == nullptr || in_floats) return;  // there are no kernels for these
+    analysis_->packed.emplace(analysis_->a.device, std::move(packed), narrow->rows, stream);
+    synchronize(analysis_->a.device, stream);
+}
+
+template <class T>
 SpmvKernel SpmvPlan<T>::kernel() const {
     return analysis_->kernel;
 }
@@ -383,7 +399,8 @@ SpmvKernel SpmvPlan<T>::kernel() const {
 template <class T>
 std::int64_t SpmvPlan<T>::workspace_bytes() const {
     const std::int64_t prepared = std::visit([](const auto& p) { return p.bytes(); }, analysis_->prepared);
-    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counts.bytes();
+    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counts.bytes() +
+           (analysis_->packed ? analysis_->packed->bytes() : 0);
 }
 
 template <class T>

@@ -1,8 +1,14 @@
 #include "cuda/spmv.hpp"
 
 #include "core/column_norms.hpp"
+#include "kernels/packed.hpp"
+#include "kernels/vectors.hpp"
 
 namespace solver::cuda {
+
+PackedShape packed_shape_for_device(std::int64_t rows, std::int64_t nonzeros) { return packed_shape(rows, nonzeros); }
+
+bool has_room_for_packed(int device, std::int64_t bytes) { return bytes <= free_bytes(device) / 2; }
 
 template <class T>
 SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
@@ -10,11 +16,26 @@ SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel
 
 template <class T>
 const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const CsrView<T>& a) {
-    std::call_once(norms_are_known_, [&] {
+    const std::lock_guard turn(mutex_);
+    if (column_norms_.data() == nullptr) {
         const std::vector<T> norms = one_norms_of_columns(a);
         column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
-    });
+    }
     return column_norms_;
+}
+
+template <class T>
+void SpmvOnDevice<T>::use(const PackedMatrix<T>& packed) {
+    packed_ = std::make_shared<const PackedOnDevice<T>>(device_, packed, stream_.get());
+    plan_.use(packed_, stream_.get());
+}
+
+template <class T>
+void SpmvOnDevice<T>::update_values(std::span<const T> values, const PackedMatrix<T>* packed) {
+    const std::lock_guard turn(mutex_);
+    matrix_.update_values(values, stream_.get());
+    if (packed != nullptr) use(*packed);
+    column_norms_ = DeviceArray<T>();
 }
 
 template <class T>

@@ -2,13 +2,19 @@
 
 /// What solver::SpmvPlan keeps on a CUDA device.
 
+#include "packed/matrix.hpp"
 #include "solver/cuda.hpp"
 #include "solver/spmv.hpp"
 
+#include <memory>
 #include <mutex>
 #include <span>
 
 namespace solver::cuda {
+
+/// How a matrix is packed for a device, and whether the packed copy leaves half of the device's free memory.
+PackedShape packed_shape_for_device(std::int64_t rows, std::int64_t nonzeros);
+bool has_room_for_packed(int device, std::int64_t bytes);
 
 /// A copy of the matrix with its analysis, and room for vectors that come from the host.
 template <class T>
@@ -18,6 +24,15 @@ public:
 
     const DeviceCsrView<T>& matrix() const { return matrix_.view(); }
     SpmvKernel kernel() const { return plan_.kernel(); }
+
+    /// Reads the packed copy from now on, where there are kernels for that.
+    void use(const PackedMatrix<T>& packed);
+
+    /// The packed copy, or null.
+    const std::shared_ptr<const PackedOnDevice<T>>& packed() const { return packed_; }
+
+    /// Other values in the same pattern; `packed` has them too, or is null.
+    void update_values(std::span<const T> values, const PackedMatrix<T>* packed);
 
     /// The 1-norms of the columns of `a`, the matrix this was made of: computed when first asked for.
     const DeviceArray<T>& column_norms(const CsrView<T>& a);
@@ -33,10 +48,10 @@ private:
     OwnedStream stream_;
     DeviceCsrMatrix<T> matrix_;
     SpmvPlan<T> plan_;
+    std::shared_ptr<const PackedOnDevice<T>> packed_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
-    std::once_flag norms_are_known_;
-    DeviceArray<T> column_norms_;
+    DeviceArray<T> column_norms_;   ///< likewise
 };
 
 }  // namespace solver::cuda

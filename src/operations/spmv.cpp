@@ -1,10 +1,12 @@
 #include "solver/spmv.hpp"
 
 #include "core/check.hpp"
+#include "cpu/packed_spmv.hpp"
 #include "cpu/spmv.hpp"
 #include "cpu/thread_pool.hpp"
 #include "cuda/spmv.hpp"
 #include "operations/dense_products.hpp"
+#include "operations/packed_choice.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -124,18 +126,64 @@ SpmvKernel spmv_kernel_from_text(std::string_view text) {
     throw InvalidArgument(fmt::format("SpMV kernel '{}' is not known; choose auto, general or adaptive", text));
 }
 
+std::string_view to_string(SpmvStorage storage) {
+    switch (storage) {
+        case SpmvStorage::automatic:
+            return "auto";
+        case SpmvStorage::csr:
+            return "csr";
+        case SpmvStorage::packed:
+            return "packed";
+    }
+    throw InvalidArgument(fmt::format("spmv: there is no storage number {}", static_cast<int>(storage)));
+}
+
+SpmvStorage spmv_storage_from_text(std::string_view text) {
+    for (const SpmvStorage storage : {SpmvStorage::automatic, SpmvStorage::csr, SpmvStorage::packed})
+        if (text == to_string(storage)) return storage;
+    throw InvalidArgument(fmt::format("SpMV storage '{}' is not known; choose auto, csr or packed", text));
+}
+
 template <class T>
-SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel) : a_(a), device_(device), kernel_(kernel) {
+SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel)
+    : SpmvPlan(a, device, SpmvOptions{.kernel = kernel}) {}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options)
+    : a_(a), device_(device), kernel_(options.kernel) {
+    const SpmvKernel kernel = options.kernel;
     if (device.kind() == Device::Kind::cuda) {
         on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, kernel);
         kernel_ = on_device_->kernel();
+        pack_for_device(options);
         return;
     }
     const std::int64_t worth = (a.rows + a.nonzeros()) / least_work_per_thread;
     const int threads = static_cast<int>(std::clamp<std::int64_t>(worth, 1, device.threads()));
+    threads_ = threads;
     if (kernel != SpmvKernel::adaptive) boundaries_ = equal_rows(a, threads);
     if (kernel == SpmvKernel::automatic) kernel_ = is_balanced(boundaries_) ? SpmvKernel::general : SpmvKernel::adaptive;
     if (kernel_ == SpmvKernel::adaptive) boundaries_ = equal_work(a, threads);
+    const StorageChoice choice = choose_storage(a, cpu::packed_shape, options, products_worth_packing_on_cpu);
+    reason_ = choice.reason;
+    if (choice.storage == SpmvStorage::packed)
+        packed_ = std::make_shared<const PackedMatrix<T>>(pack(a, cpu::packed_shape, threads));
+}
+
+template <class T>
+void SpmvPlan<T>::pack_for_device(const SpmvOptions& options) {
+    const PackedShape shape = cuda::packed_shape_for_device(a_.rows, a_.nonzeros());
+    const StorageChoice choice = choose_storage(a_, shape, options, products_worth_packing_on_cuda);
+    reason_ = choice.reason;
+    if (choice.storage != SpmvStorage::packed) return;
+    threads_ = Device::cpu().threads();
+    auto packed = std::make_shared<const PackedMatrix<T>>(pack(a_, shape, threads_));
+    if (options.storage == SpmvStorage::automatic && !cuda::has_room_for_packed(device_.index(), packed->bytes())) {
+        reason_ = "the packed copy would take more than half of the device's free memory";
+        return;
+    }
+    on_device_->use(*packed);
+    packed_ = std::move(packed);
 }
 
 template <class T>
@@ -183,7 +231,45 @@ void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy
     else if (dense_)
         dense_->multiply(products, accuracy);
     else
-        cpu::multiply(a_, boundaries_, row_tasks<T>(products), accuracy);
+        multiply_sparse(row_tasks<T>(products), accuracy);
+}
+
+template <class T>
+void SpmvPlan<T>::multiply_sparse(std::vector<cpu::RowTask<T>> tasks, Accuracy accuracy) const {
+    std::size_t from_csr = tasks.size();
+    if (packed_) {
+        const auto others = std::stable_partition(tasks.begin(), tasks.end(), cpu::is_for_packed<T>);
+        const auto packed = static_cast<std::size_t>(others - tasks.begin());
+        from_csr -= packed;
+        if (packed > 0) cpu::multiply(*packed_, a_, threads_, std::span<const cpu::RowTask<T>>(tasks).first(packed), accuracy);
+    }
+    if (from_csr > 0) cpu::multiply(a_, boundaries_, std::span<const cpu::RowTask<T>>(tasks).last(from_csr), accuracy);
+}
+
+template <class T>
+void SpmvPlan<T>::update_values(std::span<const T> values) {
+    if (dense_)
+        throw InvalidArgument("update_values: the plan is that of a dense matrix, which is read where it is; change it there");
+    if (values.size() != a_.values.size())
+        throw DimensionMismatch(
+            fmt::format("update_values: there are {} values, and the pattern has {} entries", values.size(), a_.values.size()));
+    const cpu::FloatingPointGuard guard;
+    a_.values = values;
+    if (packed_) {
+        auto updated = std::make_shared<PackedMatrix<T>>(PackedMatrix<T>{packed_->pattern, {}});
+        updated->values = pack_values(*packed_->pattern, a_, threads_);
+        packed_ = std::move(updated);
+    }
+    if (on_device_) on_device_->update_values(values, packed_.get());
+}
+
+template <class T>
+SpmvDescription SpmvPlan<T>::describe() const {
+    if (dense_) return {SpmvStorage::csr, sizeof(T), "dense, as it is"};
+    if (packed_) return {SpmvStorage::packed, packed_->bytes_a_nonzero(), "packed, " + reason_ + ": " + packed_->describe()};
+    const double entries = static_cast<double>(std::max<std::int64_t>(a_.nonzeros(), 1));
+    const double bytes = sizeof(T) + sizeof(std::int32_t) + sizeof(std::int64_t) * static_cast<double>(a_.rows + 1) / entries;
+    return {SpmvStorage::csr, bytes, fmt::format("csr, {}: {:.1f} bytes a nonzero", reason_, bytes)};
 }
 
 template <class T>

@@ -19,7 +19,11 @@ template <class T>
 class Product {
 public:
     Product(const Options& options, std::string name, const CsrView<T>& a)
-        : options_(options), name_(std::move(name)), a_(a), plan_(a, Device::cpu(options.threads), options.kernel) {
+        : options_(options),
+          name_(std::move(name)),
+          a_(a),
+          plan_(a, Device::cpu(options.threads), SpmvOptions{.kernel = options.kernel, .storage = SpmvStorage::csr}),
+          packed_(packed_plan()) {
         if (eigen::fits(a)) peer_.emplace(a);
     }
 
@@ -29,23 +33,37 @@ public:
         exact_ = exact_product(a_, x_, options_.threads);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
                         .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
-        for (const Accuracy accuracy : all_accuracies) contest.competitors.push_back(ours(accuracy));
+        report.note(packed_.describe().text);
+        for (const Accuracy accuracy : all_accuracies)
+            contest.competitors.push_back(ours(std::string(to_string(accuracy)), plan_, accuracy));
+        for (const Accuracy accuracy : all_accuracies)
+            contest.competitors.push_back(ours("packed " + std::string(to_string(accuracy)), packed_, accuracy));
         contest.must_be_exact = contest.competitors.size() - 1;
         if (peer_) {
             contest.peers = {contest.competitors.size()};
             contest.competitors.push_back(peer());
         }
+        contest.competitors.push_back(packing());
         report.run(contest);
     }
 
 private:
-    Competitor ours(Accuracy accuracy) {
-        return {.name = std::string(to_string(accuracy)),
+    SpmvPlan<T> packed_plan() const {
+        return {a_, Device::cpu(options_.threads), SpmvOptions{.kernel = options_.kernel, .storage = SpmvStorage::packed}};
+    }
+
+    Competitor ours(std::string name, const SpmvPlan<T>& plan, Accuracy accuracy) {
+        const auto multiply = [this, &plan, accuracy] { plan.multiply(T(1), x_, T(0), y_, accuracy); };
+        return {.name = std::move(name),
                 .threads = static_cast<int>(plan_.boundaries().size()) - 1,
                 .bytes = traffic(a_, sizeof(std::int64_t)),
-                .run = [this, accuracy] { plan_.multiply(T(1), x_, T(0), y_, accuracy); },
+                .run = multiply,
                 .error = [this] { return take_error(); },
-                .histogram = [this, accuracy] { return histogram_of([&] { plan_.multiply(T(1), x_, T(0), y_, accuracy); }); }};
+                .histogram = [this, multiply] { return histogram_of(multiply); }};
+    }
+
+    Competitor packing() const {
+        return {.name = "pack", .threads = options_.threads, .run = [this] { packed_plan(); }, .error = [] { return 0.0; }};
     }
 
     Competitor peer() {
@@ -76,6 +94,7 @@ private:
     std::string name_;
     CsrView<T> a_;
     SpmvPlan<T> plan_;
+    SpmvPlan<T> packed_;
     std::optional<eigen::SparseMatrix<T>> peer_;
     std::vector<T> x_, y_, exact_;
 };

@@ -60,6 +60,7 @@ const std::vector<Group>& groups() {
              {"device", "WHERE", "auto (default: a CUDA device where there is one), cpu, cuda or cuda:N"},
              {"threads", "N", "threads to use on the processor (default: all)"},
              {"spmv", "KERNEL", "how rows are shared out: auto (default), general or adaptive"},
+             {"storage", "WHAT", "what products read: auto (default: packed where that pays), csr or packed"},
          }},
         {"Side by side",
          {

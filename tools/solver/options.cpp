@@ -199,6 +199,7 @@ Options options_of(const po::variables_map& values) {
         number(values, "threads", options.threads, "a whole number from 1 to 4096", [](int n) { return n >= 1 && n <= 4096; });
     options.device = device_of(values, options.threads);
     options.spmv = choice(values, "spmv", options.spmv, spmv_kernel_from_text);
+    options.storage = choice(values, "storage", options.storage, spmv_storage_from_text);
     options.compare = values.count("compare") > 0;
     options.reference = values.count("reference") > 0;
     if (options.reference && options.precision == Precision::single_precision)

@@ -57,6 +57,7 @@ struct Options {
     Device device = Device::cpu();
     int threads = 0;  ///< for reading, and for solving on a CPU; 0 means all
     SpmvKernel spmv = SpmvKernel::automatic;
+    SpmvStorage storage = SpmvStorage::automatic;
     bool compare = false;    ///< all three accuracies
     bool reference = false;  ///< Eigen and a refined direct solution beside ours
     std::filesystem::path plot;

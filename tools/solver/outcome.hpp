@@ -66,6 +66,7 @@ struct Outcome {
     std::int64_t right_hand_sides = 1;
     Diagnosis structure;
     SpmvKernel spmv = SpmvKernel::automatic;
+    SpmvDescription storage;
     double read_seconds = 0;
     double setup_seconds = 0;              ///< the plan of products and b
     std::vector<Run> runs;                 ///< the accuracy asked for first

@@ -121,6 +121,9 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["precision"] = text(to_string(options.precision));
     json["preconditioner"] = text(to_string(options.preconditioner));
     json["spmv"] = text(to_string(outcome.spmv));
+    json["storage"] = {{"kind", text(to_string(outcome.storage.storage))},
+                       {"bytes_a_nonzero", outcome.storage.bytes_a_nonzero},
+                       {"description", outcome.storage.text}};
     json["tolerance"] = options.tolerance;
     json["max_iterations"] = options.max_iterations;
     json.update(run_json(outcome.run(), options.precision));

@@ -30,7 +30,10 @@ std::vector<Accuracy> accuracies(const Options& options) {
 template <class T>
 SpmvPlan<T> plan_of(const std::variant<CsrMatrix<T>, DenseRows<T>>& matrix, const Options& options) {
     if (const auto* dense = std::get_if<DenseRows<T>>(&matrix)) return SpmvPlan<T>(dense->view(), options.device);
-    return SpmvPlan<T>(std::get<CsrMatrix<T>>(matrix), options.device, options.spmv);
+    constexpr std::int64_t products_of_a_solve = 1000;
+    return SpmvPlan<T>(
+        std::get<CsrMatrix<T>>(matrix), options.device,
+        SpmvOptions{.kernel = options.spmv, .storage = options.storage, .expected_products = products_of_a_solve});
 }
 
 /// Of a dense matrix, elements other than zero.
@@ -72,6 +75,7 @@ Outcome solve_in(const Options& options, const matrices::FoundMatrix& found, Liv
     const DenseMatrix<T> initial = make_initial(options, rhs);
     outcome.setup_seconds = watch.lap();
     outcome.spmv = a.kernel();
+    outcome.storage = a.describe();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
         outcome.runs.push_back(run_solve(options, accuracy, a, rhs, initial, live));

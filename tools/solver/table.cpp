@@ -156,6 +156,8 @@ void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     const std::string what = options.device.kind() == Device::Kind::cpu ? counted(options.device.threads(), "thread")
                                                                         : describe(options.device).name;
     rows.add("device", fmt::format("{}, {}, SpMV {}", to_string(options.device), what, to_string(outcome.spmv)));
+    rows.add("storage",
+             fmt::format("{}, {:.1f} bytes a nonzero", to_string(outcome.storage.storage), outcome.storage.bytes_a_nonzero));
 }
 
 /// How the right-hand side that went worst in this attempt ended; an attempt that others followed had its share.

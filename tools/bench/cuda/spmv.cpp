@@ -2,6 +2,7 @@
 
 #include "benchmarks.hpp"
 #include "check.hpp"
+#include "kernels/packed.hpp"
 #include "peers.hpp"
 #include "replay.hpp"
 #include "tools/bench/products.hpp"
@@ -26,7 +27,10 @@ public:
           stream_(device_),
           matrix_(device_, a, stream_),
           plan_(matrix_.view(), options.kernel, stream_),
+          packed_matrix_(pack(a, cuda::packed_shape(a.rows, a.nonzeros()), options.threads)),
+          packed_(matrix_.view(), options.kernel, stream_),
           y_(device_, a.rows, "y") {
+        packed_.use(std::make_shared<const cuda::PackedOnDevice<T>>(device_, packed_matrix_, stream_), stream_);
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2})
             peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
     }
@@ -38,12 +42,10 @@ public:
         exact_ = cuda::DeviceArray<T>(device_, truth_, "exact product", stream_);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
                         .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
-        for (const Accuracy accuracy : all_accuracies)
-            contest.competitors.push_back(product(std::string(to_string(accuracy)), [this, accuracy] {
-                plan_.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);
-            }));
+        report.note("packed: " + packed_matrix_.describe());
+        add_ours(contest, "", plan_);
+        add_ours(contest, "packed ", packed_);
         contest.must_be_exact = contest.competitors.size() - 1;
-        contest.competitors.back().remark = [this] { return open_rows(); };
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2}) {
             CuSparseMatrix<T>* const peer = peers_[static_cast<std::size_t>(algorithm)].get();
             contest.peers.push_back(contest.competitors.size());
@@ -51,10 +53,19 @@ public:
                 product(to_string(algorithm), [this, peer] { peer->multiply(x_.data(), y_.data()); }));
         }
         contest.competitors.push_back(plan());
+        contest.competitors.push_back(packing());
         report.run(contest);
     }
 
 private:
+    void add_ours(Contest& contest, const std::string& prefix, const cuda::SpmvPlan<T>& by) {
+        for (const Accuracy accuracy : all_accuracies)
+            contest.competitors.push_back(product(prefix + std::string(to_string(accuracy)), [this, &by, accuracy] {
+                by.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);
+            }));
+        contest.competitors.back().remark = [this, &by] { return open_rows(by); };
+    }
+
     Competitor product(std::string name, std::function<void()> multiply) {
         auto replay = std::make_shared<Replay>(stream_, multiply);
         return {.name = std::move(name),
@@ -84,8 +95,20 @@ private:
                     }};
     }
 
-    std::string open_rows() const {
-        const std::int64_t rows = plan_.rows_not_certified(stream_);
+    /// Packing on the host, and the copy to the device.
+    Competitor packing() {
+        return {.name = "pack",
+                .threads = options_.threads,
+                .run =
+                    [this] {
+                        const auto packed = pack(a_, cuda::packed_shape(a_.rows, a_.nonzeros()), options_.threads);
+                        const cuda::PackedOnDevice<T> on_device(device_, packed, stream_);
+                    },
+                .error = [] { return 0.0; }};
+    }
+
+    std::string open_rows(const cuda::SpmvPlan<T>& by) const {
+        const std::int64_t rows = by.rows_not_certified(stream_);
         return rows == 0 ? "" : fmt::format("{} rows by superaccumulators", rows);
     }
 
@@ -96,6 +119,8 @@ private:
     OwnStream stream_;
     cuda::DeviceCsrMatrix<T> matrix_;
     cuda::SpmvPlan<T> plan_;
+    PackedMatrix<T> packed_matrix_;
+    cuda::SpmvPlan<T> packed_;
     std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
     std::vector<T> truth_;
     cuda::DeviceArray<T> x_, y_, exact_;

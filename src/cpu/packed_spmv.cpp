@@ -1,0 +1,148 @@
+#include "cpu/packed_spmv.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/packed_spmv.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "cpu/simd/slice_sum-inl.hpp"
+#include "cpu/thread_pool.hpp"
+
+#include <algorithm>
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace solver::HWY_NAMESPACE {
+
+using cpu::CsrRows;
+
+/// Slots that stay in the nearest cache while every task passes over them.
+inline constexpr std::int64_t slots_a_pass = 2048;
+
+/// Slices first..last-1 for every task, in passes over so many slots.
+template <class Acc, class Values, class T>
+void multiply_slices(const PackedPattern& pattern, const Values& values, const CsrRows<T>& rows, std::int64_t first,
+                     std::int64_t last, std::span<const RowTask<T>> tasks) {
+    while (first < last) {
+        std::int64_t end = tasks.size() == 1 ? last : first + 1;
+        const std::int64_t enough = pattern.slices[first].first_step + slots_a_pass / pattern.shape.height;
+        while (end < last && pattern.slices[end].first_step < enough) ++end;
+        for (const RowTask<T>& task : tasks) SliceProduct<Acc, Values, T>(pattern, values, rows, task).multiply(first, end);
+        first = end;
+    }
+}
+
+/// The slice before which a thread's share of all steps ends. A slice counts for two steps more, for what it costs without any.
+inline std::int64_t slice_boundary(const PackedPattern& pattern, int t, int threads) {
+    const auto count = static_cast<std::int64_t>(pattern.slices.size());
+    const std::int64_t work = cpu::share_begin(pattern.steps() + 2 * count, t, threads);
+    std::int64_t low = 0;
+    std::int64_t high = count;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (pattern.slices[middle].first_step + 2 * middle < work)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/// Rounds the rows whose parts several shares have summed: `parts` has the sum of every share.
+template <class Scalar, class T>
+void join_shares(const PackedPattern& pattern, const CsrView<T>& a, std::vector<Scalar>& parts, const RowTask<T>& task) {
+    for (std::size_t i = 0; i < pattern.shares.size(); i += static_cast<std::size_t>(pattern.shares[i].parts)) {
+        const PackedShare& first = pattern.shares[i];
+        if (first.parts == 1) continue;
+        Scalar& sum = parts[i];
+        for (std::size_t j = 1; j < static_cast<std::size_t>(first.parts); ++j) sum.merge(parts[i + j]);
+        task.y[first.row] = round_row(combine(sum, task, first.row), CsrRows<T>(a), a.row_offsets[first.row], 0,
+                                      a.row_length(first.row), task, first.row);
+    }
+}
+
+template <class Acc, class Values, class T>
+void multiply_packed(const PackedPattern& pattern, const Values& values, const CsrView<T>& a, int threads,
+                     std::span<const RowTask<T>> tasks) {
+    using Scalar = typename Acc::Scalar;
+    const CsrRows<T> rows(a);
+    const auto shares = static_cast<std::int64_t>(pattern.shares.size());
+    std::vector<std::vector<Scalar>> parts(tasks.size(), std::vector<Scalar>(pattern.shares.size()));
+    cpu::parallel_for(threads, [&](int t) {
+        multiply_slices<Acc>(pattern, values, rows, slice_boundary(pattern, t, threads),
+                             slice_boundary(pattern, t + 1, threads), tasks);
+        for (std::int64_t s = cpu::share_begin(shares, t, threads); s < cpu::share_begin(shares, t + 1, threads); ++s) {
+            const PackedShare& share = pattern.shares[s];
+            for (std::size_t i = 0; i < tasks.size(); ++i) {
+                if (share.parts == 1)
+                    tasks[i].y[share.row] = finish_row<Acc>(rows, share.row, tasks[i]);
+                else
+                    parts[i][s] = sum_entries<Acc>(rows, a.row_offsets[share.row], share.begin, share.end, tasks[i]);
+            }
+        }
+    });
+    for (std::size_t i = 0; i < tasks.size(); ++i) join_shares(pattern, a, parts[i], tasks[i]);
+}
+
+/// Calls work(values) with the reader of the encoding, for results in so many lanes.
+template <class T, class Work>
+void with_values(const PackedValues<T>& values, std::size_t lanes, const Work& work) {
+    if (values.encoding == ValueEncoding::dictionary8 && values.dictionary.size() <= lanes) {
+        T dictionary[row_lanes] = {};
+        std::copy(values.dictionary.begin(), values.dictionary.end(), dictionary);
+        return work(VectorDictionaryValues<T>{values.index8.data(), dictionary});
+    }
+    switch (values.encoding) {
+        case ValueEncoding::plain:
+            return work(StoredValues<T>{values.plain.data()});
+        case ValueEncoding::floats:
+            return work(StoredValues<float>{values.floats.data()});
+        case ValueEncoding::dictionary8:
+            return work(DictionaryValues<std::uint8_t, T>{values.index8.data(), values.dictionary.data()});
+        case ValueEncoding::dictionary16:
+            return work(DictionaryValues<std::uint16_t, T>{values.index16.data(), values.dictionary.data()});
+    }
+}
+
+template <class T>
+void multiply_packed_in(const PackedMatrix<T>& packed, const CsrView<T>& a, int threads, std::span<const RowTask<T>> tasks,
+                        Accuracy accuracy) {
+    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) {
+        using Acc = typename decltype(lanes)::type;
+        with_values(packed.values, hn::Lanes(typename Acc::D()),
+                    [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, a, threads, tasks); });
+    });
+}
+
+void packed_double(const PackedMatrix<double>& packed, const CsrView<double>& a, int threads,
+                   std::span<const RowTask<double>> tasks, Accuracy accuracy) {
+    multiply_packed_in(packed, a, threads, tasks, accuracy);
+}
+void packed_float(const PackedMatrix<float>& packed, const CsrView<float>& a, int threads,
+                  std::span<const RowTask<float>> tasks, Accuracy accuracy) {
+    multiply_packed_in(packed, a, threads, tasks, accuracy);
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace solver::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace solver {
+
+HWY_EXPORT(packed_double);
+HWY_EXPORT(packed_float);
+
+namespace cpu {
+
+void multiply(const PackedMatrix<double>& packed, const CsrView<double>& a, int threads, std::span<const RowTask<double>> tasks,
+              Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(packed_double)(packed, a, threads, tasks, accuracy);
+}
+void multiply(const PackedMatrix<float>& packed, const CsrView<float>& a, int threads, std::span<const RowTask<float>> tasks,
+              Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(packed_float)(packed, a, threads, tasks, accuracy);
+}
+
+}  // namespace cpu
+}  // namespace solver
+#endif  // HWY_ONCE

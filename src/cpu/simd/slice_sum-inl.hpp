@@ -1,0 +1,276 @@
+// Sums over the rows of packed slices, side by side in the lanes; re-included for every Highway target.
+
+#if defined(SOLVER_CPU_SLICE_SUM_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOLVER_CPU_SLICE_SUM_INL_HPP
+#undef SOLVER_CPU_SLICE_SUM_INL_HPP
+#else
+#define SOLVER_CPU_SLICE_SUM_INL_HPP
+#endif
+
+#include "cpu/simd/row_sum-inl.hpp"
+#include "packed/matrix.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace solver::HWY_NAMESPACE {
+
+// How the values of a step are read: at(d, slot), the values in the slots from `slot` on. The slots are those of the matrix.
+
+template <class V>
+struct StoredValues {
+    const V* values;
+
+    template <class D>
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
+        return load_widened(d, values + slot);
+    }
+};
+
+template <class Index, class T>
+struct DictionaryValues {
+    const Index* index;
+    const T* dictionary;
+
+    template <class D>
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return dictionary[index[slot + static_cast<std::int64_t>(i)]]; });
+    }
+};
+
+/// A dictionary that fits one vector of results: looked up in registers.
+template <class T>
+struct VectorDictionaryValues {
+    const std::uint8_t* index;
+    const T* dictionary;  ///< as many as there are lanes, at least
+
+    template <class D>
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
+        const hn::RebindToUnsigned<D> places;
+        const hn::Rebind<std::uint32_t, D> words;
+        const auto word = hn::PromoteTo(words, hn::LoadU(hn::Rebind<std::uint8_t, D>(), index + slot));
+        return hn::TableLookupLanes(load_widened(d, dictionary), hn::IndicesFromVec(d, widen(places, word)));
+    }
+};
+
+// How the elements of x that a step meets are read: at(d, x, k) in the lanes' own part of the slice.
+
+/// Columns base, base + 1, ...
+struct RunColumns {
+    const std::int32_t* base;  ///< of step 0
+    std::int64_t lane;         ///< the first one of this part
+
+    template <class D, class T>
+    HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k) const {
+        return load_widened(d, x + base[k] + lane);
+    }
+};
+
+template <class Offset>
+struct OffsetColumns {
+    const std::int32_t* base;
+    const Offset* offsets;  ///< of step 0 and the first lane of this part
+    std::int64_t height;
+
+    template <class D, class T>
+    HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k) const {
+        const T* const from = x + base[k];
+        const Offset* const offset = offsets + k * height;
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return from[offset[i]]; });
+    }
+};
+
+/// The lanes of a slice that one vector holds.
+struct SlicePart {
+    const PackedSlice* slice;
+    std::int64_t slot;  ///< of step 0 and the part's first lane
+    std::int64_t height;
+    const std::uint16_t* length;  ///< lane by lane
+};
+
+/// Adds the part's entries times x to acc, step by step.
+template <class Acc, class Values, class Columns, class T>
+HWY_INLINE void add_part(Acc& acc, const SlicePart& part, const Values& values, const Columns& columns, const T* x) {
+    const typename Acc::D d;
+    const std::int64_t common = part.slice->common;
+    const std::int64_t steps = part.slice->steps;
+    for (std::int64_t k = 0; k < common; ++k) acc.add_product(values.at(d, part.slot + k * part.height), columns.at(d, x, k));
+    if (common == steps) return;
+    using Length = hn::TFromD<typename Acc::D>;
+    const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(part.length[i]); });
+    for (std::int64_t k = common; k < steps; ++k) {
+        const auto has_work = hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
+        acc.add_product(hn::IfThenElseZero(has_work, values.at(d, part.slot + k * part.height)),
+                        hn::IfThenElseZero(has_work, columns.at(d, x, k)));
+    }
+}
+
+/// The part's sums with x, and with x_low where there is one.
+template <class Acc, class Values, class T>
+HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane, const Values& values,
+                        const RowTask<T>& task) {
+    const PackedSlice& slice = *part.slice;
+    const std::int32_t* const base = pattern.base.data() + slice.first_step;
+    const std::uint8_t* const offsets = pattern.offsets.data() + slice.first_offset;
+    Acc acc;
+    const auto add = [&](const auto& columns) HWY_ATTR {
+        const int passes = task.x_low != nullptr ? 2 : 1;
+        for (int pass = 0; pass < passes; ++pass) add_part(acc, part, values, columns, pass == 0 ? task.x : task.x_low);
+    };
+    switch (slice.offsets) {
+        case ColumnOffsets::none:
+            add(RunColumns{base, lane});
+            break;
+        case ColumnOffsets::bits8:
+            add(OffsetColumns<std::uint8_t>{base, offsets + lane, part.height});
+            break;
+        case ColumnOffsets::bits16:
+            add(OffsetColumns<std::uint16_t>{base, reinterpret_cast<const std::uint16_t*>(offsets) + lane, part.height});
+            break;
+        case ColumnOffsets::bits32:
+            add(OffsetColumns<std::uint32_t>{base, reinterpret_cast<const std::uint32_t*>(offsets) + lane, part.height});
+            break;
+    }
+    return acc;
+}
+
+/// Three terms and a look at every product: what proves ties and zeros too.
+template <std::size_t limit>
+class WatchedTripleLanes {
+public:
+    using D = hn::CappedTag<double, limit>;
+    using V = hn::Vec<D>;
+
+    HWY_INLINE WatchedTripleLanes() {}
+
+    HWY_INLINE void add_product(V a, V b) {
+        sum_.add_product(a, b);
+        inexact_.add_product(a, b);
+    }
+    HWY_INLINE void negate() { sum_.negate(); }
+    HWY_INLINE Results<D> results(double underflow) const {
+        return sum_.results(hn::IfThenElseZero(inexact_.any(), hn::Set(D(), underflow)));
+    }
+
+private:
+    FilteredTripleLanes<limit> sum_;
+    InexactProducts<D> inexact_;
+};
+
+/// What slices try where the first try fails; the same accumulator where there is nothing in between.
+template <class Acc>
+struct SecondTry : std::type_identity<Acc> {};
+template <std::size_t limit>
+struct SecondTry<FilteredTripleLanes<limit>> : std::type_identity<WatchedTripleLanes<limit>> {};
+
+/// A row that waits for others to be summed again with them costs as much as so many steps of its whole slice in the second
+/// try.
+inline constexpr std::size_t entries_worth_a_row = 10;
+
+/// A slice that needed the second try is followed by so many that begin with it: such rows have neighbours like
+/// them.
+inline constexpr int slices_like_it = 7;
+
+/// Multiplies slices for one task.
+template <class Acc, class Values, class T>
+class SliceProduct {
+public:
+    static constexpr std::size_t lanes = max_lanes<typename Acc::D>;
+    static_assert(8 % lanes == 0);
+
+    HWY_INLINE SliceProduct(const PackedPattern& pattern, const Values& values, const cpu::CsrRows<T>& rows,
+                            const RowTask<T>& task)
+        : pattern_(pattern), values_(values), rows_(rows), task_(task) {}
+
+    /// Slices first..last-1.
+    HWY_INLINE void multiply(std::int64_t first, std::int64_t last) const {
+        const std::int64_t height = pattern_.shape.height;
+        Unfinished<lanes> unfinished;
+        for (std::int64_t s = first; s < last; ++s)
+            for (std::int64_t lane = 0; lane < height; lane += static_cast<std::int64_t>(lanes))
+                multiply_part(s, lane, unfinished);
+        if constexpr (is_filter<typename Acc::Scalar>)
+            if (unfinished.open.count > 0) resolve(rows_, unfinished.open, task_);
+    }
+
+private:
+    HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, Unfinished<lanes>& unfinished) const {
+        using First = typename FirstTry<Acc>::type;
+        using Second = typename SecondTry<Acc>::type;
+        const std::int64_t height = pattern_.shape.height;
+        const PackedSlice& slice = pattern_.slices[s];
+        if (lane >= slice.rows) return;
+        const SlicePart part{&slice, slice.first_step * height + lane, height, pattern_.length.data() + s * height + lane};
+        if constexpr (std::is_same_v<First, Second>) {
+            finish(s, lane, found<First>(part, s, lane), unfinished.open);
+        } else {
+            if (unfinished.groups_without_first_try > 0) {
+                --unfinished.groups_without_first_try;
+            } else {
+                const auto first = found<First>(part, s, lane);
+                const std::size_t unproven = lanes - hn::CountTrue(typename Acc::D(), first.proven);
+                if (HWY_LIKELY(unproven == 0 || (unproven <= lanes / 2 && entries_worth_a_row * unproven <= slice.steps)))
+                    return finish(s, lane, first, unfinished.open);
+                unfinished.groups_without_first_try = slices_like_it;
+            }
+            finish(s, lane, found<Second>(part, s, lane), unfinished.open);
+        }
+    }
+
+    template <class A>
+    HWY_INLINE Results<typename A::D> found(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
+        const typename A::D d;
+        A acc = sum_part<A>(pattern_, part, lane, values_, task_);
+        if (task_.alpha == T(-1)) acc.negate();
+        if (task_.beta != T(0)) acc.add_product(hn::Set(d, task_.beta), addends(d, *part.slice, s, lane));
+        return acc.results(row_underflow(task_, part.slice->steps));
+    }
+
+    template <class D>
+    HWY_INLINE hn::Vec<D> addends(D d, const PackedSlice& slice, std::int64_t s, std::int64_t lane) const {
+        if (slice.is_adjacent != 0) return load_widened(d, task_.y_in + slice.first_row + lane);
+        const std::int32_t* const row = pattern_.row.data() + s * pattern_.shape.height + lane;
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return task_.y_in[row[i]]; });
+    }
+
+    /// Stores what is proven and leaves the rest open.
+    template <class D>
+    HWY_INLINE void finish(std::int64_t s, std::int64_t lane, const Results<D>& results, RowGroup<lanes>& open) const {
+        const PackedSlice& slice = pattern_.slices[s];
+        const bool all_proven = hn::AllTrue(D(), results.proven);
+        if (HWY_LIKELY(all_proven && slice.is_adjacent != 0))
+            return store_rounded(results.value, task_.y + slice.first_row + lane);
+        HWY_ALIGN T value[lanes];
+        store_rounded(results.value, value);
+        const std::int32_t* const row = pattern_.row.data() + s * pattern_.shape.height + lane;
+        const std::size_t count = std::min<std::size_t>(lanes, slice.rows - static_cast<std::size_t>(lane));
+        if (HWY_LIKELY(all_proven)) {
+            for (std::size_t i = 0; i < count; ++i) task_.y[row[i]] = value[i];
+        } else {
+            store_some(value, bits_of(D(), results.proven), row, count, open);
+        }
+    }
+
+    HWY_NOINLINE void store_some(const T* value, std::uint64_t proven, const std::int32_t* row, std::size_t count,
+                                 RowGroup<lanes>& open) const {
+        for (std::size_t i = 0; i < count; ++i) {
+            if ((proven >> i & 1) != 0) {
+                task_.y[row[i]] = value[i];
+                continue;
+            }
+            if constexpr (is_filter<typename Acc::Scalar>) {
+                open.push(rows_, row[i]);
+                if (open.count == lanes) resolve(rows_, open, task_);
+            }
+        }
+    }
+
+    const PackedPattern& pattern_;
+    const Values& values_;
+    const cpu::CsrRows<T>& rows_;
+    const RowTask<T>& task_;
+};
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace solver::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

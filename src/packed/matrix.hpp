@@ -1,0 +1,149 @@
+#pragma once
+
+/// A sparse matrix regrouped and compressed without loss, to be read by rows side by side: SELL-C-sigma (Kreutzer, Hager,
+/// Wellein, SIAM J. Sci. Comput. 36(5), 2014) with short columns and, where values repeat, a dictionary (CSR-VI and CSR-DU:
+/// Kourtis, Goumas, Koziris, CF 2008). It stands beside the CSR matrix it was made of, which keeps the long rows and serves
+/// whoever wants one row.
+
+#include "solver/views.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace solver {
+
+/// How a slice stores the columns of a step: as base + offset of so many bits, or, where they are base, base + 1, ..., as the
+/// base alone.
+enum class ColumnOffsets : std::uint8_t { none, bits8, bits16, bits32 };
+inline constexpr int column_offset_kinds = 4;
+
+inline std::int64_t bytes_of(ColumnOffsets offsets) {
+    return offsets == ColumnOffsets::none ? 0 : std::int64_t{1} << (static_cast<int>(offsets) - 1);
+}
+
+/// So many rows (the height) side by side. Step k holds the k-th entry of every row, in adjacent slots. A row that has ended
+/// repeats its last column with any value, which nothing multiplies.
+struct PackedSlice {
+    std::int64_t first_step = 0;    ///< of all slices' steps, one after another
+    std::int64_t first_offset = 0;  ///< bytes of column offsets before this slice's
+    std::int32_t first_row = 0;
+    std::uint16_t steps = 0;   ///< entries of the longest row
+    std::uint16_t common = 0;  ///< entries of the shortest one
+    ColumnOffsets offsets = ColumnOffsets::none;
+    std::uint8_t rows = 0;         ///< at most the height; the lanes behind them are idle
+    std::uint8_t is_adjacent = 0;  ///< whether it has all its rows, and they are first_row, first_row + 1, ...
+    std::uint8_t unused = 0;
+};
+static_assert(sizeof(PackedSlice) == 32);
+
+/// A part of a long row, which stays in the CSR matrix: entries begin..end-1 of the row.
+struct PackedShare {
+    std::int64_t row = 0;
+    std::int64_t start = 0;  ///< the row's first entry in the CSR matrix
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int32_t part = 0;   ///< the how many-th of the row
+    std::int32_t parts = 0;  ///< of the row
+};
+
+/// What makes a pattern.
+struct PackedShape {
+    int height = 8;
+    std::int64_t window = 4096;         ///< rows among which those of like length are brought together
+    std::int64_t longest_row = 256;     ///< longer rows stay apart
+    std::int64_t share_entries = 4096;  ///< of long rows: at least so many entries a part
+    std::int64_t most_parts = 64;       ///< of a long row
+};
+
+/// Where every entry is. Made once, and shared by all matrices with these entries.
+struct PackedPattern {
+    PackedShape shape;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t nonzeros = 0;
+    std::int64_t entries_in_slices = 0;
+    std::vector<PackedSlice> slices;
+    std::vector<std::int32_t> row;      ///< of lane i of slice s at s * height + i; an idle lane has its slice's first row
+    std::vector<std::uint16_t> length;  ///< likewise; 0 for an idle lane
+    std::vector<std::int32_t> base;     ///< of each step
+    std::vector<std::uint8_t> offsets;  ///< of each slot, as wide as its slice says, from the base of its step
+    std::vector<PackedShare> shares;    ///< of long rows, a row's parts one after another
+    std::int64_t long_rows = 0;
+
+    std::int64_t steps() const { return static_cast<std::int64_t>(base.size()); }
+    std::int64_t slots() const { return steps() * shape.height; }
+};
+
+enum class ValueEncoding { plain, floats, dictionary8, dictionary16 };
+
+/// The values of all slots: those of T as they are, floats that are as good, or places in a dictionary. Only the encoding's
+/// own vectors have elements.
+template <class T>
+struct PackedValues {
+    ValueEncoding encoding = ValueEncoding::plain;
+    std::vector<T> plain;
+    std::vector<float> floats;
+    std::vector<std::uint8_t> index8;
+    std::vector<std::uint16_t> index16;
+    std::vector<T> dictionary;
+
+    /// The value in a slot, to the bit.
+    T at(std::int64_t slot) const {
+        switch (encoding) {
+            case ValueEncoding::plain:
+                return plain[slot];
+            case ValueEncoding::floats:
+                return static_cast<T>(floats[slot]);
+            case ValueEncoding::dictionary8:
+                return dictionary[index8[slot]];
+            case ValueEncoding::dictionary16:
+                return dictionary[index16[slot]];
+        }
+        return T(0);
+    }
+    std::int64_t bytes_a_slot() const;
+};
+
+template <class T>
+struct PackedMatrix {
+    std::shared_ptr<const PackedPattern> pattern;
+    PackedValues<T> values;
+
+    std::int64_t bytes() const;  ///< of memory
+
+    /// Bytes that one product reads of the matrix, long rows included, for each entry.
+    double bytes_a_nonzero() const;
+
+    /// "dictionary of 241 values, 1 byte each; columns: 80 % in 8 bits, ..."
+    std::string describe() const;
+};
+
+/// Why a matrix cannot be packed, or nullptr where it can.
+const char* why_not_packed(std::int64_t rows);
+
+/// Memory that a packed matrix of this size may take, at most.
+template <class T>
+std::int64_t most_packed_bytes(const CsrView<T>& a, const PackedShape& shape);
+
+/// One pass over the matrix that orders its rows, one that writes. The result depends on the matrix and the shape alone, not on
+/// the number of threads.
+template <class T>
+std::shared_ptr<const PackedPattern> pack_pattern(const CsrView<T>& a, const PackedShape& shape, int threads);
+
+/// The values of a matrix that has this pattern: a dictionary of bytes where there are at most 256 different ones, else floats
+/// where all doubles are floats, else a dictionary of two bytes where it is much smaller than what it replaces, else plain.
+/// Values differ where their bits do, so that -0, subnormals, Inf and every NaN come back as they are.
+template <class T>
+PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads);
+
+template <class T>
+PackedMatrix<T> pack(const CsrView<T>& a, const PackedShape& shape, int threads) {
+    PackedMatrix<T> packed{pack_pattern(a, shape, threads), {}};
+    packed.values = pack_values(*packed.pattern, a, threads);
+    return packed;
+}
+
+}  // namespace solver

@@ -1,0 +1,145 @@
+#include "core/huge_pages.hpp"
+#include "cpu/thread_pool.hpp"
+#include "packed/matrix.hpp"
+
+#include <bit>
+#include <optional>
+#include <type_traits>
+
+namespace solver {
+namespace {
+
+constexpr std::int64_t most_in_dictionary8 = 1 << 8;
+constexpr std::int64_t most_in_dictionary16 = 1 << 16;
+
+/// A dictionary of two bytes must stand for so many entries a value.
+constexpr std::int64_t uses_of_a_value = 8;
+
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+/// Different bit patterns in the order of their first appearance: open addressing, at most a quarter full.
+template <class T>
+class Dictionary {
+public:
+    Dictionary() { rehash(10); }
+
+    /// The value's place, or -1.
+    std::int32_t find(T value) const {
+        const auto bits = std::bit_cast<BitsOf<T>>(value);
+        for (std::size_t slot = slot_of(bits);; slot = (slot + 1) & (place_.size() - 1)) {
+            const std::int32_t place = place_[slot];
+            if (place < 0 || std::bit_cast<BitsOf<T>>(values_[place]) == bits) return place;
+        }
+    }
+    void add(T value) {
+        if (find(value) >= 0) return;
+        values_.push_back(value);
+        if (4 * values_.size() > place_.size())
+            rehash(65 - shift_);
+        else
+            insert(static_cast<std::int32_t>(values_.size()) - 1);
+    }
+    const std::vector<T>& values() const { return values_; }
+    std::int64_t size() const { return static_cast<std::int64_t>(values_.size()); }
+
+private:
+    std::size_t slot_of(std::uint64_t bits) const { return static_cast<std::size_t>((bits * 0x9E3779B97F4A7C15u) >> shift_); }
+    void rehash(int log2_size) {
+        shift_ = 64 - log2_size;
+        place_.assign(std::size_t{1} << log2_size, -1);
+        for (std::int32_t i = 0; i < static_cast<std::int32_t>(values_.size()); ++i) insert(i);
+    }
+    void insert(std::int32_t place) {
+        std::size_t slot = slot_of(std::bit_cast<BitsOf<T>>(values_[place]));
+        while (place_[slot] >= 0) slot = (slot + 1) & (place_.size() - 1);
+        place_[slot] = place;
+    }
+
+    std::vector<T> values_;
+    std::vector<std::int32_t> place_;
+    int shift_ = 0;
+};
+
+/// All values, unless there are more than a dictionary may have.
+template <class T>
+std::optional<Dictionary<T>> find_dictionary(std::span<const T> values) {
+    Dictionary<T> dictionary;
+    for (const T value : values) {
+        dictionary.add(value);
+        if (dictionary.size() > most_in_dictionary16) return std::nullopt;
+    }
+    return dictionary;
+}
+
+/// Whether every value is a float, to the bit.
+bool are_floats(std::span<const double> values) {
+    for (const double value : values)
+        if (std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<float>(value))) != std::bit_cast<std::uint64_t>(value))
+            return false;
+    return true;
+}
+
+/// Writes encode(value) of every entry into its slot, and 0 into the idle ones.
+template <class T, class Code, class Encode>
+void fill_slots(const PackedPattern& pattern, const CsrView<T>& a, int threads, std::vector<Code>& slots,
+                const Encode& encode) {
+    resize_in_huge_pages(slots, pattern.slots());
+    const std::int64_t height = pattern.shape.height;
+    const auto count = static_cast<std::int64_t>(pattern.slices.size());
+    cpu::parallel_for(threads, [&](int t) {
+        for (std::int64_t s = cpu::share_begin(count, t, threads); s < cpu::share_begin(count, t + 1, threads); ++s) {
+            const PackedSlice& slice = pattern.slices[s];
+            Code* const to = slots.data() + slice.first_step * height;
+            for (std::int64_t lane = 0; lane < height; ++lane) {
+                const T* const values = a.values.data() + a.row_offsets[pattern.row[s * height + lane]];
+                const std::int64_t length = pattern.length[s * height + lane];
+                for (std::int64_t k = 0; k < length; ++k) to[k * height + lane] = encode(values[k]);
+                for (std::int64_t k = length; k < slice.steps; ++k) to[k * height + lane] = Code(0);
+            }
+        }
+    });
+}
+
+template <class T>
+ValueEncoding encoding_for(const std::optional<Dictionary<T>>& dictionary, std::span<const T> values) {
+    if (dictionary && dictionary->size() <= most_in_dictionary8) return ValueEncoding::dictionary8;
+    if constexpr (std::is_same_v<T, double>)
+        if (are_floats(values)) return ValueEncoding::floats;
+    if (dictionary && static_cast<std::int64_t>(values.size()) >= uses_of_a_value * dictionary->size())
+        return ValueEncoding::dictionary16;
+    return ValueEncoding::plain;
+}
+
+}  // namespace
+
+template <class T>
+PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads) {
+    PackedValues<T> packed;
+    const std::optional<Dictionary<T>> dictionary = find_dictionary(a.values);
+    packed.encoding = encoding_for(dictionary, a.values);
+    switch (packed.encoding) {
+        case ValueEncoding::plain:
+            fill_slots(pattern, a, threads, packed.plain, [](T value) { return value; });
+            break;
+        case ValueEncoding::floats:
+            fill_slots(pattern, a, threads, packed.floats, [](T value) { return static_cast<float>(value); });
+            break;
+        case ValueEncoding::dictionary8:
+            fill_slots(pattern, a, threads, packed.index8,
+                       [&](T value) { return static_cast<std::uint8_t>(dictionary->find(value)); });
+            break;
+        case ValueEncoding::dictionary16:
+            fill_slots(pattern, a, threads, packed.index16,
+                       [&](T value) { return static_cast<std::uint16_t>(dictionary->find(value)); });
+            break;
+    }
+    if (packed.encoding == ValueEncoding::dictionary8 || packed.encoding == ValueEncoding::dictionary16)
+        packed.dictionary = dictionary->values();
+    return packed;
+}
+
+template PackedValues<float> pack_values(const PackedPattern&, const CsrView<float>&, int);
+template PackedValues<double> pack_values(const PackedPattern&, const CsrView<double>&, int);
+
+}  // namespace solver

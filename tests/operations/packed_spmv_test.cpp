@@ -1,0 +1,364 @@
+#include "solver/spmv.hpp"
+
+#include "matrices/generators.hpp"
+#include "solver/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/fenced.hpp"
+#include "support/products.hpp"
+#include "support/targets.hpp"
+
+namespace solver {
+namespace {
+
+using testing::ExpectedSum;
+using testing::for_each_target;
+using testing::Random;
+using testing::Terms;
+
+template <class T>
+class PackedSpmv : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(PackedSpmv, ValueTypes);
+
+template <class T>
+using Span = std::span<const T>;
+
+template <class T>
+constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
+
+/// A copy that starts one element after where memory was allocated, so that no vector is aligned.
+template <class T>
+class Shifted {
+public:
+    explicit Shifted(Span<T> values) : memory_(1) { memory_.insert(memory_.end(), values.begin(), values.end()); }
+
+    std::span<T> view() { return std::span<T>(memory_).subspan(1); }
+
+private:
+    std::vector<T> memory_;
+};
+
+template <class T>
+SpmvPlan<T> packed_plan(const CsrView<T>& a, int threads) {
+    return SpmvPlan<T>(a, Device::cpu(threads), SpmvOptions{.storage = SpmvStorage::packed});
+}
+
+template <class T>
+std::vector<T> product(const SpmvPlan<T>& plan, T alpha, Span<T> x, T beta, Span<T> y, Accuracy accuracy) {
+    Shifted<T> shifted_x(x);
+    Shifted<T> shifted_y(y);
+    plan.multiply(alpha, shifted_x.view(), beta, shifted_y.view(), accuracy);
+    return {shifted_y.view().begin(), shifted_y.view().end()};
+}
+
+template <class T>
+std::vector<T> residual(const SpmvPlan<T>& plan, Span<T> b, Span<T> x, Span<T> x_low, bool in_place, Accuracy accuracy) {
+    Shifted<T> shifted_b(b);
+    Shifted<T> r(std::vector<T>(b.size(), nan_value<T>));
+    const std::span<T> target = in_place ? shifted_b.view() : r.view();
+    plan.residual(shifted_b.view(), x, x_low, target, accuracy);
+    return {target.begin(), target.end()};
+}
+
+/// run(plan, accuracy) in every mode, on every target, with 1, 2 and 7 threads, whose bits must agree in every mode.
+template <class T, class Run>
+void expect_kept(const CsrView<T>& a, const std::vector<ExpectedSum<T>>& rows, const Run& run) {
+    const std::vector<T> rounded = testing::rounded(rows);
+    const std::vector<SpmvPlan<T>> plans{packed_plan(a, 1), packed_plan(a, 2), packed_plan(a, 7)};
+    for_each_target([&] {
+        for (const Accuracy accuracy : all_accuracies) {
+            const std::vector<T> with_one = run(plans[0], accuracy);
+            EXPECT_EQ(testing::broken_promises<T>(with_one, rows, rounded, accuracy), "");
+            EXPECT_EQ(testing::differences<T>(run(plans[1], accuracy), with_one), "") << "two threads";
+            EXPECT_EQ(testing::differences<T>(run(plans[2], accuracy), with_one), "") << "seven threads";
+        }
+    });
+}
+
+template <class T>
+void expect_products_kept(const CsrView<T>& a, Span<T> x) {
+    Random random(99);
+    const auto sums = testing::expected_rows(a, x);
+    const std::vector<T> nothing(sums.size(), nan_value<T>);
+    const std::vector<T> y = testing::adversarial_addends(random, sums);
+    expect_kept<T>(a, testing::affine<T>(sums, 1, 0, nothing),
+                   [&](const SpmvPlan<T>& plan, Accuracy accuracy) { return product<T>(plan, 1, x, 0, nothing, accuracy); });
+    expect_kept<T>(a, testing::affine<T>(sums, -1, 3, y),
+                   [&](const SpmvPlan<T>& plan, Accuracy accuracy) { return product<T>(plan, -1, x, 3, y, accuracy); });
+    std::vector<T> x_low;
+    for (const T element : x) x_low.push_back(std::isfinite(element) ? random.number<T>(-25) * element : T(0));
+    bool in_place = false;
+    expect_kept<T>(a, testing::affine<T>(testing::expected_rows<T>(a, x, x_low), -1, 1, y),
+                   [&](const SpmvPlan<T>& plan, Accuracy accuracy) {
+                       in_place = !in_place;
+                       return residual<T>(plan, y, x, x_low, in_place, accuracy);
+                   });
+}
+
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (T& element : x) element = random.number<T>(static_cast<int>(random.between(-4, 4)));
+    return x;
+}
+
+template <class T>
+CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
+    CsrMatrix<T> a;
+    a.rows = static_cast<std::int64_t>(lengths.size());
+    a.columns = columns;
+    for (const std::int64_t length : lengths) {
+        for (std::int64_t k = 0; k < length; ++k) {
+            a.column_indices.push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
+            a.values.push_back(random.number<T>(static_cast<int>(random.between(-4, 4))));
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    return a;
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForMatricesOfNoRowsNoColumnsOrNoEntries) {
+    using T = TypeParam;
+    CsrMatrix<T> a;
+    a.columns = 5;
+    expect_products_kept<T>(a, std::vector<T>(5, T(1)));
+    for (const std::size_t rows : {1, 7, 8, 9000}) {
+        a.rows = static_cast<std::int64_t>(rows);
+        a.row_offsets.assign(rows + 1, 0);
+        a.columns = 0;
+        expect_products_kept<T>(a, {});
+        a.columns = 3;
+        expect_products_kept<T>(a, std::vector<T>(3, nan_value<T>));
+    }
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForOneRowOfAnyLengthUpToAllColumns) {
+    using T = TypeParam;
+    Random random(1);
+    for (const std::int64_t length : {0, 1, 2, 8, 16, 17, 255, 256, 257, 4096, 4097, 40000}) {
+        SCOPED_TRACE(length);
+        expect_products_kept<T>(random_matrix<T>(random, 40000, {length}), random_vector<T>(random, 40000));
+    }
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForRowsOfAllLengthsMixed) {
+    using T = TypeParam;
+    Random random(2);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < 5000; ++i) lengths.push_back(random.between(0, random.between(1, 70)));
+    for (int i = 0; i < 200; ++i)
+        lengths.push_back(random.between(0, 3) == 0 ? random.between(200, 300) : random.between(0, 9));
+    lengths.push_back(30000);
+    lengths.push_back(9000);
+    for (const std::int64_t columns : {300, 3000, 100000})
+        expect_products_kept<T>(random_matrix<T>(random, columns, lengths), random_vector<T>(random, columns));
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForAnyNumberOfRows) {
+    using T = TypeParam;
+    Random random(3);
+    for (std::size_t rows = 1; rows <= 18; ++rows)
+        expect_products_kept<T>(random_matrix<T>(random, 11, std::vector<std::int64_t>(rows, 6)), random_vector<T>(random, 11));
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForStencilsWithTheirZerosAndTies) {
+    using T = TypeParam;
+    Random random(4);
+    for (const char* name : {"stencil27_9", "poisson2d_40", "convection_diffusion_30", "power_law_20000"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
+        expect_products_kept<T>(a, std::vector<T>(static_cast<std::size_t>(a.columns), T(1)));
+        expect_products_kept<T>(a, random_vector<T>(random, a.columns));
+    }
+}
+
+/// Every encoding of values, with rows of every encoding of columns.
+TYPED_TEST(PackedSpmv, KeepsItsPromisesInEveryEncoding) {
+    using T = TypeParam;
+    Random random(5);
+    for (const std::int64_t different : {1, 3, 9, 20, 256, 257, 2000, -1, 0}) {  // -1: floats; 0: any
+        SCOPED_TRACE(different);
+        std::vector<std::int64_t> lengths;
+        for (int i = 0; i < 3200; ++i) lengths.push_back(i / 800 == 3 ? 6 : random.between(4, 7));
+        CsrMatrix<T> a = random_matrix<T>(random, 200000, lengths);
+        std::vector<T> values(static_cast<std::size_t>(std::max<std::int64_t>(different, 0)));
+        for (T& value : values) value = random.number<T>(static_cast<int>(random.between(-9, 9)));
+        for (std::int64_t row = 0; row < a.rows; ++row)
+            for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+                const std::int64_t entry = k - a.row_offsets[row];
+                const std::int64_t width = std::int64_t{1} << (row < 800 ? 7 : row < 1600 ? 14 : 17);
+                const std::int64_t column = row < 2400 ? random.between(0, width) : row + 40 * entry;
+                a.column_indices[k] = static_cast<std::int32_t>(column);
+                if (different > 0) a.values[k] = values[static_cast<std::size_t>(random.between(0, different - 1))];
+                if (different < 0) a.values[k] = static_cast<float>(a.values[k]);
+            }
+        expect_products_kept<T>(a, random_vector<T>(random, a.columns));
+    }
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
+    using T = TypeParam;
+    Random random(6);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 76, 70), random);
+    expect_products_kept<T>(a, x);
+}
+
+TYPED_TEST(PackedSpmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
+    using T = TypeParam;
+    Random random(7);
+    std::vector<Terms<T>> rows;
+    for (const auto& made : testing::adversarial_classes<T>()) {
+        Terms<T> terms = made.make(random, 300);
+        while (terms.size() < 9000) terms.add(T(0), T(1));
+        testing::adversarial::shuffle(terms, random);
+        rows.push_back(terms);
+    }
+    const auto [a, x] = testing::matrix_of(rows, random);
+    expect_products_kept<T>(a, x);
+}
+
+/// With any alpha and beta, those included that the CSR matrix serves, the very bits of a plan without packing.
+TYPED_TEST(PackedSpmv, HasTheBitsOfCsrInExactForEveryAlphaAndBeta) {
+    using T = TypeParam;
+    Random random(8);
+    const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 228, 40), random);
+    const auto sums = testing::expected_rows<T>(a, x);
+    const std::vector<T> y = testing::adversarial_addends(random, sums);
+    const SpmvPlan<T> csr(a, Device::cpu(2), SpmvOptions{.storage = SpmvStorage::csr});
+    const SpmvPlan<T> packed = packed_plan<T>(a, 2);
+    for (const T alpha : testing::factors<T>())
+        for (const T beta : testing::factors<T>()) {
+            const std::vector<T> expected = product<T>(csr, alpha, x, beta, y, Accuracy::exact);
+            for_each_target([&] {
+                EXPECT_EQ(testing::differences<T>(product<T>(packed, alpha, x, beta, y, Accuracy::exact), expected), "")
+                    << alpha << ", " << beta;
+            });
+        }
+}
+
+/// Idle lanes, those of ended rows and of rows that do not exist, must drop what they find.
+TYPED_TEST(PackedSpmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    Random random(9);
+    for (const T special : {inf, -inf, nan_value<T>}) {
+        std::vector<std::int64_t> lengths;
+        for (int i = 0; i < 301; ++i) lengths.push_back(random.between(0, i % 60 < 30 ? 6 : 40));
+        CsrMatrix<T> a = random_matrix<T>(random, 50, lengths);
+        std::vector<T> x = random_vector<T>(random, 51);
+        x[0] = x[50] = special;
+        for (auto& column : a.column_indices)
+            if (column == 0 && random.between(0, 2) != 0) column = 1;
+        a.columns = 51;
+        for (T& value : a.values)
+            if (random.between(0, 99) == 0) value = random.coin() ? special : T(0);
+        a.values[0] = special;  // the dictionary's first one, which idle slots name
+        expect_products_kept<T>(a, x);
+        for (T& value : a.values) value = std::isfinite(value) ? T(2) : value;
+        expect_products_kept<T>(a, x);
+    }
+}
+
+TYPED_TEST(PackedSpmv, NeverReadsBeyondTheEndOfAVector) {
+    using T = TypeParam;
+    using testing::Fenced;
+    Random random(10);
+    for (int trial = 0; trial < 30; ++trial) {
+        const std::int64_t rows = random.between(1, 40);
+        CsrMatrix<T> a = random_matrix<T>(random, 40, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 3));
+        for (std::int64_t i = 0; i < rows; ++i)
+            for (int k = 0; k < 3; ++k)
+                a.column_indices[3 * i + k] = static_cast<std::int32_t>(std::min<std::int64_t>(i + k, 39));
+        if (trial % 2 == 0) a.values.assign(a.values.size(), T(2));
+        const Fenced<T> x(random_vector<T>(random, 40));
+        const Fenced<T> y(random_vector<T>(random, a.rows));
+        const SpmvPlan<T> plan = packed_plan<T>(a, 1);
+        for_each_target([&] {
+            for (const Accuracy accuracy : all_accuracies) {
+                plan.multiply(1, x.view(), 1, y.view(), accuracy);
+                plan.residual(y.view(), x.view(), x.view(), y.view(), accuracy);
+            }
+        });
+    }
+}
+
+TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
+    using T = TypeParam;
+    Random random(11);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < 3000; ++i) lengths.push_back(random.between(0, random.between(1, 40)));
+    lengths[100] = 10000;
+    const CsrMatrix<T> a = random_matrix<T>(random, 5000, lengths);
+    const SpmvPlan<T> plan = packed_plan<T>(a, 2);
+    const T alphas[] = {1, -1, T(0.5), 0, 1};
+    std::vector<std::vector<T>> x, y, single;
+    for (int i = 0; i < 5; ++i) {
+        x.push_back(random_vector<T>(random, a.columns));
+        y.push_back(random_vector<T>(random, a.rows));
+    }
+    for (const Accuracy accuracy : all_accuracies) {
+        single = y;
+        std::vector<std::vector<T>> together = y;
+        std::vector<SpmvTask<T>> tasks;
+        for (std::size_t i = 0; i < 5; ++i) {
+            plan.multiply(alphas[i], x[i], T(2), single[i], accuracy);
+            tasks.push_back({.alpha = alphas[i], .x = x[i], .beta = 2, .y_in = together[i], .y = together[i]});
+        }
+        plan.multiply(tasks, accuracy);
+        for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(testing::differences<T>(together[i], single[i]), "") << "task " << i;
+    }
+}
+
+TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
+    using T = TypeParam;
+    Random random(12);
+    CsrMatrix<T> a = random_matrix<T>(random, 600, std::vector<std::int64_t>(3000, 7));
+    a.values.assign(a.values.size(), T(3));
+    const std::vector<T> x = random_vector<T>(random, a.columns);
+    std::vector<T> values(a.values.size());
+    for (T& value : values) value = random.number<T>();
+    for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+        SpmvPlan<T> plan(a, Device::cpu(2), SpmvOptions{.storage = storage});
+        const SpmvPlan<T> copy = plan;
+        plan.update_values(values);
+        const std::vector<T> y(static_cast<std::size_t>(a.rows));
+        CsrMatrix<T> b = a;
+        b.values = values;
+        const auto rows = testing::expected_rows<T>(b, x);
+        EXPECT_EQ(testing::differences<T>(product<T>(plan, 1, x, 0, y, Accuracy::exact), testing::rounded(rows)), "");
+        const auto old_rows = testing::expected_rows<T>(a, x);
+        EXPECT_EQ(testing::differences<T>(product<T>(copy, 1, x, 0, y, Accuracy::exact), testing::rounded(old_rows)), "");
+        EXPECT_THROW(plan.update_values(Span<T>(values).first(3)), DimensionMismatch);
+    }
+    const std::vector<T> dense(12);
+    SpmvPlan<T> dense_plan(DenseView<T>{3, 4, 4, 1, dense.data()}, Device::cpu(1));
+    EXPECT_THROW(dense_plan.update_values(dense), InvalidArgument);
+}
+
+TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
+    using T = TypeParam;
+    Random random(13);
+    const CsrMatrix<T> a = random_matrix<T>(random, 600, std::vector<std::int64_t>(9000, 7));
+    const auto storage = [&](const SpmvOptions& options) { return SpmvPlan<T>(a, Device::cpu(2), options).describe().storage; };
+    EXPECT_EQ(SpmvPlan<T>(a, Device::cpu(2)).describe().storage, SpmvStorage::csr);
+    EXPECT_EQ(storage({}), SpmvStorage::csr);
+    EXPECT_EQ(storage({.expected_products = 1000}), SpmvStorage::packed);
+    EXPECT_EQ(storage({.storage = SpmvStorage::csr, .expected_products = 1000}), SpmvStorage::csr);
+    EXPECT_EQ(storage({.storage = SpmvStorage::packed}), SpmvStorage::packed);
+    EXPECT_EQ(storage({.expected_products = 1000, .memory_limit = 1000}), SpmvStorage::csr);
+    EXPECT_THROW(storage({.storage = SpmvStorage::packed, .memory_limit = 1000}), ResourceLimit);
+    const SpmvDescription packed = SpmvPlan<T>(a, Device::cpu(2), SpmvOptions{.storage = SpmvStorage::packed}).describe();
+    EXPECT_GT(packed.bytes_a_nonzero, 0);
+    EXPECT_NE(packed.text.find("as asked for"), std::string::npos) << packed.text;
+}
+
+TEST(SpmvStorages, HaveNames) {
+    for (const SpmvStorage storage : {SpmvStorage::automatic, SpmvStorage::csr, SpmvStorage::packed})
+        EXPECT_EQ(spmv_storage_from_text(to_string(storage)), storage);
+    EXPECT_THROW(spmv_storage_from_text("ell"), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,291 @@
+#include "packed/matrix.hpp"
+
+#include "solver/csr_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "support/adversarial.hpp"
+
+namespace solver {
+namespace {
+
+using testing::Random;
+
+constexpr PackedShape shapes[] = {{.height = 8, .window = 64, .longest_row = 40, .share_entries = 64},
+                                  {.height = 32, .window = 4096, .longest_row = 256, .share_entries = 4096}};
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+template <class T>
+CsrMatrix<T> matrix_of(std::int64_t columns, const std::vector<std::vector<std::int32_t>>& rows) {
+    CsrMatrix<T> a;
+    a.rows = static_cast<std::int64_t>(rows.size());
+    a.columns = columns;
+    for (const auto& row : rows) {
+        a.column_indices.insert(a.column_indices.end(), row.begin(), row.end());
+        a.values.resize(a.column_indices.size(), T(1));
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    return a;
+}
+
+template <class T>
+CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
+    std::vector<std::vector<std::int32_t>> rows;
+    for (const std::int64_t length : lengths) {
+        rows.emplace_back();
+        for (std::int64_t k = 0; k < length; ++k)
+            rows.back().push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
+    }
+    CsrMatrix<T> a = matrix_of<T>(columns, rows);
+    for (T& value : a.values) value = random.number<T>();
+    return a;
+}
+
+/// The column in a slot, read from the bytes themselves.
+std::int32_t column_in(const PackedPattern& pattern, const PackedSlice& slice, std::int64_t k, int lane) {
+    const std::int32_t base = pattern.base[slice.first_step + k];
+    const std::int64_t slot = k * pattern.shape.height + lane;
+    const auto read = [&]<class U>(U offset) {
+        std::memcpy(&offset, pattern.offsets.data() + slice.first_offset + slot * static_cast<std::int64_t>(sizeof(U)),
+                    sizeof(U));
+        return base + static_cast<std::int32_t>(offset);
+    };
+    switch (slice.offsets) {
+        case ColumnOffsets::none:
+            return base + lane;
+        case ColumnOffsets::bits8:
+            return read(std::uint8_t{});
+        case ColumnOffsets::bits16:
+            return read(std::uint16_t{});
+        case ColumnOffsets::bits32:
+            return read(std::uint32_t{});
+    }
+    return -1;
+}
+
+/// Every entry must be found once, in its order, to the bit; idle slots must name columns that exist.
+template <class T>
+void expect_lossless(const CsrMatrix<T>& a, const PackedMatrix<T>& packed) {
+    const PackedPattern& pattern = *packed.pattern;
+    std::vector<std::int64_t> found(static_cast<std::size_t>(a.rows));
+    for (std::size_t s = 0; s < pattern.slices.size(); ++s) {
+        const PackedSlice& slice = pattern.slices[s];
+        for (int lane = 0; lane < pattern.shape.height; ++lane) {
+            const std::size_t place = s * static_cast<std::size_t>(pattern.shape.height) + static_cast<std::size_t>(lane);
+            const std::int64_t row = pattern.row[place];
+            const std::int64_t length = pattern.length[place];
+            if (lane < slice.rows) {
+                ASSERT_EQ(length, a.view().row_length(row)) << "row " << row;
+                if (slice.is_adjacent != 0) {
+                    ASSERT_EQ(row, slice.first_row + lane);
+                }
+                found[row] += length + 1;
+            } else {
+                ASSERT_EQ(length, 0);
+            }
+            for (std::int64_t k = 0; k < slice.steps; ++k) {
+                const std::int32_t column = column_in(pattern, slice, k, lane);
+                if (k >= length) {
+                    ASSERT_TRUE(0 <= column && column < a.columns) << "an idle slot of row " << row;
+                    continue;
+                }
+                const std::int64_t entry = a.row_offsets[row] + k;
+                const T value = packed.values.at((slice.first_step + k) * pattern.shape.height + lane);
+                ASSERT_EQ(column, a.column_indices[entry]) << "row " << row << ", entry " << k;
+                ASSERT_EQ(std::bit_cast<Bits<T>>(value), std::bit_cast<Bits<T>>(a.values[entry]))
+                    << "row " << row << ", entry " << k;
+            }
+        }
+    }
+    for (const PackedShare& share : pattern.shares) {
+        if (share.part == 0) {
+            ASSERT_EQ(share.begin, 0);
+            ++found[share.row];
+        }
+        ASSERT_LE(share.parts, 64);
+        ASSERT_LT(share.begin, share.end);
+        found[share.row] += share.end - share.begin;
+        if (share.part == share.parts - 1) {
+            ASSERT_EQ(share.end, a.view().row_length(share.row));
+        }
+    }
+    for (std::int64_t row = 0; row < a.rows; ++row) ASSERT_EQ(found[row], a.view().row_length(row) + 1) << "row " << row;
+    EXPECT_LE(packed.bytes(), most_packed_bytes(a.view(), pattern.shape));
+}
+
+template <class T>
+PackedMatrix<T> packed_without_loss(const CsrMatrix<T>& a, const PackedShape& shape = shapes[0]) {
+    PackedMatrix<T> packed = pack(a.view(), shape, 3);
+    expect_lossless(a, packed);
+    return packed;
+}
+
+template <class T>
+class PackedStorage : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(PackedStorage, ValueTypes);
+
+TYPED_TEST(PackedStorage, LosesNothingOfRowsOfAnyLengths) {
+    using T = TypeParam;
+    Random random(1);
+    for (const PackedShape& shape : shapes)
+        for (int trial = 0; trial < 40; ++trial) {
+            std::vector<std::int64_t> lengths(static_cast<std::size_t>(random.between(0, 300)));
+            for (auto& length : lengths) length = random.between(0, trial % 3 == 0 ? 6 : 60);
+            if (trial % 4 == 0 && !lengths.empty()) lengths[lengths.size() / 2] = 9000;
+            packed_without_loss(random_matrix<T>(random, trial % 2 == 0 ? 500 : 100000, lengths), shape);
+        }
+}
+
+TYPED_TEST(PackedStorage, TakesMatricesWithoutRowsColumnsOrEntriesAndSingleRows) {
+    using T = TypeParam;
+    Random random(2);
+    for (const PackedShape& shape : shapes) {
+        packed_without_loss(matrix_of<T>(5, {}), shape);
+        packed_without_loss(matrix_of<T>(0, {{}, {}, {}}), shape);
+        packed_without_loss(matrix_of<T>(3, std::vector<std::vector<std::int32_t>>(100)), shape);
+        for (const std::int64_t length : {0, 1, 16, 17, 40, 41, 256, 257, 5000, 1000000})
+            packed_without_loss(random_matrix<T>(random, 5000, {length}), shape);
+    }
+}
+
+TYPED_TEST(PackedStorage, DoesNotDependOnTheNumberOfThreads) {
+    using T = TypeParam;
+    Random random(3);
+    std::vector<std::int64_t> lengths(5000);
+    for (auto& length : lengths) length = random.between(0, random.between(1, 50));
+    const CsrMatrix<T> a = random_matrix<T>(random, 70000, lengths);
+    const auto one = pack(a.view(), shapes[0], 1);
+    const auto seven = pack(a.view(), shapes[0], 7);
+    EXPECT_EQ(one.pattern->row, seven.pattern->row);
+    EXPECT_EQ(one.pattern->base, seven.pattern->base);
+    EXPECT_EQ(one.pattern->offsets, seven.pattern->offsets);
+    EXPECT_EQ(one.values.plain, seven.values.plain);
+}
+
+/// Eight rows whose columns lie `width` apart at most.
+template <class T>
+ColumnOffsets offsets_for(std::int32_t width) {
+    std::vector<std::vector<std::int32_t>> rows(8, {7, 100});
+    rows[3][1] = 100 + width;
+    const auto packed = packed_without_loss(matrix_of<T>(200000, rows));
+    EXPECT_EQ(packed.pattern->slices.size(), 1U);
+    return packed.pattern->slices[0].offsets;
+}
+
+TYPED_TEST(PackedStorage, TakesTheNarrowestColumnsThatFit) {
+    using T = TypeParam;
+    EXPECT_EQ(offsets_for<T>(255), ColumnOffsets::bits8);
+    EXPECT_EQ(offsets_for<T>(256), ColumnOffsets::bits16);
+    EXPECT_EQ(offsets_for<T>(65535), ColumnOffsets::bits16);
+    EXPECT_EQ(offsets_for<T>(65536), ColumnOffsets::bits32);
+}
+
+/// Columns base, base + 1, ...: also where a row has ended, unless its lane would read beyond the last column.
+TYPED_TEST(PackedStorage, FindsRunsOfColumns) {
+    using T = TypeParam;
+    for (const bool at_the_edge : {false, true}) {
+        std::vector<std::vector<std::int32_t>> rows;
+        for (std::int32_t i = 0; i < 8; ++i) rows.push_back({i, 20 + i});
+        rows[7].pop_back();
+        const auto packed = packed_without_loss(matrix_of<T>(at_the_edge ? 27 : 28, rows));
+        EXPECT_EQ(packed.pattern->slices[0].offsets, at_the_edge ? ColumnOffsets::bits8 : ColumnOffsets::none);
+    }
+}
+
+/// So many different values, each of them at least 16 times.
+template <class T>
+CsrMatrix<T> with_different_values(std::int64_t count) {
+    const std::int64_t rows = std::max<std::int64_t>(2 * count, 100);
+    CsrMatrix<T> a =
+        matrix_of<T>(8, std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(rows), {0, 1, 2, 3, 4, 5, 6, 7}));
+    const auto first = std::bit_cast<Bits<T>>(T(1) / T(3));  // no double among them is a float
+    for (std::size_t k = 0; k < a.values.size(); ++k)
+        a.values[k] = std::bit_cast<T>(static_cast<Bits<T>>(first + k % static_cast<std::size_t>(count)));
+    return a;
+}
+
+TYPED_TEST(PackedStorage, TakesTheSmallestDictionaryThatHoldsAllValues) {
+    using T = TypeParam;
+    const std::map<std::int64_t, ValueEncoding> expected{{1, ValueEncoding::dictionary8},
+                                                         {256, ValueEncoding::dictionary8},
+                                                         {257, ValueEncoding::dictionary16},
+                                                         {65536, ValueEncoding::dictionary16},
+                                                         {65537, ValueEncoding::plain}};
+    for (const auto& [count, encoding] : expected) {
+        SCOPED_TRACE(count);
+        const auto packed = packed_without_loss(with_different_values<T>(count));
+        EXPECT_EQ(packed.values.encoding, encoding);
+        if (encoding != ValueEncoding::plain) {
+            EXPECT_EQ(packed.values.dictionary.size(), static_cast<std::size_t>(count));
+        }
+    }
+}
+
+TYPED_TEST(PackedStorage, KeepsEveryBitOfSpecialValues) {
+    using T = TypeParam;
+    using Limits = std::numeric_limits<T>;
+    CsrMatrix<T> a = with_different_values<T>(200);
+    const T payload = std::bit_cast<T>(std::bit_cast<Bits<T>>(Limits::quiet_NaN()) | Bits<T>{0x1234});
+    const T special[] = {T(0),
+                         -T(0),
+                         Limits::denorm_min(),
+                         -Limits::denorm_min(),
+                         Limits::infinity(),
+                         -Limits::infinity(),
+                         Limits::quiet_NaN(),
+                         -Limits::quiet_NaN(),
+                         payload,
+                         Limits::signaling_NaN(),
+                         Limits::max(),
+                         Limits::min()};
+    for (std::size_t k = 0; k < std::size(special); ++k) a.values[37 * k] = special[k];
+    EXPECT_EQ(packed_without_loss(a).values.encoding, ValueEncoding::dictionary8);
+    a = with_different_values<T>(65537);
+    for (std::size_t k = 0; k < std::size(special); ++k) a.values[37 * k] = special[k];
+    EXPECT_EQ(packed_without_loss(a).values.encoding, ValueEncoding::plain);
+}
+
+TEST(PackedStorageOfDoubles, KeepsFloatsAsFloatsUnlessOneBitIsLost) {
+    Random random(4);
+    CsrMatrix<double> a = random_matrix<double>(random, 50, std::vector<std::int64_t>(400, 9));
+    for (double& value : a.values) value = random.number<float>(static_cast<int>(random.between(-100, 100)));
+    a.values[5] = -0.0;
+    a.values[6] = std::numeric_limits<float>::denorm_min();
+    a.values[7] = -std::numeric_limits<double>::infinity();
+    EXPECT_EQ(packed_without_loss(a).values.encoding, ValueEncoding::floats);
+    for (const double one_bit_more : {0x1.0000001p0, 0x1p-150, 0x1p128, std::numeric_limits<double>::signaling_NaN(),
+                                      std::bit_cast<double>(std::uint64_t{0x7FF8000000000001})}) {
+        CsrMatrix<double> b = a;
+        b.values[8] = one_bit_more;
+        EXPECT_EQ(packed_without_loss(b).values.encoding, ValueEncoding::plain);
+    }
+}
+
+TYPED_TEST(PackedStorage, SharesThePatternWithOtherValues) {
+    using T = TypeParam;
+    Random random(5);
+    CsrMatrix<T> a = with_different_values<T>(10);
+    PackedMatrix<T> packed = packed_without_loss(a);
+    EXPECT_EQ(packed.values.encoding, ValueEncoding::dictionary8);
+    for (T& value : a.values) value = random.number<T>();
+    packed.values = pack_values(*packed.pattern, a.view(), 2);
+    expect_lossless(a, packed);
+}
+
+TYPED_TEST(PackedStorage, SaysWhatItDid) {
+    using T = TypeParam;
+    const auto packed = packed_without_loss(with_different_values<T>(10));
+    EXPECT_NE(packed.describe().find("1 bytes, since only 10 differ"), std::string::npos) << packed.describe();
+    EXPECT_LT(packed.bytes_a_nonzero(), 4);
+}
+
+}  // namespace
+}  // namespace solver
