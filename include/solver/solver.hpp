@@ -13,6 +13,7 @@
 #include "solver/gemv.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/nonnegative_gemm.hpp"
+#include "solver/partial.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 #include "solver/reduce.hpp"
