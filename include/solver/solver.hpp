@@ -15,6 +15,7 @@
 #include "solver/krylov.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/nonnegative_gemm.hpp"
+#include "solver/partial.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 #include "solver/reduce.hpp"

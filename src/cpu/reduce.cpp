@@ -34,10 +34,51 @@ T reduce_in(Reduction reduction, std::int64_t n, const T* x, const T* y, Accurac
 }
 
 template <class T>
+Superaccumulator superaccumulate(bool products, std::int64_t n, const T* x, const T* y, int threads) {
+    return products ? superaccumulate(Terms<T, true>{n, x, y}, threads)
+                    : superaccumulate(Terms<T, false>{n, x, nullptr}, threads);
+}
+
+template <class T>
 Expansion<T> expand(bool products, std::int64_t n, const T* x, const T* y, int threads) {
-    return (products ? superaccumulate(Terms<T, true>{n, x, y}, threads)
-                     : superaccumulate(Terms<T, false>{n, x, nullptr}, threads))
-        .template take_expansion<T>();
+    return superaccumulate(products, n, x, y, threads).template take_expansion<T>();
+}
+
+template <class T>
+using ExactLanes = typename LanesOf<T, Accuracy::exact, all_lanes>::type;
+
+template <class T>
+PartialSum<T> partial_sum(std::int64_t n, const T* x, int threads) {
+    return {reduce_blocks<ExactLanes<T>>(Terms<T, false>{n, x, nullptr}, threads), 0};
+}
+
+/// N is looked into only where it can be felt: a small sum, or one that is zero.
+inline PartialSum<double> with_underflow(const FilteredTriple<double>& sum, const Terms<double, true>& terms, int threads) {
+    const auto bound = underflow_bound<double>(terms.n);
+    double ignored;
+    const bool exact = !sum.try_result(ignored, bound) && terms_are_exact(terms, threads);
+    return {sum, exact ? 0 : bound};
+}
+inline PartialSum<float> with_underflow(const FilteredFloat& sum, const Terms<float, true>&, int) { return {sum, 0}; }
+
+/// Block by block for all y, so that the block of x stays in the nearest cache.
+template <class T>
+std::vector<PartialSum<T>> partial_dots(std::int64_t n, const T* x, std::span<const T* const> ys, int threads) {
+    using Acc = ExactLanes<T>;
+    constexpr std::int64_t length = block_length<Acc>;
+    const std::int64_t blocks = std::max<std::int64_t>((n + length - 1) / length, 1);
+    std::vector<std::vector<typename Acc::Scalar>> parts(ys.size(), std::vector<typename Acc::Scalar>(blocks));
+    cpu::parallel_for(threads, [&](int t) {
+        const std::int64_t last = cpu::share_begin(blocks, t + 1, threads);
+        for (std::int64_t block = cpu::share_begin(blocks, t, threads); block < last; ++block)
+            for (std::size_t j = 0; j < ys.size(); ++j)
+                parts[j][block] =
+                    reduce_block<Acc>(Terms<T, true>{n, x, ys[j]}, block * length, std::min((block + 1) * length, n));
+    });
+    std::vector<PartialSum<T>> dots;
+    for (std::size_t j = 0; j < ys.size(); ++j)
+        dots.push_back(with_underflow(merge_tree(parts[j], 0, parts[j].size()), Terms<T, true>{n, x, ys[j]}, threads));
+    return dots;
 }
 
 double reduce_double(Reduction reduction, std::int64_t n, const double* x, const double* y, Accuracy accuracy, int threads) {
@@ -54,6 +95,25 @@ Expansion<float> expand_float(bool products, std::int64_t n, const float* x, con
     return expand(products, n, x, y, threads);
 }
 
+Superaccumulator superaccumulate_double(bool products, std::int64_t n, const double* x, const double* y, int threads) {
+    return superaccumulate(products, n, x, y, threads);
+}
+Superaccumulator superaccumulate_float(bool products, std::int64_t n, const float* x, const float* y, int threads) {
+    return superaccumulate(products, n, x, y, threads);
+}
+
+PartialSum<double> partial_sum_double(std::int64_t n, const double* x, int threads) { return partial_sum(n, x, threads); }
+PartialSum<float> partial_sum_float(std::int64_t n, const float* x, int threads) { return partial_sum(n, x, threads); }
+
+std::vector<PartialSum<double>> partial_dots_double(std::int64_t n, const double* x, std::span<const double* const> ys,
+                                                    int threads) {
+    return partial_dots(n, x, ys, threads);
+}
+std::vector<PartialSum<float>> partial_dots_float(std::int64_t n, const float* x, std::span<const float* const> ys,
+                                                  int threads) {
+    return partial_dots(n, x, ys, threads);
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace solver::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -65,6 +125,12 @@ HWY_EXPORT(reduce_double);
 HWY_EXPORT(reduce_float);
 HWY_EXPORT(expand_double);
 HWY_EXPORT(expand_float);
+HWY_EXPORT(superaccumulate_double);
+HWY_EXPORT(superaccumulate_float);
+HWY_EXPORT(partial_sum_double);
+HWY_EXPORT(partial_sum_float);
+HWY_EXPORT(partial_dots_double);
+HWY_EXPORT(partial_dots_float);
 
 namespace cpu {
 namespace {
@@ -90,6 +156,27 @@ Expansion<double> expansion(bool products, std::int64_t n, const double* x, cons
 }
 Expansion<float> expansion(bool products, std::int64_t n, const float* x, const float* y, int threads) {
     return HWY_DYNAMIC_DISPATCH(expand_float)(products, n, x, y, worthwhile_threads(n, threads));
+}
+
+Superaccumulator superaccumulator(bool products, std::int64_t n, const double* x, const double* y, int threads) {
+    return HWY_DYNAMIC_DISPATCH(superaccumulate_double)(products, n, x, y, worthwhile_threads(n, threads));
+}
+Superaccumulator superaccumulator(bool products, std::int64_t n, const float* x, const float* y, int threads) {
+    return HWY_DYNAMIC_DISPATCH(superaccumulate_float)(products, n, x, y, worthwhile_threads(n, threads));
+}
+
+PartialSum<double> partial_sum(std::int64_t n, const double* x, int threads) {
+    return HWY_DYNAMIC_DISPATCH(partial_sum_double)(n, x, worthwhile_threads(n, threads));
+}
+PartialSum<float> partial_sum(std::int64_t n, const float* x, int threads) {
+    return HWY_DYNAMIC_DISPATCH(partial_sum_float)(n, x, worthwhile_threads(n, threads));
+}
+
+std::vector<PartialSum<double>> partial_dots(std::int64_t n, const double* x, std::span<const double* const> ys, int threads) {
+    return HWY_DYNAMIC_DISPATCH(partial_dots_double)(n, x, ys, worthwhile_threads(n, threads));
+}
+std::vector<PartialSum<float>> partial_dots(std::int64_t n, const float* x, std::span<const float* const> ys, int threads) {
+    return HWY_DYNAMIC_DISPATCH(partial_dots_float)(n, x, ys, worthwhile_threads(n, threads));
 }
 
 }  // namespace cpu

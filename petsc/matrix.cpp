@@ -1,0 +1,216 @@
+#include "matrix.hpp"
+
+#include "rank_product.hpp"
+#include "settings.hpp"
+#include "vector.hpp"
+
+#include <petsc/private/matimpl.h>
+
+#include <memory>
+#include <new>
+
+namespace petscsolver {
+namespace {
+
+/// What PETSc's own type does.
+struct Parent {
+    PetscErrorCode (*create)(Mat) = nullptr;
+    PetscErrorCode (*assemblyend)(Mat, MatAssemblyType) = nullptr;
+    PetscErrorCode (*view)(Mat, PetscViewer) = nullptr;
+};
+Parent seq_parent, mpi_parent;
+
+/// What goes with every matrix of these types.
+struct Products {
+    RankProduct product;
+    Mat transpose = nullptr;
+    PetscObjectState transposed_state = -1;
+    const Parent* parent = nullptr;
+
+    ~Products() { PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&transpose)); }
+};
+
+constexpr const char* products_name = "petscsolver_products";
+
+PetscErrorCode destroy_products(void* products) {
+    PetscFunctionBegin;
+    delete static_cast<Products*>(products);
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode products_of(Mat a, Products** products) {
+    PetscObject container;
+    PetscFunctionBegin;
+    PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(a), products_name, &container));
+    PetscCheck(container, PetscObjectComm(reinterpret_cast<PetscObject>(a)), PETSC_ERR_PLIB,
+               "a matrix of type %s has lost what it needs to multiply", reinterpret_cast<PetscObject>(a)->type_name);
+    PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(container), reinterpret_cast<void**>(products)));
+    PetscFunctionReturn(0);
+}
+
+/// y = alpha A x + beta z
+PetscErrorCode multiply(Mat a, double alpha, Vec x, double beta, Vec z, Vec y) {
+    Products* products;
+    PetscFunctionBegin;
+    PetscCall(products_of(a, &products));
+    PetscCall(products->product.prepare(a));
+    PetscCall(products->product.multiply(alpha, x, beta, z, y));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode mult(Mat a, Vec x, Vec y) {
+    PetscFunctionBegin;
+    PetscCall(multiply(a, 1, x, 0, y, y));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode mult_add(Mat a, Vec x, Vec z, Vec y) {
+    PetscFunctionBegin;
+    PetscCall(multiply(a, 1, x, 1, z, y));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode residual(Mat a, Vec b, Vec x, Vec r) {
+    PetscFunctionBegin;
+    PetscCall(multiply(a, -1, x, 1, b, r));
+    PetscFunctionReturn(0);
+}
+
+/// The transpose itself, so that each of its rows is one sum: made when first asked for, and again when A changed.
+PetscErrorCode transpose_of(Mat a, Mat* transpose) {
+    Products* products;
+    PetscObjectState state;
+    PetscFunctionBegin;
+    PetscCall(products_of(a, &products));
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &state));
+    if (products->transposed_state != state) {
+        PetscCall(MatDestroy(&products->transpose));
+        PetscCall(MatTranspose(a, MAT_INITIAL_MATRIX, &products->transpose));
+        products->transposed_state = state;
+    }
+    *transpose = products->transpose;
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode mult_transpose(Mat a, Vec x, Vec y) {
+    Mat transpose;
+    PetscFunctionBegin;
+    PetscCall(transpose_of(a, &transpose));
+    PetscCall(mult(transpose, x, y));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec z, Vec y) {
+    Mat transpose;
+    PetscFunctionBegin;
+    PetscCall(transpose_of(a, &transpose));
+    PetscCall(mult_add(transpose, x, z, y));
+    PetscFunctionReturn(0);
+}
+
+void take_operations(Mat a);
+
+/// PETSc chooses among its own products at the end of an assembly.
+PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
+    Products* products;
+    PetscFunctionBegin;
+    PetscCall(products_of(a, &products));
+    PetscCall(products->parent->assemblyend(a, type));
+    take_operations(a);
+    PetscFunctionReturn(0);
+}
+
+const char* promise() {
+    switch (settings().accuracy) {
+        case solver::Accuracy::fast:
+            return "fast, the library's plain sums";
+        case solver::Accuracy::compensated:
+            return "compensated, as if in twice the precision";
+        case solver::Accuracy::exact:
+            return "exact, every product and every reduction rounded once, the same bits on any number of ranks";
+    }
+    return "";
+}
+
+PetscErrorCode view(Mat a, PetscViewer viewer) {
+    Products* products;
+    PetscBool ascii;
+    PetscViewerFormat format;
+    PetscFunctionBegin;
+    PetscCall(products_of(a, &products));
+    PetscCall(products->parent->view(a, viewer));
+    PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+    if (!ascii || a->factortype != MAT_FACTOR_NONE) PetscFunctionReturn(0);
+    PetscCall(PetscViewerGetFormat(viewer, &format));
+    if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %s\n", promise()));
+    PetscFunctionReturn(0);
+}
+
+void take_operations(Mat a) {
+    a->ops->mult = mult;
+    a->ops->multadd = mult_add;
+    a->ops->multtranspose = mult_transpose;
+    a->ops->multtransposeadd = mult_transpose_add;
+    a->ops->residual = residual;
+    a->ops->assemblyend = assembly_end;
+    a->ops->view = view;
+}
+
+PetscErrorCode compose_products(Mat a, const Parent& parent) {
+    PetscContainer container;
+    PetscFunctionBegin;
+    auto* products = new (std::nothrow) Products;
+    PetscCheck(products, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a matrix");
+    products->parent = &parent;
+    PetscCall(PetscContainerCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &container));
+    PetscCall(PetscContainerSetPointer(container, products));
+    PetscCall(PetscContainerSetUserDestroy(container, destroy_products));
+    PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), products_name, reinterpret_cast<PetscObject>(container)));
+    PetscCall(PetscContainerDestroy(&container));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode create(Mat a, Parent& parent) {
+    PetscFunctionBegin;
+    PetscCall(parent.create(a));
+    parent.assemblyend = a->ops->assemblyend;
+    parent.view = a->ops->view;
+    PetscCall(compose_products(a, parent));
+    take_operations(a);
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode create_named(Mat a, Parent& parent, const char* name) {
+    PetscFunctionBegin;
+    PetscCall(create(a, parent));
+    PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(a), name));
+    PetscCall(MatSetVecType(a, VECSAMEBITS));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode create_seq_anew(Mat a) { return create(a, seq_parent); }
+PetscErrorCode create_mpi_anew(Mat a) { return create(a, mpi_parent); }
+PetscErrorCode create_seq_named(Mat a) { return create_named(a, seq_parent, MATSEQAIJSAMEBITS); }
+PetscErrorCode create_mpi_named(Mat a) { return create_named(a, mpi_parent, MATMPIAIJSAMEBITS); }
+
+}  // namespace
+
+PetscErrorCode register_matrices(bool everywhere) {
+    PetscFunctionBegin;
+    PetscCall(MatInitializePackage());
+    PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &seq_parent.create));
+    PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &mpi_parent.create));
+    PetscCheck(seq_parent.create && mpi_parent.create, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "PETSc has no Mat types seqaij and mpiaij to build upon");
+    PetscCall(MatRegisterRootName(MATAIJSAMEBITS, MATSEQAIJSAMEBITS, MATMPIAIJSAMEBITS));
+    PetscCall(MatRegister(MATSEQAIJSAMEBITS, create_seq_named));
+    PetscCall(MatRegister(MATMPIAIJSAMEBITS, create_mpi_named));
+    if (everywhere) {
+        PetscCall(MatRegister(MATSEQAIJ, create_seq_anew));
+        PetscCall(MatRegister(MATMPIAIJ, create_mpi_anew));
+    }
+    PetscFunctionReturn(0);
+}
+
+}  // namespace petscsolver

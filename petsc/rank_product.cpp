@@ -1,0 +1,255 @@
+#include "rank_product.hpp"
+
+#include "elements.hpp"
+#include "settings.hpp"
+
+#include <petsc/private/petscimpl.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace petscsolver {
+namespace {
+
+/// A run of fewer rows than this costs more to look after than to copy.
+constexpr PetscInt shortest_run = 256;
+
+constexpr bool indices_are_short = sizeof(PetscInt) == sizeof(std::int32_t);
+
+PetscErrorCode block_of(Mat a, RankBlocks::Block* block) {
+    PetscBool done;
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(a, nullptr, &block->columns));
+    PetscCall(MatGetRowIJ(a, 0, PETSC_FALSE, PETSC_FALSE, &block->rows, &block->offsets, &block->indices, &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc did not give the rows of a block of a matrix");
+    const PetscInt *offsets = block->offsets, *indices = block->indices;  // giving back sets them to null
+    PetscInt rows = block->rows;
+    PetscCall(MatRestoreRowIJ(a, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &indices, &done));
+    const PetscScalar* values;
+    PetscCall(MatSeqAIJGetArrayRead(a, &values));
+    block->values = values;
+    PetscCall(MatSeqAIJRestoreArrayRead(a, &values));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode is_parallel(Mat a, PetscBool* parallel) {
+    void (*preallocate)(void);
+    PetscFunctionBegin;
+    PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(a), "MatMPIAIJSetPreallocation_C", &preallocate));
+    *parallel = preallocate ? PETSC_TRUE : PETSC_FALSE;
+    PetscFunctionReturn(0);
+}
+
+/// What rises with every change of a block.
+PetscErrorCode state_of_blocks(Mat a, PetscObjectState* state) {
+    Mat own, others;
+    PetscBool parallel = PETSC_FALSE;
+    PetscObjectState own_state, others_state;
+    PetscFunctionBegin;
+    *state = 0;
+    PetscCall(is_parallel(a, &parallel));
+    if (!parallel) PetscFunctionReturn(0);
+    PetscCall(MatMPIAIJGetSeqAIJ(a, &own, &others, nullptr));
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(own), &own_state));
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(others), &others_state));
+    *state = own_state + others_state;
+    PetscFunctionReturn(0);
+}
+
+std::int32_t short_index(PetscInt index) {
+    if constexpr (!indices_are_short)
+        if (index > std::numeric_limits<std::int32_t>::max())
+            throw std::length_error("a rank has more than 2^31 columns; use more ranks");
+    return static_cast<std::int32_t>(index);
+}
+
+}  // namespace
+
+PetscErrorCode RankBlocks::of(Mat a, RankBlocks* blocks) {
+    Mat own, others;
+    PetscBool parallel = PETSC_FALSE;
+    PetscFunctionBegin;
+    PetscCall(is_parallel(a, &parallel));
+    *blocks = RankBlocks();
+    blocks->parallel = parallel;
+    if (parallel) {
+        PetscCall(MatMPIAIJGetSeqAIJ(a, &own, &others, &blocks->ghosts));
+        PetscCall(block_of(own, &blocks->own));
+        PetscCall(block_of(others, &blocks->others));
+    } else {
+        PetscCall(block_of(a, &blocks->own));
+    }
+    PetscFunctionReturn(0);
+}
+
+RankProduct::~RankProduct() { destroy_scatter(); }
+
+void RankProduct::destroy_scatter() {
+    PetscCallAbort(PETSC_COMM_SELF, VecScatterDestroy(&scatter_));
+    PetscCallAbort(PETSC_COMM_SELF, VecDestroy(&ghosts_));
+}
+
+PetscErrorCode RankProduct::prepare(Mat a) {
+    PetscObjectState state, blocks_state;
+    PetscFunctionBegin;
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &state));
+    PetscCall(state_of_blocks(a, &blocks_state));
+    if (state == state_ && blocks_state == blocks_state_) PetscFunctionReturn(0);
+    RankBlocks blocks;
+    PetscCall(RankBlocks::of(a, &blocks));
+    PetscMPIInt changed = state_ < 0 || blocks != blocks_;
+    if (state != state_)  // on all ranks or on none, unlike a block's
+        PetscCallMPI(
+            MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(a))));
+    else
+        PetscCheck(!changed, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+                   "a block of a parallel matrix has got another pattern without an assembly of the matrix");
+    blocks_ = blocks;
+    if (changed)
+        PetscCall(build(a));
+    else
+        copy_values();
+    state_ = state;
+    blocks_state_ = blocks_state;
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode RankProduct::build(Mat a) {
+    PetscFunctionBegin;
+    destroy_scatter();
+    if (blocks_.parallel) PetscCall(create_scatter(a));
+    PetscCallCXX(share_out_rows());
+    PetscCallCXX(copy_rows());
+    flops_ = 0;
+    for (const auto* block : {&blocks_.own, &blocks_.others})
+        if (block->rows > 0) flops_ += 2.0 * block->offsets[block->rows];
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode RankProduct::create_scatter(Mat a) {
+    Vec x;
+    IS from;
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(a, &x, nullptr));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, blocks_.others.columns, &ghosts_));
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, blocks_.others.columns, blocks_.ghosts, PETSC_COPY_VALUES, &from));
+    PetscCall(VecScatterCreate(x, from, ghosts_, nullptr, &scatter_));
+    PetscCall(ISDestroy(&from));
+    PetscCall(VecDestroy(&x));
+    PetscFunctionReturn(0);
+}
+
+void RankProduct::share_out_rows() {
+    runs_.clear();
+    copied_.clear();
+    const PetscInt rows = blocks_.own.rows;
+    for (PetscInt first = 0; first < rows;) {
+        PetscInt end = first;
+        while (end < rows && !blocks_.has_ghosts(end)) ++end;
+        const bool all = first == 0 && end == rows;
+        if (all || end - first >= shortest_run)
+            add_run(first, end);
+        else
+            for (PetscInt row = first; row < end; ++row) copied_.push_back(row);
+        if (end < rows) copied_.push_back(end);
+        first = end + 1;
+    }
+}
+
+void RankProduct::add_run(PetscInt first, PetscInt end) {
+    const RankBlocks::Block& own = blocks_.own;
+    const PetscInt begin = own.offsets[first];
+    const auto entries = static_cast<std::size_t>(own.offsets[end] - begin);
+    Run& run = runs_.emplace_back();
+    run.first = first;
+    for (PetscInt row = first; row <= end; ++row) run.offsets.push_back(own.offsets[row] - begin);
+    std::span<const std::int32_t> indices;
+    if constexpr (indices_are_short) {
+        indices = {own.indices + begin, entries};
+    } else {
+        for (std::size_t k = 0; k < entries; ++k)
+            run.indices.push_back(short_index(own.indices[begin + static_cast<PetscInt>(k)]));
+        indices = run.indices;
+    }
+    const solver::CsrView<double> view{end - first, own.columns, run.offsets, indices, {own.values + begin, entries}};
+    run.plan = std::make_unique<solver::SpmvPlan<double>>(view, solver::Device::cpu(1));
+}
+
+/// The copied rows' own columns are numbered as they stand in needed_, ghosts after them.
+void RankProduct::copy_rows() {
+    const RankBlocks::Block& own = blocks_.own;
+    const RankBlocks::Block& others = blocks_.others;
+    needed_.clear();
+    for (const PetscInt row : copied_)
+        needed_.insert(needed_.end(), own.indices + own.offsets[row], own.indices + own.offsets[row + 1]);
+    std::sort(needed_.begin(), needed_.end());
+    needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
+    const auto own_columns = static_cast<PetscInt>(needed_.size());
+
+    rows_ = {};
+    rows_.rows = static_cast<std::int64_t>(copied_.size());
+    rows_.columns = own_columns + others.columns;
+    for (const PetscInt row : copied_) {
+        for (PetscInt k = own.offsets[row]; k < own.offsets[row + 1]; ++k) {
+            const auto place = std::lower_bound(needed_.begin(), needed_.end(), own.indices[k]);
+            rows_.column_indices.push_back(short_index(static_cast<PetscInt>(place - needed_.begin())));
+        }
+        for (PetscInt k = 0; others.rows > 0 && k < others.length(row); ++k)
+            rows_.column_indices.push_back(short_index(own_columns + others.indices[others.offsets[row] + k]));
+        rows_.row_offsets.push_back(static_cast<std::int64_t>(rows_.column_indices.size()));
+    }
+    rows_.values.resize(rows_.column_indices.size());
+    copy_values();
+    x_.resize(static_cast<std::size_t>(rows_.columns));
+    y_.resize(copied_.size());
+    plan_ = std::make_unique<solver::SpmvPlan<double>>(rows_, solver::Device::cpu(1));
+}
+
+void RankProduct::copy_values() {
+    double* value = rows_.values.data();
+    for (const PetscInt row : copied_)
+        for (const auto* block : {&blocks_.own, &blocks_.others})
+            if (block->rows > 0)
+                value = std::copy(block->values + block->offsets[row], block->values + block->offsets[row + 1], value);
+}
+
+PetscErrorCode RankProduct::multiply(double alpha, Vec x, double beta, Vec z, Vec y) {
+    PetscFunctionBegin;
+    if (scatter_) PetscCall(VecScatterBegin(scatter_, x, ghosts_, INSERT_VALUES, SCATTER_FORWARD));
+    {
+        const Elements px(x), pz(z);
+        const MutableElements py(y);
+        PetscCallCXX(multiply_runs(alpha, px.data(), beta, pz.data(), py.data()));
+    }
+    if (scatter_) PetscCall(VecScatterEnd(scatter_, x, ghosts_, INSERT_VALUES, SCATTER_FORWARD));
+    if (!copied_.empty()) {
+        const Elements px(x), pz(z), ghosts(ghosts_);
+        const MutableElements py(y);
+        PetscCallCXX(multiply_copied(alpha, px.data(), ghosts.data(), beta, pz.data(), py.data()));
+    }
+    PetscCall(PetscLogFlops(flops_));
+    PetscFunctionReturn(0);
+}
+
+void RankProduct::multiply_runs(double alpha, const double* x, double beta, const double* z, double* y) const {
+    for (const Run& run : runs_) {
+        const auto rows = static_cast<std::size_t>(run.plan->rows());
+        const solver::SpmvTask<double> task{.alpha = alpha,
+                                            .x = {x, static_cast<std::size_t>(run.plan->columns())},
+                                            .beta = beta,
+                                            .y_in = {z + run.first, rows},
+                                            .y = {y + run.first, rows}};
+        run.plan->multiply({&task, 1}, settings().accuracy);
+    }
+}
+
+void RankProduct::multiply_copied(double alpha, const double* x, const double* ghosts, double beta, const double* z,
+                                  double* y) {
+    for (std::size_t k = 0; k < needed_.size(); ++k) x_[k] = x[needed_[k]];
+    std::copy(ghosts, ghosts + blocks_.others.columns, x_.begin() + static_cast<std::ptrdiff_t>(needed_.size()));
+    for (std::size_t k = 0; k < copied_.size() && beta != 0; ++k) y_[k] = z[copied_[k]];
+    plan_->multiply(alpha, x_, beta, y_, settings().accuracy);
+    for (std::size_t k = 0; k < copied_.size(); ++k) y[copied_[k]] = y_[k];
+}
+
+}  // namespace petscsolver

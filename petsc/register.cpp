@@ -1,0 +1,75 @@
+/// What PETSc calls when it loads the plugin: -dll_prepend libpetscsolver.so
+
+#include "matrix.hpp"
+#include "reductions.hpp"
+#include "settings.hpp"
+#include "vector.hpp"
+
+#include <petscsys.h>
+
+#if defined(PETSC_USE_COMPLEX)
+#error \
+    "petscsolver is for real numbers: PetscScalar of this PETSc is complex. Name another PETSc to pkg-config, or -DSOLVER_PETSC=OFF"
+#elif !defined(PETSC_USE_REAL_DOUBLE)
+#error \
+    "petscsolver is for double precision: PetscReal of this PETSc is another type. Name another PETSc to pkg-config, or -DSOLVER_PETSC=OFF"
+#endif
+
+namespace petscsolver {
+namespace {
+
+/// The PETSc that runs must be the one that the plugin was compiled for, in all that is decided at compile time.
+PetscErrorCode check_petsc() {
+    PetscInt major = 0, minor = 0;
+    PetscBool found = PETSC_FALSE;
+    PetscDataType scalar;
+    size_t index_size = 0, scalar_size = 0;
+    PetscFunctionBegin;
+    PetscCheck(
+        PETSC_COMM_WORLD != MPI_COMM_NULL, PETSC_COMM_SELF, PETSC_ERR_SUP,
+        "petscsolver was built for the PETSc that is %s, but this program runs another one (complex, single precision or "
+        "another version); build petscsolver for the program's PETSc",
+        PETSCSOLVER_PETSC);
+    PetscCall(PetscGetVersionNumber(&major, &minor, nullptr, nullptr));
+    PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "petscsolver was built for PETSc %d.%d and this program runs %d.%d; build petscsolver for the program's PETSc",
+               PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, static_cast<int>(major), static_cast<int>(minor));
+    PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
+    PetscCall(PetscDataTypeGetSize(scalar, &scalar_size));
+    PetscCheck(found && scalar_size == sizeof(double), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "petscsolver is for real numbers in double precision, 8 bytes each; PetscScalar of this program's PETSc has %d "
+               "bytes: use a PETSc configured --with-scalar-type=real --with-precision=double",
+               static_cast<int>(scalar_size));
+    PetscCall(PetscDataTypeGetSize(PETSC_INT, &index_size));
+    PetscCheck(
+        index_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_SUP,
+        "petscsolver was built for a PETSc with indices of %d bytes, and this program's PETSc has %d; build petscsolver for "
+        "the program's PETSc",
+        static_cast<int>(sizeof(PetscInt)), static_cast<int>(index_size));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode read_options() {
+    char accuracy[32] = "exact";
+    PetscBool everywhere = PETSC_FALSE;
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsGetString(nullptr, nullptr, "-solver_accuracy", accuracy, sizeof accuracy, nullptr));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-solver_everywhere", &everywhere, nullptr));
+    PetscCallCXX(settings().accuracy = solver::accuracy_from_text(accuracy));
+    settings().everywhere = everywhere;
+    PetscFunctionReturn(0);
+}
+
+}  // namespace
+}  // namespace petscsolver
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscsolver(void) {
+    using namespace petscsolver;
+    PetscFunctionBegin;
+    PetscCall(check_petsc());
+    PetscCall(read_options());
+    PetscCall(create_merge_operation());
+    PetscCall(register_vectors(settings().everywhere));
+    PetscCall(register_matrices(settings().everywhere));
+    PetscFunctionReturn(0);
+}

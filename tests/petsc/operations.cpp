@@ -1,0 +1,345 @@
+// Every operation of the plugin's types against the library's on the whole vectors and matrices, to the last bit, on however
+// many ranks this runs: some without rows, values from 1e-300 to 1e300, Inf and NaN among them. Prints what differs; exit
+// status 1 then.
+#include "solver/csr_matrix.hpp"
+#include "solver/reduce.hpp"
+#include "solver/spmv.hpp"
+#include "support/adversarial.hpp"
+
+#include <petsc/private/petscimpl.h>
+#include <petscksp.h>
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+
+namespace {
+
+using solver::Accuracy;
+using solver::testing::Random;
+using Numbers = std::vector<double>;
+using Span = std::span<const double>;
+
+int failures = 0;
+int comparisons = 0;
+std::string matrix_type;
+std::string vector_type;
+
+void expect_same(const char* what, double found, double expected) {
+    ++comparisons;
+    if (solver::testing::same_bits(found, expected)) return;
+    ++failures;
+    PetscMPIInt rank;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    std::printf("%s, %s, rank %d: %a instead of %a\n", matrix_type.c_str(), what, rank, found, expected);
+}
+
+/// Sizes of the ranks' parts: any, also none.
+PetscInt part_of(Random& random, PetscInt n) {
+    PetscMPIInt rank, ranks;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+    std::vector<PetscInt> cuts{0, n};
+    while (static_cast<int>(cuts.size()) <= ranks) cuts.push_back(static_cast<PetscInt>(random.between(0, n)));
+    std::sort(cuts.begin(), cuts.end());
+    return cuts[static_cast<std::size_t>(rank) + 1] - cuts[static_cast<std::size_t>(rank)];
+}
+
+Vec spread(PetscInt part, const Numbers& all) {
+    Vec x;
+    PetscInt begin, end;
+    PetscCallAbort(PETSC_COMM_WORLD, VecCreate(PETSC_COMM_WORLD, &x));
+    PetscCallAbort(PETSC_COMM_WORLD, VecSetSizes(x, part, static_cast<PetscInt>(all.size())));
+    PetscCallAbort(PETSC_COMM_WORLD, VecSetType(x, vector_type.c_str()));
+    PetscCallAbort(PETSC_COMM_WORLD, VecGetOwnershipRange(x, &begin, &end));
+    PetscScalar* values;
+    PetscCallAbort(PETSC_COMM_WORLD, VecGetArray(x, &values));
+    std::copy(all.begin() + begin, all.begin() + end, values);
+    PetscCallAbort(PETSC_COMM_WORLD, VecRestoreArray(x, &values));
+    return x;
+}
+
+void expect_vector(const char* what, Vec x, const Numbers& expected) {
+    PetscInt begin, end;
+    const PetscScalar* values;
+    PetscCallAbort(PETSC_COMM_WORLD, VecGetOwnershipRange(x, &begin, &end));
+    PetscCallAbort(PETSC_COMM_WORLD, VecGetArrayRead(x, &values));
+    for (PetscInt i = begin; i < end; ++i) expect_same(what, values[i - begin], expected[static_cast<std::size_t>(i)]);
+    PetscCallAbort(PETSC_COMM_WORLD, VecRestoreArrayRead(x, &values));
+}
+
+Numbers random_numbers(Random& random, std::size_t n, int exponents) {
+    Numbers x(n);
+    for (double& element : x) element = random.number<double>(static_cast<int>(random.between(-exponents, exponents)));
+    return x;
+}
+
+double exact_sum(const Numbers& x) { return solver::sum(Span(x), Accuracy::exact); }
+double exact_dot(const Numbers& x, const Numbers& y) { return solver::dot(Span(x), Span(y), Accuracy::exact); }
+
+PetscErrorCode check_reductions(Vec x, Vec y, const Numbers& all_x, const Numbers& all_y) {
+    PetscScalar value, several[3], pair[2];
+    PetscReal norm, norms[2];
+    const Vec ys[] = {y, x, y};
+    const double dot = exact_dot(all_x, all_y), square = exact_dot(all_x, all_x),
+                 norm2 = solver::norm2(Span(all_x), Accuracy::exact);
+    Numbers magnitudes = all_x;
+    for (double& m : magnitudes) m = std::abs(m);
+    PetscFunctionBeginUser;
+    PetscCall(VecDot(x, y, &value));
+    expect_same("VecDot", value, dot);
+    PetscCall(VecTDot(x, y, &value));
+    expect_same("VecTDot", value, dot);
+    PetscCall(VecMDot(x, 3, ys, several));
+    expect_same("VecMDot", several[0], dot);
+    expect_same("VecMDot", several[1], square);
+    expect_same("VecMDot", several[2], dot);
+    PetscCall(VecMTDot(x, 3, ys, several));
+    expect_same("VecMTDot", several[1], square);
+    PetscCall(VecDotNorm2(y, x, &pair[0], &norm));
+    expect_same("VecDotNorm2", pair[0], dot);
+    expect_same("VecDotNorm2", norm, square);
+    PetscCall(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(x)));  // norms are remembered
+    PetscCall(VecNorm(x, NORM_2, &norm));
+    expect_same("VecNorm", norm, norm2);
+    PetscCall(VecNorm(x, NORM_1, &norm));
+    expect_same("VecNorm 1", norm, exact_sum(magnitudes));
+    PetscCall(VecNorm(x, NORM_1_AND_2, norms));
+    expect_same("VecNorm 1 and 2", norms[1], norm2);
+    PetscCall(VecSum(x, &value));
+    expect_same("VecSum", value, exact_sum(all_x));
+    PetscCall(VecDotBegin(x, y, &value));
+    PetscCall(VecMDotBegin(x, 3, ys, several));
+    PetscCall(PetscCommSplitReductionBegin(PetscObjectComm(reinterpret_cast<PetscObject>(x))));
+    PetscCall(VecDotEnd(x, y, &value));
+    PetscCall(VecMDotEnd(x, 3, ys, several));
+    expect_same("VecDotBegin/End", value, dot);
+    expect_same("VecMDotBegin/End", several[1], square);
+    PetscFunctionReturn(0);
+}
+
+/// VecNormBegin/End square the norm: only where that stays in the range.
+PetscErrorCode check_split_norm(Vec x, const Numbers& all_x) {
+    PetscReal norm;
+    PetscFunctionBeginUser;
+    PetscCall(VecNormBegin(x, NORM_2, &norm));
+    PetscCall(VecNormEnd(x, NORM_2, &norm));
+    expect_same("VecNormBegin/End", norm, solver::norm2(Span(all_x), Accuracy::exact));
+    PetscFunctionReturn(0);
+}
+
+Numbers elementwise(std::size_t n, const std::function<double(std::size_t)>& f) {
+    Numbers result(n);
+    for (std::size_t i = 0; i < n; ++i) result[i] = f(i);
+    return result;
+}
+
+PetscErrorCode check_updates(Vec x, Vec y, const Numbers& p, const Numbers& q) {
+    const double a = 1.0 / 3, b = -0.7, c = 1.1;
+    const std::size_t n = p.size();
+    const auto times = [](double s, double t) { return solver::mul_rn(s, t); };
+    const auto plus = [](double s, double t) { return solver::add_rn(s, t); };
+    Vec w;
+    const Vec xs[] = {x, y};
+    const PetscScalar factors[] = {a, b};
+    PetscFunctionBeginUser;
+    PetscCall(VecDuplicate(x, &w));
+    PetscCall(VecCopy(x, w));
+    PetscCall(VecAXPY(w, a, y));
+    expect_vector("VecAXPY", w, elementwise(n, [&](std::size_t i) { return plus(p[i], times(a, q[i])); }));
+    PetscCall(VecCopy(x, w));
+    PetscCall(VecAYPX(w, a, y));
+    expect_vector("VecAYPX", w, elementwise(n, [&](std::size_t i) { return plus(q[i], times(a, p[i])); }));
+    PetscCall(VecCopy(x, w));
+    PetscCall(VecAXPBY(w, a, b, y));
+    expect_vector("VecAXPBY", w, elementwise(n, [&](std::size_t i) { return plus(times(a, q[i]), times(b, p[i])); }));
+    PetscCall(VecWAXPY(w, a, x, y));
+    expect_vector("VecWAXPY", w, elementwise(n, [&](std::size_t i) { return plus(times(a, p[i]), q[i]); }));
+    PetscCall(VecCopy(x, w));
+    PetscCall(VecAXPBYPCZ(w, a, b, c, x, y));
+    expect_vector("VecAXPBYPCZ", w,
+                  elementwise(n, [&](std::size_t i) { return plus(plus(times(a, p[i]), times(b, q[i])), times(c, p[i])); }));
+    PetscCall(VecCopy(x, w));
+    PetscCall(VecMAXPY(w, 2, factors, const_cast<Vec*>(xs)));
+    expect_vector("VecMAXPY", w,
+                  elementwise(n, [&](std::size_t i) { return plus(plus(p[i], times(a, p[i])), times(b, q[i])); }));
+    PetscCall(VecCopy(x, w));
+    PetscCall(VecScale(w, a));
+    expect_vector("VecScale", w, elementwise(n, [&](std::size_t i) { return times(a, p[i]); }));
+    PetscCall(VecPointwiseMult(w, x, y));
+    expect_vector("VecPointwiseMult", w, elementwise(n, [&](std::size_t i) { return times(p[i], q[i]); }));
+    PetscCall(VecPointwiseDivide(w, x, y));
+    expect_vector("VecPointwiseDivide", w, elementwise(n, [&](std::size_t i) { return q[i] == 0 ? 0 : p[i] / q[i]; }));
+    PetscCall(VecDestroy(&w));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode check_vectors() {
+    Random random(1);
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    PetscFunctionBeginUser;
+    for (const PetscInt n : {0, 1, 3, 100, 5000})
+        for (const int exponents : {0, 30, 300, 500}) {
+            const auto size = static_cast<std::size_t>(n);
+            Numbers p = random_numbers(random, size, exponents), q = random_numbers(random, size, exponents);
+            if (exponents == 30 && n > 1) q[1] = -0.0;
+            if (exponents == 30)
+                for (std::size_t i = 0; i + 1 < size; i += 2)
+                    p[i + 1] = -p[i], q[i + 1] = q[i];  // a dot of nearly, or exactly, zero
+            const PetscInt part = part_of(random, n);
+            Vec x = spread(part, p), y = spread(part, q);
+            PetscCall(check_reductions(x, y, p, q));
+            if (exponents < 500) PetscCall(check_split_norm(x, p));
+            PetscCall(check_updates(x, y, p, q));
+            PetscCall(VecDestroy(&x));
+            PetscCall(VecDestroy(&y));
+        }
+    for (const double special : {inf, -inf, solver::canonical_nan<double>}) {
+        Numbers p = random_numbers(random, 50, 3), q = random_numbers(random, 50, 3);
+        p[7] = special;
+        const PetscInt part = part_of(random, 50);
+        Vec x = spread(part, p), y = spread(part, q);
+        PetscScalar value;
+        PetscCall(VecDot(x, y, &value));
+        expect_same("VecDot of Inf or NaN", value, exact_dot(p, q));
+        PetscCall(VecSum(x, &value));
+        expect_same("VecSum of Inf or NaN", value, exact_sum(p));
+        PetscCall(VecDestroy(&x));
+        PetscCall(VecDestroy(&y));
+    }
+    PetscFunctionReturn(0);
+}
+
+solver::CsrMatrix<double> random_matrix(Random& random, PetscInt rows, PetscInt columns, PetscInt length, int exponents) {
+    std::vector<solver::Entry<double>> entries;
+    for (PetscInt i = 0; i < rows; ++i)
+        for (PetscInt k = 0; k < length; ++k) {
+            // near the diagonal, so that there are rows without ghosts, or anywhere; one place once
+            const PetscInt near = std::min<PetscInt>(static_cast<PetscInt>(std::int64_t{i} * columns / rows) + k, columns - 1);
+            const bool far = k == 0 && i % 700 > 600;
+            entries.push_back({i, far ? static_cast<std::int32_t>(random.between(0, columns - 1)) : near,
+                               random.number<double>(static_cast<int>(random.between(-exponents, exponents)))});
+        }
+    return solver::csr_from_entries<double>(rows, columns, entries);
+}
+
+Mat spread(const solver::CsrMatrix<double>& all, PetscInt row_part, PetscInt column_part) {
+    Mat a;
+    PetscInt begin, end;
+    PetscCallAbort(PETSC_COMM_WORLD, MatCreate(PETSC_COMM_WORLD, &a));
+    PetscCallAbort(PETSC_COMM_WORLD,
+                   MatSetSizes(a, row_part, column_part, static_cast<PetscInt>(all.rows), static_cast<PetscInt>(all.columns)));
+    PetscCallAbort(PETSC_COMM_WORLD, MatSetType(a, matrix_type.c_str()));
+    PetscCallAbort(PETSC_COMM_WORLD, MatSeqAIJSetPreallocation(a, 20, nullptr));
+    PetscCallAbort(PETSC_COMM_WORLD, MatMPIAIJSetPreallocation(a, 20, nullptr, 20, nullptr));
+    PetscCallAbort(PETSC_COMM_WORLD, MatGetOwnershipRange(a, &begin, &end));
+    for (PetscInt i = begin; i < end; ++i) {
+        const auto first = static_cast<std::size_t>(all.row_offsets[static_cast<std::size_t>(i)]);
+        const std::vector<PetscInt> columns(all.column_indices.begin() + static_cast<std::ptrdiff_t>(first),
+                                            all.column_indices.begin() + all.row_offsets[static_cast<std::size_t>(i) + 1]);
+        PetscCallAbort(PETSC_COMM_WORLD, MatSetValues(a, 1, &i, static_cast<PetscInt>(columns.size()), columns.data(),
+                                                      all.values.data() + first, INSERT_VALUES));
+    }
+    PetscCallAbort(PETSC_COMM_WORLD, MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+    PetscCallAbort(PETSC_COMM_WORLD, MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+    return a;
+}
+
+Numbers product(double alpha, const solver::CsrMatrix<double>& a, const Numbers& x, double beta, Numbers y) {
+    solver::spmv(alpha, a.view(), Span(x), beta, std::span(y), Accuracy::exact);
+    return y;
+}
+
+PetscErrorCode check_products(Mat a, const solver::CsrMatrix<double>& all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
+    const auto transposed = solver::transpose(all.view());
+    Vec image, preimage;
+    PetscFunctionBeginUser;
+    PetscCall(VecDuplicate(y, &image));
+    PetscCall(VecDuplicate(x, &preimage));
+    PetscCall(MatMult(a, x, image));
+    expect_vector("MatMult", image, product(1, all, p, 0, q));
+    PetscCall(MatMultAdd(a, x, y, image));
+    expect_vector("MatMultAdd", image, product(1, all, p, 1, q));
+    PetscCall(VecCopy(y, image));
+    PetscCall(MatMultAdd(a, x, image, image));
+    expect_vector("MatMultAdd in place", image, product(1, all, p, 1, q));
+    PetscCall(MatResidual(a, y, x, image));
+    expect_vector("MatResidual", image, product(-1, all, p, 1, q));
+    PetscCall(MatMultTranspose(a, y, preimage));
+    expect_vector("MatMultTranspose", preimage, product(1, transposed, q, 0, p));
+    PetscCall(MatMultTransposeAdd(a, y, x, preimage));
+    expect_vector("MatMultTransposeAdd", preimage, product(1, transposed, q, 1, p));
+    PetscCall(VecDestroy(&image));
+    PetscCall(VecDestroy(&preimage));
+    PetscFunctionReturn(0);
+}
+
+/// New values in the old places, then a scaled matrix, a copy, and a conversion from PETSc's type and back.
+PetscErrorCode check_changes(Mat a, solver::CsrMatrix<double> all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
+    Mat copy, plain;
+    PetscFunctionBeginUser;
+    PetscCall(MatScale(a, 0.3));
+    for (double& value : all.values) value = solver::mul_rn(value, 0.3);
+    PetscCall(check_products(a, all, x, y, p, q));
+    PetscCall(MatDuplicate(a, MAT_COPY_VALUES, &copy));
+    PetscCall(check_products(copy, all, x, y, p, q));
+    PetscCall(MatDestroy(&copy));
+    PetscCall(MatConvert(a, MATAIJ, MAT_INITIAL_MATRIX, &plain));
+    PetscCall(MatConvert(plain, matrix_type.c_str(), MAT_INITIAL_MATRIX, &copy));
+    PetscCall(check_products(copy, all, x, y, p, q));
+    PetscCall(MatDestroy(&copy));
+    PetscCall(MatConvert(plain, matrix_type.c_str(), MAT_INPLACE_MATRIX, &plain));
+    PetscCall(check_products(plain, all, x, y, p, q));
+    PetscCall(MatDestroy(&plain));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode check_matrices() {
+    Random random(2);
+    PetscFunctionBeginUser;
+    for (const auto& [rows, columns] :
+         std::vector<std::pair<PetscInt, PetscInt>>{{1, 1}, {3, 3}, {40, 25}, {25, 40}, {3000, 3000}})
+        for (const int exponents : {3, 200}) {
+            const auto all = random_matrix(random, rows, columns, std::min<PetscInt>(columns, 5), exponents);
+            const Numbers p = random_numbers(random, static_cast<std::size_t>(columns), exponents);
+            const Numbers q = random_numbers(random, static_cast<std::size_t>(rows), exponents);
+            const PetscInt row_part = part_of(random, rows),
+                           column_part = rows == columns ? row_part : part_of(random, columns);
+            Mat a = spread(all, row_part, column_part);
+            Vec x = spread(column_part, p), y = spread(row_part, q);
+            PetscCall(check_products(a, all, x, y, p, q));
+            PetscCall(check_changes(a, all, x, y, p, q));
+            if (rows == columns) {
+                Numbers diagonal(static_cast<std::size_t>(rows));
+                for (std::int64_t i = 0; i < rows; ++i)
+                    for (std::int64_t k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
+                        if (all.column_indices[k] == i) diagonal[i] = solver::mul_rn(all.values[k], 0.3);
+                PetscCall(MatGetDiagonal(a, y));
+                expect_vector("MatGetDiagonal", y, diagonal);
+            }
+            PetscCall(MatDestroy(&a));
+            PetscCall(VecDestroy(&x));
+            PetscCall(VecDestroy(&y));
+        }
+    PetscFunctionReturn(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    PetscBool everywhere = PETSC_FALSE;
+    PetscMPIInt rank;
+    PetscFunctionBeginUser;
+    PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-solver_everywhere", &everywhere, nullptr));
+    matrix_type = everywhere ? "aij" : "aijsamebits";
+    vector_type = everywhere ? "standard" : "samebits";
+    PetscCall(check_vectors());
+    PetscCall(check_matrices());
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
+    if (rank == 0) std::printf("%d comparisons on the first rank, %d failures on all\n", comparisons, failures);
+    PetscCall(PetscFinalize());
+    return failures == 0 ? 0 : 1;
+}

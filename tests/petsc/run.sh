@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# run.sh operations|methods|options|example|python: what tests/petsc/CMakeLists.txt runs. PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS and
+# EXAMPLE name what was built.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+ranks="1 2 3 4 7"
+
+# More ranks than processors, and as root, as in a container.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+with_plugin() {
+    local n=$1
+    shift
+    "$MPIEXEC" -n "$n" "$@" -dll_prepend "$PLUGIN"
+}
+
+# same_on_all_ranks NAME COMMAND...: the same output on every number of ranks, which is shown for the first. RANKS stands for it.
+same_on_all_ranks() {
+    local name=$1 n
+    shift
+    for n in $ranks; do
+        with_plugin "$n" "${@/#RANKS/$n}" >"$folder/$name.$n"
+        if ! cmp -s "$folder/$name.1" "$folder/$name.$n"; then
+            echo "$name: other bits on $n ranks than on 1:"
+            diff "$folder/$name.1" "$folder/$name.$n" || true
+            exit 1
+        fi
+    done
+    echo "$name: the same on $ranks ranks"
+    cat "$folder/$name.1"
+}
+
+# What iterates by Vec operations alone. ibcgs, fbcgsr and pipecg2 call MPI themselves.
+for_any=richardson,gmres,fgmres,lgmres,dgmres,pgmres,pipefgmres,gcr,pipegcr,bcgs,bcgsl,fbcgs,pipebcgs,qmrcgs,cgs,tfqmr,tcqmr,bicg,cgne,lsqr
+for_symmetric=cg,groppcg,pipecg,pipecgrr,pipelcg,pipeprcg,fcg,pipefcg,cr,pipecr,minres,symmlq,chebyshev,nash,stcg,gltr,cgls
+
+case $1 in
+operations)
+    for n in $ranks; do
+        with_plugin "$n" "$OPERATIONS"
+        with_plugin "$n" "$OPERATIONS" -solver_everywhere
+    done
+    ;;
+methods)
+    some="-ksp_max_it 40 -ksp_rtol 1e-10 -solver_everywhere"
+    # shellcheck disable=SC2086 # the options are words
+    same_on_all_ranks unsymmetric "$SAME_BITS" -case advection -methods $for_any -preconditioners none,jacobi,pbjacobi $some
+    # shellcheck disable=SC2086
+    same_on_all_ranks symmetric "$SAME_BITS" -case grid -methods $for_symmetric -preconditioners none,jacobi,pbjacobi $some
+    # shellcheck disable=SC2086
+    same_on_all_ranks types "$SAME_BITS" -case advection -mat_type aijsamebits -ksp_type bcgs -pc_type jacobi ${some% *}
+    # shellcheck disable=SC2086
+    same_on_all_ranks redundant "$SAME_BITS" -case advection -ksp_type gmres -pc_type redundant $some
+    # shellcheck disable=SC2086
+    same_on_all_ranks telescope "$SAME_BITS" -case advection -ksp_type gmres -pc_type telescope -pc_telescope_reduction_factor RANKS \
+        $some
+    ;;
+options)
+    with_plugin 2 "$SAME_BITS" -solver_everywhere -ksp_view | grep -q "petscsolver: exact, every product"
+    for accuracy in fast compensated; do
+        with_plugin 2 "$SAME_BITS" -solver_everywhere -solver_accuracy $accuracy -ksp_view | grep -q "petscsolver: $accuracy,"
+    done
+    if with_plugin 1 "$SAME_BITS" -solver_accuracy quick >"$folder/refused" 2>&1; then
+        echo "-solver_accuracy quick was accepted"
+        exit 1
+    fi
+    grep "fast, compensated" "$folder/refused"
+    ;;
+example)
+    for n in $ranks; do
+        "$MPIEXEC" -n "$n" "$EXAMPLE" >"$folder/$n"
+        cmp "$folder/1" "$folder/$n"
+    done
+    cat "$folder/1"
+    ;;
+python)
+    # Debian's petsc4py belongs to Debian's Python.
+    python=/usr/bin/python3
+    if ! $python -c "import petsc4py" 2>/dev/null; then
+        echo "skipped: there is no petsc4py"
+        exit 0
+    fi
+    same_on_all_ranks python $python "$here/poisson.py" -solver_everywhere
+    ;;
+esac

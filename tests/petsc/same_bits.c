@@ -1,0 +1,161 @@
+/* Solves a system with the options given and prints hashes of the bits. A program as PETSc's users write it, which knows nothing
+   of the plugin.
+
+   mpirun -n 3 ./same_bits -case grid|advection|file -n 20 -f matrix.petsc -ksp_type ... -pc_type ... [-seconds]
+
+   One line: iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... and
+   -preconditioners none,jacobi,... one line for every pair. */
+#include <petscksp.h>
+
+#include <stdint.h>
+
+static uint64_t hash_of(const PetscScalar *values, PetscInt count) { /* FNV-1a */
+    uint64_t hash = 14695981039346656037u;
+    const unsigned char *bytes = (const unsigned char *)values;
+    for (size_t i = 0; i < (size_t)count * sizeof(PetscScalar); ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+/* A grid of n x n points; `advection` makes it unsymmetric, with coefficients that are no short binary fractions. */
+static PetscErrorCode grid(PetscInt n, PetscReal advection, Mat *a) {
+    PetscInt begin, end;
+    PetscFunctionBegin;
+    PetscCall(MatCreate(PETSC_COMM_WORLD, a));
+    PetscCall(MatSetSizes(*a, PETSC_DECIDE, PETSC_DECIDE, n * n, n * n));
+    PetscCall(MatSetFromOptions(*a));
+    PetscCall(MatSeqAIJSetPreallocation(*a, 5, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(*a, 5, NULL, 5, NULL));
+    PetscCall(MatGetOwnershipRange(*a, &begin, &end));
+    for (PetscInt row = begin; row < end; ++row) {
+        const PetscInt    i = row / n, j = row % n;
+        const PetscScalar k = 1 + 1.0 / (1 + i + 3 * j); /* every row its own numbers */
+        PetscCall(MatSetValue(*a, row, row, 4 * k + 0.1, INSERT_VALUES));
+        if (i > 0) PetscCall(MatSetValue(*a, row, row - n, -k - advection, INSERT_VALUES));
+        if (i < n - 1) PetscCall(MatSetValue(*a, row, row + n, -k + advection, INSERT_VALUES));
+        if (j > 0) PetscCall(MatSetValue(*a, row, row - 1, -k - advection / 3, INSERT_VALUES));
+        if (j < n - 1) PetscCall(MatSetValue(*a, row, row + 1, -k + advection / 3, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(*a, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*a, MAT_FINAL_ASSEMBLY));
+    if (advection == 0) { /* the rows' own numbers make it unsymmetric, too: A + A^T is not */
+        Mat t;
+        PetscCall(MatTranspose(*a, MAT_INITIAL_MATRIX, &t));
+        PetscCall(MatAXPY(*a, 1, t, SAME_NONZERO_PATTERN));
+        PetscCall(MatDestroy(&t));
+    }
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode load(const char *path, Mat *a) {
+    PetscViewer viewer;
+    PetscFunctionBegin;
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &viewer));
+    PetscCall(MatCreate(PETSC_COMM_WORLD, a));
+    PetscCall(MatSetFromOptions(*a));
+    PetscCall(MatLoad(*a, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode print_bits(KSP ksp, Vec x) {
+    Vec                all;
+    VecScatter         to_zero;
+    const PetscScalar *values;
+    const PetscReal   *history;
+    PetscInt           entries, iterations, size;
+    KSPConvergedReason reason;
+    PetscMPIInt        rank;
+    PetscFunctionBegin;
+    PetscCall(VecScatterCreateToZero(x, &to_zero, &all));
+    PetscCall(VecScatterBegin(to_zero, x, all, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(to_zero, x, all, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(KSPGetResidualHistory(ksp, &history, &entries));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    if (rank == 0) {
+        PetscCall(VecGetSize(all, &size));
+        PetscCall(VecGetArrayRead(all, &values));
+        PetscCall(PetscPrintf(PETSC_COMM_SELF, "iterations %" PetscInt_FMT " %s history %016llx x %016llx\n", iterations,
+                              KSPConvergedReasons[reason], (unsigned long long)hash_of(history, entries),
+                              (unsigned long long)hash_of(values, size)));
+        PetscCall(VecRestoreArrayRead(all, &values));
+    }
+    PetscCall(VecDestroy(&all));
+    PetscCall(VecScatterDestroy(&to_zero));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode solve(Mat a, Vec b, const char *method, const char *preconditioner) {
+    KSP            ksp;
+    PC             pc;
+    Vec            x;
+    PetscBool      seconds;
+    PetscLogDouble start, stop;
+    PetscFunctionBegin;
+    PetscCall(VecDuplicate(b, &x));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, a, a));
+    PetscCall(KSPSetResidualHistory(ksp, NULL, PETSC_DECIDE, PETSC_TRUE));
+    PetscCall(KSPGetPC(ksp, &pc));
+    if (method) PetscCall(KSPSetType(ksp, method));
+    if (preconditioner) PetscCall(PCSetType(pc, preconditioner));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(PetscTime(&start));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(PetscTime(&stop));
+    if (method) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s ", method, preconditioner));
+    PetscCall(print_bits(ksp, x));
+    PetscCall(PetscOptionsHasName(NULL, NULL, "-seconds", &seconds));
+    if (seconds) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds %.4f\n", stop - start));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&x));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode make_system(Mat *a, Vec *b) {
+    char      kind[64] = "grid", path[PETSC_MAX_PATH_LEN] = "";
+    PetscInt  n = 20, row, begin, end;
+    PetscBool is_file, is_advection;
+    Vec       x;
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-case", kind, sizeof kind, NULL));
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-f", path, sizeof path, NULL));
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+    PetscCall(PetscStrcmp(kind, "file", &is_file));
+    PetscCall(PetscStrcmp(kind, "advection", &is_advection));
+    if (is_file) PetscCall(load(path, a));
+    else PetscCall(grid(n, is_advection ? 0.7 : 0, a));
+    PetscCall(MatCreateVecs(*a, &x, b));
+    PetscCall(VecGetOwnershipRange(x, &begin, &end));
+    for (row = begin; row < end; ++row) PetscCall(VecSetValue(x, row, 1 + 1.0 / (row + 1), INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(x));
+    PetscCall(VecAssemblyEnd(x));
+    PetscCall(MatMult(*a, x, *b));
+    PetscCall(VecDestroy(&x));
+    PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv) {
+    char     *methods[64], *preconditioners[8];
+    PetscInt  method_count = 64, preconditioner_count = 8;
+    PetscBool listed;
+    Mat       a;
+    Vec       b;
+    PetscFunctionBeginUser;
+    PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+    PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-methods", methods, &method_count, &listed));
+    PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-preconditioners", preconditioners, &preconditioner_count, NULL));
+    PetscCall(make_system(&a, &b));
+    if (!listed) PetscCall(solve(a, b, NULL, NULL));
+    for (PetscInt i = 0; listed && i < method_count; ++i) {
+        for (PetscInt j = 0; j < preconditioner_count; ++j) PetscCall(solve(a, b, methods[i], preconditioners[j]));
+        PetscCall(PetscFree(methods[i]));
+    }
+    for (PetscInt j = 0; listed && j < preconditioner_count; ++j) PetscCall(PetscFree(preconditioners[j]));
+    PetscCall(MatDestroy(&a));
+    PetscCall(VecDestroy(&b));
+    PetscCall(PetscFinalize());
+    return 0;
+}
