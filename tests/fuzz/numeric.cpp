@@ -55,11 +55,12 @@ ExpectedSum<T> affine(const ExpectedSum<T>& sum, T alpha, T beta, T y) {
     return (alpha == 0 ? ExpectedSum<T>() : sum).affine(alpha, beta, y);
 }
 
-/// Half of the time one of those that have a path of their own.
+/// Half of the time one of those that have a path of their own; finite, since Inf times a sum is not the oracle's business.
 template <class T>
 T factor(Bytes& bytes, Numbers<T>& numbers) {
     constexpr T common[] = {0, 1, -1, 2};
-    return bytes.coin() ? common[bytes.byte() % 4] : numbers.next();
+    const T drawn = bytes.coin() ? common[bytes.byte() % 4] : numbers.next();
+    return std::isfinite(drawn) ? drawn : T(1);
 }
 
 template <class T>
