@@ -1,0 +1,57 @@
+// Whether exact still gives the bits that it gave when they were written down.
+
+#include "frozen/fingerprints.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "support/devices.hpp"
+#include "support/targets.hpp"
+
+namespace solver::frozen {
+namespace {
+
+/// The names whose bits have changed; those of `found` alone are asked for.
+std::vector<std::string> changed(const std::vector<Fingerprint>& found) {
+    const auto frozen = frozen_fingerprints();
+    std::vector<std::string> names;
+    for (const Fingerprint& fingerprint : found)
+        if (std::find(frozen.begin(), frozen.end(), fingerprint) == frozen.end()) names.push_back(fingerprint.name);
+    return names;
+}
+
+constexpr const char* advice = "bits that were promised have changed: docs/reproducibility.md says what to do";
+
+TEST(FrozenFingerprints, AreKeptForOneThreadAndForSeveral) {
+    for (const int threads : {1, 3})
+        EXPECT_EQ(changed(fingerprints(Device::cpu(threads))), std::vector<std::string>()) << advice;
+}
+
+TEST(FrozenFingerprints, AreKeptByEveryInstructionSet) {
+    testing::for_each_target([] {
+        Record record(Accuracy::exact);
+        record_reductions(record, Device::cpu(2));
+        record_products(record, Device::cpu(2));
+        record_dense_products(record, Device::cpu(2));
+        record_triangular_solves(record, Device::cpu(2));
+        EXPECT_EQ(changed(record.fingerprints()), std::vector<std::string>()) << advice;
+    });
+}
+
+TEST(FrozenFingerprints, AreKeptByEveryCudaDevice) {
+    for (const Device& device : testing::cuda_devices())
+        EXPECT_EQ(changed(fingerprints(device)), std::vector<std::string>()) << advice;
+}
+
+TEST(FrozenFingerprints, HoldEveryOperationOnceAndNothingElse) {
+    std::vector<std::string> found, frozen;
+    for (const Fingerprint& fingerprint : fingerprints(Device::cpu(2))) found.push_back(fingerprint.name);
+    for (const Fingerprint& fingerprint : frozen_fingerprints()) frozen.push_back(fingerprint.name);
+    EXPECT_EQ(found, frozen);
+    EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), found.size());
+}
+
+}  // namespace
+}  // namespace solver::frozen

@@ -1,0 +1,109 @@
+#pragma once
+
+/// Decisions and numbers made of a fuzzer's bytes.
+
+#include "fuzz/targets.hpp"
+#include "solver/accuracy.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace solver::fuzz {
+
+/// Reads one byte after another, from the beginning again behind the end, so that a short input makes long vectors, too.
+class Bytes {
+public:
+    explicit Bytes(Input input) : input_(input) {}
+
+    std::uint8_t byte() {
+        if (input_.empty()) return 0;
+        return input_[at_++ % input_.size()];
+    }
+
+    /// Whether all bytes were used.
+    bool exhausted() const { return at_ >= input_.size(); }
+
+    /// One of 0, ..., count - 1.
+    int below(int count) { return (byte() | byte() << 8) % count; }
+
+    bool coin() { return (byte() & 1) != 0; }
+
+    template <class T>
+    T bits() {
+        unsigned char raw[sizeof(T)];
+        for (unsigned char& each : raw) each = byte();
+        T value;
+        std::memcpy(&value, raw, sizeof(T));
+        return value;
+    }
+
+    Accuracy accuracy() { return all_accuracies[static_cast<std::size_t>(below(3))]; }
+
+private:
+    Input input_;
+    std::size_t at_ = 0;
+};
+
+/// Numbers that like to cancel, to tie, to overflow and to underflow, or are any bits.
+template <class T>
+class Numbers {
+public:
+    explicit Numbers(Bytes& bytes) : bytes_(bytes) {}
+
+    T next() {
+        last_ = made(bytes_.byte() % 12);
+        return last_;
+    }
+
+    std::vector<T> vector(std::int64_t size) {
+        std::vector<T> values(static_cast<std::size_t>(size));
+        for (T& value : values) value = next();
+        return values;
+    }
+
+private:
+    static constexpr int digits = std::numeric_limits<T>::digits;
+
+    T made(int kind) {
+        switch (kind) {
+            case 0:
+            case 1:
+                return bytes_.bits<T>();
+            case 2:
+                return static_cast<T>(bytes_.bits<std::int8_t>());
+            case 3:
+                return power_of_two();
+            case 4:
+                return -last_;
+            case 5:
+                return last_;
+            case 6:
+                return std::ldexp(last_, -digits);
+            case 7:
+                return last_ / 2;
+            case 8:
+                return std::nextafter(last_, T(0));
+            case 9:
+                return std::ldexp(static_cast<T>(bytes_.bits<std::int16_t>()), bytes_.bits<std::int8_t>());
+            case 10:
+                return std::numeric_limits<T>::denorm_min() * static_cast<T>(bytes_.bits<std::int8_t>());
+            default:
+                return bytes_.coin() ? std::numeric_limits<T>::max() : T(0);
+        }
+    }
+
+    T power_of_two() {
+        const int range = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent + digits;
+        const T power = std::ldexp(T(1), bytes_.below(range) + std::numeric_limits<T>::min_exponent - digits);
+        return bytes_.coin() ? power : -power;
+    }
+
+    Bytes& bytes_;
+    T last_ = 1;
+};
+
+}  // namespace solver::fuzz
