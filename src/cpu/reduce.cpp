@@ -45,7 +45,7 @@ Expansion<T> expand(bool products, std::int64_t n, const T* x, const T* y, int t
 }
 
 template <class T>
-using ExactLanes = typename LanesOf<T, Accuracy::exact, all_lanes>::type;
+using ExactLanes = typename LanesOf<typename AccumulatorOf<T, Accuracy::exact>::type, all_lanes>::type;
 
 template <class T>
 PartialSum<T> partial_sum(std::int64_t n, const T* x, int threads) {
@@ -56,7 +56,7 @@ PartialSum<T> partial_sum(std::int64_t n, const T* x, int threads) {
 inline PartialSum<double> with_underflow(const FilteredTriple<double>& sum, const Terms<double, true>& terms, int threads) {
     const auto bound = underflow_bound<double>(terms.n);
     double ignored;
-    const bool exact = !sum.try_result(ignored, bound) && terms_are_exact(terms, threads);
+    const bool exact = !sum.try_result(ignored, bound) && products_are_exact(terms, threads);
     return {sum, exact ? 0 : bound};
 }
 inline PartialSum<float> with_underflow(const FilteredFloat& sum, const Terms<float, true>&, int) { return {sum, 0}; }

@@ -1,5 +1,6 @@
 #include "solver/solve.hpp"
 
+#include "solver/bicgstab.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"

@@ -187,7 +187,7 @@ public:
         for (std::int64_t s = first; s < last; ++s)
             for (std::int64_t lane = 0; lane < height; lane += static_cast<std::int64_t>(lanes))
                 multiply_part(s, lane, unfinished);
-        if constexpr (is_filter<typename Acc::Scalar>)
+        if constexpr (Acc::Scalar::is_filter)
             if (unfinished.open.count > 0) resolve(rows_, unfinished.open, task_);
     }
 
@@ -256,7 +256,7 @@ private:
                 task_.y[row[i]] = value[i];
                 continue;
             }
-            if constexpr (is_filter<typename Acc::Scalar>) {
+            if constexpr (Acc::Scalar::is_filter) {
                 open.push(rows_, row[i]);
                 if (open.count == lanes) resolve(rows_, open, task_);
             }
