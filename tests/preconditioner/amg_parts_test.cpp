@@ -186,7 +186,7 @@ TEST(AmgGalerkin, IsTheTripleProduct) {
     for (int trial = 0; trial < 20; ++trial) {
         const CsrMatrix<double> a = random_matrix(random, 50, 50, 0.1), p = random_matrix(random, 50, 13, 0.1),
                                 r = random_matrix(random, 13, 50, 0.1);
-        const CsrMatrix<double> made = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(2));
+        const CsrMatrix<double> made = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(2)).value();
         check(made.view());
         const Dense da = dense(a), dp = dense(p), dr = dense(r), c = dense(made);
         for (int i = 0; i < 13; ++i)
@@ -207,12 +207,13 @@ TEST(AmgGalerkin, ColumnsAreSortedAndThreadsDoNotShow) {
     const Graph graph = graph_of(a);
     const auto p = smoothed_prolongator<double>(a.view(), graph, aggregate(graph, Device::cpu(1)), Device::cpu(1));
     const auto r = transpose(p.view());
-    const auto expected = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(1));
+    const auto expected = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(1)).value();
     for (std::int64_t i = 0; i < expected.rows; ++i)
         EXPECT_TRUE(std::is_sorted(expected.column_indices.begin() + expected.row_offsets[i],
                                    expected.column_indices.begin() + expected.row_offsets[i + 1]));
     for (const int threads : {2, 7}) {
-        const auto c = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(threads));
+        const auto c = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(threads)).value();
+        EXPECT_FALSE(galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(threads), expected.nonzeros() - 1));
         EXPECT_EQ(c.row_offsets, expected.row_offsets);
         EXPECT_EQ(c.column_indices, expected.column_indices);
         EXPECT_EQ(c.values, expected.values);
@@ -373,6 +374,17 @@ TEST(AmgHierarchy, HubsDoNotFillTheNextLevel) {
     std::int64_t nonzeros = 0;
     for (const LevelSummary& level : make_hierarchy<float>(a.view(), {}, Device::cpu(1)).summary) nonzeros += level.nonzeros;
     EXPECT_LE(static_cast<double>(nonzeros), 2 * static_cast<double>(a.nonzeros()));
+}
+
+/// Short distances between all nodes: smoothed prolongators would couple everything with everything.
+TEST(AmgHierarchy, RandomGraphsDoNotFillTheNextLevel) {
+    std::mt19937_64 random(10);
+    const auto a = random_laplacian(random, 20000, 8, 1);
+    std::int64_t before = a.nonzeros();
+    for (const LevelSummary& level : make_hierarchy<float>(a.view(), {}, Device::cpu(2)).summary) {
+        EXPECT_LE(level.nonzeros, before);
+        before = level.nonzeros;
+    }
 }
 
 TEST(AmgHierarchy, HashDependsOnEveryKindOfValue) {

@@ -43,8 +43,10 @@ private:
 }  // namespace
 
 template <class V, class T>
-CsrMatrix<double> galerkin_product(const CsrView<V>& r, const CsrView<T>& a, const CsrView<V>& p, const Device& device) {
-    return make_rows<double>(r.rows, p.columns, device, [&] { return GalerkinRows<V, T>(r, a, p); });
+std::optional<CsrMatrix<double>> galerkin_product(const CsrView<V>& r, const CsrView<T>& a, const CsrView<V>& p,
+                                                  const Device& device, std::int64_t most_entries) {
+    return make_rows<double>(
+        r.rows, p.columns, device, [&] { return GalerkinRows<V, T>(r, a, p); }, most_entries);
 }
 
 void mirror_upper_triangle(CsrMatrix<double>& a, const Device& device) {
@@ -59,10 +61,11 @@ void mirror_upper_triangle(CsrMatrix<double>& a, const Device& device) {
     });
 }
 
-template CsrMatrix<double> galerkin_product(const CsrView<float>&, const CsrView<float>&, const CsrView<float>&, const Device&);
-template CsrMatrix<double> galerkin_product(const CsrView<float>&, const CsrView<double>&, const CsrView<float>&,
-                                            const Device&);
-template CsrMatrix<double> galerkin_product(const CsrView<double>&, const CsrView<double>&, const CsrView<double>&,
-                                            const Device&);
+template std::optional<CsrMatrix<double>> galerkin_product(const CsrView<float>&, const CsrView<float>&, const CsrView<float>&,
+                                                           const Device&, std::int64_t);
+template std::optional<CsrMatrix<double>> galerkin_product(const CsrView<float>&, const CsrView<double>&, const CsrView<float>&,
+                                                           const Device&, std::int64_t);
+template std::optional<CsrMatrix<double>> galerkin_product(const CsrView<double>&, const CsrView<double>&,
+                                                           const CsrView<double>&, const Device&, std::int64_t);
 
 }  // namespace solver::amg

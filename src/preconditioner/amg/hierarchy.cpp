@@ -9,6 +9,7 @@
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/galerkin.hpp"
 #include "preconditioner/amg/prolongator.hpp"
+#include "preconditioner/amg/row_accumulator.hpp"
 #include "preconditioner/amg/strength.hpp"
 #include "preconditioner/factor_hash.hpp"
 #include "preconditioner/memory_limit.hpp"
@@ -90,17 +91,18 @@ void check_options(const AmgOptions& options) {
                                           options.smoother_degree, highest_degree));
 }
 
-/// What leads from one level to the next.
+/// What leads from one level to the next, and its matrix.
 template <class V>
-struct Transfer {
+struct Coarsening {
     CsrMatrix<V> prolongation;
     CsrMatrix<V> restriction;
+    CsrMatrix<double> matrix;
 };
 
-/// Nothing where aggregates are not much fewer than rows.
+/// Aggregates, P and R; the matrix is not made yet.
 template <class V, class T>
-std::optional<Transfer<V>> make_transfer(const CsrView<T>& a, bool is_symmetric, double strength_threshold,
-                                         const Device& device) {
+std::pair<Aggregates, Coarsening<V>> make_transfer(const CsrView<T>& a, bool is_symmetric, double strength_threshold,
+                                                   const Device& device) {
     CsrMatrix<T> transposed, magnitudes;
     if (!is_symmetric) {
         transposed = transpose(a);
@@ -108,14 +110,33 @@ std::optional<Transfer<V>> make_transfer(const CsrView<T>& a, bool is_symmetric,
     }
     const Graph strong = strong_connections(is_symmetric ? a : magnitudes.view(), strength_threshold, device);
     magnitudes = {};
-    const Aggregates aggregates = aggregate(strong, device);
+    Aggregates aggregates = aggregate(strong, device);
+    Coarsening<V> coarsening{smoothed_prolongator<V>(a, strong, aggregates, device), {}, {}};
+    coarsening.restriction =
+        transpose(is_symmetric ? coarsening.prolongation.view()
+                               : smoothed_prolongator<V>(transposed.view(), strong, aggregates, device).view());
+    return {std::move(aggregates), std::move(coarsening)};
+}
+
+/// Nothing where aggregates are not much fewer than rows. Where the smoothed prolongators would make a matrix of more entries
+/// than A, as on graphs whose distances are short, they are not smoothed.
+template <class V, class T>
+std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, double strength_threshold, const Device& device) {
+    auto [aggregates, coarse] = make_transfer<V>(a, is_symmetric, strength_threshold, device);
     if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * static_cast<double>(a.rows))
         return std::nullopt;
-    Transfer<V> transfer{smoothed_prolongator<V>(a, strong, aggregates, device), {}};
-    transfer.restriction =
-        transpose(is_symmetric ? transfer.prolongation.view()
-                               : smoothed_prolongator<V>(transposed.view(), strong, aggregates, device).view());
-    return transfer;
+    const auto product = [&](std::int64_t most_entries) {
+        return galerkin_product<V>(coarse.restriction.view(), a, coarse.prolongation.view(), device, most_entries);
+    };
+    std::optional<CsrMatrix<double>> matrix = product(a.nonzeros());
+    if (!matrix) {
+        coarse.prolongation = plain_prolongator<V>(aggregates);
+        coarse.restriction = transpose(coarse.prolongation.view());
+        matrix = product(no_limit);
+    }
+    coarse.matrix = std::move(*matrix);
+    if (is_symmetric) mirror_upper_triangle(coarse.matrix, device);
+    return std::move(coarse);
 }
 
 template <class V>
@@ -143,14 +164,11 @@ private:
         if (a.rows <= rows_to_invert && try_invert(a)) return std::nullopt;
         level.steps = smoother_steps(largest_eigenvalue(a, inverse, device_));
         if (a.rows <= rows_to_invert || std::ssize(hierarchy_.levels) == most_levels) return std::nullopt;
-        std::optional<Transfer<V>> transfer =
-            make_transfer<V>(a, hierarchy_.is_symmetric, options_.amg.strength_threshold, device_);
-        if (!transfer) return std::nullopt;
-        level.prolongation = std::move(transfer->prolongation);
-        level.restriction = std::move(transfer->restriction);
-        CsrMatrix<double> coarse = galerkin_product<V>(level.restriction.view(), a, level.prolongation.view(), device_);
-        if (hierarchy_.is_symmetric) mirror_upper_triangle(coarse, device_);
-        return coarse;
+        auto coarse = coarsen<V>(a, hierarchy_.is_symmetric, options_.amg.strength_threshold, device_);
+        if (!coarse) return std::nullopt;
+        level.prolongation = std::move(coarse->prolongation);
+        level.restriction = std::move(coarse->restriction);
+        return std::move(coarse->matrix);
     }
 
     /// Chebyshev's polynomial where the eigenvalues of D^-1 A are real. Else steps of Jacobi's iteration, damped: eigenvalues

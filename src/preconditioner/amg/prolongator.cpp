@@ -76,9 +76,23 @@ private:
 template <class V, class T>
 CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const Aggregates& aggregates,
                                   const Device& device) {
-    return make_rows<V>(a.rows, aggregates.count, device, [&] { return SmoothedRows<V, T>(a, strong, aggregates); });
+    return make_rows<V>(a.rows, aggregates.count, device, [&] { return SmoothedRows<V, T>(a, strong, aggregates); }).value();
 }
 
+template <class V>
+CsrMatrix<V> plain_prolongator(const Aggregates& aggregates) {
+    CsrMatrix<V> p{std::ssize(aggregates.of), aggregates.count, {0}, {}, {}};
+    p.row_offsets.reserve(aggregates.of.size() + 1);
+    for (const std::int32_t aggregate : aggregates.of) {
+        if (aggregate != Aggregates::none) p.column_indices.push_back(aggregate);
+        p.row_offsets.push_back(std::ssize(p.column_indices));
+    }
+    p.values.assign(p.column_indices.size(), V(1));
+    return p;
+}
+
+template CsrMatrix<float> plain_prolongator(const Aggregates&);
+template CsrMatrix<double> plain_prolongator(const Aggregates&);
 template CsrMatrix<float> smoothed_prolongator(const CsrView<float>&, const Graph&, const Aggregates&, const Device&);
 template CsrMatrix<float> smoothed_prolongator(const CsrView<double>&, const Graph&, const Aggregates&, const Device&);
 template CsrMatrix<double> smoothed_prolongator(const CsrView<double>&, const Graph&, const Aggregates&, const Device&);

@@ -20,4 +20,8 @@ namespace solver::amg {
 template <class V, class T>
 CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const Aggregates& aggregates, const Device& device);
 
+/// T, whose products R A P have no more entries than A.
+template <class V>
+CsrMatrix<V> plain_prolongator(const Aggregates& aggregates);
+
 }  // namespace solver::amg

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,10 +67,13 @@ private:
     std::vector<std::uint64_t> order_;
 };
 
+inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
 /// The matrix whose row i is what worker.add_row(i, columns, values) appends, where make_worker() makes a worker for each
-/// thread. Rows must depend on nothing but i.
+/// thread. Rows must depend on nothing but i. Nothing where it would have more than most_entries, which is noticed early.
 template <class V, class MakeWorker>
-CsrMatrix<V> make_rows(std::int64_t rows, std::int64_t columns, const Device& device, const MakeWorker& make_worker) {
+std::optional<CsrMatrix<V>> make_rows(std::int64_t rows, std::int64_t columns, const Device& device,
+                                      const MakeWorker& make_worker, std::int64_t most_entries = no_limit) {
     constexpr std::int64_t worth_a_thread = 512;
     const int parts = static_cast<int>(std::clamp<std::int64_t>(rows / worth_a_thread, 1, device.threads()));
     std::vector<std::vector<std::int32_t>> part_columns(static_cast<std::size_t>(parts));
@@ -78,7 +83,8 @@ CsrMatrix<V> make_rows(std::int64_t rows, std::int64_t columns, const Device& de
         auto worker = make_worker();
         std::vector<std::int32_t> mine;
         std::vector<V> values;
-        for (std::int64_t i = cpu::share_begin(rows, part, parts); i < cpu::share_begin(rows, part + 1, parts); ++i) {
+        const std::int64_t end = cpu::share_begin(rows, part + 1, parts);
+        for (std::int64_t i = cpu::share_begin(rows, part, parts); i < end && std::ssize(mine) <= most_entries; ++i) {
             const std::int64_t before = std::ssize(mine);
             worker.add_row(i, mine, values);
             result.row_offsets[i + 1] = std::ssize(mine) - before;
@@ -87,6 +93,7 @@ CsrMatrix<V> make_rows(std::int64_t rows, std::int64_t columns, const Device& de
         part_values[part] = std::move(values);
     });
     std::inclusive_scan(result.row_offsets.begin(), result.row_offsets.end(), result.row_offsets.begin());
+    if (result.row_offsets.back() > most_entries) return std::nullopt;
     resize_in_huge_pages(result.column_indices, result.row_offsets.back());
     resize_in_huge_pages(result.values, result.row_offsets.back());
     cpu::parallel_for(parts, [&](int part) {

@@ -99,7 +99,7 @@ Graph strong_connections(const CsrView<T>& magnitudes, double theta, const Devic
 
 template <class T>
 CsrMatrix<T> symmetric_magnitudes(const CsrView<T>& a, const CsrView<T>& transposed, const Device& device) {
-    return make_rows<T>(a.rows, a.columns, device, [&] { return MagnitudeRows<T>(a, transposed); });
+    return make_rows<T>(a.rows, a.columns, device, [&] { return MagnitudeRows<T>(a, transposed); }).value();
 }
 
 template Graph strong_connections(const CsrView<float>&, double, const Device&);
