@@ -181,7 +181,7 @@ void add_scaling(po::options_description_easy_init& add) {
     add("max-iterations", text("N"), "for everybody (default: 10000)");
     add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 600)");
     add("from", texts("FILE"), "table and draw these results, written by --json, and measure nothing; may be repeated");
-    add("markdown", text("FILE"), "write tables and a summary");
+    add("markdown", text("FILE"), "write a table of the fastest and a summary");
     add("plot", text("FILE"),
         "draw time, iterations and memory by size through gnuplot: .svg, .png, or .gnuplot for the scripts alone; FILE.svg "
         "means FILE_time.svg, FILE_iterations.svg and FILE_memory.svg");

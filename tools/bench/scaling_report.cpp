@@ -121,10 +121,13 @@ const Trial* trial_by(const ScaledProblem& problem, const std::string& solver) {
     return trial != problem.trials.end() && trial->reached(problem.tolerance) ? &*trial : nullptr;
 }
 
-const Trial* fastest_peer(const ScaledProblem& problem) {
+/// Of the peers whose names begin so.
+const Trial* fastest_peer(const ScaledProblem& problem, std::string_view prefix = "") {
     const Trial* best = nullptr;
     for (const Trial& trial : problem.trials)
-        if (!trial.ours && trial.reached(problem.tolerance) && (!best || trial.seconds() < best->seconds())) best = &trial;
+        if (!trial.ours && trial.solver.starts_with(prefix) && trial.reached(problem.tolerance) &&
+            (!best || trial.seconds() < best->seconds()))
+            best = &trial;
     return best;
 }
 
@@ -173,6 +176,48 @@ std::vector<std::string> solvers_of(const std::vector<ScaledProblem>& problems) 
         for (const Trial& trial : problem.trials)
             if (std::find(names.begin(), names.end(), trial.solver) == names.end()) names.push_back(trial.solver);
     return names;
+}
+
+/// "hypre", "pyamg", ...: the first words of the peers' names.
+std::vector<std::string> packages_of(const std::vector<ScaledProblem>& problems) {
+    std::vector<std::string> packages;
+    for (const ScaledProblem& problem : problems)
+        for (const Trial& trial : problem.trials) {
+            const std::string package = trial.solver.substr(0, trial.solver.find(' '));
+            if (!trial.ours && std::find(packages.begin(), packages.end(), package) == packages.end())
+                packages.push_back(package);
+        }
+    return packages;
+}
+
+/// "pcg: 0.12 s, 9"; "-" where nobody reached the tolerance.
+std::string cell_of(const Trial* trial, std::size_t name_from = 0) {
+    if (trial == nullptr) return "-";
+    const std::string name = trial->automatic ? "" : trial->solver.substr(name_from) + ": ";
+    return fmt::format("{}{:.3g} s{}", name, trial->seconds(),
+                       trial->iterations > 0 ? fmt::format(", {}", trial->iterations) : "");
+}
+
+/// A row for each problem: auto, the best by hand, the best of each package of peers.
+ResultTable overview_of(const std::vector<ScaledProblem>& problems) {
+    const std::vector<std::string> packages = packages_of(problems);
+    std::vector<Measure> titles;
+    for (const std::string title : {"problem", "unknowns", "auto", "best by hand", "auto / best"})
+        titles.push_back({title, title});
+    for (const std::string& package : packages) titles.push_back({package, package});
+    ResultTable table(std::move(titles));
+    for (const ScaledProblem& problem : problems) {
+        const Trial* automatic = automatic_trial(problem.trials);
+        if (automatic != nullptr && !automatic->reached(problem.tolerance)) automatic = nullptr;
+        const auto ratio = automatic != nullptr ? by_best_hand_picked(problem, *automatic) : std::nullopt;
+        std::vector<std::string> row{problem.name, std::to_string(problem.unknowns), cell_of(automatic),
+                                     cell_of(best_hand_picked(problem.trials, problem.tolerance)),
+                                     ratio ? fmt::format("{:.2f}", *ratio) : "-"};
+        for (const std::string& package : packages)
+            row.push_back(cell_of(fastest_peer(problem, package + ' '), package.size() + 1));
+        table.add(std::move(row));
+    }
+    return table;
 }
 
 std::optional<double> number_in(const json& fields, const char* name) {
@@ -339,15 +384,12 @@ void ScalingReport::write() const {
 
 std::string ScalingReport::markdown() const {
     std::string text = fmt::format(
-        "`solver-bench scaling`, solver {}, {}. b = A x*, x*_i = 1 + (i mod 8)/8, formed exactly and rounded. Times of setup "
-        "and "
-        "solve; x best by hand: the sum of both by that of our fastest preconditioner picked by hand (above 1 is slower); "
-        "memory: the growth of the process at its peak; true residual: ||b - A x|| / ||b|| from the exact residual.\n",
+        "`solver-bench scaling`, solver {}, {}. b = A x*, x*_i = 1 + (i mod 8)/8, formed exactly and rounded. Cells: seconds "
+        "of "
+        "setup and solve, iterations, of what is fastest among those whose true residual (from the exact residual) meets the "
+        "tolerance.\n\n",
         SOLVER_VERSION, fmt::join(machines_, "; "));
-    for (const ScaledProblem& problem : problems_)
-        text += fmt::format("\n{}: {} unknowns, {} nonzeros, tolerance {:g}\n\n{}", problem.name, problem.unknowns,
-                            problem.nonzeros, problem.tolerance,
-                            table_of(columns_of_result(), std::span(&problem, 1), Reader::person).markdown());
+    text += overview_of(problems_).markdown();
     return text + fmt::format("\n{}\n", fmt::join(summary(), "\n"));
 }
 
