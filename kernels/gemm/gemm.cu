@@ -2,7 +2,7 @@
 
 #include "gemm/elements/elements.hpp"
 #include "gemm/residue/residue.hpp"
-#include "operations/gemm_check.hpp"
+#include "operations/dense_check.hpp"
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
 

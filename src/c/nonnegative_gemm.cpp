@@ -3,7 +3,7 @@
 #include "c/arguments.hpp"
 #include "c/status.hpp"
 #include "kernels/gemm.hpp"
-#include "operations/nonnegative_gemm.hpp"
+#include "operations/dense_check.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 
 namespace solver::c {
@@ -44,7 +44,7 @@ void multiply(const GemmTask<T>& task) {
         on_host(task);
         return;
     }
-    check_nonnegative_task(task);
+    require_valid("non-negative product", task);
     cuda::NonnegativeMultiplier(0).gemm(task);
     cuda::synchronize(0, nullptr);
 }

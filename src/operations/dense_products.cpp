@@ -3,10 +3,8 @@
 #include "core/nonzero_elements.hpp"
 #include "cpu/gemm/gemm.hpp"
 #include "cpu/spmv.hpp"
+#include "operations/dense_check.hpp"
 #include "solver/dense_matrix.hpp"
-#include "solver/error.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -40,13 +38,7 @@ constexpr std::size_t least_columns_of_gemm = 4;
 
 template <class T>
 DenseProducts<T>::DenseProducts(const DenseView<T>& a, const Device& device) : a_(a), device_(device) {
-    const bool by_columns = a.row_stride == 1 && a.column_stride >= a.rows;
-    const bool by_rows = a.column_stride == 1 && a.row_stride >= a.columns;
-    if (!by_columns && !by_rows && a.rows > 0 && a.columns > 0)
-        throw InvalidArgument(fmt::format(
-            "spmv: the dense A is {} x {} with row_stride {} and column_stride {}; one stride has to be 1 and the other at "
-            "least the length of what it steps over: {} by columns, {} by rows",
-            a.rows, a.columns, a.row_stride, a.column_stride, a.rows, a.columns));
+    require_lines("spmv", "the dense A", a);
 }
 
 template <class T>

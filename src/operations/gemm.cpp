@@ -3,93 +3,13 @@
 #include "core/check.hpp"
 #include "cpu/gemm/gemm.hpp"
 #include "cuda/gemm.hpp"
-#include "operations/gemm_check.hpp"
+#include "operations/dense_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace solver {
 namespace {
-
-template <class T>
-bool is_empty(const DenseView<T>& a) {
-    return a.rows == 0 || a.columns == 0;
-}
-
-/// Column by column with a distance between columns that no two of them share an element at.
-template <class T>
-bool is_column_major(const DenseView<T>& a) {
-    return a.row_stride == 1 && a.column_stride >= a.rows;
-}
-
-template <class T>
-void require_layout(const char* name, const DenseView<T>& a) {
-    if (a.rows < 0 || a.columns < 0)
-        throw InvalidArgument(fmt::format("gemm: {} is {} x {}; sizes are 0 or more", name, a.rows, a.columns));
-    if (is_empty(a)) return;
-    if (!is_column_major(a) && !is_column_major(a.transposed()))
-        throw InvalidArgument(fmt::format(
-            "gemm: {} is {} x {} with row_stride {} and column_stride {}; one stride has to be 1 and the other at least the "
-            "length of what it steps over: {} by columns, {} by rows",
-            name, a.rows, a.columns, a.row_stride, a.column_stride, a.rows, a.columns));
-    if (a.data == nullptr) throw InvalidArgument(fmt::format("gemm: {} is {} x {} and has no data", name, a.rows, a.columns));
-}
-
-template <class T>
-void require_sizes(const GemmTask<T>& task) {
-    const auto& [alpha, a, b, beta, c] = task;
-    if (a.columns != b.rows)
-        throw DimensionMismatch(fmt::format("gemm: A is {} x {}, B is {} x {}; A needs as many columns as B has rows", a.rows,
-                                            a.columns, b.rows, b.columns));
-    if (c.rows != a.rows || c.columns != b.columns)
-        throw DimensionMismatch(fmt::format("gemm: C is {} x {}, A is {} x {} and B is {} x {}; C needs to be {} x {}", c.rows,
-                                            c.columns, a.rows, a.columns, b.rows, b.columns, a.rows, b.columns));
-}
-
-/// One past the last element in memory.
-template <class T>
-const T* end_of(const DenseView<T>& a) {
-    return a.data + (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride + 1;
-}
-
-/// Whether two blocks of one column-major matrix share an element. `offset` is from the first element of a to that of b,
-/// offset = i + leading j: the rows i and columns j that b lies away from a, where i counts from 0, or, one column further,
-/// from -leading.
-template <class T>
-bool blocks_overlap(const DenseView<T>& a, const DenseView<T>& b, std::int64_t offset) {
-    const std::int64_t leading = a.column_stride;
-    const auto columns_meet = [&](std::int64_t j) { return j < a.columns && -j < b.columns; };
-    std::int64_t j = offset / leading;
-    std::int64_t i = offset % leading;
-    if (i < 0) {
-        i += leading;
-        --j;
-    }
-    return (i < a.rows && columns_meet(j)) || (leading - i < b.rows && columns_meet(j + 1));
-}
-
-/// Whether two matrices share an element; of different layouts, whether what lies between their first and last elements does.
-template <class T>
-bool overlap(const DenseView<T>& a, const DenseView<T>& b) {
-    if (is_empty(a) || is_empty(b)) return false;
-    const std::less<const T*> before;
-    if (!before(a.data, end_of(b)) || !before(b.data, end_of(a))) return false;
-    const std::int64_t offset = b.data - a.data;
-    const auto of_one_matrix = [](const DenseView<T>& x, const DenseView<T>& y) {
-        return is_column_major(x) && is_column_major(y) && x.column_stride == y.column_stride;
-    };
-    if (of_one_matrix(a, b)) return blocks_overlap(a, b, offset);
-    if (of_one_matrix(a.transposed(), b.transposed())) return blocks_overlap(a.transposed(), b.transposed(), offset);
-    return true;
-}
-
-template <class T>
-void require_apart(const char* name, const DenseView<T>& a, const DenseView<T>& c) {
-    if (overlap(a, c))
-        throw InvalidArgument(fmt::format(
-            "gemm: C overlaps {} in memory, which is still read while C is written; give C memory of its own", name));
-}
 
 template <class T>
 void scale(const MutableDenseView<T>& c, T beta) {
@@ -103,7 +23,7 @@ void scale(const MutableDenseView<T>& c, T beta) {
 template <class T>
 void checked_gemm(const GemmTask<T>& task, Accuracy accuracy, const Device& device, const GemmOptions& options) {
     require_valid(task, options);
-    if (is_empty(DenseView<T>(task.c))) return;
+    if (task.c.rows == 0 || task.c.columns == 0) return;
     const cpu::FloatingPointGuard guard;
     if (task.alpha == T(0) || task.inner() == 0) return scale(task.c, task.beta);
     if (device.kind() == Device::Kind::cuda) return cuda::multiply(task, accuracy, options, device.index());
@@ -111,20 +31,6 @@ void checked_gemm(const GemmTask<T>& task, Accuracy accuracy, const Device& devi
 }
 
 }  // namespace
-
-template <class T>
-void require_valid(const GemmTask<T>& task, const GemmOptions& options) {
-    require_sizes(task);
-    require_layout("A", task.a);
-    require_layout("B", task.b);
-    require_layout("C", DenseView<T>(task.c));
-    require_apart("A", task.a, DenseView<T>(task.c));
-    require_apart("B", task.b, DenseView<T>(task.c));
-    if (options.block < 1)
-        throw InvalidArgument(fmt::format("gemm: a block of {} products; 1 or more are needed", options.block));
-}
-template void require_valid(const GemmTask<float>&, const GemmOptions&);
-template void require_valid(const GemmTask<double>&, const GemmOptions&);
 
 std::string_view to_string(GemmSummation summation) {
     switch (summation) {

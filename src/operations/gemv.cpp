@@ -2,6 +2,7 @@
 
 #include "core/check.hpp"
 #include "cpu/spmv.hpp"
+#include "operations/dense_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ void multiply(const char* name, const DenseView<T>& a, const cpu::RowTask<T>& ta
 template <class T>
 void checked_gemv(T alpha, const DenseView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
                   const Device& device) {
+    require_valid("gemv", "A", a);
     require_length("gemv", "x", x.size(), a.columns, "the columns of A", a);
     require_length("gemv", "y", y.size(), a.rows, "the rows of A", a);
     multiply("gemv", a, {.alpha = alpha, .x = x.data(), .beta = beta, .y_in = y.data(), .y = y.data()}, accuracy, device);
@@ -37,6 +39,7 @@ void checked_gemv(T alpha, const DenseView<T>& a, std::span<const T> x, T beta, 
 template <class T>
 void checked_residual(std::span<const T> b, const DenseView<T>& a, std::span<const T> x, std::span<const T> x_low,
                       std::span<T> r, Accuracy accuracy, const Device& device) {
+    require_valid("residual", "A", a);
     require_length("residual", "x", x.size(), a.columns, "the columns of A", a);
     if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a.columns, "the columns of A", a);
     require_length("residual", "b", b.size(), a.rows, "the rows of A", a);

@@ -3,6 +3,7 @@
 #include "core/check.hpp"
 #include "cpu/triangular_solve.hpp"
 #include "cuda/triangular_solve.hpp"
+#include "operations/dense_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <memory>
@@ -64,6 +65,7 @@ template <class T>
 void solve_dense(const DenseView<T>& a, Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x,
                  Accuracy accuracy, const Device& device) {
     require_cpu(device, "triangular solve");
+    require_valid("triangular solve", "A", a);
     require_square(a);
     const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
     if (diagonal == Diagonal::stored) require_pivots(a);

@@ -8,6 +8,7 @@
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
 #include "support/real_matrices.hpp"
+#include "support/values.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -16,6 +17,7 @@ namespace solver {
 namespace {
 
 using testing::Random;
+using testing::random_vector;
 
 constexpr PreconditionerKind kinds[] = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                                         PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
@@ -39,13 +41,6 @@ std::vector<T> applied(cuda::DevicePreconditioner<T>& m, std::span<const T> r, A
     std::vector<T> result(r.size());
     z.copy_to(result);
     return result;
-}
-
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n) {
-    std::vector<T> x;
-    for (std::int64_t i = 0; i < n; ++i) x.push_back(random.number<T>(static_cast<int>(random.between(-3, 3))));
-    return x;
 }
 
 /// "" or why factors cannot be had.

@@ -5,16 +5,17 @@
 #include <gtest/gtest.h>
 
 #include "support/products.hpp"
+#include "support/values.hpp"
 
 namespace solver {
 namespace {
 
 using testing::ExpectedSum;
 using testing::Random;
+using testing::random_rows;
+using testing::random_vector;
+using testing::Span;
 using testing::Terms;
-
-template <class T>
-using Span = std::span<const T>;
 
 template <class T>
 class CudaSpmv : public ::testing::Test {
@@ -97,13 +98,6 @@ private:
     cuda::SpmvPlan<T> plans_[std::size(kernels)];
 };
 
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n) {
-    std::vector<T> x;
-    for (std::int64_t i = 0; i < n; ++i) x.push_back(random.number<T>(static_cast<int>(random.between(-3, 3))));
-    return x;
-}
-
 /// Numbers to be added, for sums that the CPU has rounded.
 template <class T>
 std::vector<T> addends(Random& random, const std::vector<T>& sums) {
@@ -135,21 +129,6 @@ void expect_exact(const CsrView<T>& a, Span<T> x, cuda::OffsetWidth width = cuda
     on_device.expect_exact(-1, x, {}, 1, y);
     on_device.expect_exact(T(0.1), x, {}, 3, y);
     on_device.expect_exact(-1, x, x_low, 1, y);
-}
-
-template <class T>
-CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
-    CsrMatrix<T> a;
-    a.rows = static_cast<std::int64_t>(lengths.size());
-    a.columns = columns;
-    for (const std::int64_t length : lengths) {
-        for (std::int64_t i = 0; i < length; ++i) {
-            a.column_indices.push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
-            a.values.push_back(random.number<T>(static_cast<int>(random.between(-2, 2))));
-        }
-        a.row_offsets.push_back(a.nonzeros());
-    }
-    return a;
 }
 
 TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForEveryAdversarialRowAlphaAndBeta) {
@@ -197,14 +176,14 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForAnyShape) {
         {3, 2'500'000, 1},
     };
     for (const auto& lengths : shapes) {
-        const CsrMatrix<T> a = random_matrix<T>(random, 3000, lengths);
+        const CsrMatrix<T> a = random_rows<T>(random, 3000, lengths);
         expect_exact<T>(a, random_vector<T>(random, a.columns));
     }
     for (int trial = 0; trial < 40; ++trial) {
         std::vector<std::int64_t> lengths(static_cast<std::size_t>(random.between(1, 3000)));
         const std::int64_t longest = std::int64_t{1} << random.between(0, 11);
         for (auto& length : lengths) length = random.between(0, 9) == 0 ? random.between(0, longest) : random.between(0, 9);
-        const CsrMatrix<T> a = random_matrix<T>(random, random.between(1, 5000), lengths);
+        const CsrMatrix<T> a = random_rows<T>(random, random.between(1, 5000), lengths);
         expect_exact<T>(a, random_vector<T>(random, a.columns));
     }
 }
@@ -228,7 +207,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithWideOffsets) {
     Random random(17);
     const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 76, 700), random);
     expect_exact<T>(a, x, cuda::OffsetWidth::wide);
-    const CsrMatrix<T> b = random_matrix<T>(random, 3000, {0, 5, 70'000, 3, 1024, 1025, 0, 2049, 1, 0});
+    const CsrMatrix<T> b = random_rows<T>(random, 3000, {0, 5, 70'000, 3, 1024, 1025, 0, 2049, 1, 0});
     expect_exact<T>(b, random_vector<T>(random, b.columns), cuda::OffsetWidth::wide);
 }
 
@@ -261,7 +240,7 @@ TYPED_TEST(CudaSpmv, NeverLetsInfOrNanIntoARowThatDoesNotHaveIt) {
         std::vector<std::int64_t> lengths;
         for (int i = 0; i < 2000; ++i) lengths.push_back(random.between(0, i % 60 < 30 ? 6 : 40));
         lengths[77] = 3000;
-        CsrMatrix<T> a = random_matrix<T>(random, 50, lengths);
+        CsrMatrix<T> a = random_rows<T>(random, 50, lengths);
         std::vector<T> x = random_vector<T>(random, 51);
         x[0] = special;
         for (auto& column : a.column_indices)
@@ -361,7 +340,7 @@ TYPED_TEST(CudaSpmv, MultipliesSeveralColumnsEachAsIfAlone) {
         {}, {0}, {7}, std::vector<std::int64_t>(3000, 5), {0, 5, 70'000, 0, 3, 1024, 1025, 2049, 0}};
     for (const auto& lengths : shapes)
         for (const std::int64_t count : {1, 2, 5}) {
-            const CsrMatrix<T> a = random_matrix<T>(random, 3000, lengths);
+            const CsrMatrix<T> a = random_rows<T>(random, 3000, lengths);
             expect_columns_as_if_alone<T>(a, count, random);
         }
     const CsrMatrix<T> a = convert<T, double>(matrices::find_generator("stencil27_12").value().make());

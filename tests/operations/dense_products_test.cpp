@@ -90,6 +90,7 @@ struct Tasks {
         for (std::size_t i = 0; i < x.size(); ++i) {
             SpmvTask<T> task{.x = x[i], .y = out[i]};
             if (i % 3 == 1) task = {.alpha = T(-1), .x = x[i], .beta = T(1), .y_in = y[i], .y = out[i]};
+            if (i % 5 == 4) task = {.x = x[i], .beta = T(2), .y_in = y[i], .y = out[i]};  // alpha as of those without beta
             if (i % 7 == 3) task.x_low = x_low[i];
             if (i % 7 == 6) task.alpha = T(0);
             tasks.push_back(task);

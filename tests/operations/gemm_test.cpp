@@ -10,12 +10,15 @@
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
+#include "support/values.hpp"
 
 namespace solver {
 namespace {
 
 using testing::ExpectedSum;
 using testing::for_each_target;
+using testing::infinity;
+using testing::nan_value;
 using testing::Random;
 using testing::same_bits;
 using testing::Terms;
@@ -24,11 +27,6 @@ template <class T>
 class Gemm : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemm, ValueTypes);
-
-template <class T>
-constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
-template <class T>
-constexpr T infinity = std::numeric_limits<T>::infinity();
 
 /// Where the elements of a matrix lie in memory. What lies between them is NaN.
 enum class Layout { columns, rows, columns_with_gaps, rows_with_gaps };

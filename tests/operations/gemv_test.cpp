@@ -9,6 +9,7 @@
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
+#include "support/values.hpp"
 
 namespace solver {
 namespace {
@@ -16,20 +17,17 @@ namespace {
 using testing::ExpectedSum;
 using testing::for_each_target;
 using testing::Misaligned;
+using testing::nan_value;
 using testing::Random;
+using testing::random_vector;
 using testing::same_bits;
+using testing::Span;
 using testing::Terms;
 
 template <class T>
 class Gemv : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemv, ValueTypes);
-
-template <class T>
-using Span = std::span<const T>;
-
-template <class T>
-constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
 
 constexpr int thread_counts[] = {1, 2, 7};
 
@@ -96,13 +94,6 @@ struct Dense {
             for (std::int64_t j = 0; j < columns; ++j) stored.at(i, j) = values[i * columns + j];
     }
 };
-
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n, int exponents = 4) {
-    std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = random.number<T>(static_cast<int>(random.between(-exponents, exponents)));
-    return x;
-}
 
 template <class T>
 Dense<T> random_dense(Random& random, std::int64_t rows, std::int64_t columns) {
@@ -340,6 +331,22 @@ TYPED_TEST(Gemv, SaysWhichVectorHasTheWrongLength) {
                 ThrowsMessage<DimensionMismatch>("residual: b has 3 elements, A is 2 x 3; b needs 2, the rows of A"));
     EXPECT_THAT(subtract(two, three, {}, three),
                 ThrowsMessage<DimensionMismatch>("residual: r has 3 elements, A is 2 x 3; r needs 2, the rows of A"));
+}
+
+TYPED_TEST(Gemv, RefusesWhatIsNoMatrix) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    std::vector<T> two(2), three(3);
+    const auto multiply = [&](const DenseView<T>& a) {
+        return [&, a] { gemv(T(1), a, Span<T>(three), T(0), std::span<T>(two), Accuracy::fast); };
+    };
+    EXPECT_THAT(multiply({2, 3, 3, 1, nullptr}), ThrowsMessage<InvalidArgument>("gemv: A is 2 x 3 and has no data"));
+    EXPECT_THAT(multiply({-2, 3, 3, 1, two.data()}), ThrowsMessage<InvalidArgument>("gemv: A is -2 x 3; sizes are 0 or more"));
+    EXPECT_THAT(
+        [&] {
+            residual(Span<T>(two), DenseView<T>{2, 3, 3, 1, nullptr}, Span<T>(three), {}, std::span<T>(two), Accuracy::exact);
+        },
+        ThrowsMessage<InvalidArgument>("residual: A is 2 x 3 and has no data"));
 }
 
 TYPED_TEST(Gemv, IsDeafToTheCallersFloatingPointEnvironment) {

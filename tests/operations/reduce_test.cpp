@@ -13,14 +13,19 @@
 #include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/targets.hpp"
+#include "support/values.hpp"
 
 namespace solver {
 namespace {
 
 using testing::ExpectedSum;
 using testing::for_each_target;
+using testing::infinity;
+using testing::nan_value;
 using testing::Random;
+using testing::random_vector;
 using testing::same_bits;
+using testing::Span;
 using testing::Terms;
 
 template <class T>
@@ -33,14 +38,6 @@ const std::vector<Device>& processors() {
     static const std::vector<Device> all = {Device::cpu(1), Device::cpu(2), Device::cpu(7)};
     return all;
 }
-
-template <class T>
-constexpr T infinity = std::numeric_limits<T>::infinity();
-template <class T>
-constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
-
-template <class T>
-using Span = std::span<const T>;
 
 template <class T>
 ExpectedSum<T> expected_dot(Span<T> x, Span<T> y) {
@@ -82,13 +79,6 @@ void expect_dot_kept(Span<T> x, Span<T> y) {
 template <class T>
 void expect_sum_kept(Span<T> x) {
     expect_kept(expected_sum<T>(x), [&](Accuracy accuracy, const Device& device) { return sum(x, accuracy, device); });
-}
-
-template <class T>
-std::vector<T> random_vector(Random& random, std::size_t n, int exponents) {
-    std::vector<T> x(n);
-    for (T& element : x) element = random.number<T>(static_cast<int>(random.between(-exponents, exponents)));
-    return x;
 }
 
 /// Lengths around multiples of any vector length, of four vectors, of the block of 4096, and where threads are worth their
@@ -210,6 +200,22 @@ TYPED_TEST(Reduce, KnowsHowMuchProductsMayLoseToUnderflow) {
         terms.add(half_ulp);
         terms.add(eta * static_cast<T>(random.between(-2 * copies, 2 * copies)));
         expect_dot_kept<T>(terms.a, terms.b);
+    }
+}
+
+/// Four products of eta / 4 are eta, and nothing is left of each: whichever block they lie in, their errors must not be
+/// believed.
+TYPED_TEST(Reduce, SeesProductsThatUnderflowInAnyBlockOfAnyThread) {
+    using T = TypeParam;
+    constexpr int eta_exponent = testing::adversarial::lowest<T>;
+    const T a = std::ldexp(T(1), eta_exponent / 2);
+    const T b = std::ldexp(T(1), eta_exponent - eta_exponent / 2 - 2);
+    constexpr std::size_t block = 4096, n = 50000;
+    for (std::size_t first = 0; first + 4 <= n; first += block) {
+        std::vector<T> x(n, T(1)), y(n, T(0));
+        std::fill_n(x.begin() + first, 4, a);
+        std::fill_n(y.begin() + first, 4, b);
+        expect_dot_kept<T>(x, y);
     }
 }
 

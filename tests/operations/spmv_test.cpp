@@ -13,6 +13,7 @@
 #include "support/floating_point_environment.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
+#include "support/values.hpp"
 
 namespace solver {
 namespace {
@@ -20,20 +21,18 @@ namespace {
 using testing::ExpectedSum;
 using testing::for_each_target;
 using testing::Misaligned;
+using testing::nan_value;
 using testing::Random;
+using testing::random_rows;
+using testing::random_vector;
 using testing::same_bits;
+using testing::Span;
 using testing::Terms;
 
 template <class T>
 class Spmv : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
-
-template <class T>
-using Span = std::span<const T>;
-
-template <class T>
-constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
 
 struct Execution {
     Device device;
@@ -135,29 +134,6 @@ void expect_products_kept(const CsrView<T>& a, Span<T> x) {
                 });
 }
 
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n) {
-    std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = random.number<T>(static_cast<int>(random.between(-4, 4)));
-    return x;
-}
-
-/// Rows of the given lengths with any columns, unsorted and repeated.
-template <class T>
-CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
-    CsrMatrix<T> a;
-    a.rows = static_cast<std::int64_t>(lengths.size());
-    a.columns = columns;
-    for (const std::int64_t length : lengths) {
-        for (std::int64_t k = 0; k < length; ++k) {
-            a.column_indices.push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
-            a.values.push_back(random.number<T>(static_cast<int>(random.between(-4, 4))));
-        }
-        a.row_offsets.push_back(a.nonzeros());
-    }
-    return a;
-}
-
 TYPED_TEST(Spmv, KeepsItsPromisesForMatricesOfNoRowsNoColumnsOrNoEntries) {
     using T = TypeParam;
     CsrMatrix<T> a;
@@ -178,7 +154,7 @@ TYPED_TEST(Spmv, KeepsItsPromisesForOneRowOfAnyLength) {
     Random random(1);
     for (const std::int64_t length : {1, 2, 7, 8, 9, 63, 255, 256, 257, 2047, 2048, 2049, 4096, 4097, 40000}) {
         SCOPED_TRACE(length);
-        const CsrMatrix<T> a = random_matrix<T>(random, 1000, {length});
+        const CsrMatrix<T> a = random_rows<T>(random, 1000, {length});
         expect_products_kept<T>(a, random_vector<T>(random, 1000));
     }
 }
@@ -187,8 +163,8 @@ TYPED_TEST(Spmv, SharesAHugeRowAmongThreads) {
     using T = TypeParam;
     Random random(2);
     std::vector<std::int64_t> lengths{0, 3, 200000, 0, 5, 5, 5, 4097, 30000, 30000};
-    expect_products_kept<T>(random_matrix<T>(random, 50000, lengths), random_vector<T>(random, 50000));
-    expect_products_kept<T>(random_matrix<T>(random, 50000, {200000}), random_vector<T>(random, 50000));
+    expect_products_kept<T>(random_rows<T>(random, 50000, lengths), random_vector<T>(random, 50000));
+    expect_products_kept<T>(random_rows<T>(random, 50000, {200000}), random_vector<T>(random, 50000));
 }
 
 TYPED_TEST(Spmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
@@ -214,7 +190,7 @@ TYPED_TEST(Spmv, KeepsItsPromisesForRowsOfAllLengthsMixed) {
         for (int i = 0; i < 9; ++i) lengths.push_back(length);
     for (int i = 0; i < 100; ++i)
         lengths.push_back(random.between(0, 3) == 0 ? random.between(200, 1100) : random.between(0, 9));
-    expect_products_kept<T>(random_matrix<T>(random, 3000, lengths), random_vector<T>(random, 3000));
+    expect_products_kept<T>(random_rows<T>(random, 3000, lengths), random_vector<T>(random, 3000));
 }
 
 TYPED_TEST(Spmv, KeepsItsPromisesForAnyNumberOfRows) {
@@ -222,7 +198,7 @@ TYPED_TEST(Spmv, KeepsItsPromisesForAnyNumberOfRows) {
     Random random(5);
     for (std::size_t rows = 1; rows <= 34; ++rows) {
         SCOPED_TRACE(rows);
-        expect_products_kept<T>(random_matrix<T>(random, 11, std::vector<std::int64_t>(rows, 6)), random_vector<T>(random, 11));
+        expect_products_kept<T>(random_rows<T>(random, 11, std::vector<std::int64_t>(rows, 6)), random_vector<T>(random, 11));
     }
 }
 
@@ -252,9 +228,9 @@ TYPED_TEST(Spmv, KeepsItsPromisesForStencilsWithTheirZerosAndTies) {
 TYPED_TEST(Spmv, KeepsItsPromisesForWideAndTallMatrices) {
     using T = TypeParam;
     Random random(8);
-    expect_products_kept<T>(random_matrix<T>(random, 100000, std::vector<std::int64_t>(40, 90)),
+    expect_products_kept<T>(random_rows<T>(random, 100000, std::vector<std::int64_t>(40, 90)),
                             random_vector<T>(random, 100000));
-    expect_products_kept<T>(random_matrix<T>(random, 3, std::vector<std::int64_t>(20000, 2)), random_vector<T>(random, 3));
+    expect_products_kept<T>(random_rows<T>(random, 3, std::vector<std::int64_t>(20000, 2)), random_vector<T>(random, 3));
 }
 
 /// More than a million sums over both types: every row with every alpha and beta, each on every target.
@@ -335,7 +311,7 @@ TYPED_TEST(Spmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
     for (const T special : {inf, -inf, nan_value<T>}) {
         std::vector<std::int64_t> lengths;
         for (int i = 0; i < 300; ++i) lengths.push_back(random.between(0, i % 60 < 30 ? 6 : 40));
-        CsrMatrix<T> a = random_matrix<T>(random, 50, lengths);
+        CsrMatrix<T> a = random_rows<T>(random, 50, lengths);
         std::vector<T> x = random_vector<T>(random, 51);
         x[0] = special;
         for (auto& column : a.column_indices)
@@ -355,7 +331,7 @@ TYPED_TEST(Spmv, NeverReadsBeyondTheEndOfAnArray) {
     for (int trial = 0; trial < 60; ++trial) {
         std::vector<std::int64_t> lengths(static_cast<std::size_t>(random.between(0, 40)));
         for (auto& length : lengths) length = trial % 2 == 0 ? random.between(0, 40) : random.between(5, 7);
-        const CsrMatrix<T> a = random_matrix<T>(random, 20, lengths);
+        const CsrMatrix<T> a = random_rows<T>(random, 20, lengths);
         const Fenced<std::int64_t> offsets(a.row_offsets);
         const Fenced<std::int32_t> columns(a.column_indices);
         const Fenced<T> values(a.values);
@@ -432,7 +408,7 @@ TYPED_TEST(Spmv, MultipliesByInfAndNanLikeRealFactors) {
 TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
     using T = TypeParam;
     Random random(13);
-    const CsrMatrix<T> a = random_matrix<T>(random, 90, std::vector<std::int64_t>(70, 20));
+    const CsrMatrix<T> a = random_rows<T>(random, 90, std::vector<std::int64_t>(70, 20));
     const std::vector<T> x = random_vector<T>(random, 90);
     std::vector<T> y = random_vector<T>(random, 70);
     const auto expected = testing::rounded(testing::affine<T>(testing::expected_rows<T>(a, x), 2, -1, y));
@@ -575,10 +551,10 @@ TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
     Random random(15);
     std::vector<std::int64_t> lengths(4000, 20);
     const Device device = Device::cpu(7);
-    const CsrMatrix<double> even = random_matrix<double>(random, 100, lengths);
+    const CsrMatrix<double> even = random_rows<double>(random, 100, lengths);
     EXPECT_EQ(SpmvPlan<double>(even, device).kernel(), SpmvKernel::general);
     lengths[17] = 100000;
-    const CsrMatrix<double> uneven = random_matrix<double>(random, 100, lengths);
+    const CsrMatrix<double> uneven = random_rows<double>(random, 100, lengths);
     EXPECT_EQ(SpmvPlan<double>(uneven, device).kernel(), SpmvKernel::adaptive);
 }
 
@@ -588,7 +564,7 @@ TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
         std::vector<std::int64_t> lengths;
         for (int i = 0; i < 40; ++i)
             lengths.push_back(random.between(0, 9) == 0 ? random.between(4000, 60000) : random.between(0, 9));
-        const CsrMatrix<float> a = random_matrix<float>(random, 9, lengths);
+        const CsrMatrix<float> a = random_rows<float>(random, 9, lengths);
         for (const SpmvKernel kernel : {SpmvKernel::general, SpmvKernel::adaptive}) {
             const SpmvPlan<float> plan(a, Device::cpu(static_cast<int>(random.between(1, 40))), kernel);
             const auto boundaries = plan.boundaries();

@@ -298,6 +298,8 @@ TYPED_TEST(TriangularSolve, SaysWhichVectorHasTheWrongLengthAndWhichPivotIsZero)
     };
     EXPECT_THAT(solve({2, 2, 2, 1, values.data()}, two),
                 ThrowsMessage<InvalidArgument>("triangular solve: the diagonal entry of row 2 is 0"));
+    EXPECT_THAT(solve({2, 2, 2, 1, nullptr}, two),
+                ThrowsMessage<InvalidArgument>("triangular solve: A is 2 x 2 and has no data"));
     EXPECT_THAT(solve({1, 2, 2, 1, values.data()}, two),
                 ThrowsMessage<InvalidArgument>("triangular solve: A is 1 x 2; it must be square"));
     EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, two),

@@ -7,6 +7,7 @@
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
 #include "support/products.hpp"
+#include "support/values.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,12 +18,6 @@
 #include <vector>
 
 namespace solver::testing {
-
-template <class T>
-using Span = std::span<const T>;
-
-template <class T>
-constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
 
 /// A triangular matrix as a list of rows: entries beside the diagonal with sorted columns, and the diagonal.
 template <class T>
@@ -114,13 +109,6 @@ TriangularRows<T> random_rows(Random& random, std::int64_t n, std::int64_t longe
         a.pivot.push_back(random.number<T>(static_cast<int>(random.between(-1, 2))));
     }
     return a;
-}
-
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n) {
-    std::vector<T> b(static_cast<std::size_t>(n));
-    for (T& element : b) element = random.number<T>(static_cast<int>(random.between(-4, 4)));
-    return b;
 }
 
 /// Rows that depend on rows of much earlier blocks alone: levels of `width` rows.

@@ -485,7 +485,7 @@ const Refusal refusals[] = {
     {"ReferenceInSingle", "--matrix A.mtx --reference --precision single", {"--reference", "double or mixed"}},
     {"DropToleranceAboveOne", "--matrix A.mtx --drop-tolerance 2", {"--drop-tolerance 2", "from 0 to 1"}},
     {"NoMemory", "--matrix A.mtx --memory-limit 0", {"--memory-limit 0", "gigabytes"}},
-    {"LimitTooSmallForTheFactors", "--matrix A.mtx --preconditioner klu --memory-limit 1e-6", {"klu", "limit", "ilut"}},
+    {"LimitTooSmallForTheFactors", "--matrix A.mtx --preconditioner klu --memory-limit 1e-6", {"klu", "the limit is 1e-06 GB", "ilut"}},
     {"RhsWithoutColumns", "--matrix A.mtx --rhs none.mtx", {"none.mtx", "column"}},
     {"OneGuessForTwoRightHandSides",
      "--matrix identity.mtx --rhs two.mtx --initial one.mtx",

@@ -1,0 +1,26 @@
+#pragma once
+
+/// The checks of dense matrices. None reads an element; `operation` begins the message: "gemm", "gemv".
+
+#include "solver/gemm.hpp"
+
+namespace solver {
+
+/// Throws InvalidArgument unless sizes are 0 or more and there is memory.
+template <class T>
+void require_valid(const char* operation, const char* name, const DenseView<T>& a);
+
+/// The same for matrices that are stored by rows or by columns, with any distance between them.
+template <class T>
+void require_lines(const char* operation, const char* name, const DenseView<T>& a);
+
+/// The same for all three of a product, DimensionMismatch unless their sizes agree, and InvalidArgument where C shares an
+/// element with A or B.
+template <class T>
+void require_valid(const char* operation, const GemmTask<T>& task);
+
+/// All that solver::gemm asks of its arguments.
+template <class T>
+void require_valid(const GemmTask<T>& task, const GemmOptions& options);
+
+}  // namespace solver
