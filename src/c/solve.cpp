@@ -5,6 +5,7 @@
 #include "c/preconditioner.hpp"
 #include "c/result.hpp"
 #include "c/status.hpp"
+#include "solver/bicgstab.hpp"
 #include "solver/reduce.hpp"
 
 #include <algorithm>
@@ -98,13 +99,15 @@ DenseMatrix<T> dense(const Task<T>& task, std::span<const T> values) {
 /// With the preconditioner given, or without one (null).
 template <class T>
 SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOptions& options) {
-    if (task.columns == 1)
-        return m == nullptr ? solve(task.a, task.b, task.x, task.x_low, options)
-                            : SolveReport{{bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)}, {}};
+    SolveReport report;
+    if (task.columns == 1) {
+        if (m == nullptr) return solve(task.a, task.b, task.x, task.x_low, options);
+        report.results = {bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)};
+        return report;
+    }
     const DenseMatrix<T> b = dense<T>(task, task.b);
     DenseMatrix<T> x = dense<T>(task, task.x), low = dense<T>(task, task.x_low);
     DenseMatrix<T>* const x_low = task.x_low.empty() ? nullptr : &low;
-    SolveReport report;
     if (m == nullptr)
         report = solve(task.a, b, x, x_low, options);
     else
