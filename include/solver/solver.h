@@ -276,6 +276,7 @@ enum {
     SOLVER_BREAKDOWN = 2,  /* scalars of the recursion vanished again and again */
     SOLVER_STAGNATED = 3,  /* the limit of this precision, accuracy or preconditioner */
     SOLVER_NON_FINITE = 4, /* Inf or NaN in A, b, x or on the way */
+    SOLVER_INDEFINITE = 5, /* A or M is not positive definite, which the method needs; BiCGStab does not */
     SOLVER_STOPPED = 100   /* by the callback */
 };
 
@@ -290,7 +291,7 @@ typedef struct solver_outcome {
     int64_t restarts;          /* after breakdowns */
 } solver_outcome;
 
-/* "converged", "iteration limit", "breakdown", "stagnated", "non-finite" or "stopped". */
+/* "converged", "iteration limit", "breakdown", "stagnated", "non-finite", "indefinite" or "stopped". */
 const char* solver_outcome_name(int32_t status);
 
 /* A preconditioner that a solve tried. */

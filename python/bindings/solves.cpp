@@ -1,5 +1,6 @@
 #include "matrix.hpp"
 #include "preconditioner.hpp"
+#include "solver/bicgstab.hpp"
 #include "solver/solve.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -106,7 +107,9 @@ template <class T>
 SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::span<const T> b, std::span<T> x,
                 std::span<T> x_low, const SolveOptions& options) {
     if (m == nullptr) return solve(a, b, x, x_low, options);
-    return {{bicgstab(a, *m, b, x, x_low, options.iteration)}, {}};
+    SolveReport report;
+    report.results = {bicgstab(a, *m, b, x, x_low, options.iteration)};
+    return report;
 }
 
 /// The same for several columns one after the other.

@@ -115,9 +115,24 @@ solver_status solver_result_history(const solver_result* result, int64_t column,
 }
 
 const char* solver_outcome_name(int32_t status) {
-    if (status == SOLVER_STOPPED) return "stopped";
-    if (status < SOLVER_CONVERGED || status > SOLVER_NON_FINITE) return "unknown outcome";
-    return solver::to_string(static_cast<solver::SolveStatus>(status)).data();
+    switch (status) {
+        case SOLVER_CONVERGED:
+            return "converged";
+        case SOLVER_ITERATION_LIMIT:
+            return "iteration limit";
+        case SOLVER_BREAKDOWN:
+            return "breakdown";
+        case SOLVER_STAGNATED:
+            return "stagnated";
+        case SOLVER_NON_FINITE:
+            return "non-finite";
+        case SOLVER_INDEFINITE:
+            return "indefinite";
+        case SOLVER_STOPPED:
+            return "stopped";
+        default:
+            return "unknown outcome";
+    }
 }
 
 void solver_result_destroy(solver_result* result) { delete result; }

@@ -102,7 +102,7 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     SolveReport report;
     if (task.columns == 1) {
         if (m == nullptr) return solve(task.a, task.b, task.x, task.x_low, options);
-        report.results.push_back(bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration));
+        report.results = {bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)};
         return report;
     }
     const DenseMatrix<T> b = dense<T>(task, task.b);

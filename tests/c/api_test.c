@@ -79,6 +79,7 @@ static void tell_of_the_library(void) {
     CHECK(strcmp(solver_status_name(SOLVER_FILE_ERROR), "file error") == 0);
     CHECK(strcmp(solver_status_name(4711), "unknown status") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_STAGNATED), "stagnated") == 0);
+    CHECK(strcmp(solver_outcome_name(SOLVER_INDEFINITE), "indefinite") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_STOPPED), "stopped") == 0);
     CHECK(strcmp(solver_outcome_name(-5), "unknown outcome") == 0);
 }
