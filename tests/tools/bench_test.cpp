@@ -148,6 +148,19 @@ TEST_F(SolverBench, CountsTheCompulsoryTrafficOfAProduct) {
     EXPECT_EQ(bytes(3), 5 * (4 + 4) + 4 * 4 + 3 * 4 + 3 * 4);
 }
 
+TEST_F(SolverBench, ComparesPackedProductsWhereAskedTo) {
+    const json result = report("spmv --matrix A.mtx --matrix poisson2d_10 --x random --storage packed");
+    ASSERT_EQ(result["cases"].size(), 2 * 8);
+    EXPECT_TRUE(result["verified"]);
+    for (const int first : {0, 8}) {
+        std::vector<std::string> names;
+        for (int i = 0; i < 8; ++i) names.push_back(result["cases"][first + i]["competitor"]);
+        EXPECT_THAT(names, ElementsAre("fast", "compensated", "exact", "packed fast", "packed compensated", "packed exact",
+                                       "eigen", "pack"));
+        EXPECT_EQ(result["cases"][first + 5]["error_ulp"], 0);
+    }
+}
+
 TEST_F(SolverBench, ComparesDotProductsSumsAndNorms) {
     for (const std::string subject : {"dot", "sum", "norm2"}) {
         const json result =

@@ -202,6 +202,7 @@ po::options_description option_table(Subject subject) {
     if (subject == Subject::spmv) {
         add("x", text("WHICH"), "random, ones (rows that cancel) or both (default)");
         add("kernel", text("KERNEL"), "auto (default), general or adaptive");
+        add("storage", text("WHAT"), "csr (default), or packed: packed products, and packing, beside those of CSR");
     }
     if (subject == Subject::report) {
         add("html", text("FILE"), "the page");
@@ -472,6 +473,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (x.first) options.vectors.push_back(Vector::random);
     if (x.second) options.vectors.push_back(Vector::ones);
     if (const auto text = given(values, "kernel")) options.kernel = spmv_kernel_from_text(*text);
+    if (const auto text = given(values, "storage")) options.storage = spmv_storage_from_text(*text);
     if (runs_on_cuda(subject)) options.cuda_device = cuda_device_of(values);
     options.sizes = sizes_of(values, subject, options.cuda_device.has_value());
     if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);

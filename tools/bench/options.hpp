@@ -40,6 +40,7 @@ struct Options {
     std::vector<std::string> matrices;  ///< empty: the usual ones
     std::vector<Vector> vectors;
     SpmvKernel kernel = SpmvKernel::automatic;
+    SpmvStorage storage = SpmvStorage::csr;
     std::vector<std::int64_t> sizes;
     std::vector<Input> inputs;
 

@@ -23,7 +23,7 @@ public:
           name_(std::move(name)),
           a_(a),
           plan_(a, Device::cpu(options.threads), SpmvOptions{.kernel = options.kernel, .storage = SpmvStorage::csr}),
-          packed_(packed_plan()) {
+          packed_(options.storage == SpmvStorage::csr ? plan_ : packed_plan()) {
         if (eigen::fits(a)) peer_.emplace(a);
     }
 
@@ -33,21 +33,28 @@ public:
         exact_ = exact_product(a_, x_, options_.threads);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
                         .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
-        report.note(packed_.describe().text);
-        for (const Accuracy accuracy : all_accuracies)
-            contest.competitors.push_back(ours(std::string(to_string(accuracy)), plan_, accuracy));
-        for (const Accuracy accuracy : all_accuracies)
-            contest.competitors.push_back(ours("packed " + std::string(to_string(accuracy)), packed_, accuracy));
+        add_ours(contest, "", plan_);
+        if (has_packed()) {
+            report.note(packed_.describe().text);
+            add_ours(contest, "packed ", packed_);
+        }
         contest.must_be_exact = contest.competitors.size() - 1;
         if (peer_) {
             contest.peers = {contest.competitors.size()};
             contest.competitors.push_back(peer());
         }
-        contest.competitors.push_back(packing());
+        if (has_packed()) contest.competitors.push_back(packing());
         report.run(contest);
     }
 
 private:
+    bool has_packed() const { return options_.storage != SpmvStorage::csr; }
+
+    void add_ours(Contest& contest, const std::string& prefix, const SpmvPlan<T>& plan) {
+        for (const Accuracy accuracy : all_accuracies)
+            contest.competitors.push_back(ours(prefix + std::string(to_string(accuracy)), plan, accuracy));
+    }
+
     SpmvPlan<T> packed_plan() const {
         return {a_, Device::cpu(options_.threads), SpmvOptions{.kernel = options_.kernel, .storage = SpmvStorage::packed}};
     }

@@ -27,10 +27,10 @@ public:
           stream_(device_),
           matrix_(device_, a, stream_),
           plan_(matrix_.view(), options.kernel, stream_),
-          packed_matrix_(pack(a, cuda::packed_shape(a.rows, a.nonzeros()), options.threads)),
           packed_(matrix_.view(), options.kernel, stream_),
           y_(device_, a.rows, "y") {
-        packed_.use(std::make_shared<const cuda::PackedOnDevice<T>>(device_, packed_matrix_, stream_), stream_);
+        if (has_packed())
+            packed_.use(std::make_shared<const cuda::PackedOnDevice<T>>(device_, packed_on_host(), stream_), stream_);
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2})
             peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
     }
@@ -42,9 +42,11 @@ public:
         exact_ = cuda::DeviceArray<T>(device_, truth_, "exact product", stream_);
         Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
                         .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
-        report.note("packed: " + packed_matrix_.describe());
         add_ours(contest, "", plan_);
-        add_ours(contest, "packed ", packed_);
+        if (has_packed()) {
+            report.note("packed: " + packed_on_host().describe());
+            add_ours(contest, "packed ", packed_);
+        }
         contest.must_be_exact = contest.competitors.size() - 1;
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2}) {
             CuSparseMatrix<T>* const peer = peers_[static_cast<std::size_t>(algorithm)].get();
@@ -53,11 +55,14 @@ public:
                 product(to_string(algorithm), [this, peer] { peer->multiply(x_.data(), y_.data()); }));
         }
         contest.competitors.push_back(plan());
-        contest.competitors.push_back(packing());
+        if (has_packed()) contest.competitors.push_back(packing());
         report.run(contest);
     }
 
 private:
+    bool has_packed() const { return options_.storage != SpmvStorage::csr; }
+    PackedMatrix<T> packed_on_host() const { return pack(a_, cuda::packed_shape(a_.rows, a_.nonzeros()), options_.threads); }
+
     void add_ours(Contest& contest, const std::string& prefix, const cuda::SpmvPlan<T>& by) {
         for (const Accuracy accuracy : all_accuracies)
             contest.competitors.push_back(product(prefix + std::string(to_string(accuracy)), [this, &by, accuracy] {
@@ -99,11 +104,7 @@ private:
     Competitor packing() {
         return {.name = "pack",
                 .threads = options_.threads,
-                .run =
-                    [this] {
-                        const auto packed = pack(a_, cuda::packed_shape(a_.rows, a_.nonzeros()), options_.threads);
-                        const cuda::PackedOnDevice<T> on_device(device_, packed, stream_);
-                    },
+                .run = [this] { const cuda::PackedOnDevice<T> on_device(device_, packed_on_host(), stream_); },
                 .error = [] { return 0.0; }};
     }
 
@@ -119,7 +120,6 @@ private:
     OwnStream stream_;
     cuda::DeviceCsrMatrix<T> matrix_;
     cuda::SpmvPlan<T> plan_;
-    PackedMatrix<T> packed_matrix_;
     cuda::SpmvPlan<T> packed_;
     std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
     std::vector<T> truth_;
