@@ -56,14 +56,14 @@ PetscErrorCode state_of_blocks(Mat a, PetscObjectState* state) {
     PetscFunctionReturn(0);
 }
 
+}  // namespace
+
 std::int32_t short_index(PetscInt index) {
     if constexpr (!indices_are_short)
         if (index > std::numeric_limits<std::int32_t>::max())
             throw std::length_error("a rank has more than 2^31 columns; use more ranks");
     return static_cast<std::int32_t>(index);
 }
-
-}  // namespace
 
 PetscErrorCode RankBlocks::of(Mat a, RankBlocks* blocks) {
     Mat own, others;
