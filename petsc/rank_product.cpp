@@ -9,12 +9,28 @@
 #include <stdexcept>
 
 namespace petscsolver {
+
+std::int32_t short_index(PetscInt index) {
+    if (index > std::numeric_limits<std::int32_t>::max())
+        throw std::length_error("a rank has more than 2^31 columns; use more ranks");
+    return static_cast<std::int32_t>(index);
+}
+
 namespace {
 
 /// A run of fewer rows than this costs more to look after than to copy.
 constexpr PetscInt shortest_run = 256;
 
-constexpr bool indices_are_short = sizeof(PetscInt) == sizeof(std::int32_t);
+/// PETSc's own where they are as the library has them, else `copy`.
+template <class Index>
+std::span<const std::int32_t> short_indices(std::span<const Index> indices, std::vector<std::int32_t>& copy) {
+    if constexpr (std::is_same_v<Index, std::int32_t>) {
+        return indices;
+    } else {
+        for (const Index index : indices) copy.push_back(short_index(index));
+        return copy;
+    }
+}
 
 PetscErrorCode block_of(Mat a, RankBlocks::Block* block) {
     PetscBool done;
@@ -54,13 +70,6 @@ PetscErrorCode state_of_blocks(Mat a, PetscObjectState* state) {
     PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(others), &others_state));
     *state = own_state + others_state;
     PetscFunctionReturn(0);
-}
-
-std::int32_t short_index(PetscInt index) {
-    if constexpr (!indices_are_short)
-        if (index > std::numeric_limits<std::int32_t>::max())
-            throw std::length_error("a rank has more than 2^31 columns; use more ranks");
-    return static_cast<std::int32_t>(index);
 }
 
 }  // namespace
@@ -163,14 +172,7 @@ void RankProduct::add_run(PetscInt first, PetscInt end) {
     Run& run = runs_.emplace_back();
     run.first = first;
     for (PetscInt row = first; row <= end; ++row) run.offsets.push_back(own.offsets[row] - begin);
-    std::span<const std::int32_t> indices;
-    if constexpr (indices_are_short) {
-        indices = {own.indices + begin, entries};
-    } else {
-        for (std::size_t k = 0; k < entries; ++k)
-            run.indices.push_back(short_index(own.indices[begin + static_cast<PetscInt>(k)]));
-        indices = run.indices;
-    }
+    const auto indices = short_indices(std::span(own.indices + begin, entries), run.indices);
     const solver::CsrView<double> view{end - first, own.columns, run.offsets, indices, {own.values + begin, entries}};
     run.plan = std::make_unique<solver::SpmvPlan<double>>(view, solver::Device::cpu(1));
 }

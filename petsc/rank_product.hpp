@@ -36,6 +36,9 @@ struct RankBlocks {
     static PetscErrorCode of(Mat a, RankBlocks* blocks);
 };
 
+/// A column as the library has it. Throws std::length_error from 2^31 on.
+std::int32_t short_index(PetscInt index);
+
 /// y = alpha A x + beta z. Long runs of rows without ghosts are multiplied where PETSc has them, while the ghosts are on their
 /// way; all other rows are copied, so that each of them, too, is one sum with one rounding.
 class RankProduct {

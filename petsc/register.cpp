@@ -1,6 +1,7 @@
 /// What PETSc calls when it loads the plugin: -dll_prepend libpetscsolver.so
 
 #include "matrix.hpp"
+#include "preconditioner.hpp"
 #include "reductions.hpp"
 #include "settings.hpp"
 #include "vector.hpp"
@@ -71,5 +72,6 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscsolver(void) {
     PetscCall(create_merge_operation());
     PetscCall(register_vectors(settings().everywhere));
     PetscCall(register_matrices(settings().everywhere));
+    PetscCall(register_preconditioners());
     PetscFunctionReturn(0);
 }

@@ -218,7 +218,8 @@ solver::CsrMatrix<double> random_matrix(Random& random, PetscInt rows, PetscInt 
             // near the diagonal, so that there are rows without ghosts, or anywhere; one place once
             const PetscInt near = std::min<PetscInt>(static_cast<PetscInt>(std::int64_t{i} * columns / rows) + k, columns - 1);
             const bool far = k == 0 && i % 700 > 600;
-            entries.push_back({i, far ? static_cast<std::int32_t>(random.between(0, columns - 1)) : near,
+            const auto column = far ? random.between(0, columns - 1) : near;
+            entries.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(column),
                                random.number<double>(static_cast<int>(random.between(-exponents, exponents)))});
         }
     return solver::csr_from_entries<double>(rows, columns, entries);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh operations|methods|options|example|python: what tests/petsc/CMakeLists.txt runs. PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS and
+# run.sh operations|methods|preconditioners|options|example|python: what tests/petsc/CMakeLists.txt runs. PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS and
 # EXAMPLE name what was built.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -57,6 +57,18 @@ methods)
     # shellcheck disable=SC2086
     same_on_all_ranks telescope "$SAME_BITS" -case advection -ksp_type gmres -pc_type telescope -pc_telescope_reduction_factor RANKS \
         $some
+    ;;
+preconditioners)
+    for kind in ilu0 ilut klu; do
+        same_on_all_ranks $kind "$SAME_BITS" -case advection -ksp_type gmres -pc_type redundant -redundant_pc_type samebits_$kind \
+            -ksp_rtol 1e-10 -solver_everywhere
+    done
+    with_plugin 1 "$SAME_BITS" -pc_type samebits_klu -ksp_view | grep "entries in the factors"
+    if with_plugin 2 "$SAME_BITS" -pc_type samebits_klu >"$folder/refused" 2>&1; then
+        echo "a matrix of two ranks was factored"
+        exit 1
+    fi
+    grep -m 1 "use -pc_type redundant -redundant_pc_type samebits_klu" "$folder/refused"
     ;;
 options)
     with_plugin 2 "$SAME_BITS" -solver_everywhere -ksp_view | grep -q "petscsolver: exact, every product"

@@ -1,13 +1,14 @@
 /* Solves a system with the options given and prints hashes of the bits. A program as PETSc's users write it, which knows nothing
    of the plugin.
 
-   mpirun -n 3 ./same_bits -case grid|advection|file -n 20 -f matrix.petsc -ksp_type ... -pc_type ... [-seconds]
+   mpirun -n 3 ./same_bits -case grid|advection|cube|file -n 20 -f matrix.petsc -ksp_type ... -pc_type ... [-seconds]
 
    One line: iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... and
    -preconditioners none,jacobi,... one line for every pair. */
 #include <petscksp.h>
 
 #include <stdint.h>
+#include <time.h>
 
 static uint64_t hash_of(const PetscScalar *values, PetscInt count) { /* FNV-1a */
     uint64_t hash = 14695981039346656037u;
@@ -43,6 +44,30 @@ static PetscErrorCode grid(PetscInt n, PetscReal advection, Mat *a) {
         PetscCall(MatAXPY(*a, 1, t, SAME_NONZERO_PATTERN));
         PetscCall(MatDestroy(&t));
     }
+    PetscFunctionReturn(0);
+}
+
+/* The Laplacian of n x n x n points. */
+static PetscErrorCode cube(PetscInt n, Mat *a) {
+    PetscInt begin, end;
+    PetscFunctionBegin;
+    PetscCall(MatCreate(PETSC_COMM_WORLD, a));
+    PetscCall(MatSetSizes(*a, PETSC_DECIDE, PETSC_DECIDE, n * n * n, n * n * n));
+    PetscCall(MatSetFromOptions(*a));
+    PetscCall(MatSeqAIJSetPreallocation(*a, 7, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(*a, 7, NULL, 7, NULL));
+    PetscCall(MatGetOwnershipRange(*a, &begin, &end));
+    for (PetscInt row = begin; row < end; ++row) {
+        const PetscInt stride[] = {1, n, n * n};
+        PetscCall(MatSetValue(*a, row, row, 6, INSERT_VALUES));
+        for (int d = 0; d < 3; ++d) {
+            const PetscInt place = row / stride[d] % n;
+            if (place > 0) PetscCall(MatSetValue(*a, row, row - stride[d], -1, INSERT_VALUES));
+            if (place < n - 1) PetscCall(MatSetValue(*a, row, row + stride[d], -1, INSERT_VALUES));
+        }
+    }
+    PetscCall(MatAssemblyBegin(*a, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*a, MAT_FINAL_ASSEMBLY));
     PetscFunctionReturn(0);
 }
 
@@ -92,6 +117,7 @@ static PetscErrorCode solve(Mat a, Vec b, const char *method, const char *precon
     Vec            x;
     PetscBool      seconds;
     PetscLogDouble start, stop;
+    clock_t        processor;
     PetscFunctionBegin;
     PetscCall(VecDuplicate(b, &x));
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -103,12 +129,14 @@ static PetscErrorCode solve(Mat a, Vec b, const char *method, const char *precon
     PetscCall(KSPSetFromOptions(ksp));
     PetscCall(KSPSetUp(ksp));
     PetscCall(PetscTime(&start));
+    processor = clock();
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(PetscTime(&stop));
+    processor = clock() - processor;
     if (method) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s ", method, preconditioner));
     PetscCall(print_bits(ksp, x));
     PetscCall(PetscOptionsHasName(NULL, NULL, "-seconds", &seconds));
-    if (seconds) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds %.4f\n", stop - start));
+    if (seconds) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds %.4f processor %.4f\n", stop - start, (double)processor / CLOCKS_PER_SEC));
     PetscCall(KSPDestroy(&ksp));
     PetscCall(VecDestroy(&x));
     PetscFunctionReturn(0);
@@ -117,7 +145,7 @@ static PetscErrorCode solve(Mat a, Vec b, const char *method, const char *precon
 static PetscErrorCode make_system(Mat *a, Vec *b) {
     char      kind[64] = "grid", path[PETSC_MAX_PATH_LEN] = "";
     PetscInt  n = 20, row, begin, end;
-    PetscBool is_file, is_advection;
+    PetscBool is_file, is_advection, is_cube;
     Vec       x;
     PetscFunctionBegin;
     PetscCall(PetscOptionsGetString(NULL, NULL, "-case", kind, sizeof kind, NULL));
@@ -125,7 +153,9 @@ static PetscErrorCode make_system(Mat *a, Vec *b) {
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
     PetscCall(PetscStrcmp(kind, "file", &is_file));
     PetscCall(PetscStrcmp(kind, "advection", &is_advection));
+    PetscCall(PetscStrcmp(kind, "cube", &is_cube));
     if (is_file) PetscCall(load(path, a));
+    else if (is_cube) PetscCall(cube(n, a));
     else PetscCall(grid(n, is_advection ? 0.7 : 0, a));
     PetscCall(MatCreateVecs(*a, &x, b));
     PetscCall(VecGetOwnershipRange(x, &begin, &end));
