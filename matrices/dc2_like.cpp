@@ -203,8 +203,8 @@ private:
         for (int i = 0; i < diodes(); ++i) {
             const int diode = i % diode_nodes;
             const Node anchor = at_fraction(nodes_.chains[static_cast<std::size_t>(i / diode_nodes)], diode, diode_nodes);
-            add_controlled(nodes_.diodes[static_cast<std::size_t>(diode)], anchor, random_.magnitude(-5, 0),
-                           random_.magnitude(-8, -3));
+            const double excess = random_.magnitude(-8, -3);  // drawn one by one: compilers order arguments as they like
+            add_controlled(nodes_.diodes[static_cast<std::size_t>(diode)], anchor, random_.magnitude(-5, 0), excess);
         }
     }
 
@@ -213,8 +213,8 @@ private:
         random_.shuffle(loads);
         for (int net = 0; net < nets; ++net) {
             for (int i = fan_out(net); i > 0; --i) {
-                add_controlled(loads.back(), nodes_.nets[static_cast<std::size_t>(net)], random_.magnitude(-12, -7),
-                               random_.magnitude(-12, -7));
+                const double excess = random_.magnitude(-12, -7);
+                add_controlled(loads.back(), nodes_.nets[static_cast<std::size_t>(net)], random_.magnitude(-12, -7), excess);
                 loads.pop_back();
             }
         }

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace solver {
 
@@ -60,9 +61,9 @@ void AtomicFile::open_temporary() {
     constexpr int attempts = 1000;
     for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
         const std::string name = fmt::format(".solver-{}-{}.tmp", ::getpid(), attempt);
-        const std::filesystem::path candidate = target_.parent_path() / name;
+        std::filesystem::path candidate = target_.parent_path() / name;
         descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor_ >= 0) temporary_ = candidate;
+        if (descriptor_ >= 0) temporary_ = std::move(candidate);  // which cannot fail
         if (descriptor_ < 0 && errno != EEXIST) break;
     }
     if (descriptor_ < 0) fail("cannot be written: no temporary file in its folder");

@@ -228,7 +228,8 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
     require_full_structural_rank(preparation);
     const FactorPrediction predicted = predict_klu(preparation);
     require_memory("klu", predicted.bytes, memory_limit, help);
-    KluFactors<T> result{{}, preparation};
+    KluFactors<T> result;
+    result.preparation = preparation;  // GCC 12 destroys members twice where a braced list throws
     if (a.rows == 0) return result;
     const double allowed_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes_per_entry, most_entries);
     KluFactorization klu(transpose(in_double(prepared_matrix(a, preparation)).view()));

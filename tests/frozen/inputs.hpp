@@ -48,7 +48,10 @@ public:
 
     Terms<T> ordinary(std::int64_t n) {
         Terms<T> terms;
-        while (terms.size() < n) terms.add(any(9), factors_ ? any(9) : T(1));
+        while (terms.size() < n) {
+            const T y = factors_ ? any(9) : T(1);  // drawn one by one: compilers order arguments as they like
+            terms.add(any(9), y);
+        }
         return terms;
     }
 
@@ -95,10 +98,10 @@ public:
         while (terms.size() < n) {
             const std::int64_t e = between(random_, lowest - 2, lowest + 2 * digits);
             const std::int64_t part = between(random_, -digits, digits);
-            if (factors_)
-                terms.add(number<T>(random_, e / 2 + part), number<T>(random_, e - e / 2 - part));
-            else
-                terms.add(static_cast<T>(between(random_, -9999, 9999)) * std::numeric_limits<T>::denorm_min(), T(1));
+            const T y = factors_ ? number<T>(random_, e - e / 2 - part) : T(1);
+            terms.add(factors_ ? number<T>(random_, e / 2 + part)
+                               : static_cast<T>(between(random_, -9999, 9999)) * std::numeric_limits<T>::denorm_min(),
+                      y);
         }
         return terms;
     }

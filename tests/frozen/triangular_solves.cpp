@@ -35,14 +35,16 @@ HardTriangle<T> hard_triangle(std::uint64_t seed, bool with_specials) {
             row.emplace_back(made.size(), terms.x[k]);
             made.add({}, T(1), terms.y[k]);
         }
-        made.add(row, number<T>(random, between(random, -30, 30)), number<T>(random, between(random, -60, 9)));
+        const T b = number<T>(random, between(random, -60, 9));
+        made.add(row, number<T>(random, between(random, -30, 30)), b);
     }
     const std::int64_t hard = made.size();
     for (std::int64_t i = 0; i < 600; ++i) {
         std::vector<std::pair<std::int64_t, T>> row;
         for (std::int64_t j = std::max(hard, made.size() - between(random, 1, 40)); j < made.size(); j += between(random, 1, 4))
             row.emplace_back(j, number<T>(random, between(random, -12, -5)));
-        made.add(row, number<T>(random, between(random, -1, 2)), number<T>(random, between(random, -4, 4)));
+        const T b = number<T>(random, between(random, -4, 4));
+        made.add(row, number<T>(random, between(random, -1, 2)), b);
     }
     return made;
 }

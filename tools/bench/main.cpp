@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -51,6 +52,7 @@ int refuse(std::string_view message) {
 
 int main(int argc, char** argv) {
     using namespace solver::bench;
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to be told of, not the end
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {

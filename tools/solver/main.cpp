@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -68,6 +69,7 @@ int refuse(std::string_view message) {
 
 int main(int argc, char** argv) {
     using namespace solver::command;
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to be told of, not the end
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
