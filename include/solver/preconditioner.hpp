@@ -78,6 +78,7 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 struct AmgOptions {
     double strength_threshold = 0.25;  ///< of a connection, by the strongest of its row, to be aggregated along; from 0 to 1
     int smoother_degree = 2;           ///< products with A in a smoothing, before and after each correction; 1 to 20
+    int unknowns_per_node = 1;         ///< rows b k to b k + b - 1 are unknowns of one node, as displacements of elasticity
 };
 
 /// What the kinds that have a choice may be told.

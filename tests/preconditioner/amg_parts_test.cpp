@@ -161,7 +161,7 @@ void expect_constants_kept() {
     std::mt19937_64 random(5);
     const CsrMatrix<double> a = random_laplacian(random, 3000, 6, 0);
     const Graph graph = graph_of(a);
-    const CsrMatrix<V> p = smoothed_prolongator<V>(a.view(), graph, aggregate(graph, Device::cpu(2)), Device::cpu(2));
+    const CsrMatrix<V> p = smoothed_prolongator<V>(a.view(), graph, aggregate(graph, Device::cpu(2)), 1, Device::cpu(2));
     check(p.view());
     for (std::int64_t i = 0; i < a.rows; ++i) {
         if (graph.of(i).empty()) {
@@ -177,6 +177,44 @@ void expect_constants_kept() {
 TEST(AmgProlongator, KeepsConstants) {
     expect_constants_kept<float>();
     expect_constants_kept<double>();
+}
+
+/// Two problems that have nothing to do with each other but their nodes.
+CsrMatrix<double> interleaved(const CsrMatrix<double>& a, const CsrMatrix<double>& b) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t which = 0; which < 2; ++which) {
+        const CsrMatrix<double>& one = which == 0 ? a : b;
+        for (std::int32_t i = 0; i < one.rows; ++i)
+            for (std::int64_t k = one.row_offsets[i]; k < one.row_offsets[i + 1]; ++k)
+                entries.push_back({2 * i + which, 2 * one.column_indices[k] + which, one.values[k]});
+    }
+    return csr_from_entries<double>(2 * a.rows, 2 * a.rows, entries);
+}
+
+TEST(AmgProlongator, KeepsTheUnknownsOfANodeApart) {
+    std::mt19937_64 random(11);
+    const CsrMatrix<double> one = random_laplacian(random, 1500, 6, 0);
+    CsrMatrix<double> stiffer = one;
+    for (double& value : stiffer.values) value *= 3;
+    const CsrMatrix<double> a = interleaved(one, stiffer);
+    const CsrMatrix<double> of_nodes = magnitudes_of_nodes(a.view(), 2, Device::cpu(1));
+    EXPECT_EQ(of_nodes.column_indices, one.column_indices);
+    for (std::size_t k = 0; k < one.values.size(); ++k) EXPECT_EQ(of_nodes.values[k], std::abs(stiffer.values[k]));
+    const Graph strong = graph_of(one);
+    const Aggregates aggregates = aggregate(strong, Device::cpu(1));
+    const auto expected = smoothed_prolongator<double>(one.view(), strong, aggregates, 1, Device::cpu(1));
+    const auto p = smoothed_prolongator<double>(a.view(), strong, aggregates, 2, Device::cpu(1));
+    const auto plain = plain_prolongator<double>(aggregates, 2);
+    ASSERT_EQ(p.columns, 2 * expected.columns);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        const std::int64_t begin = p.row_offsets[i], from = expected.row_offsets[i / 2];
+        ASSERT_EQ(p.view().row_length(i), expected.view().row_length(i / 2));
+        for (std::int64_t k = 0; k < p.view().row_length(i); ++k) {
+            EXPECT_EQ(p.column_indices[begin + k], 2 * expected.column_indices[from + k] + i % 2);
+            EXPECT_NEAR(p.values[begin + k], expected.values[from + k], 100 * unit_roundoff<double>);  // of terms below 1
+        }
+        ASSERT_EQ(plain.view().row_length(i), p.view().row_length(i) > 0 ? 1 : 0);
+    }
 }
 
 /// Higham, Accuracy and Stability, eq. (3.5): each of the two sums, over rows of A and of P, has at most as many terms as A has
@@ -205,7 +243,7 @@ TEST(AmgGalerkin, IsTheTripleProduct) {
 TEST(AmgGalerkin, ColumnsAreSortedAndThreadsDoNotShow) {
     const CsrMatrix<double> a = matrices::poisson3d(30);
     const Graph graph = graph_of(a);
-    const auto p = smoothed_prolongator<double>(a.view(), graph, aggregate(graph, Device::cpu(1)), Device::cpu(1));
+    const auto p = smoothed_prolongator<double>(a.view(), graph, aggregate(graph, Device::cpu(1)), 1, Device::cpu(1));
     const auto r = transpose(p.view());
     const auto expected = galerkin_product<double>(r.view(), a.view(), p.view(), Device::cpu(1)).value();
     for (std::int64_t i = 0; i < expected.rows; ++i)

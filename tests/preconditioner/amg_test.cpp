@@ -245,6 +245,8 @@ TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = -1}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = std::nan("")}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 0}}), HasSubstr("degree 0"));
+    for (const int unknowns : {0, -1, 7})
+        EXPECT_THAT(refusal(a, {.amg = {.unknowns_per_node = unknowns}}), HasSubstr("divides the number of rows"));
     EXPECT_THAT(refusal(a, {.memory_limit = 1000}), HasSubstr("memory limit"));
     EXPECT_THROW(applied<double>(*amg_of(a), {1, 2}), DimensionMismatch);
 }

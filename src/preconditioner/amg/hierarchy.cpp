@@ -81,7 +81,7 @@ CsrMatrix<V> rounded(const CsrView<T>& a, const Device& device) {
     return result;
 }
 
-void check_options(const AmgOptions& options) {
+void check_options(const AmgOptions& options, std::int64_t rows) {
     if (!(options.strength_threshold >= 0 && options.strength_threshold <= 1))
         throw InvalidArgument(fmt::format("preconditioner amg: the strength threshold is {}, but must be a number from 0 to 1",
                                           options.strength_threshold));
@@ -89,6 +89,12 @@ void check_options(const AmgOptions& options) {
     if (options.smoother_degree < 1 || options.smoother_degree > highest_degree)
         throw InvalidArgument(fmt::format("preconditioner amg: the smoother has degree {}, but must have one from 1 to {}",
                                           options.smoother_degree, highest_degree));
+    constexpr int most_unknowns = 100;
+    if (options.unknowns_per_node < 1 || options.unknowns_per_node > most_unknowns || rows % options.unknowns_per_node != 0)
+        throw InvalidArgument(
+            fmt::format("preconditioner amg: nodes have {} unknowns, and A has {} rows; expected a number from 1 to "
+                        "{} that divides the number of rows",
+                        options.unknowns_per_node, rows, most_unknowns));
 }
 
 /// What leads from one level to the next, and its matrix.
@@ -99,38 +105,49 @@ struct Coarsening {
     CsrMatrix<double> matrix;
 };
 
+/// Of A, whose transpose is read where A is not symmetric.
+template <class T>
+Graph strong_nodes(const CsrView<T>& a, const CsrView<T>& transposed, bool is_symmetric, const AmgOptions& options,
+                   const Device& device) {
+    CsrMatrix<T> symmetric, of_nodes;
+    if (!is_symmetric) symmetric = symmetric_magnitudes(a, transposed, device);
+    CsrView<T> magnitudes = is_symmetric ? a : symmetric.view();
+    if (options.unknowns_per_node > 1) {
+        of_nodes = magnitudes_of_nodes(magnitudes, options.unknowns_per_node, device);
+        magnitudes = of_nodes.view();
+    }
+    return strong_connections(magnitudes, options.strength_threshold, device);
+}
+
 /// Aggregates, P and R; the matrix is not made yet.
 template <class V, class T>
-std::pair<Aggregates, Coarsening<V>> make_transfer(const CsrView<T>& a, bool is_symmetric, double strength_threshold,
+std::pair<Aggregates, Coarsening<V>> make_transfer(const CsrView<T>& a, bool is_symmetric, const AmgOptions& options,
                                                    const Device& device) {
-    CsrMatrix<T> transposed, magnitudes;
-    if (!is_symmetric) {
-        transposed = transpose(a);
-        magnitudes = symmetric_magnitudes(a, transposed.view(), device);
-    }
-    const Graph strong = strong_connections(is_symmetric ? a : magnitudes.view(), strength_threshold, device);
-    magnitudes = {};
+    CsrMatrix<T> transposed;
+    if (!is_symmetric) transposed = transpose(a);
+    const Graph strong = strong_nodes(a, transposed.view(), is_symmetric, options, device);
     Aggregates aggregates = aggregate(strong, device);
-    Coarsening<V> coarsening{smoothed_prolongator<V>(a, strong, aggregates, device), {}, {}};
-    coarsening.restriction =
-        transpose(is_symmetric ? coarsening.prolongation.view()
-                               : smoothed_prolongator<V>(transposed.view(), strong, aggregates, device).view());
+    const auto smoothed = [&](const CsrView<T>& matrix) {
+        return smoothed_prolongator<V>(matrix, strong, aggregates, options.unknowns_per_node, device);
+    };
+    Coarsening<V> coarsening{smoothed(a), {}, {}};
+    coarsening.restriction = transpose(is_symmetric ? coarsening.prolongation.view() : smoothed(transposed.view()).view());
     return {std::move(aggregates), std::move(coarsening)};
 }
 
 /// Nothing where aggregates are not much fewer than rows. Where the smoothed prolongators would make a matrix of more entries
 /// than A, as on graphs whose distances are short, they are not smoothed.
 template <class V, class T>
-std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, double strength_threshold, const Device& device) {
-    auto [aggregates, coarse] = make_transfer<V>(a, is_symmetric, strength_threshold, device);
-    if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * static_cast<double>(a.rows))
-        return std::nullopt;
+std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, const AmgOptions& options, const Device& device) {
+    auto [aggregates, coarse] = make_transfer<V>(a, is_symmetric, options, device);
+    const double nodes = static_cast<double>(aggregates.of.size());
+    if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * nodes) return std::nullopt;
     const auto product = [&](std::int64_t most_entries) {
         return galerkin_product<V>(coarse.restriction.view(), a, coarse.prolongation.view(), device, most_entries);
     };
     std::optional<CsrMatrix<double>> matrix = product(a.nonzeros());
     if (!matrix) {
-        coarse.prolongation = plain_prolongator<V>(aggregates);
+        coarse.prolongation = plain_prolongator<V>(aggregates, options.unknowns_per_node);
         coarse.restriction = transpose(coarse.prolongation.view());
         matrix = product(no_limit);
     }
@@ -164,7 +181,7 @@ private:
         if (a.rows <= rows_to_invert && try_invert(a)) return std::nullopt;
         level.steps = smoother_steps(largest_eigenvalue(a, inverse, device_));
         if (a.rows <= rows_to_invert || std::ssize(hierarchy_.levels) == most_levels) return std::nullopt;
-        auto coarse = coarsen<V>(a, hierarchy_.is_symmetric, options_.amg.strength_threshold, device_);
+        auto coarse = coarsen<V>(a, hierarchy_.is_symmetric, options_.amg, device_);
         if (!coarse) return std::nullopt;
         level.prolongation = std::move(coarse->prolongation);
         level.restriction = std::move(coarse->restriction);
@@ -231,7 +248,7 @@ std::uint64_t Hierarchy<V>::hash() const {
 
 template <class V, class T>
 Hierarchy<V> make_hierarchy(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device) {
-    check_options(options.amg);
+    check_options(options.amg, a.rows);
     if (a.rows == 0) return {};
     if (has_sorted_rows(a)) return Setup<V>(options, device).run(a);
     const CsrMatrix<T> sorted = with_sorted_rows(a);

@@ -18,10 +18,11 @@ namespace solver::amg {
 /// level. Nodes without an aggregate have empty rows. Summed in double in the order of a row's entries and rounded to V. Rows
 /// of A are sorted; its pattern contains the graph's but where A is unsymmetric.
 template <class V, class T>
-CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const Aggregates& aggregates, const Device& device);
+CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const Aggregates& aggregates, int unknowns,
+                                  const Device& device);
 
 /// T, whose products R A P have no more entries than A.
 template <class V>
-CsrMatrix<V> plain_prolongator(const Aggregates& aggregates);
+CsrMatrix<V> plain_prolongator(const Aggregates& aggregates, int unknowns);
 
 }  // namespace solver::amg

@@ -25,14 +25,14 @@ public:
     explicit RowAccumulator(std::int64_t columns) : place_(static_cast<std::size_t>(columns), absent) {}
 
     void add(std::int32_t column, double value) {
-        std::int32_t& place = place_[column];
-        if (place == absent) {
-            place = static_cast<std::int32_t>(columns_.size());
-            columns_.push_back(column);
-            values_.push_back(value);
-        } else {
-            values_[place] = add_rn(values_[place], value);
-        }
+        double& sum = element(column);
+        sum = add_rn(sum, value);
+    }
+
+    /// The largest of its terms in the place of their sum.
+    void raise(std::int32_t column, double value) {
+        double& largest = element(column);
+        largest = std::max(largest, value);
     }
 
     std::int64_t size() const { return std::ssize(columns_); }
@@ -61,6 +61,18 @@ public:
 
 private:
     static constexpr std::int32_t absent = -1;
+
+    /// 0 where the row has no such column yet.
+    double& element(std::int32_t column) {
+        std::int32_t& place = place_[column];
+        if (place == absent) {
+            place = static_cast<std::int32_t>(columns_.size());
+            columns_.push_back(column);
+            values_.push_back(0);
+        }
+        return values_[place];
+    }
+
     std::vector<std::int32_t> place_;  // of each column in columns_ and values_
     std::vector<std::int32_t> columns_;
     std::vector<double> values_;

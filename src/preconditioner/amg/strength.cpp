@@ -72,6 +72,23 @@ private:
     CsrView<T> transposed_;
 };
 
+template <class T>
+class NodeRows {
+public:
+    NodeRows(const CsrView<T>& a, int unknowns) : a_(a), unknowns_(unknowns), row_(a.columns / unknowns) {}
+
+    void add_row(std::int64_t node, std::vector<std::int32_t>& columns, std::vector<T>& values) {
+        for (std::int64_t k = a_.row_offsets[node * unknowns_]; k < a_.row_offsets[(node + 1) * unknowns_]; ++k)
+            row_.raise(a_.column_indices[k] / unknowns_, magnitude<double>(a_.values[k]));
+        row_.move_to(columns, values);
+    }
+
+private:
+    CsrView<T> a_;
+    int unknowns_;
+    RowAccumulator row_;
+};
+
 }  // namespace
 
 template <class T>
@@ -102,6 +119,13 @@ CsrMatrix<T> symmetric_magnitudes(const CsrView<T>& a, const CsrView<T>& transpo
     return make_rows<T>(a.rows, a.columns, device, [&] { return MagnitudeRows<T>(a, transposed); }).value();
 }
 
+template <class T>
+CsrMatrix<T> magnitudes_of_nodes(const CsrView<T>& a, int unknowns, const Device& device) {
+    return make_rows<T>(a.rows / unknowns, a.columns / unknowns, device, [&] { return NodeRows<T>(a, unknowns); }).value();
+}
+
+template CsrMatrix<float> magnitudes_of_nodes(const CsrView<float>&, int, const Device&);
+template CsrMatrix<double> magnitudes_of_nodes(const CsrView<double>&, int, const Device&);
 template Graph strong_connections(const CsrView<float>&, double, const Device&);
 template Graph strong_connections(const CsrView<double>&, double, const Device&);
 template CsrMatrix<float> symmetric_magnitudes(const CsrView<float>&, const CsrView<float>&, const Device&);

@@ -34,4 +34,9 @@ Graph strong_connections(const CsrView<T>& magnitudes, double theta, const Devic
 template <class T>
 CsrMatrix<T> symmetric_magnitudes(const CsrView<T>& a, const CsrView<T>& transposed, const Device& device);
 
+/// Between nodes of `unknowns` successive rows each: the largest magnitude of each block of that size. A's rows are a multiple
+/// of it.
+template <class T>
+CsrMatrix<T> magnitudes_of_nodes(const CsrView<T>& a, int unknowns, const Device& device);
+
 }  // namespace solver::amg
