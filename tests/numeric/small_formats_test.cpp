@@ -202,10 +202,36 @@ TEST(SmallFormats, SumsOfFour) {
     scores.expect(0.69, 0.999, 0.999);
 }
 
+/// As long as the proof goes with five digits: errors half a unit each, added to what they are half a unit of.
+TEST(SmallFormats, SumsOfSixPowersOfTwo) {
+    using T = SmallFloat<5, 5>;
+    std::vector<T> all{T(0)};
+    for (const int e : {-6, -5, -4, 0, 1, 3})
+        for (const double sign : {1.0, -1.0}) all.push_back(T(sign * std::ldexp(1.0, e)));
+    Scores scores;
+    for (const T a : positive(all))
+        for (const T b : all)
+            for (const T c : all)
+                for (const T d : all) {
+                    const Filters<T> four = sum_of({a, b, c, d});
+                    for (const T e : all) {
+                        Filters<T> five = four;
+                        five.add(e);
+                        for (const T f : all) {
+                            Filters<T> six = five;
+                            six.add(f);
+                            const std::int64_t sum = units(a) + units(b) + units(c) + units(d) + units(e) + units(f);
+                            scores.judge(six, T(0), rounded<T>(sum, 0));
+                        }
+                    }
+                }
+    scores.expect(0.3, 0.8, 0.9);
+}
+
 /// Six digits, which two merges need.
 TEST(SmallFormats, SumsOfThreeInEveryTree) {
     using T = SmallFloat<6, 5>;
-    const std::vector<T> all = numbers<T>(0, 2);
+    const std::vector<T> all = numbers<T>(0, 1);
     Scores scores;
     for (const T x : positive(all))
         for (const T y : all) {
@@ -248,7 +274,7 @@ TEST(SmallFormats, TwoProducts) {
     constexpr int shift = -T::Encoding::eta_exponent;
     const std::vector<T> factors = positive(numbers<T>(-2, -2));
     std::vector<T> others = positive(all_numbers<T>());
-    std::erase_if(others, [](T x) { return x > T(2); });
+    std::erase_if(others, [](T x) { return x > T(16); });
     Scores bounded, exact;
     for (const T a : factors)
         for (const T b : others)
@@ -265,8 +291,8 @@ TEST(SmallFormats, TwoProducts) {
                         if (product_is_exact(a, b) && product_is_exact(c, e)) exact.judge(sums, T(0), expected);
                     }
                 }
-    bounded.expect(0.2, 0.2, 0.2);
-    exact.expect(0.6, 0.9, 0.99);
+    bounded.expect(0.1, 0.1, 0.1);
+    exact.expect(0.6, 0.9, 0.98);
 }
 
 TEST(SmallFormats, ASuperaccumulatorRoundsEverySumAndProduct) {
