@@ -111,7 +111,7 @@ TYPED_TEST(CudaPacked, KeepsItsPromisesForAnyShape) {
         std::vector<std::int64_t>(5'001, 1),
         std::vector<std::int64_t>(5'001, 29),
         {0, 0, 5, 0, 70'000, 0, 3, 1024, 1025, 1023, 2049, 0, 0},
-        {3, 2'500'000, 1},
+        {3, 300'000, 1},
     };
     for (const auto& lengths : shapes) {
         const CsrMatrix<T> a = random_matrix<T>(random, 3000, lengths);
@@ -123,10 +123,10 @@ TYPED_TEST(CudaPacked, KeepsItsPromisesForRowsOfAllLengthsMixed) {
     using T = TypeParam;
     Random random(2);
     std::vector<std::int64_t> lengths;
-    for (int i = 0; i < 40'000; ++i) lengths.push_back(random.between(0, random.between(1, 70)));
+    for (int i = 0; i < 9'000; ++i) lengths.push_back(random.between(0, random.between(1, 70)));
     for (int i = 0; i < 300; ++i)
         lengths.push_back(random.between(0, 3) == 0 ? random.between(200, 5000) : random.between(0, 9));
-    for (const std::int64_t columns : {300, 60'000, 300'000})
+    for (const std::int64_t columns : {300, 60'000})
         expect_products_kept<T>(random_matrix<T>(random, columns, lengths), random_vector<T>(random, columns));
 }
 
@@ -145,13 +145,13 @@ TYPED_TEST(CudaPacked, KeepsItsPromisesInEveryEncoding) {
     Random random(4);
     for (const std::int64_t different : {1, 3, 256, 257, 2000, -1, 0}) {  // -1: floats; 0: any
         SCOPED_TRACE(different);
-        CsrMatrix<T> a = random_matrix<T>(random, 300'000, std::vector<std::int64_t>(80'000, 6));
+        CsrMatrix<T> a = random_matrix<T>(random, 300'000, std::vector<std::int64_t>(16'000, 6));
         std::vector<T> values(static_cast<std::size_t>(std::max<std::int64_t>(different, 0)));
         for (T& value : values) value = random.number<T>(static_cast<int>(random.between(-9, 9)));
         for (std::int64_t row = 0; row < a.rows; ++row)
             for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-                const std::int64_t width = std::int64_t{1} << (row < 20'000 ? 7 : row < 40'000 ? 14 : 17);
-                const std::int64_t column = row < 60'000 ? random.between(0, width) : row + 40 * (k - a.row_offsets[row]);
+                const std::int64_t width = std::int64_t{1} << (row < 4'000 ? 7 : row < 8'000 ? 14 : 17);
+                const std::int64_t column = row < 12'000 ? random.between(0, width) : row + 40 * (k - a.row_offsets[row]);
                 a.column_indices[k] = static_cast<std::int32_t>(column);
                 if (different > 0) a.values[k] = values[static_cast<std::size_t>(random.between(0, different - 1))];
                 if (different < 0) a.values[k] = static_cast<float>(a.values[k]);
