@@ -28,7 +28,10 @@ public:
     bool exhausted() const { return at_ >= input_.size(); }
 
     /// One of 0, ..., count - 1.
-    int below(int count) { return (byte() | byte() << 8) % count; }
+    int below(int count) {
+        const int low = byte();
+        return (low | byte() << 8) % count;
+    }
 
     bool coin() { return (byte() & 1) != 0; }
 

@@ -15,7 +15,8 @@ std::vector<Index> indices(Bytes& bytes, int count, bool rising) {
     Index last = 0;
     for (int i = 0; i < count; ++i) {
         const int kind = bytes.byte() % 16;
-        last = kind == 0 ? bytes.bits<Index>() : static_cast<Index>((rising ? last : Index{0}) + bytes.byte() % 5);
+        const Index from = rising && last < 1'000'000 ? last : Index{0};
+        last = kind == 0 ? bytes.bits<Index>() : static_cast<Index>(from + bytes.byte() % 5);
         values.push_back(i == 0 && rising && kind != 0 ? Index{0} : last);
     }
     return values;
