@@ -48,7 +48,11 @@ public:
           reducer(device),
           norm_place(device, 1, "a norm"),
           products(in_value.on_device()->matrix(), in_value.kernel(), stream.get(), cuda::OffsetWidth::automatic, columns) {
-        if constexpr (is_mixed) residuals_.emplace(a.on_device()->matrix(), a.kernel(), stream.get());
+        products.use(in_value.on_device()->packed(), stream.get());
+        if constexpr (is_mixed) {
+            residuals_.emplace(a.on_device()->matrix(), a.kernel(), stream.get());
+            residuals_->use(a.on_device()->packed(), stream.get());
+        }
     }
 
     /// Of A in Wide.
