@@ -1,8 +1,8 @@
 #include "gemm.hpp"
 
+#include "core/dense_check.hpp"
 #include "gemm/elements/elements.hpp"
 #include "gemm/residue/residue.hpp"
-#include "operations/dense_check.hpp"
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "c/arguments.hpp"
 #include "c/status.hpp"
+#include "core/dense_check.hpp"
 #include "kernels/gemm.hpp"
-#include "operations/dense_check.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 
 namespace solver::c {

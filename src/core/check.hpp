@@ -2,7 +2,7 @@
 
 /// The checks that public functions share.
 
-#include "cpu/floating_point_guard.hpp"
+#include "core/floating_point_guard.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "core/exact_sum.hpp"
 #include "core/huge_pages.hpp"
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "solver/csr_matrix.hpp"
 
 #include "core/csr_assembly.hpp"
-#include "cpu/floating_point_guard.hpp"
+#include "core/floating_point_guard.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 /// Loops over vectors whose elements do not depend on one another.
 
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 #include "solver/device.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "core/huge_pages.hpp"
 #include "core/machine.hpp"
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 
 #include <algorithm>
 #include <array>

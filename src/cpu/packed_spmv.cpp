@@ -4,8 +4,8 @@
 #define HWY_TARGET_INCLUDE "cpu/packed_spmv.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
+#include "core/thread_pool.hpp"
 #include "cpu/simd/slice_sum-inl.hpp"
-#include "cpu/thread_pool.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "krylov/run.hpp"
 
-#include "cpu/floating_point_guard.hpp"
-#include "cpu/solver_backend.hpp"
-#include "cuda/solver_backend.hpp"
+#include "core/floating_point_guard.hpp"
+#include "krylov/cpu_backend.hpp"
+#include "krylov/cuda_backend.hpp"
 #include "krylov/methods.hpp"
 #include "krylov/solve.hpp"
 

@@ -1,9 +1,9 @@
 #include "operations/dense_products.hpp"
 
+#include "core/dense_check.hpp"
 #include "core/nonzero_elements.hpp"
 #include "cpu/gemm/gemm.hpp"
 #include "cpu/spmv.hpp"
-#include "operations/dense_check.hpp"
 #include "solver/dense_matrix.hpp"
 
 #include <algorithm>

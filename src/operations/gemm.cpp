@@ -1,9 +1,9 @@
 #include "solver/gemm.hpp"
 
 #include "core/check.hpp"
+#include "core/dense_check.hpp"
 #include "cpu/gemm/gemm.hpp"
 #include "cuda/gemm.hpp"
-#include "operations/dense_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>

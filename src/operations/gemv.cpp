@@ -1,8 +1,8 @@
 #include "solver/gemv.hpp"
 
 #include "core/check.hpp"
+#include "core/dense_check.hpp"
 #include "cpu/spmv.hpp"
-#include "operations/dense_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "solver/nonnegative_gemm.hpp"
 
+#include "core/dense_check.hpp"
 #include "cuda/without_gaps.hpp"
 #include "kernels/gemm.hpp"
-#include "operations/dense_check.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/error.hpp"
 

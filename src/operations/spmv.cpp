@@ -1,9 +1,9 @@
 #include "solver/spmv.hpp"
 
 #include "core/check.hpp"
+#include "core/thread_pool.hpp"
 #include "cpu/packed_spmv.hpp"
 #include "cpu/spmv.hpp"
-#include "cpu/thread_pool.hpp"
 #include "cuda/spmv.hpp"
 #include "operations/dense_products.hpp"
 #include "operations/packed_choice.hpp"

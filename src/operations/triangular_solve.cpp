@@ -1,9 +1,9 @@
 #include "solver/triangular_solve.hpp"
 
 #include "core/check.hpp"
+#include "core/dense_check.hpp"
 #include "cpu/triangular_solve.hpp"
 #include "cuda/triangular_solve.hpp"
-#include "operations/dense_check.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
 #include "core/huge_pages.hpp"
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 #include "packed/matrix.hpp"
 
 #include <bit>

@@ -1,6 +1,6 @@
 #include "preconditioner/isai.hpp"
 
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 

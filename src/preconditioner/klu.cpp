@@ -1,6 +1,6 @@
 #include "preconditioner/klu.hpp"
 
-#include "cpu/floating_point_guard.hpp"
+#include "core/floating_point_guard.hpp"
 #include "preconditioner/memory_limit.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"

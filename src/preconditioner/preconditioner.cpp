@@ -1,6 +1,6 @@
 #include "solver/preconditioner.hpp"
 
-#include "cpu/floating_point_guard.hpp"
+#include "core/floating_point_guard.hpp"
 #include "preconditioner/amg/amg.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/ilu0.hpp"

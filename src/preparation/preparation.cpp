@@ -1,7 +1,7 @@
 #include "solver/preparation.hpp"
 
+#include "core/floating_point_guard.hpp"
 #include "core/sorted_rows.hpp"
-#include "cpu/floating_point_guard.hpp"
 #include "preparation/exponents.hpp"
 #include "preparation/fill_order.hpp"
 #include "preparation/log2.hpp"

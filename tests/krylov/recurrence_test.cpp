@@ -1,6 +1,6 @@
 #include "krylov/solve.hpp"
 
-#include "cpu/solver_backend.hpp"
+#include "krylov/cpu_backend.hpp"
 #include "krylov/stepwise.hpp"
 #include "support/linear_systems.hpp"
 

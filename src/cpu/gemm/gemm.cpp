@@ -14,10 +14,10 @@
 #include <new>
 #include <vector>
 
+#include "core/thread_pool.hpp"
 #include "cpu/gemm/pack-inl.hpp"
 #include "cpu/gemm/second_tries-inl.hpp"
 #include "cpu/gemm/tiles-inl.hpp"
-#include "cpu/thread_pool.hpp"
 
 #ifndef SOLVER_CPU_GEMM_ONCE
 #define SOLVER_CPU_GEMM_ONCE

@@ -8,9 +8,9 @@
 #define SOLVER_CPU_REDUCE_INL_HPP
 #endif
 
+#include "core/thread_pool.hpp"
 #include "cpu/simd/lanes-inl.hpp"
 #include "cpu/terms.hpp"
-#include "cpu/thread_pool.hpp"
 #include "solver/numeric/large_superaccumulator.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "solver/matrix_market.hpp"
 
 #include "core/csr_assembly.hpp"
+#include "core/floating_point_guard.hpp"
 #include "core/machine.hpp"
 #include "core/nonzero_elements.hpp"
-#include "cpu/floating_point_guard.hpp"
 #include "io/matrix_market/parse.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"

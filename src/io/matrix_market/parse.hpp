@@ -2,7 +2,7 @@
 
 /// The lines behind the header, in parallel.
 
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 #include "io/matrix_market/decimal.hpp"
 #include "io/matrix_market/header.hpp"
 

@@ -3,7 +3,7 @@
 /// Sparse rows that are put together entry by entry.
 
 #include "core/huge_pages.hpp"
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"

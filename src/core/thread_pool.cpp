@@ -1,7 +1,7 @@
-#include "cpu/thread_pool.hpp"
+#include "core/thread_pool.hpp"
 
+#include "core/floating_point_guard.hpp"
 #include "core/machine.hpp"
-#include "cpu/floating_point_guard.hpp"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "operations/dense_check.hpp"
+#include "core/dense_check.hpp"
 
 #include "solver/error.hpp"
 
