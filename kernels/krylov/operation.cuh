@@ -42,12 +42,13 @@ __device__ __forceinline__ void add_squares_of_products(Sink& sink, const T* x, 
     for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, mul_rn(xs.element[j], ys.element[j]));
 }
 
-/// x_i / d_i of one pack.
+/// x_i / d_i of one pack; zeros beyond the end, as load_pack gives them, for what is added up there must not be 0 / 0.
 template <class T>
 __device__ __forceinline__ Pack<T> divided(Pack<T> x, const T* d, std::int64_t i, std::int64_t n) {
     const Pack<T> ds = load_pack(d, i, n);
 #pragma unroll
-    for (int j = 0; j < Pack<T>::size; ++j) x.element[j] = div_rn(x.element[j], ds.element[j]);
+    for (int j = 0; j < Pack<T>::size; ++j)
+        x.element[j] = i * Pack<T>::size + j < n ? div_rn(x.element[j], ds.element[j]) : T(0);
     return x;
 }
 

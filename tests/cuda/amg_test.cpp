@@ -128,7 +128,10 @@ TYPED_TEST(CudaAmg, SolvesWithTheBitsOfTheCpu) {
         std::vector<T> on_host(b.size()), on_device(b.size());
         const SolveResult expected = bicgstab<T>(SpmvPlan<T>(a, Device::cpu()), *m, b, on_host, {}, options);
         const SolveResult result = bicgstab<T>(SpmvPlan<T>(a, Device::cuda()), *m, b, on_device, {}, options);
-        EXPECT_EQ(expected.status, SolveStatus::converged);
+        if (sizeof(T) == 8) {  // in single x itself may be too coarse
+            EXPECT_EQ(expected.status, SolveStatus::converged);
+        }
+        EXPECT_EQ(result.status, expected.status);
         EXPECT_EQ(result.iterations, expected.iterations);
         EXPECT_EQ(testing::differences<T>(on_device, on_host), "");
     }

@@ -451,7 +451,7 @@ const Refusal refusals[] = {
     {"ContradictoryAccuracy", "--matrix A.mtx --accuracy fast --exact", {"fast and exact", "choose one"}},
     {"UnknownAccuracy", "--matrix A.mtx --accuracy superb", {"superb", "fast, compensated or exact"}},
     {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double, single or mixed"}},
-    {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amg", {"amg", "jacobi"}},
+    {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amgx", {"amgx", "jacobi", "amg"}},
     {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},
     {"UnknownDevice", "--matrix A.mtx --device gpu", {"gpu", "auto, cpu, cuda"}},
     {"NegativeTolerance", "--matrix A.mtx --tolerance -1", {"--tolerance -1", "above 0"}},

@@ -1,6 +1,5 @@
 #include "options.hpp"
 
-#include "scaling_report.hpp"
 #include "solver/error.hpp"
 #include "tools/page/provenance.hpp"
 
@@ -527,6 +526,13 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
     Options wanted = options_of(values, subject);
     wanted.command = page::command_line(argc, argv);
     return wanted;
+}
+
+std::vector<std::filesystem::path> figures_of_scaling(const std::filesystem::path& plot) {
+    std::vector<std::filesystem::path> paths;
+    for (const char* quantity : {"time", "iterations", "memory"})
+        paths.push_back(plot.parent_path() / fmt::format("{}_{}{}", plot.stem().string(), quantity, plot.extension().string()));
+    return paths;
 }
 
 }  // namespace solver::bench

@@ -79,4 +79,7 @@ std::vector<std::filesystem::path> outputs(const Options& options);
 /// The options of a run, or the text that --help or --version asked for. Throws InvalidArgument.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
+/// The figures that --plot FILE means for scaling: of time, iterations and memory.
+std::vector<std::filesystem::path> figures_of_scaling(const std::filesystem::path& plot);
+
 }  // namespace solver::bench

@@ -293,13 +293,6 @@ std::optional<double> by_best_hand_picked(const ScaledProblem& problem, const Tr
     return trial.seconds() / best->seconds();
 }
 
-std::vector<fs::path> figures_of_scaling(const fs::path& plot) {
-    std::vector<fs::path> paths;
-    for (const char* quantity : {"time", "iterations", "memory"})
-        paths.push_back(plot.parent_path() / fmt::format("{}_{}{}", plot.stem().string(), quantity, plot.extension().string()));
-    return paths;
-}
-
 ScalingReport::ScalingReport(const Options& options) : options_(options) {
     if (options.recorded.empty()) machines_.push_back(machine_text(json(machine_facts(options))));
 }

@@ -57,7 +57,4 @@ private:
     std::vector<ScaledProblem> problems_{};
 };
 
-/// The figures that --plot FILE means: of time, iterations and memory.
-std::vector<std::filesystem::path> figures_of_scaling(const std::filesystem::path& plot);
-
 }  // namespace solver::bench
