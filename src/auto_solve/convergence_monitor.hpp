@@ -20,7 +20,7 @@ enum class GiveUp {
     when_stuck,     ///< the residual has not halved in the last half of the iterations, 1024 or more
 };
 
-/// Judges after powers of two of iterations. What may be too slow is judged first when a sixteenth of the share is used, and
+/// Judges after powers of two of iterations. What may be too slow is judged first when an eighth of the share is used, and
 /// not before the fourth iteration: residuals of Krylov methods may rise before they fall.
 class ConvergenceMonitor {
 public:
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    std::int64_t first_check() const { return rule_ == GiveUp::when_stuck ? 1024 : std::max<std::int64_t>(4, share_ / 16); }
+    std::int64_t first_check() const { return rule_ == GiveUp::when_stuck ? 1024 : std::max<std::int64_t>(4, share_ / 8); }
 
     bool is_too_slow(std::int64_t iterations) const {
         const double needed = std::log2(first_ / tolerance_);

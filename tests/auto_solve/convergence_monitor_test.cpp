@@ -27,10 +27,10 @@ TEST(ConvergenceMonitor, CountsFromTheFirstResidual) {
     EXPECT_EQ(given_up_at(0x1p-20, 0.999, 0x1p-32, 32), 4) << "and digits that were there before do not count";
 }
 
-TEST(ConvergenceMonitor, WaitsForASixteenthOfTheShare) {
-    EXPECT_EQ(given_up_at(1, 1, 1e-10, 160), 16);
-    EXPECT_EQ(given_up_at(1, 1, 1e-10, 10000), 1024);
-    EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 10000).next_check(0), 1024);
+TEST(ConvergenceMonitor, WaitsForAnEighthOfTheShare) {
+    EXPECT_EQ(given_up_at(1, 1, 1e-10, 128), 16);
+    EXPECT_EQ(given_up_at(1, 1, 1e-10, 8000), 1024);
+    EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 8000).next_check(0), 1024);
     EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 10).next_check(0), 4);
     EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 10).next_check(4), 8);
 }
