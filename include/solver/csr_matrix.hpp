@@ -2,6 +2,7 @@
 
 /// A sparse matrix that owns its memory.
 
+#include "solver/device.hpp"
 #include "solver/views.hpp"
 
 #include <cstdint>
@@ -37,9 +38,9 @@ struct Entry {
 template <class T>
 CsrMatrix<T> csr_from_entries(std::int64_t rows, std::int64_t columns, std::span<const Entry<T>> entries);
 
-/// The transpose; columns come out sorted within each row.
+/// The transpose; columns come out sorted within each row. By the threads that the device has, the same for any number.
 template <class T>
-CsrMatrix<T> transpose(const CsrView<T>& matrix);
+CsrMatrix<T> transpose(const CsrView<T>& matrix, const Device& device = Device::cpu(1));
 
 /// The same matrix with every value rounded to To.
 template <class To, class From>

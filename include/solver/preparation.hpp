@@ -91,8 +91,8 @@ struct Diagnosis {
 };
 
 /// Looks for empty rows and columns and zeros on the diagonal, and finds the structural rank. Throws as
-/// maximum_product_transversal does.
+/// maximum_product_transversal does. Where nothing is missing on the diagonal, by the device's threads.
 template <class T>
-Diagnosis diagnose(const CsrView<T>& a);
+Diagnosis diagnose(const CsrView<T>& a, const Device& device = Device::cpu(1));
 
 }  // namespace solver

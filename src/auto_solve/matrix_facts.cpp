@@ -85,8 +85,8 @@ MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
         for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) watch.see(a.column_indices[k] == i, a.values[k]);
     });
     facts.nonzeros = a.nonzeros();
-    facts.is_symmetric =
-        facts.is_finite && facts.positive_diagonal && a.rows == a.columns && has_sorted_rows(a) && cpu::is_symmetric(a, device);
+    facts.is_symmetric = facts.is_finite && facts.positive_diagonal && a.rows == a.columns && has_sorted_rows(a, device) &&
+                         cpu::is_symmetric(a, device);
     return facts;
 }
 

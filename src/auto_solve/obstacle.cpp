@@ -32,7 +32,7 @@ template <class T>
 std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
     if (a.dense() == nullptr) {
         try {
-            if (std::string text = structural(diagnose(a.matrix())); !text.empty()) return text;
+            if (std::string text = structural(diagnose(a.matrix(), a.device())); !text.empty()) return text;
         } catch (const InvalidArgument& error) {  // an entry that is not finite
             return error.what();
         }

@@ -2,12 +2,17 @@
 
 #include "core/csr_assembly.hpp"
 #include "core/floating_point_guard.hpp"
+#include "core/huge_pages.hpp"
+#include "core/thread_pool.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace solver {
 namespace {
@@ -65,21 +70,88 @@ CsrMatrix<T> csr_from_entries(std::int64_t rows, std::int64_t columns, std::span
     return assemble<T>(rows, columns, std::span(&entries, 1), Symmetry::general, 1).matrix;
 }
 
+namespace {
+
+/// A transposition by several threads. Each part of the rows counts its entries of every column, so that it knows where they
+/// go: the result does not depend on how many parts there are.
 template <class T>
-CsrMatrix<T> transpose(const CsrView<T>& matrix) {
-    CsrMatrix<T> result{matrix.columns, matrix.rows, std::vector<std::int64_t>(matrix.columns + 1),
-                        std::vector<std::int32_t>(matrix.nonzeros()), std::vector<T>(matrix.nonzeros())};
-    std::vector<std::int64_t>& offsets = result.row_offsets;
-    for (const std::int32_t column : matrix.column_indices) ++offsets[column + 1];
-    std::inclusive_scan(offsets.begin(), offsets.end(), offsets.begin());
-    std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
-    for (std::int64_t row = 0; row < matrix.rows; ++row)
-        for (std::int64_t k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k) {
-            const std::int64_t place = next[matrix.column_indices[k]]++;
-            result.column_indices[place] = static_cast<std::int32_t>(row);
-            result.values[place] = matrix.values[k];
-        }
-    return result;
+class Transposition {
+public:
+    Transposition(const CsrView<T>& matrix, const Device& device)
+        : matrix_(matrix),
+          parts_(parts_for(matrix, device)),
+          next_(zeros<std::int64_t>(parts_ * matrix.columns)),
+          result_{matrix.columns, matrix.rows, zeros<std::int64_t>(matrix.columns + 1), {}, {}} {}
+
+    CsrMatrix<T> run() {
+        cpu::parallel_for(parts_, [&](int part) { count(part); });
+        number_places();
+        resize_in_huge_pages(result_.column_indices, matrix_.nonzeros());
+        resize_in_huge_pages(result_.values, matrix_.nonzeros());
+        cpu::parallel_for(parts_, [&](int part) { move(part); });
+        return std::move(result_);
+    }
+
+private:
+    /// The counts are not to take more memory than the values.
+    static int parts_for(const CsrView<T>& matrix, const Device& device) {
+        constexpr std::int64_t worth_a_thread = 32768;
+        const std::int64_t most = matrix.nonzeros() / std::max(worth_a_thread, matrix.columns);
+        return static_cast<int>(std::clamp<std::int64_t>(most, 1, device.threads()));
+    }
+
+    std::int64_t row_begin(int part) const { return cpu::share_begin(matrix_.rows, part, parts_); }
+    std::span<std::int64_t> next_of(int part) { return std::span(next_).subspan(part * matrix_.columns, matrix_.columns); }
+
+    void count(int part) {
+        const std::span<std::int64_t> counts = next_of(part);
+        for (std::int64_t k = matrix_.row_offsets[row_begin(part)]; k < matrix_.row_offsets[row_begin(part + 1)]; ++k)
+            ++counts[matrix_.column_indices[k]];
+    }
+
+    /// From counts to the places of first entries: columns in order, in each the parts in order.
+    void number_places() {
+        std::vector<std::int64_t> before(static_cast<std::size_t>(parts_) + 1);
+        const auto for_columns_of = [&](int share, auto&& work) {
+            for (std::int64_t j = cpu::share_begin(matrix_.columns, share, parts_);
+                 j < cpu::share_begin(matrix_.columns, share + 1, parts_); ++j)
+                work(j);
+        };
+        cpu::parallel_for(parts_, [&](int share) {
+            for (int part = 0; part < parts_; ++part)
+                for_columns_of(share, [&, counts = next_of(part)](std::int64_t j) { before[share + 1] += counts[j]; });
+        });
+        std::inclusive_scan(before.begin(), before.end(), before.begin());
+        cpu::parallel_for(parts_, [&](int share) {
+            std::int64_t place = before[share];
+            for_columns_of(share, [&](std::int64_t j) {
+                for (int part = 0; part < parts_; ++part) place += std::exchange(next_of(part)[j], place);
+                result_.row_offsets[j + 1] = place;
+            });
+        });
+    }
+
+    void move(int part) {
+        const std::span<std::int64_t> next = next_of(part);
+        for (std::int64_t row = row_begin(part); row < row_begin(part + 1); ++row)
+            for (std::int64_t k = matrix_.row_offsets[row]; k < matrix_.row_offsets[row + 1]; ++k) {
+                const std::int64_t place = next[matrix_.column_indices[k]]++;
+                result_.column_indices[place] = static_cast<std::int32_t>(row);
+                result_.values[place] = matrix_.values[k];
+            }
+    }
+
+    CsrView<T> matrix_;
+    int parts_;
+    std::vector<std::int64_t> next_;  ///< of each part and column: the place of the part's next entry in the column
+    CsrMatrix<T> result_;
+};
+
+}  // namespace
+
+template <class T>
+CsrMatrix<T> transpose(const CsrView<T>& matrix, const Device& device) {
+    return Transposition<T>(matrix, device).run();
 }
 
 template <class To, class From>
@@ -96,8 +168,8 @@ template void check(const CsrView<float>&);
 template void check(const CsrView<double>&);
 template CsrMatrix<float> csr_from_entries(std::int64_t, std::int64_t, std::span<const Entry<float>>);
 template CsrMatrix<double> csr_from_entries(std::int64_t, std::int64_t, std::span<const Entry<double>>);
-template CsrMatrix<float> transpose(const CsrView<float>&);
-template CsrMatrix<double> transpose(const CsrView<double>&);
+template CsrMatrix<float> transpose(const CsrView<float>&, const Device&);
+template CsrMatrix<double> transpose(const CsrView<double>&, const Device&);
 template CsrMatrix<float> convert(const CsrView<float>&);
 template CsrMatrix<float> convert(const CsrView<double>&);
 template CsrMatrix<double> convert(const CsrView<float>&);

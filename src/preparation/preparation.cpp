@@ -2,6 +2,7 @@
 
 #include "core/floating_point_guard.hpp"
 #include "core/sorted_rows.hpp"
+#include "cpu/elementwise.hpp"
 #include "preparation/exponents.hpp"
 #include "preparation/fill_order.hpp"
 #include "preparation/log2.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -153,6 +155,24 @@ void match_rows(const CsrView<T>& a, Diagnosis& result) {
     }
 }
 
+/// Whether the rows are sorted, all entries finite, and none on the diagonal missing or zero: then nothing is wrong.
+template <class T>
+bool has_full_diagonal(const CsrView<T>& a, const Device& device) {
+    if (a.rows != a.columns || !has_sorted_rows(a, device)) return false;
+    std::atomic<bool> is_full{true};
+    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end && is_full.load(std::memory_order_relaxed); ++i) {
+            bool diagonal_seen = false, finite = true;
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+                finite = finite && is_finite(a.values[k]);
+                diagonal_seen = diagonal_seen || (a.column_indices[k] == i && a.values[k] != 0);
+            }
+            if (!finite || !diagonal_seen) is_full = false;
+        }
+    });
+    return is_full;
+}
+
 template <class T>
 Diagnosis diagnose_sorted(const CsrView<T>& a) {
     Diagnosis result;
@@ -200,7 +220,14 @@ CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& p) {
 }
 
 template <class T>
-Diagnosis diagnose(const CsrView<T>& a) {
+Diagnosis diagnose(const CsrView<T>& a, const Device& device) {
+    if (has_full_diagonal(a, device))
+        return {.rows = a.rows,
+                .structural_rank = a.rows,
+                .unmatched_rows = {},
+                .empty_rows = {},
+                .empty_columns = {},
+                .zero_diagonals = {}};
     return with_usable(a, "diagnose", [](const CsrView<T>& usable) { return diagnose_sorted(usable); });
 }
 
@@ -210,7 +237,7 @@ template Preparation prepare(const CsrView<float>&, Ordering);
 template Preparation prepare(const CsrView<double>&, Ordering);
 template CsrMatrix<float> prepared_matrix(const CsrView<float>&, const Preparation&);
 template CsrMatrix<double> prepared_matrix(const CsrView<double>&, const Preparation&);
-template Diagnosis diagnose(const CsrView<float>&);
-template Diagnosis diagnose(const CsrView<double>&);
+template Diagnosis diagnose(const CsrView<float>&, const Device&);
+template Diagnosis diagnose(const CsrView<double>&, const Device&);
 
 }  // namespace solver

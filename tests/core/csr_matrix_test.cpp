@@ -134,6 +134,26 @@ TEST(Transpose, TwiceGivesAMatrixWithSortedColumnsBack) {
     EXPECT_EQ(back.values, matrix.values);
 }
 
+/// With columns that threads share, columns that are empty, and a column that all rows have.
+TEST(Transpose, ThreadsDoNotShow) {
+    std::mt19937 random(3);
+    std::vector<Entry<double>> entries;
+    for (std::int32_t row = 0; row < 40000; ++row) {
+        entries.push_back({row, 7, double(row)});
+        for (int k = 0; k < 10; ++k) entries.push_back({row, static_cast<std::int32_t>(random() % 900 + 50), double(random())});
+    }
+    const CsrMatrix<double> matrix = csr_from_entries<double>(40000, 1000, entries);
+    const CsrMatrix<double> expected = transpose(matrix.view(), Device::cpu(1));
+    check(expected.view());
+    for (const int threads : {2, 3, 7}) {
+        const CsrMatrix<double> result = transpose(matrix.view(), Device::cpu(threads));
+        EXPECT_EQ(result.row_offsets, expected.row_offsets);
+        EXPECT_EQ(result.column_indices, expected.column_indices);
+        EXPECT_EQ(result.values, expected.values);
+        EXPECT_EQ(transpose(result.view(), Device::cpu(threads)).values, matrix.values);
+    }
+}
+
 TEST(Convert, RoundsEveryValueToNearest) {
     const CsrMatrix<double> matrix{1, 4, {0, 4}, {0, 1, 2, 3}, {1 + 0x1p-24, 1 + 0x1.8p-23, 1e300, -0.0}};
     const CsrMatrix<float> single = convert<float>(matrix.view());

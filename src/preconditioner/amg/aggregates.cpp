@@ -1,5 +1,6 @@
 #include "preconditioner/amg/aggregates.hpp"
 
+#include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 
 #include <algorithm>
@@ -13,9 +14,17 @@ namespace {
 class IndependentSet {
 public:
     IndependentSet(const Graph& graph, const Device& device)
-        : graph_(graph), device_(device), key_(static_cast<std::size_t>(graph.size()), outside), lowest_(key_) {
+        : graph_(graph),
+          device_(device),
+          key_(zeros<std::uint64_t>(graph.size())),
+          lowest_(zeros<std::uint64_t>(graph.size())) {
+        const auto all_outside = [](std::uint64_t, std::int64_t) { return outside; };
+        cpu::update(std::span(key_), device, all_outside);
+        cpu::update(std::span(lowest_), device, all_outside);
+        reserve_in_huge_pages(undecided_, graph.size());
         for (std::int64_t i = 0; i < graph.size(); ++i)
             if (!graph.of(i).empty()) undecided_.push_back(static_cast<std::int32_t>(i));
+        reserve_in_huge_pages(within_reach_, graph.size());
         within_reach_ = undecided_;
     }
 
@@ -81,7 +90,7 @@ private:
 
 /// Gives each node at distance 1 of a member that member's aggregate; there is only one such member.
 void take_neighbours(const Graph& graph, const IndependentSet& set, Aggregates& aggregates, const Device& device) {
-    std::vector<std::int32_t> number(aggregates.of.size());
+    std::vector<std::int32_t> number = zeros<std::int32_t>(graph.size());
     for (std::int64_t i = 0; i < graph.size(); ++i) {
         number[i] = aggregates.count;
         if (set.is_member(i)) ++aggregates.count;
@@ -125,7 +134,7 @@ std::vector<bool> independent_set(const Graph& graph, const Device& device) {
 Aggregates aggregate(const Graph& graph, const Device& device) {
     IndependentSet set(graph, device);
     set.find();
-    Aggregates aggregates{std::vector<std::int32_t>(static_cast<std::size_t>(graph.size()), Aggregates::none), 0};
+    Aggregates aggregates{zeros<std::int32_t>(graph.size()), 0};
     take_neighbours(graph, set, aggregates, device);
     take_the_rest(graph, aggregates, device);
     return aggregates;

@@ -1,5 +1,6 @@
 #include "preconditioner/amg/chebyshev.hpp"
 
+#include "core/huge_pages.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 template <class T>
 double gershgorin_bound(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
-    std::vector<double> bounds(static_cast<std::size_t>(a.rows));
+    std::vector<double> bounds = zeros<double>(a.rows);
     cpu::update(std::span(bounds), device, [&](double, std::int64_t i) {
         double sum = 0;
         for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
@@ -38,8 +39,8 @@ template <class T>
 double power_method(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
     constexpr int iterations = 10;
     constexpr std::uint64_t seed = 1;
-    std::vector<double> x(static_cast<std::size_t>(a.rows)), y(x);
-    for (std::int64_t i = 0; i < a.rows; ++i) x[i] = random_element<double>(seed, i);
+    std::vector<double> x = zeros<double>(a.rows), y = zeros<double>(a.rows);
+    cpu::update(std::span(x), device, [](double, std::int64_t i) { return random_element<double>(seed, i); });
     double norm = norm2(x, Accuracy::exact, device), growth = 0;
     for (int k = 0; k < iterations && norm > 0; ++k) {
         multiply(a, inverse_diagonal, x, norm, y, device);

@@ -79,6 +79,47 @@ private:
     std::vector<std::uint64_t> order_;
 };
 
+/// Rows one after another in blocks of huge pages, so that what is there is not moved when more comes.
+template <class V>
+class Blocks {
+public:
+    std::int64_t size() const { return size_; }
+
+    /// add_row appends to columns and values. How many entries it appended.
+    template <class AddRow>
+    std::int64_t append(const AddRow& add_row) {
+        if (columns_.empty() || columns_.back().capacity() - columns_.back().size() < spare) begin_block();
+        const std::int64_t before = std::ssize(columns_.back());
+        add_row(columns_.back(), values_.back());
+        const std::int64_t added = std::ssize(columns_.back()) - before;
+        size_ += added;
+        return added;
+    }
+
+    template <class Columns, class Values>
+    void copy_to(Columns columns, Values values) const {
+        for (std::size_t b = 0; b < columns_.size(); ++b) {
+            columns = std::copy(columns_[b].begin(), columns_[b].end(), columns);
+            values = std::copy(values_[b].begin(), values_[b].end(), values);
+        }
+    }
+
+private:
+    static constexpr std::int64_t entries = 1 << 20;
+    static constexpr std::size_t spare = 4096;  // longer rows move their block
+
+    void begin_block() {
+        reserve_in_huge_pages(columns_.emplace_back(), columns_.size() == 1 ? first_entries : entries);
+        reserve_in_huge_pages(values_.emplace_back(), values_.size() == 1 ? first_entries : entries);
+    }
+
+    static constexpr std::int64_t first_entries = 1 << 14;  // where there is little to do
+
+    std::vector<std::vector<std::int32_t>> columns_;
+    std::vector<std::vector<V>> values_;
+    std::int64_t size_ = 0;
+};
+
 inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 /// The matrix whose row i is what worker.add_row(i, columns, values) appends, where make_worker() makes a worker for each
@@ -88,21 +129,15 @@ std::optional<CsrMatrix<V>> make_rows(std::int64_t rows, std::int64_t columns, c
                                       const MakeWorker& make_worker, std::int64_t most_entries = no_limit) {
     constexpr std::int64_t worth_a_thread = 512;
     const int parts = static_cast<int>(std::clamp<std::int64_t>(rows / worth_a_thread, 1, device.threads()));
-    std::vector<std::vector<std::int32_t>> part_columns(static_cast<std::size_t>(parts));
-    std::vector<std::vector<V>> part_values(static_cast<std::size_t>(parts));
-    CsrMatrix<V> result{rows, columns, std::vector<std::int64_t>(static_cast<std::size_t>(rows) + 1), {}, {}};
+    std::vector<Blocks<V>> blocks(static_cast<std::size_t>(parts));
+    CsrMatrix<V> result{rows, columns, zeros<std::int64_t>(rows + 1), {}, {}};
     cpu::parallel_for(parts, [&](int part) {
         auto worker = make_worker();
-        std::vector<std::int32_t> mine;
-        std::vector<V> values;
+        Blocks<V> mine;
         const std::int64_t end = cpu::share_begin(rows, part + 1, parts);
-        for (std::int64_t i = cpu::share_begin(rows, part, parts); i < end && std::ssize(mine) <= most_entries; ++i) {
-            const std::int64_t before = std::ssize(mine);
-            worker.add_row(i, mine, values);
-            result.row_offsets[i + 1] = std::ssize(mine) - before;
-        }
-        part_columns[part] = std::move(mine);
-        part_values[part] = std::move(values);
+        for (std::int64_t i = cpu::share_begin(rows, part, parts); i < end && mine.size() <= most_entries; ++i)
+            result.row_offsets[i + 1] = mine.append([&](auto& columns, auto& values) { worker.add_row(i, columns, values); });
+        blocks[part] = std::move(mine);
     });
     std::inclusive_scan(result.row_offsets.begin(), result.row_offsets.end(), result.row_offsets.begin());
     if (result.row_offsets.back() > most_entries) return std::nullopt;
@@ -110,8 +145,7 @@ std::optional<CsrMatrix<V>> make_rows(std::int64_t rows, std::int64_t columns, c
     resize_in_huge_pages(result.values, result.row_offsets.back());
     cpu::parallel_for(parts, [&](int part) {
         const std::int64_t begin = result.row_offsets[cpu::share_begin(rows, part, parts)];
-        std::copy(part_columns[part].begin(), part_columns[part].end(), result.column_indices.begin() + begin);
-        std::copy(part_values[part].begin(), part_values[part].end(), result.values.begin() + begin);
+        blocks[part].copy_to(result.column_indices.begin() + begin, result.values.begin() + begin);
     });
     return result;
 }
