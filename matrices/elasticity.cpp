@@ -60,4 +60,16 @@ CsrMatrix<double> elasticity2d(std::int64_t n) {
     return matrix;
 }
 
+std::vector<double> elasticity2d_rigid_body_modes(std::int64_t n) {
+    const std::int64_t rows = 2 * n * (n + 1);
+    std::vector<double> modes(static_cast<std::size_t>(3 * rows));
+    for (std::int64_t node = 0; node < rows / 2; ++node) {
+        modes[2 * node] = 1;
+        modes[rows + 2 * node + 1] = 1;
+        modes[2 * rows + 2 * node] = -static_cast<double>(node / n);
+        modes[2 * rows + 2 * node + 1] = static_cast<double>(node % n + 1);
+    }
+    return modes;
+}
+
 }  // namespace solver::matrices

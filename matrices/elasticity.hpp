@@ -3,6 +3,7 @@
 #include "solver/csr_matrix.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace solver::matrices {
 
@@ -14,6 +15,9 @@ namespace solver::matrices {
 /// The near-null space that a multigrid method may be told are the rigid-body modes (u, v) = (1, 0), (0, 1) and (-y, x): A
 /// times each of them vanishes in all rows of nodes with i >= 2, which are not next to the clamped side.
 CsrMatrix<double> elasticity2d(std::int64_t n);
+
+/// Those modes, one after another, for PreconditionerOptions::amg.near_null_space.
+std::vector<double> elasticity2d_rigid_body_modes(std::int64_t n);
 
 /// How many entries elasticity2d has at most, for this many rows: 9 nodes with 2 displacements in each.
 constexpr std::int64_t elasticity2d_entries(std::int64_t rows) { return 18 * rows; }

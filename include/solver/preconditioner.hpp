@@ -7,8 +7,10 @@
 #include "solver/views.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +25,15 @@ class DevicePreconditioner;
 struct LevelSummary {
     std::int64_t rows = 0;
     std::int64_t nonzeros = 0;  ///< of the level's matrix
+    int unknowns_per_node = 1;  ///< successive rows that are aggregated together
 };
+
+/// The entries of all levels' matrices by those of the finest; 0 where there are no levels.
+inline double operator_complexity(std::span<const LevelSummary> levels) {
+    double entries = 0;
+    for (const LevelSummary& level : levels) entries += static_cast<double>(level.nonzeros);
+    return levels.empty() ? 0 : entries / static_cast<double>(levels.front().nonzeros);
+}
 
 /// What an iterative method needs of a preconditioner. Implement it to bring your own.
 template <class T>
@@ -78,7 +88,15 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 struct AmgOptions {
     double strength_threshold = 0.25;  ///< of a connection, by the strongest of its row, to be aggregated along; from 0 to 1
     int smoother_degree = 2;           ///< products with A in a smoothing, before and after each correction; 1 to 20
-    int unknowns_per_node = 1;         ///< rows b k to b k + b - 1 are unknowns of one node, as displacements of elasticity
+
+    /// Rows b k to b k + b - 1 are unknowns of one node, as displacements of elasticity are; 1 to 100. 0: looked for in the
+    /// pattern, up to 6.
+    int unknowns_per_node = 0;
+
+    /// Vectors that A maps to nearly nothing, which coarse levels then represent: of elasticity the rigid-body modes. One after
+    /// another, each of as many numbers as A has rows; at most 20. None: the constants, of each unknown of a node apart. Not
+    /// owned; read while the preconditioner is made.
+    std::span<const double> near_null_space = {};
 };
 
 /// What the kinds that have a choice may be told.
@@ -87,6 +105,9 @@ struct PreconditionerOptions {
     double fill_factor = 10;        ///< ILUT: at most this times the mean number of entries of a row in each row of L and of U
     std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the memory that the process may use
     AmgOptions amg = {};
+
+    /// Told, in a few words, what making is about to do where that may take a while: "amg, level 3: 20412 rows". Not owned.
+    const std::function<void(const std::string&)>* progress = nullptr;
 };
 
 /// Builds the preconditioner of A, which it does not refer to afterwards.

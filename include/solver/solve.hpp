@@ -48,6 +48,7 @@ struct Attempt {
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
+    std::vector<LevelSummary> levels;   ///< of its hierarchy, the finest first
     double initial_residual = 1;        ///< relative, of the first of `columns`, where the attempt began
     std::vector<std::int64_t> columns;  ///< the right-hand sides that were left to solve, from 0
     std::vector<SolveResult> results;   ///< one for each of `columns`, without history

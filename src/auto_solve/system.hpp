@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -41,7 +42,10 @@ public:
     const Preconditioner<V>& preconditioner() const { return *m_; }
 
     const Preparation& preparation() {
-        if (!preparation_) preparation_ = prepare(a_.matrix(), Ordering::amd);
+        if (!preparation_) {
+            tell("matching and order");
+            preparation_ = prepare(a_.matrix(), Ordering::amd);
+        }
         return *preparation_;
     }
 
@@ -51,6 +55,7 @@ public:
         kind_ = kind;
         const Accuracy accuracy = options_.iteration.accuracy;
         const bool diagonal_suffices = kind == PreconditionerKind::none || kind == PreconditionerKind::jacobi;
+        if (!diagonal_suffices) tell(std::string(to_string(kind)));
         if (kind == PreconditionerKind::klu)  // of A itself: where A is hard, the inverse of A rounded may be far off
             m_ = make_klu<V>(a_.matrix(), preparation(), options_.factors, a_.device());
         else if (kind == PreconditionerKind::ilut)
@@ -68,6 +73,10 @@ public:
     }
 
 private:
+    void tell(const std::string& next) const {
+        if (options_.factors.progress) (*options_.factors.progress)(next);
+    }
+
     const SpmvPlan<V>& plan() const {
         if constexpr (is_mixed)
             return *rounded_plan_;

@@ -1,5 +1,6 @@
 // What the made problems are in mathematics: entries, symmetry, sums of rows, spectra.
 
+#include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/csr_matrix.hpp"
 
@@ -200,14 +201,15 @@ TEST(ModelProblems, ElasticityFeelsNoRigidBodyMotionAwayFromItsClamp) {
     constexpr int n = 6;
     const Dense a = dense(make("elasticity2d_6"));
     ASSERT_EQ(a.rows(), 2 * n * (n + 1));
-    Dense modes = Dense::Zero(a.rows(), 3);
+    const std::vector<double> given = matrices::elasticity2d_rigid_body_modes(n);
+    ASSERT_EQ(std::ssize(given), 3 * a.rows());
+    const Dense modes = Eigen::Map<const Eigen::MatrixXd>(given.data(), a.rows(), 3);
     Eigen::VectorXd stretched = Eigen::VectorXd::Zero(a.rows());
     for (int j = 0; j <= n; ++j)
         for (int i = 1; i <= n; ++i) {
             const int at = 2 * (j * n + i - 1);
-            modes(at, 0) = modes(at + 1, 1) = 1;
-            modes(at, 2) = -j;
-            modes(at + 1, 2) = i;
+            EXPECT_EQ(modes.row(at), Eigen::RowVector3d(1, 0, -j));
+            EXPECT_EQ(modes.row(at + 1), Eigen::RowVector3d(0, 1, i));
             stretched[at] = i;
         }
     const Dense forces = a * modes;

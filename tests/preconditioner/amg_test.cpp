@@ -1,3 +1,4 @@
+#include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/csr_matrix.hpp"
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +46,9 @@ std::vector<T> applied(const Preconditioner<T>& m, const std::vector<T>& r, Accu
 }
 
 template <class T>
-SolveResult solved(const CsrMatrix<T>& a, const std::vector<T>& b, const BicgstabOptions& options) {
-    const auto m = amg_of(a);
+SolveResult solved(const CsrMatrix<T>& a, const std::vector<T>& b, const BicgstabOptions& options,
+                   const PreconditionerOptions& amg = {}) {
+    const auto m = amg_of(a, 2, amg);
     std::vector<T> x(b.size());
     return bicgstab<T>(SpmvPlan<T>(a, Device::cpu(2)), *m, b, x, {}, options);
 }
@@ -92,6 +95,27 @@ TYPED_TEST(Amg, SolvesUnsymmetricProblems) {
         const SolveResult result = solved(a, random_vector<T>(a.rows), options);
         EXPECT_EQ(result.status, SolveStatus::converged) << name;
         EXPECT_LE(result.iterations, 25) << name;
+    }
+}
+
+/// Elasticity's operator maps rotations to nothing, which constants do not represent: with the rigid-body modes iterations
+/// hardly grow, without they do.
+TYPED_TEST(Amg, RepresentsTheVectorsThatAreGiven) {
+    using T = TypeParam;
+    const BicgstabOptions options{.tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10, .max_iterations = 400};
+    std::int64_t first = 0;
+    for (const std::int64_t n : {30, 60, 120}) {
+        const CsrMatrix<T> a = convert<T>(matrices::elasticity2d(n).view());
+        const std::vector<T> b = random_vector<T>(a.rows);
+        const std::vector<double> modes = matrices::elasticity2d_rigid_body_modes(n);
+        const SolveResult result = solved(a, b, options, {.amg = {.near_null_space = modes}});
+        EXPECT_EQ(result.status, SolveStatus::converged) << n;
+        if (first == 0) first = result.iterations;
+        EXPECT_LE(result.iterations, first + 4) << n;
+        if (n < 120) continue;
+        const std::int64_t of_nodes = solved(a, b, options).iterations;
+        EXPECT_LT(3 * result.iterations, 2 * of_nodes);
+        EXPECT_LT(2 * of_nodes, solved(a, b, options, {.amg = {.unknowns_per_node = 1}}).iterations);
     }
 }
 
@@ -245,8 +269,16 @@ TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = -1}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = std::nan("")}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 0}}), HasSubstr("degree 0"));
-    for (const int unknowns : {0, -1, 7})
+    for (const int unknowns : {-1, 7, 101})
         EXPECT_THAT(refusal(a, {.amg = {.unknowns_per_node = unknowns}}), HasSubstr("divides the number of rows"));
+    std::vector<double> vectors(3600 * 21, 1);
+    const auto refusal_of = [&](std::size_t numbers) {
+        return refusal(a, {.amg = {.near_null_space = std::span(vectors).first(numbers)}});
+    };
+    EXPECT_THAT(refusal_of(3601), HasSubstr("3601 numbers"));
+    EXPECT_THAT(refusal_of(3600 * 21), HasSubstr("at most 20 vectors"));
+    vectors[7] = std::nan("");
+    EXPECT_THAT(refusal_of(3600), HasSubstr("not finite"));
     EXPECT_THAT(refusal(a, {.memory_limit = 1000}), HasSubstr("memory limit"));
     EXPECT_THROW(applied<double>(*amg_of(a), {1, 2}), DimensionMismatch);
 }

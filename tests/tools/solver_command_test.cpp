@@ -145,6 +145,51 @@ TEST_F(SolverCommand, OptionsReachTheSolve) {
     EXPECT_EQ(report("--matrix A.mtx --tolerance 0.5")["tolerance"], 0.5);
 }
 
+/// The clamped plate of elasticity2d_40, and its rigid-body modes as a file: (1, 0), (0, 1), (-y, x).
+TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
+    constexpr int n = 40, rows = 2 * n * (n + 1);
+    std::ostringstream modes;
+    modes << "%%MatrixMarket matrix array real general\n" << rows << " 3\n";
+    for (int mode = 0; mode < 3; ++mode)
+        for (int row = 0; row < rows; ++row) {
+            const int x = row / 2 % n + 1, y = row / 2 / n;
+            modes << (mode == 2 ? (row % 2 == 0 ? -y : x) : mode == row % 2 ? 1 : 0) << '\n';
+        }
+    write("modes.mtx", modes.str());
+    const std::string by_amg = "--matrix elasticity2d_40 --device cpu --preconditioner amg";
+    const json scalar = report(by_amg + " --unknowns-per-node 1"), found = report(by_amg),
+               told = report(by_amg + " --near-null modes.mtx");
+    EXPECT_EQ(told["status"], "converged");
+    EXPECT_LT(2 * found["iterations"].get<int>(), scalar["iterations"].get<int>());
+    EXPECT_LT(told["iterations"].get<int>(), found["iterations"].get<int>());
+    EXPECT_EQ(found["attempts"][0]["levels"][0]["unknowns_per_node"], 2);
+    EXPECT_EQ(scalar["attempts"][0]["levels"][0]["unknowns_per_node"], 1);
+    const json& attempt = told["attempts"][0];
+    ASSERT_GE(attempt["levels"].size(), 2u);
+    EXPECT_EQ(attempt["levels"][0]["rows"], rows);
+    EXPECT_EQ(attempt["levels"][0]["nonzeros"], told["nonzeros"]);
+    EXPECT_EQ(attempt["levels"][1]["rows"].get<int>() % 3, 0) << "three vectors for each aggregate";
+    double entries = 0;
+    for (const json& level : attempt["levels"]) entries += level["nonzeros"].get<double>();
+    EXPECT_DOUBLE_EQ(attempt["operator_complexity"].get<double>(), entries / told["nonzeros"].get<double>());
+    EXPECT_EQ(report("--matrix A.mtx --preconditioner jacobi")["attempts"][0]["levels"].size(), 0u);
+    const Finished shown = run(by_amg + " --plot page.html");
+    EXPECT_THAT(shown.out, HasSubstr(" levels, 1."));
+    EXPECT_THAT(read("page.html"), AllOf(HasSubstr("The levels of multigrid"), HasSubstr("level 2")));
+}
+
+/// `script` gives it a terminal.
+TEST_F(SolverCommand, ShowsOnATerminalWhatIsBeingPrepared) {
+    const std::string command = std::string(SOLVER_COMMAND) + " --matrix poisson2d_60 --device cpu --preconditioner ";
+    const auto shown = [&](const std::string& kind) {
+        const std::string typed = "'" + path("typed").string() + "'";
+        EXPECT_EQ(std::system(("script -qec '" + command + kind + "' " + typed + " >/dev/null").c_str()), 0);
+        return read("typed");
+    };
+    EXPECT_THAT(shown("amg"), AllOf(HasSubstr("preparing amg, level 1: 3600 rows"), HasSubstr("preparing amg, level 2: ")));
+    EXPECT_THAT(shown("ilut"), AllOf(HasSubstr("preparing matching and order"), HasSubstr("preparing ilut")));
+}
+
 TEST_F(SolverCommand, IsSilentWhenQuiet) {
     const Finished finished = run("--matrix A.mtx --quiet");
     EXPECT_EQ(finished.status, 0);
@@ -484,6 +529,12 @@ const Refusal refusals[] = {
     {"PageIsTheReport", "--matrix A.mtx --plot a.html --report a.html", {"--report and --plot", "same file"}},
     {"ReferenceInSingle", "--matrix A.mtx --reference --precision single", {"--reference", "double or mixed"}},
     {"DropToleranceAboveOne", "--matrix A.mtx --drop-tolerance 2", {"--drop-tolerance 2", "from 0 to 1"}},
+    {"NodesOfNoUnknowns", "--matrix A.mtx --unknowns-per-node -1", {"--unknowns-per-node -1", "1 to 100"}},
+    {"NodesThatDoNotFit", "--matrix A.mtx --preconditioner amg --unknowns-per-node 3", {"3 unknowns", "40 rows"}},
+    {"NearNullSpaceOfWrongSize", "--matrix A.mtx --near-null b2.mtx", {"b2.mtx", "near-null space", "40"}},
+    {"SolutionReplacesTheNearNullSpace",
+     "--matrix A.mtx --near-null b2.mtx --solution b2.mtx",
+     {"--solution", "replace", "--near-null"}},
     {"NoMemory", "--matrix A.mtx --memory-limit 0", {"--memory-limit 0", "gigabytes"}},
     {"LimitTooSmallForTheFactors",
      "--matrix A.mtx --preconditioner klu --memory-limit 1e-6",

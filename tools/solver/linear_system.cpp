@@ -1,5 +1,6 @@
 #include "linear_system.hpp"
 
+#include "core/huge_pages.hpp"
 #include "matrices/random.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
@@ -40,8 +41,8 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
 
 template <class T>
 std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
-    const std::vector<T> ones(a.columns(), T{1});
-    std::vector<T> b(a.rows());
+    std::vector<T> ones = zeros<T>(a.columns()), b = zeros<T>(a.rows());
+    std::fill(ones.begin(), ones.end(), T{1});
     a.multiply(T{1}, ones, T{0}, b, Accuracy::exact);
     return b;
 }
@@ -142,6 +143,11 @@ DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs) {
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
                                             options.initial.string(), initial.columns, rhs.columns));
     return initial;
+}
+
+std::vector<double> make_near_null_space(const Options& options, std::int64_t rows) {
+    if (options.near_null.empty()) return {};
+    return read_columns<double>(options.near_null, options.threads, rows, "the near-null space").values;
 }
 
 std::string describe(const Rhs& rhs) {

@@ -8,7 +8,9 @@
 #include "solver/dense_matrix.hpp"
 #include "solver/spmv.hpp"
 
+#include <cstdint>
 #include <variant>
+#include <vector>
 
 namespace solver::command {
 
@@ -36,6 +38,10 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a);
 /// The initial guesses: of the file, or zero. Throws like make_rhs, also where there is not one for each right-hand side.
 template <class T>
 DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs);
+
+/// The vectors of --near-null, one after another, as PreconditionerOptions wants them; none where there is no such file.
+/// Throws like make_rhs.
+std::vector<double> make_near_null_space(const Options& options, std::int64_t rows);
 
 /// "A * ones, formed exactly and rounded once" and the like.
 std::string describe(const Rhs& rhs);

@@ -51,6 +51,11 @@ const std::vector<Group>& groups() {
               "profile gives the same bits everywhere"},
              {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
              {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
+             {"unknowns-per-node", "N",
+              "of amg: N successive rows belong together, as displacements do (default: found in the pattern)"},
+             {"near-null", "FILE",
+              "of amg: vectors that A maps to nearly nothing, one a column, as the rigid-body modes of elasticity (default: "
+              "constants)"},
              {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
              {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
              {"max-iterations", "N", "give up after N iterations (default 10000)"},

@@ -122,6 +122,9 @@ PreconditionerOptions factors_of(const po::variables_map& values) {
     factors.memory_limit =
         static_cast<std::int64_t>(gigabyte * number(values, "memory-limit", 0.0, "gigabytes, a number above 0",
                                                     [](double g) { return g > 1e-9 && g < 1e9; }));
+    factors.amg.unknowns_per_node =
+        number(values, "unknowns-per-node", factors.amg.unknowns_per_node, "a whole number from 1 to 100, or 0 to find it",
+               [](int n) { return n >= 0 && n <= 100; });
     return factors;
 }
 
@@ -130,7 +133,7 @@ Accuracy accuracy_of(const po::variables_map& values) {
     if (values.count("accuracy")) wishes.push_back(choice(values, "accuracy", Accuracy::fast, accuracy_from_text));
     if (values.count("compensated")) wishes.push_back(Accuracy::compensated);
     if (values.count("exact")) wishes.push_back(Accuracy::exact);
-    if (wishes.empty()) return Options{}.accuracy;
+    if (wishes.empty()) return Accuracy::fast;
     for (const Accuracy wish : wishes)
         if (wish != wishes.front())
             throw UsageError(
@@ -191,6 +194,7 @@ Options options_of(const po::variables_map& values) {
     options.method = choice(values, "method", options.method, automatic_or_method);
     options.profile = choice(values, "profile", options.profile, cost_profile_from_text);
     options.factors = factors_of(values);
+    options.near_null = given(values, "near-null").value_or("");
     options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",
                                [](double t) { return t > 0 && std::isfinite(t); });
     options.max_iterations = number(values, "max-iterations", options.max_iterations, "a whole number, 0 or more",

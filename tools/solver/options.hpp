@@ -52,6 +52,7 @@ struct Options {
     std::optional<KrylovMethod> method = {};                ///< nothing: automatic
     CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
+    std::filesystem::path near_null = {};  ///< of multigrid
     double tolerance = 1e-10;
     std::int64_t max_iterations = 10000;
     Device device = Device::cpu();

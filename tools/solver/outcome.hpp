@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace solver::command {
@@ -75,6 +76,9 @@ struct Outcome {
 
     const Run& run() const { return runs.front(); }
 };
+
+/// "conjugate gradients" or "BiCGStab"; of several, the one that came last.
+std::string_view method_name(const Run& run);
 
 /// "converged", or how else it ended.
 std::string status_text(const Run& run);

@@ -46,8 +46,10 @@ void check_writable(const Named& output) {
 void check_outputs(const Options& options, const matrices::FoundMatrix& found) {
     const auto* matrix = std::get_if<fs::path>(&found.source);
     const auto* rhs = std::get_if<RhsFile>(&options.rhs);
-    const auto inputs = given(
-        {{"--matrix", matrix ? *matrix : fs::path()}, {"--rhs", rhs ? rhs->path : fs::path()}, {"--initial", options.initial}});
+    const auto inputs = given({{"--matrix", matrix ? *matrix : fs::path()},
+                               {"--rhs", rhs ? rhs->path : fs::path()},
+                               {"--initial", options.initial},
+                               {"--near-null", options.near_null}});
     const auto outputs = given({{"--solution", options.solution},
                                 {"--report", options.report},
                                 {"--history", options.history},

@@ -29,10 +29,10 @@ std::string header(const Options& options, const Outcome& outcome) {
         outcome.right_hand_sides == 1 ? "" : fmt::format(", {} columns", grouped(outcome.right_hand_sides));
     return fmt::format(
         "<p class=\"kicker\">A <i>x</i> = <i>b</i> by solver {}</p>\n<h1>{}</h1>\n<p class=\"lede\">{} × {} with {} nonzeros; "
-        "<i>b</i>: {}{}. BiCGStab in {} precision, preconditioner {}, tolerance {} on the true residual.</p>\n",
+        "<i>b</i>: {}{}. Solved by {} in {} precision, preconditioner {}, tolerance {} on the true residual.</p>\n",
         SOLVER_VERSION, escaped(name_of(outcome)), grouped(outcome.rows), grouped(outcome.columns), grouped(outcome.nonzeros),
-        escaped(describe(options.rhs)), columns, to_string(options.precision), to_string(options.preconditioner),
-        power(options.tolerance));
+        escaped(describe(options.rhs)), columns, method_name(outcome.run()), to_string(options.precision),
+        to_string(options.preconditioner), power(options.tolerance));
 }
 
 std::string iterations(std::int64_t count) { return fmt::format("{} iteration{}", grouped(count), count == 1 ? "" : "s"); }
@@ -72,7 +72,7 @@ std::string convergence(const Options& options, const Outcome& outcome) {
     return page::section(
         "Believed and true",
         fmt::format(
-            "<p>BiCGStab updates its residual from step to step: what the recursion <span class=\"claim\">believes</span> "
+            "<p>The iteration updates its residual from step to step: what the recursion <span class=\"claim\">believes</span> "
             "(line). Rounding makes it drift from ‖<i>b</i> − A <i>x</i>‖, the <span class=\"truth\">true</span> residual "
             "(dots, where it was computed), on which alone this library claims convergence.{}</p>\n{}",
             outcome.right_hand_sides > 1 ? " Shown is the right-hand side that went worst." : "",
@@ -109,6 +109,27 @@ std::string solves(const Options& options, const Outcome& outcome) {
     return page::section(lines.size() > 1 ? "Side by side" : "The solve", html);
 }
 
+/// The last one that was made; nothing where there was none.
+std::string hierarchy(const Run& run) {
+    const std::vector<LevelSummary>* levels = nullptr;
+    for (const Attempt& attempt : run.report.attempts)
+        if (!attempt.levels.empty()) levels = &attempt.levels;
+    if (levels == nullptr) return "";
+    const auto entries = static_cast<double>(levels->front().nonzeros);
+    page::Table table(
+        fmt::format("Together {:.2f} times the entries of A (operator complexity).", operator_complexity(*levels)),
+        {page::number_cell("rows"), page::number_cell("nonzeros"), page::number_cell("a row"), page::number_cell("of A's")});
+    for (std::size_t l = 0; l < levels->size(); ++l) {
+        const LevelSummary& level = (*levels)[l];
+        const auto count = static_cast<double>(level.nonzeros);
+        table.add(fmt::format("level {}", l + 1),
+                  {page::number_cell(grouped(level.rows)), page::number_cell(grouped(level.nonzeros)),
+                   page::number_cell(fmt::format("{:.1f}", count / static_cast<double>(level.rows))),
+                   page::bar_cell(fmt::format("{:.3f}", count / entries), std::min(count / entries, 1.0))});
+    }
+    return page::section("The levels of multigrid", table.html());
+}
+
 std::string products(const Options& options, const Outcome& outcome) {
     if (outcome.products.empty()) return "";
     std::string html =
@@ -134,9 +155,9 @@ std::string origin(const Options& options) {
 }  // namespace
 
 std::string page_html(const Options& options, const Outcome& outcome) {
-    return page::document(
-        fmt::format("{}: solver", name_of(outcome)), header(options, outcome),
-        convergence(options, outcome) + solves(options, outcome) + products(options, outcome) + origin(options));
+    return page::document(fmt::format("{}: solver", name_of(outcome)), header(options, outcome),
+                          convergence(options, outcome) + solves(options, outcome) + hierarchy(outcome.run()) +
+                              products(options, outcome) + origin(options));
 }
 
 }  // namespace solver::command

@@ -63,7 +63,7 @@ std::string script_of(const Options& options, const Outcome& outcome) {
     for (std::size_t i = 0; i < curves.size(); ++i)
         fmt::format_to(std::back_inserter(script), "$line{0} << end\n{1}end\n$point{0} << end\n{2}end\n", i, curves[i].lines,
                        curves[i].points);
-    fmt::format_to(std::back_inserter(script), R"(set title "{}: BiCGStab, {} precision, preconditioner {}"
+    fmt::format_to(std::back_inserter(script), R"(set title "{}: {}, {} precision, preconditioner {}"
 set xlabel "iteration"
 set ylabel "residual, relative to b"
 set logscale y
@@ -73,8 +73,8 @@ set border linecolor rgb "#555555"
 set key outside bottom center horizontal Left reverse maxcols 2
 set xrange [0:*]
 )",
-                   escaped_for_gnuplot(fs::path(outcome.matrix).filename().string()), to_string(options.precision),
-                   to_string(options.preconditioner));
+                   escaped_for_gnuplot(fs::path(outcome.matrix).filename().string()), method_name(outcome.run()),
+                   to_string(options.precision), to_string(options.preconditioner));
     script += "plot";
     for (std::size_t i = 0; i < curves.size(); ++i)
         fmt::format_to(std::back_inserter(script),

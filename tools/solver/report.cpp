@@ -36,6 +36,13 @@ void add_result(Json& json, const SolveResult& result) {
     json["restarts"] = result.restarts;
 }
 
+Json levels_json(const std::vector<LevelSummary>& levels) {
+    Json all = Json::array();
+    for (const LevelSummary& level : levels)
+        all.push_back({{"rows", level.rows}, {"nonzeros", level.nonzeros}, {"unknowns_per_node", level.unknowns_per_node}});
+    return all;
+}
+
 Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) {
     Json all = Json::array();
     for (const Attempt& attempt : attempts) {
@@ -48,6 +55,8 @@ Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) 
         json["factor_entries"] = attempt.factor_entries;
         json["pivot_ratio"] = attempt.pivot_ratio;
         json["factor_hash"] = fmt::format("{:016x}", attempt.factor_hash);
+        json["levels"] = levels_json(attempt.levels);
+        json["operator_complexity"] = attempt.levels.empty() ? Json() : Json(operator_complexity(attempt.levels));
         json["seconds"] = {{"setup", attempt.setup_seconds}, {"solve", attempt.solve_seconds}};
         json["results"] = Json::array();
         for (std::size_t i = 0; i < attempt.results.size(); ++i) {

@@ -57,6 +57,8 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
                         .profile = options.profile,
                         .factors = options.factors,
                         .mixed = options.precision == Precision::mixed};
+    const std::function<void(const std::string&)> progress = [&](const std::string& next) { live.show("  preparing " + next); };
+    method.factors.progress = &progress;
     method.iteration.accuracy = accuracy;
     method.iteration.tolerance = options.tolerance;
     method.iteration.max_iterations = options.max_iterations;
@@ -93,6 +95,10 @@ const SolveResult& Run::worst() const {
         return is_worse(other.relative_residual, one.relative_residual);
     };
     return *std::max_element(report.results.begin(), report.results.end(), is_better);
+}
+
+std::string_view method_name(const Run& run) {
+    return run.report.attempts.back().method == KrylovMethod::cg ? "conjugate gradients" : "BiCGStab";
 }
 
 std::string status_text(const Run& run) { return run.interrupted ? "interrupted" : std::string(to_string(run.worst().status)); }

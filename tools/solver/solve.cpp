@@ -50,23 +50,30 @@ Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
     regular.rows = regular.structural_rank = a.rows();
     if (nonzeros == a.rows() * a.columns()) return regular;
     try {
-        return diagnose(a.matrix());
+        return diagnose(a.matrix(), a.device());
     } catch (const InvalidArgument&) {  // Inf or NaN: the solve will say so
         return regular;
     }
 }
 
+Options with_near_null_space(Options options, std::span<const double> vectors) {
+    options.factors.amg.near_null_space = vectors;
+    return options;
+}
+
 template <class T>
-Outcome solve_in(const Options& options, const matrices::FoundMatrix& found, LiveLine& live) {
+Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, LiveLine& live) {
     Stopwatch watch;
     live.show(fmt::format("  reading {}", name_of(found)));
-    const auto matrix = load_square<T>(found, options.threads);
+    const auto matrix = load_square<T>(found, wanted.threads);
     Outcome outcome;
     outcome.read_seconds = watch.lap();
     outcome.matrix = name_of(found);
     outcome.generated = std::holds_alternative<matrices::Generator>(found.source);
 
-    const SpmvPlan<T> a = plan_of(matrix, options);
+    const SpmvPlan<T> a = plan_of(matrix, wanted);
+    const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows());
+    const Options options = with_near_null_space(wanted, near_null_space);
     outcome.rows = a.rows();
     outcome.columns = a.columns();
     outcome.nonzeros = nonzeros_of(a);

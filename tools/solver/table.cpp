@@ -142,11 +142,6 @@ void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     if (!options.initial.empty()) rows.add("initial guess", options.initial.string());
 }
 
-/// As textbooks call it; of several, the one that came last.
-std::string_view method_name(const Run& run) {
-    return run.report.attempts.back().method == KrylovMethod::cg ? "conjugate gradients" : "BiCGStab";
-}
-
 void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     const std::string choice =
         options.preconditioner ? "" : fmt::format(" (profile {})", to_string(outcome.run().report.profile));
@@ -169,7 +164,11 @@ std::string ending(const Attempt& attempt, bool is_last) {
     const bool handed_on = worst->status == SolveStatus::iteration_limit && !is_last;
     std::string text = fmt::format("{} {}, residual {:.1e}", handed_on ? "given up" : to_string(worst->status),
                                    iterations(*worst), worst->relative_residual);
-    if (attempt.factor_entries > 0) text += fmt::format("; {} entries in the factors", grouped(attempt.factor_entries));
+    if (!attempt.levels.empty())
+        text += fmt::format("; {}, {:.2f} times the entries of A", counted(std::ssize(attempt.levels), "level"),
+                            operator_complexity(attempt.levels));
+    else if (attempt.factor_entries > 0)
+        text += fmt::format("; {} entries in the factors", grouped(attempt.factor_entries));
     return text;
 }
 

@@ -23,6 +23,7 @@ public:
         for (std::int64_t k = 0; k < restricted_.size(); ++k)
             add_multiple(restricted_.value(k), p_, restricted_.column(k), row_);
         restricted_.clear();
+        if (row_.size() == 0) row_.add(static_cast<std::int32_t>(i), 1);
         row_.move_to(columns, values);
     }
 

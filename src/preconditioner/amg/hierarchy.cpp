@@ -8,9 +8,12 @@
 #include "preconditioner/amg/chebyshev.hpp"
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/galerkin.hpp"
+#include "preconditioner/amg/near_null_space.hpp"
+#include "preconditioner/amg/nodes.hpp"
 #include "preconditioner/amg/prolongator.hpp"
 #include "preconditioner/amg/row_accumulator.hpp"
 #include "preconditioner/amg/strength.hpp"
+#include "preconditioner/amg/tentative.hpp"
 #include "preconditioner/factor_hash.hpp"
 #include "preconditioner/memory_limit.hpp"
 #include "solver/error.hpp"
@@ -38,7 +41,7 @@ constexpr double smoothed_range = 5;
 /// 1 / a_ii. Entries must be finite in V, too.
 template <class V, class T>
 std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, const Device& device) {
-    std::vector<double> inverse(static_cast<std::size_t>(a.rows));
+    std::vector<double> inverse = zeros<double>(a.rows);
     std::atomic<std::int64_t> first_failure{a.rows};
     cpu::update(std::span(inverse), device, [&](double, std::int64_t i) {
         double diagonal = 0;
@@ -68,17 +71,19 @@ std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, con
         first_failure + 1));
 }
 
+/// By several threads.
+template <class V, class T>
+std::vector<V> rounded(std::span<const T> values, const Device& device) {
+    std::vector<V> result = zeros<V>(std::ssize(values));
+    cpu::update(std::span(result), device, [=](V, std::int64_t i) { return static_cast<V>(values[i]); });
+    return result;
+}
+
 /// convert<V> by several threads.
 template <class V, class T>
 CsrMatrix<V> rounded(const CsrView<T>& a, const Device& device) {
-    CsrMatrix<V> result{a.rows, a.columns, {a.row_offsets.begin(), a.row_offsets.end()}, {}, {}};
-    resize_in_huge_pages(result.column_indices, a.nonzeros());
-    resize_in_huge_pages(result.values, a.nonzeros());
-    cpu::for_each_range(a.nonzeros(), device, [&](std::int64_t begin, std::int64_t end) {
-        std::copy(a.column_indices.begin() + begin, a.column_indices.begin() + end, result.column_indices.begin() + begin);
-        for (std::int64_t k = begin; k < end; ++k) result.values[k] = static_cast<V>(a.values[k]);
-    });
-    return result;
+    return {a.rows, a.columns, rounded<std::int64_t>(a.row_offsets, device), rounded<std::int32_t>(a.column_indices, device),
+            rounded<V>(a.values, device)};
 }
 
 void check_options(const AmgOptions& options, std::int64_t rows) {
@@ -90,11 +95,28 @@ void check_options(const AmgOptions& options, std::int64_t rows) {
         throw InvalidArgument(fmt::format("preconditioner amg: the smoother has degree {}, but must have one from 1 to {}",
                                           options.smoother_degree, highest_degree));
     constexpr int most_unknowns = 100;
-    if (options.unknowns_per_node < 1 || options.unknowns_per_node > most_unknowns || rows % options.unknowns_per_node != 0)
+    const int unknowns = options.unknowns_per_node;
+    if (unknowns < 0 || unknowns > most_unknowns || (unknowns > 0 && rows % unknowns != 0))
         throw InvalidArgument(
             fmt::format("preconditioner amg: nodes have {} unknowns, and A has {} rows; expected a number from 1 to "
-                        "{} that divides the number of rows",
-                        options.unknowns_per_node, rows, most_unknowns));
+                        "{} that divides the number of rows, or 0, for the number to be found",
+                        unknowns, rows, most_unknowns));
+    constexpr int most_vectors = 20;
+    const std::int64_t numbers = std::ssize(options.near_null_space);
+    if (numbers % rows != 0 || numbers / rows > most_vectors)
+        throw InvalidArgument(fmt::format(
+            "preconditioner amg: the near-null space has {} numbers, and A has {} rows; expected at most {} vectors, "
+            "one after another, of as many numbers as A has rows",
+            numbers, rows, most_vectors));
+    if (!std::all_of(options.near_null_space.begin(), options.near_null_space.end(), is_finite<double>))
+        throw InvalidArgument("preconditioner amg: the near-null space has a number that is not finite");
+}
+
+template <class T>
+NearNullSpace near_null_space(const CsrView<T>& a, const AmgOptions& options, const Device& device) {
+    const int unknowns = options.unknowns_per_node > 0 ? options.unknowns_per_node : unknowns_per_node(a, device);
+    const auto given = options.near_null_space;
+    return {unknowns, static_cast<int>(std::ssize(given) / a.rows), {given.begin(), given.end()}};
 }
 
 /// What leads from one level to the next, and its matrix.
@@ -103,52 +125,56 @@ struct Coarsening {
     CsrMatrix<V> prolongation;
     CsrMatrix<V> restriction;
     CsrMatrix<double> matrix;
+    NearNullSpace space;  ///< of the next level
 };
 
 /// Of A, whose transpose is read where A is not symmetric.
 template <class T>
-Graph strong_nodes(const CsrView<T>& a, const CsrView<T>& transposed, bool is_symmetric, const AmgOptions& options,
-                   const Device& device) {
+Graph strong_nodes(const CsrView<T>& a, const CsrView<T>& transposed, bool is_symmetric, int unknowns_per_node,
+                   double threshold, const Device& device) {
     CsrMatrix<T> symmetric, of_nodes;
     if (!is_symmetric) symmetric = symmetric_magnitudes(a, transposed, device);
     CsrView<T> magnitudes = is_symmetric ? a : symmetric.view();
-    if (options.unknowns_per_node > 1) {
-        of_nodes = magnitudes_of_nodes(magnitudes, options.unknowns_per_node, device);
+    if (unknowns_per_node > 1) {
+        of_nodes = magnitudes_of_nodes(magnitudes, unknowns_per_node, device);
         magnitudes = of_nodes.view();
     }
-    return strong_connections(magnitudes, options.strength_threshold, device);
+    return strong_connections(magnitudes, threshold, device);
 }
 
-/// Aggregates, P and R; the matrix is not made yet.
+/// T, P and R; the matrix is not made yet. Nothing where aggregates are not much fewer than nodes.
 template <class V, class T>
-std::pair<Aggregates, Coarsening<V>> make_transfer(const CsrView<T>& a, bool is_symmetric, const AmgOptions& options,
-                                                   const Device& device) {
+std::optional<std::pair<TentativeProlongator, Coarsening<V>>> make_transfer(const CsrView<T>& a, bool is_symmetric,
+                                                                            const NearNullSpace& space, double threshold,
+                                                                            const Device& device) {
     CsrMatrix<T> transposed;
-    if (!is_symmetric) transposed = transpose(a);
-    const Graph strong = strong_nodes(a, transposed.view(), is_symmetric, options, device);
+    if (!is_symmetric) transposed = transpose(a, device);
+    const Graph strong = strong_nodes(a, transposed.view(), is_symmetric, space.unknowns_per_node, threshold, device);
     Aggregates aggregates = aggregate(strong, device);
-    const auto smoothed = [&](const CsrView<T>& matrix) {
-        return smoothed_prolongator<V>(matrix, strong, aggregates, options.unknowns_per_node, device);
-    };
-    Coarsening<V> coarsening{smoothed(a), {}, {}};
-    coarsening.restriction = transpose(is_symmetric ? coarsening.prolongation.view() : smoothed(transposed.view()).view());
-    return {std::move(aggregates), std::move(coarsening)};
-}
-
-/// Nothing where aggregates are not much fewer than rows. Where the smoothed prolongators would make a matrix of more entries
-/// than A, as on graphs whose distances are short, they are not smoothed.
-template <class V, class T>
-std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, const AmgOptions& options, const Device& device) {
-    auto [aggregates, coarse] = make_transfer<V>(a, is_symmetric, options, device);
     const double nodes = static_cast<double>(aggregates.of.size());
     if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * nodes) return std::nullopt;
+    TentativeProlongator tentative(std::move(aggregates), space, device);
+    const auto smoothed = [&](const CsrView<T>& matrix) { return smoothed_prolongator<V>(matrix, strong, tentative, device); };
+    Coarsening<V> coarse{smoothed(a), {}, {}, tentative.coarse_space()};
+    coarse.restriction = transpose(is_symmetric ? coarse.prolongation.view() : smoothed(transposed.view()).view(), device);
+    return std::pair(std::move(tentative), std::move(coarse));
+}
+
+/// The next level. Where the smoothed prolongators would make a matrix of more entries than A, as on graphs whose distances
+/// are short, they are not smoothed.
+template <class V, class T>
+std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, const NearNullSpace& space, double threshold,
+                                     const Device& device) {
+    auto transfer = make_transfer<V>(a, is_symmetric, space, threshold, device);
+    if (!transfer) return std::nullopt;
+    auto& [tentative, coarse] = *transfer;
     const auto product = [&](std::int64_t most_entries) {
         return galerkin_product<V>(coarse.restriction.view(), a, coarse.prolongation.view(), device, most_entries);
     };
     std::optional<CsrMatrix<double>> matrix = product(a.nonzeros());
     if (!matrix) {
-        coarse.prolongation = plain_prolongator<V>(aggregates, options.unknowns_per_node);
-        coarse.restriction = transpose(coarse.prolongation.view());
+        coarse.prolongation = tentative.template matrix<V>();
+        coarse.restriction = transpose(coarse.prolongation.view(), device);
         matrix = product(no_limit);
     }
     coarse.matrix = std::move(*matrix);
@@ -164,6 +190,7 @@ public:
     template <class T>
     Hierarchy<V> run(const CsrView<T>& a) {
         hierarchy_.is_symmetric = cpu::is_symmetric(a, device_);
+        space_ = near_null_space(a, options_.amg, device_);
         std::optional<CsrMatrix<double>> coarse = add_level(a);
         while (coarse) coarse = add_level(coarse->view());
         return std::move(hierarchy_);
@@ -175,14 +202,16 @@ private:
     std::optional<CsrMatrix<double>> add_level(const CsrView<T>& a) {
         const std::vector<double> inverse = inverse_diagonal<V>(a, hierarchy_.levels.size(), device_);
         require_memory_for(a);
-        hierarchy_.levels.push_back({rounded<V>(a, device_), {inverse.begin(), inverse.end()}, {}, {}, {}});
-        hierarchy_.summary.push_back({a.rows, a.nonzeros()});
+        hierarchy_.levels.push_back({rounded<V>(a, device_), rounded<V>(std::span(inverse), device_), {}, {}, {}});
+        hierarchy_.summary.push_back({a.rows, a.nonzeros(), space_.unknowns_per_node});
+        if (options_.progress) (*options_.progress)(fmt::format("amg, level {}: {} rows", hierarchy_.summary.size(), a.rows));
         Level<V>& level = hierarchy_.levels.back();
         if (a.rows <= rows_to_invert && try_invert(a)) return std::nullopt;
         level.steps = smoother_steps(largest_eigenvalue(a, inverse, device_));
         if (a.rows <= rows_to_invert || std::ssize(hierarchy_.levels) == most_levels) return std::nullopt;
-        auto coarse = coarsen<V>(a, hierarchy_.is_symmetric, options_.amg, device_);
+        auto coarse = coarsen<V>(a, hierarchy_.is_symmetric, space_, options_.amg.strength_threshold, device_);
         if (!coarse) return std::nullopt;
+        space_ = std::move(coarse->space);
         level.prolongation = std::move(coarse->prolongation);
         level.restriction = std::move(coarse->restriction);
         return std::move(coarse->matrix);
@@ -221,6 +250,7 @@ private:
 
     const PreconditionerOptions& options_;
     const Device& device_;
+    NearNullSpace space_;  ///< of the last level
     Hierarchy<V> hierarchy_;
     double bytes_ = 0;
 };
@@ -248,9 +278,9 @@ std::uint64_t Hierarchy<V>::hash() const {
 
 template <class V, class T>
 Hierarchy<V> make_hierarchy(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device) {
-    check_options(options.amg, a.rows);
     if (a.rows == 0) return {};
-    if (has_sorted_rows(a)) return Setup<V>(options, device).run(a);
+    check_options(options.amg, a.rows);
+    if (has_sorted_rows(a, device)) return Setup<V>(options, device).run(a);
     const CsrMatrix<T> sorted = with_sorted_rows(a);
     return Setup<V>(options, device).run(sorted.view());
 }

@@ -2,27 +2,24 @@
 
 /// From the values of aggregates to values of unknowns.
 
-#include "preconditioner/amg/aggregates.hpp"
+#include "preconditioner/amg/strength.hpp"
+#include "preconditioner/amg/tentative.hpp"
 #include "solver/csr_matrix.hpp"
 
 namespace solver::amg {
 
 /// The smoothed prolongator of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996):
 ///     P = (I - W F) T,
-/// where t_iJ = 1 for the aggregate J of node i; f_ij = a_ij for strong connections and f_ii = a_ii + the sum of the other
-/// a_ij, so that F and A have the same row sums; and W is diagonal,
+/// where T is the tentative one; f_ij = a_ij for strong connections and f_ii = a_ii + the sum of the other a_ij, so that F and
+/// A have the same row sums, which matter for constants; with vectors given, F is A; and W is diagonal,
 ///     w_i = 4/3 sign(a_ii) / sum_j |f_ij|,
 /// which is the damping 4/3 / lambda_max(D^-1 F) with each row's own bound of lambda_max by Gershgorin's theorem. Where a row
-/// of A sums to zero, its row of P sums to one: constants are kept. A row of P that would reach more
-/// than 32 aggregates, that of a hub, stays t_iJ: else all of a hub's neighbours would be coupled to one another on the next
+/// of A maps constants (the vectors) to zero, its row of P does what T's does: they are kept. A row of P that would reach more
+/// than 32 aggregates, that of a hub, stays T's: else all of a hub's neighbours would be coupled to one another on the next
 /// level. Nodes without an aggregate have empty rows. Summed in double in the order of a row's entries and rounded to V. Rows
 /// of A are sorted; its pattern contains the graph's but where A is unsymmetric.
 template <class V, class T>
-CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const Aggregates& aggregates, int unknowns,
+CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const TentativeProlongator& tentative,
                                   const Device& device);
-
-/// T, whose products R A P have no more entries than A.
-template <class V>
-CsrMatrix<V> plain_prolongator(const Aggregates& aggregates, int unknowns);
 
 }  // namespace solver::amg
