@@ -10,7 +10,6 @@
 #include "solver/solve.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -86,8 +85,9 @@ private:
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner().is_symmetric());
-            attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
-                                         pauses_for(candidate), attempt.method);
+            const ConvergenceMonitor monitor(candidate.give_up, attempt.method, options_.iteration.tolerance, candidate.share);
+            attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, monitor, attempt, max_iterations),
+                                         pauses_for(monitor), attempt.method);
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -98,6 +98,7 @@ private:
         attempt.factor_entries = system.preconditioner().factor_entries();
         attempt.pivot_ratio = system.preconditioner().pivot_ratio();
         attempt.factor_hash = system.preconditioner().factor_hash();
+        attempt.levels = system.preconditioner().levels();
         for (const SolveResult& result : attempt.results)
             attempt.repeated = method.is_refuted_by(result.status) || attempt.repeated;
         finish(attempt);
@@ -117,10 +118,11 @@ private:
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
-    KrylovOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
+    KrylovOptions options_for(const Candidate& candidate, const ConvergenceMonitor& monitor, Attempt& attempt,
+                              std::int64_t max_iterations) {
         KrylovOptions options = options_.iteration;
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
-        std::vector<ConvergenceMonitor> monitors(left_.size(), monitor_of(candidate));
+        std::vector<ConvergenceMonitor> monitors(left_.size(), monitor);
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
             if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
@@ -131,16 +133,10 @@ private:
         return options;
     }
 
-    /// The rate is judged after powers of two, the caller's callback asked as he wants.
-    Pauses pauses_for(const Candidate& candidate) const {
+    /// The rate is judged when the monitor wants, the caller's callback asked as he wants.
+    Pauses pauses_for(const ConvergenceMonitor& monitor) const {
         Pauses asked = pauses_of(options_.iteration);
-        return [asked, monitor = monitor_of(candidate)](std::int64_t iteration) {
-            return std::min(asked(iteration), monitor.next_check(iteration));
-        };
-    }
-
-    ConvergenceMonitor monitor_of(const Candidate& candidate) const {
-        return {candidate.give_up, options_.iteration.tolerance, candidate.share};
+        return [asked, monitor](std::int64_t iteration) { return std::min(asked(iteration), monitor.next_check(iteration)); };
     }
 
     /// The first record of a later attempt is where the one before ended.

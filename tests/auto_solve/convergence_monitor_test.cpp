@@ -9,41 +9,62 @@ namespace {
 
 Iteration at(std::int64_t number, double residual) { return {.number = number, .recursive_residual = residual}; }
 
-/// The iteration at which a solve is given up whose residual falls by the same factor in each, or -1.
-std::int64_t given_up_at(double first, double factor, double tolerance, std::int64_t share) {
-    ConvergenceMonitor monitor(GiveUp::when_too_slow, tolerance, share);
+/// The iteration at which a solve is given up whose residual after i iterations is residual(i), or -1.
+template <class F>
+std::int64_t given_up_at(const F& residual, double tolerance, std::int64_t share, KrylovMethod method = KrylovMethod::cg) {
+    ConvergenceMonitor monitor(GiveUp::when_too_slow, method, tolerance, share);
     for (std::int64_t i = 0; i <= 2 * share; ++i)
-        if (monitor.gives_up(at(i, first * std::pow(factor, static_cast<double>(i))))) return i;
+        if (monitor.gives_up(at(i, residual(static_cast<double>(i))))) return i;
     return -1;
 }
 
+double halving(double i) { return std::exp2(-i); }
+
 TEST(ConvergenceMonitor, LetsThroughWhatIsDoneWithinTheShare) {
-    EXPECT_EQ(given_up_at(1, 0.5, 0x1p-32, 33), -1) << "32 halvings";
-    EXPECT_EQ(given_up_at(1, 0.5, 0x1p-32, 31), 4);
+    EXPECT_EQ(given_up_at(halving, 0x1p-32, 33), -1) << "32 halvings";
+    EXPECT_EQ(given_up_at(halving, 0x1p-32, 31), 4);
 }
 
 TEST(ConvergenceMonitor, CountsFromTheFirstResidual) {
-    EXPECT_EQ(given_up_at(0x1p-20, 0.5, 0x1p-32, 13), -1) << "12 halvings are left from a good initial guess";
-    EXPECT_EQ(given_up_at(0x1p-20, 0.999, 0x1p-32, 32), 4) << "and digits that were there before do not count";
+    EXPECT_EQ(given_up_at([](double i) { return std::exp2(-20 - i); }, 0x1p-32, 13), -1)
+        << "12 halvings are left from a good initial guess";
+    EXPECT_EQ(given_up_at([](double i) { return 0x1p-20 * std::pow(0.999, i); }, 0x1p-32, 32), 4)
+        << "and digits that were there before do not count";
 }
 
-TEST(ConvergenceMonitor, WaitsForAnEighthOfTheShare) {
-    EXPECT_EQ(given_up_at(1, 1, 1e-10, 128), 16);
-    EXPECT_EQ(given_up_at(1, 1, 1e-10, 8000), 1024);
-    EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 8000).next_check(0), 1024);
-    EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 10).next_check(0), 4);
-    EXPECT_EQ(ConvergenceMonitor(GiveUp::when_too_slow, 1e-10, 10).next_check(4), 8);
+TEST(ConvergenceMonitor, WaitsForAnEighthOfTheShareAndWithBicgstabForAQuarter) {
+    const auto constant = [](double) { return 1; };
+    EXPECT_EQ(given_up_at(constant, 1e-10, 128), 16);
+    EXPECT_EQ(given_up_at(constant, 1e-10, 8000), 1000);
+    EXPECT_EQ(given_up_at(constant, 1e-10, 8000, KrylovMethod::bicgstab), 2000);
+    EXPECT_EQ(given_up_at(constant, 1e-10, 10), 4);
+    const ConvergenceMonitor monitor(GiveUp::when_too_slow, KrylovMethod::cg, 1e-10, 8000);
+    EXPECT_EQ(monitor.next_check(0), 1000);
+    EXPECT_EQ(monitor.next_check(999), 1000);
+    EXPECT_EQ(monitor.next_check(1000), 2000);
+    EXPECT_EQ(monitor.next_check(3000), 4000);
+}
+
+/// As with anisotropic or jumping coefficients: half of the digits at once, then hardly anything. The mean rate would do for
+/// long.
+TEST(ConvergenceMonitor, JudgesByTheLastHalf) {
+    const auto fast_at_first = [](double i) { return i < 40 ? std::exp2(-0.4 * i) : 0x1p-16 * std::pow(0.9999, i); };
+    EXPECT_EQ(given_up_at(fast_at_first, 0x1p-32, 400), 100) << "its last half begins where it stands";
+    EXPECT_EQ(given_up_at([](double i) { return i < 110 ? 1 : std::exp2(110 - i); }, 0x1p-32, 500, KrylovMethod::bicgstab), -1)
+        << "and this one has begun to fall when it is judged";
 }
 
 TEST(ConvergenceMonitor, JudgesByTheLeastResidualSoFar) {
-    ConvergenceMonitor monitor(GiveUp::when_too_slow, 0x1p-8, 8);
+    ConvergenceMonitor monitor(GiveUp::when_too_slow, KrylovMethod::cg, 0x1p-8, 8);
     EXPECT_FALSE(monitor.gives_up(at(0, 1)));
-    EXPECT_FALSE(monitor.gives_up(at(2, 0x1p-5)));
+    EXPECT_FALSE(monitor.gives_up(at(1, 1)));
+    EXPECT_FALSE(monitor.gives_up(at(2, 0.5)));
+    EXPECT_FALSE(monitor.gives_up(at(3, 0x1p-5)));
     EXPECT_FALSE(monitor.gives_up(at(4, 2))) << "a peak, not a failure";
 }
 
 TEST(ConvergenceMonitor, GivesUpWhatDoesNotHalveInHalfOfItsIterations) {
-    ConvergenceMonitor stuck(GiveUp::when_stuck, 1e-10, 1 << 20), falling = stuck;
+    ConvergenceMonitor stuck(GiveUp::when_stuck, KrylovMethod::cg, 1e-10, 1 << 20), falling = stuck;
     std::int64_t given_up = 0;
     for (std::int64_t i = 0; i <= 5000; ++i) {
         EXPECT_FALSE(falling.gives_up(at(i, 1 / static_cast<double>(i > 0 ? i : 1)))) << i << ": a factor 2 in every half";
@@ -53,7 +74,7 @@ TEST(ConvergenceMonitor, GivesUpWhatDoesNotHalveInHalfOfItsIterations) {
 }
 
 TEST(ConvergenceMonitor, NeverGivesUpWhereNotAskedTo) {
-    ConvergenceMonitor monitor(GiveUp::never, 1e-10, 4);
+    ConvergenceMonitor monitor(GiveUp::never, KrylovMethod::cg, 1e-10, 4);
     for (std::int64_t i = 0; i <= 5000; ++i) EXPECT_FALSE(monitor.gives_up(at(i, 1)));
     EXPECT_GT(monitor.next_check(0), std::int64_t{1} << 62);
 }
