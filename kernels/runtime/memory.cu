@@ -1,4 +1,5 @@
 #include "runtime/check.cuh"
+#include "runtime/staged_copy.hpp"
 #include "runtime/traits.hpp"
 
 #include <cstdlib>
@@ -136,6 +137,7 @@ void release(int device, void* memory) noexcept {
 void copy_to_device(int device, void* to, const void* from, std::int64_t bytes, Stream stream) {
     if (bytes == 0) return;
     const CurrentDevice current(device);
+    if (copy_staged(device, to, from, bytes, Direction::to_device, stream)) return;
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync",
           "a copy to the device");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", "a copy to the device");
@@ -144,6 +146,7 @@ void copy_to_device(int device, void* to, const void* from, std::int64_t bytes, 
 void copy_to_host(int device, void* to, const void* from, std::int64_t bytes, Stream stream) {
     if (bytes == 0) return;
     const CurrentDevice current(device);
+    if (copy_staged(device, to, from, bytes, Direction::to_host, stream)) return;
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync",
           "a copy to the host");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", "a copy to the host");
