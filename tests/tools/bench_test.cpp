@@ -673,8 +673,20 @@ TEST_F(SolverBenchScaling, TakesAnyPreconditionerOfOursByName) {
     ASSERT_EQ(cases.size(), 2u);
     EXPECT_EQ(cases[0]["solver"], "isai");
     EXPECT_EQ(cases[1]["whose"], "by hand");
-    expect_refusal("scaling poisson2d_10 --solver ilutt",
-                   "--solver 'ilutt' is not known here; choose auto or a preconditioner");
+    expect_refusal("scaling poisson2d_10 --solver ilutt", "--solver 'ilutt' is not known here; choose auto, a preconditioner");
+}
+
+TEST_F(SolverBenchScaling, TakesAMethodBesideThePreconditionerAndModesWhereThereAreSome) {
+    const json cases =
+        measured("elasticity2d_12 poisson2d_12 --solver 'cg jacobi' --solver 'bicgstab jacobi' --solver 'amg modes'");
+    ASSERT_EQ(cases.size(), 5u) << "poisson2d has no rigid-body modes";
+    for (const json& entry : cases) {
+        EXPECT_EQ(entry["whose"], "by hand") << entry.dump();
+        EXPECT_EQ(entry["reached"], "yes") << entry.dump();
+    }
+    EXPECT_EQ(cases[2]["solver"], "amg modes");
+    EXPECT_NE(cases[0]["iterations"], cases[1]["iterations"]);
+    expect_refusal("scaling poisson2d_12 --solver 'gmres jacobi'", "--solver 'gmres jacobi' is not known here");
 }
 
 TEST_F(SolverBenchScaling, ComparesWithTheBestThatWasPickedByHandAndReachedTheTolerance) {

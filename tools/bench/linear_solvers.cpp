@@ -1,6 +1,7 @@
 #include "linear_solvers.hpp"
 
 #include "io/matrix_market/header.hpp"
+#include "matrices/elasticity.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/reduce.hpp"
@@ -11,6 +12,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -106,18 +108,34 @@ double true_residual(const Problem& problem, const Answer& answer, const Device&
     return b_norm == 0 ? r_norm : r_norm / b_norm;
 }
 
-Answer by_us(std::optional<PreconditionerKind> kind, const Problem& problem, const Options& options) {
+std::optional<std::int64_t> size_of_elasticity(const std::string& problem) {
+    constexpr std::string_view family = "elasticity2d_";
+    std::int64_t n = 0;
+    if (!problem.starts_with(family)) return std::nullopt;
+    const auto [end, error] = std::from_chars(problem.data() + family.size(), problem.data() + problem.size(), n);
+    if (error != std::errc() || end != problem.data() + problem.size()) return std::nullopt;
+    return n;
+}
+
+Answer by_us(const OurChoice& choice, const Problem& problem, const Options& options) {
+    constexpr std::int64_t products_of_a_solve = 1000;
     Answer answer{.trial = {}, .x = std::vector<double>(problem.b.size())};
-    const auto start = std::chrono::steady_clock::now();
-    const SpmvPlan<double> plan(problem.a.view(), device_of(options));
     SolveOptions wish;
+    std::vector<double> modes;
+    if (const auto n = size_of_elasticity(problem.name); n && choice.rigid_body_modes) {
+        modes = matrices::elasticity2d_rigid_body_modes(*n);
+        wish.factors.amg = {.unknowns_per_node = 2, .near_null_space = modes};
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const SpmvPlan<double> plan(problem.a.view(), device_of(options), {.expected_products = products_of_a_solve});
     wish.iteration = {.accuracy = options.accuracy, .tolerance = options.tolerance, .max_iterations = options.max_iterations};
-    wish.preconditioner = kind;
+    wish.preconditioner = choice.preconditioner;
+    wish.method = choice.method;
     const SolveReport report = solve<double>(plan, problem.b, answer.x, {}, wish);
     const double seconds = seconds_since(start);
     for (const Attempt& attempt : report.attempts) answer.trial.setup_seconds += attempt.setup_seconds;
     answer.trial.solve_seconds = seconds - answer.trial.setup_seconds;
-    if (!kind) answer.trial.remark = path_of(report);
+    if (!choice.preconditioner) answer.trial.remark = path_of(report);
     const SolveResult& result = report.result();
     answer.trial.claimed = result.status == SolveStatus::converged;
     answer.trial.status = to_string(result.status);

@@ -6,9 +6,11 @@
 #include "options.hpp"
 #include "peer_solve.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
 #include "trial.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -47,13 +49,24 @@ struct LinearSolver {
     std::function<Answer(const Problem&, const Options&)> run;
     std::function<void()> prepare{};  ///< what is neither timed nor counted as memory, before the first run
     bool needs_symmetric = false;     ///< see Problem
+    bool needs_modes = false;         ///< rigid-body modes
 };
 
 /// ||b - A x|| / ||b||, from the exact residual and exact norms.
 double true_residual(const Problem& problem, const Answer& answer, const Device& device);
 
-/// By the library, with this preconditioner or, without one, the automatic choice, on the device of the options.
-Answer by_us(std::optional<PreconditionerKind> kind, const Problem& problem, const Options& options);
+/// What is chosen by hand of a solve by the library.
+struct OurChoice {
+    std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: automatic
+    std::optional<KrylovMethod> method = {};                ///< nothing: automatic
+    bool rigid_body_modes = false;                          ///< told to multigrid; of an elasticity2d_N only
+};
+
+/// By the library, as the command `solver` would, on the device of the options.
+Answer by_us(const OurChoice& choice, const Problem& problem, const Options& options);
+
+/// N of an elasticity2d_N; nothing of others.
+std::optional<std::int64_t> size_of_elasticity(const std::string& problem);
 
 /// By a peer that fills in x, which has `size` elements, and says how that went.
 Answer by_peer(const std::function<PeerSolve(std::span<double> x)>& solve, std::size_t size);

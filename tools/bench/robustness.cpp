@@ -39,9 +39,9 @@ std::vector<LinearSolver> all_solvers() {
     for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                                           PreconditionerKind::isai, PreconditionerKind::ilut, PreconditionerKind::klu})
         solvers.push_back({std::string(to_string(kind)), true, false,
-                           [kind](const Problem& problem, const Options& options) { return by_us(kind, problem, options); }});
-    solvers.push_back({"auto", true, true,
-                       [](const Problem& problem, const Options& options) { return by_us(std::nullopt, problem, options); }});
+                           [kind](const Problem& problem, const Options& options) { return by_us({kind}, problem, options); }});
+    solvers.push_back(
+        {"auto", true, true, [](const Problem& problem, const Options& options) { return by_us({}, problem, options); }});
     return solvers;
 }
 

@@ -53,23 +53,30 @@ Run until_true(const Run& run) {
 /// A GPU's first use takes a second or so.
 void wake_device(const Options& options) {
     const Problem tiny = problem_of({.rows = 1, .columns = 1, .row_offsets = {0, 1}, .column_indices = {0}, .values = {1.0}});
-    by_us(PreconditionerKind::none, tiny, options);
+    by_us({PreconditionerKind::none}, tiny, options);
 }
 
-LinearSolver ours(const std::string& name, const Options& options) {
-    std::optional<PreconditionerKind> kind;
-    if (name != "auto") kind = preconditioner_from_text(name);
-    LinearSolver solver{name, true, !kind,
-                        [kind](const Problem& problem, const Options& wish) { return by_us(kind, problem, wish); }};
+constexpr std::string_view amg_with_modes = "amg modes";
+
+/// "auto", a preconditioner, a method and a preconditioner ("cg amg"), or "amg modes"; nothing for another name.
+std::optional<OurChoice> our_choice(std::string_view name) try {
+    if (name == "auto") return OurChoice{};
+    if (name == amg_with_modes) return OurChoice{.preconditioner = PreconditionerKind::amg, .rigid_body_modes = true};
+    const std::size_t space = name.find(' ');
+    if (space == std::string_view::npos) return OurChoice{.preconditioner = preconditioner_from_text(name)};
+    return OurChoice{.preconditioner = preconditioner_from_text(name.substr(space + 1)),
+                     .method = krylov_method_from_text(name.substr(0, space))};
+} catch (const InvalidArgument&) {
+    return std::nullopt;
+}
+
+LinearSolver ours(const std::string& name, const OurChoice& choice, const Options& options) {
+    LinearSolver solver{name, true, !choice.preconditioner,
+                        [choice](const Problem& problem, const Options& wish) { return by_us(choice, problem, wish); }};
+    solver.needs_symmetric = choice.method == KrylovMethod::cg;
+    solver.needs_modes = choice.rigid_body_modes;
     if (options.cuda_device) solver.prepare = [&options] { wake_device(options); };
     return solver;
-}
-
-bool is_preconditioner(const std::string& name) try {
-    preconditioner_from_text(name);
-    return true;
-} catch (const InvalidArgument&) {
-    return false;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ peers
@@ -180,8 +187,8 @@ void say_who_is_missing() {
 
 std::vector<LinearSolver> usual_solvers(const Options& options, std::vector<LinearSolver> peers) {
     std::vector<LinearSolver> solvers;
-    for (const char* name : {"auto", "jacobi", "ilu0", "amg"})
-        if (name == std::string_view("auto") || is_preconditioner(name)) solvers.push_back(ours(name, options));
+    for (const char* name : {"auto", "jacobi", "ilu0", "amg", amg_with_modes.data()})
+        solvers.push_back(ours(name, our_choice(name).value(), options));
     std::move(peers.begin(), peers.end(), std::back_inserter(solvers));
     return solvers;
 }
@@ -196,10 +203,13 @@ std::vector<LinearSolver> solvers_of(const Options& options, const fs::path& scr
         const auto known = std::find_if(peers.begin(), peers.end(), [&](const LinearSolver& one) { return one.name == wish; });
         if (known != peers.end()) {
             solvers.push_back(*known);
-        } else if (wish == "auto" || is_preconditioner(wish)) {
-            solvers.push_back(ours(wish, options));
+        } else if (const auto choice = our_choice(wish)) {
+            solvers.push_back(ours(wish, *choice, options));
         } else {
-            std::vector<std::string> names{"auto or a preconditioner (solver --help lists them)"};
+            std::vector<std::string> names{
+                "auto, a preconditioner (solver --help lists them), one after a method ('cg amg'), 'amg modes' (told the "
+                "rigid-body "
+                "modes of elasticity)"};
             for (const LinearSolver& one : peers) names.push_back(one.name);
             throw InvalidArgument(fmt::format("--solver '{}' is not known here; choose {}", wish, fmt::join(names, ", ")));
         }
@@ -238,6 +248,7 @@ Trial trial_or_not(const LinearSolver& solver, const Problem& problem, const Opt
     if (!solver.needs_symmetric || problem.symmetric) return trial_of(solver, problem, options);
     Trial trial = failed("left out", "A is not symmetric with a positive diagonal");
     trial.solver = solver.name;
+    trial.ours = solver.ours;
     return trial;
 }
 
@@ -255,7 +266,8 @@ void measure(const Options& options, ScalingReport& report) {
                       .unknowns = problem.a.rows,
                       .nonzeros = problem.a.view().nonzeros(),
                       .tolerance = options.tolerance});
-        for (const LinearSolver& solver : solvers) report.add(trial_or_not(solver, problem, options));
+        for (const LinearSolver& solver : solvers)
+            if (!solver.needs_modes || size_of_elasticity(problem.name)) report.add(trial_or_not(solver, problem, options));
         report.end();
     }
 }
