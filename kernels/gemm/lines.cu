@@ -59,12 +59,42 @@ private:
     double sum_ = 0;
 };
 
+/// What a thread knows of its numbers.
+struct NumbersOfThread {
+    unsigned long long largest = 0;
+    int lowest_bit = no_lowest_bit;
+    Squares squares;
+};
+
+/// Of the numbers begin, begin + step, ... before `end`.
+template <int step, class T>
+__device__ __forceinline__ NumbersOfThread look_at_numbers(const Lines<T>& lines, std::int64_t line, std::int64_t begin,
+                                                           std::int64_t end) {
+    constexpr int at_once = 8;
+    NumbersOfThread seen;
+    for (std::int64_t k = begin; k < end; k += at_once * step) {
+        T numbers[at_once];  // all loads first: zeros change nothing
+#pragma unroll
+        for (int i = 0; i < at_once; ++i) numbers[i] = k + i * step < end ? lines(line, k + i * step) : T(0);
+#pragma unroll
+        for (int i = 0; i < at_once; ++i) {
+            const double x = numbers[i];
+            const auto bits = static_cast<unsigned long long>(__double_as_longlong(x)) & ~(1ull << 63);
+            seen.largest = max(seen.largest, bits);
+            if (bits == 0) continue;
+            seen.lowest_bit = min(seen.lowest_bit, exponent_of_last_bit(x));
+            if (seen.squares.is_zero()) seen.squares.begin(exponent_of(x));
+            seen.squares.add(x);
+        }
+    }
+    return seen;
+}
+
 /// Thread t has numbers t / width, t / width + line_threads / width, ... of line t % width of its block. Squares are relative
 /// to the thread's first number that is not 0 until the largest is known; where they overflow, they are added up again.
 template <int width, class T>
 __device__ void look_at_lines(const LinesToLookAt<T>& task) {
     constexpr int step = line_threads / width;
-    constexpr int at_once = 8;
     __shared__ LineRange range[width];
     __shared__ unsigned long long all_squares[width];
     const int own = static_cast<int>(threadIdx.x) % width;
@@ -79,24 +109,7 @@ __device__ void look_at_lines(const LinesToLookAt<T>& task) {
     }
     __syncthreads();
 
-    unsigned long long largest = 0;
-    int lowest_bit = no_lowest_bit;
-    Squares squares;
-    for (std::int64_t k = begin; k < end; k += at_once * step) {
-        T numbers[at_once];  // all loads first: zeros change nothing
-#pragma unroll
-        for (int i = 0; i < at_once; ++i) numbers[i] = k + i * step < end ? lines(line, k + i * step) : T(0);
-#pragma unroll
-        for (int i = 0; i < at_once; ++i) {
-            const double x = numbers[i];
-            const auto bits = static_cast<unsigned long long>(__double_as_longlong(x)) & ~(1ull << 63);
-            largest = max(largest, bits);
-            if (bits == 0) continue;
-            lowest_bit = min(lowest_bit, exponent_of_last_bit(x));
-            if (squares.is_zero()) squares.begin(exponent_of(x));
-            squares.add(x);
-        }
-    }
+    auto [largest, lowest_bit, squares] = look_at_numbers<step>(lines, line, begin, end);
     if constexpr (width == 1) {
         largest = combine_warp(largest, [](auto a, auto b) { return max(a, b); });
         lowest_bit = combine_warp(lowest_bit, [](auto a, auto b) { return min(a, b); });

@@ -201,13 +201,10 @@ struct HalfStep : Operation<T> {
     __device__ __forceinline__ void visit(const Memory<T>& on, std::int64_t i, Sink& sink) const {
         Pack<T> r = load_pack(on.r, i, on.n);
         if constexpr (update) {
-            const Pack<T> v = load_pack(on.v, i, on.n);
-#pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) r.element[j] = subtracted(r.element[j], alpha, v.element[j]);
+            subtract_times(r, alpha, load_pack(on.v, i, on.n));
             store_pack(on.r, i, on.n, r);
         }
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, r.element[j]);
+        add_squares(sink, 0, r);
         if (!update || on.diagonal == nullptr) return;
         store_pack(on.s_hat, i, on.n, divided(r, on.diagonal, i, on.n));
     }
@@ -236,11 +233,8 @@ struct TakeT : Operation<T> {
     __device__ __forceinline__ void visit(const Memory<T>& on, std::int64_t i, Sink& sink) const {
         const Pack<T> t = load_pack(on.t, i, on.n);
         const Pack<T> s = load_pack(on.r, i, on.n);
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) {
-            sink.add_square(0, t.element[j]);
-            sink.add_product(t.element[j], s.element[j]);
-        }
+        add_squares(sink, 0, t);
+        add_products(sink, t, s);
     }
     static __device__ void take(const Memory<T>& on, const StepValues& of) {
         State<T>& s = *on.state;
@@ -301,16 +295,9 @@ struct FullStep : Operation<T> {
             store_pack(on.z, i, on.n, z);
             store_pack(on.r, i, on.n, r);
         }
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) {
-            sink.add_square(0, r.element[j]);
-            sink.add_product(shadow.element[j], r.element[j]);
-        }
-        if constexpr (weighted) {
-            const Pack<T> w = load_pack(on.weights, i, on.n);
-#pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(1, mul_rn(w.element[j], z.element[j]));
-        }
+        add_squares(sink, 0, r);
+        add_products(sink, shadow, r);
+        if constexpr (weighted) add_squares_of_products(sink, 1, load_pack(on.weights, i, on.n), z);
     }
     static __device__ void take(const Memory<T>& on, const StepValues& of) {
         const StepEnd end = on.state->scalars.take_r_norm(of.norm[0]);
@@ -329,9 +316,7 @@ struct EndHalf : Operation<T> {
     template <bool, class Sink>
     __device__ __forceinline__ void visit(const Memory<T>& on, std::int64_t i, Sink&) const {
         Pack<T> z = load_pack(on.z, i, on.n);
-        const Pack<T> p_hat = load_pack(on.p_hat, i, on.n);
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) z.element[j] = added(z.element[j], alpha, p_hat.element[j]);
+        add_times(z, alpha, load_pack(on.p_hat, i, on.n));
         store_pack(on.z, i, on.n, z);
     }
     static __device__ void take(const Memory<T>& on, const StepValues&) {

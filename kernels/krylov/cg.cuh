@@ -122,9 +122,7 @@ struct CheckRho : Operation<T> {
 
     template <bool, class Sink>
     __device__ __forceinline__ void visit(const Memory<T>& on, std::int64_t i, Sink& sink) const {
-        const Pack<T> r_hat = load_pack(on.r_hat, i, on.n);
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, r_hat.element[j]);
+        add_squares(sink, 0, load_pack(on.r_hat, i, on.n));
     }
     static __device__ void take(const Memory<T>& on, const StepValues& of) {
         State<T>& s = *on.state;
@@ -146,11 +144,7 @@ struct Direct : Operation<T> {
     template <bool, class Sink>
     __device__ __forceinline__ void visit(const Memory<T>& on, std::int64_t i, Sink&) const {
         Pack<T> next = load_pack(on.r_hat, i, on.n);
-        if (!is_first) {
-            const Pack<T> p = load_pack(on.p, i, on.n);
-#pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) next.element[j] = added(next.element[j], beta, p.element[j]);
-        }
+        if (!is_first) add_times(next, beta, load_pack(on.p, i, on.n));
         store_pack(on.p, i, on.n, next);
     }
 };
@@ -188,12 +182,9 @@ struct CheckCurvature : Operation<T> {
     __device__ __forceinline__ void visit(const Memory<T>& on, std::int64_t i, Sink& sink) const {
         const Pack<T> p = load_pack(on.p, i, on.n);
         const Pack<T> q = load_pack(on.q, i, on.n);
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) {
-            sink.add_square(0, p.element[j]);
-            sink.add_square(1, q.element[j]);
-            sink.add_product(p.element[j], q.element[j]);
-        }
+        add_squares(sink, 0, p);
+        add_squares(sink, 1, q);
+        add_products(sink, p, q);
     }
     static __device__ void take(const Memory<T>& on, const StepValues& of) {
         if (on.state->scalars.is_positive(of.dot))
@@ -221,28 +212,14 @@ struct FullStep : Operation<T> {
         Pack<T> z{};
         if (update || weighted) z = load_pack(on.z, i, on.n);
         if constexpr (update) {
-            const Pack<T> p = load_pack(on.p, i, on.n);
-            const Pack<T> q = load_pack(on.q, i, on.n);
-#pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) {
-                z.element[j] = added(z.element[j], alpha, p.element[j]);
-                r.element[j] = subtracted(r.element[j], alpha, q.element[j]);
-            }
+            add_times(z, alpha, load_pack(on.p, i, on.n));
+            subtract_times(r, alpha, load_pack(on.q, i, on.n));
             store_pack(on.z, i, on.n, z);
             store_pack(on.r, i, on.n, r);
         }
-#pragma unroll
-        for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, r.element[j]);
-        if constexpr (by_elements) {
-            const Pack<T> r_hat = preconditioned<update>(on, r, i);
-#pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(r.element[j], r_hat.element[j]);
-        }
-        if constexpr (weighted) {
-            const Pack<T> w = load_pack(on.weights, i, on.n);
-#pragma unroll
-            for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(1, mul_rn(w.element[j], z.element[j]));
-        }
+        add_squares(sink, 0, r);
+        if constexpr (by_elements) add_products(sink, r, preconditioned<update>(on, r, i));
+        if constexpr (weighted) add_squares_of_products(sink, 1, load_pack(on.weights, i, on.n), z);
     }
     static __device__ void take(const Memory<T>& on, const StepValues& of) {
         const StepEnd end = on.state->scalars.take_r_norm(of.norm[0]);

@@ -26,20 +26,45 @@ struct StepOperation {
 
 /// The products x_i y_i of one pack, for a sink.
 template <class Sink, class T>
+__device__ __forceinline__ void add_products(Sink& sink, const Pack<T>& x, const Pack<T>& y) {
+#pragma unroll
+    for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(x.element[j], y.element[j]);
+}
+template <class Sink, class T>
 __device__ __forceinline__ void add_products(Sink& sink, const T* x, const T* y, std::int64_t i, std::int64_t n) {
     const Pack<T> xs = load_pack(x, i, n);
-    const Pack<T> ys = load_pack(y, i, n);
-#pragma unroll
-    for (int j = 0; j < Pack<T>::size; ++j) sink.add_product(xs.element[j], ys.element[j]);
+    add_products(sink, xs, load_pack(y, i, n));
 }
 
-/// Their squares.
+/// The squares x_i^2, for a sink's norm of this number.
+template <class Sink, class T>
+__device__ __forceinline__ void add_squares(Sink& sink, int norm, const Pack<T>& x) {
+#pragma unroll
+    for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(norm, x.element[j]);
+}
+
+/// The squares of the rounded products x_i y_i.
+template <class Sink, class T>
+__device__ __forceinline__ void add_squares_of_products(Sink& sink, int norm, const Pack<T>& x, const Pack<T>& y) {
+#pragma unroll
+    for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(norm, mul_rn(x.element[j], y.element[j]));
+}
 template <class Sink, class T>
 __device__ __forceinline__ void add_squares_of_products(Sink& sink, const T* x, const T* y, std::int64_t i, std::int64_t n) {
     const Pack<T> xs = load_pack(x, i, n);
-    const Pack<T> ys = load_pack(y, i, n);
+    add_squares_of_products(sink, 0, xs, load_pack(y, i, n));
+}
+
+/// x + a y and x - a y.
+template <class T>
+__device__ __forceinline__ void add_times(Pack<T>& x, T a, const Pack<T>& y) {
 #pragma unroll
-    for (int j = 0; j < Pack<T>::size; ++j) sink.add_square(0, mul_rn(xs.element[j], ys.element[j]));
+    for (int j = 0; j < Pack<T>::size; ++j) x.element[j] = added(x.element[j], a, y.element[j]);
+}
+template <class T>
+__device__ __forceinline__ void subtract_times(Pack<T>& x, T a, const Pack<T>& y) {
+#pragma unroll
+    for (int j = 0; j < Pack<T>::size; ++j) x.element[j] = subtracted(x.element[j], a, y.element[j]);
 }
 
 /// x_i / d_i of one pack; zeros beyond the end, as load_pack gives them, for what is added up there must not be 0 / 0.

@@ -157,6 +157,15 @@ __device__ __forceinline__ void add_elements(Part<AnchoredTriple>& part, const d
     }
 }
 
+/// How many elements stand before those that can be read 16 bytes at once: all where x and y do not lie alike.
+template <bool has_y, class T>
+__device__ __forceinline__ std::int64_t elements_before_packs(const Operands<T>& in) {
+    const auto address = reinterpret_cast<std::uintptr_t>(in.x);
+    const bool packable = !has_y || (address % 16) == (reinterpret_cast<std::uintptr_t>(in.y) % 16);
+    const std::int64_t head = packable ? static_cast<std::int64_t>((16 - address % 16) % 16 / sizeof(T)) : in.n;
+    return head < in.n ? head : in.n;
+}
+
 /// The terms of one thread among `threads`, in chains: 16 bytes at once where x and y lie alike, else one by one.
 template <Reduction reduction, Summation A, class T>
 __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int64_t thread, std::int64_t threads) {
@@ -166,10 +175,7 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     Part<A> total(in.n);
     Part<A> part(in.n);
     int chain = 0;
-    const auto address = reinterpret_cast<std::uintptr_t>(in.x);
-    const bool packable = !has_y || (address % 16) == (reinterpret_cast<std::uintptr_t>(in.y) % 16);
-    std::int64_t head = packable ? static_cast<std::int64_t>((16 - address % 16) % 16 / sizeof(T)) : in.n;
-    if (head > in.n) head = in.n;
+    const std::int64_t head = elements_before_packs<has_y>(in);
     const std::int64_t packs = (in.n - head) / size;
     const auto next_chain = [&] {
         if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits

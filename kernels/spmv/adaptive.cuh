@@ -209,6 +209,15 @@ struct HardRows {
             task.y[place] = affine(sum.sum, task.alpha, task.beta, y_in).result();
         }
     }
+
+    /// Those that are left, of a tile whose first row is `first`, by all threads of the block.
+    template <class T, class Offset>
+    __device__ __forceinline__ void round(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset first,
+                                          unsigned* escalated) const {
+        __syncthreads();
+        for (int i = static_cast<int>(threadIdx.x) / warp_size; i < count; i += adaptive_threads / warp_size)
+            round_hard_row(rows, task, static_cast<Offset>(first + row[i]), LaneGroup(warp_size), escalated);
+    }
 };
 
 /// Of several columns, blocks with the same work follow one another, so that one reads A from memory and the others from the
@@ -274,11 +283,7 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
         sum = merge_lanes(sum, warp_size);
         if (warp_lane == 0) hard_rows.finish(RowSum<A>{sum, inexact}, task, tile.row, deferred[i], stop - start);
     }
-    if constexpr (is_filter<A>) {
-        __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x) / warp_size; i < hard_rows.count; i += adaptive_threads / warp_size)
-            round_hard_row(rows, task, static_cast<Offset>(tile.row + hard_rows.row[i]), LaneGroup(warp_size), escalated);
-    }
+    if constexpr (is_filter<A>) hard_rows.round(rows, task, tile.row, escalated);
 }
 
 }  // namespace solver::cuda

@@ -285,6 +285,31 @@ __device__ __noinline__ bool is_whole_row(const TriangleView<T>& a, const Triang
     return true;
 }
 
+/// The rounded sums of a chunk's rows, in the first lane of each. `first` is where the row's first chunk comes from.
+template <Accumulator A, class T>
+__device__ __forceinline__ T round_rows(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* first,
+                                        const LaneWork<T>& mine, const RowSum<A>& sum, LastResort& last_resort) {
+    if constexpr (!is_filter<A>) {
+        return sum.sum.result();
+    } else {
+        const TriangleChunk& chunk = mine.chunk;
+        T result{};
+        const std::int64_t length = (std::int64_t{chunk.depth} << chunk.log2_width) * max(1, chunk.segments) + chunk.late();
+        bool proven = try_round(sum, result, length) || !mine.is_first();
+        if (__all_sync(all_lanes, proven)) return result;
+        if (!proven) proven = try_three_terms(a, work, first, mine.row_in_chunk(), mine.b, length, result);
+        const unsigned open = __ballot_sync(all_lanes, !proven);
+        if (open != 0) last_resort.take();
+        for (unsigned left = open; left != 0; left &= left - 1) {
+            if (mine.lane() == __ffs(static_cast<int>(left)) - 1)
+                result = round_exactly(a, work, first, mine.row_in_chunk(), mine.b, last_resort.digit);
+            __syncwarp();
+        }
+        if (open != 0) last_resort.give_back();
+        return result;
+    }
+}
+
 /// The rows of a chunk, by a warp. `at` is where the chunk comes from.
 template <Accumulator A, class T>
 __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* at,
@@ -331,24 +356,7 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
         }
     }
 
-    T result{};
-    if constexpr (is_filter<A>) {
-        const std::int64_t length = (std::int64_t{chunk.depth} << chunk.log2_width) * max(1, chunk.segments) + chunk.late();
-        bool proven = try_round(sum, result, length) || !is_first;
-        if (!__all_sync(all_lanes, proven)) {
-            if (!proven) proven = try_three_terms(a, work, at - chunk.segment, mine.row_in_chunk(), mine.b, length, result);
-            const unsigned open = __ballot_sync(all_lanes, !proven);
-            if (open != 0) last_resort.take();
-            for (unsigned left = open; left != 0; left &= left - 1) {
-                if (mine.lane() == __ffs(static_cast<int>(left)) - 1)
-                    result = round_exactly(a, work, at - chunk.segment, mine.row_in_chunk(), mine.b, last_resort.digit);
-                __syncwarp();
-            }
-            if (open != 0) last_resort.give_back();
-        }
-    } else {
-        result = sum.sum.result();
-    }
+    T result = round_rows(a, work, at - chunk.segment, mine, sum, last_resort);
     if (!is_first) return;
     if (a.pivot != nullptr) result = canonical(pivot.divide(result));
     store_shared_now(in_item, result);

@@ -13,7 +13,6 @@ HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
 
 using cpu::CsrRows;
-using cpu::DenseRows;
 
 /// Rounds the rows that several threads share: the last part of thread t - 1's work and the first parts of those after it.
 template <Accumulator Scalar, class T>
@@ -75,25 +74,11 @@ void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundar
     for (std::size_t i = 0; i < tasks.size(); ++i) join_shared_rows(a, boundaries, first_part[i], last_part[i], tasks[i]);
 }
 
-template <AccumulatorLanes Acc, class T>
-void multiply_dense(const DenseView<T>& a, int threads, const RowTask<T>& task) {
-    cpu::parallel_for(threads, [&](int t) {
-        const std::int64_t first = cpu::share_begin(a.rows, t, threads);
-        const std::int64_t last = cpu::share_begin(a.rows, t + 1, threads);
-        multiply_rows<Acc>(DenseRows<T>(a), first, last, task);
-    });
-}
-
 template <class T>
 void multiply_csr_in(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<T>> tasks,
                      Accuracy accuracy) {
     with_lanes<T, row_lanes>(accuracy,
                              [&](auto lanes) { multiply_between<typename decltype(lanes)::type>(a, boundaries, tasks); });
-}
-
-template <class T>
-void multiply_dense_in(const DenseView<T>& a, int threads, const RowTask<T>& task, Accuracy accuracy) {
-    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_dense<typename decltype(lanes)::type>(a, threads, task); });
 }
 
 void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<double>> tasks,
@@ -103,12 +88,6 @@ void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundari
 void csr_float(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<float>> tasks,
                Accuracy accuracy) {
     multiply_csr_in(a, boundaries, tasks, accuracy);
-}
-void dense_double(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
-    multiply_dense_in(a, threads, task, accuracy);
-}
-void dense_float(const DenseView<float>& a, int threads, const RowTask<float>& task, Accuracy accuracy) {
-    multiply_dense_in(a, threads, task, accuracy);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -120,8 +99,6 @@ namespace solver {
 
 HWY_EXPORT(csr_double);
 HWY_EXPORT(csr_float);
-HWY_EXPORT(dense_double);
-HWY_EXPORT(dense_float);
 
 namespace cpu {
 
@@ -132,12 +109,6 @@ void multiply(const CsrView<double>& a, std::span<const WorkBoundary> boundaries
 void multiply(const CsrView<float>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<float>> tasks,
               Accuracy accuracy) {
     HWY_DYNAMIC_DISPATCH(csr_float)(a, boundaries, tasks, accuracy);
-}
-void multiply(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(dense_double)(a, threads, task, accuracy);
-}
-void multiply(const DenseView<float>& a, int threads, const RowTask<float>& task, Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(dense_float)(a, threads, task, accuracy);
 }
 
 }  // namespace cpu

@@ -258,6 +258,21 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
     EXPECT_THROW(solve_by(single, image_of_ones(single), SolveOptions{.mixed = true}), InvalidArgument);
 }
 
+TEST(Solve, MixedPrecisionLeavesHalfOfTheIterationsToDouble) {
+    const auto a = three_dimensions(24, 0.9);
+    for (const std::int64_t limit : {7, 12}) {
+        SolveOptions options{.preconditioner = Kind::none, .mixed = true};
+        options.iteration.max_iterations = limit;
+        options.iteration.tolerance = 1e-14;
+        const auto solved = solve_by(a, image_of_ones(a), options);
+        ASSERT_EQ(solved.report.attempts.size(), 2u);
+        EXPECT_TRUE(solved.report.attempts.front().mixed);
+        EXPECT_FALSE(solved.report.attempts.back().mixed);
+        EXPECT_EQ(solved.report.attempts.front().results.front().iterations, (limit + 1) / 2);
+        EXPECT_EQ(solved.report.result().iterations, limit);
+    }
+}
+
 TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
     auto a = tridiagonal(20, 4);
     for (double& value : a.values) value *= 1e60;

@@ -5,15 +5,14 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "solver/error.hpp"
+#include "tools/cli/program.hpp"
 #include "trial.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <exception>
 #include <filesystem>
-#include <new>
 #include <string_view>
 
 namespace solver::blas2 {
@@ -48,6 +47,7 @@ void check_outputs(const Options& options) {
 }
 
 int run(int argc, char** argv) {
+    ::testing::InitGoogleTest(&argc, argv);
     const auto wish = parse_options(argc, argv);
     if (const auto* text = std::get_if<std::string>(&wish)) {
         fmt::print("{}", *text);
@@ -66,22 +66,7 @@ int run(int argc, char** argv) {
     return RUN_ALL_TESTS();
 }
 
-int refuse(std::string_view message) {
-    fmt::print(stderr, "test-blas2: {}\n", message);
-    return 1;
-}
-
 }  // namespace
 }  // namespace solver::blas2
 
-int main(int argc, char** argv) {
-    using namespace solver::blas2;
-    try {
-        ::testing::InitGoogleTest(&argc, argv);
-        return run(argc, argv);
-    } catch (const std::bad_alloc&) {
-        return refuse("not enough memory");
-    } catch (const std::exception& error) {
-        return refuse(error.what());
-    }
-}
+int main(int argc, char** argv) { return solver::cli::run_program("test-blas2", argc, argv, solver::blas2::run); }

@@ -1,15 +1,13 @@
 #include "options.hpp"
 
-#include "matrices/closest_names.hpp"
 #include "peers.hpp"
 #include "solver/error.hpp"
+#include "tools/cli/options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
-#include <boost/program_options.hpp>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -17,7 +15,8 @@
 namespace solver::blas2 {
 namespace {
 
-namespace po = boost::program_options;
+namespace po = cli::po;
+using cli::all_given, cli::given, cli::is_given;
 
 constexpr const char* introduction =
     R"(test-blas2 - how many units in the last place each result is away from the truth, and whether promises are kept
@@ -56,8 +55,7 @@ Exit status: 0 if every promise was kept, 1 if one was broken, or for bad usage 
 
 po::options_description option_table() {
     constexpr unsigned line_length = 118;
-    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-    const auto texts = [](const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); };
+    using cli::text, cli::texts;
     po::options_description table("Options", line_length);
     auto add = table.add_options();
     add("path", texts("MATRIX"),
@@ -91,74 +89,19 @@ std::string help() {
     return text.str();
 }
 
-[[noreturn]] void refuse_unknown(const std::string& token, const po::options_description& table) {
-    const std::string name = token.substr(0, token.find('='));
-    if (name.starts_with("--gtest_"))
-        throw InvalidArgument(fmt::format("GoogleTest has no flag {}; expected one like --gtest_filter=PATTERN", token));
-    std::string hint = "test-blas2 --help lists all";
-    std::size_t least = name.size() / 3 + 1;
-    for (const auto& option : table.options()) {
-        const std::string candidate = "--" + option->long_name();
-        const std::size_t distance = matrices::edit_distance(name, candidate);
-        if (distance >= least) continue;
-        least = distance;
-        hint = fmt::format("did you mean {}?", candidate);
-    }
-    throw InvalidArgument(fmt::format("there is no option {}; {}", token, hint));
-}
-
 po::variables_map read_command_line(int argc, const char* const* argv) {
-    using namespace po::command_line_style;
-    const po::options_description table = option_table();
-    po::variables_map values;
-    try {
-        const po::positional_options_description none;
-        po::store(po::command_line_parser(argc, argv).options(table).positional(none).style(unix_style & ~allow_guessing).run(),
-                  values);
-        return values;
-    } catch (const po::unknown_option& error) {
-        refuse_unknown(error.get_option_name(), table);
-    } catch (const po::too_many_positional_options_error&) {
-        throw InvalidArgument("every argument belongs to an option, as in --path MATRIX; test-blas2 --help lists all");
-    } catch (const po::error& error) {
-        throw InvalidArgument(fmt::format("{}; test-blas2 --help lists the options", error.what()));
-    }
-}
-
-template <class T>
-std::optional<T> number_from(std::string_view text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-std::optional<std::string> given(const po::variables_map& values, const char* name) {
-    if (values.count(name) == 0) return std::nullopt;
-    auto text = values[name].as<std::string>();
-    if (text.empty()) throw InvalidArgument(fmt::format("--{} needs a value", name));
-    return text;
-}
-
-std::vector<std::string> all_given(const po::variables_map& values, const char* name) {
-    return values.count(name) != 0 ? values[name].as<std::vector<std::string>>() : std::vector<std::string>();
-}
-
-Device device_from(const std::string& name, int threads) {
-    constexpr std::string_view prefix = "cuda:";
-    if (name == "cpu") return Device::cpu(threads);
-    if (name == "auto") return Device::best().kind() == Device::Kind::cuda ? Device::best() : Device::cpu(threads);
-    if (name == "cuda") return Device::cuda();
-    const auto index = name.starts_with(prefix) ? number_from<int>(std::string_view(name).substr(prefix.size())) : std::nullopt;
-    if (!index || *index < 0) throw InvalidArgument(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", name));
-    return Device::cuda(*index);
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    for (const std::string& argument : arguments)
+        if (argument.starts_with("--gtest_"))
+            throw InvalidArgument(fmt::format("GoogleTest has no flag {}; expected one like --gtest_filter=PATTERN", argument));
+    return cli::read(arguments, option_table(), {.help = "test-blas2 --help", .example = "--path MATRIX", .positional = ""});
 }
 
 std::vector<Accuracy> accuracies_of(const po::variables_map& values) {
     std::vector<std::string> names;
     if (const auto name = given(values, "accuracy")) names.push_back(*name);
     for (const char* name : {"compensated", "exact"})
-        if (values.count(name) != 0) names.emplace_back(name);
+        if (is_given(values, name)) names.emplace_back(name);
     if (names.empty() || (names.size() == 1 && names[0] == "all")) return {all_accuracies.begin(), all_accuracies.end()};
     std::vector<Accuracy> accuracies;
     for (const Accuracy accuracy : all_accuracies)
@@ -174,7 +117,7 @@ VectorWish vector_from(const std::string& text) {
     if (text == "random") return {.kind = VectorKind::random};
     if (text == "ill-conditioned") return {.kind = VectorKind::ill_conditioned};
     const auto seed =
-        text.starts_with(prefix) ? number_from<std::uint64_t>(std::string_view(text).substr(prefix.size())) : std::nullopt;
+        text.starts_with(prefix) ? cli::number_from<std::uint64_t>(std::string_view(text).substr(prefix.size())) : std::nullopt;
     if (!seed) throw InvalidArgument(fmt::format("--x {}: expected ones, random, random:SEED or ill-conditioned", text));
     return {.kind = VectorKind::random, .seed = *seed};
 }
@@ -191,7 +134,7 @@ Judged judged_from(const std::string& text, const Device& device) {
 std::optional<double> factor(const po::variables_map& values, const char* name, bool in_single) {
     const auto text = given(values, name);
     if (!text) return std::nullopt;
-    const auto value = number_from<double>(*text);
+    const auto value = cli::number_from<double>(*text);
     const double most = in_single ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
     if (!value || !(std::abs(*value) <= most))
         throw InvalidArgument(fmt::format("--{} {}: expected a number, at most {:.3g}", name, *text, most));
@@ -201,24 +144,20 @@ std::optional<double> factor(const po::variables_map& values, const char* name, 
 Options options_of(const po::variables_map& values) {
     Options options;
     options.paths = all_given(values, "path");
-    const auto threads = given(values, "threads");
-    const std::optional<int> count = threads ? number_from<int>(*threads) : std::optional(0);
-    if (!count || *count < 0 || *count > 4096 || (threads && *count == 0))
-        throw InvalidArgument(fmt::format("--threads {}: expected a number from 1 to 4096", *threads));
-    options.threads = Device::cpu(*count).threads();
-    options.device = device_from(given(values, "device").value_or("auto"), options.threads);
+    options.threads = Device::cpu(cli::threads_of(values)).threads();
+    options.device = cli::device_of(values, options.threads);
     options.accuracies = accuracies_of(values);
-    if (values.count("single") != values.count("double")) {
-        options.in_single = values.count("single") != 0;
+    if (is_given(values, "single") != is_given(values, "double")) {
+        options.in_single = is_given(values, "single");
         options.in_double = !options.in_single;
     }
     options.alpha = factor(values, "alpha", options.in_single);
     options.beta = factor(values, "beta", options.in_single);
-    options.keep_zeroes = values.count("no-zeroes") == 0;
+    options.keep_zeroes = !is_given(values, "no-zeroes");
     for (const std::string& text : all_given(values, "x")) options.vectors.push_back(vector_from(text));
     if (options.vectors.empty()) options.vectors = {{.kind = VectorKind::random}, {.kind = VectorKind::ones}};
     for (const std::string& text : all_given(values, "judge")) options.judged.push_back(judged_from(text, options.device));
-    options.in_detail = values.count("details") != 0;
+    options.in_detail = is_given(values, "details");
     options.json = given(values, "json").value_or("");
     options.markdown = given(values, "markdown").value_or("");
     return options;
@@ -228,8 +167,8 @@ Options options_of(const po::variables_map& values) {
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     const po::variables_map values = read_command_line(argc, argv);
-    if (values.count("help") != 0) return help();
-    if (values.count("version") != 0) return fmt::format("test-blas2 {}\n", SOLVER_VERSION);
+    if (is_given(values, "help")) return help();
+    if (is_given(values, "version")) return fmt::format("test-blas2 {}\n", SOLVER_VERSION);
     Options options = options_of(values);
     options.command = fmt::format("{}", fmt::join(argv, argv + argc, " "));
     return options;

@@ -8,7 +8,7 @@ namespace solver::fuzz {
 bool understood_by_solver(int argc, const char* const* argv) try {
     command::parse_options(argc, argv);
     return true;
-} catch (const command::UsageError& error) {
+} catch (const Error& error) {
     require(std::string_view(error.what()).size() > 10, "solver refuses without a sentence");
     return false;
 }

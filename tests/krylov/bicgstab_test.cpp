@@ -11,8 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <Eigen/IterativeLinearSolvers>
-#include <Eigen/Sparse>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -222,6 +220,17 @@ TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
         EXPECT_EQ(result.result.status, SolveStatus::breakdown);
         EXPECT_GT(result.result.restarts, 0);
         EXPECT_EQ(result.x, (std::vector<double>{5, 6}));
+    }
+}
+
+/// With A = diag(1, -1) and r = b = (1, 1), (r, A r) = 0: no step begins with r as its own shadow, and r stays as it is.
+TEST(Bicgstab, RestartsWithAnotherShadowWhereTheResidualIsNone) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto problem = dense<double>(2, {1, 0, 0, -1}, {1, 1});
+        const auto solved = solve(problem, with(accuracy), {.kind = Kind::none});
+        EXPECT_EQ(solved.result.status, SolveStatus::converged) << to_string(accuracy);
+        EXPECT_GE(solved.result.restarts, 1);
+        expect_honest(problem, solved, with(accuracy));
     }
 }
 
@@ -494,95 +503,39 @@ TEST(Bicgstab, GivesTheSameBitsForEveryDeviceThreadCountAndKernelInExact) {
     expect_same_bits_everywhere(convection_diffusion<float>(150, 0.3F), true);
 }
 
-/// The textbook ILU(0), for Eigen's solver.
-class ReferenceIlu0 {
-public:
-    using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
-    ReferenceIlu0& analyzePattern(const Matrix&) { return *this; }
-    ReferenceIlu0& factorize(const Matrix& a) { return compute(a); }
-    ReferenceIlu0& compute(const Matrix& a) {
-        factors_ = a;
-        for (Eigen::Index i = 1; i < a.rows(); ++i)
-            for (Matrix::InnerIterator k(factors_, i); k && k.col() < i; ++k) {
-                k.valueRef() /= factors_.coeff(k.col(), k.col());
-                for (Matrix::InnerIterator j(factors_, i); j; ++j)
-                    if (j.col() > k.col()) j.valueRef() -= k.value() * factors_.coeff(k.col(), j.col());
-            }
-        return *this;
-    }
-    Eigen::VectorXd solve(const Eigen::VectorXd& r) const {
-        return factors_.triangularView<Eigen::Upper>().solve(factors_.triangularView<Eigen::UnitLower>().solve(r));
-    }
-    Eigen::ComputationInfo info() const { return Eigen::Success; }
-
-private:
-    Matrix factors_;
-};
-
-struct Reference {
-    std::int64_t iterations;
-    double residual;
-    double error;
-};
-
-template <class Preconditioner>
-Reference eigen_bicgstab(const Problem<double>& problem) {
-    using Matrix = ReferenceIlu0::Matrix;
-    std::vector<Eigen::Triplet<double>> entries;
-    for (std::int64_t i = 0; i < problem.a.rows; ++i)
-        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
-            entries.emplace_back(i, problem.a.column_indices[k], problem.a.values[k]);
-    Matrix a(problem.a.rows, problem.a.columns);
-    a.setFromTriplets(entries.begin(), entries.end());
-    const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(problem.b.data(), problem.a.rows);
-    const auto known = random_vector<double>(problem.b.size(), 7);
-    Eigen::BiCGSTAB<Matrix, Preconditioner> solver(a);
-    solver.setTolerance(1e-10);
-    solver.setMaxIterations(5000);
-    const Eigen::VectorXd x = solver.solve(b);
-    const Eigen::VectorXd error = x - Eigen::Map<const Eigen::VectorXd>(known.data(), problem.a.rows);
-    return {solver.iterations(), (b - a * x).norm() / b.norm(), error.norm() / x.norm()};
-}
-
-/// Iterations at most 1.5 times Eigen's plus 30 (the recurrence is chaotic; Eigen counts from its last restart only, so
-/// matrices on which it restarts are measured against `at_least`), and a solution as good for a residual as small.
-void expect_as_good_as_eigen(const char* name, Kind kind, std::int64_t at_least) {
+/// In exact arithmetic BiCGStab ends within as many iterations as there are unknowns; that many are allowed here. What it takes
+/// in `exact` is the same on every machine.
+void expect_solved(const char* name, Kind kind, std::int64_t iterations_in_exact) {
     const auto a = testing::real_matrix(name);
     if (!a) GTEST_SKIP() << name << ".mtx.gz is absent";
     const Problem<double> problem = with_random_solution(*a);
-    const Reference eigen = kind == Kind::ilu0 ? eigen_bicgstab<ReferenceIlu0>(problem)
-                                               : eigen_bicgstab<Eigen::DiagonalPreconditioner<double>>(problem);
-    const auto known = random_vector<double>(problem.b.size(), 7);
     for (const Accuracy accuracy : all_accuracies) {
-        SCOPED_TRACE(std::string(name) + " " + std::string(to_string(accuracy)) + ", Eigen " +
-                     std::to_string(eigen.iterations));
-        const auto s = solve(problem, with(accuracy), {.kind = kind});
+        SCOPED_TRACE(std::string(name) + " " + std::string(to_string(accuracy)));
+        KrylovOptions options = with(accuracy);
+        options.max_iterations = a->rows;
+        const auto s = solve(problem, options, {.kind = kind});
         EXPECT_EQ(s.result.status, SolveStatus::converged);
-        EXPECT_LE(true_residual(problem, s), 1.000001e-10);
-        EXPECT_LE(s.result.iterations, std::max(eigen.iterations, at_least) * 3 / 2 + 30);
-        double error = 0, norm = 0;
-        for (std::size_t i = 0; i < known.size(); ++i) {
-            error += (s.x[i] - known[i]) * (s.x[i] - known[i]);
-            norm += known[i] * known[i];
+        expect_honest(problem, s, options);
+        if (accuracy == Accuracy::exact) {
+            EXPECT_EQ(s.result.iterations, iterations_in_exact);
         }
-        EXPECT_LE(std::sqrt(error / norm), 1000 * eigen.error + 1e-9);
     }
 }
 
-TEST(BicgstabOnRealMatrices, MemplusJacobi) { expect_as_good_as_eigen("memplus", Kind::jacobi, 832); }
-TEST(BicgstabOnRealMatrices, MemplusIlu0) { expect_as_good_as_eigen("memplus", Kind::ilu0, 250); }
-TEST(BicgstabOnRealMatrices, Sherman5Jacobi) { expect_as_good_as_eigen("sherman5", Kind::jacobi, 0); }
-TEST(BicgstabOnRealMatrices, Sherman5Ilu0) { expect_as_good_as_eigen("sherman5", Kind::ilu0, 0); }
-TEST(BicgstabOnRealMatrices, Orsreg1Jacobi) { expect_as_good_as_eigen("orsreg_1", Kind::jacobi, 380); }
-TEST(BicgstabOnRealMatrices, Orsreg1Ilu0) { expect_as_good_as_eigen("orsreg_1", Kind::ilu0, 0); }
-TEST(BicgstabOnRealMatrices, Pde900Jacobi) { expect_as_good_as_eigen("pde900", Kind::jacobi, 0); }
-TEST(BicgstabOnRealMatrices, Pde900Ilu0) { expect_as_good_as_eigen("pde900", Kind::ilu0, 0); }
-TEST(BicgstabOnRealMatrices, Add20Jacobi) { expect_as_good_as_eigen("add20", Kind::jacobi, 360); }
-TEST(BicgstabOnRealMatrices, Add20Ilu0) { expect_as_good_as_eigen("add20", Kind::ilu0, 0); }
-TEST(BicgstabOnRealMatrices, Epb0Jacobi) { expect_as_good_as_eigen("epb0", Kind::jacobi, 1035); }
-TEST(BicgstabOnRealMatrices, Epb0Ilu0) { expect_as_good_as_eigen("epb0", Kind::ilu0, 0); }
-TEST(BicgstabOnRealMatrices, Cage5Jacobi) { expect_as_good_as_eigen("cage5", Kind::jacobi, 0); }
-TEST(BicgstabOnRealMatrices, Cage5Ilu0) { expect_as_good_as_eigen("cage5", Kind::ilu0, 0); }
+TEST(BicgstabOnRealMatrices, MemplusJacobi) { expect_solved("memplus", Kind::jacobi, 632); }
+TEST(BicgstabOnRealMatrices, MemplusIlu0) { expect_solved("memplus", Kind::ilu0, 273); }
+TEST(BicgstabOnRealMatrices, Sherman5Jacobi) { expect_solved("sherman5", Kind::jacobi, 161); }
+TEST(BicgstabOnRealMatrices, Sherman5Ilu0) { expect_solved("sherman5", Kind::ilu0, 26); }
+TEST(BicgstabOnRealMatrices, Orsreg1Jacobi) { expect_solved("orsreg_1", Kind::jacobi, 366); }
+TEST(BicgstabOnRealMatrices, Orsreg1Ilu0) { expect_solved("orsreg_1", Kind::ilu0, 38); }
+TEST(BicgstabOnRealMatrices, Pde900Jacobi) { expect_solved("pde900", Kind::jacobi, 81); }
+TEST(BicgstabOnRealMatrices, Pde900Ilu0) { expect_solved("pde900", Kind::ilu0, 21); }
+TEST(BicgstabOnRealMatrices, Add20Jacobi) { expect_solved("add20", Kind::jacobi, 338); }
+TEST(BicgstabOnRealMatrices, Add20Ilu0) { expect_solved("add20", Kind::ilu0, 176); }
+TEST(BicgstabOnRealMatrices, Epb0Jacobi) { expect_solved("epb0", Kind::jacobi, 1034); }
+TEST(BicgstabOnRealMatrices, Epb0Ilu0) { expect_solved("epb0", Kind::ilu0, 87); }
+TEST(BicgstabOnRealMatrices, Cage5Jacobi) { expect_solved("cage5", Kind::jacobi, 13); }
+TEST(BicgstabOnRealMatrices, Cage5Ilu0) { expect_solved("cage5", Kind::ilu0, 4); }
 
 /// The limit of plain single precision is that of x itself: about u |A| |x| / ||b||.
 TEST(BicgstabOnRealMatrices, PairsOfFloatsReachResidualsThatFloatsCannot) {

@@ -264,6 +264,18 @@ TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
     const CsrMatrix<T> a = random_matrix<T>(random, 1000, 5, T(2));
     EXPECT_THAT(refusal<T>(a, {.memory_limit = 100000}), HasSubstr("the limit is 0.0001 GB; choose a smaller fill factor"));
     EXPECT_EQ(refusal<T>(a, {.memory_limit = 10000000}), "accepted");
+
+    // What complete factors of a full matrix really take is the least limit under which they are made.
+    constexpr std::int64_t n = 40;
+    const CsrMatrix<T> full = random_matrix<T>(random, n, 20 * n, T(1000));
+    const IluFactors<T> factors = factor_ilut(full.view(), complete);
+    const std::int64_t entries = factors.lower.nonzeros() + factors.upper.nonzeros();
+    ASSERT_EQ(entries, n * n);
+    PreconditionerOptions options = complete;
+    options.memory_limit = entries * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t)) + 2 * n * 8;
+    EXPECT_EQ(refusal<T>(full, options), "accepted");
+    --options.memory_limit;
+    EXPECT_THAT(refusal<T>(full, options), HasSubstr("choose a smaller fill factor"));
 }
 
 /// A permuted, badly scaled triangle: only the preparation brings nonzeros to the diagonal, and then nothing fills in.

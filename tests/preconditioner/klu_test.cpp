@@ -82,6 +82,21 @@ class Klu : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Klu, ValueTypes);
 
+/// A pivot is at least a tenth of the largest candidate, so that no multiplier is above 10.
+TYPED_TEST(Klu, ChoosesPivotsThatKeepMultipliersSmall) {
+    using T = TypeParam;
+    std::mt19937_64 random(1);
+    for (int trial = 0; trial < 40; ++trial) {
+        const auto a = random_matrix<T>(random, 60, 0.1);
+        const KluFactors<T> made = factor_klu<T>(a.view(), prepare(a.view(), Ordering::amd), 0);
+        for (const T multiplier : made.factors.lower.values) ASSERT_LE(std::abs(multiplier), 10 * (1 + unit_roundoff<T>));
+    }
+    const CsrMatrix<T> small{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {T(0.0625), 1, 1, 1}};  // with 1 / 16 as the pivot, 16
+    Preparation as_it_is = prepare(small.view(), Ordering::amd);
+    const KluFactors<T> made = factor_klu<T>(small.view(), as_it_is, 0);
+    for (const T multiplier : made.factors.lower.values) EXPECT_LE(std::abs(multiplier), T(10));
+}
+
 /// Higham, Accuracy and Stability, theorem 9.3: |B - L U| <= gamma_n |L| |U|; float factors are rounded once more each.
 TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     using T = TypeParam;

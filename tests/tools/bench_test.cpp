@@ -3,6 +3,7 @@
 #include "child_process.hpp"
 #include "inputs.hpp"
 #include "papers/badin2011_tables.hpp"
+#include "record.hpp"
 #include "solver/cuda.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
@@ -102,6 +103,23 @@ std::vector<std::string> competitors(const json& report) {
     return names;
 }
 
+/// What a case was measured beside: of the same parameters, which stand in its heading, `name`.
+const json* beside(const json& report, const json& entry, const json& name) {
+    for (const json& other : report["cases"])
+        if (other["heading"] == entry["heading"] && other["competitor"] == name) return &other;
+    return nullptr;
+}
+
+/// With one repetition, the median of the ratios is the ratio of the medians.
+void expect_ratios_of_times(const json& report, const json& entry) {
+    for (const std::string whom : {"peer", "baseline"}) {
+        const json* const other = beside(report, entry, entry[whom]);
+        if (entry["ratio_to_" + whom].is_null() || other == nullptr) continue;
+        const double ratio = (*other)["median_seconds"].get<double>() / entry["median_seconds"].get<double>();
+        EXPECT_NEAR(entry["ratio_to_" + whom].get<double>() / ratio, 1, 1e-12) << whom;
+    }
+}
+
 void expect_plausible(const json& report) {
     EXPECT_TRUE(report["verified"]);
     for (const json& entry : report["cases"]) {
@@ -109,6 +127,7 @@ void expect_plausible(const json& report) {
         EXPECT_GT(entry["median_seconds"], 0);
         EXPECT_GT(entry["gigabytes_per_second"], 0);
         EXPECT_EQ(entry["repetitions"], 1);
+        expect_ratios_of_times(report, entry);
         if (entry["competitor"] == "exact") {
             EXPECT_EQ(entry["error_ulp"], 0);
         }
@@ -322,6 +341,21 @@ TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
     EXPECT_THAT(csv, HasSubstr("\nno_diagonal,2,2,double,=,=,"));
     EXPECT_THAT(csv, HasSubstr("refused"));
     expect_refusal("bits", "which matrices?");
+}
+
+TEST(BenchRecord, TellsWhichPartsDiffer) {
+    Record one;
+    one.add("solution", 1.0);
+    one.add("history", 2.0);
+    one.add("history", 3.0);
+    EXPECT_THAT(one.differences(one), ElementsAre());
+    Record other;
+    other.add("solution", std::nextafter(1.0, 2.0));  // as long, and one bit apart
+    other.add("history", 3.0);
+    other.add("history", 2.0);
+    other.add("status", 0);
+    EXPECT_THAT(one.differences(other), ElementsAre("history", "solution", "status"));
+    EXPECT_THAT(other.differences(one), ElementsAre("history", "solution", "status"));
 }
 
 TEST_F(SolverBench, ComparesDenseProducts) {

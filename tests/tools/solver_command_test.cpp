@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -283,7 +284,7 @@ TEST_F(SolverCommand, SolvesAllColumnsOfTheRightHandSideEachAsIfAlone) {
     write("second.mtx", head + "1\n" + second);
     write("both.mtx", head + "2\n" + first + second);
     const std::string exactly = "--matrix A.mtx --exact --quiet --preconditioner jacobi ";
-    EXPECT_EQ(run(exactly + "--rhs both.mtx --solution both_x.mtx --report report.json").status, 0);
+    EXPECT_EQ(run(exactly + "--rhs both.mtx --solution both_x.mtx --report report.json --history history.csv").status, 0);
     EXPECT_EQ(run(exactly + "--rhs first.mtx --solution first_x.mtx").status, 0);
     EXPECT_EQ(run(exactly + "--rhs second.mtx --solution second_x.mtx").status, 0);
     const auto values = [&](const char* name) {
@@ -291,7 +292,13 @@ TEST_F(SolverCommand, SolvesAllColumnsOfTheRightHandSideEachAsIfAlone) {
         return text.substr(text.find('\n', text.find('\n') + 1) + 1);
     };
     EXPECT_EQ(values("both_x.mtx"), values("first_x.mtx") + values("second_x.mtx"));
-    EXPECT_EQ(json::parse(read("report.json"))["right_hand_sides"].size(), 2u);
+    const json sides = json::parse(read("report.json"))["right_hand_sides"];
+    ASSERT_EQ(sides.size(), 2u);
+    std::map<std::string, int> lines;  // of the history, by mode and column
+    std::istringstream history(read("history.csv"));
+    for (std::string line; std::getline(history, line);) ++lines[line.substr(0, line.find(',', line.find(',') + 1))];
+    EXPECT_EQ(lines["exact,0"], sides[0]["iterations"].get<int>() + 1);
+    EXPECT_EQ(lines["exact,1"], sides[1]["iterations"].get<int>() + 1);
     EXPECT_THAT(run("--matrix A.mtx --rhs both.mtx").out, HasSubstr("2 of 2 right-hand sides converged"));
 }
 

@@ -158,9 +158,6 @@ struct ScaledErrors {
     double normwise = 0;       ///< n times the largest of A times the largest of B
 };
 
-/// Keeps NaN, for which there is no excuse.
-double larger(double x, double y) { return std::isnan(x) || x > y ? x : y; }
-
 /// The largest entries of the lines.
 template <class T>
 std::vector<double> largest_of_lines(const std::vector<T>& entries, std::int64_t n, bool rows) {
@@ -196,9 +193,9 @@ public:
             const double error = std::abs(static_cast<double>(found[s]) - sample.exact);
             const double row = rows_[static_cast<std::size_t>(sample.place % n_)];
             const double column = columns_[static_cast<std::size_t>(sample.place / n_)];
-            errors.componentwise = larger(error / (double{unit_roundoff<T>} * sample.magnitudes), errors.componentwise);
-            errors.linewise = larger(error / (unit * row * column), errors.linewise);
-            errors.normwise = larger(error / (unit * whole), errors.normwise);
+            errors.componentwise = larger_error(error / (double{unit_roundoff<T>} * sample.magnitudes), errors.componentwise);
+            errors.linewise = larger_error(error / (unit * row * column), errors.linewise);
+            errors.normwise = larger_error(error / (unit * whole), errors.normwise);
         }
         return errors;
     }

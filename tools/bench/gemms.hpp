@@ -87,9 +87,9 @@ public:
             const T found = found_there[s];
             const double ulps = ulp_error(found, sample.rounded);
             const double difference = std::abs(static_cast<double>(found) - sample.exact);
-            error.largest = std::max(error.largest, ulps);
+            error.largest = larger_error(error.largest, ulps);
             error.mean += ulps / static_cast<double>(samples_.size());
-            if (difference != 0) error.relative = std::max(error.relative, difference / sample.magnitudes);
+            if (difference != 0) error.relative = larger_error(error.relative, difference / sample.magnitudes);
         }
         return error;
     }

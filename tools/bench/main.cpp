@@ -3,18 +3,16 @@
 #include "benchmarks.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "tools/cli/program.hpp"
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
-#include <exception>
-#include <new>
 
 namespace solver::bench {
 namespace {
 
-enum ExitStatus { exit_done = 0, exit_bad_input = 1, exit_not_exact = 2 };
+enum ExitStatus { exit_done = 0, exit_not_exact = 2 };
 
 int measure(const Options& options) {
     check_outputs(options);
@@ -33,7 +31,7 @@ int measure(const Options& options) {
     return report.verified() ? exit_done : exit_not_exact;
 }
 
-int run(int argc, const char* const* argv) {
+int run(int argc, char** argv) {
     const auto wish = parse_options(argc, argv);
     if (const auto* text = std::get_if<std::string>(&wish)) {
         fmt::print("{}", *text);
@@ -42,22 +40,7 @@ int run(int argc, const char* const* argv) {
     return measure(std::get<Options>(wish));
 }
 
-int refuse(std::string_view message) {
-    fmt::print(stderr, "solver-bench: {}\n", message);
-    return exit_bad_input;
-}
-
 }  // namespace
 }  // namespace solver::bench
 
-int main(int argc, char** argv) {
-    using namespace solver::bench;
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to be told of, not the end
-    try {
-        return run(argc, argv);
-    } catch (const std::bad_alloc&) {
-        return refuse("not enough memory");
-    } catch (const std::exception& error) {
-        return refuse(error.what());
-    }
-}
+int main(int argc, char** argv) { return solver::cli::run_program("solver-bench", argc, argv, solver::bench::run); }

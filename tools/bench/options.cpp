@@ -1,13 +1,12 @@
 #include "options.hpp"
 
 #include "solver/error.hpp"
+#include "tools/cli/options.hpp"
 #include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/program_options.hpp>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -15,7 +14,8 @@
 namespace solver::bench {
 namespace {
 
-namespace po = boost::program_options;
+namespace po = cli::po;
+using cli::all_given, cli::given, cli::is_given, cli::text, cli::texts;
 
 struct Command {
     Subject subject;
@@ -165,10 +165,6 @@ bool takes_folders(Subject subject) {
     return subject == Subject::robustness || subject == Subject::scaling || subject == Subject::bits;
 }
 
-auto* text(const char* value) { return po::value<std::string>()->value_name(value); }
-
-auto* texts(const char* value) { return po::value<std::vector<std::string>>()->value_name(value)->composing(); }
-
 void add_scaling(po::options_description_easy_init& add) {
     add("matrix", texts("NAME"), "a name that solver --matrix knows, a file or a folder; may be repeated, --matrix left out");
     add("solver", texts("NAME"),
@@ -186,10 +182,56 @@ void add_scaling(po::options_description_easy_init& add) {
         "means FILE_time.svg, FILE_iterations.svg and FILE_memory.svg");
 }
 
-po::options_description option_table(Subject subject) {
-    constexpr unsigned line_length = 118;
-    po::options_description table("Options", line_length);
-    auto add = table.add_options();
+void add_bits(po::options_description_easy_init& add) {
+    add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
+    add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu; may be repeated (default: all)");
+    add("max-iterations", text("N"), "of every solve (default: 100)");
+    add("precision", text("TYPE"), "double, single or both (default)");
+}
+
+void add_robustness(po::options_description_easy_init& add) {
+    add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
+    add("solver", texts("NAME"), "eigen none, eigen jacobi, ..., none, jacobi, ...; may be repeated (default: all)");
+    add("accuracy", text("MODE"), "of the library's solves: fast, compensated (default) or exact");
+    add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
+    add("max-iterations", text("N"), "for everybody (default: 3000)");
+    add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
+    add("markdown", text("FILE"), "write a table and a summary");
+}
+
+void add_report(po::options_description_easy_init& add) {
+    add("html", text("FILE"), "the page");
+    add("from", texts("FILE"), "draw these results, written by --json, and measure nothing; may be repeated");
+    add("verdicts", texts("FILE"), "show the verdicts that test-blas2 --json wrote as well; may be repeated");
+    add("matrix", texts("NAME"),
+        "for products and solves, a file, or a name that solver --matrix knows; may be repeated (default: the usual ones of "
+        "spmv and solve)");
+    add("tolerance", text("T"), "of solves, on ||b - A x|| / ||b|| (default: 1e-8)");
+    add("max-iterations", text("N"), "of solves (default: 500)");
+}
+
+void add_gemm(po::options_description_easy_init& add) {
+    add("size", texts("N"), "rows and columns; may be repeated (default: 2048; on a device 4096 and 8192)");
+    add("input", texts("WHICH"),
+        "uniform ([0, 1)), signed ([-1, 1)) or lognormal ((U - 0.5) exp(phi N)); may be repeated (default: uniform and "
+        "signed)");
+    add("phi", text("PHI"), "of lognormal elements (default: 0.5)");
+    add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
+    add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
+    add("paper", text("NAME"), "measure the tables and figures of badin2011 or badin2013 (sizes by default as published)");
+    add("plot", text("FILE"),
+        "draw the paper's figures, errors by size, through gnuplot: .svg, .png, or .gnuplot for the script alone");
+}
+
+void add_reduction(po::options_description_easy_init& add) {
+    add("size", texts("N"), "elements; may be repeated (default: see above)");
+    add("input", texts("WHICH"),
+        "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
+        "same, with exponents all over the range); may be repeated (default: random and worst)");
+}
+
+/// What is measured.
+void add_inputs(po::options_description_easy_init& add, Subject subject) {
     if (const std::string_view usual = usual_matrices(subject); !usual.empty())
         add("matrix", texts("NAME"),
             fmt::format(
@@ -203,67 +245,39 @@ po::options_description option_table(Subject subject) {
         add("kernel", text("KERNEL"), "auto (default), general or adaptive");
         add("storage", text("WHAT"), "csr (default), or packed: packed products, and packing, beside those of CSR");
     }
-    if (subject == Subject::report) {
-        add("html", text("FILE"), "the page");
-        add("from", texts("FILE"), "draw these results, written by --json, and measure nothing; may be repeated");
-        add("verdicts", texts("FILE"), "show the verdicts that test-blas2 --json wrote as well; may be repeated");
-        add("matrix", texts("NAME"),
-            "for products and solves, a file, or a name that solver --matrix knows; may be repeated (default: the usual ones "
-            "of "
-            "spmv and solve)");
-        add("tolerance", text("T"), "of solves, on ||b - A x|| / ||b|| (default: 1e-8)");
-        add("max-iterations", text("N"), "of solves (default: 500)");
-    }
     if (subject == Subject::solve) {
         add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
         add("max-iterations", text("N"), "for everybody (default: 200)");
     }
-    if (is_reduction(subject)) {
-        add("size", texts("N"), "elements; may be repeated (default: see above)");
-        add("input", texts("WHICH"),
-            "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
-            "same, with exponents all over the range); may be repeated (default: random and worst)");
-    }
-    if (subject == Subject::gemm) {
-        add("size", texts("N"), "rows and columns; may be repeated (default: 2048; on a device 4096 and 8192)");
-        add("input", texts("WHICH"),
-            "uniform ([0, 1)), signed ([-1, 1)) or lognormal ((U - 0.5) exp(phi N)); may be repeated (default: uniform and "
-            "signed)");
-        add("phi", text("PHI"), "of lognormal elements (default: 0.5)");
-        add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
-        add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
-        add("paper", text("NAME"), "measure the tables and figures of badin2011 or badin2013 (sizes by default as published)");
-        add("plot", text("FILE"),
-            "draw the paper's figures, errors by size, through gnuplot: .svg, .png, or .gnuplot for the script alone");
-    }
+    if (subject == Subject::report) add_report(add);
+    if (is_reduction(subject)) add_reduction(add);
+    if (subject == Subject::gemm) add_gemm(add);
+}
+
+/// How long is measured.
+void add_effort(po::options_description_easy_init& add, Subject subject) {
+    const bool report = subject == Subject::report;
+    add("precision", text("TYPE"), report ? "double, single or both (default)" : "double (default), single or both");
+    add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
+    add("time-limit", text("SECONDS"),
+        fmt::format("for a table, if repetitions are not given (default: {})", report ? 2 : 5).c_str());
+}
+
+po::options_description option_table(Subject subject) {
+    constexpr unsigned line_length = 118;
+    po::options_description table("Options", line_length);
+    auto add = table.add_options();
+    add_inputs(add, subject);
     if (runs_on_cuda(subject)) add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "threads for everybody (default: all processors)");
-    if (subject == Subject::bits) {
-        add("matrix", texts("NAME"),
-            "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
-        add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu; may be repeated (default: all)");
-        add("max-iterations", text("N"), "of every solve (default: 100)");
-        add("precision", text("TYPE"), "double, single or both (default)");
-    } else if (subject == Subject::robustness) {
-        add("matrix", texts("NAME"),
-            "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
-        add("solver", texts("NAME"), "eigen none, eigen jacobi, ..., none, jacobi, ...; may be repeated (default: all)");
-        add("accuracy", text("MODE"), "of the library's solves: fast, compensated (default) or exact");
-        add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
-        add("max-iterations", text("N"), "for everybody (default: 3000)");
-        add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
-        add("markdown", text("FILE"), "write a table and a summary");
-    } else if (subject == Subject::scaling) {
+    if (subject == Subject::bits)
+        add_bits(add);
+    else if (subject == Subject::robustness)
+        add_robustness(add);
+    else if (subject == Subject::scaling)
         add_scaling(add);
-    } else if (subject == Subject::report) {
-        add("precision", text("TYPE"), "double, single or both (default)");
-        add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
-        add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 2)");
-    } else {
-        add("precision", text("TYPE"), "double (default), single or both");
-        add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
-        add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
-    }
+    else
+        add_effort(add, subject);
     add("json", text("FILE"), "write the results and the machine as JSON");
     if (subject != Subject::report) add("csv", text("FILE"), "write the results as CSV");
     add("help", "print this text");
@@ -287,46 +301,17 @@ std::string help(Subject subject) {
 }
 
 po::variables_map read_command_line(int argc, const char* const* argv, Subject subject) {
-    using namespace po::command_line_style;
-    po::variables_map values;
-    try {
-        const po::options_description table = option_table(subject);
-        po::positional_options_description without_option;
-        if (takes_folders(subject)) without_option.add("matrix", -1);
-        const std::vector<std::string> arguments(argv + 2, argv + argc);
-        po::store(po::command_line_parser(arguments)
-                      .options(table)
-                      .positional(without_option)
-                      .style(unix_style & ~allow_guessing)
-                      .run(),
-                  values);
-        return values;
-    } catch (const po::too_many_positional_options_error&) {
-        throw InvalidArgument(fmt::format("every argument after {0} belongs to an option; solver-bench {0} --help lists them",
-                                          to_string(subject)));
-    } catch (const po::error& error) {
-        throw InvalidArgument(fmt::format("{0}; solver-bench {1} --help lists the options", error.what(), to_string(subject)));
-    }
+    return cli::read({argv + 2, argv + argc}, option_table(subject),
+                     {.help = fmt::format("solver-bench {} --help", to_string(subject)),
+                      .example = "--json FILE",
+                      .positional = takes_folders(subject) ? "matrix" : ""});
 }
 
+/// The number that an option has, or nothing.
 template <class T>
-T number(std::string_view name, const std::string& text, T least, T most) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
-        throw InvalidArgument(fmt::format("--{} {}: expected a number from {} to {}", name, text, least, most));
-    return value;
-}
-
-std::optional<std::string> given(const po::variables_map& values, const char* name) {
-    if (values.count(name) == 0) return std::nullopt;
-    auto text = values[name].as<std::string>();
-    if (text.empty()) throw InvalidArgument(fmt::format("--{} needs a value", name));
-    return text;
-}
-
-std::vector<std::string> all_given(const po::variables_map& values, const char* name) {
-    return values.count(name) != 0 ? values[name].as<std::vector<std::string>>() : std::vector<std::string>();
+std::optional<T> number(const po::variables_map& values, const char* name, T least, T most) {
+    const auto text = given(values, name);
+    return text ? std::optional(cli::number_between<T>(name, *text, least, most)) : std::nullopt;
 }
 
 /// Which of two things is asked for, where "both" means both.
@@ -344,16 +329,8 @@ Either either(const po::variables_map& values, const char* name, std::string_vie
 
 /// The CUDA device that --device means; nothing for the processor.
 std::optional<int> cuda_device_of(const po::variables_map& values) {
-    constexpr std::string_view prefix = "cuda:";
-    const std::string name = given(values, "device").value_or("auto");
-    const auto index_of = [](const Device& device) {
-        return device.kind() == Device::Kind::cuda ? std::optional(device.index()) : std::nullopt;
-    };
-    if (name == "cpu") return std::nullopt;
-    if (name == "auto") return index_of(Device::best());
-    if (name == "cuda") return index_of(Device::cuda());
-    if (!name.starts_with(prefix)) throw InvalidArgument(fmt::format("--device {}: expected auto, cpu, cuda or cuda:N", name));
-    return index_of(Device::cuda(number<int>("device cuda", name.substr(prefix.size()), 0, 999)));
+    const Device device = cli::device_of(values, 0);
+    return device.kind() == Device::Kind::cuda ? std::optional(device.index()) : std::nullopt;
 }
 
 std::vector<std::int64_t> usual_sizes(Subject subject, bool on_cuda) {
@@ -365,7 +342,7 @@ std::vector<std::int64_t> usual_sizes(Subject subject, bool on_cuda) {
 std::optional<Paper> paper_of(const po::variables_map& values) {
     const auto name = given(values, "paper");
     if (!name) return std::nullopt;
-    if (values.count("grade") != 0) throw InvalidArgument("--paper and --grade are two benchmarks; choose one");
+    if (is_given(values, "grade")) throw InvalidArgument("--paper and --grade are two benchmarks; choose one");
     if (*name == "badin2011") return Paper::badin2011;
     if (*name == "badin2013") return Paper::badin2013;
     throw InvalidArgument(fmt::format("--paper {}: expected badin2011 or badin2013", *name));
@@ -382,7 +359,8 @@ std::filesystem::path plot_of(const po::variables_map& values) {
 std::vector<std::int64_t> sizes_of(const po::variables_map& values, Subject subject, bool on_cuda) {
     const std::int64_t largest = std::int64_t{1} << (subject == Subject::gemm ? 17 : 34);
     std::vector<std::int64_t> sizes;
-    for (const std::string& text : all_given(values, "size")) sizes.push_back(number<std::int64_t>("size", text, 1, largest));
+    for (const std::string& text : all_given(values, "size"))
+        sizes.push_back(cli::number_between<std::int64_t>("size", text, 1, largest));
     return sizes.empty() ? usual_sizes(subject, on_cuda) : sizes;
 }
 
@@ -393,24 +371,24 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 }
 
 void read_gemm(const po::variables_map& values, Options& options) {
-    options.grade = values.count("grade") != 0;
+    options.grade = is_given(values, "grade");
     options.paper = paper_of(values);
     options.plot = plot_of(values);
     if (!options.plot.empty() && !options.paper) throw InvalidArgument("--plot draws the figures of a paper; add --paper");
-    if (values.count("size") == 0) {
+    if (!is_given(values, "size")) {
         if (options.grade) options.sizes = {64, 128, 256, 512, 1024};
         if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120, 8192};
         if (options.paper == Paper::badin2013) options.sizes = {1024, 2048, 4096, 8192, 16384};
     }
-    if (values.count("precision") == 0 && (options.grade || options.paper == Paper::badin2013)) options.in_single = true;
+    if (!is_given(values, "precision") && (options.grade || options.paper == Paper::badin2013)) options.in_single = true;
     for (const std::string& text : all_given(values, "input")) options.elements.push_back(elements_from_text(text));
     if (options.elements.empty()) options.elements = {Elements::uniform, Elements::both_signs};
-    if (const auto text = given(values, "phi")) options.phi = number<double>("phi", *text, 0, 100);
-    if (const auto text = given(values, "block")) options.block = number<std::int64_t>("block", *text, 1, 1'000'000'000);
+    options.phi = number<double>(values, "phi", 0, 100).value_or(options.phi);
+    options.block = number<std::int64_t>(values, "block", 1, 1'000'000'000).value_or(options.block);
 }
 
 void read_robustness(const po::variables_map& values, Options& options) {
-    if (values.count("time-limit") == 0) options.effort.time_limit = 120;
+    if (!is_given(values, "time-limit")) options.effort.time_limit = 120;
     options.solvers = all_given(values, "solver");
     if (const auto text = given(values, "accuracy")) options.accuracy = accuracy_from_text(*text);
     options.markdown = given(values, "markdown").value_or("");
@@ -420,7 +398,7 @@ void read_robustness(const po::variables_map& values, Options& options) {
 void refuse_to_measure(const po::variables_map& values) {
     for (const char* name : {"matrix", "device", "threads", "precision", "repetitions", "time-limit", "tolerance",
                              "max-iterations", "solver", "accuracy", "json"})
-        if (values.count(name) != 0)
+        if (is_given(values, name))
             throw InvalidArgument(
                 fmt::format("--from draws what was measured before; leave out --{0}, or measure again without --from", name));
 }
@@ -431,26 +409,24 @@ void read_report(const po::variables_map& values, Options& options) {
     for (const std::string& file : all_given(values, "from")) options.recorded.emplace_back(file);
     for (const std::string& file : all_given(values, "verdicts")) options.verdicts.emplace_back(file);
     if (!options.recorded.empty()) refuse_to_measure(values);
-    if (values.count("time-limit") == 0) options.effort.time_limit = 2;
-    if (values.count("tolerance") == 0) options.tolerance = 1e-8;
+    if (!is_given(values, "time-limit")) options.effort.time_limit = 2;
+    if (!is_given(values, "tolerance")) options.tolerance = 1e-8;
 }
 
 /// The device is not looked at: a process that has used CUDA cannot have children that do.
 std::optional<int> untouched_cuda_device(const po::variables_map& values) {
     const std::string name = given(values, "device").value_or("cpu");
     if (name == "cpu") return std::nullopt;
-    if (name == "cuda") return 0;
-    constexpr std::string_view prefix = "cuda:";
-    if (!name.starts_with(prefix)) throw InvalidArgument(fmt::format("--device {}: expected cpu, cuda or cuda:N", name));
-    return number<int>("device cuda", name.substr(prefix.size()), 0, 999);
+    if (const auto index = cli::cuda_index(name)) return index;
+    throw cli::UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N", name));
 }
 
 void read_scaling(const po::variables_map& values, Options& options) {
     for (const std::string& file : all_given(values, "from")) options.recorded.emplace_back(file);
     if (!options.recorded.empty()) refuse_to_measure(values);
     read_robustness(values, options);
-    if (values.count("time-limit") == 0) options.effort.time_limit = 600;
-    if (values.count("max-iterations") == 0) options.max_iterations = 10'000;
+    if (!is_given(values, "time-limit")) options.effort.time_limit = 600;
+    if (!is_given(values, "max-iterations")) options.max_iterations = 10'000;
     options.cuda_device = untouched_cuda_device(values);
     options.plot = plot_of(values);
 }
@@ -458,11 +434,9 @@ void read_scaling(const po::variables_map& values, Options& options) {
 Options options_of(const po::variables_map& values, Subject subject) {
     Options options;
     options.subject = subject;
-    const auto threads = given(values, "threads");
-    options.threads = Device::cpu(threads ? number<int>("threads", *threads, 1, 4096) : 0).threads();
-    if (const auto text = given(values, "repetitions"))
-        options.effort.repetitions = number<int>("repetitions", *text, 1, 1'000'000);
-    if (const auto text = given(values, "time-limit")) options.effort.time_limit = number<double>("time-limit", *text, 0, 1e6);
+    options.threads = Device::cpu(cli::threads_of(values)).threads();
+    if (const auto count = number<int>(values, "repetitions", 1, 1'000'000)) options.effort.repetitions = *count;
+    if (const auto seconds = number<double>(values, "time-limit", 0, 1e6)) options.effort.time_limit = *seconds;
     const Either precision = either(values, "precision", "double", "single",
                                     subject == Subject::bits || subject == Subject::report ? "both" : "double");
     options.in_double = precision.first;
@@ -475,17 +449,16 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (const auto text = given(values, "storage")) options.storage = spmv_storage_from_text(*text);
     if (runs_on_cuda(subject)) options.cuda_device = cuda_device_of(values);
     options.sizes = sizes_of(values, subject, options.cuda_device.has_value());
-    if (const auto text = given(values, "tolerance")) options.tolerance = number<double>("tolerance", *text, 1e-300, 1);
+    options.tolerance = number<double>(values, "tolerance", 1e-300, 1).value_or(options.tolerance);
     if (subject == Subject::solve) options.max_iterations = 200;
     if (subject == Subject::bits) options.max_iterations = 100;
     if (subject == Subject::report) options.max_iterations = 500;
-    if (const auto text = given(values, "max-iterations"))
-        options.max_iterations = number<std::int64_t>("max-iterations", *text, 1, 1'000'000'000);
+    options.max_iterations = number<std::int64_t>(values, "max-iterations", 1, 1'000'000'000).value_or(options.max_iterations);
     if (is_reduction(subject)) options.inputs = inputs_of(values);
     if (subject == Subject::gemm) read_gemm(values, options);
     options.json = given(values, "json").value_or("");
     options.csv = given(values, "csv").value_or("");
-    if (takes_folders(subject) && options.matrices.empty() && values.count("from") == 0)
+    if (takes_folders(subject) && options.matrices.empty() && !is_given(values, "from"))
         throw InvalidArgument(fmt::format("which matrices? solver-bench {} FOLDER, or names of files", to_string(subject)));
     if (subject == Subject::robustness) read_robustness(values, options);
     if (subject == Subject::scaling) read_scaling(values, options);
@@ -522,7 +495,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);
     const Subject subject = subject_from_text(first);
     const po::variables_map values = read_command_line(argc, argv, subject);
-    if (values.count("help") != 0) return help(subject);
+    if (is_given(values, "help")) return help(subject);
     Options wanted = options_of(values, subject);
     wanted.command = page::command_line(argc, argv);
     return wanted;

@@ -12,18 +12,16 @@
 #include "solve.hpp"
 #include "solver/matrix_market.hpp"
 #include "table.hpp"
+#include "tools/cli/program.hpp"
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
-#include <exception>
-#include <new>
 
 namespace solver::command {
 namespace {
 
-enum ExitStatus { exit_converged = 0, exit_bad_input = 1, exit_not_converged = 2 };
+enum ExitStatus { exit_converged = 0, exit_not_converged = 2 };
 
 void write_files(const Options& options, const Outcome& outcome) {
     if (!options.solution.empty()) write_matrix_market(options.solution, outcome.run().solution.view());
@@ -50,7 +48,7 @@ int solve_and_tell(const Options& options) {
     return outcome.run().worst().status == SolveStatus::converged ? exit_converged : exit_not_converged;
 }
 
-int run(int argc, const char* const* argv) {
+int run(int argc, char** argv) {
     const auto wish = parse_options(argc, argv);
     if (const auto* text = std::get_if<std::string>(&wish)) {
         fmt::print("{}", *text);
@@ -59,22 +57,7 @@ int run(int argc, const char* const* argv) {
     return solve_and_tell(std::get<Options>(wish));
 }
 
-int refuse(std::string_view message) {
-    fmt::print(stderr, "solver: {}\n", message);
-    return exit_bad_input;
-}
-
 }  // namespace
 }  // namespace solver::command
 
-int main(int argc, char** argv) {
-    using namespace solver::command;
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to be told of, not the end
-    try {
-        return run(argc, argv);
-    } catch (const std::bad_alloc&) {
-        return refuse("not enough memory");
-    } catch (const std::exception& error) {
-        return refuse(error.what());
-    }
-}
+int main(int argc, char** argv) { return solver::cli::run_program("solver", argc, argv, solver::command::run); }

@@ -1,9 +1,9 @@
 #include "option_table.hpp"
 
 #include <boost/program_options/value_semantic.hpp>
+#include <span>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 namespace solver::command {
 namespace {
@@ -18,76 +18,74 @@ struct Option {
 
 struct Group {
     const char* title;
-    std::vector<Option> options;
+    std::span<const Option> options;
 };
 
-const std::vector<Group>& groups() {
-    static const std::vector<Group> all{
-        {"The system",
-         {
-             {"matrix", "FILE",
-              "A, a Matrix Market file (.mtx, .mtx.gz), or the name of one in $SOLVER_MATRIX_PATH, of a generator, or of the "
-              "SuiteSparse collection (fetched on first use; SOLVER_OFFLINE=1 forbids it)"},
-             {"rhs", "WHAT",
-              "b: a file, ones, A*ones (default; the solution is then known) or random[:SEED]; the columns of a file with "
-              "several are solved together"},
-             {"initial", "FILE", "the initial guess (default: zero)"},
-         }},
-        {"The method",
-         {
-             {"accuracy", "MODE",
-              "of every sum: fast (default), compensated (as if in twice the precision), exact (rounded once)"},
-             {"compensated", nullptr, "short for --accuracy compensated"},
-             {"exact", nullptr, "short for --accuracy exact"},
-             {"precision", "TYPE",
-              "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
-             {"preconditioner", "KIND",
-              "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
-             {"method", "METHOD",
-              "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
-              "bicgstab or cg"},
-             {"profile", "NAME",
-              "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
-              "profile gives the same bits everywhere"},
-             {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
-             {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
-             {"unknowns-per-node", "N",
-              "of amg: N successive rows belong together, as displacements do (default: found in the pattern)"},
-             {"near-null", "FILE",
-              "of amg: vectors that A maps to nearly nothing, one a column, as the rigid-body modes of elasticity (default: "
-              "constants)"},
-             {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
-             {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
-             {"max-iterations", "N", "give up after N iterations (default 10000)"},
-         }},
-        {"The machine",
-         {
-             {"device", "WHERE", "auto (default: a CUDA device where there is one), cpu, cuda or cuda:N"},
-             {"threads", "N", "threads to use on the processor (default: all)"},
-             {"spmv", "KERNEL", "how rows are shared out: auto (default), general or adaptive"},
-             {"storage", "WHAT", "what products read: auto (default: packed where that pays), csr or packed"},
-         }},
-        {"Side by side",
-         {
-             {"compare", nullptr, "solve in all three accuracies and show them in one table"},
-             {"reference", nullptr,
-              "beside ours: Eigen's BiCGSTAB with the same preconditioner, and a direct solution refined exactly"},
-             {"plot", "FILE",
-              "draw the residuals over the iterations, as .svg or .png (these need gnuplot); as .html: a page with everything "
-              "that was found, and the errors of one product in ulp"},
-         }},
-        {"Output (an existing file is replaced, whole, after the solve)",
-         {
-             {"solution", "FILE", "write x as a Matrix Market file (.gz compresses)"},
-             {"report", "FILE", "write what was done and found, as JSON"},
-             {"history", "FILE", "write the residual of every iteration, as CSV"},
-             {"quiet", nullptr, "print nothing but errors"},
-             {"version", nullptr, "print the version and what it was built with"},
-             {"help", nullptr, "print this text"},
-         }},
-    };
-    return all;
-}
+const Option the_system[] = {
+    {"matrix", "FILE",
+     "A, a Matrix Market file (.mtx, .mtx.gz), or the name of one in $SOLVER_MATRIX_PATH, of a generator, or of the "
+     "SuiteSparse collection (fetched on first use; SOLVER_OFFLINE=1 forbids it)"},
+    {"rhs", "WHAT",
+     "b: a file, ones, A*ones (default; the solution is then known) or random[:SEED]; the columns of a file with "
+     "several are solved together"},
+    {"initial", "FILE", "the initial guess (default: zero)"},
+};
+
+const Option the_method[] = {
+    {"accuracy", "MODE", "of every sum: fast (default), compensated (as if in twice the precision), exact (rounded once)"},
+    {"compensated", nullptr, "short for --accuracy compensated"},
+    {"exact", nullptr, "short for --accuracy exact"},
+    {"precision", "TYPE", "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
+    {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
+    {"method", "METHOD",
+     "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
+     "bicgstab or cg"},
+    {"profile", "NAME",
+     "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
+     "profile gives the same bits everywhere"},
+    {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
+    {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
+    {"unknowns-per-node", "N",
+     "of amg: N successive rows belong together, as displacements do (default: found in the pattern)"},
+    {"near-null", "FILE",
+     "of amg: vectors that A maps to nearly nothing, one a column, as the rigid-body modes of elasticity (default: "
+     "constants)"},
+    {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
+    {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
+    {"max-iterations", "N", "give up after N iterations (default 10000)"},
+};
+
+const Option the_machine[] = {
+    {"device", "WHERE", "auto (default: a CUDA device where there is one), cpu, cuda or cuda:N"},
+    {"threads", "N", "threads to use on the processor (default: all)"},
+    {"spmv", "KERNEL", "how rows are shared out: auto (default), general or adaptive"},
+    {"storage", "WHAT", "what products read: auto (default: packed where that pays), csr or packed"},
+};
+
+const Option side_by_side[] = {
+    {"compare", nullptr, "solve in all three accuracies and show them in one table"},
+    {"reference", nullptr, "beside ours: Eigen's BiCGSTAB with the same preconditioner, and a direct solution refined exactly"},
+    {"plot", "FILE",
+     "draw the residuals over the iterations, as .svg or .png (these need gnuplot); as .html: a page with everything "
+     "that was found, and the errors of one product in ulp"},
+};
+
+const Option output[] = {
+    {"solution", "FILE", "write x as a Matrix Market file (.gz compresses)"},
+    {"report", "FILE", "write what was done and found, as JSON"},
+    {"history", "FILE", "write the residual of every iteration, as CSV"},
+    {"quiet", nullptr, "print nothing but errors"},
+    {"version", nullptr, "print the version and what it was built with"},
+    {"help", nullptr, "print this text"},
+};
+
+const Group groups[] = {
+    {"The system", the_system},
+    {"The method", the_method},
+    {"The machine", the_machine},
+    {"Side by side", side_by_side},
+    {"Output (an existing file is replaced, whole, after the solve)", output},
+};
 
 constexpr const char* head = R"(solver - solves A x = b iteratively, with the accuracy you ask for
 
@@ -114,7 +112,7 @@ Exit status: 0 converged, 2 not converged, 1 bad usage or input.
 po::options_description option_table() {
     constexpr unsigned line_length = 100;
     po::options_description all(line_length);
-    for (const Group& group : groups()) {
+    for (const Group& group : groups) {
         po::options_description described(group.title, line_length);
         for (const auto& [name, value, help] : group.options) {
             if (value)

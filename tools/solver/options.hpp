@@ -11,17 +11,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <variant>
 
 namespace solver::command {
-
-/// A command line that cannot be obeyed; the text says why and what is possible.
-class UsageError : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
 
 /// b = A * ones, so that the solution is known; or every element 1; or uniform in [-1, 1) from the seed; or from a file.
 struct RhsOfOnes {};
@@ -74,7 +67,7 @@ struct Options {
 /// "auto", or the name of the kind.
 std::string_view to_string(const std::optional<PreconditionerKind>& preconditioner);
 
-/// The options of a solve, or the text that --help or --version asked for. Throws UsageError, and what Device throws.
+/// The options of a solve, or the text that --help or --version asked for. Throws cli::UsageError, and what Device throws.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
 }  // namespace solver::command

@@ -2,6 +2,7 @@
 
 #include "io/atomic_file.hpp"
 #include "solver/error.hpp"
+#include "tools/cli/options.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@ namespace solver::command {
 namespace {
 
 namespace fs = std::filesystem;
+using cli::UsageError;
 
 struct Named {
     std::string_view option;

@@ -7,7 +7,7 @@
 
 namespace solver::command {
 
-/// Throws UsageError where --solution, --report or --history cannot be written, would replace an input (the matrix, --rhs,
+/// Throws cli::UsageError where --solution, --report or --history cannot be written, would replace an input (the matrix, --rhs,
 /// --initial), or name the same file.
 void check_outputs(const Options& options, const matrices::FoundMatrix& found);
 

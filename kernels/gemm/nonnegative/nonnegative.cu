@@ -257,6 +257,64 @@ void multiply_by_outer_products(const GemmTask<T>& task, int depth, int device, 
     }
 }
 
+bool is_recursive(NonnegativeAlgorithm algorithm) {
+    return algorithm == NonnegativeAlgorithm::automatic || algorithm == NonnegativeAlgorithm::winograd;
+}
+
+/// The part of a product that the recursion takes: what can be halved `depth` times into aligned parts. The strips beside it
+/// are left to ordinary products.
+struct Core {
+    std::int64_t m = 0, n = 0, k = 0;
+};
+
+template <class T>
+Core core_of(const GemmTask<T>& task, int depth) {
+    const auto whole = [&](std::int64_t n) { return n - n % ((16 / static_cast<std::int64_t>(sizeof(T))) << depth); };
+    const Core core{whole(task.c.rows), whole(task.c.columns), whole(task.inner())};
+    return core.m == 0 || core.n == 0 || core.k == 0 ? Core{} : core;
+}
+
+/// What is left of the product beside its core.
+template <class T>
+void multiply_strips(const GemmTask<T>& task, const Core& core, int device, Stream stream) {
+    const auto [m, n, k] = core;
+    const std::int64_t rows = task.c.rows, columns = task.c.columns, inner = task.inner();
+    const auto conventionally = [&](const DenseView<T>& x, const DenseView<T>& y, T beta, const MutableDenseView<T>& z) {
+        if (z.rows != 0 && z.columns != 0 && (x.columns != 0 || beta != 1))
+            multiply_conventionally(GemmTask<T>{task.alpha, x, y, beta, z}, device, stream);
+    };
+    conventionally(part(task.a, 0, k, m, inner - k), part(task.b, k, 0, inner - k, n), T(1), part(task.c, 0, 0, m, n));
+    conventionally(part(task.a, 0, 0, m, inner), part(task.b, 0, n, inner, columns - n), task.beta,
+                   part(task.c, 0, n, m, columns - n));
+    conventionally(part(task.a, m, 0, rows - m, inner), task.b, task.beta, part(task.c, m, 0, rows - m, columns));
+}
+
+/// Who looks for entries that are negative or not finite in A (0) and B (1). Of a transposed product they are named as in the
+/// original.
+struct Watches {
+    unsigned long long* offenders;
+    bool was_transposed;
+
+    template <class T>
+    Watch of(const DenseView<T>& x, int which) const {
+        const bool by_rows = (x.column_stride == 1) != was_transposed;
+        return {offenders + which, by_rows, was_transposed ? x.columns : x.rows, was_transposed ? x.rows : x.columns};
+    }
+
+    /// Looks at the part that begins in (row, column).
+    template <class T>
+    void look_from(const DenseView<T>& x, int which, std::int64_t row, std::int64_t column, Stream stream) const {
+        const DenseView<T> named = was_transposed ? x.transposed() : x;
+        if (was_transposed) std::swap(row, column);
+        if (row >= named.rows || column >= named.columns) return;
+        const Watch watch = of(x, which);
+        const std::int64_t length = watch.by_rows ? named.columns - column : named.rows - row;
+        const std::int64_t lines = watch.by_rows ? named.rows - row : named.columns - column;
+        look_at_part<<<grid_for(length, lines), 256, 0, stream>>>(named, row, column, watch);
+        check_launch("look_at_part");
+    }
+};
+
 [[noreturn]] void refuse(const char* name, std::int64_t row, std::int64_t column, double value) {
     throw InvalidArgument(std::string("non-negative product: ") + name + "(" + std::to_string(row) + ", " +
                           std::to_string(column) + "), counted from 0, is " + std::to_string(value) +
@@ -277,6 +335,8 @@ struct NonnegativeMultiplier::Workspace {
     NonnegativeReport gemm(const GemmTask<T>& asked, const NonnegativeOptions& options, Stream stream);
 
 private:
+    template <class T>
+    int depth_for(const GemmTask<T>& task, const NonnegativeOptions& options) const;
     template <class T>
     int affordable_depth(const GemmTask<T>& task, int depth, std::int64_t limit) const;
     template <class T>
@@ -307,6 +367,13 @@ int NonnegativeMultiplier::Workspace::affordable_depth(const GemmTask<T>& task, 
     };
     while (depth > 0 && bytes(depth) > limit) --depth;
     return depth;
+}
+
+template <class T>
+int NonnegativeMultiplier::Workspace::depth_for(const GemmTask<T>& task, const NonnegativeOptions& options) const {
+    if (options.algorithm == NonnegativeAlgorithm::conventional || task.inner() == 0) return 0;
+    const int depth = options.depth >= 0 ? std::min(options.depth, 20) : depth_that_pays(task);
+    return is_recursive(options.algorithm) ? affordable_depth(task, depth, options.workspace_limit) : depth;
 }
 
 /// Whether there was an entry that is negative or not finite. Throws where that is refused.
@@ -341,73 +408,45 @@ NonnegativeReport NonnegativeMultiplier::Workspace::gemm(const GemmTask<T>& aske
     if (task.c.rows == 0 || task.c.columns == 0) return {};
     const CurrentDevice current(device);
 
-    int depth = options.depth >= 0 ? std::min(options.depth, 20) : depth_that_pays(task);
-    const bool recursive = options.algorithm == Algorithm::automatic || options.algorithm == Algorithm::winograd;
-    if (options.algorithm == Algorithm::conventional || task.inner() == 0) depth = 0;
-    if (recursive) depth = affordable_depth(task, depth, options.workspace_limit);
-    // The recursion works on sizes that can be halved that often, into aligned parts; strips are left to ordinary products.
-    const auto core_of = [&](std::int64_t n) { return n - n % ((16 / static_cast<std::int64_t>(sizeof(T))) << depth); };
-    std::int64_t m = core_of(task.c.rows), n = core_of(task.c.columns), k = core_of(task.inner());
-    if (!recursive || depth == 0 || m == 0 || n == 0 || k == 0) m = n = k = 0;
-
+    const int depth = depth_for(task, options);
+    const Core core = depth > 0 && is_recursive(options.algorithm) ? core_of(task, depth) : Core{};
     check(cudaMemsetAsync(offenders.data(), 0xFF, 2 * sizeof(unsigned long long), stream), "cudaMemsetAsync",
           "looking for negative entries");
-    // Of the transposed product, entries are named as in the original.
-    const auto watch = [&](const DenseView<T>& x, int which) {
-        const bool by_rows = (x.column_stride == 1) != was_transposed;
-        return Watch{offenders.data() + which, by_rows, was_transposed ? x.columns : x.rows,
-                     was_transposed ? x.rows : x.columns};
+    const Watches watches{offenders.data(), was_transposed};
+    const auto is_offended = [&](Stream looked) {
+        return offended(task, was_transposed, !options.conventional_if_negative, looked);
     };
-    const auto look = [&](const DenseView<T>& x, int which, std::int64_t row, std::int64_t column) {
-        const DenseView<T> named = was_transposed ? x.transposed() : x;
-        if (was_transposed) std::swap(row, column);
-        if (row >= named.rows || column >= named.columns) return;
-        const Watch w = watch(x, which);
-        const std::int64_t length = w.by_rows ? named.columns - column : named.rows - row;
-        const std::int64_t lines = w.by_rows ? named.rows - row : named.columns - column;
-        look_at_part<<<grid_for(length, lines), 256, 0, stream>>>(named, row, column, w);
-        check_launch("look_at_part");
-    };
-    look(task.a, 0, m, 0);
-    look(task.b, 1, k, 0);
-    if (m == 0) {
-        if (offended(task, was_transposed, !options.conventional_if_negative, stream) ||
-            options.algorithm != Algorithm::outer_product || depth == 0) {
+    watches.look_from(task.a, 0, core.m, 0, stream);
+    watches.look_from(task.b, 1, core.k, 0, stream);
+    if (core.m == 0) {
+        if (is_offended(stream) || options.algorithm != Algorithm::outer_product || depth == 0) {
             multiply_conventionally(task, device, stream);
             return {};
         }
         multiply_by_outer_products(task, depth, device, stream);
         return {Algorithm::outer_product, depth, 0};
     }
-    look(task.a, 0, 0, k);
-    look(task.b, 1, 0, n);
+    watches.look_from(task.a, 0, 0, core.k, stream);
+    watches.look_from(task.b, 1, 0, core.n, stream);
 
-    const std::int64_t elements = workspace_size(m, n, k, depth);
-    const DenseView<T> a = part(task.a, 0, 0, m, k), b = part(task.b, 0, 0, k, n);
-    const MutableDenseView<T> c = part(task.c, 0, 0, m, n);
+    const std::int64_t elements = workspace_size(core.m, core.n, core.k, depth);
+    const DenseView<T> a = part(task.a, 0, 0, core.m, core.k), b = part(task.b, 0, 0, core.k, core.n);
+    const MutableDenseView<T> c = part(task.c, 0, 0, core.m, core.n);
     const auto accepted = [&](Stream formed) {
-        if (offended(task, was_transposed, !options.conventional_if_negative, formed)) return false;
+        if (is_offended(formed)) return false;
         if (task.beta != 0 && task.beta != 1) {
-            scale<<<grid_for(n, m), 256, 0, formed>>>(c.data, c.row_stride, m, n, task.beta);
+            scale<<<grid_for(core.n, core.m), 256, 0, formed>>>(c.data, c.row_stride, core.m, core.n, task.beta);
             check_launch("scale");
         }
         return true;
     };
     if (!Winograd<T>(task.alpha, stream, fork)
-             .multiply(a, b, c, task.beta != 0, depth, reserve<T>(elements), std::array{watch(task.a, 0), watch(task.b, 1)},
-                       accepted)) {
+             .multiply(a, b, c, task.beta != 0, depth, reserve<T>(elements),
+                       std::array{watches.of(task.a, 0), watches.of(task.b, 1)}, accepted)) {
         multiply_conventionally(task, device, stream);
         return {};
     }
-    const auto conventionally = [&](const DenseView<T>& x, const DenseView<T>& y, T beta, const MutableDenseView<T>& z) {
-        if (z.rows != 0 && z.columns != 0 && (x.columns != 0 || beta != 1))
-            multiply_conventionally(GemmTask<T>{task.alpha, x, y, beta, z}, device, stream);
-    };
-    const std::int64_t rows = task.c.rows, columns = task.c.columns, inner = task.inner();
-    conventionally(part(task.a, 0, k, m, inner - k), part(task.b, k, 0, inner - k, n), T(1), c);
-    conventionally(part(task.a, 0, 0, m, inner), part(task.b, 0, n, inner, columns - n), task.beta,
-                   part(task.c, 0, n, m, columns - n));
-    conventionally(part(task.a, m, 0, rows - m, inner), task.b, task.beta, part(task.c, m, 0, rows - m, columns));
+    multiply_strips(task, core, device, stream);
     return {Algorithm::winograd, depth, elements * static_cast<std::int64_t>(sizeof(T))};
 }
 

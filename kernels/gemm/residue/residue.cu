@@ -45,18 +45,10 @@ struct BothToResidues {
 constexpr int tile_lines = 32;
 constexpr int tile_inner = 128;
 
-template <class T, int words>
-__global__ void __launch_bounds__(threads) make_residues(const __grid_constant__ BothToResidues<T> both) {
-    __shared__ T tile[tile_lines][tile_inner + 1];
-    const Lines<T> lines = both.of[blockIdx.z].lines;
-    const LineRange* const ranges = both.of[blockIdx.z].ranges;
-    LineSums* const sums = both.of[blockIdx.z].sums;
-    const double log2_target = both.of[blockIdx.z].log2_target;
-    const std::int64_t padded_lines = both.of[blockIdx.z].padded_lines, padded_inner = both.padded_inner;
-    const WeightTable& table = both.of[blockIdx.z].table;
-    const std::int64_t first_line = std::int64_t{blockIdx.x} * tile_lines;
-    const std::int64_t first_k = std::int64_t{blockIdx.y} * tile_inner;
-    if (first_line >= padded_lines) return;
+/// The numbers of `tile_lines` lines from first_line on, `tile_inner` from first_k on; zeros beyond them. By the block.
+template <class T>
+__device__ __forceinline__ void load_tile(T (&tile)[tile_lines][tile_inner + 1], const Lines<T>& lines, std::int64_t first_line,
+                                          std::int64_t first_k) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto load = [&](int row, int column) {
@@ -71,6 +63,46 @@ __global__ void __launch_bounds__(threads) make_residues(const __grid_constant__
 #pragma unroll 4
         for (int column = warp; column < tile_inner; column += warps) load(lane, column);
     }
+}
+
+/// Four numbers a lane, scaled and cut off to whole numbers; what that loses is added to the sums of their line. By a warp.
+template <class T, int words>
+__device__ __forceinline__ void scale_numbers(std::uint32_t (&word)[4][words], const T* numbers, bool usable, int scale,
+                                              LineSums* sums) {
+    unsigned long long lost = 0, lost_squares = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const ScaledInteger<words> x(usable ? double{numbers[i]} : 0.0, scale);
+#pragma unroll
+        for (int w = 0; w < words; ++w) word[i][w] = x.word[w];
+        lost += x.lost;
+        lost_squares += lost_square(x.lost);
+    }
+    if (__any_sync(~0u, lost != 0)) {
+        lost = sum_warp(lost);
+        lost_squares = sum_warp(lost_squares);
+        if (threadIdx.x % warp_size == 0) {
+            atomicAdd(&sums->lost, lost);
+            atomicAdd(&sums->lost_squares, lost_squares);
+        }
+    }
+}
+
+template <class T, int words>
+__global__ void __launch_bounds__(threads) make_residues(const __grid_constant__ BothToResidues<T> both) {
+    __shared__ T tile[tile_lines][tile_inner + 1];
+    const Lines<T> lines = both.of[blockIdx.z].lines;
+    const LineRange* const ranges = both.of[blockIdx.z].ranges;
+    LineSums* const sums = both.of[blockIdx.z].sums;
+    const double log2_target = both.of[blockIdx.z].log2_target;
+    const std::int64_t padded_lines = both.of[blockIdx.z].padded_lines, padded_inner = both.padded_inner;
+    const WeightTable& table = both.of[blockIdx.z].table;
+    const std::int64_t first_line = std::int64_t{blockIdx.x} * tile_lines;
+    const std::int64_t first_k = std::int64_t{blockIdx.y} * tile_inner;
+    if (first_line >= padded_lines) return;
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    load_tile(tile, lines, first_line, first_k);
     __syncthreads();
     // Two lines at a time share what is loaded for a modulus.
     for (int row = warp; row < tile_lines / 2; row += warps) {
@@ -81,23 +113,7 @@ __global__ void __launch_bounds__(threads) make_residues(const __grid_constant__
             const std::int64_t line = first_line + in_tile;
             const bool usable = line < lines.count && is_finite_line(ranges[line]);
             const int scale = usable ? scale_for(log2_target, sums[line].log2_norm) : 0;
-            unsigned long long lost = 0, lost_squares = 0;
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const ScaledInteger<words> x(usable ? double{tile[in_tile][4 * lane + i]} : 0.0, scale);
-#pragma unroll
-                for (int w = 0; w < words; ++w) word[half][i][w] = x.word[w];
-                lost += x.lost;
-                lost_squares += lost_square(x.lost);
-            }
-            if (__any_sync(~0u, lost != 0)) {
-                lost = sum_warp(lost);
-                lost_squares = sum_warp(lost_squares);
-                if (lane == 0) {
-                    atomicAdd(&sums[line].lost, lost);
-                    atomicAdd(&sums[line].lost_squares, lost_squares);
-                }
-            }
+            scale_numbers(word[half], &tile[in_tile][4 * lane], usable, scale, sums + line);
         }
         const std::int64_t step = padded_lines * padded_inner;
         std::int8_t* out = both.of[blockIdx.z].residues + (first_line + row) * padded_inner + first_k + 4 * lane;

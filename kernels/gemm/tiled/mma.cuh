@@ -3,7 +3,7 @@
 /// Products by register tiles on the matrix units for double (mma.sync). Floats are converted on the way from shared memory to
 /// the registers: their products are exact in double.
 
-#include "gemm/tiled/copy.cuh"
+#include "gemm/tiled/pipeline.cuh"
 #include "runtime/check.cuh"
 
 namespace solver::cuda::tiled {
@@ -66,6 +66,51 @@ __device__ __forceinline__ void multiply_add(double* c, const double (&a)[4], co
 #endif
 }
 
+/// The operands of a warp's instructions at one step along k, and of the next: a and b as above, for every 16 rows and 8
+/// columns.
+template <class S, class Shape, class Layout>
+struct MmaFragments {
+    static constexpr int step_depth = Shape::step_depth;
+    using LoaderA = typename Layout::LoaderA;
+    using LoaderB = typename Layout::LoaderB;
+
+    const S* from_a;  ///< the thread's first elements in a stage
+    const S* from_b;
+    S a[2][Shape::down][step_depth / 2];
+    S b[2][Shape::across][step_depth / 4];
+
+    __device__ __forceinline__ void fetch(int to, int stage, int k) {
+#pragma unroll
+        for (int i = 0; i < Shape::down; ++i)
+#pragma unroll
+            for (int e = 0; e < step_depth / 2; ++e)
+                a[to][i][e] =
+                    from_a[stage + (i * 16 + e % 2 * 8) * LoaderA::outer_stride + (k + e / 2 * 4) * LoaderA::inner_stride];
+#pragma unroll
+        for (int j = 0; j < Shape::across; ++j)
+#pragma unroll
+            for (int e = 0; e < step_depth / 4; ++e)
+                b[to][j][e] = from_b[stage + j * 8 * LoaderB::outer_stride + (k + e * 4) * LoaderB::inner_stride];
+    }
+
+    __device__ __forceinline__ void multiply(int now, double* sums) const {
+#pragma unroll
+        for (int i = 0; i < Shape::down; ++i) {
+            double row[step_depth / 2];
+#pragma unroll
+            for (int e = 0; e < step_depth / 2; ++e) row[e] = static_cast<double>(a[now][i][e]);
+#pragma unroll
+            for (int step = 0; step < Shape::across; ++step) {
+                const int j = i % 2 == 0 ? step : Shape::across - 1 - step;
+                double column[step_depth / 4];
+#pragma unroll
+                for (int e = 0; e < step_depth / 4; ++e) column[e] = static_cast<double>(b[now][j][e]);
+                multiply_add(sums + (i * Shape::across + j) * 4, row, column);
+            }
+        }
+    }
+};
+
 /// `Sums` are doubles; blocks of products are multiples of the tiles' depth.
 template <class S, class Shape, class Sums, Major major_a, Major major_b, class Result>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
@@ -73,6 +118,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
     using Layout = MmaLayout<S, Shape, major_a, major_b, Sums>;
     using LoaderA = typename Layout::LoaderA;
     using LoaderB = typename Layout::LoaderB;
+    constexpr int step_depth = Shape::step_depth;
     extern __shared__ __align__(16) unsigned char memory[];
     S* const shared = reinterpret_cast<S*>(memory);
 
@@ -80,95 +126,41 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
                                                 (operands.columns() + Shape::block_columns - 1) / Shape::block_columns);
     const std::int64_t row = position.row * Shape::block_rows;
     const std::int64_t column = position.column * Shape::block_columns;
-    LoaderA loader_a(operands.a, row);
-    LoaderB loader_b(operands.b, column);
+    TilePipeline<S, Layout, Shape::stages, Shape::depth> pipeline(operands, shared, row, column);
 
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int group = static_cast<int>(threadIdx.x) % 32 / 4;
     const int quarter = static_cast<int>(threadIdx.x) % 4;
     const int warp_row = warp % Shape::warps_down * Shape::warp_rows;
     const int warp_column = warp / Shape::warps_down * Shape::warp_columns;
-    const S* const fragments_a = shared + (warp_row + group) * LoaderA::outer_stride + quarter * LoaderA::inner_stride;
-    const S* const fragments_b =
+    MmaFragments<S, Shape, Layout> fragments;
+    fragments.from_a = shared + (warp_row + group) * LoaderA::outer_stride + quarter * LoaderA::inner_stride;
+    fragments.from_b =
         shared + Layout::size_a + (warp_column + group) * LoaderB::outer_stride + quarter * LoaderB::inner_stride;
-    constexpr int step_depth = Shape::step_depth;
-    S a[2][Shape::down][step_depth / 2];
-    S b[2][Shape::across][step_depth / 4];
-    const auto fetch = [&](int to, int stage, int k) {
-#pragma unroll
-        for (int i = 0; i < Shape::down; ++i)
-#pragma unroll
-            for (int e = 0; e < step_depth / 2; ++e)
-                a[to][i][e] =
-                    fragments_a[stage + (i * 16 + e % 2 * 8) * LoaderA::outer_stride + (k + e / 2 * 4) * LoaderA::inner_stride];
-#pragma unroll
-        for (int j = 0; j < Shape::across; ++j)
-#pragma unroll
-            for (int e = 0; e < step_depth / 4; ++e)
-                b[to][j][e] = fragments_b[stage + j * 8 * LoaderB::outer_stride + (k + e * 4) * LoaderB::inner_stride];
-    };
 
-    const auto tiles = static_cast<int>((operands.inner() + Shape::depth - 1) / Shape::depth);
-    const auto load = [&](int tile) {
-        if (tile < tiles) {
-            S* const to = shared + tile % Shape::stages * Layout::stage;
-            loader_a.load(to, std::int64_t{tile} * Shape::depth);
-            loader_b.load(to + Layout::size_a, std::int64_t{tile} * Shape::depth);
-        }
-        close_group_of_copies();
-    };
-    const auto wait_for_next_tile = [] {
-        wait_for_copies_but<Shape::stages - 2>();
-        __syncthreads();  // nobody reads the tile before any more
-    };
-#pragma unroll
-    for (int tile = 0; tile < Shape::stages - 1; ++tile) load(tile);
+    pipeline.start();
     Sums sums(reinterpret_cast<double*>(memory + Layout::tiles_bytes));
     int stage = 0;
-    wait_for_next_tile();
-    fetch(0, stage, 0);
+    pipeline.wait_for_next();
+    fragments.fetch(0, stage, 0);
     // Fragments are read one step ahead, across tiles, too.
-    const auto multiply_tile = [&](int tile) {
-        const int next = stage + Layout::stage == Shape::stages * Layout::stage ? 0 : stage + Layout::stage;
-        load(tile + Shape::stages - 1);
+    static_assert(Shape::depth / step_depth % 2 == 0);
+    multiply_tiles(sums, pipeline.tiles(), static_cast<int>(operands.block / Shape::depth), [&](int tile) {
+        const int next = pipeline.after(stage);
+        pipeline.load_behind(tile);
 #pragma unroll
         for (int k = 0; k < Shape::depth; k += step_depth) {
             const int now = k / step_depth % 2;
             if (k + step_depth == Shape::depth) {
-                wait_for_next_tile();
-                fetch(0, next, 0);
+                pipeline.wait_for_next();
+                fragments.fetch(0, next, 0);
             } else {
-                fetch(1 - now, stage, k + step_depth);
+                fragments.fetch(1 - now, stage, k + step_depth);
             }
-#pragma unroll
-            for (int i = 0; i < Shape::down; ++i) {
-                double row[step_depth / 2];
-#pragma unroll
-                for (int e = 0; e < step_depth / 2; ++e) row[e] = static_cast<double>(a[now][i][e]);
-#pragma unroll
-                for (int step = 0; step < Shape::across; ++step) {
-                    const int j = i % 2 == 0 ? step : Shape::across - 1 - step;
-                    double column[step_depth / 4];
-#pragma unroll
-                    for (int e = 0; e < step_depth / 4; ++e) column[e] = static_cast<double>(b[now][j][e]);
-                    multiply_add(sums.partial + (i * Shape::across + j) * 4, row, column);
-                }
-            }
+            fragments.multiply(now, sums.partial);
         }
         stage = next;
-    };
-    static_assert(Shape::depth / step_depth % 2 == 0);
-    if constexpr (Sums::is_plain) {
-        for (int tile = 0; tile < tiles; ++tile) multiply_tile(tile);
-    } else {
-        const auto block = static_cast<int>(operands.block / Shape::depth);
-        for (int tile = 0; tile < tiles;) {
-            const int end = min(tile + block, tiles);
-#pragma unroll 1
-            for (; tile < end; ++tile) multiply_tile(tile);
-            sums.end_block();
-        }
-    }
+    });
     sums.finish();
 
     finish_elements<major_a, major_b, Sums::is_plain>(operands, result, sums.partial, [&](int i) {

@@ -3,7 +3,7 @@
 /// Products by register tiles on the ordinary arithmetic units: every thread makes a small tile of C from fragments that it
 /// reads from shared memory, 16 bytes at a time, while the next tiles of A and B arrive there.
 
-#include "gemm/tiled/copy.cuh"
+#include "gemm/tiled/pipeline.cuh"
 #include "runtime/check.cuh"
 
 namespace solver::cuda::tiled {
@@ -35,7 +35,8 @@ struct SimtLayout {
     using LoaderB = Loader<major_b, Shape::block_columns>;
     using TileA = typename LoaderA::Tile;
     using TileB = typename LoaderB::Tile;
-    static constexpr int stage = TileA::elements + TileB::elements;
+    static constexpr int size_a = TileA::elements;
+    static constexpr int stage = size_a + TileB::elements;
     static constexpr int tiles_size = stage * Shape::stages;
     static constexpr int bytes = (tiles_size + Sums::shared_size * Shape::threads) * static_cast<int>(sizeof(T));
 };
@@ -87,14 +88,73 @@ __device__ __forceinline__ void add_products(Sums& sums, const T (&a)[Shape::row
     }
 }
 
+/// What a thread multiplies at one step along k, and at the next.
+template <class T, class Shape, class Layout>
+struct SimtFragments {
+    using FragmentA = Fragment<T, Shape::lane_rows, Shape::rows>;
+    using FragmentB = Fragment<T, Shape::lane_columns, Shape::columns>;
+
+    const T* from_a;  ///< the thread's first elements in a stage
+    const T* from_b;
+    T a[2][Shape::rows];
+    T b[2][Shape::columns];
+
+    __device__ __forceinline__ void fetch(int to, int stage, int k) {
+        FragmentA::load(a[to], from_a + stage + k * Layout::TileA::pitch);
+        FragmentB::load(b[to], from_b + stage + k * Layout::TileB::pitch);
+    }
+};
+
+/// All products where blocks are whole tiles: fragments are read one step ahead, across tiles, too.
+template <class Shape, class Pipeline, class Fragments, class Sums>
+__device__ __forceinline__ void multiply_whole_tiles(Pipeline& pipeline, Fragments& fragments, Sums& sums, std::int64_t block) {
+    constexpr int depth = Shape::depth;
+    int stage = 0;
+    fragments.fetch(0, stage, 0);
+    multiply_tiles(sums, pipeline.tiles(), static_cast<int>(block / depth), [&](int tile) {
+        const int next = pipeline.after(stage);
+        pipeline.load_behind(tile);
+#pragma unroll
+        for (int k = 0; k < depth; ++k) {
+            if (k == depth - 1) {
+                pipeline.wait_for_next();
+                fragments.fetch(0, next, 0);
+            } else {
+                fragments.fetch((k + 1) % 2, stage, k + 1);
+            }
+            add_products<Shape>(sums, fragments.a[k % 2], fragments.b[k % 2]);
+        }
+        stage = next;
+    });
+}
+
+/// All products where blocks end anywhere.
+template <class Shape, class Pipeline, class Fragments, class Sums>
+__device__ __forceinline__ void multiply_any_blocks(Pipeline& pipeline, Fragments& fragments, Sums& sums, std::int64_t block) {
+    std::int64_t left = block;
+    int stage = 0;
+    for (int tile = 0; tile < pipeline.tiles(); ++tile) {
+        pipeline.load_behind(tile);
+#pragma unroll 1
+        for (int k = 0; k < Shape::depth; ++k) {
+            fragments.fetch(0, stage, k);
+            add_products<Shape>(sums, fragments.a[0], fragments.b[0]);
+            if (--left == 0) {
+                sums.end_block();
+                left = block;
+            }
+        }
+        stage = pipeline.after(stage);
+        pipeline.wait_for_next();
+    }
+}
+
 /// `whole_tiles`: blocks of products are multiples of the tiles' depth; else they end anywhere.
 template <class T, class Shape, class Sums, Major major_a, Major major_b, bool whole_tiles, class Result>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
     multiply_simt(const __grid_constant__ Operands<T> operands, const __grid_constant__ Result result) {
     using Layout = SimtLayout<T, Shape, major_a, major_b, Sums>;
-    using FragmentA = Fragment<T, Shape::lane_rows, Shape::rows>;
-    using FragmentB = Fragment<T, Shape::lane_columns, Shape::columns>;
-    constexpr int depth = Shape::depth;
+    using Fragments = SimtFragments<T, Shape, Layout>;
     extern __shared__ __align__(16) unsigned char memory[];
     T* const shared = reinterpret_cast<T*>(memory);
 
@@ -102,85 +162,27 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_processor)
                                                 (operands.columns() + Shape::block_columns - 1) / Shape::block_columns);
     const std::int64_t row = position.row * Shape::block_rows;
     const std::int64_t column = position.column * Shape::block_columns;
-    typename Layout::LoaderA loader_a(operands.a, row);
-    typename Layout::LoaderB loader_b(operands.b, column);
+    TilePipeline<T, Layout, Shape::stages, Shape::depth> pipeline(operands, shared, row, column);
 
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const auto index_a = [&](int i) { return FragmentA::index(warp % Shape::warps_down, lane / Shape::lane_columns, i); };
-    const auto index_b = [&](int j) { return FragmentB::index(warp / Shape::warps_down, lane % Shape::lane_columns, j); };
-    T a[2][Shape::rows];
-    T b[2][Shape::columns];
-    const auto fetch = [&](int to, int stage, int k) {
-        FragmentA::load(a[to], shared + stage + k * Layout::TileA::pitch + index_a(0));
-        FragmentB::load(b[to], shared + stage + Layout::TileA::elements + k * Layout::TileB::pitch + index_b(0));
+    const auto index_a = [&](int i) {
+        return Fragments::FragmentA::index(warp % Shape::warps_down, lane / Shape::lane_columns, i);
     };
+    const auto index_b = [&](int j) {
+        return Fragments::FragmentB::index(warp / Shape::warps_down, lane % Shape::lane_columns, j);
+    };
+    Fragments fragments;
+    fragments.from_a = shared + index_a(0);
+    fragments.from_b = shared + Layout::size_a + index_b(0);
 
-    const auto tiles = static_cast<int>((operands.inner() + depth - 1) / depth);
-    const auto load = [&](int tile) {
-        if (tile < tiles) {
-            T* const to = shared + tile % Shape::stages * Layout::stage;
-            loader_a.load(to, std::int64_t{tile} * depth);
-            loader_b.load(to + Layout::TileA::elements, std::int64_t{tile} * depth);
-        }
-        close_group_of_copies();
-    };
-    const auto wait_for_next_tile = [] {
-        wait_for_copies_but<Shape::stages - 2>();
-        __syncthreads();  // nobody reads the tile before any more
-    };
-#pragma unroll
-    for (int tile = 0; tile < Shape::stages - 1; ++tile) load(tile);
+    pipeline.start();
     Sums sums(shared + Layout::tiles_size);
-    int stage = 0;
-    wait_for_next_tile();
-
-    if constexpr (whole_tiles) {
-        fetch(0, stage, 0);
-        // Fragments are read one step ahead, across tiles, too.
-        const auto multiply_tile = [&](int tile) {
-            const int next = stage + Layout::stage == Layout::tiles_size ? 0 : stage + Layout::stage;
-            load(tile + Shape::stages - 1);
-#pragma unroll
-            for (int k = 0; k < depth; ++k) {
-                if (k == depth - 1) {
-                    wait_for_next_tile();
-                    fetch(0, next, 0);
-                } else {
-                    fetch((k + 1) % 2, stage, k + 1);
-                }
-                add_products<Shape>(sums, a[k % 2], b[k % 2]);
-            }
-            stage = next;
-        };
-        if constexpr (Sums::is_plain) {
-            for (int tile = 0; tile < tiles; ++tile) multiply_tile(tile);
-        } else {
-            const auto block = static_cast<int>(operands.block / depth);
-            for (int tile = 0; tile < tiles;) {
-                const int end = min(tile + block, tiles);
-#pragma unroll 1
-                for (; tile < end; ++tile) multiply_tile(tile);
-                sums.end_block();
-            }
-        }
-    } else {
-        std::int64_t left = operands.block;
-        for (int tile = 0; tile < tiles; ++tile) {
-            load(tile + Shape::stages - 1);
-#pragma unroll 1
-            for (int k = 0; k < depth; ++k) {
-                fetch(0, stage, k);
-                add_products<Shape>(sums, a[0], b[0]);
-                if (--left == 0) {
-                    sums.end_block();
-                    left = operands.block;
-                }
-            }
-            stage = stage + Layout::stage == Layout::tiles_size ? 0 : stage + Layout::stage;
-            wait_for_next_tile();
-        }
-    }
+    pipeline.wait_for_next();
+    if constexpr (whole_tiles)
+        multiply_whole_tiles<Shape>(pipeline, fragments, sums, operands.block);
+    else
+        multiply_any_blocks<Shape>(pipeline, fragments, sums, operands.block);
     sums.finish();
 
     finish_elements<major_a, major_b, Sums::is_plain>(operands, result, sums.partial, [&](int i) {

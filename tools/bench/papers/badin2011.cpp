@@ -26,7 +26,7 @@ struct Errors {
     double highest = 0;
     double relative = 0;  ///< the average of |error| / |c|
 
-    double largest() const { return std::max(-lowest, highest); }
+    double largest() const { return larger_error(-lowest, highest); }
 };
 
 Errors errors_of(const std::vector<float>& c, const std::vector<double>& exact) {
@@ -35,9 +35,8 @@ Errors errors_of(const std::vector<float>& c, const std::vector<double>& exact) 
         const double error = 1e6 * (static_cast<double>(c[i]) - exact[i]);
         errors.average += std::abs(error);
         if (error != 0) errors.relative += std::abs(error / exact[i]);
-        errors.lowest = std::min(errors.lowest, error);
-        errors.highest = std::max(errors.highest, error);
-        if (std::isnan(error)) errors.highest = error;
+        errors.lowest = -larger_error(-errors.lowest, -error);
+        errors.highest = larger_error(errors.highest, error);
     }
     errors.average /= static_cast<double>(c.size());
     errors.relative /= static_cast<double>(c.size());

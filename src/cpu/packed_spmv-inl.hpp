@@ -1,8 +1,7 @@
-#include "cpu/packed_spmv.hpp"
+// Products with packed matrices of SOLVER_NUMBER. What includes it defines that: one file a type, since all combinations of
+// values, accumulators and targets take a compiler a minute. Re-included for every Highway target.
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/packed_spmv.cpp"
-#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include "cpu/packed_spmv.hpp"
 
 #include "core/thread_pool.hpp"
 #include "cpu/simd/slice_sum-inl.hpp"
@@ -103,23 +102,13 @@ void with_values(const PackedValues<T>& values, std::size_t lanes, const Work& w
     }
 }
 
-template <class T>
-void multiply_packed_in(const PackedMatrix<T>& packed, const CsrView<T>& a, int threads, std::span<const RowTask<T>> tasks,
-                        Accuracy accuracy) {
-    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) {
+void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const CsrView<SOLVER_NUMBER>& a, int threads,
+                        std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
+    with_lanes<SOLVER_NUMBER, row_lanes>(accuracy, [&](auto lanes) {
         using Acc = typename decltype(lanes)::type;
         with_values(packed.values, hn::Lanes(typename Acc::D()),
                     [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, a, threads, tasks); });
     });
-}
-
-void packed_double(const PackedMatrix<double>& packed, const CsrView<double>& a, int threads,
-                   std::span<const RowTask<double>> tasks, Accuracy accuracy) {
-    multiply_packed_in(packed, a, threads, tasks, accuracy);
-}
-void packed_float(const PackedMatrix<float>& packed, const CsrView<float>& a, int threads,
-                  std::span<const RowTask<float>> tasks, Accuracy accuracy) {
-    multiply_packed_in(packed, a, threads, tasks, accuracy);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -129,18 +118,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace solver {
 
-HWY_EXPORT(packed_double);
-HWY_EXPORT(packed_float);
+HWY_EXPORT(multiply_packed_in);
 
 namespace cpu {
 
-void multiply(const PackedMatrix<double>& packed, const CsrView<double>& a, int threads, std::span<const RowTask<double>> tasks,
-              Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(packed_double)(packed, a, threads, tasks, accuracy);
-}
-void multiply(const PackedMatrix<float>& packed, const CsrView<float>& a, int threads, std::span<const RowTask<float>> tasks,
-              Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(packed_float)(packed, a, threads, tasks, accuracy);
+void multiply(const PackedMatrix<SOLVER_NUMBER>& packed, const CsrView<SOLVER_NUMBER>& a, int threads,
+              std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(multiply_packed_in)(packed, a, threads, tasks, accuracy);
 }
 
 }  // namespace cpu

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace solver::cli {
+
+/// What `main` of every program is: the status that `run` returns, or 1 after a line on stderr where it throws. A file that may
+/// not grow any more is an error to be told of like others.
+int run_program(std::string_view name, int argc, char** argv, int (*run)(int argc, char** argv));
+
+}  // namespace solver::cli
