@@ -38,15 +38,16 @@ std::string_view to_string(SolveStatus status);
 /// One step as seen by callbacks and kept as history.
 struct Iteration {
     std::int64_t number = 0;  ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one in cg
-    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the recursively updated residual
-    double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
-    bool replaced = false;          ///< r was replaced by the true residual
-    std::int64_t column = 0;        ///< of several right-hand sides, from 0
+    double recursive_residual = 0;     ///< ||r||_2 / ||b||_2 of the recursively updated residual
+    double true_residual = -1;         ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
+    bool replaced = false;             ///< r was replaced by the true residual
+    std::int64_t column = 0;           ///< of several right-hand sides, from 0
 };
 
 struct KrylovOptions {
     Accuracy accuracy = Accuracy::compensated;  ///< of every product, dot, norm and preconditioner step
     double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
+    double absolute_tolerance = 0;              ///< or on ||b - A x||_2, whichever is met first; for each right-hand side
     std::int64_t max_iterations = 10000;
     std::function<bool(const Iteration&)> callback =
         {};                              ///< told of every iteration; false stops. Called from the solving thread.

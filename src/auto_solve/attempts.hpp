@@ -120,7 +120,8 @@ private:
     KrylovOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
         KrylovOptions options = options_.iteration;
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
-        std::vector<ConvergenceMonitor> monitors(left_.size(), monitor_of(candidate));
+        std::vector<ConvergenceMonitor> monitors;
+        for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, column));
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
             if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
@@ -134,13 +135,14 @@ private:
     /// The rate is judged after powers of two, the caller's callback asked as he wants.
     Pauses pauses_for(const Candidate& candidate) const {
         Pauses asked = pauses_of(options_.iteration);
-        return [asked, monitor = monitor_of(candidate)](std::int64_t iteration) {
+        return [asked, monitor = monitor_of(candidate, left_.front())](std::int64_t iteration) {
             return std::min(asked(iteration), monitor.next_check(iteration));
         };
     }
 
-    ConvergenceMonitor monitor_of(const Candidate& candidate) const {
-        return {candidate.give_up, options_.iteration.tolerance, candidate.share};
+    /// When it judges is the same for every column.
+    ConvergenceMonitor monitor_of(const Candidate& candidate, std::int64_t column) const {
+        return {candidate.give_up, iterates_.tolerance(column), candidate.share};
     }
 
     /// The first record of a later attempt is where the one before ended.

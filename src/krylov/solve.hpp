@@ -197,9 +197,12 @@ private:
         return scale_ * norm;
     }
 
-    double target() const { return options_.tolerance * (b_norm_ * scale_); }
+    /// The larger of both tolerances, for ||r||.
+    double target() const { return std::max(options_.tolerance * (b_norm_ * scale_), options_.absolute_tolerance * scale_); }
     double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
-    bool meets_tolerance(double norm) const { return relative(norm) <= options_.tolerance; }
+    bool meets_tolerance(double norm) const {
+        return relative(norm) <= options_.tolerance || norm <= options_.absolute_tolerance;
+    }
 
     bool report(const Iteration& record) {
         if (options_.keep_history) result_.history.push_back(record);

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -239,6 +240,28 @@ TEST(Solve, SolvesEveryColumnAsIfAlone) {
             EXPECT_EQ(std::vector<double>(x.values.begin() + first, x.values.begin() + last), alone.x);
             EXPECT_EQ(together.results[j].iterations, alone.report.result().iterations);
         }
+    }
+}
+
+TEST(Solve, HoldsEveryColumnToTheSameAbsoluteTolerance) {
+    const auto a = three_dimensions(12, 0.9);
+    const auto n = static_cast<std::size_t>(a.rows);
+    DenseMatrix<double> b{a.rows, 3, std::vector<double>(3 * n)};
+    for (std::size_t i = 0; i < n; ++i) {
+        b.values[i] = 0x1p40;
+        b.values[2 * n + i] = 0x1p-40;  // less than the tolerance
+    }
+    for (const bool mixed : {false, true}) {
+        SolveOptions options{.mixed = mixed};
+        options.iteration.accuracy = Accuracy::exact;
+        options.iteration.tolerance = 0;
+        options.iteration.absolute_tolerance = 1;
+        DenseMatrix<double> x{a.rows, 3, std::vector<double>(3 * n)};
+        const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, nullptr, options);
+        for (const SolveResult& result : report.results) EXPECT_EQ(result.status, SolveStatus::converged);
+        EXPECT_LE(report.results[0].relative_residual, 1.000001 / (0x1p40 * std::sqrt(double(n))));
+        EXPECT_GT(report.results[0].iterations, 0);
+        EXPECT_EQ(report.results[2].iterations, 0);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "solver/reduce.hpp"
 #include "support/devices.hpp"
 #include "support/linear_systems.hpp"
 #include "support/oracle.hpp"
@@ -331,6 +332,61 @@ TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
     }
 }
 
+KrylovOptions absolutely(Accuracy accuracy, double absolute) {
+    KrylovOptions options = with(accuracy, 0);
+    options.absolute_tolerance = absolute;
+    return options;
+}
+
+TEST(Bicgstab, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
+    const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+    const std::vector<double> guess{0, 1};  // b - A x = (3, 4), of norm 5
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg})
+        for (const Accuracy accuracy : all_accuracies) {
+            const auto met = solve(problem, absolutely(accuracy, 5), {.method = method}, guess);
+            EXPECT_EQ(met.result.status, SolveStatus::converged);
+            EXPECT_EQ(met.result.iterations, 0);
+            EXPECT_EQ(met.x, guess);
+            const auto missed = solve(problem, absolutely(accuracy, std::nextafter(5, 0)), {.method = method}, guess);
+            EXPECT_EQ(missed.result.status, SolveStatus::converged);
+            EXPECT_GE(missed.result.iterations, 1);
+            KrylovOptions both = absolutely(accuracy, 1e-300);
+            both.tolerance = 0.7;  // 5 / ||(4, 7)|| = 0.62
+            EXPECT_EQ(solve(problem, both, {.method = method}, guess).result.iterations, 0);
+        }
+}
+
+TEST(Bicgstab, MeetsAnAbsoluteToleranceAtEveryScale) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    const auto expected = solve(problem, absolutely(Accuracy::exact, 0x1p-20));
+    EXPECT_EQ(expected.result.status, SolveStatus::converged);
+    EXPECT_LE(expected.result.relative_residual * norm2(problem.b, Accuracy::exact), 0x1.00001p-20);
+    EXPECT_GT(expected.result.iterations, 5);
+    for (const int exponent : {-900, -30, 30, 900}) {
+        auto scaled = problem;
+        for (double& x : scaled.b) x = std::ldexp(x, exponent);
+        const auto found = solve(scaled, absolutely(Accuracy::exact, std::ldexp(0x1p-20, exponent)));
+        EXPECT_EQ(found.result.iterations, expected.result.iterations) << exponent;
+        EXPECT_EQ(std::ldexp(found.x[7], -exponent), expected.x[7]) << exponent;
+    }
+}
+
+TEST(Bicgstab, HoldsEveryColumnToTheSameAbsoluteTolerance) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    const DenseMatrix<double> b = several_right_hand_sides(problem);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
+    DenseMatrix<double> x{b.rows, b.columns, std::vector<double>(b.values.size())};
+    const auto results = bicgstab<double>(plan, *m, b, x, nullptr, absolutely(Accuracy::exact, 1));
+    const auto n = static_cast<std::size_t>(b.rows);
+    for (std::size_t j = 0; j < results.size(); ++j) {
+        const auto column = std::span(b.values).subspan(j * n, n);
+        EXPECT_EQ(results[j].status, SolveStatus::converged);
+        EXPECT_LE(results[j].relative_residual * norm2(column, Accuracy::exact), 1.000001);
+    }
+    EXPECT_GT(results[3].iterations, results[2].iterations + 5);  // a right-hand side 2^40 times as large
+}
+
 TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
@@ -341,7 +397,11 @@ TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, other), DimensionMismatch);
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, 0)), InvalidArgument);
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, std::nan(""))), InvalidArgument);
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, absolutely(Accuracy::fast, std::nan(""))), InvalidArgument);
     KrylovOptions options;
+    options.absolute_tolerance = -1;
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, options), InvalidArgument);
+    options = {};
     options.max_iterations = -1;
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, options), InvalidArgument);
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};

@@ -53,6 +53,7 @@ const std::vector<Group>& groups() {
              {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
              {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
              {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
+             {"absolute-tolerance", "T", "or at ||b - A x|| <= T, whichever is met first (default 0)"},
              {"max-iterations", "N", "give up after N iterations (default 10000)"},
          }},
         {"The machine",
