@@ -265,6 +265,24 @@ TEST(Solve, HoldsEveryColumnToTheSameAbsoluteTolerance) {
     }
 }
 
+TEST(Solve, ShowsTheCallbackTheIterateOfEveryAttempt) {
+    const auto a = three_dimensions(24, 0.9);
+    const auto b = image_of_ones(a);
+    std::vector<double> seen(b.size());
+    SolveOptions options;
+    options.iteration.accuracy = Accuracy::exact;
+    options.iteration.tolerance = 1e-13;
+    options.iteration.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        EXPECT_NEAR(true_residual(a, b, seen), step.recursive_residual, 1e-3 * step.recursive_residual + 1e-12);
+        return true;
+    };
+    const auto found = solve_by(a, b, options);
+    EXPECT_GT(found.report.attempts.size(), 1u);
+    EXPECT_EQ(found.report.result().status, SolveStatus::converged);
+    EXPECT_EQ(seen, found.x);
+}
+
 TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
     const auto a = tridiagonal(200, 4.3);
     const auto b = image_of_ones(a);

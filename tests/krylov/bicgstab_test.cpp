@@ -387,6 +387,51 @@ TEST(Bicgstab, HoldsEveryColumnToTheSameAbsoluteTolerance) {
     EXPECT_GT(results[3].iterations, results[2].iterations + 5);  // a right-hand side 2^40 times as large
 }
 
+template <class T>
+void expect_iterates_of(const Problem<T>& problem, Accuracy accuracy, const Setting& setting) {
+    KrylovOptions options = with(accuracy, 1e-6);
+    options.keep_history = true;
+    const auto expected = solve(problem, options, setting);
+    std::vector<double> seen(problem.b.size()), short_one(1);
+    options.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        EXPECT_THROW(step.iterate->copy_to(short_one), DimensionMismatch);
+        const Solve<double> now{{}, seen, {}};
+        const Problem<double> in_double{convert<double>(problem.a.view()), {problem.b.begin(), problem.b.end()}};
+        EXPECT_NEAR(true_residual(in_double, now), step.recursive_residual, 1e-3 * step.recursive_residual + 1e-9);
+        return true;
+    };
+    const auto found = solve(problem, options, setting);
+    EXPECT_EQ(found.x, expected.x);  // nobody disturbed it
+    EXPECT_EQ(found.x_low, expected.x_low);
+    EXPECT_EQ(found.result.iterations, expected.result.iterations);
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        EXPECT_EQ(seen[i], static_cast<double>(found.x[i]) + (setting.pair ? static_cast<double>(found.x_low[i]) : 0));
+    for (const Iteration& step : found.result.history) EXPECT_EQ(step.iterate, nullptr);
+}
+
+TEST(Bicgstab, ShowsTheCallbackTheIterateOfEveryStep) {
+    const auto in_double = convection_diffusion<double>(12, 0.3);
+    const auto in_float = convection_diffusion<float>(12, 0.3F);
+    for (const Kind kind : {Kind::none, Kind::ilu0}) {
+        expect_iterates_of(in_double, Accuracy::exact, {.kind = kind});
+        expect_iterates_of(in_float, Accuracy::compensated, {.kind = kind, .pair = true});
+    }
+    expect_iterates_of(convection_diffusion<double>(12, 0), Accuracy::exact, {.method = KrylovMethod::cg});
+}
+
+TEST(BicgstabInMixedPrecision, ShowsTheIterateInDouble) {
+    const auto problem = convection_diffusion<double>(12, 0.3);
+    KrylovOptions options = with(Accuracy::exact);
+    std::vector<double> seen(problem.b.size());
+    options.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        return true;
+    };
+    const auto found = solve_mixed(problem, options);
+    EXPECT_EQ(seen, found.x);
+}
+
 TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
