@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,18 +36,32 @@ enum class SolveStatus {
 /// "converged", "iteration limit", "breakdown", "stagnated", "non-finite" or "indefinite".
 std::string_view to_string(SolveStatus status);
 
+/// x as a step left it. It is computed when it is asked for, from what x was when last verified and what was added since.
+class Iterate {
+public:
+    /// Writes x, in single precision the sum of both its parts, as n doubles. Costs a copy of x and an update, from a CUDA
+    /// device the transfer. It changes nothing of the solve. Throws DimensionMismatch.
+    virtual void copy_to(std::span<double> x) const = 0;
+
+protected:
+    ~Iterate() = default;
+};
+
 /// One step as seen by callbacks and kept as history.
 struct Iteration {
     std::int64_t number = 0;  ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one in cg
-    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the recursively updated residual
-    double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
-    bool replaced = false;          ///< r was replaced by the true residual
-    std::int64_t column = 0;        ///< of several right-hand sides, from 0
+    double recursive_residual = 0;     ///< ||r||_2 / ||b||_2 of the recursively updated residual
+    double true_residual = -1;         ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
+    bool replaced = false;             ///< r was replaced by the true residual
+    std::int64_t column = 0;           ///< of several right-hand sides, from 0
+    const Iterate* iterate = nullptr;  ///< x, for the callback and as long as it runs; null in a history, and on a GPU in
+                                       ///< iterations between two callback intervals
 };
 
 struct KrylovOptions {
     Accuracy accuracy = Accuracy::compensated;  ///< of every product, dot, norm and preconditioner step
     double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
+    double absolute_tolerance = 0;              ///< or on ||b - A x||_2, whichever is met first; for each right-hand side
     std::int64_t max_iterations = 10000;
     std::function<bool(const Iteration&)> callback =
         {};                              ///< told of every iteration; false stops. Called from the solving thread.

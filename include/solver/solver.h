@@ -108,6 +108,9 @@ typedef struct solver_csr {
     const void* row_offsets; /* rows + 1 of them, from 0 to nonzeros */
     const void* column_indices;
     const void* values;
+    const char* storage;       /* what products read: "csr", "packed" (a copy beside it, compressed without loss), or "auto",
+                                  as NULL: packed where so many products pay for it. No bit of SOLVER_EXACT depends on it */
+    int64_t expected_products; /* with this matrix; 0 is 1 */
 } solver_csr;
 
 /* A dense matrix: element (i, j) is data[i * row_stride + j * column_stride]. By rows as in C: column_stride 1; by columns as
@@ -129,7 +132,9 @@ typedef struct solver_shape {
     int32_t is_dense; /* 1, or 0 for a sparse matrix */
     int64_t rows;
     int64_t columns;
-    int64_t nonzeros; /* the stored entries of a sparse matrix, all elements of a dense one */
+    int64_t nonzeros;       /* the stored entries of a sparse matrix, all elements of a dense one */
+    const char* storage;    /* what products read: "csr", "packed" or "dense" */
+    double bytes_a_nonzero; /* that one product reads of the matrix */
 } solver_shape;
 
 /* A matrix made ready for many products, on a device or with this thread's number of threads. */
@@ -231,35 +236,46 @@ typedef struct solver_iteration {
     double true_residual;      /* ||b - A x|| / ||b|| where it was computed in this step, else negative */
     int32_t replaced;          /* 1 where r was replaced by the true residual */
     int32_t reserved;
+    const void* iterate; /* for solver_iteration_x, while the callback runs; NULL in a history, and on a CUDA device between
+                            two callback intervals */
 } solver_iteration;
+
+/* For callbacks: writes the n elements of x as this step left it, in single precision the sum of x and x_low. It is computed
+ * when it is asked for, and changes nothing of the solve. */
+solver_status solver_iteration_x(const solver_iteration* iteration, int64_t n, double* x);
 
 /* Told of every iteration; anything but 0 stops. Called from the thread that solves. */
 typedef int32_t (*solver_callback)(void* context, const solver_iteration* iteration);
 
 typedef struct solver_options {
-    uint64_t size;              /* sizeof(solver_options) */
-    double tolerance;           /* on ||b - A x|| / ||b|| */
-    double absolute_tolerance;  /* or on ||b - A x||, whichever is easier to meet; 0 for none. Of several columns the b with the
-                                   largest norm counts for all */
-    int64_t max_iterations;     /* over all attempts */
-    int32_t accuracy;           /* of every product, dot, norm and preconditioner step */
-    int32_t mixed;              /* 1: for doubles, the iteration in single precision, and in double where that fails */
-    int32_t keep_history;       /* 1: the result has every iteration */
-    int32_t reserved;           /* 0 */
-    const char* preconditioner; /* "auto", or a kind as for solver_preconditioner_create; not looked at where one is given */
+    uint64_t size;                 /* sizeof(solver_options) */
+    double tolerance;              /* on ||b - A x|| / ||b|| */
+    double absolute_tolerance;     /* or on ||b - A x||, of each column, whichever is met first; one of both is above 0 */
+    int64_t max_iterations;        /* over all attempts */
+    int32_t accuracy;              /* of every product, dot, norm and preconditioner step */
+    int32_t mixed;                 /* 1: for doubles, the iteration in single precision, and in double where that fails */
+    int32_t keep_history;          /* 1: the result has every iteration */
+    int32_t reserved;              /* 0 */
+    const char* preconditioner;    /* "auto", or a kind as for solver_preconditioner_create; not looked at where one is given */
     const solver_factors* factors; /* for preconditioners that are made; NULL for the defaults */
     solver_callback callback;      /* or NULL */
     void* context;                 /* for the callback */
     int64_t callback_interval;     /* the callback's answer counts after every so many iterations */
+    const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, or "auto", as NULL: cg where
+                                      A is symmetric with a positive diagonal and the preconditioner symmetric, too;
+                                      bicgstab where one of the caller's is given */
+    const char* profile; /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
+                            NULL: as the device is. The same profile gives the same bits of SOLVER_EXACT everywhere */
 } solver_options;
 
-/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_COMPENSATED, "auto". `size` is sizeof(solver_options). */
+/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_COMPENSATED, "auto" thrice. `size` is sizeof(solver_options). */
 solver_status solver_options_init(solver_options* options, uint64_t size);
 
 typedef struct solver_result solver_result;
 
-/* Solves A x = b by preconditioned BiCGStab, where A is, for `columns` right-hand sides, one after another in memory; x holds
- * the initial guesses and then the best iterates. x_low is NULL, or like x: then the solutions are the pairs x + x_low.
+/* Solves A x = b by a preconditioned Krylov method, where A is, for `columns` right-hand sides, one after another in memory;
+ * x holds the initial guesses and then the best iterates. x_low is NULL, or like x: then the solutions are the pairs
+ * x + x_low.
  *
  * `preconditioner` may be NULL: then options->preconditioner says which to make, "auto" tries several of growing strength
  * (solve.hpp). With one of the caller's `mixed` is not possible. `options` may be NULL for the defaults, `result` where nobody
@@ -307,6 +323,9 @@ typedef struct solver_attempt {
     uint64_t factor_hash;
     double setup_seconds;
     double solve_seconds;
+    const char* method; /* "bicgstab" or "cg" */
+    int32_t repeated;   /* 1 where the next attempt is the same with bicgstab: A or M was not positive definite */
+    int32_t reserved;
 } solver_attempt;
 
 /* `size` of what is asked for is set by the caller. Columns and attempts count from 0; there are no attempts where the
@@ -314,6 +333,12 @@ typedef struct solver_attempt {
 solver_status solver_result_outcome(const solver_result* result, int64_t column, solver_outcome* outcome);
 solver_status solver_result_attempts(const solver_result* result, int64_t* count);
 solver_status solver_result_attempt(const solver_result* result, int64_t index, solver_attempt* attempt);
+
+/* What is known to stand in the way, in one sentence, where not all was solved; else empty. It belongs to the result. */
+const char* solver_result_obstacle(const solver_result* result);
+
+/* The profile that the choice of preconditioners followed, "processor" or "gpu"; empty where there was no choice. */
+const char* solver_result_profile(const solver_result* result);
 
 /* The iterations of a column, which belong to the result; none without keep_history. */
 solver_status solver_result_history(const solver_result* result, int64_t column, const solver_iteration** history,

@@ -85,9 +85,8 @@ private:
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner().is_symmetric());
-            const ConvergenceMonitor monitor(candidate.give_up, attempt.method, options_.iteration.tolerance, candidate.share);
-            attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, monitor, attempt, max_iterations),
-                                         pauses_for(monitor), attempt.method);
+            attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
+                                         pauses_for(candidate, attempt.method), attempt.method);
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -118,11 +117,11 @@ private:
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
-    KrylovOptions options_for(const Candidate& candidate, const ConvergenceMonitor& monitor, Attempt& attempt,
-                              std::int64_t max_iterations) {
+    KrylovOptions options_for(const Candidate& candidate, Attempt& attempt, std::int64_t max_iterations) {
         KrylovOptions options = options_.iteration;
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
-        std::vector<ConvergenceMonitor> monitors(left_.size(), monitor);
+        std::vector<ConvergenceMonitor> monitors;
+        for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, attempt.method, column));
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
             if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
@@ -134,9 +133,16 @@ private:
     }
 
     /// The rate is judged when the monitor wants, the caller's callback asked as he wants.
-    Pauses pauses_for(const ConvergenceMonitor& monitor) const {
+    Pauses pauses_for(const Candidate& candidate, KrylovMethod method) const {
         Pauses asked = pauses_of(options_.iteration);
-        return [asked, monitor](std::int64_t iteration) { return std::min(asked(iteration), monitor.next_check(iteration)); };
+        return [asked, monitor = monitor_of(candidate, method, left_.front())](std::int64_t iteration) {
+            return std::min(asked(iteration), monitor.next_check(iteration));
+        };
+    }
+
+    /// When it judges is the same for every column.
+    ConvergenceMonitor monitor_of(const Candidate& candidate, KrylovMethod method, std::int64_t column) const {
+        return {candidate.give_up, method, iterates_.tolerance(column), candidate.share};
     }
 
     /// The first record of a later attempt is where the one before ended.

@@ -20,12 +20,26 @@ namespace solver {
 template <class T>
 class Iterates {
 public:
-    Iterates(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, double tolerance)
-        : a_(a), unknowns_(std::move(unknowns)), tolerance_(tolerance), best_(unknowns_.size()) {
-        for (const Unknown<T>& unknown : unknowns_) initial_.emplace_back(unknown.x.begin(), unknown.x.end());
+    /// Of the options only the tolerances are looked at.
+    Iterates(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const KrylovOptions& options)
+        : a_(a), unknowns_(std::move(unknowns)), best_(unknowns_.size()) {
+        for (const Unknown<T>& unknown : unknowns_) {
+            initial_.emplace_back(unknown.x.begin(), unknown.x.end());
+            const double size = options.absolute_tolerance > 0 ? static_cast<double>(norm(unknown.b)) : 0;
+            tolerances_.push_back(size > 0 ? std::max(options.tolerance, options.absolute_tolerance / size)
+                                           : options.tolerance);
+        }
     }
 
     std::size_t columns() const { return unknowns_.size(); }
+
+    /// On ||b - A x|| / ||b||, what the relative and the absolute tolerance come to for a column.
+    double tolerance(std::int64_t column) const { return tolerances_[column]; }
+
+    /// Of the column that asks most.
+    double least_tolerance() const {
+        return tolerances_.empty() ? 1 : *std::min_element(tolerances_.begin(), tolerances_.end());
+    }
 
     std::vector<Unknown<T>> chosen(std::span<const std::int64_t> columns) const {
         std::vector<Unknown<T>> some;
@@ -43,7 +57,7 @@ public:
         std::vector<T> terms(unknown.x.size());
         for (std::size_t j = 0; j < terms.size(); ++j) terms[j] = mul_rn(column_norms_[j], unknown.x[j]);
         const double rounding = unit_roundoff<T> * static_cast<double>(norm(terms));
-        if (!(rounding > tolerance_ * static_cast<double>(norm(unknown.b)))) return;
+        if (!(rounding > tolerances_[column] * static_cast<double>(norm(unknown.b)))) return;
         Best& best = best_[column];
         if (best.x.empty() || residual < best.residual) best = {{unknown.x.begin(), unknown.x.end()}, residual};
         std::copy(initial_[column].begin(), initial_[column].end(), unknown.x.begin());
@@ -68,7 +82,7 @@ private:
 
     const SpmvPlan<T>& a_;
     std::vector<Unknown<T>> unknowns_;
-    double tolerance_;
+    std::vector<double> tolerances_;
     std::vector<std::vector<T>> initial_;
     std::vector<Best> best_;
     std::vector<T> column_norms_;

@@ -28,10 +28,11 @@ CostProfile chosen(CostProfile wanted, const Device& device) {
     return device.kind() == Device::Kind::cuda ? CostProfile::gpu : CostProfile::processor;
 }
 
-/// Makes attempts with the iteration in V, for at most so many iterations.
+/// Makes attempts with the iteration in V, for at most so many iterations. The schedule is that of the least relative
+/// tolerance.
 template <class V, class T>
 void attempt_in(Attempts<T>& attempts, const SpmvPlan<T>& a, std::optional<Preparation>& preparation,
-                const SolveOptions& options, std::int64_t max_iterations) {
+                const SolveOptions& options, double tolerance, std::int64_t max_iterations) {
     System<T, V> system(a, preparation, options);
     const MatrixFacts facts = options.preconditioner && options.method ? MatrixFacts{} : facts_of(a);
     MethodChoice method(options.method, facts.may_be_positive_definite());
@@ -40,7 +41,7 @@ void attempt_in(Attempts<T>& attempts, const SpmvPlan<T>& a, std::optional<Prepa
         return attempts.run(system, only, method, max_iterations);
     }
     FallbackSchedule schedule({.matrix = facts,
-                               .tolerance = options.iteration.tolerance,
+                               .tolerance = tolerance,
                                .fill_factor = options.factors.fill_factor,
                                .conjugate_gradients = method.with(true) == KrylovMethod::cg,
                                .profile = chosen(options.profile, a.device()),
@@ -51,17 +52,18 @@ void attempt_in(Attempts<T>& attempts, const SpmvPlan<T>& a, std::optional<Prepa
 
 template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
-    Iterates<T> iterates(a, std::move(unknowns), options.iteration.tolerance);
+    Iterates<T> iterates(a, std::move(unknowns), options.iteration);
     Attempts<T> attempts(iterates, options);
     std::optional<Preparation> preparation;
+    const double tolerance = iterates.least_tolerance();
     const std::int64_t limit = options.iteration.max_iterations;
     if (options.mixed) {
         if constexpr (!std::is_same_v<T, double>)
             throw InvalidArgument("solve: mixed precision iterates in single and holds x in double; give A, b and x in double");
         else
-            attempt_in<float>(attempts, a, preparation, options, (limit + 1) / 2);
+            attempt_in<float>(attempts, a, preparation, options, tolerance, (limit + 1) / 2);
     }
-    attempt_in<T>(attempts, a, preparation, options, limit);
+    attempt_in<T>(attempts, a, preparation, options, tolerance, limit);
     SolveReport report = attempts.report();
     report.profile = chosen(options.profile, a.device());
     const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };

@@ -67,6 +67,14 @@ std::span<const std::int32_t> indices_of(const solver_csr& csr, std::vector<std:
     return own;
 }
 
+SpmvOptions options_of(const solver_csr& csr) {
+    require(csr.expected_products >= 0, csr_create, "the number of expected products is negative");
+    SpmvOptions options;
+    if (csr.storage != nullptr) options.storage = spmv_storage_from_text(csr.storage);
+    options.expected_products = std::max<std::int64_t>(csr.expected_products, 1);
+    return options;
+}
+
 template <class T>
 void copy_elements(const DenseView<T>& from, std::vector<T>& to) {
     to.resize(static_cast<std::size_t>(from.rows * from.columns));
@@ -105,7 +113,7 @@ Matrix<T>::Matrix(CsrMatrix<T> own, const Device& device)
 
 template <class T>
 Matrix<T>::Matrix(const solver_csr& csr, const Device& device)
-    : device_(device), is_dense_(false), borrows_values_(csr.borrow != 0) {
+    : device_(device), options_(options_of(csr)), is_dense_(false), borrows_values_(csr.borrow != 0) {
     require_sizes(csr.rows, csr.columns, csr.nonzeros);
     require_bytes("offset_bytes", csr.offset_bytes);
     require_bytes("index_bytes", csr.index_bytes);
@@ -139,7 +147,7 @@ void Matrix<T>::make_plan() {
     if (is_dense_)
         plan_.emplace(dense_, device_);
     else
-        plan_.emplace(sparse_, device_);
+        plan_.emplace(sparse_, device_, options_);
 }
 
 template <class T>
@@ -234,6 +242,8 @@ solver_status solver_matrix_shape(const solver_matrix* matrix, solver_shape* sha
             found.rows = of.plan().rows();
             found.columns = of.plan().columns();
             found.nonzeros = of.is_dense() ? found.rows * found.columns : of.sparse().nonzeros();
+            found.storage = of.storage();
+            found.bytes_a_nonzero = of.plan().describe().bytes_a_nonzero;
             hand_over(found, shape, name, "shape");
         });
     });

@@ -33,6 +33,9 @@ public:
     const CsrView<T>& sparse() const { return sparse_; }
     const DenseView<T>& dense() const { return dense_; }
 
+    /// What products read, in a word.
+    const char* storage() const { return is_dense_ ? "dense" : to_string(plan_->describe().storage).data(); }
+
     void update(const T* values);
     void solve_triangle(Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x, Accuracy accuracy) const;
 
@@ -40,6 +43,7 @@ private:
     void make_plan();
 
     Device device_;
+    SpmvOptions options_;  // of a sparse one
     bool is_dense_;
     bool borrows_values_ = false;
     CsrMatrix<T> own_;

@@ -13,6 +13,7 @@ static_assert(static_cast<int>(SolveStatus::iteration_limit) == SOLVER_ITERATION
 static_assert(static_cast<int>(SolveStatus::breakdown) == SOLVER_BREAKDOWN);
 static_assert(static_cast<int>(SolveStatus::stagnated) == SOLVER_STAGNATED);
 static_assert(static_cast<int>(SolveStatus::non_finite) == SOLVER_NON_FINITE);
+static_assert(static_cast<int>(SolveStatus::indefinite) == SOLVER_INDEFINITE);
 
 solver_outcome to_c(const SolveResult& result, bool stopped) {
     const bool by_callback = stopped && result.status == SolveStatus::iteration_limit;
@@ -32,6 +33,8 @@ solver_attempt to_c(const Attempt& attempt, const std::string& refusal) {
     found.preconditioner = to_string(attempt.preconditioner).data();
     found.refusal = refusal.c_str();
     found.mixed = attempt.mixed ? 1 : 0;
+    found.method = to_string(attempt.method).data();
+    found.repeated = attempt.repeated ? 1 : 0;
     found.factor_entries = attempt.factor_entries;
     found.factor_hash = attempt.factor_hash;
     found.setup_seconds = attempt.setup_seconds;
@@ -52,7 +55,8 @@ solver_iteration to_c(const Iteration& iteration) {
             iteration.recursive_residual,
             iteration.true_residual,
             iteration.replaced ? 1 : 0,
-            0};
+            0,
+            iteration.iterate};
 }
 
 solver_result to_c(const SolveReport& report, const std::vector<bool>& stopped) {
@@ -62,6 +66,8 @@ solver_result to_c(const SolveReport& report, const std::vector<bool>& stopped) 
         std::vector<solver_iteration>& history = result.histories.emplace_back();
         for (const Iteration& iteration : report.results[column].history) history.push_back(to_c(iteration));
     }
+    result.obstacle = report.obstacle;
+    if (!report.attempts.empty()) result.profile = to_string(report.profile);
     for (const Attempt& attempt : report.attempts) result.refusals.push_back(attempt.refusal);
     for (std::size_t k = 0; k < report.attempts.size(); ++k)
         result.attempts.push_back(to_c(report.attempts[k], result.refusals[k]));
@@ -113,6 +119,19 @@ solver_status solver_result_history(const solver_result* result, int64_t column,
         *count = std::ssize(found);
     });
 }
+
+solver_status solver_iteration_x(const solver_iteration* iteration, int64_t n, double* x) {
+    constexpr const char* name = "solver_iteration_x";
+    return guarded([&] {
+        const auto* const iterate = static_cast<const solver::Iterate*>(required(iteration, name, "iteration").iterate);
+        require(iterate != nullptr, name, "this iteration has no x: only one that a callback is told of has, at its intervals");
+        iterate->copy_to(elements<double>(x, n, name, "x"));
+    });
+}
+
+const char* solver_result_obstacle(const solver_result* result) { return result == nullptr ? "" : result->obstacle.c_str(); }
+
+const char* solver_result_profile(const solver_result* result) { return result == nullptr ? "" : result->profile.c_str(); }
 
 const char* solver_outcome_name(int32_t status) {
     switch (status) {

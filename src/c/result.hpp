@@ -13,6 +13,8 @@ struct solver_result {
     std::vector<std::vector<solver_iteration>> histories;
     std::vector<solver_attempt> attempts;
     std::vector<std::string> refusals;  ///< that the attempts point to
+    std::string obstacle;
+    std::string profile;
 };
 
 namespace solver::c {

@@ -6,10 +6,9 @@
 #include "c/result.hpp"
 #include "c/status.hpp"
 #include "solver/bicgstab.hpp"
-#include "solver/reduce.hpp"
+#include "solver/cg.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -28,6 +27,8 @@ solver_options default_options() {
     options.max_iterations = defaults.iteration.max_iterations;
     options.accuracy = to_c(defaults.iteration.accuracy);
     options.preconditioner = "auto";
+    options.method = "auto";
+    options.profile = "auto";
     options.callback_interval = defaults.iteration.callback_interval;
     return options;
 }
@@ -55,27 +56,20 @@ Task<T> task_of(const Matrix<T>& matrix, std::int64_t columns, const void* b, vo
             elements<T>(x_low, x_low == nullptr ? 0 : n * columns, name, "x_low")};
 }
 
-/// The relative tolerance that both tolerances come to: ||r|| <= absolute is ||r|| / ||b|| <= absolute / ||b||.
-template <class T>
-double relative_tolerance(const Task<T>& task, const solver_options& options) {
-    require(options.absolute_tolerance >= 0, name, "the absolute tolerance is negative or not a number");
-    double largest = 0;
-    const std::size_t n = static_cast<std::size_t>(task.a.rows());
-    for (std::int64_t j = 0; options.absolute_tolerance > 0 && j < task.columns; ++j)
-        largest = std::max(largest, static_cast<double>(norm2(task.b.subspan(n * j, n), Accuracy::exact, processor())));
-    if (!(largest > 0)) return options.tolerance;
-    const double relative = std::max(options.tolerance, options.absolute_tolerance / largest);
-    return std::isfinite(relative) ? relative : options.tolerance;
-}
+/// NULL stands for the automatic choice.
+std::string_view or_automatic(const char* text) { return text == nullptr ? "auto" : text; }
 
-SolveOptions options_from_c(const solver_options& given, double tolerance, std::vector<bool>& stopped) {
+SolveOptions options_from_c(const solver_options& given, std::vector<bool>& stopped) {
     SolveOptions options;
-    const std::string_view kind = given.preconditioner == nullptr ? "auto" : given.preconditioner;
+    const std::string_view kind = or_automatic(given.preconditioner), method = or_automatic(given.method);
     if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
+    if (method != "auto") options.method = krylov_method_from_text(method);
+    options.profile = cost_profile_from_text(or_automatic(given.profile));
     options.factors = factors_from_c(given.factors, name);
     options.mixed = given.mixed != 0;
     options.iteration.accuracy = accuracy_of(given.accuracy, name);
-    options.iteration.tolerance = tolerance;
+    options.iteration.tolerance = given.tolerance;
+    options.iteration.absolute_tolerance = given.absolute_tolerance;
     options.iteration.max_iterations = given.max_iterations;
     options.iteration.keep_history = given.keep_history != 0;
     options.iteration.callback_interval = given.callback_interval;
@@ -102,7 +96,9 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     SolveReport report;
     if (task.columns == 1) {
         if (m == nullptr) return solve(task.a, task.b, task.x, task.x_low, options);
-        report.results = {bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)};
+        report.results = {options.method == KrylovMethod::cg
+                              ? cg(task.a, *m, task.b, task.x, task.x_low, options.iteration)
+                              : bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)};
         return report;
     }
     const DenseMatrix<T> b = dense<T>(task, task.b);
@@ -111,7 +107,8 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     if (m == nullptr)
         report = solve(task.a, b, x, x_low, options);
     else
-        report.results = bicgstab(task.a, *m, b, x, x_low, options.iteration);
+        report.results = options.method == KrylovMethod::cg ? cg(task.a, *m, b, x, x_low, options.iteration)
+                                                            : bicgstab(task.a, *m, b, x, x_low, options.iteration);
     std::copy(x.values.begin(), x.values.end(), task.x.begin());
     if (x_low != nullptr) std::copy(low.values.begin(), low.values.end(), task.x_low.begin());
     return report;
@@ -130,7 +127,7 @@ const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, s
 template <class T>
 solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given) {
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
-    const SolveOptions options = options_from_c(given, relative_tolerance(task, given), stopped);
+    const SolveOptions options = options_from_c(given, stopped);
     const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows());
     require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
     if (task.columns == 0) return {};

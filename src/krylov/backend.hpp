@@ -4,10 +4,13 @@
 
 #include "core/krylov/stretch.hpp"
 #include "krylov/task.hpp"
+#include "solver/error.hpp"
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace solver {
 
@@ -44,12 +47,13 @@ template <class B>
 concept SolverBackend = requires(B& backend, double scale, typename B::Vector& out, const typename B::Vector& x,
                                  typename B::Solution& solution, const typename B::Solution& other_solution,
                                  typename B::Residual& residual, std::span<const typename B::Wide> source,
-                                 std::span<typename B::Wide> target) {
+                                 std::span<typename B::Wide> target, std::span<double> doubles) {
     requires std::floating_point<typename B::Value> && std::floating_point<typename B::Wide>;
     { backend.solution() } -> std::same_as<typename B::Solution>;  // of zeros, as is the next
     { backend.residual_vector() } -> std::same_as<typename B::Residual>;
     backend.load(source, solution);
     backend.store(other_solution, target, target);  // x, and its low part where there is one
+    backend.read(other_solution, doubles);          // the sum of both
     backend.copy(other_solution, solution);
     backend.set_zero(out);
     backend.set_zero(solution);
@@ -66,6 +70,16 @@ concept SolverBackend = requires(B& backend, double scale, typename B::Vector& o
                                                   // x to Value counts, else 0
     backend.add_to_solution(scale, x, solution);  // x = x + scale z, scale a power of 2
 };
+
+/// What `read` of a backend does with x on the host; `low` is empty, or as long as x.
+template <class T>
+void write_sum(std::span<const T> x, std::span<const T> low, std::span<double> to) {
+    if (to.size() != x.size())
+        throw DimensionMismatch("iterate: x has " + std::to_string(x.size()) + " elements, the target " +
+                                std::to_string(to.size()) + "; expected as many");
+    for (std::size_t i = 0; i < x.size(); ++i)
+        to[i] = low.empty() ? static_cast<double>(x[i]) : static_cast<double>(x[i]) + static_cast<double>(low[i]);
+}
 
 /// A Krylov method: r and z with r ~ r_0 - A z, where z, the correction to the solution, grows from zero. Where a step is a
 /// sequence of a StepBackend's operations, it works for every such backend; one that makes many steps by itself is a recurrence

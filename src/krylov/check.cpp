@@ -12,8 +12,11 @@ namespace solver {
 namespace {
 
 void check_options(std::string_view caller, const KrylovOptions& options) {
-    if (!(options.tolerance > 0))
-        throw InvalidArgument(fmt::format("{}: the tolerance is {}, but must be positive", caller, options.tolerance));
+    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
+        throw InvalidArgument(
+            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
+                        "and none below 0",
+                        caller, options.tolerance, options.absolute_tolerance));
     if (options.max_iterations < 0)
         throw InvalidArgument(
             fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));

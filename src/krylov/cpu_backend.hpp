@@ -5,6 +5,7 @@
 #include "core/column_norms.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
+#include "krylov/backend.hpp"
 #include "krylov/shared_products.hpp"
 #include "krylov/task.hpp"
 #include "solver/accuracy.hpp"
@@ -133,6 +134,7 @@ public:
         std::copy(x.x.begin(), x.x.end(), to.begin());
         std::copy(x.low.begin(), x.low.end(), low.begin());
     }
+    void read(const Solution& x, std::span<double> to) const { write_sum<T>(x.x, x.low, to); }
     void copy(const Solution& x, Solution& out) const { out = x; }
     void set_zero(Solution& x) const {
         set_zero(x.x);
@@ -195,6 +197,7 @@ public:
     Residual residual_vector() const { return Residual(b_.size()); }
     void load(std::span<const double> source, Solution& x) const { x.assign(source.begin(), source.end()); }
     void store(const Solution& x, std::span<double> to, std::span<double>) const { std::copy(x.begin(), x.end(), to.begin()); }
+    void read(const Solution& x, std::span<double> to) const { write_sum<double>(x, {}, to); }
     void copy(const Solution& x, Solution& out) const { out = x; }
     void set_zero(Solution& x) const { std::fill(x.begin(), x.end(), 0.0); }
 

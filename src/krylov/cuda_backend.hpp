@@ -5,12 +5,14 @@
 #include "cuda/spmv.hpp"
 #include "kernels/krylov.hpp"
 #include "kernels/vectors.hpp"
+#include "krylov/backend.hpp"
 #include "krylov/task.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +20,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace solver {
 
@@ -199,6 +202,11 @@ public:
     void store(const Solution& x, std::span<Wide> to, std::span<Wide> low) const {
         x.x.copy_to(to, stream());
         x.low.copy_to(low, stream());
+    }
+    void read(const Solution& x, std::span<double> to) const {
+        std::vector<Wide> value(static_cast<std::size_t>(x.x.size())), low(static_cast<std::size_t>(x.low.size()));
+        store(x, value, low);
+        write_sum<Wide>(value, low, to);
     }
     void copy(const Solution& x, Solution& out) const {
         cuda::copy(x.x, out.x, stream());

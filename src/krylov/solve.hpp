@@ -34,7 +34,7 @@ namespace solver {
 /// fruitless if the recurrence had broken down or promised half the residual of the last success, and the best true residual
 /// has not halved since. More than `max_fruitless` of these in a row end the solve.
 template <SolverBackend B, Recurrence<typename B::Vector> R>
-class KrylovSolve {
+class KrylovSolve : private Iterate {
 public:
     using Vector = typename B::Vector;
     using Solution = typename B::Solution;
@@ -70,7 +70,7 @@ public:
         result_.recursive_residual = relative(best_norm_);
         if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !backend_.is_finite(x_))
             co_return finish(SolveStatus::non_finite);
-        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false, column_});
+        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false, column_, this});
         if (meets_tolerance(best_norm_)) co_return finish(SolveStatus::converged);
         begin();
         co_return co_await iterate(wanted);
@@ -93,6 +93,7 @@ private:
             for (const double norm : norms.first(norms.size() - 1)) wanted = report(next_record(norm)) && wanted;
             Iteration record = next_record(norms.back());
             const std::optional<SolveStatus> status = co_await decide(stretch, record);
+            record.iterate = this;
             wanted = report(record) && wanted;
             if (status) co_return finish(*status);
             if (result_.iterations == pause && wanted) pause = pauses_(pause);
@@ -197,13 +198,28 @@ private:
         return scale_ * norm;
     }
 
-    double target() const { return options_.tolerance * (b_norm_ * scale_); }
+    /// The larger of both tolerances, for ||r||.
+    double target() const { return std::max(options_.tolerance * (b_norm_ * scale_), options_.absolute_tolerance * scale_); }
     double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
-    bool meets_tolerance(double norm) const { return relative(norm) <= options_.tolerance; }
+    bool meets_tolerance(double norm) const {
+        return relative(norm) <= options_.tolerance || norm <= options_.absolute_tolerance;
+    }
 
     bool report(const Iteration& record) {
-        if (options_.keep_history) result_.history.push_back(record);
+        if (options_.keep_history) {
+            result_.history.push_back(record);
+            result_.history.back().iterate = nullptr;
+        }
         return !options_.callback || options_.callback(record);
+    }
+
+    /// For a callback, right after a step: what verify() would make of x, in a vector of its own.
+    void copy_to(std::span<double> x) const override {
+        if (verified_) return backend_.read(x_, x);
+        Solution now = backend_.solution();
+        backend_.copy(x_, now);
+        backend_.add_to_solution(1 / scale_, recurrence_.z, now);
+        backend_.read(now, x);
     }
 
     SolveResult finish(SolveStatus status) {

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -240,6 +241,46 @@ TEST(Solve, SolvesEveryColumnAsIfAlone) {
             EXPECT_EQ(together.results[j].iterations, alone.report.result().iterations);
         }
     }
+}
+
+TEST(Solve, HoldsEveryColumnToTheSameAbsoluteTolerance) {
+    const auto a = three_dimensions(12, 0.9);
+    const auto n = static_cast<std::size_t>(a.rows);
+    DenseMatrix<double> b{a.rows, 3, std::vector<double>(3 * n)};
+    for (std::size_t i = 0; i < n; ++i) {
+        b.values[i] = 0x1p40;
+        b.values[2 * n + i] = 0x1p-40;  // less than the tolerance
+    }
+    for (const bool mixed : {false, true}) {
+        SolveOptions options{.mixed = mixed};
+        options.iteration.accuracy = Accuracy::exact;
+        options.iteration.tolerance = 0;
+        options.iteration.absolute_tolerance = 1;
+        DenseMatrix<double> x{a.rows, 3, std::vector<double>(3 * n)};
+        const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, nullptr, options);
+        for (const SolveResult& result : report.results) EXPECT_EQ(result.status, SolveStatus::converged);
+        EXPECT_LE(report.results[0].relative_residual, 1.000001 / (0x1p40 * std::sqrt(double(n))));
+        EXPECT_GT(report.results[0].iterations, 0);
+        EXPECT_EQ(report.results[2].iterations, 0);
+    }
+}
+
+TEST(Solve, ShowsTheCallbackTheIterateOfEveryAttempt) {
+    const auto a = three_dimensions(24, 0.9);
+    const auto b = image_of_ones(a);
+    std::vector<double> seen(b.size());
+    SolveOptions options;
+    options.iteration.accuracy = Accuracy::exact;
+    options.iteration.tolerance = 1e-13;
+    options.iteration.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        EXPECT_NEAR(true_residual(a, b, seen), step.recursive_residual, 1e-3 * step.recursive_residual + 1e-12);
+        return true;
+    };
+    const auto found = solve_by(a, b, options);
+    EXPECT_GT(found.report.attempts.size(), 1u);
+    EXPECT_EQ(found.report.result().status, SolveStatus::converged);
+    EXPECT_EQ(seen, found.x);
 }
 
 TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {

@@ -158,6 +158,9 @@ static void refuse_bad_matrices(void) {
     CHECK(matrix == NULL);
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, NULL), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
     CHECK_REFUSED(solver_csr_create(&csr, -3, &matrix), SOLVER_INVALID_ARGUMENT, "the device is below -2");
+    csr.storage = "tape";
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "tape");
+    csr.storage = NULL;
     csr.size = 0;
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "the size of csr is 0");
     csr.size = sizeof csr + 8;
@@ -371,10 +374,12 @@ static void solve_with_defaults(void) {
 
 struct seen {
     int64_t calls, stop_after, last_column;
+    double x[3];
 };
 
 static int32_t count_calls(void* context, const solver_iteration* iteration) {
     struct seen* const seen = context;
+    if (solver_iteration_x(iteration, 3, seen->x) != SOLVER_OK) return 1;
     if (iteration->size != sizeof *iteration || iteration->recursive_residual < 0) return 1;
     ++seen->calls;
     seen->last_column = iteration->column;
@@ -394,7 +399,7 @@ static void solve_and_tell(void) {
     double x[6] = {0};
     const solver_iteration* history = NULL;
     int64_t count = 0;
-    struct seen seen = {0, 1000, 0};
+    struct seen seen = {0, 1000, 0, {0}};
     solver_matrix* const matrix = small_matrix();
     solver_options options = options_with("none");
     solver_result* result = NULL;
@@ -406,6 +411,10 @@ static void solve_and_tell(void) {
     CHECK(seen.calls >= 2 && fabs(x[3] - 1) < 1e-9 && fabs(x[4]) < 1e-9);
     CHECK_OK(solver_result_history(result, 1, &history, &count));
     CHECK(count >= 1 && history[0].number == 0 && history[0].column == 1 && history[0].size == sizeof history[0]);
+    CHECK(memcmp(seen.x, seen.last_column == 0 ? x : x + 3, sizeof seen.x) == 0);
+    CHECK_REFUSED(solver_iteration_x(history, 3, seen.x), SOLVER_INVALID_ARGUMENT, "no x");
+    CHECK(strcmp(solver_result_obstacle(result), "") == 0 && strlen(solver_result_profile(result)) > 0);
+    CHECK(strcmp(solver_result_obstacle(NULL), "") == 0 && strcmp(solver_result_profile(NULL), "") == 0);
     solver_result_destroy(result);
     memset(x, 0, sizeof x);
     seen.stop_after = 0;
@@ -487,6 +496,33 @@ static void make_every_preconditioner(void) {
     solver_matrix_destroy(matrix);
 }
 
+static void choose_the_method(void) {
+    static const char* const methods[] = {"auto", "bicgstab", "cg"};
+    const double b[] = {6, 12, 14};
+    size_t k;
+    solver_matrix* const matrix = small_matrix();
+    solver_preconditioner* jacobi = NULL;
+    solver_options options = options_with("jacobi");
+    solver_attempt attempt;
+    attempt.size = sizeof attempt;
+    CHECK_OK(solver_preconditioner_create(matrix, "jacobi", SOLVER_EXACT, NULL, &jacobi));
+    options.profile = "gpu";
+    for (k = 0; k < 3; ++k) {
+        double x[3] = {0}, by_given[3] = {0};
+        solver_result* result = NULL;
+        options.method = methods[k];
+        CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+        CHECK_OK(solver_result_attempt(result, 0, &attempt));
+        CHECK(strcmp(attempt.method, k == 1 ? "bicgstab" : "cg") == 0 && attempt.repeated == 0); /* A is symmetric */
+        CHECK(strcmp(solver_result_profile(result), "gpu") == 0);
+        CHECK_OK(solver_solve(matrix, jacobi, 1, b, by_given, NULL, &options, NULL));
+        CHECK(k == 0 || memcmp(x, by_given, sizeof x) == 0);
+        solver_result_destroy(result);
+    }
+    solver_preconditioner_destroy(jacobi);
+    solver_matrix_destroy(matrix);
+}
+
 static void end_badly_as_an_outcome(void) {
     const double b[] = {6, NAN, 14}, good[] = {6, 12, 14};
     double x[3] = {0};
@@ -523,6 +559,15 @@ static void refuse_bad_options(void) {
     options = options_with("auto");
     options.absolute_tolerance = -1;
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "absolute tolerance");
+    options = options_with("auto");
+    options.tolerance = 0;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "positive");
+    options = options_with("auto");
+    options.method = "gmres";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "bicgstab or cg");
+    options = options_with("auto");
+    options.profile = "abacus";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "abacus");
     options = options_with("magic");
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "magic");
     options = options_with("auto");
@@ -599,6 +644,7 @@ int main(int argc, char** argv) {
     solve_and_tell();
     solve_with_preconditioners();
     make_every_preconditioner();
+    choose_the_method();
     end_badly_as_an_outcome();
     refuse_bad_options();
     serve_older_programs();

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <random>
+#include <string_view>
 #include <vector>
 
 namespace solver {
@@ -56,8 +57,18 @@ private:
 
 template <class T>
 solver_csr described(const CsrMatrix<T>& a) {
-    return {sizeof(solver_csr),      type_of<T>,     8, 4, 0, a.rows, a.columns, a.nonzeros(), a.row_offsets.data(),
-            a.column_indices.data(), a.values.data()};
+    solver_csr csr{};
+    csr.size = sizeof csr;
+    csr.type = type_of<T>;
+    csr.offset_bytes = 8;
+    csr.index_bytes = 4;
+    csr.rows = a.rows;
+    csr.columns = a.columns;
+    csr.nonzeros = a.nonzeros();
+    csr.row_offsets = a.row_offsets.data();
+    csr.column_indices = a.column_indices.data();
+    csr.values = a.values.data();
+    return csr;
 }
 
 template <class T>
@@ -171,6 +182,26 @@ TYPED_TEST(SameBits, OfSolves) {
     EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
     EXPECT_EQ(outcome.iterations, report.result().iterations);
     EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+}
+
+TYPED_TEST(SameBits, OfEveryStorage) {
+    using T = TypeParam;
+    std::vector<T> expected(this->n), seen(this->n);
+    SpmvPlan<T>(this->a_, Device::cpu()).multiply(1, this->x_, 0, expected, Accuracy::exact);
+    for (const char* const storage : {"csr", "packed", "auto"}) {
+        solver_csr csr = described(this->a_);
+        csr.storage = storage;
+        csr.expected_products = 100000;
+        const Handle handle(csr);
+        solver_shape shape{};
+        shape.size = sizeof shape;
+        EXPECT_EQ(solver_matrix_shape(handle.get(), &shape), SOLVER_OK);
+        if (storage != std::string_view("auto")) {
+            EXPECT_STREQ(shape.storage, storage);
+        }
+        EXPECT_EQ(solver_spmv(handle.get(), 1, this->x_.data(), 0, seen.data(), SOLVER_EXACT), SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected)) << storage;
+    }
 }
 
 TYPED_TEST(SameBits, OfSeveralRightHandSides) {

@@ -3,6 +3,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "solver/reduce.hpp"
 #include "support/devices.hpp"
 #include "support/linear_systems.hpp"
 #include "support/oracle.hpp"
@@ -340,6 +341,106 @@ TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
     }
 }
 
+KrylovOptions absolutely(Accuracy accuracy, double absolute) {
+    KrylovOptions options = with(accuracy, 0);
+    options.absolute_tolerance = absolute;
+    return options;
+}
+
+TEST(Bicgstab, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
+    const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
+    const std::vector<double> guess{0, 1};  // b - A x = (3, 4), of norm 5
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg})
+        for (const Accuracy accuracy : all_accuracies) {
+            const auto met = solve(problem, absolutely(accuracy, 5), {.method = method}, guess);
+            EXPECT_EQ(met.result.status, SolveStatus::converged);
+            EXPECT_EQ(met.result.iterations, 0);
+            EXPECT_EQ(met.x, guess);
+            const auto missed = solve(problem, absolutely(accuracy, std::nextafter(5, 0)), {.method = method}, guess);
+            EXPECT_EQ(missed.result.status, SolveStatus::converged);
+            EXPECT_GE(missed.result.iterations, 1);
+            KrylovOptions both = absolutely(accuracy, 1e-300);
+            both.tolerance = 0.7;  // 5 / ||(4, 7)|| = 0.62
+            EXPECT_EQ(solve(problem, both, {.method = method}, guess).result.iterations, 0);
+        }
+}
+
+TEST(Bicgstab, MeetsAnAbsoluteToleranceAtEveryScale) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    const auto expected = solve(problem, absolutely(Accuracy::exact, 0x1p-20));
+    EXPECT_EQ(expected.result.status, SolveStatus::converged);
+    EXPECT_LE(expected.result.relative_residual * norm2(problem.b, Accuracy::exact), 0x1.00001p-20);
+    EXPECT_GT(expected.result.iterations, 5);
+    for (const int exponent : {-900, -30, 30, 900}) {
+        auto scaled = problem;
+        for (double& x : scaled.b) x = std::ldexp(x, exponent);
+        const auto found = solve(scaled, absolutely(Accuracy::exact, std::ldexp(0x1p-20, exponent)));
+        EXPECT_EQ(found.result.iterations, expected.result.iterations) << exponent;
+        EXPECT_EQ(std::ldexp(found.x[7], -exponent), expected.x[7]) << exponent;
+    }
+}
+
+TEST(Bicgstab, HoldsEveryColumnToTheSameAbsoluteTolerance) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    const DenseMatrix<double> b = several_right_hand_sides(problem);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
+    DenseMatrix<double> x{b.rows, b.columns, std::vector<double>(b.values.size())};
+    const auto results = bicgstab<double>(plan, *m, b, x, nullptr, absolutely(Accuracy::exact, 1));
+    const auto n = static_cast<std::size_t>(b.rows);
+    for (std::size_t j = 0; j < results.size(); ++j) {
+        const auto column = std::span(b.values).subspan(j * n, n);
+        EXPECT_EQ(results[j].status, SolveStatus::converged);
+        EXPECT_LE(results[j].relative_residual * norm2(column, Accuracy::exact), 1.000001);
+    }
+    EXPECT_GT(results[3].iterations, results[2].iterations + 5);  // a right-hand side 2^40 times as large
+}
+
+template <class T>
+void expect_iterates_of(const Problem<T>& problem, Accuracy accuracy, const Setting& setting) {
+    KrylovOptions options = with(accuracy, 1e-6);
+    options.keep_history = true;
+    const auto expected = solve(problem, options, setting);
+    std::vector<double> seen(problem.b.size()), short_one(1);
+    options.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        EXPECT_THROW(step.iterate->copy_to(short_one), DimensionMismatch);
+        const Solve<double> now{{}, seen, {}};
+        const Problem<double> in_double{convert<double>(problem.a.view()), {problem.b.begin(), problem.b.end()}};
+        EXPECT_NEAR(true_residual(in_double, now), step.recursive_residual, 1e-3 * step.recursive_residual + 1e-9);
+        return true;
+    };
+    const auto found = solve(problem, options, setting);
+    EXPECT_EQ(found.x, expected.x);  // nobody disturbed it
+    EXPECT_EQ(found.x_low, expected.x_low);
+    EXPECT_EQ(found.result.iterations, expected.result.iterations);
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        EXPECT_EQ(seen[i], static_cast<double>(found.x[i]) + (setting.pair ? static_cast<double>(found.x_low[i]) : 0));
+    for (const Iteration& step : found.result.history) EXPECT_EQ(step.iterate, nullptr);
+}
+
+TEST(Bicgstab, ShowsTheCallbackTheIterateOfEveryStep) {
+    const auto in_double = convection_diffusion<double>(12, 0.3);
+    const auto in_float = convection_diffusion<float>(12, 0.3F);
+    for (const Kind kind : {Kind::none, Kind::ilu0}) {
+        expect_iterates_of(in_double, Accuracy::exact, {.kind = kind});
+        expect_iterates_of(in_float, Accuracy::compensated, {.kind = kind, .pair = true});
+    }
+    expect_iterates_of(convection_diffusion<double>(12, 0), Accuracy::exact, {.method = KrylovMethod::cg});
+}
+
+TEST(BicgstabInMixedPrecision, ShowsTheIterateInDouble) {
+    const auto problem = convection_diffusion<double>(12, 0.3);
+    KrylovOptions options = with(Accuracy::exact);
+    std::vector<double> seen(problem.b.size());
+    options.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        return true;
+    };
+    const auto found = solve_mixed(problem, options);
+    EXPECT_EQ(seen, found.x);
+}
+
 TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
@@ -350,7 +451,11 @@ TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, other), DimensionMismatch);
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, 0)), InvalidArgument);
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, with(Accuracy::fast, std::nan(""))), InvalidArgument);
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, absolutely(Accuracy::fast, std::nan(""))), InvalidArgument);
     KrylovOptions options;
+    options.absolute_tolerance = -1;
+    EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, options), InvalidArgument);
+    options = {};
     options.max_iterations = -1;
     EXPECT_THROW(bicgstab<double>(plan, *m, problem.b, x, {}, options), InvalidArgument);
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};

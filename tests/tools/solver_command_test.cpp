@@ -144,6 +144,7 @@ TEST_F(SolverCommand, OptionsReachTheSolve) {
     EXPECT_EQ(report("--matrix A.mtx --preconditioner ilu0")["preconditioner"], "ilu0");
     EXPECT_EQ(report("--matrix A.mtx --spmv general --device cpu --threads 1")["spmv"], "general");
     EXPECT_EQ(report("--matrix A.mtx --tolerance 0.5")["tolerance"], 0.5);
+    EXPECT_EQ(report("--matrix A.mtx --preconditioner none --absolute-tolerance 1e9")["iterations"], 0);
 }
 
 /// The clamped plate of elasticity2d_40, and its rigid-body modes as a file: (1, 0), (0, 1), (-y, x).
@@ -508,6 +509,7 @@ const Refusal refusals[] = {
     {"UnknownDevice", "--matrix A.mtx --device gpu", {"gpu", "auto, cpu, cuda"}},
     {"NegativeTolerance", "--matrix A.mtx --tolerance -1", {"--tolerance -1", "above 0"}},
     {"ToleranceThatIsNoNumber", "--matrix A.mtx --tolerance 1e-10x", {"--tolerance 1e-10x"}},
+    {"NegativeAbsoluteTolerance", "--matrix A.mtx --absolute-tolerance -1", {"--absolute-tolerance -1", "0 or more"}},
     {"ToleranceNan", "--matrix A.mtx --tolerance nan", {"--tolerance nan"}},
     {"NoThreads", "--matrix A.mtx --threads 0", {"--threads 0", "1 to 4096"}},
     {"HalfAThread", "--matrix A.mtx --threads 1.5", {"--threads 1.5"}},

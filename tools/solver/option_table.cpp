@@ -52,6 +52,7 @@ const Option the_method[] = {
      "constants)"},
     {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
     {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
+    {"absolute-tolerance", "T", "or at ||b - A x|| <= T, whichever is met first (default 0)"},
     {"max-iterations", "N", "give up after N iterations (default 10000)"},
 };
 

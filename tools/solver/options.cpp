@@ -125,6 +125,8 @@ Options options_of(const po::variables_map& values) {
     options.near_null = given(values, "near-null").value_or("");
     options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",
                                [](double t) { return t > 0 && std::isfinite(t); });
+    options.absolute_tolerance = number(values, "absolute-tolerance", options.absolute_tolerance, "a number, 0 or more",
+                                        [](double t) { return t >= 0 && std::isfinite(t); });
     options.max_iterations = number(values, "max-iterations", options.max_iterations, "a whole number, 0 or more",
                                     [](std::int64_t n) { return n >= 0; });
     options.threads = cli::threads_of(values);

@@ -47,6 +47,7 @@ struct Options {
     PreconditionerOptions factors = {};
     std::filesystem::path near_null = {};  ///< of multigrid
     double tolerance = 1e-10;
+    double absolute_tolerance = 0;
     std::int64_t max_iterations = 10000;
     Device device = Device::cpu();
     int threads = 0;  ///< for reading, and for solving on a CPU; 0 means all

@@ -134,6 +134,7 @@ std::string report_json(const Options& options, const Outcome& outcome) {
                        {"bytes_a_nonzero", outcome.storage.bytes_a_nonzero},
                        {"description", outcome.storage.text}};
     json["tolerance"] = options.tolerance;
+    json["absolute_tolerance"] = options.absolute_tolerance;
     json["max_iterations"] = options.max_iterations;
     json.update(run_json(outcome.run(), options.precision));
     json["seconds"] = {{"read", outcome.read_seconds},

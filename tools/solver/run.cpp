@@ -61,6 +61,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     method.factors.progress = &progress;
     method.iteration.accuracy = accuracy;
     method.iteration.tolerance = options.tolerance;
+    method.iteration.absolute_tolerance = options.absolute_tolerance;
     method.iteration.max_iterations = options.max_iterations;
     method.iteration.keep_history = !options.history.empty() || !options.plot.empty();
     method.iteration.callback = [&](const Iteration& iteration) {

@@ -196,9 +196,11 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
     rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
-    rows.add("true residual", fmt::format("{}  tolerance {:.1e}, the recursion says {:.1e}",
+    const std::string absolute =
+        options.absolute_tolerance > 0 ? fmt::format(" or {:.1e} without ||b||", options.absolute_tolerance) : "";
+    rows.add("true residual", fmt::format("{}  tolerance {:.1e}{}, the recursion says {:.1e}",
                                           rows.bold(fmt::format("{:.1e}", result.relative_residual)), options.tolerance,
-                                          result.recursive_residual));
+                                          absolute, result.recursive_residual));
     if (run.forward_error)
         rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", run.forward_error->error)),
                                               floor_text(*run.forward_error)));
