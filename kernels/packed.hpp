@@ -1,6 +1,6 @@
 #pragma once
 
-/// A packed matrix in the memory of a device.
+/// A packed matrix in the memory of a device, where it is made: byte by byte what pack of packed/matrix.hpp makes of it.
 
 #include "packed/matrix.hpp"
 #include "solver/cuda.hpp"
@@ -22,37 +22,57 @@ inline PackedShape packed_shape(std::int64_t rows, std::int64_t nonzeros) {
             .most_parts = 4096};
 }
 
-/// The arrays of a PackedMatrix whose slices have 32 rows. What a value encoding does not need is empty.
+/// Why products on this device cannot read a packed matrix of T of this size, or nullptr where they can.
 template <class T>
-class PackedOnDevice {
-public:
-    /// Waits for the stream.
-    PackedOnDevice(int device, const PackedMatrix<T>& packed, Stream stream)
-        : shares(packed.pattern->shares),
-          slices(device, packed.pattern->slices, "the slices of a packed matrix", stream),
-          row(device, packed.pattern->row, "the rows of a packed matrix", stream),
-          length(device, packed.pattern->length, "the row lengths of a packed matrix", stream),
-          base(device, packed.pattern->base, "the columns of a packed matrix", stream),
-          offsets(device, packed.pattern->offsets, "the column offsets of a packed matrix", stream),
-          encoding(packed.values.encoding),
-          plain(device, packed.values.plain, "the values of a packed matrix", stream),
-          floats(device, packed.values.floats, "the values of a packed matrix", stream),
-          index8(device, packed.values.index8, "the values of a packed matrix", stream),
-          index16(device, packed.values.index16, "the values of a packed matrix", stream),
-          dictionary(device, packed.values.dictionary, "the dictionary of a packed matrix", stream) {}
+const char* why_not_packed(int device, std::int64_t rows, std::int64_t nonzeros);
 
+/// The arrays of a PackedPattern whose slices have 32 rows.
+struct PackedPatternOnDevice : PackedSizes {
     std::vector<PackedShare> shares;  ///< on the host
     DeviceArray<PackedSlice> slices;
     DeviceArray<std::int32_t> row;
     DeviceArray<std::uint16_t> length;
     DeviceArray<std::int32_t> base;
     DeviceArray<std::uint8_t> offsets;
-    ValueEncoding encoding;
+
+    std::int64_t slots() const { return base.size() * shape.height; }
+};
+
+/// The arrays of PackedValues. What the encoding does not need is empty.
+template <class T>
+struct PackedValuesOnDevice {
+    ValueEncoding encoding = ValueEncoding::plain;
     DeviceArray<T> plain;
     DeviceArray<float> floats;
     DeviceArray<std::uint8_t> index8;
     DeviceArray<std::uint16_t> index16;
     DeviceArray<T> dictionary;
 };
+
+// Both wait for the stream. Working memory: 12 bytes a row and 4 MiB.
+
+template <class T>
+std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, Stream stream);
+
+template <class T>
+PackedValuesOnDevice<T> pack_values(const PackedPatternOnDevice& pattern, const DeviceCsrView<T>& a, Stream stream);
+
+template <class T>
+class PackedOnDevice {
+public:
+    std::shared_ptr<const PackedPatternOnDevice> pattern;
+    PackedValuesOnDevice<T> values;
+
+    /// Copies the slices to the host.
+    PackedDescription describe(Stream stream) const;
+};
+
+/// The matrix may have no more rows and entries than why_not_packed allows.
+template <class T>
+PackedOnDevice<T> pack(const DeviceCsrView<T>& a, Stream stream) {
+    PackedOnDevice<T> packed{pack_pattern(a, packed_shape(a.rows, a.nonzeros), stream), {}};
+    packed.values = pack_values(*packed.pattern, a, stream);
+    return packed;
+}
 
 }  // namespace solver::cuda

@@ -1,6 +1,7 @@
 #include "gemm.hpp"
 #include "krylov.hpp"
 #include "multigrid.hpp"
+#include "packed.hpp"
 #include "solver/cuda.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
@@ -78,6 +79,31 @@ std::int64_t SpmvPlan<T>::rows_not_certified(Stream) const {
 }
 template class SpmvPlan<float>;
 template class SpmvPlan<double>;
+
+template <class T>
+const char* why_not_packed(int, std::int64_t, std::int64_t) {
+    built_without_cuda();
+}
+template <class T>
+std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>&, const PackedShape&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+PackedValuesOnDevice<T> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+PackedDescription PackedOnDevice<T>::describe(Stream) const {
+    built_without_cuda();
+}
+template const char* why_not_packed<float>(int, std::int64_t, std::int64_t);
+template const char* why_not_packed<double>(int, std::int64_t, std::int64_t);
+template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<float>&, const PackedShape&, Stream);
+template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<double>&, const PackedShape&, Stream);
+template PackedValuesOnDevice<float> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<float>&, Stream);
+template PackedValuesOnDevice<double> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<double>&, Stream);
+template PackedDescription PackedOnDevice<float>::describe(Stream) const;
+template PackedDescription PackedOnDevice<double>::describe(Stream) const;
 
 struct Reducer::Workspace {};
 Reducer::Reducer(int) { built_without_cuda(); }

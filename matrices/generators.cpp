@@ -1,5 +1,6 @@
 #include "matrices/generators.hpp"
 
+#include "matrices/cancelling.hpp"
 #include "matrices/convection.hpp"
 #include "matrices/dc2_like.hpp"
 #include "matrices/diffusion.hpp"
@@ -58,6 +59,7 @@ constexpr std::array families{
            [](std::int64_t, std::int64_t rows) { return stokes2d_entries(rows); }, stokes2d},
     Family{"graph_laplacian_", line, [](std::int64_t n, std::int64_t) { return graph_laplacian_entries(n); }, graph_laplacian},
     Family{"power_law_", line, [](std::int64_t n, std::int64_t) { return power_law_entries(n); }, power_law},
+    Family{"cancelling_", line, [](std::int64_t n, std::int64_t) { return cancelling_entries(n); }, cancelling},
     Family{"thousandths_", line, [](std::int64_t n, std::int64_t) { return n; }, thousandths},
 };
 constexpr std::string_view dc2_like_name = "dc2_like";
@@ -83,6 +85,7 @@ constexpr std::array kinds{
     GeneratorKind{"stokes2d_N.mtx", "slow flow in N x N cells, 3 N^2 - 2 N unknowns: saddle point, zeros on the diagonal"},
     GeneratorKind{"graph_laplacian_N.mtx", "a network of N vertices with a few hubs, one grounded: symmetric"},
     GeneratorKind{"power_law_N.mtx", "N rows, a few of them huge, random columns: balance of work"},
+    GeneratorKind{"cancelling_N.mtx", "N rows, one in twenty of condition 1e20 to 1e60 with ones: what no filter decides"},
     GeneratorKind{"thousandths_N.mtx", "one row of N entries 0.001: the sum that Kahan's summation is shown with"},
 };
 static_assert(kinds.size() == families.size() + 1);

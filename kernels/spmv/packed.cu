@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
 
 /// Calls work(values) with the reader of the encoding.
 template <class T, class Work>
-void with_values(const PackedOnDevice<T>& packed, const Work& work) {
+void with_values(const PackedValuesOnDevice<T>& packed, const Work& work) {
     switch (packed.encoding) {
         case ValueEncoding::plain:
             return work(StoredSlots<T, T>{packed.plain.data()});
@@ -173,7 +173,7 @@ PackedProduct<T>::PackedProduct(int device, std::shared_ptr<const PackedOnDevice
                                 const CsrRows<T, std::int32_t>& rows, Stream stream)
     : packed_(std::move(packed)), rows_(rows) {
     std::vector<Segment<std::int32_t>> segments;
-    for (const PackedShare& share : packed_->shares) {
+    for (const PackedShare& share : packed_->pattern->shares) {
         const auto first = static_cast<std::int32_t>(segments.size()) - share.part;
         segments.push_back({static_cast<std::int32_t>(share.row), static_cast<std::int32_t>(share.start + share.begin),
                             static_cast<std::int32_t>(share.start + share.end), first, share.parts});
@@ -197,7 +197,7 @@ void PackedProduct<T>::multiply_with(const RowTask<T>& task, bool overlapping, u
             rows_, task, long_rows, Columns{}, escalated, gate);
         check_launch("multiply_long_rows");
     }
-    const PackedOnDevice<T>& packed = *packed_;
+    const PackedPatternOnDevice& packed = *packed_->pattern;
     const Slices slices{static_cast<std::int32_t>(packed.slices.size()),
                         packed.slices.data(),
                         packed.row.data(),
@@ -205,7 +205,7 @@ void PackedProduct<T>::multiply_with(const RowTask<T>& task, bool overlapping, u
                         packed.base.data(),
                         packed.offsets.data()};
     if (slices.count == 0) return;
-    with_values(packed, [&]<class Values>(const Values& values) {
+    with_values(packed_->values, [&]<class Values>(const Values& values) {
         launch_after(overlapping && (segments_.size() > 0 || gate.stage != nullptr), multiply_slices<A, Values, T>,
                      blocks(slices.count, slices_a_block), static_cast<unsigned>(slice_threads), stream, "multiply_slices",
                      slices, values, rows_, task, escalated, gate);

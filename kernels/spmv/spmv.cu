@@ -88,6 +88,9 @@ __global__ void count_longer_rows(const Offset* offsets, std::int64_t rows, doub
     if (row<rows&& static_cast<double>(offsets[row + 1] - offsets[row])> longest) atomicAdd(count, 1u);
 }
 
+/// Of rows and entries, for 32-bit offsets: what kernels add to one must not overflow.
+constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
+
 /// What kernels count.
 struct Counts {
     unsigned longer_rows;  ///< than rows of `general` should be
@@ -350,8 +353,6 @@ SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream strea
     analysis_->kernel = kernel;
     analysis_->most_columns = most_columns;
     analysis_->traits = traits_of(a.device);
-    // what kernels add to an offset must not overflow
-    constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
     if (width == OffsetWidth::automatic && a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
         analysis_->template prepare<std::int32_t>(stream);
     else
@@ -385,11 +386,21 @@ void SpmvPlan<T>::use(std::shared_ptr<const PackedOnDevice<T>> packed, Stream st
     const CurrentDevice current(analysis_->a.device);
     analysis_->packed.reset();
     const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&analysis_->prepared);
-    const bool in_floats = std::is_same_v<T, float> && analysis_->traits.float_sums == FloatSums::in_float;
-    if (packed == nullptr || narrow == nullptr || in_floats) return;  // there are no kernels for these
+    if (packed == nullptr) return;
+    if (narrow == nullptr) throw InvalidArgument("cuda::SpmvPlan: a plan with 64-bit offsets cannot use a packed matrix");
     analysis_->packed.emplace(analysis_->a.device, std::move(packed), narrow->rows, stream);
     synchronize(analysis_->a.device, stream);
 }
+
+template <class T>
+const char* why_not_packed(int device, std::int64_t rows, std::int64_t nonzeros) {
+    if (rows > largest_narrow || nonzeros > largest_narrow) return "its row offsets need 64 bits";
+    if (std::is_same_v<T, float> && traits_of(device).float_sums == FloatSums::in_float)
+        return "sums of floats are made in floats on this device";
+    return nullptr;
+}
+template const char* why_not_packed<float>(int, std::int64_t, std::int64_t);
+template const char* why_not_packed<double>(int, std::int64_t, std::int64_t);
 
 template <class T>
 SpmvKernel SpmvPlan<T>::kernel() const {

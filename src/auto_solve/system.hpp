@@ -10,6 +10,7 @@
 #include "solver/preparation.hpp"
 #include "solver/solve.hpp"
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,7 +35,7 @@ public:
                 rounded_plan_ = std::make_unique<SpmvPlan<V>>(rounded_dense_.view().transposed(), a.device());
             } else {
                 rounded_ = convert<V>(a.matrix());
-                rounded_plan_ = std::make_unique<SpmvPlan<V>>(rounded_, a.device(), a.kernel());
+                rounded_plan_ = std::make_unique<SpmvPlan<V>>(rounded_, a.device(), like(a));
             }
         }
     }
@@ -75,6 +76,12 @@ public:
 private:
     void tell(const std::string& next) const {
         if (options_.factors.progress) (*options_.factors.progress)(next);
+    }
+
+    /// Packed where A is and the rounded matrix can be as well.
+    static SpmvOptions like(const SpmvPlan<T>& a) {
+        if (a.describe().storage == SpmvStorage::csr) return {.kernel = a.kernel(), .storage = SpmvStorage::csr};
+        return {.kernel = a.kernel(), .expected_products = std::numeric_limits<std::int64_t>::max()};
     }
 
     const SpmvPlan<V>& plan() const {

@@ -1,14 +1,9 @@
 #include "cuda/spmv.hpp"
 
 #include "core/column_norms.hpp"
-#include "kernels/packed.hpp"
 #include "kernels/vectors.hpp"
 
 namespace solver::cuda {
-
-PackedShape packed_shape_for_device(std::int64_t rows, std::int64_t nonzeros) { return packed_shape(rows, nonzeros); }
-
-bool has_room_for_packed(int device, std::int64_t bytes) { return bytes <= free_bytes(device) / 2; }
 
 template <class T>
 SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
@@ -25,16 +20,30 @@ const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const CsrView<T>& a) {
 }
 
 template <class T>
-void SpmvOnDevice<T>::use(const PackedMatrix<T>& packed) {
-    packed_ = std::make_shared<const PackedOnDevice<T>>(device_, packed, stream_.get());
+PackedDescription SpmvOnDevice<T>::pack() {
+    const std::lock_guard turn(mutex_);
+    use(cuda::pack(matrix(), stream_.get()));
+    return packed_->describe(stream_.get());
+}
+
+template <class T>
+void SpmvOnDevice<T>::unpack() {
+    const std::lock_guard turn(mutex_);
+    packed_.reset();
+    plan_.use(nullptr, stream_.get());
+}
+
+template <class T>
+void SpmvOnDevice<T>::use(PackedOnDevice<T> packed) {
+    packed_ = std::make_shared<const PackedOnDevice<T>>(std::move(packed));
     plan_.use(packed_, stream_.get());
 }
 
 template <class T>
-void SpmvOnDevice<T>::update_values(std::span<const T> values, const PackedMatrix<T>* packed) {
+void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     const std::lock_guard turn(mutex_);
     matrix_.update_values(values, stream_.get());
-    if (packed != nullptr) use(*packed);
+    if (packed_ != nullptr) use({packed_->pattern, pack_values(*packed_->pattern, matrix(), stream_.get())});
     column_norms_ = DeviceArray<T>();
 }
 

@@ -2,7 +2,7 @@
 
 /// What solver::SpmvPlan keeps on a CUDA device.
 
-#include "packed/matrix.hpp"
+#include "kernels/packed.hpp"
 #include "solver/cuda.hpp"
 #include "solver/spmv.hpp"
 
@@ -11,10 +11,6 @@
 #include <span>
 
 namespace solver::cuda {
-
-/// How a matrix is packed for a device, and whether the packed copy leaves half of the device's free memory.
-PackedShape packed_shape_for_device(std::int64_t rows, std::int64_t nonzeros);
-bool has_room_for_packed(int device, std::int64_t bytes);
 
 /// A copy of the matrix with its analysis, and room for vectors that come from the host.
 template <class T>
@@ -25,14 +21,15 @@ public:
     const DeviceCsrView<T>& matrix() const { return matrix_.view(); }
     SpmvKernel kernel() const { return plan_.kernel(); }
 
-    /// Reads the packed copy from now on, where there are kernels for that.
-    void use(const PackedMatrix<T>& packed);
+    /// Products read a packed copy from now on, which is made on the device; or the matrix itself again.
+    PackedDescription pack();
+    void unpack();
 
     /// The packed copy, or null.
     const std::shared_ptr<const PackedOnDevice<T>>& packed() const { return packed_; }
 
-    /// Other values in the same pattern; `packed` has them too, or is null.
-    void update_values(std::span<const T> values, const PackedMatrix<T>* packed);
+    /// Other values in the same pattern, packed anew where they were.
+    void update_values(std::span<const T> values);
 
     /// The 1-norms of the columns of `a`, the matrix this was made of: computed when first asked for.
     const DeviceArray<T>& column_norms(const CsrView<T>& a);
@@ -43,6 +40,7 @@ public:
 private:
     const T* uploaded(DeviceArray<T>& to, std::span<const T> from, const char* purpose);
     void multiply(const SpmvTask<T>& task, Accuracy accuracy);
+    void use(PackedOnDevice<T> packed);
 
     int device_;
     OwnedStream stream_;

@@ -1,5 +1,8 @@
 #include "operations/packed_choice.hpp"
 
+#include "cpu/packed_spmv.hpp"
+#include "kernels/packed.hpp"
+#include "kernels/vectors.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -11,30 +14,40 @@ namespace {
 /// Smaller matrices stay in a core's own cache, where there is little to win.
 constexpr std::int64_t least_nonzeros = 20000;
 
-std::int64_t memory_limit_of(const SpmvOptions& options) {
-    if (options.memory_limit > 0) return options.memory_limit;
-    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-}
-
 }  // namespace
 
+PackingTerms packing_terms_on_cpu(std::int64_t rows) {
+    constexpr std::int64_t tens_of_products = 100;
+    const std::int64_t machine_bytes =
+        static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
+    return {cpu::packed_shape, tens_of_products, machine_bytes / 4, why_not_packed(rows)};
+}
+
 template <class T>
-StorageChoice choose_storage(const CsrView<T>& a, const PackedShape& shape, const SpmvOptions& options,
-                             std::int64_t products_worth_packing) {
+PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a) {
+    constexpr std::int64_t hundreds_of_products =
+        500;  // launches and allocations count most where a product takes microseconds
+    return {cuda::packed_shape(a.rows, a.nonzeros()), hundreds_of_products, cuda::free_bytes(device) / 2,
+            cuda::why_not_packed<T>(device, a.rows, a.nonzeros())};
+}
+
+template <class T>
+StorageChoice choose_storage(const CsrView<T>& a, const SpmvOptions& options, const PackingTerms& terms) {
     if (options.storage == SpmvStorage::csr) return {SpmvStorage::csr, "as asked for"};
     const bool is_asked_for = options.storage == SpmvStorage::packed;
-    if (!is_asked_for && options.expected_products < products_worth_packing)
+    if (!is_asked_for && options.expected_products < terms.least_products)
         return {SpmvStorage::csr, fmt::format("{} products expected, and packing pays from {} on", options.expected_products,
-                                              products_worth_packing)};
+                                              terms.least_products)};
     if (!is_asked_for && a.nonzeros() < least_nonzeros)
         return {SpmvStorage::csr, fmt::format("{} nonzeros, and packing pays from {} on", a.nonzeros(), least_nonzeros)};
-    if (const char* why = why_not_packed(a.rows); why != nullptr) {
-        if (is_asked_for) throw InvalidArgument(fmt::format("spmv: the matrix cannot be packed: {}; choose storage csr", why));
-        return {SpmvStorage::csr, why};
+    if (terms.why_not != nullptr) {
+        if (is_asked_for)
+            throw InvalidArgument(fmt::format("spmv: the matrix cannot be packed: {}; choose storage csr", terms.why_not));
+        return {SpmvStorage::csr, terms.why_not};
     }
     constexpr double megabyte = 1e6;
-    const std::int64_t limit = memory_limit_of(options);
-    const std::int64_t needed = most_packed_bytes(a, shape);
+    const std::int64_t limit = options.memory_limit > 0 ? options.memory_limit : terms.memory_limit;
+    const std::int64_t needed = most_packed_bytes(a, terms.shape);
     if (needed > limit) {
         const std::string why = fmt::format("a packed copy may take {:.4g} MB and the limit is {:.4g} MB",
                                             static_cast<double>(needed) / megabyte, static_cast<double>(limit) / megabyte);
@@ -45,7 +58,21 @@ StorageChoice choose_storage(const CsrView<T>& a, const PackedShape& shape, cons
     return {SpmvStorage::packed, fmt::format("{} products expected", options.expected_products)};
 }
 
-template StorageChoice choose_storage(const CsrView<float>&, const PackedShape&, const SpmvOptions&, std::int64_t);
-template StorageChoice choose_storage(const CsrView<double>&, const PackedShape&, const SpmvOptions&, std::int64_t);
+std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_a_nonzero) {
+    constexpr double least_share_in_slices = 0.95;
+    constexpr double worth_of_bytes = 0.9;
+    if (packed.share_in_slices < least_share_in_slices)
+        return fmt::format(
+            "{:.0f} % of the nonzeros are in rows too long for slices, which would be multiplied apart from the others",
+            100 * (1 - packed.share_in_slices));
+    if (packed.bytes_a_nonzero > worth_of_bytes * csr_bytes_a_nonzero)
+        return fmt::format("packed it would still read {:.1f} bytes a nonzero", packed.bytes_a_nonzero);
+    return {};
+}
+
+template PackingTerms packing_terms_on_cuda(int, const CsrView<float>&);
+template PackingTerms packing_terms_on_cuda(int, const CsrView<double>&);
+template StorageChoice choose_storage(const CsrView<float>&, const SpmvOptions&, const PackingTerms&);
+template StorageChoice choose_storage(const CsrView<double>&, const SpmvOptions&, const PackingTerms&);
 
 }  // namespace solver

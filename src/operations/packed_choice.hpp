@@ -9,10 +9,17 @@
 
 namespace solver {
 
-/// From how many products on packing pays: it takes the time of tens of them on a processor, of thousands on a GPU, for which
-/// the processor packs.
-inline constexpr std::int64_t products_worth_packing_on_cpu = 100;
-inline constexpr std::int64_t products_worth_packing_on_cuda = 5000;
+/// What packing asks of the place where it is done.
+struct PackingTerms {
+    PackedShape shape;
+    std::int64_t least_products;  ///< from which on it pays
+    std::int64_t memory_limit;    ///< bytes, where the options name none
+    const char* why_not;          ///< or nullptr
+};
+
+PackingTerms packing_terms_on_cpu(std::int64_t rows);
+template <class T>
+PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a);
 
 struct StorageChoice {
     SpmvStorage storage;  ///< csr or packed
@@ -21,7 +28,9 @@ struct StorageChoice {
 
 /// Throws ResourceLimit or InvalidArgument where packed is asked for and cannot be.
 template <class T>
-StorageChoice choose_storage(const CsrView<T>& a, const PackedShape& shape, const SpmvOptions& options,
-                             std::int64_t products_worth_packing);
+StorageChoice choose_storage(const CsrView<T>& a, const SpmvOptions& options, const PackingTerms& terms);
+
+/// Why products on a GPU would be slower from this packed matrix than from CSR, or "" where they should be faster.
+std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_a_nonzero);
 
 }  // namespace solver

@@ -101,6 +101,12 @@ std::vector<cpu::RowTask<T>> row_tasks(std::span<const SpmvTask<T>> tasks) {
 }
 
 template <class T>
+double csr_bytes_a_nonzero(const CsrView<T>& a) {
+    const double entries = static_cast<double>(std::max<std::int64_t>(a.nonzeros(), 1));
+    return sizeof(T) + sizeof(std::int32_t) + sizeof(std::int64_t) * static_cast<double>(a.rows + 1) / entries;
+}
+
+template <class T>
 void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
                    const Device& device) {
     SpmvPlan<T>(a, device).multiply(alpha, x, beta, y, accuracy);
@@ -164,7 +170,7 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptio
     if (kernel != SpmvKernel::adaptive) boundaries_ = equal_rows(a, threads);
     if (kernel == SpmvKernel::automatic) kernel_ = is_balanced(boundaries_) ? SpmvKernel::general : SpmvKernel::adaptive;
     if (kernel_ == SpmvKernel::adaptive) boundaries_ = equal_work(a, threads);
-    const StorageChoice choice = choose_storage(a, cpu::packed_shape, options, products_worth_packing_on_cpu);
+    const StorageChoice choice = choose_storage(a, options, packing_terms_on_cpu(a.rows));
     reason_ = choice.reason;
     if (choice.storage == SpmvStorage::packed)
         packed_ = std::make_shared<const PackedMatrix<T>>(pack(a, cpu::packed_shape, threads));
@@ -172,18 +178,15 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptio
 
 template <class T>
 void SpmvPlan<T>::pack_for_device(const SpmvOptions& options) {
-    const PackedShape shape = cuda::packed_shape_for_device(a_.rows, a_.nonzeros());
-    const StorageChoice choice = choose_storage(a_, shape, options, products_worth_packing_on_cuda);
+    const StorageChoice choice = choose_storage(a_, options, packing_terms_on_cuda(device_.index(), a_));
     reason_ = choice.reason;
     if (choice.storage != SpmvStorage::packed) return;
-    threads_ = Device::cpu().threads();
-    auto packed = std::make_shared<const PackedMatrix<T>>(pack(a_, shape, threads_));
-    if (options.storage == SpmvStorage::automatic && !cuda::has_room_for_packed(device_.index(), packed->bytes())) {
-        reason_ = "the packed copy would take more than half of the device's free memory";
-        return;
-    }
-    on_device_->use(*packed);
-    packed_ = std::move(packed);
+    const PackedDescription packed = on_device_->pack();
+    if (options.storage == SpmvStorage::packed) return;
+    const std::string why_not = why_csr_is_faster(packed, csr_bytes_a_nonzero(a_));
+    if (why_not.empty()) return;
+    on_device_->unpack();
+    reason_ = why_not;
 }
 
 template <class T>
@@ -260,15 +263,17 @@ void SpmvPlan<T>::update_values(std::span<const T> values) {
         updated->values = pack_values(*packed_->pattern, a_, threads_);
         packed_ = std::move(updated);
     }
-    if (on_device_) on_device_->update_values(values, packed_.get());
+    if (on_device_) on_device_->update_values(values);
 }
 
 template <class T>
 SpmvDescription SpmvPlan<T>::describe() const {
     if (dense_) return {SpmvStorage::csr, sizeof(T), "dense, as it is"};
-    if (packed_) return {SpmvStorage::packed, packed_->bytes_a_nonzero(), "packed, " + reason_ + ": " + packed_->describe()};
-    const double entries = static_cast<double>(std::max<std::int64_t>(a_.nonzeros(), 1));
-    const double bytes = sizeof(T) + sizeof(std::int32_t) + sizeof(std::int64_t) * static_cast<double>(a_.rows + 1) / entries;
+    if (packed_ || (on_device_ && on_device_->packed())) {
+        const PackedDescription packed = packed_ ? packed_->describe() : on_device_->packed()->describe(nullptr);
+        return {SpmvStorage::packed, packed.bytes_a_nonzero, "packed, " + reason_ + ": " + packed.text};
+    }
+    const double bytes = csr_bytes_a_nonzero(a_);
     return {SpmvStorage::csr, bytes, fmt::format("csr, {}: {:.1f} bytes a nonzero", reason_, bytes)};
 }
 

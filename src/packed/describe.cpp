@@ -12,41 +12,37 @@ std::int64_t bytes_in(const std::vector<V>& vector) {
     return static_cast<std::int64_t>(vector.size() * sizeof(V));
 }
 
-/// "80 % none, 20 % in 16 bits"
-std::string columns_text(const PackedPattern& pattern) {
+/// "80 % by runs, 20 % in 16 bits"
+std::string columns_text(std::span<const std::int64_t> steps, std::int64_t all_steps) {
     constexpr std::array<const char*, column_offset_kinds> names{"by runs", "in 8 bits", "in 16 bits", "in 32 bits"};
-    std::array<std::int64_t, column_offset_kinds> steps{};
-    for (const PackedSlice& slice : pattern.slices) steps[static_cast<std::size_t>(slice.offsets)] += slice.steps;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (steps[i] == 0) continue;
-        const double percent = 100 * static_cast<double>(steps[i]) / static_cast<double>(pattern.steps());
+        const double percent = 100 * static_cast<double>(steps[i]) / static_cast<double>(all_steps);
         text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", percent, names[i]);
     }
     return text.empty() ? "none" : text;
 }
 
-template <class T>
-std::string values_text(const PackedValues<T>& values) {
-    switch (values.encoding) {
+std::string values_text(ValueEncoding encoding, std::int64_t dictionary_size, std::int64_t number_bytes) {
+    switch (encoding) {
         case ValueEncoding::plain:
-            return fmt::format("as they are, {} bytes, since more than 65536 differ or few repeat", sizeof(T));
+            return fmt::format("as they are, {} bytes, since more than 65536 differ or few repeat", number_bytes);
         case ValueEncoding::floats:
             return "4 bytes, since all doubles are floats";
         case ValueEncoding::dictionary8:
         case ValueEncoding::dictionary16:
-            return fmt::format("{} bytes, since only {} differ", values.bytes_a_slot(), values.dictionary.size());
+            return fmt::format("{} bytes, since only {} differ", bytes_of(encoding, number_bytes), dictionary_size);
     }
     return {};
 }
 
 }  // namespace
 
-template <class T>
-std::int64_t PackedValues<T>::bytes_a_slot() const {
+std::int64_t bytes_of(ValueEncoding encoding, std::int64_t number_bytes) {
     switch (encoding) {
         case ValueEncoding::plain:
-            return sizeof(T);
+            return number_bytes;
         case ValueEncoding::floats:
             return sizeof(float);
         case ValueEncoding::dictionary8:
@@ -57,35 +53,46 @@ std::int64_t PackedValues<T>::bytes_a_slot() const {
     return 0;
 }
 
+PackedDescription describe(const PackedSizes& sizes, std::span<const PackedSlice> slices, ValueEncoding encoding,
+                           std::int64_t dictionary_size, std::int64_t number_bytes) {
+    const std::int64_t height = sizes.shape.height;
+    std::array<std::int64_t, column_offset_kinds> steps_of{};
+    std::int64_t steps = 0;
+    std::int64_t bytes = 0;
+    for (const PackedSlice& slice : slices) {
+        steps_of[static_cast<std::size_t>(slice.offsets)] += slice.steps;
+        steps += slice.steps;
+        bytes += static_cast<std::int64_t>(sizeof slice) + slice.steps * height * bytes_of(slice.offsets);
+        if (slice.is_adjacent == 0) bytes += height * static_cast<std::int64_t>(sizeof(std::int32_t));
+        if (slice.common < slice.steps) bytes += height * static_cast<std::int64_t>(sizeof(std::uint16_t));
+    }
+    const std::int64_t slots = steps * height;
+    const std::int64_t apart = sizes.nonzeros - sizes.entries_in_slices;
+    bytes += steps * static_cast<std::int64_t>(sizeof(std::int32_t)) + slots * bytes_of(encoding, number_bytes) +
+             apart * (number_bytes + static_cast<std::int64_t>(sizeof(std::int32_t)));
+    const auto part = [](std::int64_t some, std::int64_t all) {
+        return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
+    };
+    PackedDescription description{part(bytes, sizes.nonzeros), part(sizes.entries_in_slices, sizes.nonzeros), {}};
+    description.text = fmt::format(
+        "{:.1f} bytes a nonzero: values {}; columns {}; slices of {} rows, {:.1f} % of their slots idle; "
+        "{} long rows with {} entries apart",
+        description.bytes_a_nonzero, values_text(encoding, dictionary_size, number_bytes), columns_text(steps_of, steps),
+        height, 100 * part(slots - sizes.entries_in_slices, slots), sizes.long_rows, apart);
+    return description;
+}
+
 template <class T>
 std::int64_t PackedMatrix<T>::bytes() const {
     const PackedPattern& p = *pattern;
     return bytes_in(p.slices) + bytes_in(p.row) + bytes_in(p.length) + bytes_in(p.base) + bytes_in(p.offsets) +
-           bytes_in(p.shares) + p.slots() * values.bytes_a_slot() + bytes_in(values.dictionary);
+           bytes_in(p.shares) + p.slots() * bytes_of(values.encoding, sizeof(T)) + bytes_in(values.dictionary);
 }
 
 template <class T>
-double PackedMatrix<T>::bytes_a_nonzero() const {
-    const PackedPattern& p = *pattern;
-    std::int64_t bytes = bytes_in(p.slices) + bytes_in(p.base) + bytes_in(p.offsets) + p.slots() * values.bytes_a_slot();
-    for (const PackedSlice& slice : p.slices) {
-        if (slice.is_adjacent == 0) bytes += p.shape.height * static_cast<std::int64_t>(sizeof(std::int32_t));
-        if (slice.common < slice.steps) bytes += p.shape.height * static_cast<std::int64_t>(sizeof(std::uint16_t));
-    }
-    bytes += (p.nonzeros - p.entries_in_slices) * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-    return p.nonzeros == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(p.nonzeros);
-}
-
-template <class T>
-std::string PackedMatrix<T>::describe() const {
-    const PackedPattern& p = *pattern;
-    const double idle =
-        p.slots() == 0 ? 0 : 100 * (1 - static_cast<double>(p.entries_in_slices) / static_cast<double>(p.slots()));
-    return fmt::format(
-        "{:.1f} bytes a nonzero: values {}; columns {}; slices of {} rows, {:.1f} % of their slots idle; "
-        "{} long rows with {} entries apart",
-        bytes_a_nonzero(), values_text(values), columns_text(p), p.shape.height, idle, p.long_rows,
-        p.nonzeros - p.entries_in_slices);
+PackedDescription PackedMatrix<T>::describe() const {
+    return solver::describe(*pattern, pattern->slices, values.encoding, static_cast<std::int64_t>(values.dictionary.size()),
+                            sizeof(T));
 }
 
 template <class T>
@@ -99,8 +106,6 @@ std::int64_t most_packed_bytes(const CsrView<T>& a, const PackedShape& shape) {
 
 template struct PackedMatrix<float>;
 template struct PackedMatrix<double>;
-template struct PackedValues<float>;
-template struct PackedValues<double>;
 template std::int64_t most_packed_bytes(const CsrView<float>&, const PackedShape&);
 template std::int64_t most_packed_bytes(const CsrView<double>&, const PackedShape&);
 

@@ -58,20 +58,31 @@ struct PackedShape {
     std::int64_t most_parts = 64;       ///< of a long row
 };
 
-/// Where every entry is. Made once, and shared by all matrices with these entries.
-struct PackedPattern {
+/// What is known of a pattern wherever its arrays are.
+struct PackedSizes {
     PackedShape shape;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t nonzeros = 0;
     std::int64_t entries_in_slices = 0;
+    std::int64_t long_rows = 0;
+};
+
+/// Rows in their own order let y be stored, and often x be loaded, by whole vectors: worth so many times the slots of sorted
+/// ones.
+inline constexpr double worth_of_order = 1.1;
+
+/// A row up to this length is never kept apart.
+inline constexpr std::int64_t short_row = 16;
+
+/// Where every entry is. Made once, and shared by all matrices with these entries.
+struct PackedPattern : PackedSizes {
     std::vector<PackedSlice> slices;
     std::vector<std::int32_t> row;      ///< of lane i of slice s at s * height + i; an idle lane has its slice's first row
     std::vector<std::uint16_t> length;  ///< likewise; 0 for an idle lane
     std::vector<std::int32_t> base;     ///< of each step
     std::vector<std::uint8_t> offsets;  ///< of each slot, as wide as its slice says, from the base of its step
     std::vector<PackedShare> shares;    ///< of long rows, a row's parts one after another
-    std::int64_t long_rows = 0;
 
     std::int64_t steps() const { return static_cast<std::int64_t>(base.size()); }
     std::int64_t slots() const { return steps() * shape.height; }
@@ -79,8 +90,36 @@ struct PackedPattern {
 
 enum class ValueEncoding { plain, floats, dictionary8, dictionary16 };
 
-/// The values of all slots: those of T as they are, floats that are as good, or places in a dictionary. Only the encoding's
-/// own vectors have elements.
+/// Bytes of one slot's code in an encoding of numbers of so many bytes.
+std::int64_t bytes_of(ValueEncoding encoding, std::int64_t number_bytes);
+
+/// A dictionary of bytes where at most 256 values differ, else floats where all doubles are floats, else a dictionary of two
+/// bytes where it is much smaller than what it replaces. `different` is -1 where there are more than most_in_dictionary.
+inline constexpr std::int64_t most_in_dictionary = 1 << 16;
+template <class AreFloats>
+ValueEncoding choose_encoding(std::int64_t different, std::int64_t nonzeros, const AreFloats& are_floats) {
+    constexpr std::int64_t most_in_bytes = 1 << 8;
+    constexpr std::int64_t uses_of_a_value = 8;
+    const bool has_dictionary = different >= 0;
+    if (has_dictionary && different <= most_in_bytes) return ValueEncoding::dictionary8;
+    if (are_floats()) return ValueEncoding::floats;
+    return has_dictionary && nonzeros >= uses_of_a_value * different ? ValueEncoding::dictionary16 : ValueEncoding::plain;
+}
+
+/// Whether the double with these bits is a float, to the bit: the payload of a NaN included.
+constexpr bool is_float(std::uint64_t bits) {
+    constexpr int excess = 52 - 23;  // bits of a fraction
+    const int exponent = static_cast<int>(bits >> 52 & 0x7FF) - 1023;
+    const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+    const auto ends_in_zeros = [&](int count) { return (fraction & ((std::uint64_t{1} << count) - 1)) == 0; };
+    if (exponent == 1024) return fraction == 0 || (fraction >> 51 == 1 && ends_in_zeros(excess));  // a conversion quiets NaN
+    if (exponent == -1023) return fraction == 0;
+    if (exponent < -149 || exponent > 127) return false;
+    return ends_in_zeros(exponent >= -126 ? excess : excess - 126 - exponent);
+}
+
+/// The values of all slots: those of T as they are, floats that are as good, or places in a dictionary, which is in the order
+/// of the values' bits. Only the encoding's own vectors have elements.
 template <class T>
 struct PackedValues {
     ValueEncoding encoding = ValueEncoding::plain;
@@ -104,8 +143,18 @@ struct PackedValues {
         }
         return T(0);
     }
-    std::int64_t bytes_a_slot() const;
 };
+
+/// What there is to say of a packed matrix.
+struct PackedDescription {
+    double bytes_a_nonzero = 0;  ///< which one product reads of the matrix, long rows included
+    double share_in_slices = 0;  ///< of the nonzeros; the others are in long rows
+    std::string text;            ///< "3.6 bytes a nonzero: values 1 bytes, since only 241 differ; columns 80 % in 8 bits, ..."
+};
+
+/// Of a matrix of numbers of so many bytes.
+PackedDescription describe(const PackedSizes& sizes, std::span<const PackedSlice> slices, ValueEncoding encoding,
+                           std::int64_t dictionary_size, std::int64_t number_bytes);
 
 template <class T>
 struct PackedMatrix {
@@ -113,12 +162,7 @@ struct PackedMatrix {
     PackedValues<T> values;
 
     std::int64_t bytes() const;  ///< of memory
-
-    /// Bytes that one product reads of the matrix, long rows included, for each entry.
-    double bytes_a_nonzero() const;
-
-    /// "dictionary of 241 values, 1 byte each; columns: 80 % in 8 bits, ..."
-    std::string describe() const;
+    PackedDescription describe() const;
 };
 
 /// Why a matrix cannot be packed, or nullptr where it can.
@@ -128,14 +172,18 @@ const char* why_not_packed(std::int64_t rows);
 template <class T>
 std::int64_t most_packed_bytes(const CsrView<T>& a, const PackedShape& shape);
 
+/// Appends the parts of a long row, of so many entries from `start` on: equal but for the last, a whole number of share_entries
+/// long.
+void share_row(std::int64_t row, std::int64_t start, std::int64_t length, const PackedShape& shape,
+               std::vector<PackedShare>& shares);
+
 /// One pass over the matrix that orders its rows, one that writes. The result depends on the matrix and the shape alone, not on
 /// the number of threads.
 template <class T>
 std::shared_ptr<const PackedPattern> pack_pattern(const CsrView<T>& a, const PackedShape& shape, int threads);
 
-/// The values of a matrix that has this pattern: a dictionary of bytes where there are at most 256 different ones, else floats
-/// where all doubles are floats, else a dictionary of two bytes where it is much smaller than what it replaces, else plain.
-/// Values differ where their bits do, so that -0, subnormals, Inf and every NaN come back as they are.
+/// The values of a matrix that has this pattern, encoded as choose_encoding says. Values differ where their bits do, so that
+/// -0, subnormals, Inf and every NaN come back as they are.
 template <class T>
 PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads);
 

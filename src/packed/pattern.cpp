@@ -10,12 +10,6 @@
 namespace solver {
 namespace {
 
-/// Rows in their own order let y be stored, and often x be loaded, by whole vectors: worth so many idle slots more.
-constexpr double worth_of_order = 1.1;
-
-/// A row up to this length is never kept apart.
-constexpr std::int64_t short_row = 16;
-
 /// What the rows of one window become: rows for slices, in order, and rows kept apart.
 struct WindowOrder {
     std::vector<std::int32_t> rows;  ///< -1: an idle lane
@@ -174,16 +168,6 @@ void write_columns(const SliceColumns& columns, const PackedSlice& slice, std::i
     }
 }
 
-/// The parts of a long row: equal but for the last, a whole number of share_entries long.
-void share_row(std::int64_t row, std::int64_t start, std::int64_t length, const PackedShape& shape,
-               std::vector<PackedShare>& shares) {
-    const std::int64_t fair = (length + shape.most_parts - 1) / shape.most_parts;
-    const std::int64_t entries = (fair + shape.share_entries - 1) / shape.share_entries * shape.share_entries;
-    const auto parts = static_cast<std::int32_t>((length + entries - 1) / entries);
-    for (std::int32_t part = 0; part < parts; ++part)
-        shares.push_back({row, start, part * entries, std::min(length, (part + 1) * entries), part, parts});
-}
-
 class PatternMaker {
 public:
     PatternMaker(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns, PackedPattern& pattern,
@@ -292,6 +276,15 @@ private:
 
 const char* why_not_packed(std::int64_t rows) {
     return rows <= std::numeric_limits<std::int32_t>::max() ? nullptr : "it has more than 2^31 - 1 rows";
+}
+
+void share_row(std::int64_t row, std::int64_t start, std::int64_t length, const PackedShape& shape,
+               std::vector<PackedShare>& shares) {
+    const std::int64_t fair = (length + shape.most_parts - 1) / shape.most_parts;
+    const std::int64_t entries = (fair + shape.share_entries - 1) / shape.share_entries * shape.share_entries;
+    const auto parts = static_cast<std::int32_t>((length + entries - 1) / entries);
+    for (std::int32_t part = 0; part < parts; ++part)
+        shares.push_back({row, start, part * entries, std::min(length, (part + 1) * entries), part, parts});
 }
 
 template <class T>

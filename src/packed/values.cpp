@@ -2,6 +2,7 @@
 #include "core/thread_pool.hpp"
 #include "packed/matrix.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <type_traits>
@@ -9,16 +10,10 @@
 namespace solver {
 namespace {
 
-constexpr std::int64_t most_in_dictionary8 = 1 << 8;
-constexpr std::int64_t most_in_dictionary16 = 1 << 16;
-
-/// A dictionary of two bytes must stand for so many entries a value.
-constexpr std::int64_t uses_of_a_value = 8;
-
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// Different bit patterns in the order of their first appearance: open addressing, at most a quarter full.
+/// Different bit patterns in the order in which they were added: open addressing, at most a quarter full.
 template <class T>
 class Dictionary {
 public:
@@ -61,23 +56,27 @@ private:
     int shift_ = 0;
 };
 
-/// All values, unless there are more than a dictionary may have.
+/// All values in the order of their bits, unless there are more than a dictionary may have.
 template <class T>
 std::optional<Dictionary<T>> find_dictionary(std::span<const T> values) {
-    Dictionary<T> dictionary;
+    Dictionary<T> found;
     for (const T value : values) {
-        dictionary.add(value);
-        if (dictionary.size() > most_in_dictionary16) return std::nullopt;
+        found.add(value);
+        if (found.size() > most_in_dictionary) return std::nullopt;
     }
+    std::vector<T> in_order = found.values();
+    std::sort(in_order.begin(), in_order.end(),
+              [](T a, T b) { return std::bit_cast<BitsOf<T>>(a) < std::bit_cast<BitsOf<T>>(b); });
+    Dictionary<T> dictionary;
+    for (const T value : in_order) dictionary.add(value);
     return dictionary;
 }
 
-/// Whether every value is a float, to the bit.
-bool are_floats(std::span<const double> values) {
-    for (const double value : values)
-        if (std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<float>(value))) != std::bit_cast<std::uint64_t>(value))
-            return false;
-    return true;
+/// Whether every value is a double that is a float.
+bool are_narrower(std::span<const float>) { return false; }
+bool are_narrower(std::span<const double> values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](double value) { return is_float(std::bit_cast<std::uint64_t>(value)); });
 }
 
 /// Writes encode(value) of every entry into its slot, and 0 into the idle ones.
@@ -101,23 +100,14 @@ void fill_slots(const PackedPattern& pattern, const CsrView<T>& a, int threads, 
     });
 }
 
-template <class T>
-ValueEncoding encoding_for(const std::optional<Dictionary<T>>& dictionary, std::span<const T> values) {
-    if (dictionary && dictionary->size() <= most_in_dictionary8) return ValueEncoding::dictionary8;
-    if constexpr (std::is_same_v<T, double>)
-        if (are_floats(values)) return ValueEncoding::floats;
-    if (dictionary && static_cast<std::int64_t>(values.size()) >= uses_of_a_value * dictionary->size())
-        return ValueEncoding::dictionary16;
-    return ValueEncoding::plain;
-}
-
 }  // namespace
 
 template <class T>
 PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads) {
     PackedValues<T> packed;
     const std::optional<Dictionary<T>> dictionary = find_dictionary(a.values);
-    packed.encoding = encoding_for(dictionary, a.values);
+    packed.encoding =
+        choose_encoding(dictionary ? dictionary->size() : -1, a.nonzeros(), [&] { return are_narrower(a.values); });
     switch (packed.encoding) {
         case ValueEncoding::plain:
             fill_slots(pattern, a, threads, packed.plain, [](T value) { return value; });

@@ -1,9 +1,15 @@
+#include "kernels/packed.hpp"
+
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/cuda.hpp"
 #include "solver/spmv.hpp"
 
 #include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <map>
 
 #include "support/products.hpp"
 
@@ -96,6 +102,166 @@ CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vect
         a.row_offsets.push_back(a.nonzeros());
     }
     return a;
+}
+
+template <class Element>
+void expect_same_bytes(const char* what, const std::vector<Element>& host, const cuda::DeviceArray<Element>& device) {
+    ASSERT_EQ(device.size(), static_cast<std::int64_t>(host.size())) << what;
+    std::vector<Element> copy(host.size());
+    device.copy_to(copy);
+    if (!host.empty()) {
+        EXPECT_EQ(std::memcmp(copy.data(), host.data(), host.size() * sizeof(Element)), 0) << what;
+    }
+}
+
+template <class T>
+void expect_same_values(const PackedValues<T>& host, const cuda::PackedValuesOnDevice<T>& device) {
+    ASSERT_EQ(device.encoding, host.encoding);
+    expect_same_bytes("plain", host.plain, device.plain);
+    expect_same_bytes("floats", host.floats, device.floats);
+    expect_same_bytes("index8", host.index8, device.index8);
+    expect_same_bytes("index16", host.index16, device.index16);
+    expect_same_bytes("dictionary", host.dictionary, device.dictionary);
+}
+
+/// The device packs what the processor packs, byte by byte. Returns the latter.
+template <class T>
+PackedMatrix<T> expect_packed_alike(const CsrMatrix<T>& a) {
+    const cuda::DeviceCsrMatrix<T> on_device(0, a);
+    const cuda::PackedOnDevice<T> device = cuda::pack(on_device.view(), nullptr);
+    PackedMatrix<T> host = pack(a.view(), cuda::packed_shape(a.rows, a.nonzeros()), 2);
+    EXPECT_EQ(device.pattern->entries_in_slices, host.pattern->entries_in_slices);
+    EXPECT_EQ(device.pattern->long_rows, host.pattern->long_rows);
+    expect_same_bytes("slices", host.pattern->slices, device.pattern->slices);
+    expect_same_bytes("row", host.pattern->row, device.pattern->row);
+    expect_same_bytes("length", host.pattern->length, device.pattern->length);
+    expect_same_bytes("base", host.pattern->base, device.pattern->base);
+    expect_same_bytes("offsets", host.pattern->offsets, device.pattern->offsets);
+    const auto& shares = device.pattern->shares;
+    EXPECT_TRUE(std::equal(shares.begin(), shares.end(), host.pattern->shares.begin(), host.pattern->shares.end(),
+                           [](const PackedShare& a, const PackedShare& b) { return std::memcmp(&a, &b, sizeof a) == 0; }))
+        << "shares";
+    expect_same_values(host.values, device.values);
+    EXPECT_EQ(device.describe(nullptr).text, host.describe().text);
+    return host;
+}
+
+TYPED_TEST(CudaPacked, PacksRowsOfAnyLengthsAsTheProcessorDoes) {
+    using T = TypeParam;
+    Random random(21);
+    const auto lengths = [&](std::int64_t rows, const auto& of_row) {
+        std::vector<std::int64_t> all;
+        for (std::int64_t i = 0; i < rows; ++i) all.push_back(of_row(i));
+        return all;
+    };
+    const std::vector<std::vector<std::int64_t>> shapes{
+        {},
+        {0},
+        {1},
+        {3000},
+        {3, 300'000, 1},
+        lengths(10'000, [](std::int64_t) { return 0; }),
+        lengths(16'384, [](std::int64_t) { return 3; }),
+        lengths(16'385, [](std::int64_t i) { return i % 2; }),
+        lengths(40'000, [&](std::int64_t) { return random.between(0, random.between(1, 70)); }),
+        lengths(40'000, [&](std::int64_t i) { return i < 17'000 ? 7 : random.between(0, 30); }),     // one window sorted
+        lengths(20'000, [&](std::int64_t i) { return i % 400 == 0 ? random.between(17, 64) : 2; }),  // lonely rows
+        lengths(20'000, [&](std::int64_t i) { return i % 100 == 0 ? 1 << random.between(4, 12) : 9; }),
+    };
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+        for (const std::int64_t columns : {40, 70'000}) {
+            SCOPED_TRACE(::testing::Message() << "shape " << i << ", " << columns << " columns");
+            expect_packed_alike<T>(random_matrix<T>(random, columns, shapes[i]));
+        }
+}
+
+/// Slices of one step each whose columns lie so far apart, from a first column on; and runs that end at the last column.
+TYPED_TEST(CudaPacked, PacksColumnsAsTheProcessorDoesAtTheEdgesOfAllWidths) {
+    using T = TypeParam;
+    for (const std::int64_t width : {30, 31, 32, 255, 256, 65'535, 65'536, 99'000}) {
+        CsrMatrix<T> a;
+        a.rows = 96;
+        a.columns = 100'000;
+        for (std::int64_t row = 0; row < a.rows; ++row) {
+            const std::int64_t column = row < 32   ? (row == 7 ? 500 + width : 500)
+                                        : row < 64 ? a.columns - 64 + row
+                                                   : width + row;
+            a.column_indices.push_back(static_cast<std::int32_t>(column));
+            if (row % 3 == 0 && row < 32) a.column_indices.push_back(3);
+            a.row_offsets.push_back(static_cast<std::int64_t>(a.column_indices.size()));
+        }
+        a.values.assign(a.column_indices.size(), T(2));
+        SCOPED_TRACE(width);
+        expect_packed_alike<T>(a);
+    }
+}
+
+template <class T>
+CsrMatrix<T> with_values(Random& random, const std::vector<T>& values) {
+    CsrMatrix<T> a = random_matrix<T>(random, 500, std::vector<std::int64_t>(80'000, 9));
+    for (std::size_t k = 0; k < a.values.size(); ++k)
+        a.values[k] = values[k < values.size() ? k : static_cast<std::size_t>(random.between(0, std::ssize(values) - 1))];
+    return a;
+}
+
+TYPED_TEST(CudaPacked, PacksValuesOfEveryEncodingAsTheProcessorDoes) {
+    using T = TypeParam;
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    using Limits = std::numeric_limits<T>;
+    Random random(22);
+    const std::vector<T> special{T(0),
+                                 -T(0),
+                                 Limits::denorm_min(),
+                                 Limits::infinity(),
+                                 -Limits::infinity(),
+                                 Limits::quiet_NaN(),
+                                 Limits::signaling_NaN(),
+                                 std::bit_cast<T>(~Bits{0}),  // what the device's table marks empty places with
+                                 std::bit_cast<T>(~Bits{0} - 1)};
+    const std::map<std::size_t, ValueEncoding> expected{{9, ValueEncoding::dictionary8},
+                                                        {256, ValueEncoding::dictionary8},
+                                                        {257, ValueEncoding::dictionary16},
+                                                        {65'536, ValueEncoding::dictionary16},
+                                                        {65'537, ValueEncoding::plain}};
+    for (const auto& [count, encoding] : expected)
+        for (const bool has_special : {false, true}) {
+            SCOPED_TRACE(::testing::Message() << count << " values, special ones: " << has_special);
+            std::vector<T> values = has_special ? special : std::vector<T>{};
+            const auto first = std::bit_cast<Bits>(T(1) / T(3));
+            while (values.size() < count) values.push_back(std::bit_cast<T>(static_cast<Bits>(first + 3 * values.size())));
+            EXPECT_EQ(expect_packed_alike<T>(with_values(random, values)).values.encoding, encoding);
+        }
+    if constexpr (std::is_same_v<T, double>) {
+        std::vector<double> floats{-0.0, std::numeric_limits<float>::denorm_min(), -std::numeric_limits<double>::infinity(),
+                                   std::bit_cast<double>(std::uint64_t{0xFFF8'ABCD'E000'0000})};
+        while (floats.size() < 70'000) floats.push_back(random.number<float>(static_cast<int>(random.between(-100, 100))));
+        EXPECT_EQ(expect_packed_alike<T>(with_values(random, floats)).values.encoding, ValueEncoding::floats);
+        floats.back() = 0x1.0000001p0;
+        EXPECT_EQ(expect_packed_alike<T>(with_values(random, floats)).values.encoding, ValueEncoding::plain);
+    }
+}
+
+TYPED_TEST(CudaPacked, PacksStencilsAndPowerLawsAsTheProcessorDoes) {
+    using T = TypeParam;
+    for (const char* name : {"stencil27_30", "poisson2d_300", "power_law_30000", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        expect_packed_alike<T>(convert<T, double>(matrices::find_generator(name).value().make()));
+    }
+}
+
+TYPED_TEST(CudaPacked, IsChosenWhereItIsFasterAndProductsPayForIt) {
+    using T = TypeParam;
+    const auto description = [](const char* name, std::int64_t products) {
+        const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
+        return SpmvPlan<T>(a, Device::cuda(0), SpmvOptions{.expected_products = products}).describe();
+    };
+    EXPECT_EQ(description("stencil27_30", 1).storage, SpmvStorage::csr);
+    EXPECT_EQ(description("stencil27_30", 1000).storage, SpmvStorage::packed);
+    for (const char* name : {"power_law_300000", "dc2_like"}) {
+        const SpmvDescription found = description(name, 1000);
+        EXPECT_EQ(found.storage, SpmvStorage::csr) << name;
+        EXPECT_NE(found.text.find("apart from the others"), std::string::npos) << found.text;
+    }
 }
 
 TYPED_TEST(CudaPacked, KeepsItsPromisesForAnyShape) {

@@ -73,6 +73,7 @@ TEST(Generators, MakeTheSameMatrixOnEveryMachine) {
     EXPECT_EQ(hash_of("stokes2d_6.mtx"), 0x4de0d3540acf8054u);
     EXPECT_EQ(hash_of("graph_laplacian_1000.mtx"), 0x78f2a9da05beacb4u);
     EXPECT_EQ(hash_of("power_law_1000.mtx"), 0x6712fb060f934c3eu);
+    EXPECT_EQ(hash_of("cancelling_300.mtx"), 0xe2dec55fe0e8196eu);
     EXPECT_EQ(hash_of("thousandths_1000.mtx"), 0xd9fbd6276ecd4444u);
     EXPECT_EQ(hash_of("dc2_like.mtx"), 0xd6343b7826f70e83u);
 }
@@ -123,7 +124,11 @@ TEST(Generators, MakeMatricesThatPassTheCheckWithSortedColumns) {
                              "graph_laplacian_1",
                              "graph_laplacian_2",
                              "graph_laplacian_3",
-                             "graph_laplacian_5000"}) {
+                             "graph_laplacian_5000",
+                             "cancelling_1",
+                             "cancelling_14",
+                             "cancelling_39",
+                             "cancelling_500"}) {
         SCOPED_TRACE(name);
         const CsrMatrix<double> matrix = make(name);
         EXPECT_EQ(matrix.rows, matrix.columns);
@@ -187,6 +192,29 @@ TEST(Generators, GivePowerLawMatricesAFewHugeRowsAndADominantDiagonal) {
     EXPECT_NEAR(static_cast<double>(lengths[0]), 5000, 5);
     EXPECT_NEAR(static_cast<double>(lengths[9]), 500, 5);
     EXPECT_LE(lengths[10000], 4);
+}
+
+TEST(Generators, MakeATwentiethOfTheRowsCancel) {
+    const CsrMatrix<double> matrix = make("cancelling_6000");
+    int cancelling = 0;
+    int by_more_than_1e40 = 0;
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        EXPECT_GE(matrix.view().row_length(i), 15);
+        EXPECT_LE(matrix.view().row_length(i), 40);
+        Wide sum = 0, magnitudes = 0;
+        for (std::int64_t k = matrix.row_offsets[i]; k < matrix.row_offsets[i + 1]; ++k) {
+            sum += matrix.values[k];
+            magnitudes += std::abs(matrix.values[k]);
+        }
+        const double condition = Wide(magnitudes / abs(sum)).convert_to<double>();
+        if (condition < 1e12) continue;
+        ++cancelling;
+        by_more_than_1e40 += condition > 1e40 ? 1 : 0;
+        EXPECT_GT(condition, 1e20);
+        EXPECT_LT(condition, 1e60);
+    }
+    EXPECT_NEAR(cancelling, 300, 50);
+    EXPECT_NEAR(by_more_than_1e40, cancelling / 2, 30);
 }
 
 TEST(Generators, AreFoundWithAndWithoutSuffix) {

@@ -283,8 +283,10 @@ TYPED_TEST(PackedStorage, SharesThePatternWithOtherValues) {
 TYPED_TEST(PackedStorage, SaysWhatItDid) {
     using T = TypeParam;
     const auto packed = packed_without_loss(with_different_values<T>(10));
-    EXPECT_NE(packed.describe().find("1 bytes, since only 10 differ"), std::string::npos) << packed.describe();
-    EXPECT_LT(packed.bytes_a_nonzero(), 4);
+    const PackedDescription description = packed.describe();
+    EXPECT_NE(description.text.find("1 bytes, since only 10 differ"), std::string::npos) << description.text;
+    EXPECT_LT(description.bytes_a_nonzero, 4);
+    EXPECT_EQ(description.share_in_slices, 1);
 }
 
 }  // namespace

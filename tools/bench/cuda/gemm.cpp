@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <type_traits>
 
 namespace solver::bench::on_cuda {
 namespace {
@@ -28,7 +29,9 @@ public:
                 add_ours(std::string(to_string(summation)), Accuracy::fast, {summation, options_.block});
         add_peer("cublas", BlasGemm::plain);
         add_peer("cublas tf32", BlasGemm::tf32);
+        blas_.emulate_eagerly(device_, n_, stream_);
         add_peer("cublas emulated", BlasGemm::emulated);
+        add_peer("cublas emulated dynamic", BlasGemm::emulated_dynamic);
         report.run(contest_);
     }
 
@@ -63,6 +66,16 @@ private:
         if (!blas_.gemm(how, n_, a_.data(), b_.data(), c_.data())) return;
         if (how == BlasGemm::plain) contest_.peers.push_back(contest_.competitors.size());
         add(std::move(name), [this, how] { blas_.gemm(how, n_, a_.data(), b_.data(), c_.data()); });
+        if (std::is_same_v<T, double> && how != BlasGemm::plain) say_bits(contest_.competitors.back());
+    }
+
+    void say_bits(Competitor& emulated) {
+        const auto bits = std::make_shared<int>(-1);  // of this competitor's product, though the handle serves all
+        emulated.error = [this, bits] {
+            *bits = blas_.bits_kept(stream_);
+            return take_error();
+        };
+        emulated.remark = [bits] { return *bits < 0 ? "native after all" : fmt::format("{} bits", *bits); };
     }
 
     void add(std::string name, std::function<void()> multiply) {

@@ -169,15 +169,24 @@ void CuBlas::copy(std::int64_t n, const float* x, float* y) { BENCH_CHECK(cublas
 namespace {
 
 cublasComputeType_t compute_type(BlasGemm how, bool in_double) {
-    if (in_double) return how == BlasGemm::emulated ? CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT : CUBLAS_COMPUTE_64F;
+    if (in_double) return how == BlasGemm::plain ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT;
     if (how == BlasGemm::tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
     return how == BlasGemm::emulated ? CUBLAS_COMPUTE_32F_EMULATED_16BFX9 : CUBLAS_COMPUTE_32F;
+}
+
+/// 55 bits: what cuBLAS itself takes to be as good as double. 0 bits: as many as it allows at most.
+void keep_bits(cublasHandle_t handle, BlasGemm how) {
+    const bool fixed = how == BlasGemm::emulated;
+    BENCH_CHECK(cublasSetFixedPointEmulationMantissaControl(
+        handle, fixed ? CUDA_EMULATION_MANTISSA_CONTROL_FIXED : CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC));
+    BENCH_CHECK(cublasSetFixedPointEmulationMaxMantissaBitCount(handle, fixed ? 55 : 0));
 }
 
 template <class T>
 bool blas_gemm(cublasHandle_t handle, BlasGemm how, std::int64_t n, const T* a, const T* b, T* c) {
     constexpr bool in_double = std::is_same_v<T, double>;
-    if (in_double && how == BlasGemm::tf32) return false;
+    if (how == (in_double ? BlasGemm::tf32 : BlasGemm::emulated_dynamic)) return false;
+    if (in_double && how != BlasGemm::plain) keep_bits(handle, how);
     const T one = 1, zero = 0;
     return cublasGemmEx_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, cuda_type<T>, n, b, cuda_type<T>, n, &zero, c,
                            cuda_type<T>, n, compute_type(how, in_double), CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
@@ -190,6 +199,22 @@ bool CuBlas::gemm(BlasGemm how, std::int64_t n, const double* a, const double* b
 }
 bool CuBlas::gemm(BlasGemm how, std::int64_t n, const float* a, const float* b, float* c) {
     return blas_gemm(handle_, how, n, a, b, c);
+}
+void CuBlas::emulate_eagerly(int device, std::int64_t n, cuda::Stream stream) {
+    constexpr std::int64_t bytes_an_element = 32;  // slices of 8 bits of two matrices, ten of each for 79 bits, and a half more
+    constexpr std::int64_t around = std::int64_t{256} << 20;
+    const std::int64_t padded = (n + 1023) / 1024 * 1024;
+    bits_ = cuda::DeviceArray<int>(device, 1, "bits of an emulated product");
+    workspace_ = cuda::DeviceArray<char>(device, bytes_an_element * padded * padded + around, "emulated products");
+    BENCH_CHECK(cublasSetStream(handle_, stream));  // which takes away the workspace of before
+    BENCH_CHECK(cublasSetWorkspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_.size())));
+    BENCH_CHECK(cublasSetEmulationStrategy(handle_, CUBLAS_EMULATION_STRATEGY_EAGER));
+    BENCH_CHECK(cublasSetFixedPointEmulationMantissaBitCountPointer(handle_, bits_.data()));
+}
+int CuBlas::bits_kept(cuda::Stream stream) const {
+    int bits = -1;
+    bits_.copy_to(std::span(&bits, 1), stream);
+    return bits;
 }
 void CuBlas::multiply(std::int64_t n, const double* d, const double* x, double* z) {
     BENCH_CHECK(cublasDdgmm_64(handle_, CUBLAS_SIDE_LEFT, n, 1, x, n, d, 1, z, n));

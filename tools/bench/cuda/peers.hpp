@@ -74,8 +74,9 @@ private:
 /// Where cuBLAS leaves and finds scalars.
 enum class Scalars { on_host, on_device };
 
-/// How cuBLAS multiplies dense matrices.
-enum class BlasGemm { plain, tf32, emulated };
+/// How cuBLAS multiplies dense matrices. emulated: floats by nine products of BF16, doubles in fixed point with 55 bits, or
+/// with as many as the data ask for.
+enum class BlasGemm { plain, tf32, emulated, emulated_dynamic };
 
 /// A handle of cuBLAS on a stream.
 class CuBlas {
@@ -96,15 +97,21 @@ public:
     void scale(std::int64_t n, float alpha, float* x);
     void copy(std::int64_t n, const double* x, double* y);
     void copy(std::int64_t n, const float* x, float* y);
-    /// C = A B of n x n matrices, column by column. emulated: floats by nine products of BF16, doubles in fixed point. False
-    /// where there is no such product of this type.
+    /// C = A B of n x n matrices, column by column. False where there is no such product of this type.
     bool gemm(BlasGemm how, std::int64_t n, const double* a, const double* b, double* c);
     bool gemm(BlasGemm how, std::int64_t n, const float* a, const float* b, float* c);
+    /// Emulated products of n x n matrices from now on are emulated wherever cuBLAS can (its eager strategy, with working
+    /// memory that suffices), not only where it expects them to be faster: else it makes native ones, and does not say so.
+    void emulate_eagerly(int device, std::int64_t n, cuda::Stream stream);
+    /// Of the last emulated product of doubles, the bits that were kept, or -1 where it was a native one.
+    int bits_kept(cuda::Stream stream) const;
     void multiply(std::int64_t n, const double* d, const double* x, double* z);
     void multiply(std::int64_t n, const float* d, const float* x, float* z);
 
 private:
     cublasHandle_t handle_{};
+    cuda::DeviceArray<char> workspace_;
+    cuda::DeviceArray<int> bits_;
 };
 
 /// cub::DeviceReduce::Sum of n elements.

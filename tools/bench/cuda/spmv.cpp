@@ -29,8 +29,11 @@ public:
           plan_(matrix_.view(), options.kernel, stream_),
           packed_(matrix_.view(), options.kernel, stream_),
           y_(device_, a.rows, "y") {
-        if (has_packed())
-            packed_.use(std::make_shared<const cuda::PackedOnDevice<T>>(device_, packed_on_host(), stream_), stream_);
+        if (has_packed()) {
+            const auto packed = std::make_shared<const cuda::PackedOnDevice<T>>(cuda::pack(matrix_.view(), stream_));
+            description_ = packed->describe(stream_).text;
+            packed_.use(packed, stream_);
+        }
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2})
             peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
     }
@@ -44,7 +47,7 @@ public:
                         .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
         add_ours(contest, "", plan_);
         if (has_packed()) {
-            report.note("packed: " + packed_on_host().describe());
+            report.note("packed: " + description_);
             add_ours(contest, "packed ", packed_);
         }
         contest.must_be_exact = contest.competitors.size() - 1;
@@ -61,7 +64,6 @@ public:
 
 private:
     bool has_packed() const { return options_.storage != SpmvStorage::csr; }
-    PackedMatrix<T> packed_on_host() const { return pack(a_, cuda::packed_shape(a_.rows, a_.nonzeros()), options_.threads); }
 
     void add_ours(Contest& contest, const std::string& prefix, const cuda::SpmvPlan<T>& by) {
         for (const Accuracy accuracy : all_accuracies)
@@ -100,12 +102,10 @@ private:
                     }};
     }
 
-    /// Packing on the host, and the copy to the device.
+    /// Likewise, of a matrix that is on the device.
     Competitor packing() {
-        return {.name = "pack",
-                .threads = options_.threads,
-                .run = [this] { const cuda::PackedOnDevice<T> on_device(device_, packed_on_host(), stream_); },
-                .error = [] { return 0.0; }};
+        return {
+            .name = "pack", .threads = 0, .run = [this] { cuda::pack(matrix_.view(), stream_); }, .error = [] { return 0.0; }};
     }
 
     std::string open_rows(const cuda::SpmvPlan<T>& by) const {
@@ -121,6 +121,7 @@ private:
     cuda::DeviceCsrMatrix<T> matrix_;
     cuda::SpmvPlan<T> plan_;
     cuda::SpmvPlan<T> packed_;
+    std::string description_;  ///< of the packed matrix
     std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
     std::vector<T> truth_;
     cuda::DeviceArray<T> x_, y_, exact_;

@@ -1,0 +1,423 @@
+/// What src/packed/pattern.cpp does on the processor: the same order of rows, the same rows apart, the same bytes.
+
+#include "packed.hpp"
+#include "runtime/cub.cuh"
+#include "runtime/for_each.cuh"
+#include "spmv/rows.cuh"
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <bit>
+#include <limits>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int window_threads = 512;
+constexpr int slice_threads = 256;
+
+/// A matrix without its values.
+struct Entries {
+    std::int64_t rows;
+    std::int64_t columns;
+    const std::int64_t* offsets;
+    const std::int32_t* column;
+
+    __device__ std::int64_t length(std::int64_t row) const { return __ldg(offsets + row + 1) - __ldg(offsets + row); }
+};
+
+/// How many rows of a window go to slices.
+struct WindowCounts {
+    std::int32_t kept;
+    std::int32_t apart;
+};
+
+/// Where a window's lanes and long rows begin.
+struct WindowStart {
+    std::int64_t lane;
+    std::int64_t apart;
+};
+
+struct LongRow {
+    std::int64_t row;
+    std::int64_t start;
+    std::int64_t length;
+};
+
+/// Steps and bytes of column offsets, of a slice or of all before it.
+struct Extent {
+    std::int64_t steps = 0;
+    std::int64_t bytes = 0;
+};
+struct AddExtents {
+    __host__ __device__ Extent operator()(const Extent& a, const Extent& b) const {
+        return {a.steps + b.steps, a.bytes + b.bytes};
+    }
+};
+struct ExtentOf {
+    const PackedSlice* slices;
+    std::int64_t count;
+
+    __host__ __device__ Extent operator()(std::int64_t s) const {
+        if (s == count) return {};  // so that all extents together come last
+        const std::int64_t bytes =
+            slices[s].offsets == ColumnOffsets::none ? 0 : 1 << (static_cast<int>(slices[s].offsets) - 1);
+        return {slices[s].steps, slices[s].steps * warp_size * bytes};
+    }
+};
+
+/// What rows are sorted by: their window, then falling length, those above `longest` last.
+struct RowKeys {
+    Entries a;
+    std::int64_t window;
+    std::int64_t longest;
+    std::uint32_t* key;
+    std::int32_t* row;
+
+    __device__ void operator()(std::int64_t i) const {
+        const std::int64_t length = a.length(i);
+        const std::int64_t in_window = length > longest ? longest + 1 : longest - length;
+        key[i] = static_cast<std::uint32_t>(i / window * keys_a_window() + in_window);
+        row[i] = static_cast<std::int32_t>(i);
+    }
+    __host__ __device__ std::int64_t keys_a_window() const { return longest + 2; }
+};
+
+/// By a block: place(i, rank) for every i in first..last-1 with keep(i), by its rank among them. Returns how many there are.
+template <class Keep, class Place>
+__device__ std::int32_t compact(std::int64_t first, std::int64_t last, const Keep& keep, const Place& place) {
+    using Scan = cub::BlockScan<std::int32_t, window_threads>;
+    __shared__ typename Scan::TempStorage scratch;
+    std::int32_t found = 0;
+    for (std::int64_t start = first; start < last; start += window_threads) {
+        const std::int64_t i = start + threadIdx.x;
+        const std::int32_t kept = i < last && keep(i) ? 1 : 0;
+        std::int32_t rank = 0;
+        std::int32_t total = 0;
+        Scan(scratch).ExclusiveSum(kept, rank, total);
+        if (kept != 0) place(i, found + rank);
+        found += total;
+        __syncthreads();
+    }
+    return found;
+}
+
+__device__ int sum_of_warp(int value) {
+    for (int step = warp_size / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+    return value;
+}
+
+/// By a warp: of `count` rows of falling length, marks those that would leave more than half of their slice's slots idle.
+/// Returns how many there are.
+__device__ std::int32_t mark_lonely_rows(const Entries& a, const std::int32_t* rows, std::int32_t count,
+                                         std::uint8_t* is_apart) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    std::int32_t marked = 0;
+    for (std::int32_t first = 0; first < count;) {
+        const int length = first + lane < count ? static_cast<int>(a.length(rows[first + lane])) : 0;
+        const int longest = __shfl_sync(~0u, length, 0);
+        if (longest <= short_row) break;  // and none behind it is longer
+        const bool lonely = longest * warp_size > 2 * sum_of_warp(length);
+        if (lonely && lane == 0) is_apart[rows[first]] = 1;
+        marked += lonely ? 1 : 0;
+        first += lonely ? 1 : warp_size;
+    }
+    return marked;
+}
+
+/// Slots that the rows of a window take, and entries.
+struct Need {
+    unsigned in_own_order;
+    unsigned sorted;
+    unsigned entries;
+};
+
+/// By a block.
+__device__ Need need_of(const Entries& a, const std::int32_t* own_order, const std::int32_t* sorted, std::int32_t count) {
+    __shared__ Need total;
+    if (threadIdx.x == 0) total = {};
+    __syncthreads();
+    const LaneGroup warp(warp_size);
+    for (std::int32_t i = static_cast<std::int32_t>(threadIdx.x); i - warp.lane < count; i += window_threads) {
+        const int length = i < count ? static_cast<int>(a.length(own_order[i])) : 0;
+        const int longest = warp.largest(length);
+        const int entries = sum_of_warp(length);
+        if (warp.lane != 0) continue;
+        atomicAdd(&total.in_own_order, static_cast<unsigned>(longest * warp_size));
+        atomicAdd(&total.sorted, static_cast<unsigned>(a.length(sorted[i]) * warp_size));
+        atomicAdd(&total.entries, static_cast<unsigned>(entries));
+    }
+    __syncthreads();
+    return total;
+}
+
+/// A window a block: marks rows that stay apart, and leaves the others in `sorted` in the order in which slices take them.
+__global__ void __launch_bounds__(window_threads)
+    order_windows(Entries a, PackedShape shape, std::int32_t* all_own, std::int32_t* all_sorted, std::uint8_t* is_apart,
+                  WindowCounts* windows) {
+    const std::int64_t first = blockIdx.x * shape.window;
+    const std::int64_t last = min(a.rows, first + shape.window);
+    std::int32_t* const own_order = all_own + first;
+    std::int32_t* const sorted = all_sorted + first;
+    const auto is_short = [&](std::int64_t row) {
+        const bool fits = a.length(row) <= shape.longest_row;
+        is_apart[row] = fits ? 0 : 1;
+        return fits;
+    };
+    const std::int32_t count = compact(
+        first, last, is_short, [&](std::int64_t row, std::int32_t rank) { own_order[rank] = static_cast<std::int32_t>(row); });
+    const Need need = need_of(a, own_order, sorted, count);
+    const bool keeps_order = static_cast<double>(need.in_own_order) <= worth_of_order * static_cast<double>(need.sorted) &&
+                             need.in_own_order <= 2 * need.entries;
+    if (keeps_order)
+        for (std::int32_t i = static_cast<std::int32_t>(threadIdx.x); i < count; i += window_threads) sorted[i] = own_order[i];
+    if (threadIdx.x >= warp_size) return;
+    const std::int32_t kept = count - (keeps_order ? 0 : mark_lonely_rows(a, sorted, count, is_apart));
+    if (threadIdx.x == 0) windows[blockIdx.x] = {kept, static_cast<std::int32_t>(last - first) - kept};
+}
+
+/// A window a block: writes its lanes, -1 for idle ones, and its long rows.
+__global__ void __launch_bounds__(window_threads)
+    place_rows(Entries a, std::int64_t window, const std::int32_t* order, const std::uint8_t* is_apart,
+               const WindowStart* starts, std::int32_t* row, LongRow* long_rows) {
+    const std::int64_t first = blockIdx.x * window;
+    const std::int64_t last = min(a.rows, first + window);
+    const WindowStart start = starts[blockIdx.x];
+    const std::int32_t kept = compact(
+        first, last, [&](std::int64_t i) { return is_apart[order[i]] == 0; },
+        [&](std::int64_t i, std::int32_t rank) { row[start.lane + rank] = order[i]; });
+    const std::int64_t idle = start.lane + kept + threadIdx.x;
+    if (idle < starts[blockIdx.x + 1].lane) row[idle] = -1;
+    compact(
+        first, last, [&](std::int64_t i) { return is_apart[i] != 0; },
+        [&](std::int64_t i, std::int32_t rank) {
+            long_rows[start.apart + rank] = {i, a.offsets[i], a.length(i)};
+        });
+}
+
+/// The columns that a lane meets, and what they are for the whole slice.
+struct LaneColumns {
+    const std::int32_t* first;
+    int length;
+    LaneGroup warp{warp_size};
+
+    /// Behind the end of a row its last column, -1 without entries.
+    __device__ std::int32_t at(int k) const { return length == 0 ? -1 : __ldg(first + min(k, length - 1)); }
+    __device__ std::int32_t least(std::int32_t column) const {
+        return warp.smallest(column < 0 ? std::numeric_limits<std::int32_t>::max() : column);
+    }
+
+    /// The base if the columns of the step are base, base + 1, ... in all lanes that have work, and exist in all; else -1.
+    __device__ std::int32_t run(int k, std::int32_t column, std::int64_t matrix_columns) const {
+        const unsigned working = __ballot_sync(~0u, k < length);
+        const std::int32_t base = __shfl_sync(~0u, column - warp.lane, __ffs(static_cast<int>(working)) - 1);
+        const bool follows = k >= length || column - warp.lane == base;
+        const bool runs = __all_sync(~0u, follows) != 0 && base >= 0 && std::int64_t{base} + warp_size <= matrix_columns;
+        return runs ? base : -1;
+    }
+
+    __device__ ColumnOffsets narrowest(int steps, std::int64_t matrix_columns) const {
+        bool runs = true;
+        std::int32_t width = 0;
+        for (int k = 0; k < steps; ++k) {
+            const std::int32_t column = at(k);
+            runs = runs && run(k, column, matrix_columns) >= 0;
+            width = max(width, warp.largest(max(column, 0)) - least(column));
+        }
+        if (runs) return ColumnOffsets::none;
+        if (width <= std::numeric_limits<std::uint8_t>::max()) return ColumnOffsets::bits8;
+        return width <= std::numeric_limits<std::uint16_t>::max() ? ColumnOffsets::bits16 : ColumnOffsets::bits32;
+    }
+};
+
+__device__ std::int64_t slice_of_warp() { return (blockIdx.x * std::int64_t{slice_threads} + threadIdx.x) / warp_size; }
+
+/// A slice a warp: all of it but where it begins. Idle lanes get the slice's first row.
+__global__ void __launch_bounds__(slice_threads)
+    describe_slices(Entries a, std::int64_t count, PackedSlice* slices, std::int32_t* row, std::uint16_t* lengths) {
+    const std::int64_t s = slice_of_warp();
+    if (s >= count) return;
+    const LaneGroup warp(warp_size);
+    const std::int64_t place = s * warp_size + warp.lane;
+    const std::int32_t mine = row[place];
+    const std::int32_t first_row = __shfl_sync(~0u, mine, 0);
+    const int length = mine < 0 ? 0 : static_cast<int>(a.length(mine));
+    const LaneColumns columns{a.column + a.offsets[mine < 0 ? first_row : mine], length};
+    PackedSlice slice;
+    slice.first_row = first_row;
+    slice.steps = static_cast<std::uint16_t>(warp.largest(length));
+    slice.common = static_cast<std::uint16_t>(warp.smallest(length));
+    slice.rows = static_cast<std::uint8_t>(__popc(__ballot_sync(~0u, mine >= 0)));
+    slice.is_adjacent = __all_sync(~0u, mine >= 0 && mine == first_row + warp.lane) != 0 ? 1 : 0;
+    slice.offsets = columns.narrowest(slice.steps, a.columns);
+    lengths[place] = static_cast<std::uint16_t>(length);
+    if (mine < 0) row[place] = first_row;
+    if (warp.lane == 0) slices[s] = slice;
+}
+
+/// A slice a warp: where it begins, and its columns.
+__global__ void __launch_bounds__(slice_threads)
+    fill_slices(Entries a, std::int64_t count, const Extent* before, PackedSlice* slices, const std::int32_t* row,
+                const std::uint16_t* lengths, std::int32_t* bases, std::uint8_t* all_offsets) {
+    const std::int64_t s = slice_of_warp();
+    if (s >= count) return;
+    const LaneGroup warp(warp_size);
+    const std::int64_t place = s * warp_size + warp.lane;
+    const LaneColumns columns{a.column + a.offsets[row[place]], lengths[place]};
+    PackedSlice slice = slices[s];
+    slice.first_step = before[s].steps;
+    slice.first_offset = before[s].bytes;
+    if (warp.lane == 0) slices[s] = slice;
+    std::uint8_t* const offsets = all_offsets + slice.first_offset;
+    for (int k = 0; k < slice.steps; ++k) {
+        const std::int32_t column = columns.at(k);
+        const bool runs = slice.offsets == ColumnOffsets::none;
+        const std::int32_t base = runs ? columns.run(k, column, a.columns) : columns.least(column);
+        if (warp.lane == 0) bases[slice.first_step + k] = base;
+        const std::uint32_t offset = column < 0 ? 0 : static_cast<std::uint32_t>(column - base);
+        const int slot = k * warp_size + warp.lane;
+        if (slice.offsets == ColumnOffsets::bits8)
+            offsets[slot] = static_cast<std::uint8_t>(offset);
+        else if (slice.offsets == ColumnOffsets::bits16)
+            reinterpret_cast<std::uint16_t*>(offsets)[slot] = static_cast<std::uint16_t>(offset);
+        else if (slice.offsets == ColumnOffsets::bits32)
+            reinterpret_cast<std::uint32_t*>(offsets)[slot] = offset;
+    }
+}
+
+class PatternPacker {
+public:
+    PatternPacker(int device, const Entries& a, PackedPatternOnDevice& pattern, Stream stream)
+        : device_(device),
+          a_(a),
+          pattern_(pattern),
+          stream_(stream),
+          windows_((a.rows + pattern.shape.window - 1) / pattern.shape.window),
+          order_(device, a.rows, "the order of a packed matrix's rows"),
+          is_apart_(device, a.rows, "the long rows of a packed matrix") {}
+
+    void make() {
+        sort_rows();
+        collect_rows(order_rows());
+        describe();
+        fill(place_slices());
+    }
+
+private:
+    /// Into order_; rows with one key stay in their own order.
+    void sort_rows() {
+        const DeviceArray<std::uint32_t> keys(device_, 2 * a_.rows, "keys to sort rows by");
+        const DeviceArray<std::int32_t> rows(device_, a_.rows, "rows to sort");
+        const RowKeys of{a_, pattern_.shape.window, pattern_.shape.longest_row, keys.data(), rows.data()};
+        launch_for_each("keys of rows", a_.rows, stream_, {}, of);
+        const int bits = std::bit_width(static_cast<std::uint64_t>(windows_ * of.keys_a_window()));
+        with_scratch(device_, "sorting rows", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys.data(), keys.data() + a_.rows, rows.data(),
+                                                   order_.data(), a_.rows, 0, bits, stream_);
+        });
+    }
+
+    std::vector<WindowCounts> order_rows() {
+        const DeviceArray<std::int32_t> own_order(device_, a_.rows, "rows in their own order");
+        const DeviceArray<WindowCounts> counts(device_, windows_, "windows of a packed matrix");
+        order_windows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(
+            a_, pattern_.shape, own_order.data(), order_.data(), is_apart_.data(), counts.data());
+        check_launch("order_windows");
+        std::vector<WindowCounts> on_host(static_cast<std::size_t>(windows_));
+        counts.copy_to(on_host, stream_);
+        return on_host;
+    }
+
+    void collect_rows(const std::vector<WindowCounts>& counts) {
+        std::vector<WindowStart> starts{{0, 0}};
+        for (const WindowCounts& window : counts) {
+            const std::int64_t lanes = (window.kept + warp_size - 1) / warp_size * warp_size;
+            starts.push_back({starts.back().lane + lanes, starts.back().apart + window.apart});
+        }
+        const DeviceArray<WindowStart> starts_on_device(device_, starts, "windows of a packed matrix", stream_);
+        pattern_.row = DeviceArray<std::int32_t>(device_, starts.back().lane, "the rows of a packed matrix");
+        const DeviceArray<LongRow> long_rows(device_, starts.back().apart, "the long rows of a packed matrix");
+        place_rows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(a_, pattern_.shape.window, order_.data(),
+                                                                                    is_apart_.data(), starts_on_device.data(),
+                                                                                    pattern_.row.data(), long_rows.data());
+        check_launch("place_rows");
+        std::vector<LongRow> on_host(static_cast<std::size_t>(starts.back().apart));
+        long_rows.copy_to(on_host, stream_);
+        pattern_.long_rows = starts.back().apart;
+        pattern_.entries_in_slices = pattern_.nonzeros;
+        for (const LongRow& row : on_host) {
+            share_row(row.row, row.start, row.length, pattern_.shape, pattern_.shares);
+            pattern_.entries_in_slices -= row.length;
+        }
+    }
+
+    void describe() {
+        slices_ = pattern_.row.size() / warp_size;
+        pattern_.slices = DeviceArray<PackedSlice>(device_, slices_, "the slices of a packed matrix");
+        pattern_.length = DeviceArray<std::uint16_t>(device_, pattern_.row.size(), "the row lengths of a packed matrix");
+        if (slices_ == 0) return;
+        describe_slices<<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, pattern_.slices.data(), pattern_.row.data(),
+                                                                       pattern_.length.data());
+        check_launch("describe_slices");
+    }
+
+    /// Of each slice, what comes before it; then of all.
+    DeviceArray<Extent> place_slices() {
+        DeviceArray<Extent> before(device_, slices_ + 1, "where slices begin");
+        const auto extents = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
+                                                             ExtentOf{pattern_.slices.data(), slices_});
+        with_scratch(device_, "placing slices", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceScan::ExclusiveScan(scratch, bytes, extents, before.data(), AddExtents(), Extent(), slices_ + 1,
+                                                  stream_);
+        });
+        return before;
+    }
+
+    void fill(const DeviceArray<Extent>& before) {
+        Extent all;
+        before.part(slices_, 1).copy_to(std::span(&all, 1), stream_);
+        pattern_.base = DeviceArray<std::int32_t>(device_, all.steps, "the columns of a packed matrix");
+        pattern_.offsets = DeviceArray<std::uint8_t>(device_, all.bytes, "the column offsets of a packed matrix");
+        if (slices_ == 0) return;
+        fill_slices<<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, before.data(), pattern_.slices.data(),
+                                                                   pattern_.row.data(), pattern_.length.data(),
+                                                                   pattern_.base.data(), pattern_.offsets.data());
+        check_launch("fill_slices");
+    }
+
+    unsigned slice_blocks() const {
+        constexpr int slices_a_block = slice_threads / warp_size;
+        return static_cast<unsigned>((slices_ + slices_a_block - 1) / slices_a_block);
+    }
+
+    int device_;
+    Entries a_;
+    PackedPatternOnDevice& pattern_;
+    Stream stream_;
+    std::int64_t windows_;
+    std::int64_t slices_ = 0;
+    DeviceArray<std::int32_t> order_;
+    DeviceArray<std::uint8_t> is_apart_;
+};
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, Stream stream) {
+    const CurrentDevice current(a.device);
+    auto pattern = std::make_shared<PackedPatternOnDevice>();
+    static_cast<PackedSizes&>(*pattern) = {
+        .shape = shape, .rows = a.rows, .columns = a.columns, .nonzeros = a.nonzeros, .entries_in_slices = 0, .long_rows = 0};
+    if (a.rows > 0) PatternPacker(a.device, {a.rows, a.columns, a.row_offsets, a.column_indices}, *pattern, stream).make();
+    synchronize(a.device, stream);
+    return pattern;
+}
+
+template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<float>&, const PackedShape&, Stream);
+template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<double>&, const PackedShape&, Stream);
+
+}  // namespace solver::cuda
