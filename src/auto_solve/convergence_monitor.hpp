@@ -20,7 +20,7 @@ enum class GiveUp {
 };
 
 /// Judges after a first number of iterations and whenever that has doubled, by the least residuals: those of Krylov methods may
-/// rise before they fall. What may be too slow is judged first when an eighth of its share is used, with BiCGStab a quarter:
+/// rise before they fall. What may be too slow is judged first when an eighth of its share is used, with BiCGStab two fifths:
 /// conjugate gradients fall steadily, or fast at first; under strong convection BiCGStab stands for as many iterations as lie
 /// across the flow and then falls within a few.
 class ConvergenceMonitor {
@@ -57,7 +57,7 @@ private:
     static std::int64_t first_check(GiveUp rule, KrylovMethod method, std::int64_t share) {
         constexpr std::int64_t least = 4, when_stuck = 1024;
         if (rule == GiveUp::when_stuck) return when_stuck;
-        return std::max(least, share / (method == KrylovMethod::cg ? 8 : 4) / 2 * 2);
+        return std::max(least, (method == KrylovMethod::cg ? share / 8 : share * 2 / 5) / 2 * 2);
     }
 
     bool is_too_slow(std::int64_t iterations, double before) const {

@@ -44,8 +44,8 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
       stage_(Stage::trial),
       automatic_(true) {
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
-    const double multigrid = facts_.matrix.suits_multigrid() ? costs_.multigrid() : 0;
-    const double iterations = std::max(multigrid, costs_.preparation()) / cost_of_iteration(Kind::jacobi);
+    const double alternative = facts_.matrix.suits_multigrid() ? costs_.multigrid() : costs_.preparation();
+    const double iterations = alternative / cost_of_iteration(Kind::jacobi);
     add(Kind::jacobi, static_cast<std::int64_t>(std::min(iterations, largest_share)), GiveUp::when_too_slow);
 }
 

@@ -184,8 +184,9 @@ TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
 TEST_F(SolverCommand, ShowsOnATerminalWhatIsBeingPrepared) {
     const std::string command = std::string(SOLVER_COMMAND) + " --matrix poisson2d_60 --device cpu --preconditioner ";
     const auto shown = [&](const std::string& kind) {
-        const std::string typed = "'" + path("typed").string() + "'";
-        EXPECT_EQ(std::system(("script -qec '" + command + kind + "' " + typed + " >/dev/null").c_str()), 0);
+        std::string line = "script -qec '" + command;
+        line.append(kind).append("' '").append(path("typed").string()).append("' >/dev/null");
+        EXPECT_EQ(std::system(line.c_str()), 0);
         return read("typed");
     };
     EXPECT_THAT(shown("amg"), AllOf(HasSubstr("preparing amg, level 1: 3600 rows"), HasSubstr("preparing amg, level 2: ")));
