@@ -21,10 +21,10 @@ constexpr double cheap_flops_per_entry = 1000;
 constexpr double least_share = 50;
 constexpr double largest_share = 10000;
 constexpr std::int64_t share_of_complete = 100;
-constexpr std::int64_t share_of_multigrid = 60;
 
-/// Multigrid may fail where complete factors do not: it comes first where it is expected to cost less than half.
-constexpr double risk_of_multigrid = 2;
+/// A cycle reduces a residual tenfold in the best of cases, by a tenth where jumps or rotations are not seen; the hierarchy is
+/// made by then.
+constexpr std::int64_t share_of_multigrid = 200;
 
 /// How many iterations an attempt would have taken in all if it had gone on as it went.
 double iterations_at_this_rate(const Attempt& attempt, double tolerance) {
@@ -74,7 +74,7 @@ void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
     const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
-    if (facts_.matrix.suits_multigrid() && risk_of_multigrid * costs_.multigrid() < complete)
+    if (facts_.matrix.suits_multigrid() && costs_.multigrid() < complete)
         add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))),
             GiveUp::when_too_slow);
     add_plain_if_promising(attempts, std::min(complete, incomplete));

@@ -22,22 +22,26 @@ double halving(double i) { return std::exp2(-i); }
 
 TEST(ConvergenceMonitor, LetsThroughWhatIsDoneWithinTheShare) {
     EXPECT_EQ(given_up_at(halving, 0x1p-32, 33), -1) << "32 halvings";
-    EXPECT_EQ(given_up_at(halving, 0x1p-32, 31), 4);
+    EXPECT_EQ(given_up_at(halving, 0x1p-32, 31), 6);
 }
 
 TEST(ConvergenceMonitor, CountsFromTheFirstResidual) {
     EXPECT_EQ(given_up_at([](double i) { return std::exp2(-20 - i); }, 0x1p-32, 13), -1)
         << "12 halvings are left from a good initial guess";
-    EXPECT_EQ(given_up_at([](double i) { return 0x1p-20 * std::pow(0.999, i); }, 0x1p-32, 32), 4)
+    EXPECT_EQ(given_up_at([](double i) { return 0x1p-20 * std::pow(0.999, i); }, 0x1p-32, 32), 8)
         << "and digits that were there before do not count";
 }
 
-TEST(ConvergenceMonitor, WaitsForAnEighthOfTheShareAndWithBicgstabForTwoFifths) {
-    const auto constant = [](double) { return 1; };
-    EXPECT_EQ(given_up_at(constant, 1e-10, 128), 16);
-    EXPECT_EQ(given_up_at(constant, 1e-10, 8000), 1000);
-    EXPECT_EQ(given_up_at(constant, 1e-10, 8000, KrylovMethod::bicgstab), 3200);
-    EXPECT_EQ(given_up_at(constant, 1e-10, 10), 4);
+TEST(ConvergenceMonitor, WaitsForPartOfTheShare) {
+    const auto given_up = [](std::int64_t share, KrylovMethod method) {
+        return given_up_at([](double) { return 1; }, 1e-10, share, method);
+    };
+    EXPECT_EQ(given_up(8000, KrylovMethod::cg), 1000);
+    EXPECT_EQ(given_up(400, KrylovMethod::cg), 64);
+    EXPECT_EQ(given_up(160, KrylovMethod::cg), 40);
+    EXPECT_EQ(given_up(10, KrylovMethod::cg), 4);
+    EXPECT_EQ(given_up(8000, KrylovMethod::bicgstab), 3200);
+    EXPECT_EQ(given_up(160, KrylovMethod::bicgstab), 40);
     const ConvergenceMonitor monitor(GiveUp::when_too_slow, KrylovMethod::cg, 1e-10, 8000);
     EXPECT_EQ(monitor.next_check(0), 1000);
     EXPECT_EQ(monitor.next_check(999), 1000);
@@ -49,8 +53,9 @@ TEST(ConvergenceMonitor, WaitsForAnEighthOfTheShareAndWithBicgstabForTwoFifths) 
 /// long.
 TEST(ConvergenceMonitor, JudgesByTheLastHalf) {
     const auto fast_at_first = [](double i) { return i < 40 ? std::exp2(-0.4 * i) : 0x1p-16 * std::pow(0.9999, i); };
-    EXPECT_EQ(given_up_at(fast_at_first, 0x1p-32, 400), 100) << "its last half begins where it stands";
-    EXPECT_EQ(given_up_at([](double i) { return i < 110 ? 1 : std::exp2(110 - i); }, 0x1p-32, 310, KrylovMethod::bicgstab), -1)
+    EXPECT_EQ(given_up_at(fast_at_first, 0x1p-32, 400), 128) << "its last half begins where it stands";
+    EXPECT_EQ(
+        given_up_at([](double i) { return i < 110 ? 1 : std::exp2((110 - i) / 4); }, 0x1p-32, 500, KrylovMethod::bicgstab), -1)
         << "and this one has begun to fall when it is judged";
 }
 

@@ -127,7 +127,7 @@ TEST(FallbackSchedule, IteratesLongerBeforeItTurnsToTheHostOnAGpu) {
     const auto on_processor = FallbackSchedule(facts).next({});
     facts.profile = CostProfile::gpu;
     const auto on_gpu = FallbackSchedule(facts).next({});
-    EXPECT_GE(on_gpu->share, 10 * on_processor->share);
+    EXPECT_GT(on_gpu->share, 5 * on_processor->share);
 }
 
 TEST(FallbackSchedule, LeavesCompleteFactorsOutWhereTheMatrixIsStructurallySingular) {

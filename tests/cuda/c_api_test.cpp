@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 const CsrMatrix<double> small{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {4, 1, 1, 4, 1, 1, 4}};
 
 solver_csr described(const std::int64_t* offsets, const std::int32_t* columns, const double* values) {
-    return {sizeof(solver_csr), SOLVER_DOUBLE, 8, 4, 1, 3, 3, 7, offsets, columns, values};
+    return {sizeof(solver_csr), SOLVER_DOUBLE, 8, 4, 1, 3, 3, 7, offsets, columns, values, nullptr, 0};
 }
 
 std::vector<double> on_host(const cuda::DeviceArray<double>& array) {
@@ -93,8 +93,8 @@ TEST_F(CudaFromC, MultipliesDenseMatrices) {
 TEST_F(CudaFromC, SolvesTriangles) {
     const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
     const solver_csr csr{
-        sizeof csr,         SOLVER_DOUBLE, 8, 4, 0, 3, 3, 5, lower.row_offsets.data(), lower.column_indices.data(),
-        lower.values.data()};
+        sizeof csr,          SOLVER_DOUBLE, 8, 4, 0, 3, 3, 5, lower.row_offsets.data(), lower.column_indices.data(),
+        lower.values.data(), nullptr,       0};
     const std::vector<double> right{2, 9, 12};
     const cuda::DeviceArray<double> b(0, right, "b"), x(0, 3, "x");
     solver_matrix* matrix = nullptr;
