@@ -49,7 +49,7 @@ struct PackedValuesOnDevice {
     DeviceArray<T> dictionary;
 };
 
-// Both wait for the stream. Working memory: 12 bytes a row and 4 MiB.
+// Both wait for the stream. Working memory: 32 bytes a row and some MiB.
 
 template <class T>
 std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, Stream stream);

@@ -58,8 +58,8 @@ SpmvStorage spmv_storage_from_text(std::string_view text);
 struct SpmvOptions {
     SpmvKernel kernel = SpmvKernel::automatic;  ///< of CSR; long rows of a packed matrix are shared out in any case
     SpmvStorage storage = SpmvStorage::automatic;
-    std::int64_t expected_products = 1;  ///< with this matrix, for `automatic`: packing costs tens, on a GPU thousands
-    std::int64_t memory_limit = 0;       ///< bytes that a packed copy may take; 0: a quarter of the machine's memory
+    std::int64_t expected_products = 1;  ///< with this matrix, for `automatic`: packing costs tens
+    std::int64_t memory_limit = 0;       ///< bytes for a packed copy; 0: a quarter of the memory, half of a GPU's free one
 };
 
 /// What a plan made of its matrix.

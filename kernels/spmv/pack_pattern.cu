@@ -1,8 +1,8 @@
 /// What src/packed/pattern.cpp does on the processor: the same order of rows, the same rows apart, the same bytes.
 
 #include "packed.hpp"
-#include "runtime/cub.cuh"
 #include "runtime/for_each.cuh"
+#include "runtime/workspace.cuh"
 #include "spmv/rows.cuh"
 
 #include <thrust/iterator/counting_iterator.h>
@@ -297,8 +297,9 @@ public:
           pattern_(pattern),
           stream_(stream),
           windows_((a.rows + pattern.shape.window - 1) / pattern.shape.window),
-          order_(device, a.rows, "the order of a packed matrix's rows"),
-          is_apart_(device, a.rows, "the long rows of a packed matrix") {}
+          workspace_(device, bytes_a_row * a.rows + bytes_beside, "packing a matrix"),
+          order_(workspace_.take<std::int32_t>(a.rows)),
+          is_apart_(workspace_.take<std::uint8_t>(a.rows)) {}
 
     void make() {
         sort_rows();
@@ -308,28 +309,29 @@ public:
     }
 
 private:
+    static constexpr std::int64_t bytes_a_row = 32;  // three orders, keys twice, marks; what CUB sorts with
+    static constexpr std::int64_t bytes_beside = std::int64_t{4} << 20;
+
     /// Into order_; rows with one key stay in their own order.
     void sort_rows() {
-        const DeviceArray<std::uint32_t> keys(device_, 2 * a_.rows, "keys to sort rows by");
-        const DeviceArray<std::int32_t> rows(device_, a_.rows, "rows to sort");
-        const RowKeys of{a_, pattern_.shape.window, pattern_.shape.longest_row, keys.data(), rows.data()};
+        auto* const keys = workspace_.take<std::uint32_t>(2 * a_.rows);
+        auto* const rows = workspace_.take<std::int32_t>(a_.rows);
+        const RowKeys of{a_, pattern_.shape.window, pattern_.shape.longest_row, keys, rows};
         launch_for_each("keys of rows", a_.rows, stream_, {}, of);
         const int bits = std::bit_width(static_cast<std::uint64_t>(windows_ * of.keys_a_window()));
-        with_scratch(device_, "sorting rows", [&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys.data(), keys.data() + a_.rows, rows.data(),
-                                                   order_.data(), a_.rows, 0, bits, stream_);
+        with_scratch(workspace_, "sorting rows", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, keys + a_.rows, rows, order_, a_.rows, 0, bits,
+                                                   stream_);
         });
     }
 
     std::vector<WindowCounts> order_rows() {
-        const DeviceArray<std::int32_t> own_order(device_, a_.rows, "rows in their own order");
-        const DeviceArray<WindowCounts> counts(device_, windows_, "windows of a packed matrix");
-        order_windows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(
-            a_, pattern_.shape, own_order.data(), order_.data(), is_apart_.data(), counts.data());
+        auto* const own_order = workspace_.take<std::int32_t>(a_.rows);
+        auto* const counts = workspace_.take<WindowCounts>(windows_);
+        order_windows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(a_, pattern_.shape, own_order, order_,
+                                                                                       is_apart_, counts);
         check_launch("order_windows");
-        std::vector<WindowCounts> on_host(static_cast<std::size_t>(windows_));
-        counts.copy_to(on_host, stream_);
-        return on_host;
+        return copy_to_host(device_, counts, windows_, stream_);
     }
 
     void collect_rows(const std::vector<WindowCounts>& counts) {
@@ -338,18 +340,17 @@ private:
             const std::int64_t lanes = (window.kept + warp_size - 1) / warp_size * warp_size;
             starts.push_back({starts.back().lane + lanes, starts.back().apart + window.apart});
         }
-        const DeviceArray<WindowStart> starts_on_device(device_, starts, "windows of a packed matrix", stream_);
+        auto* const starts_on_device = workspace_.take<WindowStart>(windows_ + 1);
+        detail::copy_to_device(device_, starts_on_device, starts.data(),
+                               static_cast<std::int64_t>(starts.size() * sizeof(WindowStart)), stream_);
         pattern_.row = DeviceArray<std::int32_t>(device_, starts.back().lane, "the rows of a packed matrix");
-        const DeviceArray<LongRow> long_rows(device_, starts.back().apart, "the long rows of a packed matrix");
-        place_rows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(a_, pattern_.shape.window, order_.data(),
-                                                                                    is_apart_.data(), starts_on_device.data(),
-                                                                                    pattern_.row.data(), long_rows.data());
-        check_launch("place_rows");
-        std::vector<LongRow> on_host(static_cast<std::size_t>(starts.back().apart));
-        long_rows.copy_to(on_host, stream_);
         pattern_.long_rows = starts.back().apart;
+        auto* const long_rows = workspace_.take<LongRow>(pattern_.long_rows);
+        place_rows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(
+            a_, pattern_.shape.window, order_, is_apart_, starts_on_device, pattern_.row.data(), long_rows);
+        check_launch("place_rows");
         pattern_.entries_in_slices = pattern_.nonzeros;
-        for (const LongRow& row : on_host) {
+        for (const LongRow& row : copy_to_host(device_, long_rows, pattern_.long_rows, stream_)) {
             share_row(row.row, row.start, row.length, pattern_.shape, pattern_.shares);
             pattern_.entries_in_slices -= row.length;
         }
@@ -366,24 +367,23 @@ private:
     }
 
     /// Of each slice, what comes before it; then of all.
-    DeviceArray<Extent> place_slices() {
-        DeviceArray<Extent> before(device_, slices_ + 1, "where slices begin");
+    const Extent* place_slices() {
+        auto* const before = workspace_.take<Extent>(slices_ + 1);
         const auto extents = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
                                                              ExtentOf{pattern_.slices.data(), slices_});
-        with_scratch(device_, "placing slices", [&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceScan::ExclusiveScan(scratch, bytes, extents, before.data(), AddExtents(), Extent(), slices_ + 1,
+        with_scratch(workspace_, "placing slices", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceScan::ExclusiveScan(scratch, bytes, extents, before, AddExtents(), Extent(), slices_ + 1,
                                                   stream_);
         });
         return before;
     }
 
-    void fill(const DeviceArray<Extent>& before) {
-        Extent all;
-        before.part(slices_, 1).copy_to(std::span(&all, 1), stream_);
+    void fill(const Extent* before) {
+        const Extent all = copy_to_host(device_, before + slices_, 1, stream_).front();
         pattern_.base = DeviceArray<std::int32_t>(device_, all.steps, "the columns of a packed matrix");
         pattern_.offsets = DeviceArray<std::uint8_t>(device_, all.bytes, "the column offsets of a packed matrix");
         if (slices_ == 0) return;
-        fill_slices<<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, before.data(), pattern_.slices.data(),
+        fill_slices<<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, before, pattern_.slices.data(),
                                                                    pattern_.row.data(), pattern_.length.data(),
                                                                    pattern_.base.data(), pattern_.offsets.data());
         check_launch("fill_slices");
@@ -400,8 +400,9 @@ private:
     Stream stream_;
     std::int64_t windows_;
     std::int64_t slices_ = 0;
-    DeviceArray<std::int32_t> order_;
-    DeviceArray<std::uint8_t> is_apart_;
+    Workspace workspace_;
+    std::int32_t* order_;
+    std::uint8_t* is_apart_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 /// What src/packed/values.cpp does on the processor: the same encoding, the same dictionary, the same bytes.
 
 #include "packed.hpp"
-#include "runtime/cub.cuh"
+#include "runtime/workspace.cuh"
 #include "spmv/rows.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -183,7 +183,7 @@ template <class T>
 class ValuePacker {
 public:
     ValuePacker(const PackedPatternOnDevice& pattern, const DeviceCsrView<T>& a, Stream stream)
-        : pattern_(pattern), a_(a), stream_(stream) {}
+        : pattern_(pattern), a_(a), stream_(stream), workspace_(a.device, bytes_needed, "packing values") {}
 
     PackedValuesOnDevice<T> pack() {
         const std::int64_t different = find_values();
@@ -207,36 +207,35 @@ public:
     }
 
 private:
+    static constexpr std::int64_t bytes_needed = std::int64_t{8} << 20;  // the table, its codes, and two dictionaries
+
     /// Fills the table. The number of different values, or -1 where there are too many.
     std::int64_t find_values() {
-        table_ = DeviceArray<std::uint64_t>(a_.device, Table::size, "a table of values");
-        check(cudaMemsetAsync(table_.data(), 0xFF, static_cast<std::size_t>(table_.bytes()), stream_), "cudaMemsetAsync");
-        const DeviceArray<Found> found(a_.device, 1, "a count of values");
-        found.fill_with_zeros(stream_);
+        check(cudaMemsetAsync(table_.bits, 0xFF, Table::size * sizeof(std::uint64_t), stream_), "cudaMemsetAsync");
+        auto* const found = workspace_.take<Found>(1);
+        check(cudaMemsetAsync(found, 0, sizeof(Found), stream_), "cudaMemsetAsync");
         if (a_.nonzeros > 0) {
-            find_different<<<std::min<unsigned>(blocks_for(a_.nonzeros), most_blocks), threads, 0, stream_>>>(
-                a_.values, a_.nonzeros, Table{table_.data()}, found.data());
+            find_different<<<some_blocks(), threads, 0, stream_>>>(a_.values, a_.nonzeros, table_, found);
             check_launch("find_different");
         }
-        found.copy_to(std::span(&found_, 1), stream_);
+        found_ = copy_to_host(a_.device, found, 1, stream_).front();
         const std::int64_t different = std::int64_t{found_.different} + found_.has_all_ones;
         return different <= most_in_dictionary ? different : -1;
     }
 
-    bool are_narrower() const {
+    bool are_narrower() {
         if constexpr (std::is_same_v<T, float>) {
             return false;
         } else {
-            const DeviceArray<unsigned> other(a_.device, 1, "whether doubles are floats");
-            other.fill_with_zeros(stream_);
-            find_other_than_floats<<<std::min<unsigned>(blocks_for(a_.nonzeros), most_blocks), threads, 0, stream_>>>(
-                a_.values, a_.nonzeros, other.data());
+            auto* const other = workspace_.take<unsigned>(1);
+            check(cudaMemsetAsync(other, 0, sizeof(unsigned), stream_), "cudaMemsetAsync");
+            find_other_than_floats<<<some_blocks(), threads, 0, stream_>>>(a_.values, a_.nonzeros, other);
             check_launch("find_other_than_floats");
-            unsigned exists = 0;
-            other.copy_to(std::span(&exists, 1), stream_);
-            return exists == 0;
+            return copy_to_host(a_.device, other, 1, stream_).front() == 0;
         }
     }
+
+    unsigned some_blocks() const { return std::min<unsigned>(blocks_for(a_.nonzeros), most_blocks); }
 
     template <class Code, class Encode>
     DeviceArray<Code> filled(const Encode& encode) const {
@@ -252,44 +251,43 @@ private:
     }
 
     /// The bits in the table in their order; all ones come last.
-    DeviceArray<std::uint64_t> sorted_bits() const {
+    const std::uint64_t* sorted_bits() {
         const auto count = static_cast<std::int64_t>(found_.different);
-        DeviceArray<std::uint64_t> sorted(a_.device, count + 1, "values of a dictionary");
-        check(cudaMemsetAsync(sorted.data() + count, 0xFF, sizeof(std::uint64_t), stream_), "cudaMemsetAsync");
-        const DeviceArray<std::uint64_t> any_order(a_.device, count + 1, "values of a dictionary");
-        with_scratch(a_.device, "a dictionary", [&](void* scratch, std::size_t& bytes) {
-            auto* const number = any_order.data() + count;  // which is known
-            return cub::DeviceSelect::If(scratch, bytes, table_.data(), any_order.data(), number, Table::size, IsThere(),
-                                         stream_);
+        auto* const sorted = workspace_.take<std::uint64_t>(count + 1);
+        check(cudaMemsetAsync(sorted + count, 0xFF, sizeof(std::uint64_t), stream_), "cudaMemsetAsync");
+        auto* const any_order = workspace_.take<std::uint64_t>(count + 1);
+        with_scratch(workspace_, "a dictionary", [&](void* scratch, std::size_t& bytes) {
+            auto* const number = any_order + count;  // which is known
+            return cub::DeviceSelect::If(scratch, bytes, table_.bits, any_order, number, Table::size, IsThere(), stream_);
         });
-        with_scratch(a_.device, "a dictionary", [&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceRadixSort::SortKeys(scratch, bytes, any_order.data(), sorted.data(), count, 0, 64, stream_);
+        with_scratch(workspace_, "a dictionary", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceRadixSort::SortKeys(scratch, bytes, any_order, sorted, count, 0, 64, stream_);
         });
         return sorted;
     }
 
     template <class Code>
-    DeviceArray<Code> indices(DeviceArray<T>& dictionary) const {
-        const DeviceArray<std::uint64_t> sorted = sorted_bits();
+    DeviceArray<Code> indices(DeviceArray<T>& dictionary) {
+        const std::uint64_t* const sorted = sorted_bits();
         const auto in_table = static_cast<std::int32_t>(found_.different);
         const auto count = static_cast<std::int32_t>(found_.different + found_.has_all_ones);
-        const DeviceArray<std::uint16_t> code(a_.device, Table::size, "places in a dictionary");
+        auto* const code = workspace_.take<std::uint16_t>(Table::size);
         dictionary = DeviceArray<T>(a_.device, count, "the dictionary of a packed matrix");
         if (count > 0) {
-            number_values<<<blocks_for(Table::size), threads, 0, stream_>>>(Table{table_.data()}, sorted.data(), in_table,
-                                                                            code.data());
+            number_values<<<blocks_for(Table::size), threads, 0, stream_>>>(table_, sorted, in_table, code);
             check_launch("number_values");
-            write_dictionary<<<blocks_for(count), threads, 0, stream_>>>(sorted.data(), count, dictionary.data());
+            write_dictionary<<<blocks_for(count), threads, 0, stream_>>>(sorted, count, dictionary.data());
             check_launch("write_dictionary");
         }
-        return filled<Code>(AsIndex<Code>{{table_.data()}, code.data(), static_cast<Code>(in_table)});
+        return filled<Code>(AsIndex<Code>{table_, code, static_cast<Code>(in_table)});
     }
 
     const PackedPatternOnDevice& pattern_;
     DeviceCsrView<T> a_;
     Stream stream_;
+    Workspace workspace_;
+    Table table_{workspace_.take<std::uint64_t>(Table::size)};
     Found found_{};
-    DeviceArray<std::uint64_t> table_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "reduce/accumulators.cuh"
 #include "solver/cuda.hpp"
 #include "solver/numeric/digitwise.hpp"
+#include "solver/numeric/filtered_expansion.hpp"
 
 namespace solver::cuda {
 
@@ -153,6 +154,44 @@ __device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T
     return try_affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0), length, result);
 }
 
+/// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
+template <int count, bool checked, Accumulator A, class T, class Offset, bool paired>
+__device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
+                                            const Multiplicand<T, paired>& x_of) {
+    std::int32_t column[count];
+    T a[count];
+    T x[count];
+    T x_low[count];
+    const auto inside = [&](int i) { return !checked || first + i * step < end; };
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        column[i] = inside(i) ? rows.column(first + i * step) : 0;
+        a[i] = inside(i) ? rows.value(first + i * step) : T(0);
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        x[i] = inside(i) ? x_of.high(column[i]) : T(0);
+        if constexpr (paired) x_low[i] = inside(i) ? x_of.low(column[i]) : T(0);
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        if (!inside(i)) continue;
+        sum.add_product(a[i], x[i]);
+        if constexpr (paired) sum.add_product(a[i], x_low[i]);
+    }
+}
+
+/// The entries first, first + step, ... before `end`: one chain.
+template <Accumulator A, int unroll, class T, class Offset, bool paired>
+__device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
+                                                 const Multiplicand<T, paired>& x_of) {
+    RowSum<A> sum;
+    for (; first + (unroll - 1) * step < end; first += unroll * step)
+        add_entries<unroll, false>(sum, rows, first, end, step, x_of);
+    add_entries<unroll - 1, true>(sum, rows, first, end, step, x_of);
+    return sum;
+}
+
 /// RN(alpha sum a_k x_k + beta y_in), digit by digit, by all lanes of the group. `for_each(visit)` calls visit(a_k, x_k) for
 /// the lane's share of the products, as often as it is asked.
 template <class T, class ForEach>
@@ -184,24 +223,46 @@ __device__ T round_digitwise(const CsrRows<T, Offset>& rows, const RowTask<T>& t
     return round_digitwise(for_each, task.alpha, task.beta, task.beta != T(0) ? double{task.y_in[row]} : 0.0, group);
 }
 
-/// A row that its sum does not decide: for floats by an accumulator that sees farther, then digit by digit. All lanes of the
-/// group take part.
+/// A row that cancels by more than three terms hold, in six: lane 0 of the group has the result, or none is proven.
+template <class Offset>
+__device__ bool try_six_terms(const CsrRows<double, Offset>& rows, const RowTask<double>& task, Offset row,
+                              const LaneGroup& group, double& result) {
+    using A = FilteredExpansion<double>;
+    if (magnitude(task.alpha) != 1.0) return false;
+    const auto first = static_cast<Offset>(rows.offsets[row] + group.lane);
+    const Offset end = rows.offsets[row + 1];
+    RowSum<A> sum = task.x_low == nullptr
+                        ? sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, false>{task.x, nullptr})
+                        : sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, true>{task.x, task.x_low});
+    for (int step = group.width / 2; step > 0; step /= 2) sum.merge(shuffle_xor(sum, step, group.mask));
+    if (task.alpha < 0) sum.sum.negate();
+    if (task.beta != 0) sum.add_product(task.beta, task.y_in[row]);
+    const bool proven = sum.inexact == 0 && sum.sum.try_result(result);
+    return __shfl_sync(group.mask, proven ? 1 : 0, 0, group.width) != 0;  // lanes merge in orders of their own
+}
+
+/// A row that its sum does not decide: by an accumulator that sees farther, then digit by digit. All lanes of the group take
+/// part.
 template <class T, class Offset>
 __device__ __noinline__ void round_hard_row(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, LaneGroup group,
                                             unsigned* escalated) {
-    const Offset begin = rows.offsets[row];
-    const Offset end = rows.offsets[row + 1];
     T result;
     bool proven = false;
-    constexpr int longest = 256;  // a lane, so that the bound holds
-    if (std::is_same_v<T, float> && end - begin <= longest * group.width) {
-        RowSum<FilteredTriple<double>> wider;
-        for (Offset k = begin + group.lane; k < end; k += group.width) {
-            wider.add_product(double{rows.values[k]}, double{task.x[rows.columns[k]]});
-            if (task.x_low != nullptr) wider.add_product(double{rows.values[k]}, double{task.x_low[rows.columns[k]]});
+    if constexpr (std::is_same_v<T, double>) {
+        proven = try_six_terms(rows, task, row, group, result);
+    } else {
+        constexpr int longest = 256;  // a lane, so that the bound holds
+        const Offset begin = rows.offsets[row];
+        const Offset end = rows.offsets[row + 1];
+        if (end - begin <= longest * group.width) {
+            RowSum<FilteredTriple<double>> wider;
+            for (Offset k = begin + group.lane; k < end; k += group.width) {
+                wider.add_product(double{rows.values[k]}, double{task.x[rows.columns[k]]});
+                if (task.x_low != nullptr) wider.add_product(double{rows.values[k]}, double{task.x_low[rows.columns[k]]});
+            }
+            for (int step = group.width / 2; step > 0; step /= 2) wider.merge(shuffle_xor(wider, step, group.mask));
+            proven = try_affine(wider, task, row, end - begin, result);
         }
-        for (int step = group.width / 2; step > 0; step /= 2) wider.merge(shuffle_xor(wider, step, group.mask));
-        proven = try_affine(wider, task, row, end - begin, result);
     }
     if (!proven) {
         result = round_digitwise(rows, task, row, group);
@@ -244,44 +305,6 @@ __device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T
         else if (group.lane == 0)
             task.y[row] = result;
     }
-}
-
-/// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
-template <int count, bool checked, Accumulator A, class T, class Offset, bool paired>
-__device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
-                                            const Multiplicand<T, paired>& x_of) {
-    std::int32_t column[count];
-    T a[count];
-    T x[count];
-    T x_low[count];
-    const auto inside = [&](int i) { return !checked || first + i * step < end; };
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-        column[i] = inside(i) ? rows.column(first + i * step) : 0;
-        a[i] = inside(i) ? rows.value(first + i * step) : T(0);
-    }
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-        x[i] = inside(i) ? x_of.high(column[i]) : T(0);
-        if constexpr (paired) x_low[i] = inside(i) ? x_of.low(column[i]) : T(0);
-    }
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-        if (!inside(i)) continue;
-        sum.add_product(a[i], x[i]);
-        if constexpr (paired) sum.add_product(a[i], x_low[i]);
-    }
-}
-
-/// The entries first, first + step, ... before `end`: one chain.
-template <Accumulator A, int unroll, class T, class Offset, bool paired>
-__device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
-                                                 const Multiplicand<T, paired>& x_of) {
-    RowSum<A> sum;
-    for (; first + (unroll - 1) * step < end; first += unroll * step)
-        add_entries<unroll, false>(sum, rows, first, end, step, x_of);
-    add_entries<unroll - 1, true>(sum, rows, first, end, step, x_of);
-    return sum;
 }
 
 /// The entries begin..end-1 of a row by a warp, the sum in all of its lanes.

@@ -314,6 +314,25 @@ TEST(Solve, MixedPrecisionLeavesHalfOfTheIterationsToDouble) {
     }
 }
 
+/// The rounded matrix is packed, too, and no bit of exact shows it.
+TEST(Solve, MixedPrecisionHasTheBitsOfCsrWhereTheMatrixIsPacked) {
+    const auto a = three_dimensions(16, 0.2);
+    const auto b = image_of_ones(a);
+    std::vector<Device> devices = testing::cuda_devices();
+    devices.push_back(Device::cpu(2));
+    for (const Device& device : devices) {
+        const auto solve_from = [&](SpmvStorage storage) {
+            SolveOptions options{.preconditioner = Kind::jacobi, .mixed = true};
+            options.iteration.accuracy = Accuracy::exact;
+            std::vector<double> x(b.size());
+            const SpmvPlan<double> plan(a, device, SpmvOptions{.storage = storage});
+            EXPECT_TRUE(solve<double>(plan, b, x, {}, options).attempts.front().mixed);
+            return x;
+        };
+        EXPECT_EQ(solve_from(SpmvStorage::packed), solve_from(SpmvStorage::csr));
+    }
+}
+
 TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
     auto a = tridiagonal(20, 4);
     for (double& value : a.values) value *= 1e60;

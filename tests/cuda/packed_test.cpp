@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "support/products.hpp"
 
@@ -104,14 +105,26 @@ CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vect
     return a;
 }
 
+/// To the bit.
+template <class Number>
+bool are_same(const Number& a, const Number& b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+/// Which ends in bytes that are nobody's.
+bool are_same(const PackedSlice& a, const PackedSlice& b) {
+    const auto members = [](const PackedSlice& s) {
+        return std::tuple(s.first_step, s.first_offset, s.first_row, s.steps, s.common, s.offsets, s.rows, s.is_adjacent);
+    };
+    return members(a) == members(b);
+}
+
 template <class Element>
 void expect_same_bytes(const char* what, const std::vector<Element>& host, const cuda::DeviceArray<Element>& device) {
     ASSERT_EQ(device.size(), static_cast<std::int64_t>(host.size())) << what;
     std::vector<Element> copy(host.size());
     device.copy_to(copy);
-    if (!host.empty()) {
-        EXPECT_EQ(std::memcmp(copy.data(), host.data(), host.size() * sizeof(Element)), 0) << what;
-    }
+    for (std::size_t i = 0; i < host.size(); ++i)
+        ASSERT_TRUE(are_same(copy[i], host[i])) << what << ", element " << i << " of " << host.size();
 }
 
 template <class T>
@@ -139,7 +152,7 @@ PackedMatrix<T> expect_packed_alike(const CsrMatrix<T>& a) {
     expect_same_bytes("offsets", host.pattern->offsets, device.pattern->offsets);
     const auto& shares = device.pattern->shares;
     EXPECT_TRUE(std::equal(shares.begin(), shares.end(), host.pattern->shares.begin(), host.pattern->shares.end(),
-                           [](const PackedShare& a, const PackedShare& b) { return std::memcmp(&a, &b, sizeof a) == 0; }))
+                           are_same<PackedShare>))
         << "shares";
     expect_same_values(host.values, device.values);
     EXPECT_EQ(device.describe(nullptr).text, host.describe().text);
@@ -329,7 +342,7 @@ TYPED_TEST(CudaPacked, KeepsItsPromisesInEveryEncoding) {
 TYPED_TEST(CudaPacked, HasTheBitsOfTheCpuForStencilsAndPowerLaws) {
     using T = TypeParam;
     Random random(5);
-    for (const char* name : {"stencil27_20", "poisson2d_100", "power_law_20000"}) {
+    for (const char* name : {"stencil27_20", "poisson2d_100", "power_law_20000", "cancelling_20000"}) {
         SCOPED_TRACE(name);
         const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
         const SpmvPlan<T> plan = packed_plan<T>(a);

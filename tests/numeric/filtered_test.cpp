@@ -1,4 +1,4 @@
-#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/filtered_expansion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -125,7 +125,8 @@ Score judge_every_order(Terms<ValueOf<Filter>> terms, Random& random) {
 template <class Filter>
 class Filtered : public ::testing::Test {};
 using Filters = ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredWatchedPair<float>,
-                                 FilteredWatchedPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
+                                 FilteredWatchedPair<double>, FilteredTriple<float>, FilteredTriple<double>,
+                                 FilteredExpansion<float>, FilteredExpansion<double>, FilteredFloat>;
 TYPED_TEST_SUITE(Filtered, Filters);
 
 /// As in substitution with a stencil of ones: every second such sum is a tie, or loses nothing.
@@ -207,6 +208,39 @@ TYPED_TEST(Filtered, RefusesPathsThatAreTooLongForTheProof) {
     path.additions = 1 << 20;
     path.merges = 10;
     EXPECT_LT(path.factor<float>(), 0);
+}
+
+/// Where three terms decide hardly any: 200 bits cancel (double), 90 (float), and leave one number, a tie or nothing.
+template <class T>
+class Expansion : public ::testing::Test {};
+using ExpansionTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Expansion, ExpansionTypes);
+
+TYPED_TEST(Expansion, DecidesSumsThatCancelByMoreThanAnyTriple) {
+    using T = TypeParam;
+    constexpr int range = std::is_same_v<T, double> ? 200 : 70;  // of products, which must not underflow
+    Random random(79);
+    int decided_by_the_triple = 0;
+    for (int repeat = 0; repeat < 2000; ++repeat) {
+        Terms<T> terms;
+        for (int i = 0; i < 15; ++i) {
+            const T a = random.number<T>(static_cast<int>(random.between(0, range)));
+            const T b = random.number<T>(0);
+            terms.add(a, b);
+            terms.add(-a, b);
+        }
+        if (repeat % 3 != 0) terms.add(random.number<T>(0), T(1));
+        if (repeat % 3 == 1) terms.add(mul_rn(terms.a.back(), unit_roundoff<T>), T(1));  // at most half a unit of it
+        testing::adversarial::shuffle(terms, random);
+        T result = 0;
+        decided_by_the_triple += chain<FilteredTriple<T>>(terms, 0, terms.size()).try_result(result);
+        for (const auto& sum :
+             {chain<FilteredExpansion<T>>(terms, 0, terms.size()), tree<FilteredExpansion<T>>(terms, 0, terms.size(), 4)}) {
+            ASSERT_TRUE(sum.try_result(result));
+            ASSERT_PRED2(same_bits<T>, result, oracle_of(terms).template rounded<T>());
+        }
+    }
+    EXPECT_LT(decided_by_the_triple, 1000);
 }
 
 template <class T>

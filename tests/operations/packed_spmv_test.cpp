@@ -1,6 +1,7 @@
 #include "solver/spmv.hpp"
 
 #include "matrices/generators.hpp"
+#include "operations/packed_choice.hpp"
 #include "solver/error.hpp"
 
 #include <gtest/gtest.h>
@@ -238,6 +239,30 @@ TYPED_TEST(PackedSpmv, HasTheBitsOfCsrInExactForEveryAlphaAndBeta) {
         }
 }
 
+/// Rows that three terms do not decide, among others; times ones, and as a residual, whose b takes part.
+TEST(PackedSpmvOfDoubles, RoundsRowsThatCancelBySixtyDigits) {
+    const CsrMatrix<double> a = matrices::find_generator("cancelling_3000").value().make();
+    const std::vector<double> ones(3000, 1.0);
+    const std::vector<double> b = [&] {
+        std::vector<double> rounded = testing::rounded(testing::expected_rows<double>(a, ones));
+        for (double& element : rounded) element *= 1 + 0x1p-30;
+        return rounded;
+    }();
+    const std::vector<double> expected_products = testing::rounded(testing::expected_rows<double>(a, ones));
+    const std::vector<double> expected_residuals =
+        testing::rounded(testing::affine<double>(testing::expected_rows<double>(a, ones), -1, 1, b));
+    for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+        const SpmvPlan<double> plan(a, Device::cpu(2), SpmvOptions{.storage = storage});
+        for_each_target([&] {
+            std::vector<double> y(ones.size());
+            plan.multiply(1, ones, 0, y, Accuracy::exact);
+            EXPECT_EQ(testing::differences<double>(y, expected_products), "");
+            plan.residual(b, ones, {}, y, Accuracy::exact);
+            EXPECT_EQ(testing::differences<double>(y, expected_residuals), "");
+        });
+    }
+}
+
 /// Idle lanes, those of ended rows and of rows that do not exist, must drop what they find.
 TYPED_TEST(PackedSpmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
     using T = TypeParam;
@@ -351,6 +376,15 @@ TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
     const SpmvDescription packed = SpmvPlan<T>(a, Device::cpu(2), SpmvOptions{.storage = SpmvStorage::packed}).describe();
     EXPECT_GT(packed.bytes_a_nonzero, 0);
     EXPECT_NE(packed.text.find("as asked for"), std::string::npos) << packed.text;
+}
+
+TEST(PackedChoice, LeavesToCsrOnAGpuWhatIsInLongRowsOrReadsNoFewerBytes) {
+    const auto reason = [](double bytes, double share) { return why_csr_is_faster({bytes, share, {}}, 13.0); };
+    EXPECT_EQ(reason(8.0, 1.0), "");
+    EXPECT_EQ(reason(8.0, 0.96), "");
+    EXPECT_NE(reason(8.0, 0.78).find("22 % of the nonzeros are in rows too long"), std::string::npos) << reason(8.0, 0.78);
+    EXPECT_EQ(reason(11.5, 1.0), "");
+    EXPECT_NE(reason(12.5, 1.0).find("12.5 bytes"), std::string::npos) << reason(12.5, 1.0);
 }
 
 TEST(SpmvStorages, HaveNames) {

@@ -9,6 +9,7 @@
 #endif
 
 #include "cpu/row_task.hpp"
+#include "cpu/simd/expansion_lanes-inl.hpp"
 #include "cpu/simd/lanes-inl.hpp"
 #include "solver/numeric/affine.hpp"
 
@@ -225,32 +226,73 @@ HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
     return bytes[0];
 }
 
-/// Rows that the first try left open, again in three terms and with a look at every product; then the last resort.
-template <class Rows, std::size_t lanes>
-HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
-    using Acc = FilteredTripleLanes<lanes>;
+/// Three terms and a look at every product: what proves ties and zeros too.
+template <std::size_t limit>
+class WatchedTripleLanes {
+public:
+    using D = hn::CappedTag<double, limit>;
+    using V = hn::Vec<D>;
+
+    HWY_INLINE WatchedTripleLanes() {}
+
+    HWY_INLINE void add_product(V a, V b) {
+        sum_.add_product(a, b);
+        inexact_.add_product(a, b);
+    }
+    HWY_INLINE void negate() { sum_.negate(); }
+    HWY_INLINE Results<D> results(double underflow) const {
+        return sum_.results(hn::IfThenElseZero(inexact_.any(), hn::Set(D(), underflow)));
+    }
+    /// Lanes of which every product is the sum of two numbers, so that underflow takes nothing.
+    HWY_INLINE hn::Mask<D> exact() const { return hn::Not(inexact_.any()); }
+
+private:
+    FilteredTripleLanes<limit> sum_;
+    InexactProducts<D> inexact_;
+};
+
+/// Adds all that alpha sum + beta y_in of a group's rows consists of, for alpha = 1 or -1.
+template <class Acc, class Rows, std::size_t lanes>
+HWY_INLINE void add_rows(Acc& acc, const Rows& rows, const RowGroup<lanes>& group, const RowTask<double>& task) {
     using V = typename Acc::V;
     const typename Acc::D d;
-    Acc acc;
-    InexactProducts<typename Acc::D> inexact;
-    const std::int64_t common = group.longest();
-    const auto add = [&](V a, V b) HWY_ATTR {
-        acc.add_product(a, b);
-        inexact.add_product(a, b);
-    };
+    const auto add = [&](V a, V b) HWY_ATTR { acc.add_product(a, b); };
     for (const double* x : {task.x, task.x_low})
-        if (x != nullptr) for_each_product(d, rows, group, common, x, add);
+        if (x != nullptr) for_each_product(d, rows, group, group.longest(), x, add);
     if (task.alpha == -1) acc.negate();
-    if (task.beta != 0) {
-        const V beta = hn::Set(d, task.beta);
-        // idle lanes must not look at a row that another thread may be writing
-        const V y = pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i < group.count ? i : 0]]; });
-        add(beta, y);
-    }
-    const auto found = acc.results(hn::IfThenElseZero(inexact.any(), hn::Set(d, row_underflow(task, common))));
+    if (task.beta == 0) return;
+    // idle lanes must not look at a row that another thread may be writing
+    add(hn::Set(d, task.beta), pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i < group.count ? i : 0]]; }));
+}
+
+/// The rows of the bits `open` again in six terms. Returns the bits of those whose values that proves.
+template <class Rows, std::size_t lanes>
+HWY_NOINLINE std::uint64_t resolve_cancelled(const Rows& rows, const RowGroup<lanes>& group, const RowTask<double>& task,
+                                             std::uint64_t open, double (&value)[lanes]) {
+    using Acc = FilteredExpansionLanes<lanes>;
+    Acc acc;
+    add_rows(acc, rows, group, task);
+    typename Acc::Scalar sums[Acc::lanes];
+    acc.store(sums);
+    std::uint64_t proven = 0;
+    for (std::size_t i = 0; i < group.count; ++i)
+        if ((open >> i & 1) != 0 && sums[i].try_result(value[i])) proven |= std::uint64_t{1} << i;
+    return proven;
+}
+
+/// Rows that the first try left open, again in three terms and with a look at every product; then in six; then the last
+/// resort.
+template <class Rows, std::size_t lanes>
+HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
+    WatchedTripleLanes<lanes> acc;
+    add_rows(acc, rows, group, task);
+    const auto found = acc.results(row_underflow(task, group.longest()));
     HWY_ALIGN double value[lanes];
     store_rounded(found.value, value);
-    const std::uint64_t proven = bits_of(d, found.proven);
+    const typename WatchedTripleLanes<lanes>::D d;
+    std::uint64_t proven = bits_of(d, found.proven);
+    const std::uint64_t open = bits_of(d, acc.exact()) & ~proven & ((std::uint64_t{1} << group.count) - 1);
+    if (open != 0) proven |= resolve_cancelled(rows, group, task, open, value);
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
         const bool is_proven = (proven >> i & 1) != 0;

@@ -132,29 +132,6 @@ HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std
     return acc;
 }
 
-/// Three terms and a look at every product: what proves ties and zeros too.
-template <std::size_t limit>
-class WatchedTripleLanes {
-public:
-    using D = hn::CappedTag<double, limit>;
-    using V = hn::Vec<D>;
-
-    HWY_INLINE WatchedTripleLanes() {}
-
-    HWY_INLINE void add_product(V a, V b) {
-        sum_.add_product(a, b);
-        inexact_.add_product(a, b);
-    }
-    HWY_INLINE void negate() { sum_.negate(); }
-    HWY_INLINE Results<D> results(double underflow) const {
-        return sum_.results(hn::IfThenElseZero(inexact_.any(), hn::Set(D(), underflow)));
-    }
-
-private:
-    FilteredTripleLanes<limit> sum_;
-    InexactProducts<D> inexact_;
-};
-
 /// What slices try where the first try fails; the same accumulator where there is nothing in between.
 template <class Acc>
 struct SecondTry : std::type_identity<Acc> {};
