@@ -1,4 +1,4 @@
-"""What the Python package costs: python measure.py, in an environment that has samebits and NumPy. Medians; each line says of how many."""
+"""What the Python package costs: python tests/measure.py, in an environment that has samebits and NumPy. Medians; each line says of how many."""
 
 from __future__ import annotations
 
