@@ -1,9 +1,11 @@
 #include "arguments.hpp"
+#include "matrices/generators.hpp"
 #include "matrix.hpp"
 #include "solver/matrix_market.hpp"
 
 #include <nanobind/stl/string.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,6 +24,13 @@ nb::object in_python(std::vector<T>&& values) {
     return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner));
 }
 
+/// (rows, columns, offsets, indices, values).
+template <class T>
+nb::tuple parts(CsrMatrix<T>&& a) {
+    return nb::make_tuple(a.rows, a.columns, in_python(std::move(a.row_offsets)), in_python(std::move(a.column_indices)),
+                          in_python(std::move(a.values)));
+}
+
 /// (rows, columns, offsets, indices, values) or (rows, columns, elements column by column).
 template <class T>
 nb::tuple read(const std::string& path, int threads) {
@@ -30,11 +39,27 @@ nb::tuple read(const std::string& path, int threads) {
         const nb::gil_scoped_release released;
         found = read_matrix_market<T>(path, {.threads = threads});
     }
-    if (auto* const a = std::get_if<CsrMatrix<T>>(&found))
-        return nb::make_tuple(a->rows, a->columns, in_python(std::move(a->row_offsets)),
-                              in_python(std::move(a->column_indices)), in_python(std::move(a->values)));
+    if (auto* const a = std::get_if<CsrMatrix<T>>(&found)) return parts(std::move(*a));
     auto& dense = std::get<DenseMatrix<T>>(found);
     return nb::make_tuple(dense.rows, dense.columns, in_python(std::move(dense.values)));
+}
+
+/// None where no family has such names.
+nb::object generate(const std::string& name) {
+    std::optional<CsrMatrix<double>> made;
+    {
+        const nb::gil_scoped_release released;
+        if (const auto generator = matrices::find_generator(name)) made = generator->make();
+    }
+    return made ? nb::object(parts(std::move(*made))) : nb::none();
+}
+
+/// (name, purpose) of every family.
+nb::list generator_kinds() {
+    nb::list kinds;
+    for (const matrices::GeneratorKind& kind : matrices::generator_kinds())
+        kinds.append(nb::make_tuple(std::string(kind.pattern), std::string(kind.purpose)));
+    return kinds;
 }
 
 template <class T>
@@ -51,6 +76,8 @@ void bind_files(nb::module_& module) {
     using Released = nb::call_guard<nb::gil_scoped_release>;
     module.def("read64", &read<double>, nb::arg("path"), nb::arg("threads"));
     module.def("read32", &read<float>, nb::arg("path"), nb::arg("threads"));
+    module.def("generate", &generate, nb::arg("name"));
+    module.def("generator_kinds", &generator_kinds);
     module.def("write", &write<double>, nb::arg("path"), nb::arg("matrix"), Released());
     module.def("write", &write<float>, nb::arg("path"), nb::arg("matrix"), Released());
 }

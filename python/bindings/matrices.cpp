@@ -2,8 +2,10 @@
 #include "solver/triangular_solve.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
+#include <string>
 
 namespace samebits {
 namespace {
@@ -47,20 +49,30 @@ void solve_triangular(const Matrix<T>& a, bool lower, bool unit, const Vector<T>
             .solve(view<T>(b), view<T>(x), accuracy_of(accuracy));
 }
 
+/// What products read, the bytes of it that they read a nonzero, and why.
+template <class T>
+nb::tuple describe(const Matrix<T>& a) {
+    const SpmvDescription found = a.plan().describe();
+    const std::string storage(a.plan().dense() != nullptr ? "dense" : to_string(found.storage));
+    return nb::make_tuple(storage, found.bytes_a_nonzero, found.text);
+}
+
 template <class T>
 void bind(nb::module_& module, const char* name) {
     const auto b = nb::arg("b").noconvert(), x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
     const nb::arg accuracy("accuracy"), device("device"), threads("threads");
     nb::class_<Matrix<T>>(module, name)
-        .def(nb::init<std::int64_t, std::int64_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<T>, int, int>(),
+        .def(nb::init<std::int64_t, std::int64_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<T>, int, int,
+                      const std::string&, std::int64_t>(),
              nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("values").noconvert(), device, threads)
+             nb::arg("values").noconvert(), device, threads, nb::arg("storage"), nb::arg("expected_products"))
         .def(nb::init<Strided<T>, int, int>(), nb::arg("elements").noconvert(), device, threads)
         .def("multiply", &multiply<T>, x, y, accuracy, Released())
         .def("multiply_columns", &multiply_columns<T>, x, y, accuracy, Released())
         .def("residual", &residual<T>, b, x, nb::arg("x_low").noconvert().none(), nb::arg("r").noconvert(), accuracy,
              Released())
         .def("solve_triangular", &solve_triangular<T>, nb::arg("lower"), nb::arg("unit"), b, x, accuracy, Released())
+        .def("describe", &describe<T>)
         .def_prop_ro("threads", [](const Matrix<T>& a) { return a.plan().device().threads(); });
 }
 

@@ -6,6 +6,7 @@
 #include "solver/spmv.hpp"
 
 #include <optional>
+#include <string>
 
 namespace samebits {
 
@@ -16,12 +17,14 @@ template <class T>
 class Matrix {
 public:
     Matrix(std::int64_t rows, std::int64_t columns, Vector<std::int64_t> offsets, Vector<std::int32_t> indices,
-           Vector<T> values, int device, int threads)
+           Vector<T> values, int device, int threads, const std::string& storage, std::int64_t expected_products)
         : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
         const solver::CsrView<T> a{rows, columns, view<std::int64_t>(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
         const nb::gil_scoped_release released;
         solver::check(a);
-        plan_.emplace(a, device_of(device, threads));
+        const solver::SpmvOptions options{.storage = solver::spmv_storage_from_text(storage),
+                                          .expected_products = expected_products};
+        plan_.emplace(a, device_of(device, threads), options);
     }
 
     Matrix(Strided<T> elements, int device, int threads) : elements_(std::move(elements)) {

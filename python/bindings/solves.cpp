@@ -1,13 +1,16 @@
 #include "matrix.hpp"
 #include "preconditioner.hpp"
 #include "solver/bicgstab.hpp"
+#include "solver/cg.hpp"
 #include "solver/solve.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +19,25 @@ namespace samebits {
 namespace {
 
 using namespace solver;
+
+/// The iterate of the step that a callback is told of.
+struct Seen {
+    const Iterate* iterate = nullptr;
+
+    void copy_to(const MutableVector<double>& x) const {
+        if (iterate == nullptr) throw InvalidArgument("iteration: its x can be asked for only while the callback runs");
+        iterate->copy_to(view<double>(x));
+    }
+};
+
+/// While the callback runs; what it has kept is of no use afterwards.
+struct Showing {
+    explicit Showing(const Iteration& iteration) : seen(std::make_shared<Seen>(Seen{iteration.iterate})) {}
+    Showing(const Showing&) = delete;
+    ~Showing() { seen->iterate = nullptr; }
+
+    std::shared_ptr<Seen> seen;
+};
 
 /// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one.
 /// What either raises stops the solve and is kept, so that the best x is not lost.
@@ -29,10 +51,7 @@ public:
         const nb::gil_scoped_acquire acquired;
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            const bool stop =
-                asks_always_ &&
-                nb::cast<bool>(nb::bool_(function_(iteration.number, iteration.recursive_residual, iteration.true_residual,
-                                                   iteration.replaced, iteration.column)));
+            const bool stop = asks_always_ && asks_to_stop(iteration);
             stopped_ = stopped_ || stop;
             return !stop;
         } catch (nb::python_error& error) {
@@ -45,6 +64,12 @@ public:
     nb::object raised() const { return raised_; }
 
 private:
+    bool asks_to_stop(const Iteration& iteration) {
+        const Showing showing(iteration);
+        return nb::cast<bool>(nb::bool_(function_(iteration.number, iteration.recursive_residual, iteration.true_residual,
+                                                  iteration.replaced, iteration.column, showing.seen)));
+    }
+
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds look_every{10};
 
@@ -77,6 +102,8 @@ nb::dict in_python(const SolveResult& result) {
 nb::dict in_python(const Attempt& attempt) {
     nb::dict made;
     made["preconditioner"] = std::string(to_string(attempt.preconditioner));
+    made["method"] = std::string(to_string(attempt.method));
+    made["repeated"] = attempt.repeated;
     made["mixed"] = attempt.mixed;
     made["refusal"] = attempt.refusal;
     made["factor_entries"] = attempt.factor_entries;
@@ -93,9 +120,13 @@ SolveOptions options_of(const nb::dict& given) {
     SolveOptions options;
     const auto kind = nb::cast<std::string>(given["preconditioner"]);
     if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
+    const auto method = nb::cast<std::string>(given["method"]);
+    if (method != "auto") options.method = krylov_method_from_text(method);
+    options.profile = cost_profile_from_text(nb::cast<std::string>(given["profile"]));
     options.mixed = nb::cast<bool>(given["mixed"]);
     options.iteration.accuracy = accuracy_of(nb::cast<int>(given["accuracy"]));
-    options.iteration.tolerance = nb::cast<double>(given["tolerance"]);
+    options.iteration.tolerance = nb::cast<double>(given["rtol"]);
+    options.iteration.absolute_tolerance = nb::cast<double>(given["atol"]);
     options.iteration.max_iterations = nb::cast<std::int64_t>(given["maxiter"]);
     options.iteration.keep_history = nb::cast<bool>(given["history"]);
     options.iteration.callback_interval = nb::cast<std::int64_t>(given["interval"]);
@@ -108,7 +139,8 @@ SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::s
                 std::span<T> x_low, const SolveOptions& options) {
     if (m == nullptr) return solve(a, b, x, x_low, options);
     SolveReport report;
-    report.results = {bicgstab(a, *m, b, x, x_low, options.iteration)};
+    report.results = {options.method == KrylovMethod::cg ? cg(a, *m, b, x, x_low, options.iteration)
+                                                         : bicgstab(a, *m, b, x, x_low, options.iteration)};
     return report;
 }
 
@@ -124,7 +156,8 @@ SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m
     if (m == nullptr)
         report = solve(a, of_b, of_x, of_low, options);
     else
-        report.results = bicgstab(a, *m, of_b, of_x, of_low, options.iteration);
+        report.results = options.method == KrylovMethod::cg ? cg(a, *m, of_b, of_x, of_low, options.iteration)
+                                                            : bicgstab(a, *m, of_b, of_x, of_low, options.iteration);
     std::copy(of_x.values.begin(), of_x.values.end(), x.begin());
     std::copy(low.values.begin(), low.values.end(), x_low.begin());
     return report;
@@ -137,7 +170,8 @@ void require_rows(const SpmvPlan<T>& a, const Preconditioner<T>* m) {
                                 std::to_string(a.rows()));
 }
 
-/// (results, attempts, whether the callback stopped it, what was raised); x holds the guess and then the best iterate.
+/// (results, attempts, profile, obstacle, whether the callback stopped it, what was raised); x holds the guess and then the
+/// best iterate.
 template <class T>
 nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool is_vector, const Vector<T>& b,
                           const MutableVector<T>& x, const std::optional<MutableVector<T>>& x_low, const nb::dict& given,
@@ -156,7 +190,8 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
     nb::list results, attempts;
     for (const SolveResult& result : report.results) results.append(in_python(result));
     for (const Attempt& attempt : report.attempts) attempts.append(in_python(attempt));
-    return nb::make_tuple(results, attempts, watch.stopped(), watch.raised());
+    return nb::make_tuple(results, attempts, std::string(to_string(report.profile)), report.obstacle, watch.stopped(),
+                          watch.raised());
 }
 
 template <class T>
@@ -168,6 +203,7 @@ void bind(nb::module_& module) {
 }  // namespace
 
 void bind_solves(nb::module_& module) {
+    nb::class_<Seen>(module, "Iterate").def("copy_to", &Seen::copy_to, nb::arg("x").noconvert());
     bind<double>(module);
     bind<float>(module);
 }

@@ -4,29 +4,40 @@ Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed
 real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, and `bicgstab` in SciPy's manner. Files: `read_mtx`, `write_mtx`. Besides: `threads`,
-`show_config`.
+`solve_triangular`. Linear systems: `solve`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
+`generate`. Besides: `threads`, `show_config`.
 """
+
+try:
+    from . import _core
+except ImportError as _error:
+    import pathlib as _pathlib
+
+    if not any(_pathlib.Path(__file__).parent.glob("_core*.so")):
+        raise ImportError(
+            "samebits was found in its source folder, where nothing is built: leave that folder, or call pip install ./python first"
+        ) from _error
+    raise
 
 from ._arguments import set_threads_from_environment as _set_threads
 from ._config import __version__, show_config
 from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
 from ._arguments import threads
-from ._files import read_mtx, write_mtx
+from ._files import generate, read_mtx, write_mtx
 from ._matrix import Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Result
-from ._solve import BicgstabResult, Iteration, bicgstab, solve
+from ._solve import Iteration, KrylovResult, bicgstab, cg, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
     "Attempt",
-    "BicgstabResult",
     "ConvergenceWarning",
     "DimensionMismatch",
     "FileError",
     "InvalidArgument",
     "Iteration",
+    "KrylovResult",
     "Matrix",
     "NotConverged",
     "NotSupported",
@@ -35,8 +46,10 @@ __all__ = [
     "Result",
     "__version__",
     "bicgstab",
+    "cg",
     "dot",
     "dot_expansion",
+    "generate",
     "matmul",
     "norm",
     "read_mtx",

@@ -52,6 +52,29 @@ def read_mtx(path: str | os.PathLike[str], *, dtype: Any = np.float64, threads: 
     return elements[:, 0] if columns == 1 else elements
 
 
+def generate(name: str, *, device: str | None = "cpu", threads: int | None = None) -> Matrix:
+    """A test matrix by its name, the same on every machine to the last bit.
+
+    Parameters
+    ----------
+    name : str
+        For instance 'dc2_like', a circuit of 116 835 unknowns with a row of 47 193 numbers that cancel, or 'poisson2d_100', five points
+        on 100 x 100 unknowns. A name that is not known is refused with the list of all.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.generate('poisson2d_3').shape
+    (9, 9)
+    """
+    found = _core.generate(name)
+    if found is None:
+        known = "\n".join(f"  {pattern.removesuffix('.mtx'):24} {purpose}" for pattern, purpose in _core.generator_kinds())
+        raise _core.InvalidArgument(f"generate: {name!r} is not known; there are\n{known}")
+    rows, columns, *parts = found
+    return Matrix.from_csr((rows, columns), *parts, device=device, threads=threads)
+
+
 def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
     """Writes a sparse or dense matrix or a vector; whole, or not at all.
 

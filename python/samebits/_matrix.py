@@ -67,6 +67,12 @@ class Matrix:
         each product.
     threads : int, optional
         See `threads`.
+    storage : {'auto', 'csr', 'packed'}
+        What products of a sparse matrix read. 'csr' are its arrays as they are; 'packed' is a copy beside them, compressed without loss,
+        which makes products faster where memory is what they wait for; 'auto' packs where `expected_products` pay for it. No bit of
+        'exact' depends on it.
+    expected_products : int
+        With this matrix, for 'auto'.
 
     Attributes
     ----------
@@ -77,6 +83,8 @@ class Matrix:
         Stored entries; of a dense matrix all elements.
     is_sparse : bool
     device : str
+    storage : str
+        'csr', 'packed', or 'dense'; `describe` says more.
 
     Raises
     ------
@@ -94,9 +102,18 @@ class Matrix:
     (2, 3)
     """
 
-    def __init__(self, a: Any, *, device: str | None = "cpu", threads: int | None = None) -> None:
+    def __init__(
+        self,
+        a: Any,
+        *,
+        device: str | None = "cpu",
+        threads: int | None = None,
+        storage: str = "auto",
+        expected_products: int = 1,
+    ) -> None:
         self._device = device_number(device)
         self._threads = number_of_threads(threads)
+        self._storage = (storage, int(expected_products))
         if isinstance(a, Matrix):
             self._take(a.shape, *a._parts)
             return
@@ -123,7 +140,8 @@ class Matrix:
         self._parts = parts
         kind = _core.Matrix64 if self.dtype == np.float64 else _core.Matrix32
         size = self.shape if len(parts) == 3 else ()
-        self._core = kind(*size, *parts, self._device, self._threads)
+        stored = self._storage if len(parts) == 3 else ()
+        self._core = kind(*size, *parts, self._device, self._threads, *stored)
 
     @classmethod
     def from_csr(
@@ -135,6 +153,8 @@ class Matrix:
         *,
         device: str | None = "cpu",
         threads: int | None = None,
+        storage: str = "auto",
+        expected_products: int = 1,
     ) -> Matrix:
         """A matrix of its rows: those of row i are ``values[offsets[i]:offsets[i + 1]]`` in the columns ``indices[...]``.
 
@@ -147,6 +167,7 @@ class Matrix:
         made = cls.__new__(cls)
         made._device = device_number(device)
         made._threads = number_of_threads(threads)
+        made._storage = (storage, int(expected_products))
         made._take_sparse(shape, offsets, np.asarray(indices), values)
         return made
 
@@ -162,12 +183,27 @@ class Matrix:
     def device(self) -> str:
         return "cpu" if self._device < 0 else f"cuda:{self._device}"
 
+    @property
+    def storage(self) -> str:
+        return self._core.describe()[0]
+
+    def describe(self) -> str:
+        """What products read, why, and how many bytes of it a nonzero, in a line.
+
+        Examples
+        --------
+        >>> import samebits as sb
+        >>> sb.Matrix.from_csr((1, 1), [0, 1], [0], [2.0], storage='csr').describe()
+        'csr, as asked for: 28.0 bytes a nonzero'
+        """
+        return self._core.describe()[2]
+
     def __repr__(self) -> str:
         what = f"{self.nnz} stored entries" if self.is_sparse else "dense"
         return f"<samebits.Matrix {self.shape[0]} x {self.shape[1]} of {self.dtype}, {what}, on {self.device}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (self.shape, self._parts, self.device, self._threads)
+        return _unpickle, (self.shape, self._parts, self.device, self._threads, self._storage)
 
     def __matmul__(self, x: Any) -> np.ndarray:
         # Vectors that need no conversion, first: this is the inner loop of many programs.
@@ -279,10 +315,13 @@ class Matrix:
         return checked
 
 
-def _unpickle(shape: tuple[int, int], parts: tuple[np.ndarray, ...], device: str, threads: int) -> Matrix:
+def _unpickle(
+    shape: tuple[int, int], parts: tuple[np.ndarray, ...], device: str, threads: int, storage: tuple[str, int]
+) -> Matrix:
     made = Matrix.__new__(Matrix)
     made._device = device_number(device)
     made._threads = threads
+    made._storage = storage
     made._take(shape, *parts)
     return made
 

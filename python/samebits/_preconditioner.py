@@ -19,7 +19,7 @@ class Preconditioner:
     a : Matrix, sparse matrix or array_like
         Square; not referred to afterwards.
     kind : str
-        'none', 'jacobi', 'ilu0', 'isai', 'ilut' or 'klu' (complete factors).
+        'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu' (complete factors) or 'amg' (multigrid, for positive diagonals).
     accuracy : {'exact', 'compensated', 'fast'}
         Of its making and, by ``@``, of its application.
     drop_tolerance, fill_factor : float

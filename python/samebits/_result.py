@@ -29,6 +29,8 @@ class Attempt(NamedTuple):
     """One preconditioner that a solve tried."""
 
     preconditioner: str
+    method: str  #: 'bicgstab' or 'cg'
+    repeated: bool  #: by the next attempt, which is the same with 'bicgstab': A or M was not positive definite
     mixed: bool  #: the iteration ran in single precision
     refusal: str  #: why it could not be made; empty where it was
     status: str  #: of the first right-hand side; empty where it was refused
@@ -57,8 +59,8 @@ class Result:
     x : ndarray
         The solution, or the best iterate. In single precision a sum of two floats, in double.
     status : str
-        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite' or 'stopped' (by the callback). Of several columns the
-        first one that did not converge.
+        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' only) or 'stopped' (by the
+        callback). Of several columns the first one that did not converge.
     converged : bool
         Whether all columns did.
     iterations : int
@@ -68,7 +70,11 @@ class Result:
     recursive_residual : float
         What the recursion believed.
     attempts : list of Attempt
-        The preconditioners that were tried.
+        The preconditioners that were tried, and the methods; empty where the preconditioner was given ready-made.
+    obstacle : str
+        What is known to stand in the way, in one sentence, where not all was solved; else empty.
+    profile : str
+        That the choice of preconditioners followed, 'processor' or 'gpu'.
     history : ndarray or None
         With ``history=True`` a structured array: number, recursive_residual, true_residual (negative where it was not computed),
         replaced; of several columns a list of them.
@@ -80,6 +86,8 @@ class Result:
 
     def __init__(self, x: np.ndarray, columns: list[dict[str, Any]], attempts: list[Attempt], keeps_history: bool) -> None:
         self.x = x
+        self.obstacle = ""
+        self.profile = ""
         self.columns = columns
         self.attempts = attempts
         self.converged = all(c["status"] == "converged" for c in columns)
@@ -107,11 +115,14 @@ class Result:
         ]
         for a in self.attempts:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
-            rows.append((f"attempt {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
+            rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
+        if self.obstacle:
+            rows.append(("obstacle", self.obstacle))
         return [*rows, ("fingerprint", self.fingerprint)]
 
     def __str__(self) -> str:
-        return f"{self.status} after {_iterations(self.iterations)}, true residual {self.residual:.1e}"
+        why = f"; {self.obstacle}" if self.obstacle else ""
+        return f"{self.status} after {_iterations(self.iterations)}, true residual {self.residual:.1e}{why}"
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:16} {said}" for name, said in self._rows())

@@ -9,16 +9,16 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, as_dtype, device_number, float_array
-from ._matrix import Matrix, as_matrix
+from ._arguments import accuracy_number, as_dtype, float_array
+from ._matrix import Matrix
 from ._preconditioner import Preconditioner, preconditioner_of
 from ._result import Attempt, ConvergenceWarning, Result
-from ._vectors import norm
 
 
-class Iteration(NamedTuple):
-    """What a callback is told. Its true value, if it returns one, stops the solve."""
+PRODUCTS_OF_A_SOLVE = 1000
 
+
+class _Step(NamedTuple):
     number: int  #: 0 is the initial guess
     recursive_residual: float  #: ||r|| / ||b|| of the updated residual
     true_residual: float  #: ||b - A x|| / ||b|| where it was computed in this step, else negative
@@ -26,11 +26,31 @@ class Iteration(NamedTuple):
     column: int  #: of several right-hand sides, from 0
 
 
-def _single(matrix: Matrix) -> Matrix:
-    """The same matrix with every value rounded to float32."""
+class Iteration(_Step):
+    """What the callback of `solve` is told: number, recursive_residual, true_residual, replaced, column, and `x`.
+
+    ``number`` is 0 for the initial guess; the residuals are relative to ``||b||``, the true one negative where it was not computed.
+    """
+
+    _iterate: Any = None
+    _rows = 0
+
+    @property
+    def x(self) -> np.ndarray:
+        """The iterate after this step, a copy made when it is asked for, which costs about one vector update.
+
+        It can be had only while the callback runs.
+        """
+        copy = np.empty(self._rows)
+        self._iterate.copy_to(copy)
+        return copy
+
+
+def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
+    """The same matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
-    made._device, made._threads = matrix._device, matrix._threads
-    made._take(matrix.shape, *matrix._parts[:-1], matrix._parts[-1].astype(np.float32))
+    made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
+    made._take(matrix.shape, *matrix._parts[:-1], matrix._parts[-1].astype(dtype))
     return made
 
 
@@ -38,7 +58,7 @@ def _in_precision(matrix: Matrix, precision: str | None) -> Matrix:
     if precision is None:
         return matrix
     if precision == "single":
-        return matrix if matrix.dtype == np.float32 else _single(matrix)
+        return matrix if matrix.dtype == np.float32 else _with_values(matrix, np.float32)
     if precision not in ("double", "mixed"):
         raise _core.InvalidArgument(f"precision {precision!r}: expected 'double', 'single', 'mixed', or None for that of A")
     if matrix.dtype == np.float32:
@@ -64,15 +84,24 @@ def _guess(x0: Any, b: np.ndarray, rounds: bool) -> np.ndarray:
     return np.array(np.ravel(same, order="F"))
 
 
-def _relative_tolerance(b: np.ndarray, rtol: float, atol: float) -> float:
-    """What both tolerances come to: ||r|| <= max(rtol ||b||, atol). Of several columns the largest b counts for all."""
-    if not (rtol >= 0 and atol >= 0):
+def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
+    """The two as numbers."""
+    try:
+        found = {"rtol": float(rtol), "atol": float(atol)}
+    except (TypeError, ValueError):
+        raise _core.InvalidArgument(f"rtol is {rtol!r} and atol {atol!r}; expected numbers") from None
+    if not (found["rtol"] >= 0 and found["atol"] >= 0):
         raise _core.InvalidArgument(f"rtol is {rtol} and atol {atol}; expected none below 0")
-    size = max((norm(column) for column in b.reshape(b.shape[0], -1).T), default=0.0) if atol > 0 else 0.0
-    tolerance = max(rtol, atol / size) if size > 0 and math.isfinite(size) else rtol
-    if not tolerance > 0 and not (atol > 0 and size == 0):
+    if found["rtol"] == 0 and found["atol"] == 0:
         raise _core.InvalidArgument("rtol and atol are both 0, which rounding does not allow to meet; expected one above 0")
-    return tolerance if tolerance > 0 else 1.0
+    return found
+
+
+def _matrix_to_solve(a: Any, device: str | None, threads: int | None) -> Matrix:
+    """A matrix that many products will be made with."""
+    if isinstance(a, Matrix):
+        return a
+    return Matrix(a, device=device, threads=threads, expected_products=PRODUCTS_OF_A_SOLVE)
 
 
 def _attempt(found: dict[str, Any]) -> Attempt:
@@ -80,6 +109,8 @@ def _attempt(found: dict[str, Any]) -> Attempt:
     first = results[0] if results else {"status": "", "residual": math.nan}
     return Attempt(
         found["preconditioner"],
+        found["method"],
+        found["repeated"],
         found["mixed"],
         found["refusal"],
         first["status"],
@@ -92,8 +123,16 @@ def _attempt(found: dict[str, Any]) -> Attempt:
     )
 
 
-def _callback(callback: Callable[[Iteration], Any] | None) -> Callable[..., Any] | None:
-    return None if callback is None else lambda *step: callback(Iteration(*step))
+def _callback(callback: Callable[[Iteration], Any] | None, rows: int) -> Callable[..., Any] | None:
+    if callback is None:
+        return None
+
+    def told(*step: Any) -> Any:
+        iteration = Iteration(*step[:-1])
+        iteration._iterate, iteration._rows = step[-1], rows
+        return callback(iteration)
+
+    return told
 
 
 def _run(
@@ -111,12 +150,14 @@ def _run(
     options["preconditioner"] = "auto" if given is not None else m
     options["interval"] = 1 if callback is not None or matrix._device < 0 else 32
     right = np.ravel(b, order="F")
-    found = _core.solve(matrix._core, given, b.ndim == 1, right, x, low, options, _callback(callback))
-    columns, attempts, stopped, raised = found
+    told = _callback(callback, matrix.shape[0])
+    found = _core.solve(matrix._core, given, b.ndim == 1, right, x, low, options, told)
+    columns, attempts, profile, obstacle, stopped, raised = found
     if stopped:
         columns = [{**c, "status": "stopped" if c["status"] == "iteration limit" else c["status"]} for c in columns]
     whole = x if low is None else x.astype(np.float64) + low
     result = Result(whole.reshape(b.shape, order="F"), columns, [_attempt(a) for a in attempts], options["history"])
+    result.obstacle, result.profile = obstacle, profile if attempts else ""
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
             raised.result = result
@@ -134,6 +175,7 @@ def solve(
     maxiter: int = 10000,
     preconditioner: str | Preconditioner | None = "auto",
     method: str = "auto",
+    profile: str = "auto",
     precision: str | None = None,
     accuracy: str = "exact",
     callback: Callable[[Iteration], Any] | None = None,
@@ -141,7 +183,7 @@ def solve(
     device: str | None = None,
     threads: int | None = None,
 ) -> Result:
-    """Solves A x = b by preconditioned BiCGStab, and finds a preconditioner that will do.
+    """Solves A x = b by a preconditioned Krylov method, and finds method and preconditioner that will do.
 
     Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'`` the bits of x are the same on
     every machine and for every number of threads.
@@ -155,18 +197,23 @@ def solve(
     x0 : array_like, optional
         Where to begin; zeros otherwise.
     rtol, atol : float
-        The aim is ``||b - A x|| <= max(rtol ||b||, atol)``. Of several columns the largest ``||b||`` counts for `atol`.
+        The aim, for each column, is ``||b - A x|| <= max(rtol ||b||, atol)``. One of both must be above 0.
     maxiter : int
         Iterations of all attempts together.
     preconditioner : str or Preconditioner
         'auto' tries several, of growing strength; else the kind of a `Preconditioner`, or one that is made. None is 'none'.
-    method : {'auto', 'bicgstab'}
+    method : {'auto', 'bicgstab', 'cg'}
+        'cg', conjugate gradients, is for symmetric positive definite A and preconditioners. 'auto' takes it where A is symmetric with a
+        positive diagonal and the preconditioner symmetric, too, and goes on with 'bicgstab' where that turns out to be wrong.
+    profile : {'auto', 'processor', 'gpu'}
+        What the choice of preconditioners takes operations to cost; 'auto' is that of the device. The same profile gives the same bits
+        everywhere.
     precision : {'double', 'single', 'mixed'}, optional
         'single' rounds A and b to float32 and returns the sum of two floats; 'mixed' iterates in single and solves as accurately as
         double. None is that of A.
     accuracy : {'exact', 'compensated', 'fast'}
     callback : callable, optional
-        Called with an `Iteration` after every step; a true value stops. What it raises arrives unchanged.
+        Called with an `Iteration` after every step; a true value stops. What it raises arrives unchanged. ``iteration.x`` is the iterate.
     history : bool
         Keeps every iteration in the result.
     device : str, optional
@@ -198,16 +245,16 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    if method not in ("auto", "bicgstab"):
-        raise _core.NotSupported(f"method {method!r}: only 'bicgstab' is there so far")
-    matrix = _in_precision(as_matrix(a, device=device, threads=threads), precision)
+    matrix = _in_precision(_matrix_to_solve(a, device, threads), precision)
     rounds = precision == "single"
     right = _right_hand_side(b, matrix, rounds)
     m = "none" if preconditioner is None else preconditioner
     options = {
         "mixed": precision == "mixed",
         "accuracy": accuracy_number(accuracy),
-        "tolerance": _relative_tolerance(right, rtol, atol),
+        **_tolerances(rtol, atol),
+        "method": method,
+        "profile": profile,
         "maxiter": int(maxiter),
         "history": bool(history),
     }
@@ -219,7 +266,7 @@ def solve(
     return result
 
 
-class BicgstabResult(tuple):
+class KrylovResult(tuple):
     """The pair (x, info) that SciPy's functions return, with the whole `Result` as an attribute."""
 
     result: Result
@@ -234,10 +281,69 @@ class BicgstabResult(tuple):
 
 
 def _info(result: Result) -> int:
-    """0 converged, > 0 the iterations made, < 0 a breakdown, or numbers that are not finite."""
+    """0 converged, > 0 the iterations made, < 0 a breakdown, an indefinite matrix, or numbers that are not finite."""
     if result.converged:
         return 0
-    return {"breakdown": -10, "non-finite": -1}.get(result.status, max(result.iterations, 1))
+    return {"breakdown": -10, "non-finite": -1, "indefinite": -11}.get(result.status, max(result.iterations, 1))
+
+
+def _upcast(matrix: Matrix, b: np.ndarray) -> Matrix:
+    """Where A has floats and b doubles, SciPy's methods work in double."""
+    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and b.dtype == np.float64 else matrix
+
+
+def _start(x0: Any, b: np.ndarray, m: Any, matrix: Matrix) -> np.ndarray:
+    """A copy of the guess; 'Mb' means M b, that is zeros where M is chosen here."""
+    if isinstance(x0, str) and x0 == "Mb":
+        if isinstance(m, Preconditioner):
+            return m @ b
+        return np.array(b if m == "none" else Preconditioner(matrix, m) @ b if m != "auto" else np.zeros_like(b))
+    return _guess(None if x0 is None else np.reshape(float_array(x0, "x0"), -1).astype(b.dtype, copy=False), b, False)
+
+
+def _as_scipys(
+    method: str,
+    a: Any,
+    b: Any,
+    x0: Any,
+    m: Any,
+    tolerances: dict[str, float],
+    maxiter: int | None,
+    callback: Callable[[np.ndarray], Any] | None,
+    accuracy: str,
+    device: str | None,
+    threads: int | None,
+) -> KrylovResult:
+    explicit = getattr(a, "A", a) if hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix) else a
+    if hasattr(explicit, "matvec") and not hasattr(explicit, "tocsr") and not isinstance(explicit, Matrix):
+        raise _core.NotSupported(f"{method}: A is a LinearOperator; only matrices with entries are supported")
+    matrix = _matrix_to_solve(explicit, device, threads)
+    given = float_array(b, "b")
+    matrix = _upcast(matrix, given)
+    right = _right_hand_side(given, matrix, False)
+    if right.ndim == 2 and right.shape[1] != 1:
+        raise _core.DimensionMismatch(f"{method}: b has the shape {right.shape}; expected one column (solve takes several)")
+    flat = right.reshape(-1)
+    preconditioner = "none" if m is None else m if isinstance(m, str) else preconditioner_of(m, matrix)
+    options = {
+        "mixed": False,
+        "accuracy": accuracy_number(accuracy),
+        **tolerances,
+        "method": method,
+        "profile": "auto",
+        "maxiter": 10 * matrix.shape[0] if maxiter is None else int(maxiter),
+        "history": False,
+    }
+
+    def told(step: Iteration) -> None:
+        if step.number > 0 and callback is not None:
+            callback(step.x)
+
+    guess = _start(x0, flat, preconditioner, matrix)
+    result = _run(matrix, flat, guess, preconditioner, options, None if callback is None else told)
+    pair = KrylovResult((result.x, _info(result)))
+    pair.result = result
+    return pair
 
 
 def bicgstab(
@@ -249,30 +355,34 @@ def bicgstab(
     atol: float = 0.0,
     maxiter: int | None = None,
     M: Any = "auto",
-    callback: Callable[[Iteration], Any] | None = None,
+    callback: Callable[[np.ndarray], Any] | None = None,
     accuracy: str = "exact",
     device: str | None = None,
     threads: int | None = None,
-) -> BicgstabResult:
+) -> KrylovResult:
     """Solves A x = b in the manner of `scipy.sparse.linalg.bicgstab`.
 
-    It differs from SciPy's in this: `M` is 'auto' by default, convergence is that of the true residual, A is a matrix (not a
-    LinearOperator), and the callback is told of an `Iteration` instead of the iterate.
+    It differs from SciPy's in this: `M` is 'auto' by default, convergence is that of the true residual, and A is a matrix, not a
+    LinearOperator. Where A has floats and b doubles it works in double.
 
     Parameters
     ----------
-    a, b, x0, callback, accuracy, device, threads
+    a, b, accuracy, device, threads
         As for `solve`; b may have the shape (n, 1).
+    x0 : array_like, optional
+        Where to begin; zeros otherwise. 'Mb' begins at M b.
     rtol, atol : float
         ``||b - A x|| <= max(rtol ||b||, atol)``.
     maxiter : int, optional
         10 n where it is None.
     M : str, Preconditioner, matrix, LinearOperator or None
-        The name of a kind, or what stands for A^-1.
+        The name of a kind, or what stands for A^-1. None is none.
+    callback : callable, optional
+        ``callback(xk)`` after each iteration, with a copy of the iterate. What it raises arrives unchanged.
 
     Returns
     -------
-    BicgstabResult
+    KrylovResult
         The pair (x, info), info 0 where it converged, above 0 the iterations made where it did not, below 0 after a breakdown or where
         numbers were not finite; ``.result`` has everything else.
 
@@ -283,23 +393,36 @@ def bicgstab(
     >>> info
     0
     """
-    if not hasattr(a, "tocsr") and hasattr(a, "matvec") and not isinstance(a, Matrix):
-        raise _core.NotSupported("bicgstab: A is a LinearOperator; only matrices with entries are supported")
-    matrix = as_matrix(a, device=device, threads=threads)
-    right = _right_hand_side(b, matrix, False)
-    if right.ndim == 2 and right.shape[1] != 1:
-        raise _core.DimensionMismatch(f"bicgstab: b has the shape {right.shape}; expected one column (solve takes several)")
-    flat = right.reshape(-1)
-    m: str | Preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix)
-    options = {
-        "mixed": False,
-        "accuracy": accuracy_number(accuracy),
-        "tolerance": _relative_tolerance(flat, rtol, atol),
-        "maxiter": 10 * matrix.shape[0] if maxiter is None else int(maxiter),
-        "history": False,
-    }
-    guess = _guess(None if x0 is None else np.reshape(float_array(x0, "x0"), -1), flat, False)
-    result = _run(matrix, flat, guess, m, options, callback)
-    pair = BicgstabResult((result.x, _info(result)))
-    pair.result = result
-    return pair
+    tolerances = _tolerances(rtol, atol)
+    return _as_scipys("bicgstab", a, b, x0, M, tolerances, maxiter, callback, accuracy, device, threads)
+
+
+def cg(
+    a: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = "auto",
+    callback: Callable[[np.ndarray], Any] | None = None,
+    accuracy: str = "exact",
+    device: str | None = None,
+    threads: int | None = None,
+) -> KrylovResult:
+    """Solves A x = b by conjugate gradients in the manner of `scipy.sparse.linalg.cg`.
+
+    For symmetric positive definite A and `M`; where one of them is seen not to be, info is below 0 and ``.result.status`` 'indefinite'.
+    All else is as in `bicgstab`.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.cg([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0], M=None).info
+    0
+    >>> sb.cg([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], M=None).result.status
+    'indefinite'
+    """
+    tolerances = _tolerances(rtol, atol)
+    return _as_scipys("cg", a, b, x0, M, tolerances, maxiter, callback, accuracy, device, threads)

@@ -1,4 +1,5 @@
 import os
+import pickle
 import signal
 import threading
 import time
@@ -39,7 +40,7 @@ def test_solves_and_tells():
     assert "converged" in repr(r) and "<table>" in r._repr_html_() and len(r.fingerprint) == 16
 
 
-@pytest.mark.parametrize("preconditioner", ["auto", "none", "jacobi", "ilu0", "isai", "ilut", "klu", None])
+@pytest.mark.parametrize("preconditioner", ["auto", "none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg", None])
 def test_every_preconditioner(preconditioner):
     a, b = poisson(), np.ones(900)
     assert relative_residual(a, b, sb.solve(a, b, preconditioner=preconditioner).x) <= 1e-10
@@ -72,8 +73,12 @@ def test_guess_and_tolerances():
     x = sb.solve(a, b).x
     assert sb.solve(a, b, x0=x, rtol=1e-8).iterations == 0
     assert sb.solve(a, b, rtol=0.0, atol=1e-3).residual <= 1e-3 / np.linalg.norm(b)
+    assert sb.solve(a, b, rtol=0.0, atol=np.linalg.norm(b)).iterations == 0
     assert sb.solve(a, np.zeros(900), atol=1.0).x.any() == False  # noqa: E712
-    for wrong in ({"rtol": -1.0}, {"rtol": np.nan}, {"rtol": 0.0}, {"atol": -1.0}):
+    two = sb.solve(a, np.stack([b, 1e6 * b], axis=1), rtol=0.0, atol=1e-3)
+    for j, scale in enumerate([1, 1e6]):  # each column by itself
+        assert two.columns[j]["residual"] * scale * np.linalg.norm(b) <= 1e-3
+    for wrong in ({"rtol": -1.0}, {"rtol": np.nan}, {"rtol": 0.0}, {"atol": -1.0}, {"atol": None}):
         with pytest.raises(sb.InvalidArgument, match="tol"):
             sb.solve(a, b, **wrong)
 
@@ -98,6 +103,8 @@ def test_callback_stops_and_raises():
 
     r = sb.solve(a, b, preconditioner="none", callback=three)
     assert r.status == "stopped" and r.iterations == 3 and seen[0].number == 0 and seen[-1].number == 3
+    with pytest.raises(sb.InvalidArgument, match="while the callback runs"):
+        seen[0].x
 
     error = KeyError("mine")
 
@@ -107,6 +114,61 @@ def test_callback_stops_and_raises():
     with pytest.raises(KeyError) as caught:
         sb.solve(a, b, callback=fail)
     assert caught.value is error
+
+
+@pytest.mark.parametrize("precision", ["double", "single", "mixed"])
+def test_callback_sees_the_iterate(precision):
+    a, b, seen = poisson(), np.ones(900), []
+
+    def look(step):
+        seen.append(step.x)
+        assert np.isclose(relative_residual(a, b, seen[-1]), step.recursive_residual, rtol=1e-3, atol=1e-6)
+
+    r = sb.solve(a, b, preconditioner="jacobi", precision=precision, callback=look)
+    assert same(seen[-1], r.x) and len({x.ctypes.data for x in seen}) == len(seen)
+    assert same(r.x, sb.solve(a, b, preconditioner="jacobi", precision=precision).x)  # looking changes nothing
+
+
+@pytest.mark.parametrize("method", [sb.cg, sb.bicgstab])
+def test_callback_in_scipys_manner(method):
+    a, seen = poisson() + poisson().T, []
+    x, info = method(a, np.ones(900), M=None, rtol=1e-8, callback=lambda xk: seen.append(xk) or "a true value is no wish to stop")
+    assert info == 0 and same(seen[-1], x) and len(seen) == method(a, np.ones(900), M=None, rtol=1e-8).result.iterations
+    assert seen[0].shape == (900,) and np.any(seen[0] != seen[1])
+
+
+def test_methods_and_profiles():
+    symmetric, b = poisson() + poisson().T, np.ones(900)
+    assert sb.solve(symmetric, b, preconditioner="jacobi").attempts[0].method == "cg"
+    assert sb.solve(poisson(), b, preconditioner="jacobi").attempts[0].method == "bicgstab"
+    by_cg = sb.solve(symmetric, b, preconditioner="jacobi", method="cg")
+    assert same(by_cg.x, sb.solve(symmetric, b, preconditioner=sb.Preconditioner(symmetric, "jacobi"), method="cg").x)
+    assert same(by_cg.x, sb.cg(symmetric, b, M="jacobi", rtol=1e-10).x)
+    indefinite = np.diag([1.0, -1.0])
+    with pytest.warns(sb.ConvergenceWarning, match="indefinite"):
+        assert sb.solve(indefinite, [1.0, 1.0], preconditioner="none", method="cg").status == "indefinite"
+    assert sb.cg(indefinite, [1.0, 1.0], M=None).info < 0
+    for profile in ("processor", "gpu"):
+        assert sb.solve(symmetric, b, profile=profile).profile == profile
+
+
+def test_says_what_stands_in_the_way():
+    with pytest.warns(sb.ConvergenceWarning, match="the first is 2"):
+        r = sb.solve(sp.csr_array([[1.0, 0.0], [0.0, 0.0]]), [1.0, 1.0])
+    assert "the first is 2" in r.obstacle and "obstacle" in repr(r)
+    assert sb.solve(np.eye(2), [1.0, 1.0]).obstacle == ""
+
+
+def test_bits_do_not_depend_on_storage():
+    a, b = poisson(80), np.random.default_rng(1).standard_normal(6400)
+    found = {storage: sb.Matrix(a, storage=storage) for storage in ("csr", "packed")}
+    assert [m.storage for m in found.values()] == ["csr", "packed"] and sb.Matrix(np.eye(2)).storage == "dense"
+    assert len({sb.solve(m, b, preconditioner="jacobi").fingerprint for m in found.values()}) == 1
+    assert sb.Matrix(a, expected_products=10**6).storage == "packed" and sb.Matrix(a).storage == "csr"
+    assert pickle.loads(pickle.dumps(found["packed"])).storage == "packed"
+    assert "packed" in found["packed"].describe()
+    with pytest.raises(sb.InvalidArgument, match="tape"):
+        sb.Matrix(a, storage="tape")
 
 
 def test_own_preconditioners():
@@ -142,6 +204,8 @@ def test_bicgstab_as_scipys():
     assert sb.bicgstab(a, b, M=None, maxiter=1)[1] == 1
     with pytest.raises(sb.NotSupported, match="LinearOperator"):
         sb.bicgstab(operator, b)
+    assert sb.bicgstab(spla.aslinearoperator(a), b)[1] == 0  # one that is a matrix after all
+    assert same(sb.bicgstab(a.astype(np.float32), b)[0], sb.bicgstab(a.astype(np.float32).astype(np.float64), b)[0])
     mine = spla.bicgstab(a, b, rtol=1e-8)[0]
     assert np.allclose(mine, sb.bicgstab(a, b, rtol=1e-8)[0], rtol=1e-5)
 
@@ -150,7 +214,8 @@ def test_bicgstab_as_scipys():
     ("options", "error", "words"),
     [
         ({"preconditioner": "magic"}, sb.InvalidArgument, "magic"),
-        ({"method": "gmres"}, sb.NotSupported, "gmres"),
+        ({"method": "gmres"}, sb.InvalidArgument, "gmres"),
+        ({"profile": "abacus"}, sb.InvalidArgument, "abacus"),
         ({"precision": "half"}, sb.InvalidArgument, "half"),
         ({"maxiter": -1}, sb.InvalidArgument, "max_iterations"),
         ({"x0": np.ones(3)}, sb.DimensionMismatch, "x0"),

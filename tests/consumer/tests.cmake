@@ -2,6 +2,7 @@
 set(folder ${PROJECT_BINARY_DIR}/consumer)
 set(installed ${folder}/installed)
 set(here ${CMAKE_CURRENT_LIST_DIR})
+set(first_output "converged, residual 0.0e+00, x[0] = 1")
 file(MAKE_DIRECTORY ${folder})
 
 # An example of the README, or of another text, becomes a file in the folder; the tests that use it come after.
@@ -17,6 +18,7 @@ endfunction()
 add_test(NAME consumer.install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${installed})
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP consumer)
 write_example(main.cpp cpp "As a library")
+write_example(first.cpp cpp "From C++, C and Python")
 
 add_test(NAME consumer.find_package
   COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${here} ${folder}/find_package --build-generator ${CMAKE_GENERATOR}
@@ -25,7 +27,10 @@ add_test(NAME consumer.find_package
 add_test(NAME consumer.pkg_config
   COMMAND sh ${here}/pkg_config.sh ${CMAKE_CXX_COMPILER} ${installed}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${folder}/main.cpp
     ${folder}/pkg_config ${CMAKE_COMMAND} -DPROGRAM=${folder}/pkg_config/example -P ${here}/run_example.cmake)
-set_tests_properties(consumer.find_package consumer.pkg_config PROPERTIES FIXTURES_REQUIRED consumer)
+add_test(NAME consumer.first
+  COMMAND sh ${here}/pkg_config.sh ${CMAKE_CXX_COMPILER} ${installed}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${folder}/first.cpp
+    ${folder}/first ${CMAKE_COMMAND} -DPROGRAM=${folder}/first/example -DOUTPUT=${first_output} -P ${here}/run_example.cmake)
+set_tests_properties(consumer.find_package consumer.pkg_config consumer.first PROPERTIES FIXTURES_REQUIRED consumer)
 
 if(SOLVER_CUDA)
   write_example(stream.cpp cpp "On your own stream")
