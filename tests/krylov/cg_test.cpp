@@ -5,6 +5,7 @@
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "support/devices.hpp"
+#include "support/krylov_promises.hpp"
 #include "support/linear_systems.hpp"
 #include "support/oracle.hpp"
 
@@ -419,62 +420,13 @@ TEST(Cg, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     }
 }
 
-TEST(Cg, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
-    const double inf = std::numeric_limits<double>::infinity();
-    for (const double bad : {inf, -inf, std::numeric_limits<double>::quiet_NaN()})
-        for (const Accuracy accuracy : all_accuracies) {
-            auto in_a = dense<double>(2, {2, 1, 1, 3}, {4, 7});
-            in_a.a.values[1] = bad;
-            EXPECT_EQ(solve_by_cg(in_a, with(accuracy)).result.status, SolveStatus::non_finite);
-            in_a.b = {0, 0};
-            EXPECT_EQ(solve_by_cg(in_a, with(accuracy)).result.status, SolveStatus::non_finite);
-            const auto result = solve_by_cg(dense<double>(2, {2, 1, 1, 3}, {4, bad}), with(accuracy));
-            EXPECT_EQ(result.result.status, SolveStatus::non_finite);
-            EXPECT_EQ(result.x, (std::vector<double>{0, 0}));
-            const auto good = dense<double>(2, {2, 1, 1, 3}, {4, 7});
-            EXPECT_EQ(solve_by_cg(good, with(accuracy), {}, std::vector<double>{bad, 1}).result.status,
-                      SolveStatus::non_finite);
-        }
-}
+TEST(Cg, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) { expect_reports_what_is_not_finite(KrylovMethod::cg); }
 
 /// Symmetric or not: CG may fail on these, but must know it.
-TEST(Cg, NeverClaimsConvergenceFalsely) {
-    std::mt19937_64 random(3);
-    int converged = 0, others = 0;
-    for (int trial = 0; trial < 1000; ++trial) {
-        SCOPED_TRACE(trial);
-        std::mt19937_64 copy = random;
-        const auto d = nasty<double>(random);
-        const auto f = nasty<float>(copy);
-        for (const Accuracy accuracy : all_accuracies) {
-            KrylovOptions options = with(accuracy);
-            options.max_iterations = 200;
-            const auto in_double = solve_by_cg(d, options, {.kind = Kind::none});
-            expect_honest(d, in_double, options);
-            expect_honest(f, solve_by_cg(f, options, {.kind = Kind::none}), options);
-            expect_honest(f, solve_by_cg(f, options, {.kind = Kind::none, .pair = true}), options);
-            ++(in_double.result.status == SolveStatus::converged ? converged : others);
-        }
-        if (::testing::Test::HasFailure()) return;
-    }
-    EXPECT_GT(converged, 100);
-    EXPECT_GT(others, 300);
-}
+TEST(Cg, NeverClaimsConvergenceFalsely) { expect_no_false_claims(KrylovMethod::cg, 1000, 100, 300); }
 
 TEST(Cg, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
-    const auto problem = with_random_solution(laplacian<double>(12));
-    const auto expected = solve_by_cg(problem, with(Accuracy::exact));
-    for (const int scale : {-900, 900})
-        for (const int matrix_scale : {-60, 0, 60}) {
-            Problem<double> scaled = problem;
-            for (double& x : scaled.b) x = std::ldexp(x, scale);
-            for (double& x : scaled.a.values) x = std::ldexp(x, matrix_scale);
-            auto result = solve_by_cg(scaled, with(Accuracy::exact));
-            EXPECT_EQ(result.result.status, SolveStatus::converged);
-            EXPECT_EQ(result.result.iterations, expected.result.iterations);
-            for (double& x : result.x) x = std::ldexp(x, matrix_scale - scale);
-            EXPECT_EQ(result.x, expected.x);
-        }
+    expect_indifferent_to_scales(KrylovMethod::cg, with_random_solution(laplacian<double>(12)));
 }
 
 TEST(Cg, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {

@@ -9,6 +9,7 @@
 #include "support/fenced.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
+#include "support/values.hpp"
 
 namespace solver {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 using testing::ExpectedSum;
 using testing::for_each_target;
 using testing::Random;
+using testing::random_rows;
+using testing::random_vector;
 using testing::Terms;
 
 template <class T>
@@ -98,28 +101,6 @@ void expect_products_kept(const CsrView<T>& a, Span<T> x) {
                    });
 }
 
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n) {
-    std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = random.number<T>(static_cast<int>(random.between(-4, 4)));
-    return x;
-}
-
-template <class T>
-CsrMatrix<T> random_matrix(Random& random, std::int64_t columns, const std::vector<std::int64_t>& lengths) {
-    CsrMatrix<T> a;
-    a.rows = static_cast<std::int64_t>(lengths.size());
-    a.columns = columns;
-    for (const std::int64_t length : lengths) {
-        for (std::int64_t k = 0; k < length; ++k) {
-            a.column_indices.push_back(static_cast<std::int32_t>(random.between(0, columns - 1)));
-            a.values.push_back(random.number<T>(static_cast<int>(random.between(-4, 4))));
-        }
-        a.row_offsets.push_back(a.nonzeros());
-    }
-    return a;
-}
-
 TYPED_TEST(PackedSpmv, KeepsItsPromisesForMatricesOfNoRowsNoColumnsOrNoEntries) {
     using T = TypeParam;
     CsrMatrix<T> a;
@@ -140,7 +121,7 @@ TYPED_TEST(PackedSpmv, KeepsItsPromisesForOneRowOfAnyLengthUpToAllColumns) {
     Random random(1);
     for (const std::int64_t length : {0, 1, 2, 8, 16, 17, 255, 256, 257, 4096, 4097, 40000}) {
         SCOPED_TRACE(length);
-        expect_products_kept<T>(random_matrix<T>(random, 40000, {length}), random_vector<T>(random, 40000));
+        expect_products_kept<T>(random_rows<T>(random, 40000, {length}), random_vector<T>(random, 40000));
     }
 }
 
@@ -154,14 +135,14 @@ TYPED_TEST(PackedSpmv, KeepsItsPromisesForRowsOfAllLengthsMixed) {
     lengths.push_back(30000);
     lengths.push_back(9000);
     for (const std::int64_t columns : {300, 3000, 100000})
-        expect_products_kept<T>(random_matrix<T>(random, columns, lengths), random_vector<T>(random, columns));
+        expect_products_kept<T>(random_rows<T>(random, columns, lengths), random_vector<T>(random, columns));
 }
 
 TYPED_TEST(PackedSpmv, KeepsItsPromisesForAnyNumberOfRows) {
     using T = TypeParam;
     Random random(3);
     for (std::size_t rows = 1; rows <= 18; ++rows)
-        expect_products_kept<T>(random_matrix<T>(random, 11, std::vector<std::int64_t>(rows, 6)), random_vector<T>(random, 11));
+        expect_products_kept<T>(random_rows<T>(random, 11, std::vector<std::int64_t>(rows, 6)), random_vector<T>(random, 11));
 }
 
 TYPED_TEST(PackedSpmv, KeepsItsPromisesForStencilsWithTheirZerosAndTies) {
@@ -183,7 +164,7 @@ TYPED_TEST(PackedSpmv, KeepsItsPromisesInEveryEncoding) {
         SCOPED_TRACE(different);
         std::vector<std::int64_t> lengths;
         for (int i = 0; i < 3200; ++i) lengths.push_back(i / 800 == 3 ? 6 : random.between(4, 7));
-        CsrMatrix<T> a = random_matrix<T>(random, 200000, lengths);
+        CsrMatrix<T> a = random_rows<T>(random, 200000, lengths);
         std::vector<T> values(static_cast<std::size_t>(std::max<std::int64_t>(different, 0)));
         for (T& value : values) value = random.number<T>(static_cast<int>(random.between(-9, 9)));
         for (std::int64_t row = 0; row < a.rows; ++row)
@@ -209,14 +190,7 @@ TYPED_TEST(PackedSpmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
 TYPED_TEST(PackedSpmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
     using T = TypeParam;
     Random random(7);
-    std::vector<Terms<T>> rows;
-    for (const auto& made : testing::adversarial_classes<T>()) {
-        Terms<T> terms = made.make(random, 300);
-        while (terms.size() < 9000) terms.add(T(0), T(1));
-        testing::adversarial::shuffle(terms, random);
-        rows.push_back(terms);
-    }
-    const auto [a, x] = testing::matrix_of(rows, random);
+    const auto [a, x] = testing::matrix_of(testing::huge_adversarial_rows<T>(random), random);
     expect_products_kept<T>(a, x);
 }
 
@@ -271,7 +245,7 @@ TYPED_TEST(PackedSpmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
     for (const T special : {inf, -inf, nan_value<T>}) {
         std::vector<std::int64_t> lengths;
         for (int i = 0; i < 301; ++i) lengths.push_back(random.between(0, i % 60 < 30 ? 6 : 40));
-        CsrMatrix<T> a = random_matrix<T>(random, 50, lengths);
+        CsrMatrix<T> a = random_rows<T>(random, 50, lengths);
         std::vector<T> x = random_vector<T>(random, 51);
         x[0] = x[50] = special;
         for (auto& column : a.column_indices)
@@ -291,7 +265,7 @@ TYPED_TEST(PackedSpmv, NeverReadsBeyondTheEndOfAVector) {
     Random random(10);
     for (int trial = 0; trial < 30; ++trial) {
         const std::int64_t rows = random.between(1, 40);
-        CsrMatrix<T> a = random_matrix<T>(random, 40, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 3));
+        CsrMatrix<T> a = random_rows<T>(random, 40, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 3));
         for (std::int64_t i = 0; i < rows; ++i)
             for (int k = 0; k < 3; ++k)
                 a.column_indices[3 * i + k] = static_cast<std::int32_t>(std::min<std::int64_t>(i + k, 39));
@@ -314,7 +288,7 @@ TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
     std::vector<std::int64_t> lengths;
     for (int i = 0; i < 3000; ++i) lengths.push_back(random.between(0, random.between(1, 40)));
     lengths[100] = 10000;
-    const CsrMatrix<T> a = random_matrix<T>(random, 5000, lengths);
+    const CsrMatrix<T> a = random_rows<T>(random, 5000, lengths);
     const SpmvPlan<T> plan = packed_plan<T>(a, 2);
     const T alphas[] = {1, -1, T(0.5), 0, 1};
     std::vector<std::vector<T>> x, y, single;
@@ -338,7 +312,7 @@ TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
 TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
     using T = TypeParam;
     Random random(12);
-    CsrMatrix<T> a = random_matrix<T>(random, 600, std::vector<std::int64_t>(3000, 7));
+    CsrMatrix<T> a = random_rows<T>(random, 600, std::vector<std::int64_t>(3000, 7));
     a.values.assign(a.values.size(), T(3));
     const std::vector<T> x = random_vector<T>(random, a.columns);
     std::vector<T> values(a.values.size());
@@ -364,7 +338,7 @@ TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
 TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
     using T = TypeParam;
     Random random(13);
-    const CsrMatrix<T> a = random_matrix<T>(random, 600, std::vector<std::int64_t>(9000, 7));
+    const CsrMatrix<T> a = random_rows<T>(random, 600, std::vector<std::int64_t>(9000, 7));
     const auto storage = [&](const SpmvOptions& options) { return SpmvPlan<T>(a, Device::cpu(2), options).describe().storage; };
     EXPECT_EQ(SpmvPlan<T>(a, Device::cpu(2)).describe().storage, SpmvStorage::csr);
     EXPECT_EQ(storage({}), SpmvStorage::csr);

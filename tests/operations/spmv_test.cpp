@@ -170,14 +170,7 @@ TYPED_TEST(Spmv, SharesAHugeRowAmongThreads) {
 TYPED_TEST(Spmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
     using T = TypeParam;
     Random random(3);
-    std::vector<Terms<T>> rows;
-    for (const auto& made : testing::adversarial_classes<T>()) {
-        Terms<T> terms = made.make(random, 300);
-        while (terms.size() < 9000) terms.add(T(0), T(1));
-        testing::adversarial::shuffle(terms, random);
-        rows.push_back(terms);
-    }
-    const auto [a, x] = testing::matrix_of(rows, random);
+    const auto [a, x] = testing::matrix_of(testing::huge_adversarial_rows<T>(random), random);
     expect_products_kept<T>(a, x);
 }
 

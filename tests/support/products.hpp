@@ -32,6 +32,19 @@ private:
     std::vector<T> memory_;
 };
 
+/// A row of every adversarial class, so long that several threads share it.
+template <std::floating_point T>
+std::vector<Terms<T>> huge_adversarial_rows(Random& random) {
+    std::vector<Terms<T>> rows;
+    for (const auto& made : adversarial_classes<T>()) {
+        Terms<T> terms = made.make(random, 300);
+        while (terms.size() < 9000) terms.add(T(0), T(1));
+        adversarial::shuffle(terms, random);
+        rows.push_back(terms);
+    }
+    return rows;
+}
+
 /// A system with a row for each of the given sums: x holds all right factors, in an order without pattern.
 template <std::floating_point T>
 struct MatrixAndVector {
