@@ -17,7 +17,8 @@ endfunction()
 
 add_test(NAME consumer.install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${installed})
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP consumer)
-write_example(main.cpp cpp "As a library")
+set(library_page ${PROJECT_SOURCE_DIR}/docs/library.md)
+write_example(main.cpp cpp "As a library" ${library_page})
 write_example(first.cpp cpp "From C++, C and Python")
 
 add_test(NAME consumer.find_package
@@ -33,8 +34,8 @@ add_test(NAME consumer.first
 set_tests_properties(consumer.find_package consumer.pkg_config consumer.first PROPERTIES FIXTURES_REQUIRED consumer)
 
 if(SOLVER_CUDA)
-  write_example(stream.cpp cpp "On your own stream")
-  write_example(kernel.cuh cuda "In your own kernels")
+  write_example(stream.cpp cpp "On your own stream" ${library_page})
+  write_example(kernel.cuh cuda "In your own kernels" ${library_page})
   list(GET CMAKE_CUDA_ARCHITECTURES -1 last_architecture)
   add_test(NAME consumer.cuda
     COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${here}/cuda ${folder}/cuda --build-generator ${CMAKE_GENERATOR}
