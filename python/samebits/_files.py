@@ -67,7 +67,7 @@ def generate(name: str, *, device: str | None = "cpu", threads: int | None = Non
     >>> sb.generate('poisson2d_3').shape
     (9, 9)
     """
-    found = _core.generate(name)
+    found: Any = _core.generate(name)
     if found is None:
         known = "\n".join(f"  {pattern.removesuffix('.mtx'):24} {purpose}" for pattern, purpose in _core.generator_kinds())
         raise _core.InvalidArgument(f"generate: {name!r} is not known; there are\n{known}")

@@ -138,7 +138,7 @@ class Matrix:
         self.shape = (int(shape[0]), int(shape[1]))
         self.dtype = parts[-1].dtype
         self._parts = parts
-        kind = _core.Matrix64 if self.dtype == np.float64 else _core.Matrix32
+        kind: Any = _core.Matrix64 if self.dtype == np.float64 else _core.Matrix32
         size = self.shape if len(parts) == 3 else ()
         stored = self._storage if len(parts) == 3 else ()
         self._core = kind(*size, *parts, self._device, self._threads, *stored)

@@ -106,7 +106,7 @@ def _matrix_to_solve(a: Any, device: str | None, threads: int | None) -> Matrix:
 
 def _attempt(found: dict[str, Any]) -> Attempt:
     results = found["results"]
-    first = results[0] if results else {"status": "", "residual": math.nan}
+    first: dict[str, Any] = results[0] if results else {"status": "", "residual": math.nan}
     return Attempt(
         found["preconditioner"],
         found["method"],
