@@ -20,10 +20,9 @@ enum class GiveUp {
 };
 
 /// Judges after a first number of iterations and whenever that has doubled, by the least residuals: those of Krylov methods may
-/// rise before they fall. What may be too slow is judged first when a part of its share is used. Conjugate gradients: an
-/// eighth, or 64 iterations within a quarter, for they gather speed. BiCGStab: a quarter, but two fifths of a share that can
-/// pay for hundreds: under strong convection it stands for as many iterations as lie across the flow and then falls within a
-/// few.
+/// rise before they fall. What may be too slow is judged first when an eighth of its share is used, and not before 64
+/// iterations of conjugate gradients, which gather speed, or 350 of BiCGStab, which under strong convection stands for as many
+/// iterations as lie across the flow and then falls within a few; a quarter of the share is enough in any case.
 class ConvergenceMonitor {
 public:
     ConvergenceMonitor(GiveUp rule, KrylovMethod method, double tolerance, std::int64_t share)
@@ -58,14 +57,8 @@ private:
     static std::int64_t first_check(GiveUp rule, KrylovMethod method, std::int64_t share) {
         constexpr std::int64_t least = 4, when_stuck = 1024;
         if (rule == GiveUp::when_stuck) return when_stuck;
-        return std::max(least, (method == KrylovMethod::cg ? of_cg(share) : of_bicgstab(share)) / 2 * 2);
-    }
-
-    static std::int64_t of_cg(std::int64_t share) { return std::max(share / 8, std::min<std::int64_t>(share / 4, 64)); }
-
-    static std::int64_t of_bicgstab(std::int64_t share) {
-        constexpr std::int64_t pays_for_hundreds = 500;
-        return share < pays_for_hundreds ? share / 4 : share * 2 / 5;
+        const std::int64_t patience = method == KrylovMethod::cg ? 64 : 350;
+        return std::max(least, std::max(share / 8, std::min(share / 4, patience)) / 2 * 2);
     }
 
     bool is_too_slow(std::int64_t iterations, double before) const {
