@@ -10,8 +10,9 @@
 namespace solver::cli {
 namespace {
 
+/// Not by fmt::print, which throws where nothing can be written.
 int refuse(std::string_view name, std::string_view message) {
-    fmt::print(stderr, "{}: {}\n", name, message);
+    std::fputs(fmt::format("{}: {}\n", name, message).c_str(), stderr);
     return 1;
 }
 

@@ -192,7 +192,8 @@ std::string summary(const Run& run) {
 void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     const Run& run = outcome.run();
     const SolveResult& result = run.worst();
-    if (run.report.attempts.size() > 1 || !options.preconditioner) add_attempts(rows, run.report.attempts);
+    const std::vector<Attempt>& attempts = run.report.attempts;
+    if (attempts.size() > 1 || !options.preconditioner || !attempts.back().levels.empty()) add_attempts(rows, attempts);
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
     rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
