@@ -252,11 +252,17 @@ std::string machine_text(const json& machine) {
     return text + "; beside " + machine.value("peer", "nobody");
 }
 
-/// A panel for each family: a quantity of each solver by the number of unknowns, where the tolerance was reached.
+/// A panel for each family, but for those of one size beside others that have several, which have no curve: a quantity of each
+/// solver by the number of unknowns, where the tolerance was reached.
 std::vector<Panel> panels_of(const std::vector<ScaledProblem>& problems, const std::string& quantity,
                              double (*value)(const ScaledProblem&, const Trial&)) {
     std::vector<Panel> panels;
-    for (const auto& [name, family] : families_of(problems)) {
+    const auto families = families_of(problems);
+    const auto has_sizes = [](const auto& family) { return family.second.size() > 1; };
+    const bool some_have_sizes = std::any_of(families.begin(), families.end(), has_sizes);
+    for (const auto& one : families) {
+        const auto& [name, family] = one;
+        if (some_have_sizes && !has_sizes(one)) continue;
         Panel panel{name, quantity, {}};
         for (const std::string& solver : solvers_of(problems))
             for (const ScaledProblem* problem : family)
