@@ -76,7 +76,7 @@ struct SolveReport {
 ///  - where A has at least 5000 entries, jacobi, while the digits gained so far promise to be done before a stronger
 ///    preconditioner could be made;
 ///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it) and is expected to
-///    cost less than half of complete factors, which are estimated from parts of A (preparation.hpp);
+///    cost less than complete factors, which are estimated from parts of A (preparation.hpp);
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
 ///    same terms, ilut for as many operations as klu is predicted to take, then klu;
