@@ -4,22 +4,31 @@
 #include "rank_product.hpp"
 #include "settings.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/solve.hpp"
 
 #include <petsc/private/pcimpl.h>
 
+#include <algorithm>
+#include <limits>
 #include <new>
+#include <optional>
+#include <vector>
 
 namespace petscsolver {
 namespace {
 
 using solver::PreconditionerKind;
 
-struct Factors {
-    PreconditionerKind kind;
-    std::unique_ptr<solver::Preconditioner<double>> preconditioner;
+using Made = std::unique_ptr<solver::Preconditioner<double>>;
+
+/// What a PC of ours is made of. `kind` is empty for samebits_auto.
+struct Application {
+    std::optional<PreconditionerKind> kind;
+    PetscReal tolerance = 1e-10;  ///< of samebits_auto
+    Made made = {};
 };
 
-Factors* factors_of(PC pc) { return static_cast<Factors*>(pc->data); }
+Application* application_of(PC pc) { return static_cast<Application*>(pc->data); }
 
 solver::CsrMatrix<double> copy_of(const RankBlocks::Block& block) {
     solver::CsrMatrix<double> a;
@@ -32,23 +41,75 @@ solver::CsrMatrix<double> copy_of(const RankBlocks::Block& block) {
     return a;
 }
 
+/// The library's whole solve (solver/solve.hpp), which chooses its own preconditioner: z = A^-1 r to a tolerance, or Inf.
+class AutomaticSolve final : public solver::Preconditioner<double> {
+public:
+    AutomaticSolve(solver::CsrMatrix<double> a, double tolerance)
+        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), tolerance_(tolerance) {}
+
+    void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
+        solver::SolveOptions options;
+        options.iteration.accuracy = accuracy;
+        options.iteration.tolerance = tolerance_;
+        std::ranges::fill(z, 0.0);
+        const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
+        if (report.result().status != solver::SolveStatus::converged)
+            std::ranges::fill(z, std::numeric_limits<double>::infinity());
+    }
+
+private:
+    solver::CsrMatrix<double> a_;
+    solver::SpmvPlan<double> plan_;
+    double tolerance_;
+};
+
+/// The near-null space that the matrix carries (MatSetNearNullSpace), one vector after another.
+PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors) {
+    MatNullSpace space = nullptr;
+    PetscBool has_constants = PETSC_FALSE;
+    PetscInt count = 0, rows;
+    const Vec* vecs = nullptr;
+    PetscFunctionBegin;
+    PetscCall(MatGetNearNullSpace(a, &space));
+    if (!space) PetscFunctionReturn(0);
+    PetscCall(MatGetLocalSize(a, &rows, nullptr));
+    PetscCall(MatNullSpaceGetVecs(space, &has_constants, &count, &vecs));
+    if (has_constants) vectors->assign(static_cast<std::size_t>(rows), 1.0);
+    for (PetscInt k = 0; k < count; ++k) {
+        const Elements v(vecs[k]);
+        vectors->insert(vectors->end(), v.data(), v.data() + v.size());
+    }
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
     PetscBool is_aij;
     RankBlocks blocks;
-    Factors* factors = factors_of(pc);
+    PetscInt unknowns_per_node;
+    std::vector<double> near_null;
+    Application* application = application_of(pc);
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
     PetscCheck(ranks == 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
-               "%s factors the matrix of one rank, and there are %d; use -pc_type redundant -redundant_pc_type %s, which gives "
+               "%s takes the matrix of one rank, and there are %d; use -pc_type redundant -redundant_pc_type %s, which gives "
                "every rank the whole matrix",
                reinterpret_cast<PetscObject>(pc)->type_name, ranks, reinterpret_cast<PetscObject>(pc)->type_name);
     PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATSEQAIJ, &is_aij));
     PetscCheck(is_aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs a matrix of a type that begins with seqaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
-    PetscCallCXX(factors->preconditioner = solver::make_preconditioner<double>(factors->kind, copy_of(blocks.own).view(),
-                                                                               settings().accuracy, solver::Device::cpu(1)));
+    if (!application->kind) {
+        PetscCallCXX(application->made = std::make_unique<AutomaticSolve>(copy_of(blocks.own), application->tolerance));
+        PetscFunctionReturn(0);
+    }
+    PetscCall(MatGetBlockSize(pc->pmat, &unknowns_per_node));
+    PetscCall(near_null_space_of(pc->pmat, &near_null));
+    solver::PreconditionerOptions options;
+    if (unknowns_per_node > 1) options.amg.unknowns_per_node = static_cast<int>(unknowns_per_node);
+    options.amg.near_null_space = near_null;
+    PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, copy_of(blocks.own).view(),
+                                                                         settings().accuracy, solver::Device::cpu(1), options));
     PetscFunctionReturn(0);
 }
 
@@ -57,7 +118,10 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     const Elements pr(r);
     const MutableElements pz(z);
     const std::span<double> result(pz.data(), static_cast<std::size_t>(pz.size()));
-    PetscCallCXX(factors_of(pc)->preconditioner->apply(pr, result, settings().accuracy));
+    PetscCallCXX(application_of(pc)->made->apply(pr, result, settings().accuracy));
+    // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
+    if (!application_of(pc)->kind && !result.empty() && result[0] == std::numeric_limits<double>::infinity())
+        pc->failedreason = PC_SUBPC_ERROR;
     PetscFunctionReturn(0);
 }
 
@@ -65,37 +129,70 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscBool ascii;
     PetscFunctionBegin;
     PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-    if (ascii && factors_of(pc)->preconditioner)
-        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %lld entries in the factors, hash %016llx\n",
-                                         static_cast<long long>(factors_of(pc)->preconditioner->factor_entries()),
-                                         static_cast<unsigned long long>(factors_of(pc)->preconditioner->factor_hash())));
+    const Application& application = *application_of(pc);
+    if (!ascii || !application.made) PetscFunctionReturn(0);
+    if (!application.kind) {
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: solves to %g ||r||, by a preconditioner of its own choice\n",
+                                         static_cast<double>(application.tolerance)));
+        PetscFunctionReturn(0);
+    }
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %lld entries in the factors, hash %016llx\n",
+                                     static_cast<long long>(application.made->factor_entries()),
+                                     static_cast<unsigned long long>(application.made->factor_hash())));
+    for (const solver::LevelSummary& level : application.made->levels())
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: level of %lld rows, %lld nonzeros, %d unknowns a node\n",
+                                         static_cast<long long>(level.rows), static_cast<long long>(level.nonzeros),
+                                         level.unknowns_per_node));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
+    PetscReal& tolerance = application_of(pc)->tolerance;
+    PetscFunctionBegin;
+    PetscOptionsHeadBegin(PetscOptionsObject, "samebits_auto");
+    PetscCall(PetscOptionsReal("-pc_samebits_tolerance", "on ||r - A z|| / ||r|| of each application", "PCSAMEBITSAUTO",
+                               tolerance, &tolerance, nullptr));
+    PetscOptionsHeadEnd();
+    PetscCheck(tolerance > 0 && tolerance < 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_samebits_tolerance is %g; it takes a number above 0 and below 1", static_cast<double>(tolerance));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode reset(PC pc) {
     PetscFunctionBegin;
-    factors_of(pc)->preconditioner.reset();
+    application_of(pc)->made.reset();
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode destroy(PC pc) {
     PetscFunctionBegin;
-    delete factors_of(pc);
+    delete application_of(pc);
     pc->data = nullptr;
     PetscFunctionReturn(0);
 }
 
-template <PreconditionerKind kind>
-PetscErrorCode create(PC pc) {
+PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
     PetscFunctionBegin;
-    auto* factors = new (std::nothrow) Factors{kind, nullptr};
-    PetscCheck(factors, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a preconditioner");
-    pc->data = factors;
+    auto* application = new (std::nothrow) Application{.kind = kind};
+    PetscCheck(application, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a preconditioner");
+    pc->data = application;
     pc->ops->setup = setup;
     pc->ops->apply = apply;
     pc->ops->view = view;
     pc->ops->reset = reset;
     pc->ops->destroy = destroy;
+    PetscFunctionReturn(0);
+}
+
+template <PreconditionerKind kind>
+PetscErrorCode create(PC pc) {
+    return create_with(pc, kind);
+}
+
+PetscErrorCode create_automatic(PC pc) {
+    PetscFunctionBegin;
+    PetscCall(create_with(pc, std::nullopt));
+    pc->ops->setfromoptions = set_from_options;
     PetscFunctionReturn(0);
 }
 
@@ -106,6 +203,8 @@ PetscErrorCode register_preconditioners() {
     PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));
+    PetscCall(PCRegister("samebits_amg", create<PreconditionerKind::amg>));
+    PetscCall(PCRegister("samebits_auto", create_automatic));
     PetscFunctionReturn(0);
 }
 

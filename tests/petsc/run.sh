@@ -59,11 +59,24 @@ methods)
         $some
     ;;
 preconditioners)
-    for kind in ilu0 ilut klu; do
+    for kind in ilu0 ilut klu amg auto; do
         same_on_all_ranks $kind "$SAME_BITS" -case advection -ksp_type gmres -pc_type redundant -redundant_pc_type samebits_$kind \
             -ksp_rtol 1e-10 -solver_everywhere
     done
     with_plugin 1 "$SAME_BITS" -pc_type samebits_klu -ksp_view | grep "entries in the factors"
+    with_plugin 1 "$SAME_BITS" -case cube -n 16 -ksp_type cg -pc_type samebits_amg -ksp_view | grep "level of 4096 rows, 27136 nonzeros, 1 unknowns a node"
+    # Solves within one application; where it cannot, PETSc's method says that its preconditioner failed.
+    alone="-case advection -ksp_type preonly -pc_type samebits_auto"
+    # shellcheck disable=SC2086
+    with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-6 -ksp_view | grep "solves to 1e-06 ||r||"
+    # shellcheck disable=SC2086
+    with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -ksp_converged_reason | grep "PC_FAILED"
+    # shellcheck disable=SC2086
+    if with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1 >"$folder/refused" 2>&1; then
+        echo "a tolerance of 1 was taken"
+        exit 1
+    fi
+    grep -m 1 "a number above 0 and below 1" "$folder/refused"
     if with_plugin 2 "$SAME_BITS" -pc_type samebits_klu >"$folder/refused" 2>&1; then
         echo "a matrix of two ranks was factored"
         exit 1
