@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh operations|methods|preconditioners|options|example|python: what tests/petsc/CMakeLists.txt runs. PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS and
-# EXAMPLE name what was built.
+# run.sh operations|methods|preconditioners|options|tutorials|example|python: what tests/petsc/CMakeLists.txt runs. PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS,
+# EXAMPLE and TUTORIALS name what was built.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -93,6 +93,29 @@ options)
         exit 1
     fi
     grep "fast, compensated" "$folder/refused"
+    ;;
+tutorials)
+    if [[ -z ${TUTORIALS:-} ]]; then
+        echo "skipped: PETSc's tutorials are not installed"
+        exit 0
+    fi
+    # same_solution NAME EXAMPLE OPTION...: the same x on every number of ranks, in the order of the grid.
+    same_solution() {
+        local name=$1 example=$2 n
+        shift 2
+        for n in $ranks; do
+            with_plugin "$n" "$TUTORIALS$example" "$@" -solver_everywhere -ksp_view_solution "binary:$folder/$name.$n" >/dev/null
+            cmp "$folder/$name.1" "$folder/$name.$n"
+        done
+        echo "$name: the same x on $ranks ranks"
+    }
+    with_plugin 1 "${TUTORIALS}ex2" -m 30 -n 31 -ksp_view_mat "binary:$folder/matrix" >/dev/null
+    same_solution ex2 ex2 -m 30 -n 31 -ksp_type cg -pc_type jacobi
+    same_solution ex10 ex10 -f "$folder/matrix" -rhs one -ksp_type bcgs -pc_type jacobi
+    # Geometric multigrid on a grid that is cut into boxes: of parts that do not depend on how unknowns are numbered.
+    same_solution ex45 ex45 -da_refine 2 -pc_type mg -ksp_type fgmres -mg_levels_ksp_type richardson \
+        -mg_levels_ksp_richardson_scale 0.6 -mg_levels_ksp_max_it 2 -mg_levels_pc_type jacobi -mg_coarse_ksp_type cg \
+        -mg_coarse_ksp_rtol 1e-3 -mg_coarse_pc_type jacobi
     ;;
 example)
     for n in $ranks; do
