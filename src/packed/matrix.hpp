@@ -35,7 +35,7 @@ struct PackedSlice {
     ColumnOffsets offsets = ColumnOffsets::none;
     std::uint8_t rows = 0;         ///< at most the height; the lanes behind them are idle
     std::uint8_t is_adjacent = 0;  ///< whether it has all its rows, and they are first_row, first_row + 1, ...
-    std::uint8_t unused = 0;
+    std::uint8_t unused[5] = {};   ///< no padding: two patterns are the same where their bytes are
 };
 static_assert(sizeof(PackedSlice) == 32);
 
