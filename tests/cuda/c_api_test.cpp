@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "support/products.hpp"
+
 namespace solver {
 namespace {
 
@@ -18,8 +20,9 @@ using ::testing::HasSubstr;
 /// [4 1 0; 1 4 1; 0 1 4]
 const CsrMatrix<double> small{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {4, 1, 1, 4, 1, 1, 4}};
 
-solver_csr described(const std::int64_t* offsets, const std::int32_t* columns, const double* values) {
-    return {sizeof(solver_csr), SOLVER_DOUBLE, 8, 4, 1, 3, 3, 7, offsets, columns, values, nullptr, 0};
+solver_csr described(const RowOffsetPointer& offsets, const std::int32_t* columns, const double* values) {
+    const std::int32_t bytes = offsets.as<std::int32_t>() != nullptr ? 4 : 8;
+    return {sizeof(solver_csr), SOLVER_DOUBLE, bytes, 4, 1, 3, 3, 7, offsets.address(0), columns, values, nullptr, 0};
 }
 
 std::vector<double> on_host(const cuda::DeviceArray<double>& array) {
@@ -49,8 +52,12 @@ TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
     solver_cuda_triangle_destroy(nullptr);
 }
 
-TEST_F(CudaFromC, MultipliesAndSubtracts) {
-    const cuda::DeviceCsrMatrix<double> a(0, small);
+class CudaFromCWithOffsets : public CudaFromC, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(OfBytes, CudaFromCWithOffsets, ::testing::Values(4, 8));
+
+TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
+    const testing::WithNarrowOffsets<double> narrow(small);
+    const cuda::DeviceCsrMatrix<double> a(0, GetParam() == 4 ? narrow.view() : small.view());
     const solver_csr csr = described(a.view().row_offsets, a.view().column_indices, a.view().values);
     const std::vector<double> one_two_three{1, 2, 3};
     const cuda::DeviceArray<double> x(0, one_two_three, "x"), y(0, 3, "y"), r(0, 3, "r");
