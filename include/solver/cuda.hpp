@@ -203,7 +203,8 @@ public:
         : offsets_(device, a.row_offsets.bytes(), "the row offsets of a matrix", stream),
           columns_(device, a.column_indices, "the column indices of a matrix", stream),
           values_(device, a.values, "the values of a matrix", stream),
-          view_{device, a.rows, a.columns, a.nonzeros(), a.row_offsets.copied_to(offsets_.data()), columns_.data(), values_.data()} {}
+          view_{device,          a.rows,        a.columns, a.nonzeros(), a.row_offsets.copied_to(offsets_.data()),
+                columns_.data(), values_.data()} {}
 
     /// Other values in the same pattern; views stay valid. Waits for the stream.
     void update_values(std::span<const T> values, Stream stream = nullptr) { values_.copy_from(values, stream); }
@@ -244,8 +245,9 @@ enum class OffsetWidth { automatic, wide };
 template <class T>
 class PackedOnDevice;
 
-/// The analysis of a matrix, made on the device: a copy of row offsets that do not have the width of the kernels, and for `adaptive` tiles of nearly equal
-/// work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory of its own: one product at a time.
+/// The analysis of a matrix, made on the device: a copy of row offsets that do not have the width of the kernels, and for
+/// `adaptive` tiles of nearly equal work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory
+/// of its own: one product at a time.
 template <class T>
 class SpmvPlan {
 public:

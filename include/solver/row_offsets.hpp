@@ -59,7 +59,7 @@ public:
 
     /// Of std::vector, std::span, std::array and the like.
     template <std::ranges::contiguous_range Range>
-        requires std::ranges::sized_range<Range> && RowOffset<std::ranges::range_value_t<Range>>
+    requires std::ranges::sized_range<Range> && RowOffset<std::ranges::range_value_t<Range>>
     constexpr RowOffsets(const Range& offsets)
         : RowOffsetPointer(std::ranges::data(offsets)), size_(std::ranges::size(offsets)) {}
 
@@ -67,9 +67,7 @@ public:
     constexpr bool empty() const { return size_ == 0; }
 
     std::size_t element_bytes() const { return as<std::int32_t>() != nullptr ? 4 : 8; }
-    std::span<const std::byte> bytes() const {
-        return {static_cast<const std::byte*>(address(0)), size_ * element_bytes()};
-    }
+    std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(address(0)), size_ * element_bytes()}; }
 
     class Iterator;
     constexpr Iterator begin() const;

@@ -38,10 +38,7 @@ template <class T>
 class CsrRows {
 public:
     explicit CsrRows(const CsrView<T>& a)
-        : offsets_(a.row_offsets),
-          columns_(a.column_indices.data()),
-          values_(a.values.data()),
-          nonzeros_(a.nonzeros()) {}
+        : offsets_(a.row_offsets), columns_(a.column_indices.data()), values_(a.values.data()), nonzeros_(a.nonzeros()) {}
 
     std::int64_t start(std::int64_t row) const { return offsets_[row]; }
     std::int64_t length(std::int64_t row) const { return offsets_[row + 1] - offsets_[row]; }
