@@ -14,6 +14,7 @@
 #include "solver/accuracy.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/expansion.hpp"
+#include "solver/row_offsets.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstdint>
@@ -182,7 +183,7 @@ struct DeviceCsrView {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t nonzeros = 0;
-    const std::int64_t* row_offsets = nullptr;
+    RowOffsetPointer row_offsets;
     const std::int32_t* column_indices = nullptr;
     const T* values = nullptr;
 };
@@ -199,10 +200,11 @@ class DeviceCsrMatrix {
 public:
     /// Waits for the stream.
     DeviceCsrMatrix(int device, const CsrView<T>& a, Stream stream = nullptr)
-        : offsets_(device, a.row_offsets, "the row offsets of a matrix", stream),
+        : offsets_(device, a.row_offsets.bytes(), "the row offsets of a matrix", stream),
           columns_(device, a.column_indices, "the column indices of a matrix", stream),
           values_(device, a.values, "the values of a matrix", stream),
-          view_{device, a.rows, a.columns, a.nonzeros(), offsets_.data(), columns_.data(), values_.data()} {}
+          view_{device,          a.rows,        a.columns, a.nonzeros(), a.row_offsets.copied_to(offsets_.data()),
+                columns_.data(), values_.data()} {}
 
     /// Other values in the same pattern; views stay valid. Waits for the stream.
     void update_values(std::span<const T> values, Stream stream = nullptr) { values_.copy_from(values, stream); }
@@ -210,7 +212,7 @@ public:
     const DeviceCsrView<T>& view() const { return view_; }
 
 private:
-    DeviceArray<std::int64_t> offsets_;
+    DeviceArray<std::byte> offsets_;  ///< of the width that they have on the host
     DeviceArray<std::int32_t> columns_;
     DeviceArray<T> values_;
     DeviceCsrView<T> view_;
@@ -236,14 +238,16 @@ struct Columns {
     std::int64_t stage_stride = 0;
 };
 
-/// Of the row offsets that kernels use: 32 bits where that is enough, or 64 bits in any case, which tests can ask for.
+/// Of the row offsets that kernels use: 32 bits where that is enough, or 64 bits in any case, which tests can ask for. Offsets
+/// that the matrix has in this width are used where they are.
 enum class OffsetWidth { automatic, wide };
 
 template <class T>
 class PackedOnDevice;
 
-/// The analysis of a matrix, made on the device: 32-bit row offsets where they fit, and for `adaptive` tiles of nearly equal
-/// work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory of its own: one product at a time.
+/// The analysis of a matrix, made on the device: a copy of row offsets that do not have the width of the kernels, and for
+/// `adaptive` tiles of nearly equal work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory
+/// of its own: one product at a time.
 template <class T>
 class SpmvPlan {
 public:

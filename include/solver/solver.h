@@ -100,8 +100,8 @@ typedef struct solver_csr {
     int32_t type;         /* of the values */
     int32_t offset_bytes; /* 8 or 4: of each row offset, an int64_t or int32_t */
     int32_t index_bytes;  /* 4 or 8: of each column index */
-    int32_t borrow; /* 1: the matrix looks at these arrays, which must outlive it unchanged; offsets of 4 and indices of 8 bytes
-                       are copied all the same. 0: everything is copied */
+    int32_t borrow; /* 1: the matrix looks at these arrays, which must outlive it unchanged; indices of 8 bytes are copied all the
+                       same. 0: everything is copied */
     int64_t rows;
     int64_t columns;
     int64_t nonzeros;
@@ -152,8 +152,8 @@ solver_status solver_matrix_write(const char* path, const solver_matrix* matrix)
 
 solver_status solver_matrix_shape(const solver_matrix* matrix, solver_shape* shape);
 
-/* The arrays of a sparse matrix (offsets of 8 bytes, indices of 4) or the elements of a dense one, which belong to the matrix
- * and are not to be written to. SOLVER_INVALID_ARGUMENT for a matrix of the other kind. */
+/* The arrays of a sparse matrix (offsets of offset_bytes, indices of 4) or the elements of a dense one, which belong to the
+ * matrix and are not to be written to. SOLVER_INVALID_ARGUMENT for a matrix of the other kind. */
 solver_status solver_matrix_csr(const solver_matrix* matrix, solver_csr* csr);
 solver_status solver_matrix_dense(const solver_matrix* matrix, solver_dense* dense);
 

@@ -6,7 +6,7 @@
  * triangular solves allocate nothing, so that they can be captured into a CUDA graph; a dense product may.
  *
  * A handle has working memory of its own: one call at a time, even where it is const. SOLVER_NOT_SUPPORTED in a library built
- * without CUDA. Solves of linear systems take the host's vectors (solver_solve with a matrix made for the device). */
+ * without CUDA. */
 #ifndef SOLVER_SOLVER_CUDA_H
 #define SOLVER_SOLVER_CUDA_H
 
@@ -20,7 +20,7 @@ extern "C" {
 typedef struct solver_cuda_matrix solver_cuda_matrix;
 
 /* Looks at the arrays of `csr`, which lie on the device and must outlive the matrix unchanged, whatever `borrow` says; offsets
- * have 8 bytes and indices 4. They are checked there. Waits for the stream. */
+ * have 4 or 8 bytes and indices 4. They are checked there. Waits for the stream. */
 solver_status solver_cuda_matrix_create(const solver_csr* csr, int32_t device, void* stream, solver_cuda_matrix** matrix);
 void solver_cuda_matrix_destroy(solver_cuda_matrix* matrix);
 
@@ -58,6 +58,14 @@ void solver_cuda_triangle_destroy(solver_cuda_triangle* triangle);
 /* Solves A x = b; x may be b. */
 solver_status solver_cuda_triangular_solve(const solver_cuda_triangle* triangle, const void* b, void* x, int32_t accuracy,
                                            void* stream);
+
+/* solver_solve for vectors in the memory of the device that `matrix` was made for: a matrix of the host's memory, which
+ * solver_csr_create or solver_matrix_read made with that device. Waits until what is on the stream is done; x is there when it
+ * returns. SOLVER_INVALID_ARGUMENT where the matrix was made for the processor. Callbacks, solver_iteration_x and
+ * preconditioners of the caller's see the host's memory. */
+solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
+                                const void* b, void* x, void* x_low, const solver_options* options, void* stream,
+                                solver_result** result);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 
 /// Matrices whose memory belongs to somebody else. Views are cheap to copy and never outlive what they look at.
 
+#include "solver/row_offsets.hpp"
+
 #include <cstdint>
 #include <span>
 
@@ -9,12 +11,12 @@ namespace solver {
 
 /// A sparse matrix by rows (CSR). Row i has the entries row_offsets[i] <= k < row_offsets[i + 1], entry k stands in column
 /// column_indices[k] (counted from 0) and has the value values[k]. Columns need not be sorted; a repeated column counts as a
-/// sum. row_offsets has rows + 1 elements and starts at 0.
+/// sum. row_offsets has rows + 1 elements, of 32 or 64 bits, and starts at 0.
 template <class T>
 struct CsrView {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::span<const std::int64_t> row_offsets;
+    RowOffsets row_offsets;
     std::span<const std::int32_t> column_indices;
     std::span<const T> values;
 

@@ -134,11 +134,13 @@ void release(int device, void* memory) noexcept {
     if (former != device) cudaSetDevice(former);
 }
 
+// What is called the host's memory may be a device's as well, where data of a caller already lie there: the driver finds out.
+
 void copy_to_device(int device, void* to, const void* from, std::int64_t bytes, Stream stream) {
     if (bytes == 0) return;
     const CurrentDevice current(device);
     if (copy_staged(device, to, from, bytes, Direction::to_device, stream)) return;
-    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync",
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream), "cudaMemcpyAsync",
           "a copy to the device");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", "a copy to the device");
 }
@@ -147,7 +149,7 @@ void copy_to_host(int device, void* to, const void* from, std::int64_t bytes, St
     if (bytes == 0) return;
     const CurrentDevice current(device);
     if (copy_staged(device, to, from, bytes, Direction::to_host, stream)) return;
-    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync",
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream), "cudaMemcpyAsync",
           "a copy to the host");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", "a copy to the host");
 }

@@ -46,6 +46,11 @@ Element fetch(int device, const Element* from, Stream stream) {
     return element;
 }
 
+std::int64_t fetch(int device, RowOffsetPointer offsets, unsigned long long i, Stream stream) {
+    if (const auto* const narrow = offsets.as<std::int32_t>()) return fetch(device, narrow + i, stream);
+    return fetch(device, offsets.as<std::int64_t>() + i, stream);
+}
+
 }  // namespace
 
 template <class T>
@@ -65,8 +70,8 @@ void check(const DeviceCsrView<T>& a, Stream stream) {
     const Offenders first = fetch(a.device, found.data(), stream);
     if (first.row != none)
         throw InvalidArgument(shape + ": row " + std::to_string(first.row) + " has offsets from " +
-                              std::to_string(fetch(a.device, a.row_offsets + first.row, stream)) + " to " +
-                              std::to_string(fetch(a.device, a.row_offsets + first.row + 1, stream)) +
+                              std::to_string(fetch(a.device, a.row_offsets, first.row, stream)) + " to " +
+                              std::to_string(fetch(a.device, a.row_offsets, first.row + 1, stream)) +
                               "; they must rise from 0 to the number of entries, " + std::to_string(a.nonzeros));
     if (first.entry != none)
         throw InvalidArgument(shape + ": entry " + std::to_string(first.entry) + " stands in column " +

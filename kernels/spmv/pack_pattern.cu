@@ -24,10 +24,10 @@ constexpr int slice_threads = 256;
 struct Entries {
     std::int64_t rows;
     std::int64_t columns;
-    const std::int64_t* offsets;
+    RowOffsetPointer offsets;
     const std::int32_t* column;
 
-    __device__ std::int64_t length(std::int64_t row) const { return __ldg(offsets + row + 1) - __ldg(offsets + row); }
+    __device__ std::int64_t length(std::int64_t row) const { return offsets[row + 1] - offsets[row]; }
 };
 
 /// How many rows of a window go to slices.

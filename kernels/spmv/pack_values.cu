@@ -167,7 +167,7 @@ struct AsIndex {
 template <class T, class Code, class Encode>
 __global__ void __launch_bounds__(threads)
     fill_slots(std::int64_t count, const PackedSlice* slices, const std::int32_t* row, const std::uint16_t* lengths,
-               const std::int64_t* row_offsets, const T* all_values, Code* slots, Encode encode) {
+               RowOffsetPointer row_offsets, const T* all_values, Code* slots, Encode encode) {
     const std::int64_t s = (blockIdx.x * std::int64_t{threads} + threadIdx.x) / warp_size;
     if (s >= count) return;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;

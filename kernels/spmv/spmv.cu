@@ -37,9 +37,10 @@ Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, boo
 
 unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
 
-__global__ void narrow(const std::int64_t* wide, std::int32_t* offsets, std::int64_t count) {
+template <class Offset>
+__global__ void convert_offsets(RowOffsetPointer from, Offset* to, std::int64_t count) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < count) offsets[i] = static_cast<std::int32_t>(wide[i]);
+    if (i < count) to[i] = static_cast<Offset>(from[i]);
 }
 
 /// alpha == 0: y = beta y_in
@@ -65,17 +66,17 @@ struct Prepared {
     std::int64_t parts() const { return segments.size() + block_segments.size(); }
 };
 
-template <class T>
-void use_offsets(Prepared<T, std::int64_t>& p, const DeviceCsrView<T>& a, Stream) {
-    p.rows = {a.rows, a.row_offsets, a.column_indices, a.values};
-}
-
-template <class T>
-void use_offsets(Prepared<T, std::int32_t>& p, const DeviceCsrView<T>& a, Stream stream) {
-    p.offsets = DeviceArray<std::int32_t>(a.device, a.rows + 1, "32-bit row offsets");
-    narrow<<<blocks_for(a.rows + 1, plain_threads), plain_threads, 0, stream>>>(a.row_offsets, p.offsets.data(), a.rows + 1);
-    check_launch("narrow");
-    p.rows = {a.rows, p.offsets.data(), a.column_indices, a.values};
+template <class T, class Offset>
+void use_offsets(Prepared<T, Offset>& p, const DeviceCsrView<T>& a, Stream stream) {
+    const Offset* offsets = a.row_offsets.template as<Offset>();
+    if (offsets == nullptr && a.rows > 0) {
+        p.offsets = DeviceArray<Offset>(a.device, a.rows + 1, "row offsets of another width");
+        convert_offsets<<<blocks_for(a.rows + 1, plain_threads), plain_threads, 0, stream>>>(a.row_offsets, p.offsets.data(),
+                                                                                             a.rows + 1);
+        check_launch("convert_offsets");
+        offsets = p.offsets.data();
+    }
+    p.rows = {a.rows, offsets, a.column_indices, a.values};
 }
 
 /// A general row is one chain a lane; longer ones go to a warp each.

@@ -17,11 +17,12 @@ namespace samebits {
 
 namespace nb = nanobind;
 
-/// Arrays that lie in the host's memory one element after the other.
+/// Arrays that lie one element after the other, in the host's memory or, where the work is done there, on a CUDA device: the
+/// Python side sees to that.
 template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig>;
 template <class T>
-using MutableVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using MutableVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig>;
 
 template <class T>
 std::span<const T> view(const Vector<T>& array) {

@@ -62,8 +62,8 @@ void bind(nb::module_& module, const char* name) {
     const auto b = nb::arg("b").noconvert(), x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
     const nb::arg accuracy("accuracy"), device("device"), threads("threads");
     nb::class_<Matrix<T>>(module, name)
-        .def(nb::init<std::int64_t, std::int64_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<T>, int, int,
-                      const std::string&, std::int64_t>(),
+        .def(nb::init<std::int64_t, std::int64_t, Offsets, Vector<std::int32_t>, Vector<T>, int, int, const std::string&,
+                      std::int64_t>(),
              nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
              nb::arg("values").noconvert(), device, threads, nb::arg("storage"), nb::arg("expected_products"))
         .def(nb::init<Strided<T>, int, int>(), nb::arg("elements").noconvert(), device, threads)

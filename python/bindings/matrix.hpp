@@ -5,21 +5,33 @@
 #include "arguments.hpp"
 #include "solver/spmv.hpp"
 
+#include <nanobind/stl/variant.h>
+
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace samebits {
 
 template <class T>
 using Strided = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
+/// Row offsets of either width.
+using Offsets = std::variant<Vector<std::int32_t>, Vector<std::int64_t>>;
+
+inline solver::RowOffsets view(const Offsets& offsets) {
+    return std::visit([]<class Offset>(const Vector<Offset>& given) -> solver::RowOffsets { return view<Offset>(given); },
+                      offsets);
+}
+
 template <class T>
 class Matrix {
 public:
-    Matrix(std::int64_t rows, std::int64_t columns, Vector<std::int64_t> offsets, Vector<std::int32_t> indices,
-           Vector<T> values, int device, int threads, const std::string& storage, std::int64_t expected_products)
+    Matrix(std::int64_t rows, std::int64_t columns, Offsets offsets, Vector<std::int32_t> indices, Vector<T> values, int device,
+           int threads, const std::string& storage, std::int64_t expected_products)
         : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
-        const solver::CsrView<T> a{rows, columns, view<std::int64_t>(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
+        const solver::CsrView<T> a{rows, columns, view(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
         const nb::gil_scoped_release released;
         solver::check(a);
         const solver::SpmvOptions options{.storage = solver::spmv_storage_from_text(storage),
@@ -39,7 +51,7 @@ public:
 
 private:
     // They keep the arrays alive that the plan looks at.
-    Vector<std::int64_t> offsets_;
+    Offsets offsets_;
     Vector<std::int32_t> indices_;
     Vector<T> values_;
     Strided<T> elements_;

@@ -1,10 +1,13 @@
 /// The module samebits._core: thin functions over the library, which the Python side gives checked arrays.
 
 #include "arguments.hpp"
+#include "solver/cuda.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 
 #include <nanobind/stl/string.h>
+
+#include <cstdint>
 
 namespace samebits {
 
@@ -37,6 +40,12 @@ NB_MODULE(_core, module) {
         const solver::Device best = solver::Device::best();
         return best.kind() == solver::Device::Kind::cuda ? best.index() : -1;
     });
+    module.def(
+        "synchronize",
+        [](int device, std::uintptr_t stream) {
+            solver::cuda::synchronize(device, reinterpret_cast<solver::cuda::Stream>(stream));
+        },
+        nb::arg("device"), nb::arg("stream"), nb::call_guard<nb::gil_scoped_release>());
     module.def("describe_cuda", &solver::describe_cuda);
     module.def("describe_processor", [] { return solver::describe(solver::Device::cpu()).name; });
 }

@@ -2,6 +2,7 @@
 #include "preconditioner.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/cg.hpp"
+#include "solver/cuda/solve.hpp"
 #include "solver/solve.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -163,6 +164,19 @@ SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m
     return report;
 }
 
+/// Either, of vectors that lie on the device of A's plan.
+template <class T>
+SolveReport run_on_device(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::span<const T> b, std::span<T> x,
+                          std::span<T> x_low, const SolveOptions& options) {
+    const std::int64_t columns = a.rows() > 0 ? std::ssize(b) / a.rows() : 0;
+    const cuda::SolveTask<T> task{b.data(), x.data(), x_low.data(), columns};
+    if (m == nullptr) return cuda::solve(a, task, options);
+    SolveReport report;
+    report.results = options.method == KrylovMethod::cg ? cuda::cg(a, *m, task, options.iteration)
+                                                        : cuda::bicgstab(a, *m, task, options.iteration);
+    return report;
+}
+
 template <class T>
 void require_rows(const SpmvPlan<T>& a, const Preconditioner<T>* m) {
     if (m != nullptr && m->rows != a.rows())
@@ -178,6 +192,7 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
                           nb::object function) {
     require_rows(a.plan(), m);
     SolveOptions options = options_of(given);
+    const bool lies_on_device = b.device_type() != nb::device::cpu::value;
     Watch watch(std::move(function));
     options.iteration.callback = [&](const Iteration& iteration) { return watch.goes_on(iteration); };
     SolveReport report;
@@ -185,7 +200,9 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
         const nb::gil_scoped_release released;
         const std::span<T> low = x_low ? view<T>(*x_low) : std::span<T>();
         const auto* const preconditioner = m == nullptr ? nullptr : m->m.get();
-        report = (is_vector ? run<T> : run_columns<T>)(a.plan(), preconditioner, view<T>(b), view<T>(x), low, options);
+        report = (lies_on_device ? run_on_device<T>
+                  : is_vector    ? run<T>
+                                 : run_columns<T>)(a.plan(), preconditioner, view<T>(b), view<T>(x), low, options);
     }
     nb::list results, attempts;
     for (const SolveResult& result : report.results) results.append(in_python(result));

@@ -16,18 +16,18 @@ using namespace solver;
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
 template <class T>
-T sum_of(const Vector<T>& x, int accuracy, int threads) {
-    return sum(view<T>(x), accuracy_of(accuracy), Device::cpu(threads));
+T sum_of(const Vector<T>& x, int accuracy, int device, int threads) {
+    return sum(view<T>(x), accuracy_of(accuracy), device_of(device, threads));
 }
 
 template <class T>
-T dot_of(const Vector<T>& x, const Vector<T>& y, int accuracy, int threads) {
-    return dot(view<T>(x), view<T>(y), accuracy_of(accuracy), Device::cpu(threads));
+T dot_of(const Vector<T>& x, const Vector<T>& y, int accuracy, int device, int threads) {
+    return dot(view<T>(x), view<T>(y), accuracy_of(accuracy), device_of(device, threads));
 }
 
 template <class T>
-T norm_of(const Vector<T>& x, int accuracy, int threads) {
-    return norm2(view<T>(x), accuracy_of(accuracy), Device::cpu(threads));
+T norm_of(const Vector<T>& x, int accuracy, int device, int threads) {
+    return norm2(view<T>(x), accuracy_of(accuracy), device_of(device, threads));
 }
 
 /// The components, and whether they are all there is.
@@ -38,19 +38,19 @@ std::pair<std::vector<T>, bool> in_python(const Expansion<T>& expansion) {
 }
 
 template <class T>
-std::pair<std::vector<T>, bool> sum_expansion_of(const Vector<T>& x, int threads) {
-    return in_python(sum_expansion(view<T>(x), Device::cpu(threads)));
+std::pair<std::vector<T>, bool> sum_expansion_of(const Vector<T>& x, int device, int threads) {
+    return in_python(sum_expansion(view<T>(x), device_of(device, threads)));
 }
 
 template <class T>
-std::pair<std::vector<T>, bool> dot_expansion_of(const Vector<T>& x, const Vector<T>& y, int threads) {
-    return in_python(dot_expansion(view<T>(x), view<T>(y), Device::cpu(threads)));
+std::pair<std::vector<T>, bool> dot_expansion_of(const Vector<T>& x, const Vector<T>& y, int device, int threads) {
+    return in_python(dot_expansion(view<T>(x), view<T>(y), device_of(device, threads)));
 }
 
 template <class T>
-using Dense = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using Dense = nb::ndarray<const T, nb::ndim<2>>;
 template <class T>
-using MutableDense = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+using MutableDense = nb::ndarray<T, nb::ndim<2>>;
 
 template <class T>
 void matmul(const Dense<T>& a, const Dense<T>& b, const MutableDense<T>& c, int accuracy, int device, int threads) {
@@ -61,14 +61,14 @@ void matmul(const Dense<T>& a, const Dense<T>& b, const MutableDense<T>& c, int 
 template <class T>
 void bind(nb::module_& module) {
     const auto x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
-    const nb::arg accuracy("accuracy"), threads("threads");
-    module.def("sum", &sum_of<T>, x, accuracy, threads, Released());
-    module.def("dot", &dot_of<T>, x, y, accuracy, threads, Released());
-    module.def("norm", &norm_of<T>, x, accuracy, threads, Released());
-    module.def("sum_expansion", &sum_expansion_of<T>, x, threads, Released());
-    module.def("dot_expansion", &dot_expansion_of<T>, x, y, threads, Released());
+    const nb::arg accuracy("accuracy"), device("device"), threads("threads");
+    module.def("sum", &sum_of<T>, x, accuracy, device, threads, Released());
+    module.def("dot", &dot_of<T>, x, y, accuracy, device, threads, Released());
+    module.def("norm", &norm_of<T>, x, accuracy, device, threads, Released());
+    module.def("sum_expansion", &sum_expansion_of<T>, x, device, threads, Released());
+    module.def("dot_expansion", &dot_expansion_of<T>, x, y, device, threads, Released());
     module.def("matmul", &matmul<T>, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("c").noconvert(), accuracy,
-               nb::arg("device"), threads, Released());
+               device, threads, Released());
 }
 
 }  // namespace

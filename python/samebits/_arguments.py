@@ -93,8 +93,7 @@ def _host_array(x: Any, name: str) -> np.ndarray:
         return x
     if hasattr(x, "__cuda_array_interface__"):
         raise _core.NotSupported(
-            f"{name} lies on a CUDA device, and so far only arrays in the host's memory are taken; copy it there (CuPy: .get(), "
-            "PyTorch: .cpu()). A matrix made with device='cuda' multiplies and solves on the device all the same"
+            f"{name} lies on a CUDA device, and this takes arrays in the host's memory; copy it there (CuPy: .get(), PyTorch: .cpu())"
         )
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array_interface__"):
         return np.from_dlpack(x.detach() if hasattr(x, "detach") else x)
@@ -131,11 +130,6 @@ def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
     if dtype == np.float64:
         return array.astype(np.float64)
     raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself: {name}.astype('float32')")
-
-
-def common_dtype(*arrays: np.ndarray) -> np.dtype:
-    """float32 where all are, else float64."""
-    return np.dtype(np.float32 if all(a.dtype == np.float32 for a in arrays) else np.float64)
 
 
 def vector(x: Any, name: str) -> np.ndarray:

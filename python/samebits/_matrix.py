@@ -14,8 +14,8 @@ from ._arguments import (
     device_number,
     float_array,
     number_of_threads,
-    vector,
 )
+from ._places import HOST, Host, common_place, host_array, place_of, same_dtype
 from ._vectors import _with_a_unit_stride
 
 _EXACT = 2
@@ -34,19 +34,35 @@ def _narrow_indices(indices: np.ndarray, columns: int) -> np.ndarray:
     return indices.astype(np.int32)
 
 
+def _row_offsets(offsets: np.ndarray) -> np.ndarray:
+    """32 and 64 bits as they are; other integers as 64."""
+    if offsets.dtype.kind not in "iu":
+        raise _core.InvalidArgument(f"row offsets have the dtype {offsets.dtype}; expected integers")
+    if offsets.dtype in (np.int32, np.int64):
+        return np.ascontiguousarray(offsets)
+    return offsets.astype(np.int64)
+
+
 def _rows_of_torch(a: Any) -> tuple[tuple[int, int], np.ndarray, np.ndarray, np.ndarray]:
-    parts = [np.from_dlpack(part.detach()) for part in (a.crow_indices(), a.col_indices(), a.values())]
+    parts = [part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
     return (int(a.shape[0]), int(a.shape[1])), parts[0], parts[1], parts[2]
+
+
+def _device_of(a: Any) -> int:
+    """The CUDA device on which a matrix lies, or -1."""
+    if hasattr(a, "crow_indices"):
+        return -1 if a.device.type != "cuda" else int(a.device.index)
+    if type(a).__module__.startswith("cupyx"):
+        return int(a.data.device.id)
+    return place_of(a, "the matrix").device
 
 
 def _sparse_parts(a: Any) -> tuple[tuple[int, int], Any, Any, Any] | None:
     """Shape, row offsets, column indices and values of what is sparse; None for what is not."""
-    if type(a).__module__.startswith("cupy"):
-        raise _core.NotSupported("the matrix lies on a CUDA device; copy it to the host with .get() and give device='cuda' here")
     if hasattr(a, "crow_indices"):
-        if a.device.type != "cpu":
-            raise _core.NotSupported("the matrix lies on a CUDA device; copy it to the host with .cpu() and give device='cuda' here")
         return _rows_of_torch(a)
+    if type(a).__module__.startswith("cupyx"):
+        a = a.tocsr().get()
     if hasattr(a, "tocsr") and hasattr(a, "shape"):
         rows = a if getattr(a, "format", "") == "csr" else a.tocsr()
         return rows.shape, rows.indptr, rows.indices, rows.data
@@ -59,12 +75,12 @@ class Matrix:
     Parameters
     ----------
     a : sparse matrix, array_like or Matrix
-        A SciPy sparse matrix or array (CSR is taken as it is, others are converted), a PyTorch CSR tensor on the processor, or anything
-        that NumPy makes two-dimensional. Values and 32-bit column indices are not copied: do not change them while the matrix is in
-        use, or call `update` afterwards. Row offsets of 32 bits are widened.
+        A sparse matrix of SciPy or CuPy (CSR is taken as it is, others are converted), a PyTorch CSR tensor, or anything that NumPy makes two-dimensional. Values, row offsets and 32-bit column indices are not copied: do not change them while the
+        matrix is in use, or call `update` afterwards.
     device : str, optional
-        'cpu' (the default), 'cuda', 'cuda:1', or None for the best there is. On a CUDA device the matrix is copied there, vectors for
-        each product.
+        'cpu' (the default), 'cuda', 'cuda:1', or None for the best there is. On a CUDA device the matrix is copied there, and so are
+        vectors of the host for each product; those of CuPy and PyTorch that lie there are used there. A matrix that lies on a CUDA
+        device is one for that device, and has a copy on the host, of which preconditioners are made.
     threads : int, optional
         See `threads`.
     storage : {'auto', 'csr', 'packed'}
@@ -111,7 +127,8 @@ class Matrix:
         storage: str = "auto",
         expected_products: int = 1,
     ) -> None:
-        self._device = device_number(device)
+        there = -1 if isinstance(a, Matrix) else _device_of(a)
+        self._device = device_number(device) if there < 0 or device not in ("cpu", None) else there
         self._threads = number_of_threads(threads)
         self._storage = (storage, int(expected_products))
         if isinstance(a, Matrix):
@@ -119,7 +136,7 @@ class Matrix:
             return
         sparse = _sparse_parts(a)
         if sparse is None:
-            elements = float_array(a, "the matrix")
+            elements = float_array(host_array(a), "the matrix")
             if elements.ndim != 2:
                 raise _core.InvalidArgument(f"the matrix has {elements.ndim} dimensions; expected two")
             self._take(elements.shape, _with_a_unit_stride(elements))
@@ -130,9 +147,9 @@ class Matrix:
         self._take_sparse(shape, offsets, indices, values)
 
     def _take_sparse(self, shape: tuple[int, int], offsets: Any, indices: Any, values: Any) -> None:
-        wide = np.ascontiguousarray(offsets, dtype=np.int64)
+        begins = _row_offsets(np.asarray(offsets))
         narrow = _narrow_indices(np.asarray(indices), shape[1])
-        self._take(shape, wide, narrow, np.ascontiguousarray(float_array(values, "the matrix")))
+        self._take(shape, begins, narrow, np.ascontiguousarray(float_array(values, "the matrix")))
 
     def _take(self, shape: Any, *parts: np.ndarray) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -211,8 +228,18 @@ class Matrix:
             y = np.empty(self.shape[0], self.dtype)
             self._core.multiply(x, y, _EXACT)
             return y
-        array = float_array(x, "x")
+        array = place_of(x, "x").floats(x, "x")
         return self.matvec(array) if array.ndim == 1 else self.matmat(array)
+
+    def _place_of(self, **vectors: Any) -> Host:
+        """Where these vectors lie, which is the host or the device of this matrix."""
+        place = common_place(**vectors)
+        if place.device not in (-1, self._device):
+            raise _core.InvalidArgument(
+                f"{next(iter(vectors))} lies {place.words}, and the matrix was made for {self.device}; make it with "
+                f"device='cuda:{place.device}'"
+            )
+        return place
 
     def matvec(self, x: Any, *, accuracy: str = "exact", out: np.ndarray | None = None) -> np.ndarray:
         """The product with a vector; ``m @ x`` is that in 'exact'.
@@ -220,10 +247,10 @@ class Matrix:
         Parameters
         ----------
         x : array_like
-            As many elements as there are columns.
+            As many elements as there are columns. The product is an array of the same library in the same place.
         accuracy : {'exact', 'compensated', 'fast'}
         out : ndarray, optional
-            Where the product is written; it must not overlap `x`.
+            Where the product of a vector of the host is written; it must not overlap `x`.
 
         Examples
         --------
@@ -233,8 +260,10 @@ class Matrix:
         >>> m.matvec([1.0, 2.0], out=y) is y
         True
         """
-        given = self._vector(x, "x")
-        y = np.empty(self.shape[0], self.dtype) if out is None else self._output(out, self.shape[0], given)
+        place = self._place_of(x=x)
+        given = self._vector(x, "x", place)
+        y = self._output(out, place, given)
+        place.wait()
         self._core.multiply(given, y, accuracy_number(accuracy))
         return y
 
@@ -249,12 +278,16 @@ class Matrix:
         array([[2., 2.],
                [4., 4.]])
         """
-        array = as_dtype(float_array(x, "x"), self.dtype, "x")
+        place = self._place_of(x=x)
+        array = same_dtype(place, place.floats(x, "x"), self.dtype, "x")
         if array.ndim != 2 or array.shape[0] != self.shape[1]:
-            raise _core.DimensionMismatch(f"x has the shape {array.shape}, the matrix {self.shape}; expected {self.shape[1]} rows")
-        y = np.empty((self.shape[0], array.shape[1]), self.dtype, order="F")
-        self._core.multiply_columns(np.ravel(array, order="F"), np.ravel(y, order="F"), accuracy_number(accuracy))
-        return y
+            shape = tuple(array.shape)
+            raise _core.DimensionMismatch(f"x has the shape {shape}, the matrix {self.shape}; expected {self.shape[1]} rows")
+        columns = int(array.shape[1])
+        given, y = place.by_columns(array), place.zeros((self.shape[0] * columns,), self.dtype)
+        place.wait()
+        self._core.multiply_columns(given, y, accuracy_number(accuracy))
+        return place.shaped(y, (self.shape[0], columns))
 
     def residual(
         self,
@@ -273,9 +306,11 @@ class Matrix:
         >>> sb.Matrix([[3.0]]).residual([1.0], [1 / 3])
         array([5.55111512e-17])
         """
-        low = None if x_low is None else self._vector(x_low, "x_low")
-        right, given = self._vector(b, "b"), self._vector(x, "x")
-        r = np.empty(self.shape[0], self.dtype) if out is None else self._output(out, self.shape[0], given)
+        place = self._place_of(b=b, x=x, x_low=x_low)
+        low = None if x_low is None else self._vector(x_low, "x_low", place)
+        right, given = self._vector(b, "b", place), self._vector(x, "x", place)
+        r = self._output(out, place, given)
+        place.wait()
         self._core.residual(right, given, low, r, accuracy_number(accuracy))
         return r
 
@@ -305,11 +340,21 @@ class Matrix:
         offsets, indices, values = self._parts
         return csr_array((values, indices, offsets), shape=self.shape, copy=False)
 
-    def _vector(self, x: Any, name: str) -> np.ndarray:
-        return as_dtype(vector(x, name), self.dtype, name)
+    def _vector(self, x: Any, name: str, place: Host = HOST) -> Any:
+        """One dimension, one element after the other, of this matrix's dtype."""
+        array = place.floats(x, name)
+        if array.ndim != 1:
+            shape = tuple(array.shape)
+            raise _core.InvalidArgument(f"{name} has {array.ndim} dimensions, the shape {shape}; expected one dimension")
+        return place.by_columns(same_dtype(place, array, self.dtype, name))
 
-    def _output(self, out: Any, length: int, x: np.ndarray) -> np.ndarray:
-        checked = checked_output(out, (length,), self.dtype)
+    def _output(self, out: Any, place: Host, x: Any) -> Any:
+        """`out` once it is checked, or else an array where x lies."""
+        if out is None:
+            return np.empty(self.shape[0], self.dtype) if place is HOST else place.zeros((self.shape[0],), self.dtype)
+        if place is not HOST:
+            raise _core.NotSupported("out is for vectors in the host's memory")
+        checked = checked_output(out, (self.shape[0],), self.dtype)
         if not checked.flags.c_contiguous or np.may_share_memory(checked, x):
             raise _core.InvalidArgument("out overlaps x or has gaps between its elements; expected memory of its own, without gaps")
         return checked
@@ -350,7 +395,7 @@ def solve_triangular(
         Square. Of a sparse matrix, whose columns are sorted in each row, every entry must be of the triangle; of a dense one the other
         triangle is not looked at.
     b : array_like
-        A vector.
+        A vector; x is an array of the same library in the same place.
     lower : bool
         Which triangle.
     unit_diagonal : bool
@@ -363,7 +408,9 @@ def solve_triangular(
     array([1., 2.])
     """
     matrix = as_matrix(a, threads=threads)
-    right = matrix._vector(b, "b")
-    x = np.empty(matrix.shape[0], matrix.dtype)
+    place = matrix._place_of(b=b)
+    right = matrix._vector(b, "b", place)
+    x = place.zeros((matrix.shape[0],), matrix.dtype)
+    place.wait()
     matrix._core.solve_triangular(bool(lower), bool(unit_diagonal), right, x, accuracy_number(accuracy))
     return x

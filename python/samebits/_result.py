@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._places import host_array
+
 HISTORY_DTYPE = np.dtype(
     [("number", np.int64), ("recursive_residual", np.float64), ("true_residual", np.float64), ("replaced", np.bool_)]
 )
@@ -57,7 +59,7 @@ class Result:
     Attributes
     ----------
     x : ndarray
-        The solution, or the best iterate. In single precision a sum of two floats, in double.
+        The solution, or the best iterate, where b lies and in an array of the same library. In single precision a sum of two floats, in double.
     status : str
         'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' only) or 'stopped' (by the
         callback). Of several columns the first one that did not converge.
@@ -100,7 +102,7 @@ class Result:
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint(self.x)
+        return fingerprint(host_array(self.x))
 
     def raise_for_status(self) -> Result:
         """Raises `NotConverged` unless all columns converged; else returns the result itself."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, as_dtype, float_array
-from ._matrix import Matrix
+from ._arguments import accuracy_number
+from ._matrix import Matrix, _device_of
+from ._places import Host, place_of, same_dtype
 from ._preconditioner import Preconditioner, preconditioner_of
 from ._result import Attempt, ConvergenceWarning, Result
 
@@ -66,22 +68,24 @@ def _in_precision(matrix: Matrix, precision: str | None) -> Matrix:
     return matrix
 
 
-def _right_hand_side(b: Any, matrix: Matrix, rounds: bool) -> np.ndarray:
-    array = float_array(b, "b")
+def _right_hand_side(place: Host, b: Any, matrix: Matrix, rounds: bool) -> Any:
+    array = place.floats(b, "b")
     if array.ndim not in (1, 2) or array.shape[0] != matrix.shape[0]:
-        raise _core.DimensionMismatch(f"b has the shape {array.shape}, the matrix {matrix.shape}; expected {matrix.shape[0]} rows")
-    return array.astype(matrix.dtype) if rounds else as_dtype(array, matrix.dtype, "b")
+        shape = tuple(array.shape)
+        raise _core.DimensionMismatch(f"b has the shape {shape}, the matrix {matrix.shape}; expected {matrix.shape[0]} rows")
+    return place.cast(array, matrix.dtype) if rounds else same_dtype(place, array, matrix.dtype, "b")
 
 
-def _guess(x0: Any, b: np.ndarray, rounds: bool) -> np.ndarray:
+def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
     """A copy of the guess, column by column."""
+    dtype = place.dtype(b)
     if x0 is None:
-        return np.zeros(b.size, b.dtype)
-    array = float_array(x0, "x0")
+        return place.zeros((math.prod(b.shape),), dtype)
+    array = place.floats(x0, "x0")
     if array.shape != b.shape:
-        raise _core.DimensionMismatch(f"x0 has the shape {array.shape}, b {b.shape}; expected equal ones")
-    same = array.astype(b.dtype) if rounds else as_dtype(array, b.dtype, "x0")
-    return np.array(np.ravel(same, order="F"))
+        raise _core.DimensionMismatch(f"x0 has the shape {tuple(array.shape)}, b {tuple(b.shape)}; expected equal ones")
+    same = place.cast(array, dtype) if rounds else same_dtype(place, array, dtype, "x0")
+    return place.copied(place.by_columns(same))
 
 
 def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
@@ -102,6 +106,12 @@ def _matrix_to_solve(a: Any, device: str | None, threads: int | None) -> Matrix:
     if isinstance(a, Matrix):
         return a
     return Matrix(a, device=device, threads=threads, expected_products=PRODUCTS_OF_A_SOLVE)
+
+
+def _device_for(a: Any, b: Any, device: str | None) -> str | None:
+    """That of b where nothing else says it."""
+    place = place_of(b, "b")
+    return f"cuda:{place.device}" if device is None and place.device >= 0 and _device_of(a) < 0 else device
 
 
 def _attempt(found: dict[str, Any]) -> Attempt:
@@ -136,27 +146,29 @@ def _callback(callback: Callable[[Iteration], Any] | None, rows: int) -> Callabl
 
 
 def _run(
+    place: Host,
     matrix: Matrix,
-    b: np.ndarray,
-    x: np.ndarray,
+    b: Any,
+    x: Any,
     m: str | Preconditioner,
     options: dict[str, Any],
     callback: Callable[[Iteration], Any] | None,
 ) -> Result:
     """Solves with checked arguments; raises what the callback raised, and KeyboardInterrupt with the best x as ``result``."""
     single = matrix.dtype == np.float32
-    low = np.zeros_like(x) if single else None
+    low = place.zeros(x.shape, matrix.dtype) if single else None
     given = m._core if isinstance(m, Preconditioner) else None
     options["preconditioner"] = "auto" if given is not None else m
     options["interval"] = 1 if callback is not None or matrix._device < 0 else 32
-    right = np.ravel(b, order="F")
+    right = place.by_columns(b)
+    place.wait()
     told = _callback(callback, matrix.shape[0])
     found = _core.solve(matrix._core, given, b.ndim == 1, right, x, low, options, told)
     columns, attempts, profile, obstacle, stopped, raised = found
     if stopped:
         columns = [{**c, "status": "stopped" if c["status"] == "iteration limit" else c["status"]} for c in columns]
-    whole = x if low is None else x.astype(np.float64) + low
-    result = Result(whole.reshape(b.shape, order="F"), columns, [_attempt(a) for a in attempts], options["history"])
+    whole = x if low is None else place.cast(x, np.dtype(np.float64)) + low
+    result = Result(place.shaped(whole, tuple(b.shape)), columns, [_attempt(a) for a in attempts], options["history"])
     result.obstacle, result.profile = obstacle, profile if attempts else ""
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
@@ -193,7 +205,8 @@ def solve(
     a : Matrix, sparse matrix or array_like
         Square. A `Matrix` is used where it is, others are put on `device`.
     b : array_like
-        A vector, or a matrix whose columns are solved together.
+        A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
+        the solution, which are arrays of the same library; the matrix is to be on that device.
     x0 : array_like, optional
         Where to begin; zeros otherwise.
     rtol, atol : float
@@ -217,7 +230,8 @@ def solve(
     history : bool
         Keeps every iteration in the result.
     device : str, optional
-        None, the default, is the first CUDA device where there is one, else the processor.
+        None, the default, is that of `a` or `b` where one lies on a CUDA device, else the first CUDA device where there is one, else the
+        processor.
     threads : int, optional
         See `threads`.
 
@@ -245,9 +259,10 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    matrix = _in_precision(_matrix_to_solve(a, device, threads), precision)
+    matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
     rounds = precision == "single"
-    right = _right_hand_side(b, matrix, rounds)
+    place = matrix._place_of(b=b, x0=x0)
+    right = _right_hand_side(place, b, matrix, rounds)
     m = "none" if preconditioner is None else preconditioner
     options = {
         "mixed": precision == "mixed",
@@ -260,7 +275,7 @@ def solve(
     }
     if isinstance(m, Preconditioner) and options["mixed"]:
         raise _core.InvalidArgument("precision 'mixed' makes its preconditioner itself, in single; give its kind")
-    result = _run(matrix, right, _guess(x0, right, rounds), m, options, callback)
+    result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
     if not result.converged and result.status != "stopped":
         warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)
     return result
@@ -287,66 +302,22 @@ def _info(result: Result) -> int:
     return {"breakdown": -10, "non-finite": -1, "indefinite": -11}.get(result.status, max(result.iterations, 1))
 
 
-def _upcast(matrix: Matrix, b: np.ndarray) -> Matrix:
+def _upcast(matrix: Matrix, dtype: np.dtype) -> Matrix:
     """Where A has floats and b doubles, SciPy's methods work in double."""
-    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and b.dtype == np.float64 else matrix
+    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and dtype == np.float64 else matrix
 
 
-def _start(x0: Any, b: np.ndarray, m: Any, matrix: Matrix) -> np.ndarray:
+def _start(place: Host, x0: Any, b: Any, m: Any, matrix: Matrix) -> Any:
     """A copy of the guess; 'Mb' means M b, that is zeros where M is chosen here."""
     if isinstance(x0, str) and x0 == "Mb":
-        if isinstance(m, Preconditioner):
-            return m @ b
-        return np.array(b if m == "none" else Preconditioner(matrix, m) @ b if m != "auto" else np.zeros_like(b))
-    return _guess(None if x0 is None else np.reshape(float_array(x0, "x0"), -1).astype(b.dtype, copy=False), b, False)
+        if m == "auto":
+            return _guess(place, None, b, False)
+        return place.copied(b) if m == "none" else (m if isinstance(m, Preconditioner) else Preconditioner(matrix, m)) @ b
+    return _guess(place, None if x0 is None else place.cast(place.floats(x0, "x0"), place.dtype(b)).reshape(-1), b, False)
 
 
-def _as_scipys(
+def _in_scipys_manner(
     method: str,
-    a: Any,
-    b: Any,
-    x0: Any,
-    m: Any,
-    tolerances: dict[str, float],
-    maxiter: int | None,
-    callback: Callable[[np.ndarray], Any] | None,
-    accuracy: str,
-    device: str | None,
-    threads: int | None,
-) -> KrylovResult:
-    explicit = getattr(a, "A", a) if hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix) else a
-    if hasattr(explicit, "matvec") and not hasattr(explicit, "tocsr") and not isinstance(explicit, Matrix):
-        raise _core.NotSupported(f"{method}: A is a LinearOperator; only matrices with entries are supported")
-    matrix = _matrix_to_solve(explicit, device, threads)
-    given = float_array(b, "b")
-    matrix = _upcast(matrix, given)
-    right = _right_hand_side(given, matrix, False)
-    if right.ndim == 2 and right.shape[1] != 1:
-        raise _core.DimensionMismatch(f"{method}: b has the shape {right.shape}; expected one column (solve takes several)")
-    flat = right.reshape(-1)
-    preconditioner = "none" if m is None else m if isinstance(m, str) else preconditioner_of(m, matrix)
-    options = {
-        "mixed": False,
-        "accuracy": accuracy_number(accuracy),
-        **tolerances,
-        "method": method,
-        "profile": "auto",
-        "maxiter": 10 * matrix.shape[0] if maxiter is None else int(maxiter),
-        "history": False,
-    }
-
-    def told(step: Iteration) -> None:
-        if step.number > 0 and callback is not None:
-            callback(step.x)
-
-    guess = _start(x0, flat, preconditioner, matrix)
-    result = _run(matrix, flat, guess, preconditioner, options, None if callback is None else told)
-    pair = KrylovResult((result.x, _info(result)))
-    pair.result = result
-    return pair
-
-
-def bicgstab(
     a: Any,
     b: Any,
     x0: Any = None,
@@ -360,6 +331,61 @@ def bicgstab(
     device: str | None = None,
     threads: int | None = None,
 ) -> KrylovResult:
+    explicit = getattr(a, "A", a) if hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix) else a
+    if hasattr(explicit, "matvec") and not hasattr(explicit, "tocsr") and not isinstance(explicit, Matrix):
+        raise _core.NotSupported(f"{method}: A is a LinearOperator; only matrices with entries are supported")
+    matrix = _matrix_to_solve(explicit, _device_for(explicit, b, device), threads)
+    place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
+    given = place.floats(b, "b")
+    matrix = _upcast(matrix, place.dtype(given))
+    right = _right_hand_side(place, given, matrix, False)
+    if right.ndim == 2 and right.shape[1] != 1:
+        shape = tuple(right.shape)
+        raise _core.DimensionMismatch(f"{method}: b has the shape {shape}; expected one column (solve takes several)")
+    flat = right.reshape(-1)
+    preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix)
+    options = {
+        "mixed": False,
+        "accuracy": accuracy_number(accuracy),
+        **_tolerances(rtol, atol),
+        "method": method,
+        "profile": "auto",
+        "maxiter": 10 * matrix.shape[0] if maxiter is None else int(maxiter),
+        "history": False,
+    }
+
+    def told(step: Iteration) -> None:
+        if step.number > 0 and callback is not None:
+            callback(step.x)
+
+    guess = _start(place, x0, flat, preconditioner, matrix)
+    result = _run(place, matrix, flat, guess, preconditioner, options, None if callback is None else told)
+    pair = KrylovResult((result.x, _info(result)))
+    pair.result = result
+    return pair
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _by(method: str, solves: Callable[Concatenate[str, P], R], doc: str) -> Callable[P, R]:
+    """`solves` for one method, as a function of that name."""
+
+    def function(*args: P.args, **options: P.kwargs) -> R:
+        return solves(method, *args, **options)
+
+    signature = inspect.signature(solves)
+    function.__name__ = function.__qualname__ = method
+    function.__doc__ = doc
+    function.__annotations__ = {name: kind for name, kind in solves.__annotations__.items() if name != "method"}
+    function.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
+    return function
+
+
+bicgstab = _by(
+    "bicgstab",
+    _in_scipys_manner,
     """Solves A x = b in the manner of `scipy.sparse.linalg.bicgstab`.
 
     It differs from SciPy's in this: `M` is 'auto' by default, convergence is that of the true residual, and A is a matrix, not a
@@ -392,25 +418,12 @@ def bicgstab(
     >>> x, info = sb.bicgstab([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0])
     >>> info
     0
-    """
-    tolerances = _tolerances(rtol, atol)
-    return _as_scipys("bicgstab", a, b, x0, M, tolerances, maxiter, callback, accuracy, device, threads)
+    """,
+)
 
-
-def cg(
-    a: Any,
-    b: Any,
-    x0: Any = None,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    M: Any = "auto",
-    callback: Callable[[np.ndarray], Any] | None = None,
-    accuracy: str = "exact",
-    device: str | None = None,
-    threads: int | None = None,
-) -> KrylovResult:
+cg = _by(
+    "cg",
+    _in_scipys_manner,
     """Solves A x = b by conjugate gradients in the manner of `scipy.sparse.linalg.cg`.
 
     For symmetric positive definite A and `M`; where one of them is seen not to be, info is below 0 and ``.result.status`` 'indefinite'.
@@ -423,6 +436,5 @@ def cg(
     0
     >>> sb.cg([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], M=None).result.status
     'indefinite'
-    """
-    tolerances = _tolerances(rtol, atol)
-    return _as_scipys("cg", a, b, x0, M, tolerances, maxiter, callback, accuracy, device, threads)
+    """,
+)

@@ -9,26 +9,31 @@ import numpy as np
 from . import _core
 from ._arguments import (
     accuracy_number,
-    as_dtype,
     checked_output,
-    common_dtype,
     device_number,
-    float_array,
     number_of_threads,
 )
+from ._places import HOST, Host, common_dtype, common_place, place_of, same_dtype
 
 
-def _elements(x: Any, name: str) -> np.ndarray:
-    """All elements in the order in which they lie in memory, where that is one after the other."""
-    return np.ravel(float_array(x, name), order="K")
+def _elements(x: Any) -> tuple[Any, Host]:
+    """All elements in the order in which they lie in memory, where that is one after the other, and where that is."""
+    place = place_of(x, "x")
+    array = place.floats(x, "x")
+    flat = np.ravel(array, order="K") if place is HOST else place.by_columns(array)
+    place.wait()
+    return flat, place
 
 
-def _pair(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    a, b = float_array(x, "x"), float_array(y, "y")
+def _pair(x: Any, y: Any) -> tuple[Any, Any, Host]:
+    place = common_place(x=x, y=y)
+    a, b = place.floats(x, "x"), place.floats(y, "y")
     if a.shape != b.shape:
-        raise _core.DimensionMismatch(f"x has the shape {a.shape}, y {b.shape}; expected equal ones")
-    dtype = common_dtype(a, b)
-    return np.ravel(as_dtype(a, dtype, "x")), np.ravel(as_dtype(b, dtype, "y"))
+        raise _core.DimensionMismatch(f"x has the shape {tuple(a.shape)}, y {tuple(b.shape)}; expected equal ones")
+    dtype = common_dtype(place, a, b)
+    flat = [place.by_columns(same_dtype(place, array, dtype, name)) for array, name in ((a, "x"), (b, "y"))]
+    place.wait()
+    return flat[0], flat[1], place
 
 
 def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
@@ -37,7 +42,8 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float
     Parameters
     ----------
     x : array_like
-        Of float64, float32 or integers that doubles can hold, of any shape.
+        Of float64, float32 or integers that doubles can hold, of any shape. Arrays of CuPy and PyTorch on a CUDA device, of float64 or
+        float32, are added up there.
     accuracy : {'exact', 'compensated', 'fast'}
         'exact' is the real sum, rounded once; partial sums do not overflow.
     threads : int, optional
@@ -67,7 +73,8 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float
     >>> sb.sum(x) == math.fsum(x)
     True
     """
-    return _core.sum(_elements(x, "x"), accuracy_number(accuracy), number_of_threads(threads))
+    a, place = _elements(x)
+    return _core.sum(a, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
 def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
@@ -90,8 +97,8 @@ def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None)
     >>> sb.vdot([[1e200, 1.0], [1e200, 0.5]], [[1e200, 3.0], [-1e200, 2.0]])
     4.0
     """
-    a, b = _pair(x, y)
-    return _core.dot(a, b, accuracy_number(accuracy), number_of_threads(threads))
+    a, b, place = _pair(x, y)
+    return _core.dot(a, b, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
 def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
@@ -114,9 +121,11 @@ def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) 
     >>> sb.dot([1e16, 1.0, -1e16], [1.0, 1.0, 1.0])
     1.0
     """
-    a, b = float_array(x, "x"), float_array(y, "y")
+    place = common_place(x=x, y=y)
+    a, b = place.floats(x, "x"), place.floats(y, "y")
     if a.ndim != 1 or b.ndim != 1:
-        raise _core.InvalidArgument(f"dot: x has the shape {a.shape}, y {b.shape}; expected vectors (vdot and matmul take others)")
+        shapes = f"x has the shape {tuple(a.shape)}, y {tuple(b.shape)}"
+        raise _core.InvalidArgument(f"dot: {shapes}; expected vectors (vdot and matmul take others)")
     return vdot(a, b, accuracy=accuracy, threads=threads)
 
 
@@ -131,12 +140,13 @@ def norm(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> floa
     >>> sb.norm([3 * 2.0**600, 4 * 2.0**600]) == 5 * 2.0**600
     True
     """
-    return _core.norm(_elements(x, "x"), accuracy_number(accuracy), number_of_threads(threads))
+    a, place = _elements(x)
+    return _core.norm(a, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
-def _components(found: tuple[list[float], bool], dtype: np.dtype, exact: bool) -> np.ndarray:
+def _components(found: tuple[list[float], bool], dtype: np.dtype) -> np.ndarray:
     components, is_exact = found
-    if exact and not is_exact:
+    if not is_exact:
         raise _core.InvalidArgument("the value is not a finite sum of numbers of this precision: Inf, NaN or products that underflow")
     return np.array(components, dtype=dtype)
 
@@ -157,8 +167,8 @@ def sum_expansion(x: Any, *, threads: int | None = None) -> np.ndarray:
     >>> sb.sum_expansion([1e16, 1.0])
     array([1.e+16, 1.e+00])
     """
-    a = _elements(x, "x")
-    return _components(_core.sum_expansion(a, number_of_threads(threads)), a.dtype, True)
+    a, place = _elements(x)
+    return _components(_core.sum_expansion(a, place.device, number_of_threads(threads)), place.dtype(a))
 
 
 def dot_expansion(x: Any, y: Any, *, threads: int | None = None) -> np.ndarray:
@@ -175,8 +185,8 @@ def dot_expansion(x: Any, y: Any, *, threads: int | None = None) -> np.ndarray:
     >>> sb.dot_expansion([1e16, 1.0], [1.0, 0.5])
     array([1.e+16, 5.e-01])
     """
-    a, b = _pair(x, y)
-    return _components(_core.dot_expansion(a, b, number_of_threads(threads)), a.dtype, True)
+    a, b, place = _pair(x, y)
+    return _components(_core.dot_expansion(a, b, place.device, number_of_threads(threads)), place.dtype(a))
 
 
 def _with_a_unit_stride(a: np.ndarray) -> np.ndarray:
@@ -202,9 +212,10 @@ def matmul(
     Parameters
     ----------
     a, b : array_like
-        Two-dimensional, stored by rows or by columns or in part, without copies.
+        Two-dimensional, stored by rows or by columns or in part, without copies. Both on a CUDA device, of CuPy or PyTorch: then so is
+        the product, and it is made there.
     out : ndarray, optional
-        Where the product is written, of its shape and dtype; it must not overlap `a` or `b`.
+        Where the product is written, of its shape and dtype; it must not overlap `a` or `b`. For matrices of the host.
     accuracy, threads
         As for `sum`: with 'exact' every element is rounded once.
     device : str, optional
@@ -213,6 +224,7 @@ def matmul(
     Returns
     -------
     ndarray
+        Or an array of the library of `a` and `b`.
 
     Examples
     --------
@@ -220,12 +232,18 @@ def matmul(
     >>> sb.matmul([[1e16, 1.0, -1e16]], [[1.0], [1.0], [1.0]])
     array([[1.]])
     """
-    x, y = float_array(a, "a"), float_array(b, "b")
+    place = common_place(a=a, b=b)
+    x, y = place.floats(a, "a"), place.floats(b, "b")
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
-        raise _core.DimensionMismatch(f"matmul: a has the shape {x.shape}, b {y.shape}; expected m x k and k x n")
-    dtype = common_dtype(x, y)
-    x, y = _with_a_unit_stride(as_dtype(x, dtype, "a")), _with_a_unit_stride(as_dtype(y, dtype, "b"))
+        raise _core.DimensionMismatch(f"matmul: a has the shape {tuple(x.shape)}, b {tuple(y.shape)}; expected m x k and k x n")
+    dtype = common_dtype(place, x, y)
+    lines = _with_a_unit_stride if place is HOST else place.by_rows
+    x, y = lines(same_dtype(place, x, dtype, "a")), lines(same_dtype(place, y, dtype, "b"))
     shape = (x.shape[0], y.shape[1])
-    result = np.empty(shape, dtype) if out is None else checked_output(out, shape, dtype)
-    _core.matmul(x, y, result, accuracy_number(accuracy), device_number(device), number_of_threads(threads))
+    if place is not HOST and out is not None:
+        raise _core.NotSupported("matmul: out is for matrices in the host's memory")
+    result = place.zeros(shape, dtype) if out is None else checked_output(out, shape, dtype)
+    place.wait()
+    where = device_number(device) if place is HOST else place.device
+    _core.matmul(x, y, result, accuracy_number(accuracy), where, number_of_threads(threads))
     return result

@@ -64,9 +64,10 @@ def random_sparse(n=2000, seed=3, dtype=np.float64):
 
 def test_nothing_is_copied():
     a, x = random_sparse()
+    assert a.indptr.dtype == a.indices.dtype == np.int32
     m = sb.Matrix(a)
-    assert m._parts[1].ctypes.data == a.indices.ctypes.data
-    assert m._parts[2].ctypes.data == a.data.ctypes.data
+    for mine, given in zip(m._parts, (a.indptr, a.indices, a.data)):
+        assert mine.ctypes.data == given.ctypes.data
     back = m.to_scipy()
     assert np.shares_memory(back.data, a.data)
     dense = np.eye(3)
@@ -78,6 +79,19 @@ def test_matrix_keeps_its_arrays_alive():
     m, expected = sb.Matrix(a), sb.Matrix(a) @ x
     del a
     assert same(m @ x, expected)
+
+
+@pytest.mark.parametrize("width", [np.int16, np.int32, np.int64, np.uint64])
+def test_row_offsets_of_any_width(width):
+    a, x = random_sparse()
+    m = sb.Matrix.from_csr(a.shape, a.indptr.astype(width), a.indices, a.data)
+    assert same(m @ x, sb.Matrix(a) @ x)
+    assert sb.solve(m, x).fingerprint == sb.solve(a, x).fingerprint
+    for offsets, complaint in (([0, 2, 1], "falls from 2 to 1"), ([1, 1, 2], "row_offsets.0. is 1"), ([0, 1], "has 2 elements")):
+        with pytest.raises(sb.InvalidArgument, match=complaint):
+            sb.Matrix.from_csr((2, 2), np.array(offsets, width), np.zeros(2, np.int32), [1.0, 2.0])
+    with pytest.raises(sb.InvalidArgument, match="expected integers"):
+        sb.Matrix.from_csr((1, 1), [0.0, 1.0], np.zeros(1, np.int32), [1.0])
 
 
 def test_indices_of_64_bits():

@@ -2,6 +2,7 @@
 
 /// The right-hand sides and where their solutions have got to.
 
+#include "auto_solve/vector_copy.hpp"
 #include "core/column_norms.hpp"
 #include "krylov/run.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -24,7 +25,7 @@ public:
     Iterates(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const KrylovOptions& options)
         : a_(a), unknowns_(std::move(unknowns)), best_(unknowns_.size()) {
         for (const Unknown<T>& unknown : unknowns_) {
-            initial_.emplace_back(unknown.x.begin(), unknown.x.end());
+            initial_.emplace_back(unknown.x, a.device(), unknown.on_device);
             const double size = options.absolute_tolerance > 0 ? static_cast<double>(norm(unknown.b)) : 0;
             tolerances_.push_back(size > 0 ? std::max(options.tolerance, options.absolute_tolerance / size)
                                            : options.tolerance);
@@ -55,26 +56,28 @@ public:
         if (!unknown.x_low.empty()) return;
         if (column_norms_.empty()) column_norms_ = one_norms_of_columns(a_);
         std::vector<T> terms(unknown.x.size());
-        for (std::size_t j = 0; j < terms.size(); ++j) terms[j] = mul_rn(column_norms_[j], unknown.x[j]);
+        const std::vector<T> x = fetched<T>(unknown.x, a_.device(), unknown.on_device);
+        for (std::size_t j = 0; j < terms.size(); ++j) terms[j] = mul_rn(column_norms_[j], x[j]);
         const double rounding = unit_roundoff<T> * static_cast<double>(norm(terms));
         if (!(rounding > tolerances_[column] * static_cast<double>(norm(unknown.b)))) return;
         Best& best = best_[column];
-        if (best.x.empty() || residual < best.residual) best = {{unknown.x.begin(), unknown.x.end()}, residual};
-        std::copy(initial_[column].begin(), initial_[column].end(), unknown.x.begin());
+        if (best.x.empty() || residual < best.residual)
+            best = {VectorCopy<T>(unknown.x, a_.device(), unknown.on_device), residual};
+        initial_[column].restore(unknown.x);
     }
 
     /// Given the residual of the present x, returns that of the better one.
     double restore_best(std::int64_t column, double residual) {
         const Best& best = best_[column];
         if (best.x.empty() || !(best.residual < residual)) return residual;
-        std::copy(best.x.begin(), best.x.end(), unknowns_[column].x.begin());
+        best.x.restore(unknowns_[column].x);
         return best.residual;
     }
 
 private:
     /// An x that was given up, and its residual.
     struct Best {
-        std::vector<T> x;
+        VectorCopy<T> x;
         double residual = 0;
     };
 
@@ -83,7 +86,7 @@ private:
     const SpmvPlan<T>& a_;
     std::vector<Unknown<T>> unknowns_;
     std::vector<double> tolerances_;
-    std::vector<std::vector<T>> initial_;
+    std::vector<VectorCopy<T>> initial_;
     std::vector<Best> best_;
     std::vector<T> column_norms_;
 };

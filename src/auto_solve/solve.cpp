@@ -6,6 +6,7 @@
 #include "auto_solve/matrix_facts.hpp"
 #include "auto_solve/obstacle.hpp"
 #include "auto_solve/system.hpp"
+#include "krylov/on_device.hpp"
 #include "krylov/run.hpp"
 #include "preparation/fill_estimate.hpp"
 #include "solver/error.hpp"
@@ -104,6 +105,11 @@ SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>&
     return solve_unknowns<T>(a, checked_unknowns(a, b, x, x_low, options.iteration), options);
 }
 
+template <class T>
+SolveReport cuda::solve(const solver::SpmvPlan<T>& a, const SolveTask<T>& task, const SolveOptions& options, Stream stream) {
+    return solve_unknowns<T>(a, unknowns_on_device(a, task, options.iteration, stream, "solve"), options);
+}
+
 template SolveReport solve(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,
                            const SolveOptions&);
 template SolveReport solve(const SpmvPlan<double>&, std::span<const double>, std::span<double>, std::span<double>,
@@ -112,5 +118,8 @@ template SolveReport solve(const SpmvPlan<float>&, const DenseMatrix<float>&, De
                            const SolveOptions&);
 template SolveReport solve(const SpmvPlan<double>&, const DenseMatrix<double>&, DenseMatrix<double>&, DenseMatrix<double>*,
                            const SolveOptions&);
+
+template SolveReport cuda::solve(const solver::SpmvPlan<float>&, const SolveTask<float>&, const SolveOptions&, Stream);
+template SolveReport cuda::solve(const solver::SpmvPlan<double>&, const SolveTask<double>&, const SolveOptions&, Stream);
 
 }  // namespace solver

@@ -55,18 +55,23 @@ const T* on_device(const void* data, std::int64_t n, const char* function, const
     return elements<const T>(data, n, function, name).data();
 }
 
+RowOffsetPointer offsets_of(const solver_csr& csr, const char* name) {
+    if (csr.offset_bytes == 4) return on_device<std::int32_t>(csr.row_offsets, csr.rows + 1, name, "row_offsets");
+    return on_device<std::int64_t>(csr.row_offsets, csr.rows + 1, name, "row_offsets");
+}
+
 template <class T>
 solver_cuda_matrix_of<T> matrix_of(const solver_csr& csr, int device, cuda::Stream stream, const char* name) {
-    if (csr.offset_bytes != 8 || csr.index_bytes != 4)
-        throw NotSupported(fmt::format("{}: offsets of {} and indices of {} bytes; expected 8 and 4", name, csr.offset_bytes,
-                                       csr.index_bytes));
+    if ((csr.offset_bytes != 4 && csr.offset_bytes != 8) || csr.index_bytes != 4)
+        throw NotSupported(fmt::format("{}: offsets of {} and indices of {} bytes; expected 4 or 8, and 4", name,
+                                       csr.offset_bytes, csr.index_bytes));
     if (csr.rows < 0 || csr.columns < 0)
         throw InvalidArgument(fmt::format("{}: the matrix is {} x {}", name, csr.rows, csr.columns));
     const cuda::DeviceCsrView<T> view{device,
                                       csr.rows,
                                       csr.columns,
                                       csr.nonzeros,
-                                      on_device<std::int64_t>(csr.row_offsets, csr.rows + 1, name, "row_offsets"),
+                                      offsets_of(csr, name),
                                       on_device<std::int32_t>(csr.column_indices, csr.nonzeros, name, "column_indices"),
                                       on_device<T>(csr.values, csr.nonzeros, name, "values")};
     cuda::check(view, stream);

@@ -50,11 +50,12 @@ std::span<const T> kept(std::span<const T> given, bool borrow, std::vector<T>& o
 }
 
 /// The offsets of an empty description may be left out.
-std::span<const std::int64_t> offsets_of(const solver_csr& csr, std::vector<std::int64_t>& own) {
+RowOffsets offsets_of(const solver_csr& csr, std::vector<std::int64_t>& own) {
     const std::int64_t count = csr.rows + 1;
     if (csr.offset_bytes == 8)
         return kept(elements<const std::int64_t>(csr.row_offsets, count, csr_create, "row_offsets"), csr.borrow != 0, own);
     const auto narrow = elements<const std::int32_t>(csr.row_offsets, count, csr_create, "row_offsets");
+    if (csr.borrow != 0) return narrow;
     own.assign(narrow.begin(), narrow.end());
     return own;
 }
@@ -257,12 +258,12 @@ solver_status solver_matrix_csr(const solver_matrix* matrix, solver_csr* csr) {
             const auto& view = of.sparse();
             solver_csr found{};
             found.type = type_of<element_t<decltype(of)>>;
-            found.offset_bytes = 8;
+            found.offset_bytes = static_cast<std::int32_t>(view.row_offsets.element_bytes());
             found.index_bytes = 4;
             found.rows = view.rows;
             found.columns = view.columns;
             found.nonzeros = view.nonzeros();
-            found.row_offsets = view.row_offsets.data();
+            found.row_offsets = view.row_offsets.address(0);
             found.column_indices = view.column_indices.data();
             found.values = view.values.data();
             hand_over(found, csr, name, "csr");

@@ -7,6 +7,8 @@
 #include "c/status.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/cg.hpp"
+#include "solver/cuda/solve.hpp"
+#include "solver/solver_cuda.h"
 
 #include <algorithm>
 #include <limits>
@@ -114,6 +116,29 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     return report;
 }
 
+/// The columns of vectors that lie on the plan's device.
+struct OnDevice {
+    cuda::Stream stream;
+
+    template <class T>
+    SolveReport operator()(const Task<T>& task, const Preconditioner<T>* m, const SolveOptions& options) const {
+        const cuda::SolveTask<T> columns{task.b.data(), task.x.data(), task.x_low.data(), task.columns};
+        if (m == nullptr) return cuda::solve(task.a, columns, options, stream);
+        SolveReport report;
+        report.results = options.method == KrylovMethod::cg ? cuda::cg(task.a, *m, columns, options.iteration, stream)
+                                                            : cuda::bicgstab(task.a, *m, columns, options.iteration, stream);
+        return report;
+    }
+};
+
+/// Those of the host's.
+struct OnHost {
+    template <class T>
+    SolveReport operator()(const Task<T>& task, const Preconditioner<T>* m, const SolveOptions& options) const {
+        return run(task, m, options);
+    }
+};
+
 template <class T>
 const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, std::int64_t rows) {
     if (given == nullptr) return nullptr;
@@ -124,14 +149,30 @@ const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, s
     return of->apply.get();
 }
 
-template <class T>
-solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given) {
+template <class T, class Run>
+solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given,
+                     const Run& run_task) {
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
     const SolveOptions options = options_from_c(given, stopped);
     const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows());
     require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
     if (task.columns == 0) return {};
-    return to_c(run(task, m, options), stopped);
+    return to_c(run_task(task, m, options), stopped);
+}
+
+template <class Run>
+solver_status solve_by(const Run& run_task, const solver_matrix* matrix, const solver_preconditioner* preconditioner,
+                       std::int64_t columns, const void* b, void* x, void* x_low, const solver_options* options,
+                       solver_result** result) {
+    return guarded([&] {
+        if (result != nullptr) *result = nullptr;
+        const solver_options given =
+            options == nullptr ? default_options() : filled_up(options, default_options(), name, "options");
+        with_matrix(matrix, name, [&](const auto& of) {
+            solver_result found = solved(task_of(of, columns, b, x, x_low), preconditioner, given, run_task);
+            if (result != nullptr) *result = new solver_result(std::move(found));
+        });
+    });
 }
 
 }  // namespace
@@ -149,13 +190,11 @@ solver_status solver_options_init(solver_options* options, uint64_t size) {
 
 solver_status solver_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
                            const void* b, void* x, void* x_low, const solver_options* options, solver_result** result) {
-    return guarded([&] {
-        if (result != nullptr) *result = nullptr;
-        const solver_options given =
-            options == nullptr ? default_options() : filled_up(options, default_options(), name, "options");
-        with_matrix(matrix, name, [&](const auto& of) {
-            solver_result found = solved(task_of(of, columns, b, x, x_low), preconditioner, given);
-            if (result != nullptr) *result = new solver_result(std::move(found));
-        });
-    });
+    return solve_by(OnHost(), matrix, preconditioner, columns, b, x, x_low, options, result);
+}
+
+solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
+                                const void* b, void* x, void* x_low, const solver_options* options, void* stream,
+                                solver_result** result) {
+    return solve_by(OnDevice{static_cast<cuda::Stream>(stream)}, matrix, preconditioner, columns, b, x, x_low, options, result);
 }

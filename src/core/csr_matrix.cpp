@@ -25,7 +25,7 @@ void check_dimensions(const char* doing, std::int64_t rows, std::int64_t columns
             fmt::format("{}: the matrix is {} x {}; rows and columns lie within 0..{}", doing, rows, columns, max_dimension));
 }
 
-void check_row_offsets(std::int64_t rows, std::span<const std::int64_t> row_offsets, std::int64_t nonzeros) {
+void check_row_offsets(std::int64_t rows, const RowOffsets& row_offsets, std::int64_t nonzeros) {
     if (static_cast<std::int64_t>(row_offsets.size()) != rows + 1)
         throw DimensionMismatch(
             fmt::format("check CSR matrix: row_offsets has {} elements; {} rows need {}", row_offsets.size(), rows, rows + 1));

@@ -105,7 +105,7 @@ private:
         const std::int64_t rows = a_.rows;
         resize_in_huge_pages(schedule_.row_offsets, rows + 1);
         for (std::int64_t place = 0; place < rows; ++place) {
-            __builtin_prefetch(a_.row_offsets.data() + row_ahead(place, 32));
+            __builtin_prefetch(a_.row_offsets.address(row_ahead(place, 32)));
             schedule_.row_offsets[place + 1] = schedule_.row_offsets[place] + length(schedule_.order[place]);
         }
         resize_in_huge_pages(schedule_.column_indices, schedule_.row_offsets[rows]);
@@ -118,7 +118,7 @@ private:
 
     void copy_rows(std::int64_t begin, std::int64_t end) {
         for (std::int64_t place = begin; place < end; ++place) {
-            __builtin_prefetch(a_.row_offsets.data() + row_ahead(place, 32));
+            __builtin_prefetch(a_.row_offsets.address(row_ahead(place, 32)));
             const std::int64_t later = a_.row_offsets[row_ahead(place, 16)];
             __builtin_prefetch(a_.column_indices.data() + later);
             __builtin_prefetch(a_.values.data() + later);

@@ -6,6 +6,7 @@
 #include "solver/numeric/superaccumulator.hpp"
 #include "solver/views.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace solver::cpu {
@@ -37,13 +38,19 @@ template <class T>
 class CsrRows {
 public:
     explicit CsrRows(const CsrView<T>& a)
-        : offsets_(a.row_offsets.data()),
-          columns_(a.column_indices.data()),
-          values_(a.values.data()),
-          nonzeros_(a.nonzeros()) {}
+        : offsets_(a.row_offsets), columns_(a.column_indices.data()), values_(a.values.data()), nonzeros_(a.nonzeros()) {}
 
     std::int64_t start(std::int64_t row) const { return offsets_[row]; }
     std::int64_t length(std::int64_t row) const { return offsets_[row + 1] - offsets_[row]; }
+
+    /// The same of rows first, first + 1, ..., with one look at the width of the offsets.
+    template <std::size_t rows>
+    void find(std::int64_t first, std::int64_t (&start)[rows], std::int64_t (&length)[rows]) const {
+        if (const auto* const narrow = offsets_.template as<std::int32_t>())
+            find(narrow + first, start, length);
+        else
+            find(offsets_.template as<std::int64_t>() + first, start, length);
+    }
 
     struct Entry {
         const T* values;
@@ -66,7 +73,13 @@ public:
     bool may_overrun(std::int64_t start, std::int64_t count) const { return start + count <= nonzeros_; }
 
 private:
-    const std::int64_t* offsets_;
+    template <class Offset, std::size_t rows>
+    static void find(const Offset* offsets, std::int64_t (&start)[rows], std::int64_t (&length)[rows]) {
+        for (std::size_t i = 0; i < rows; ++i) start[i] = offsets[i];
+        for (std::size_t i = 0; i < rows; ++i) length[i] = std::int64_t{offsets[i + 1]} - std::int64_t{offsets[i]};
+    }
+
+    RowOffsetPointer offsets_;
     const std::int32_t* columns_;
     const T* values_;
     std::int64_t nonzeros_;
@@ -79,6 +92,12 @@ public:
 
     std::int64_t start(std::int64_t row) const { return row * a_.row_stride; }
     std::int64_t length(std::int64_t) const { return a_.columns; }
+
+    template <std::size_t rows>
+    void find(std::int64_t first, std::int64_t (&start_of)[rows], std::int64_t (&length_of)[rows]) const {
+        for (std::size_t i = 0; i < rows; ++i) start_of[i] = start(first + static_cast<std::int64_t>(i));
+        for (std::size_t i = 0; i < rows; ++i) length_of[i] = a_.columns;
+    }
 
     struct Entry {
         const T* values;

@@ -21,6 +21,7 @@ struct Unknown {
     std::span<const T> b;
     std::span<T> x;
     std::span<T> x_low = {};
+    bool on_device = false;  ///< they lie in the memory of the plan's device, not in the host's
 };
 
 template <class Value, class Wide>

@@ -103,7 +103,7 @@ std::vector<cpu::RowTask<T>> row_tasks(std::span<const SpmvTask<T>> tasks) {
 template <class T>
 double csr_bytes_a_nonzero(const CsrView<T>& a) {
     const double entries = static_cast<double>(std::max<std::int64_t>(a.nonzeros(), 1));
-    return sizeof(T) + sizeof(std::int32_t) + sizeof(std::int64_t) * static_cast<double>(a.rows + 1) / entries;
+    return sizeof(T) + sizeof(std::int32_t) + static_cast<double>(a.row_offsets.bytes().size()) / entries;
 }
 
 template <class T>

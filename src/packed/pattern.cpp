@@ -16,7 +16,7 @@ struct WindowOrder {
     std::vector<std::int32_t> long_rows;
 };
 
-std::int64_t slots_of(std::span<const std::int32_t> rows, const std::int64_t* offsets, int height) {
+std::int64_t slots_of(std::span<const std::int32_t> rows, RowOffsetPointer offsets, int height) {
     std::int64_t slots = 0;
     for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(height)) {
         std::int64_t longest = 0;
@@ -28,7 +28,7 @@ std::int64_t slots_of(std::span<const std::int32_t> rows, const std::int64_t* of
 }
 
 /// By falling length, rows of one length in their own order (a counting sort).
-std::vector<std::int32_t> sorted_by_length(std::span<const std::int32_t> rows, const std::int64_t* offsets,
+std::vector<std::int32_t> sorted_by_length(std::span<const std::int32_t> rows, RowOffsetPointer offsets,
                                            std::int64_t longest) {
     std::vector<std::int64_t> place(static_cast<std::size_t>(longest) + 2);
     const auto key = [&](std::int32_t row) { return longest - (offsets[row + 1] - offsets[row]); };
@@ -40,7 +40,7 @@ std::vector<std::int32_t> sorted_by_length(std::span<const std::int32_t> rows, c
 }
 
 /// Cuts rows of falling length into slices. A row that would leave more than half of its slice's slots idle is kept apart.
-void cut_sorted(std::span<const std::int32_t> rows, const std::int64_t* offsets, int height, WindowOrder& order) {
+void cut_sorted(std::span<const std::int32_t> rows, RowOffsetPointer offsets, int height, WindowOrder& order) {
     const auto length = [&](std::size_t i) { return offsets[rows[i] + 1] - offsets[rows[i]]; };
     std::size_t first = 0;
     while (first < rows.size()) {
@@ -57,7 +57,7 @@ void cut_sorted(std::span<const std::int32_t> rows, const std::int64_t* offsets,
     }
 }
 
-WindowOrder order_window(std::int64_t first, std::int64_t last, const std::int64_t* offsets, const PackedShape& shape) {
+WindowOrder order_window(std::int64_t first, std::int64_t last, RowOffsetPointer offsets, const PackedShape& shape) {
     WindowOrder order;
     std::vector<std::int32_t> rows;
     for (std::int64_t row = first; row < last; ++row) {
@@ -82,7 +82,7 @@ WindowOrder order_window(std::int64_t first, std::int64_t last, const std::int64
 /// The columns of one slice: what step k meets in each lane.
 class SliceColumns {
 public:
-    SliceColumns(const std::int64_t* offsets, const std::int32_t* columns, std::span<const std::int32_t> rows,
+    SliceColumns(RowOffsetPointer offsets, const std::int32_t* columns, std::span<const std::int32_t> rows,
                  std::span<const std::uint16_t> lengths)
         : offsets_(offsets), columns_(columns), rows_(rows), lengths_(lengths) {}
 
@@ -124,7 +124,7 @@ public:
     }
 
 private:
-    const std::int64_t* offsets_;
+    RowOffsetPointer offsets_;
     const std::int32_t* columns_;
     std::span<const std::int32_t> rows_;
     std::span<const std::uint16_t> lengths_;
@@ -170,9 +170,9 @@ void write_columns(const SliceColumns& columns, const PackedSlice& slice, std::i
 
 class PatternMaker {
 public:
-    PatternMaker(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns, PackedPattern& pattern,
+    PatternMaker(RowOffsetPointer offsets, std::span<const std::int32_t> columns, PackedPattern& pattern,
                  int threads)
-        : offsets_(offsets.data()), columns_(columns.data()), pattern_(pattern), threads_(threads) {}
+        : offsets_(offsets), columns_(columns.data()), pattern_(pattern), threads_(threads) {}
 
     void make() {
         order_windows();
@@ -265,7 +265,7 @@ private:
                       pattern_.offsets.data() + slice.first_offset);
     }
 
-    const std::int64_t* offsets_;
+    RowOffsetPointer offsets_;
     const std::int32_t* columns_;
     PackedPattern& pattern_;
     int threads_;

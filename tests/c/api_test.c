@@ -191,9 +191,10 @@ static void take_other_integers(void) {
     const int32_t narrow[] = {0, 2, 5, 7};
     const int64_t wide[] = {0, 1, 0, 1, 2, 1, 2}, outside[] = {0, 1, 0, 1, (int64_t)1 << 32, 1, 2};
     const double x[] = {1, 2, 3};
+    const int32_t falling[] = {0, 5, 2, 7};
     double y[3];
     solver_matrix* matrix = NULL;
-    solver_csr csr = small_csr();
+    solver_csr csr = small_csr(), seen;
     csr.offset_bytes = 4;
     csr.row_offsets = narrow;
     csr.index_bytes = 8;
@@ -202,7 +203,18 @@ static void take_other_integers(void) {
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
     CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
     CHECK(y[0] == 6 && y[1] == 12 && y[2] == 14);
+    seen.size = sizeof seen;
+    CHECK_OK(solver_matrix_csr(matrix, &seen));
+    CHECK(seen.row_offsets == narrow && seen.offset_bytes == 4 && seen.index_bytes == 4 && seen.values == values);
     solver_matrix_destroy(matrix);
+    csr.borrow = 0;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_matrix_csr(matrix, &seen));
+    CHECK(seen.row_offsets != narrow && ((const int64_t*)seen.row_offsets)[3] == 7 && seen.offset_bytes == 8);
+    solver_matrix_destroy(matrix);
+    csr.row_offsets = falling;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "falls from 5 to 2");
+    csr.row_offsets = narrow;
     csr.column_indices = outside;
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "column 4294967296");
 }

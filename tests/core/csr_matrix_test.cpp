@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "support/products.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,18 +15,40 @@
 namespace solver {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 CsrMatrix<double> example() { return {2, 3, {0, 2, 3}, {0, 2, 1}, {1, 2, 3}}; }
 
+/// With offsets of 64 and of 32 bits.
 template <class Exception>
 void expect_refusal(const CsrMatrix<double>& matrix, const std::string& message) {
-    try {
-        check(matrix.view());
-        FAIL() << "expected: " << message;
-    } catch (const Exception& error) {
-        EXPECT_EQ(error.what(), message);
+    const testing::WithNarrowOffsets<double> narrow(matrix);
+    for (const CsrView<double>& view : {matrix.view(), narrow.view()}) {
+        try {
+            check(view);
+            FAIL() << "expected: " << message;
+        } catch (const Exception& error) {
+            EXPECT_EQ(error.what(), message);
+        }
     }
+}
+
+TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
+    const std::vector<std::int32_t> narrow{0, 2, std::numeric_limits<std::int32_t>::max()};
+    const std::vector<std::int64_t> wide{0, 2, std::int64_t{1} << 40};
+    const RowOffsets of_narrow(narrow), of_wide(wide);
+    EXPECT_THAT(std::vector<std::int64_t>(of_narrow.begin(), of_narrow.end()), ElementsAre(0, 2, 2147483647));
+    EXPECT_THAT(std::vector<std::int64_t>(of_wide.begin(), of_wide.end()), ElementsAre(0, 2, std::int64_t{1} << 40));
+    EXPECT_EQ(of_narrow.address(1), narrow.data() + 1);
+    EXPECT_EQ(of_wide.address(1), wide.data() + 1);
+    EXPECT_EQ(of_narrow.as<std::int32_t>(), narrow.data());
+    EXPECT_EQ(of_narrow.as<std::int64_t>(), nullptr);
+    EXPECT_EQ(of_wide.as<std::int64_t>(), wide.data());
+    EXPECT_EQ(of_narrow.bytes().size(), 12u);
+    EXPECT_EQ(of_wide.bytes().size(), 24u);
+    EXPECT_EQ(of_narrow.copied_to(narrow.data() + 1)[0], 2);
+    EXPECT_EQ(of_wide.copied_to(wide.data() + 2)[0], std::int64_t{1} << 40);
+    EXPECT_TRUE(RowOffsets().empty());
 }
 
 TEST(CheckCsr, AcceptsMatricesWithUnsortedAndRepeatedColumnsAndEmptyRows) {
@@ -152,6 +176,14 @@ TEST(Transpose, ThreadsDoNotShow) {
         EXPECT_EQ(result.values, expected.values);
         EXPECT_EQ(transpose(result.view(), Device::cpu(threads)).values, matrix.values);
     }
+}
+
+TEST(Transpose, TakesRowOffsetsOf32Bits) {
+    const CsrMatrix<double> matrix{2, 3, {0, 3, 5}, {2, 0, 1, 2, 1}, {1, 2, 3, 4, 5}};
+    const testing::WithNarrowOffsets<double> narrow(matrix);
+    EXPECT_EQ(transpose(narrow.view()).row_offsets, transpose(matrix.view()).row_offsets);
+    EXPECT_EQ(transpose(narrow.view()).values, transpose(matrix.view()).values);
+    EXPECT_EQ(convert<float>(narrow.view()).row_offsets, matrix.row_offsets);
 }
 
 TEST(Convert, RoundsEveryValueToNearest) {

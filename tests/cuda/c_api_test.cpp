@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "support/products.hpp"
+
 namespace solver {
 namespace {
 
@@ -18,8 +20,9 @@ using ::testing::HasSubstr;
 /// [4 1 0; 1 4 1; 0 1 4]
 const CsrMatrix<double> small{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {4, 1, 1, 4, 1, 1, 4}};
 
-solver_csr described(const std::int64_t* offsets, const std::int32_t* columns, const double* values) {
-    return {sizeof(solver_csr), SOLVER_DOUBLE, 8, 4, 1, 3, 3, 7, offsets, columns, values, nullptr, 0};
+solver_csr described(const RowOffsetPointer& offsets, const std::int32_t* columns, const double* values) {
+    const std::int32_t bytes = offsets.as<std::int32_t>() != nullptr ? 4 : 8;
+    return {sizeof(solver_csr), SOLVER_DOUBLE, bytes, 4, 1, 3, 3, 7, offsets.address(0), columns, values, nullptr, 0};
 }
 
 std::vector<double> on_host(const cuda::DeviceArray<double>& array) {
@@ -49,8 +52,56 @@ TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
     solver_cuda_triangle_destroy(nullptr);
 }
 
-TEST_F(CudaFromC, MultipliesAndSubtracts) {
-    const cuda::DeviceCsrMatrix<double> a(0, small);
+class CudaFromCWithOffsets : public CudaFromC, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(OfBytes, CudaFromCWithOffsets, ::testing::Values(4, 8));
+
+TEST(CudaFromCOnTheProcessor, DoesNotSolveForVectorsOfADevice) {
+    solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
+    csr.borrow = 1;
+    solver_matrix* matrix = nullptr;
+    solver_result* result = nullptr;
+    ASSERT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK) << solver_last_error();
+    double x[3] = {};
+    EXPECT_EQ(solver_cuda_solve(matrix, nullptr, 1, x, x, nullptr, nullptr, nullptr, &result), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("the plan of A was made for"));
+    EXPECT_EQ(result, nullptr);
+    solver_matrix_destroy(matrix);
+}
+
+TEST_F(CudaFromC, SolvesForVectorsOnTheDevice) {
+    const solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
+    const std::vector<double> b_twice{6, 12, 14, -6, -12, -14}, zeros(6);
+    const cuda::DeviceArray<double> b(0, b_twice, "b"), x(0, zeros, "x");
+    solver_matrix* matrix = nullptr;
+    solver_preconditioner* jacobi = nullptr;
+    ASSERT_EQ(solver_csr_create(&csr, 0, &matrix), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_preconditioner_create(matrix, "jacobi", SOLVER_EXACT, nullptr, &jacobi), SOLVER_OK);
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    options.accuracy = SOLVER_EXACT;
+    options.tolerance = 1e-15;
+    for (const solver_preconditioner* m :
+         {static_cast<const solver_preconditioner*>(nullptr), static_cast<const solver_preconditioner*>(jacobi)}) {
+        std::vector<double> on_processor(6);
+        solver_result* result = nullptr;
+        ASSERT_EQ(solver_solve(matrix, m, 2, b_twice.data(), on_processor.data(), nullptr, &options, nullptr), SOLVER_OK);
+        x.fill_with_zeros();
+        ASSERT_EQ(solver_cuda_solve(matrix, m, 2, b.data(), x.data(), nullptr, &options, nullptr, &result), SOLVER_OK)
+            << solver_last_error();
+        EXPECT_EQ(on_host(x), on_processor);
+        solver_outcome outcome{};
+        outcome.size = sizeof outcome;
+        EXPECT_EQ(solver_result_outcome(result, 1, &outcome), SOLVER_OK);
+        EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
+        solver_result_destroy(result);
+    }
+    solver_preconditioner_destroy(jacobi);
+    solver_matrix_destroy(matrix);
+}
+
+TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
+    const testing::WithNarrowOffsets<double> narrow(small);
+    const cuda::DeviceCsrMatrix<double> a(0, GetParam() == 4 ? narrow.view() : small.view());
     const solver_csr csr = described(a.view().row_offsets, a.view().column_indices, a.view().values);
     const std::vector<double> one_two_three{1, 2, 3};
     const cuda::DeviceArray<double> x(0, one_two_three, "x"), y(0, 3, "y"), r(0, 3, "r");

@@ -18,9 +18,18 @@ struct Arrays {
     std::vector<std::int32_t> columns{0, 3, 1};
     std::vector<double> values{1, 2, 3};
 
-    void check_on_device(std::int64_t nonzeros = 3) const {
+    void check_on_device(std::int64_t nonzeros = 3) const { check_with_offsets(offsets, nonzeros); }
+
+    /// With offsets of 32 bits.
+    void check_narrow_on_device(std::int64_t nonzeros = 3) const {
+        check_with_offsets(std::vector<std::int32_t>(offsets.begin(), offsets.end()), nonzeros);
+    }
+
+private:
+    template <class Offset>
+    void check_with_offsets(const std::vector<Offset>& given, std::int64_t nonzeros) const {
         const cuda::OwnedStream stream(0);
-        const cuda::DeviceArray<std::int64_t> device_offsets(0, std::span<const std::int64_t>(offsets), "test", stream.get());
+        const cuda::DeviceArray<Offset> device_offsets(0, std::span<const Offset>(given), "test", stream.get());
         const cuda::DeviceArray<std::int32_t> device_columns(0, std::span<const std::int32_t>(columns), "test", stream.get());
         const cuda::DeviceArray<double> device_values(0, std::span<const double>(values), "test", stream.get());
         cuda::check<double>({0, 3, 4, nonzeros, device_offsets.data(), device_columns.data(), device_values.data()},
@@ -39,6 +48,7 @@ protected:
 
 TEST_F(CudaCheckMatrix, AcceptsWhatIsWell) {
     EXPECT_NO_THROW(a_.check_on_device());
+    EXPECT_NO_THROW(a_.check_narrow_on_device());
     a_ = {{0, 0, 0, 0}, {}, {}};
     EXPECT_NO_THROW(a_.check_on_device(0));
 }
@@ -47,8 +57,9 @@ TEST_F(CudaCheckMatrix, NamesTheFirstRowWhoseOffsetsCannotBe) {
     constexpr const char* rest = "; they must rise from 0 to the number of entries, 3";
     const auto expect = [&](std::vector<std::int64_t> offsets, const std::string& problem) {
         a_.offsets = std::move(offsets);
-        EXPECT_THAT([&] { a_.check_on_device(); },
-                    ThrowsMessage<InvalidArgument>("matrix of 3 x 4 on cuda:0: " + problem + rest));
+        const auto refusal = ThrowsMessage<InvalidArgument>("matrix of 3 x 4 on cuda:0: " + problem + rest);
+        EXPECT_THAT([&] { a_.check_on_device(); }, refusal);
+        EXPECT_THAT([&] { a_.check_narrow_on_device(); }, refusal);
     };
     expect({1, 2, 2, 3}, "row 0 has offsets from 1 to 2");
     expect({0, 2, 1, 3}, "row 1 has offsets from 2 to 1");

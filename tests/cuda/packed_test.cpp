@@ -139,10 +139,10 @@ void expect_same_values(const PackedValues<T>& host, const cuda::PackedValuesOnD
 
 /// The device packs what the processor packs, byte by byte. Returns the latter.
 template <class T>
-PackedMatrix<T> expect_packed_alike(const CsrMatrix<T>& a) {
+PackedMatrix<T> expect_packed_alike(const CsrView<T>& a) {
     const cuda::DeviceCsrMatrix<T> on_device(0, a);
     const cuda::PackedOnDevice<T> device = cuda::pack(on_device.view(), nullptr);
-    PackedMatrix<T> host = pack(a.view(), cuda::packed_shape(a.rows, a.nonzeros()), 2);
+    PackedMatrix<T> host = pack(a, cuda::packed_shape(a.rows, a.nonzeros()), 2);
     EXPECT_EQ(device.pattern->entries_in_slices, host.pattern->entries_in_slices);
     EXPECT_EQ(device.pattern->long_rows, host.pattern->long_rows);
     expect_same_bytes("slices", host.pattern->slices, device.pattern->slices);
@@ -186,6 +186,15 @@ TYPED_TEST(CudaPacked, PacksRowsOfAnyLengthsAsTheProcessorDoes) {
             SCOPED_TRACE(::testing::Message() << "shape " << i << ", " << columns << " columns");
             expect_packed_alike<T>(random_matrix<T>(random, columns, shapes[i]));
         }
+}
+
+TYPED_TEST(CudaPacked, PacksMatricesWithRowOffsetsOf32Bits) {
+    using T = TypeParam;
+    Random random(22);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < 20'000; ++i) lengths.push_back(i % 5000 == 0 ? 3000 : random.between(0, 12));
+    const CsrMatrix<T> a = random_matrix<T>(random, 70'000, lengths);
+    expect_packed_alike<T>(testing::WithNarrowOffsets<T>(a).view());
 }
 
 /// Slices of one step each whose columns lie so far apart, from a first column on; and runs that end at the last column.

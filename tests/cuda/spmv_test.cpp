@@ -202,6 +202,20 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForGeneratedMatrices) {
     }
 }
 
+TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithOffsetsThatTheMatrixHasIn32Bits) {
+    using T = TypeParam;
+    Random random(32);
+    std::vector<std::int64_t> lengths{9000, 0};
+    for (int i = 0; i < 2000; ++i) lengths.push_back(random.between(0, 20));
+    const CsrMatrix<T> a = random_rows<T>(random, 700, lengths);
+    const testing::WithNarrowOffsets<T> narrow(a);
+    const cuda::DeviceCsrMatrix<T> on_device(0, narrow.view());
+    EXPECT_NE(on_device.view().row_offsets.template as<std::int32_t>(), nullptr);  // not widened on the way
+    const std::vector<T> x = random_vector<T>(random, a.columns);
+    for (const cuda::OffsetWidth width : {cuda::OffsetWidth::automatic, cuda::OffsetWidth::wide})
+        expect_exact<T>(narrow.view(), x, width);
+}
+
 TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithWideOffsets) {
     using T = TypeParam;
     Random random(17);

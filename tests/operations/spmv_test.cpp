@@ -325,13 +325,15 @@ TYPED_TEST(Spmv, NeverReadsBeyondTheEndOfAnArray) {
         std::vector<std::int64_t> lengths(static_cast<std::size_t>(random.between(0, 40)));
         for (auto& length : lengths) length = trial % 2 == 0 ? random.between(0, 40) : random.between(5, 7);
         const CsrMatrix<T> a = random_rows<T>(random, 20, lengths);
-        const Fenced<std::int64_t> offsets(a.row_offsets);
+        const Fenced<std::int64_t> wide(a.row_offsets);
+        const Fenced<std::int32_t> narrow(testing::WithNarrowOffsets<T>(a).offsets());
+        const RowOffsets offsets = random.coin() ? RowOffsets(wide.view()) : RowOffsets(narrow.view());
         const Fenced<std::int32_t> columns(a.column_indices);
         const Fenced<T> values(a.values);
         const Fenced<T> x(random_vector<T>(random, 20));
         const Fenced<T> x_low(random_vector<T>(random, 20));
         const Fenced<T> y(random_vector<T>(random, a.rows));
-        const SpmvPlan<T> plan({a.rows, a.columns, offsets.view(), columns.view(), values.view()}, Device::cpu(1));
+        const SpmvPlan<T> plan({a.rows, a.columns, offsets, columns.view(), values.view()}, Device::cpu(1));
         for_each_target([&] {
             for (const Accuracy accuracy : all_accuracies) {
                 plan.multiply(1, x.view(), 0, y.view(), accuracy);
@@ -340,6 +342,29 @@ TYPED_TEST(Spmv, NeverReadsBeyondTheEndOfAnArray) {
             }
         });
     }
+}
+
+/// With short rows, rows that threads share, and empty ones, in both storages.
+TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
+    using T = TypeParam;
+    Random random(18);
+    std::vector<std::int64_t> lengths{30000};
+    for (int i = 0; i < 3000; ++i) lengths.push_back(i % 7 == 0 ? 0 : random.between(1, 12));
+    const CsrMatrix<T> a = random_rows<T>(random, 500, lengths);
+    const testing::WithNarrowOffsets<T> narrow(a);
+    const std::vector<T> x = random_vector<T>(random, a.columns), y(static_cast<std::size_t>(a.rows), T(1));
+    EXPECT_EQ(SpmvPlan<T>(narrow.view(), Device::cpu()).matrix().row_offsets.address(0), narrow.offsets().data());
+    for (const Execution& execution : executions())
+        for (const Accuracy accuracy : all_accuracies)
+            EXPECT_EQ(testing::differences<T>(product<T>(execution, T(1), narrow.view(), x, T(1), y, accuracy),
+                                              product<T>(execution, T(1), a, x, T(1), y, accuracy)),
+                      "")
+                << execution << ", " << to_string(accuracy);
+    const SpmvOptions packed{.storage = SpmvStorage::packed};
+    std::vector<T> of_narrow(y.size()), of_wide(y.size());
+    SpmvPlan<T>(narrow.view(), Device::cpu(2), packed).multiply(T(1), x, T(0), of_narrow, Accuracy::exact);
+    SpmvPlan<T>(a, Device::cpu(2), packed).multiply(T(1), x, T(0), of_wide, Accuracy::exact);
+    EXPECT_EQ(testing::differences<T>(of_narrow, of_wide), "");
 }
 
 TYPED_TEST(Spmv, ReturnsPlusZeroAndTheCanonicalNanWhateverTheFactors) {

@@ -17,6 +17,20 @@ std::vector<T> factors() {
     return {T(0), T(1), T(-1), T(2), T(0.1), huge, 3 * std::numeric_limits<T>::denorm_min()};
 }
 
+/// The row offsets of a matrix in 32 bits, and the matrix with them.
+template <class T>
+class WithNarrowOffsets {
+public:
+    explicit WithNarrowOffsets(const CsrMatrix<T>& a) : a_(a), offsets_(a.row_offsets.begin(), a.row_offsets.end()) {}
+
+    const std::vector<std::int32_t>& offsets() const { return offsets_; }
+    CsrView<T> view() const { return {a_.rows, a_.columns, offsets_, a_.column_indices, a_.values}; }
+
+private:
+    const CsrMatrix<T>& a_;
+    std::vector<std::int32_t> offsets_;
+};
+
 /// A copy that starts one element after where memory was allocated, so that no vector is aligned.
 template <class T>
 class Misaligned {

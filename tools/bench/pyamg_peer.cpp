@@ -73,7 +73,7 @@ std::string description() {
 }
 
 Answer solve(Method method, const Problem& problem, const Options& options, const fs::path& scratch) {
-    write(scratch / "offsets", std::span(problem.a.view().row_offsets));
+    write(scratch / "offsets", std::span(problem.a.row_offsets));
     write(scratch / "columns", std::span(problem.a.view().column_indices));
     write(scratch / "values", std::span(problem.a.view().values));
     write(scratch / "b", std::span(std::as_const(problem.b)));

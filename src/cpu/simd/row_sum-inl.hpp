@@ -115,8 +115,7 @@ struct RowGroup {
     template <class Rows>
     HWY_INLINE RowGroup(const Rows& rows, std::int64_t first) : count(lanes) {
         for (std::size_t i = 0; i < lanes; ++i) row[i] = first + static_cast<std::int64_t>(i);
-        for (std::size_t i = 0; i < lanes; ++i) start[i] = rows.start(row[i]);
-        for (std::size_t i = 0; i < lanes; ++i) length[i] = rows.length(row[i]);
+        rows.find(first, start, length);
     }
 
     template <class Rows>

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -72,8 +73,8 @@ std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, con
 }
 
 /// By several threads.
-template <class V, class T>
-std::vector<V> rounded(std::span<const T> values, const Device& device) {
+template <class V, std::ranges::sized_range Values>
+std::vector<V> rounded(const Values& values, const Device& device) {
     std::vector<V> result = zeros<V>(std::ssize(values));
     cpu::update(std::span(result), device, [=](V, std::int64_t i) { return static_cast<V>(values[i]); });
     return result;

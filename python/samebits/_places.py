@@ -1,0 +1,179 @@
+"""Where arrays lie: in the host's memory, or on a CUDA device in those of CuPy or PyTorch."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import as_dtype, float_array
+
+_CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class Host:
+    """NumPy's arrays, and what NumPy makes arrays of."""
+
+    device = -1
+    words = "in the host's memory"
+
+    def floats(self, x: Any, name: str) -> np.ndarray:
+        """An array of doubles or floats with the very values given."""
+        return float_array(x, name)
+
+    def dtype(self, x: Any) -> np.dtype:
+        return x.dtype
+
+    def cast(self, x: Any, dtype: np.dtype) -> Any:
+        return x.astype(dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+        return np.zeros(shape, dtype)
+
+    def by_columns(self, x: Any) -> Any:
+        """The elements one after another, column by column; a view where that is how they lie."""
+        return np.ravel(x, order="F")
+
+    def by_rows(self, x: Any) -> Any:
+        return np.ascontiguousarray(x)
+
+    def copied(self, x: Any) -> Any:
+        return x.copy()
+
+    def shaped(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """The inverse of by_columns."""
+        return x.reshape(shape, order="F")
+
+    def host(self, x: Any) -> np.ndarray:
+        return x
+
+    def wait(self) -> None:
+        """Until what the caller's library is computing is there."""
+
+
+class CuPy(Host):
+    """Arrays of CuPy on one device."""
+
+    def __init__(self, library: Any, device: int) -> None:
+        self.library, self.device = library, device
+        self.words = f"on cuda:{device}"
+
+    def floats(self, x: Any, name: str) -> Any:
+        return _checked_floats(self, x, name)
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+        with self.library.cuda.Device(self.device):
+            return self.library.zeros(shape, dtype)
+
+    def by_columns(self, x: Any) -> Any:
+        with self.library.cuda.Device(self.device):
+            return self.library.ascontiguousarray(x.ravel(order="F"))
+
+    def by_rows(self, x: Any) -> Any:
+        with self.library.cuda.Device(self.device):
+            return self.library.ascontiguousarray(x)
+
+    def host(self, x: Any) -> np.ndarray:
+        return x.get()
+
+    def wait(self) -> None:
+        with self.library.cuda.Device(self.device):
+            _core.synchronize(self.device, self.library.cuda.get_current_stream().ptr)
+
+
+class PyTorch(Host):
+    """Tensors of PyTorch on one device; gradients are not followed."""
+
+    def __init__(self, library: Any, device: int) -> None:
+        self.library, self.device = library, device
+        self.words = f"on cuda:{device}"
+
+    def floats(self, x: Any, name: str) -> Any:
+        return _checked_floats(self, x.detach(), name)
+
+    def dtype(self, x: Any) -> np.dtype:
+        name = str(x.dtype).removeprefix("torch.")
+        return np.dtype("V2" if name == "bfloat16" else name)
+
+    def cast(self, x: Any, dtype: np.dtype) -> Any:
+        return x.to(getattr(self.library, dtype.name))
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+        return self.library.zeros(shape, dtype=getattr(self.library, dtype.name), device=f"cuda:{self.device}")
+
+    def by_columns(self, x: Any) -> Any:
+        return (x if x.ndim < 2 else x.permute(*reversed(range(x.ndim)))).contiguous().reshape(-1)
+
+    def by_rows(self, x: Any) -> Any:
+        return x.contiguous()
+
+    def copied(self, x: Any) -> Any:
+        return x.clone()
+
+    def shaped(self, x: Any, shape: tuple[int, ...]) -> Any:
+        return x.reshape(*reversed(shape)).permute(*reversed(range(len(shape))))
+
+    def host(self, x: Any) -> np.ndarray:
+        return x.cpu().numpy()
+
+    def wait(self) -> None:
+        _core.synchronize(self.device, self.library.cuda.current_stream(self.device).cuda_stream)
+
+
+HOST = Host()
+
+
+def _checked_floats(place: Host, x: Any, name: str) -> Any:
+    if place.dtype(x) in _FLOATS:
+        return x
+    raise _core.InvalidArgument(f"{name}, {place.words}, has the dtype {x.dtype}; expected float64 or float32")
+
+
+def place_of(x: Any, name: str) -> Host:
+    """Where an array lies. What is no array lies on the host."""
+    if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack_device__"):
+        return HOST
+    kind, index = x.__dlpack_device__()
+    if kind not in _CUDA:
+        return HOST
+    library = type(x).__module__.partition(".")[0]
+    places = {"cupy": CuPy, "torch": PyTorch}
+    if library not in places:
+        raise _core.NotSupported(f"{name} lies on cuda:{index} in an array of {library}; there, those of CuPy and PyTorch are taken")
+    return places[library](sys.modules[library], int(index))
+
+
+def common_place(**arrays: Any) -> Host:
+    """Where all of them lie; those that are None lie anywhere."""
+    places = {name: place_of(x, name) for name, x in arrays.items() if x is not None}
+    first, *others = places
+    for other in others:
+        if (type(places[first]), places[first].device) != (type(places[other]), places[other].device):
+            raise _core.InvalidArgument(
+                f"{first} lies {places[first].words} ({type(places[first]).__name__}), {other} {places[other].words} "
+                f"({type(places[other]).__name__}); expected both in one place"
+            )
+    return places[first]
+
+
+def host_array(x: Any) -> np.ndarray:
+    return place_of(x, "x").host(x)
+
+
+def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:
+    """Floats become doubles, which changes no value; doubles do not become floats silently."""
+    if place is HOST:
+        return as_dtype(x, dtype, name)
+    if place.dtype(x) == dtype:
+        return x
+    if dtype == np.float64:
+        return place.cast(x, dtype)
+    raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself")
+
+
+def common_dtype(place: Host, *arrays: Any) -> np.dtype:
+    """float32 where all are, else float64."""
+    return np.dtype(np.float32 if all(place.dtype(a) == np.float32 for a in arrays) else np.float64)

@@ -1,0 +1,184 @@
+#include "solver/cuda/solve.hpp"
+
+#include "solver/bicgstab.hpp"
+#include "solver/cg.hpp"
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/krylov_on_cuda.hpp"
+#include "support/products.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+class CudaSolve : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+};
+
+template <class T>
+std::vector<T> on_host(const cuda::DeviceArray<T>& x) {
+    std::vector<T> values(static_cast<std::size_t>(x.size()));
+    x.copy_to(values);
+    return values;
+}
+
+/// b and x on the device, whose columns begin at guesses other than zero.
+template <class T>
+struct OnDevice {
+    explicit OnDevice(const DenseMatrix<T>& b, const DenseMatrix<T>& guess, bool pair)
+        : on_device_b(0, b.values, "test"),
+          x(0, guess.values, "test"),
+          low(0, pair ? static_cast<std::int64_t>(b.values.size()) : 0, "test"),
+          task{on_device_b.data(), x.data(), low.data(), b.columns} {
+        low.fill_with_zeros();
+    }
+
+    cuda::DeviceArray<T> on_device_b, x, low;
+    cuda::SolveTask<T> task;
+};
+
+template <class T>
+DenseMatrix<T> zeros_like(const DenseMatrix<T>& b) {
+    return {b.rows, b.columns, std::vector<T>(b.values.size())};
+}
+
+/// What solve finds from the host's vectors and from the device's.
+template <class T>
+void expect_the_same(const CsrView<T>& a, const DenseMatrix<T>& b, const DenseMatrix<T>& guess, bool pair,
+                     const SolveOptions& options) {
+    const SpmvPlan<T> plan(a, Device::cuda(0));
+    DenseMatrix<T> x = guess, low = zeros_like(b);
+    const SolveReport expected = solve(plan, b, x, pair ? &low : nullptr, options);
+    const OnDevice<T> there(b, guess, pair);
+    const SolveReport found = cuda::solve(plan, there.task, options);
+    ASSERT_EQ(found.results.size(), expected.results.size());
+    for (std::size_t j = 0; j < found.results.size(); ++j) EXPECT_EQ(difference(found.results[j], expected.results[j]), "");
+    EXPECT_EQ(found.attempts.size(), expected.attempts.size());
+    EXPECT_EQ(differences<T>(on_host(there.x), x.values), "");
+    if (pair) EXPECT_EQ(differences<T>(on_host(there.low), low.values), "");
+}
+
+SolveOptions exact(double tolerance) {
+    return {.iteration = {.accuracy = Accuracy::exact, .tolerance = tolerance, .keep_history = true}};
+}
+
+TEST_F(CudaSolve, HasTheBitsOfTheHostsVectors) {
+    for (const char* name : {"poisson2d_60", "convection_diffusion_60", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<double> a = generated(name);
+        const std::vector<double> b = right_hand_side(a.view());
+        const DenseMatrix<double> column{a.rows, 1, b};
+        DenseMatrix<double> guess = column;
+        for (double& element : guess.values) element /= 8;
+        expect_the_same<double>(a, column, guess, false, exact(1e-10));
+        expect_the_same<double>(a, column, guess, true, exact(1e-12));
+        SolveOptions mixed = exact(1e-10);
+        mixed.mixed = true;
+        expect_the_same<double>(a, column, guess, false, mixed);
+    }
+}
+
+TEST_F(CudaSolve, SolvesColumnsOfAllKinds) {
+    const CsrMatrix<double> a = generated("convection_diffusion_60");
+    const DenseMatrix<double> b = right_hand_sides_of_all_kinds<double>(a.rows, 9);
+    expect_the_same<double>(a, b, zeros_like(b), false, exact(1e-9));
+    SolveOptions absolute = exact(1e-9);
+    absolute.iteration.absolute_tolerance = 1e-3;
+    expect_the_same<double>(a, b, zeros_like(b), false, absolute);
+    const CsrMatrix<float> single = convert<float>(a.view());
+    const DenseMatrix<float> of_floats = right_hand_sides_of_all_kinds<float>(a.rows, 9);
+    expect_the_same<float>(single, of_floats, zeros_like(of_floats), true, exact(1e-9));
+}
+
+/// Nearly singular factors give an x that is too large: the next attempt begins at the caller's guess again, and the best of
+/// all is returned.
+TEST_F(CudaSolve, GoesBackToTheGuessAndToTheBest) {
+    CsrMatrix<double> a = generated("poisson2d_60");
+    for (double& value : a.values) value = value > 0 ? value - 0.00530 : value;  // near the smallest eigenvalue
+    const std::vector<double> b(static_cast<std::size_t>(a.rows), 1);
+    const DenseMatrix<double> column{a.rows, 1, b};
+    for (const double tolerance : {1e-12, 1e-17}) expect_the_same<double>(a, column, column, false, exact(tolerance));
+}
+
+TEST_F(CudaSolve, TakesPreconditionersThatAreMade) {
+    const CsrMatrix<double> a = generated("poisson2d_60");
+    const DenseMatrix<double> b{a.rows, 1, right_hand_side(a.view())};
+    const SpmvPlan<double> plan(a, Device::cuda(0));
+    const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::exact, Device::cuda(0));
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg}) {
+        const OnDevice<double> there(b, zeros_like(b), false);
+        const KrylovOptions options = recorded(Accuracy::exact);
+        const auto found = method == KrylovMethod::cg ? cuda::cg(plan, *m, there.task, options)
+                                                      : cuda::bicgstab(plan, *m, there.task, options);
+        const Solve<double> expected = solve_on<double>(Device::cpu(), a, b.values, *m, options, false, method);
+        EXPECT_EQ(difference(found.front(), expected.result), "") << to_string(method);
+        EXPECT_EQ(differences<double>(on_host(there.x), expected.x), "") << to_string(method);
+    }
+}
+
+/// The right-hand side is still being made when solve is called.
+TEST_F(CudaSolve, WaitsForTheCallersStream) {
+    const CsrMatrix<double> a = generated("poisson2d_60");
+    const std::vector<double> ones(static_cast<std::size_t>(a.rows), 1);
+    const cuda::OwnedStream stream(0);
+    const cuda::DeviceCsrMatrix<double> matrix(0, a);
+    const cuda::SpmvPlan<double> product(matrix.view(), SpmvKernel::automatic);
+    cuda::DeviceArray<double> x(0, ones, "test"), b(0, a.rows, "test");
+    b.fill_with_zeros();
+    cuda::synchronize(0, nullptr);
+    for (int i = 0; i < 2000; ++i) product.multiply({.x = x.data(), .y = b.data()}, Accuracy::exact, stream.get());
+    const SpmvPlan<double> plan(a, Device::cuda(0));
+    const cuda::DeviceArray<double> found(0, a.rows, "test");
+    found.fill_with_zeros();
+    cuda::synchronize(0, nullptr);
+    const SolveReport report = cuda::solve<double>(plan, {b.data(), found.data()}, exact(1e-10), stream.get());
+    EXPECT_GT(report.result().iterations, 0);  // a right-hand side of zeros needs none
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+}
+
+TEST(CudaSolveRefuses, PlansOfTheProcessor) {
+    const CsrMatrix<double> a = generated("poisson2d_4");
+    const SpmvPlan<double> plan(a, Device::cpu());
+    std::vector<double> x(16);
+    EXPECT_THAT(
+        [&] {
+            cuda::solve<double>(plan, {x.data(), x.data()});
+        },
+        ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("solve: the vectors lie on a CUDA device")));
+    const auto m = make_preconditioner<double>(PreconditionerKind::none, a, Accuracy::exact);
+    EXPECT_THAT(
+        [&] {
+            cuda::bicgstab<double>(plan, *m, {x.data(), x.data()});
+        },
+        ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("bicgstab: the vectors lie")));
+}
+
+TEST_F(CudaSolve, RefusesWhatIsNotThere) {
+    const CsrMatrix<double> a = generated("poisson2d_4");
+    const SpmvPlan<double> plan(a, Device::cuda(0));
+    const cuda::DeviceArray<double> x(0, 16, "test");
+    EXPECT_THAT(
+        [&] {
+            cuda::solve<double>(plan, {nullptr, x.data()});
+        },
+        ::testing::ThrowsMessage<InvalidArgument>("solve: b is null; expected 16 elements in the memory of cuda:0"));
+    EXPECT_THAT(
+        [&] {
+            cuda::solve<double>(plan, {x.data(), nullptr});
+        },
+        ::testing::ThrowsMessage<InvalidArgument>("solve: x is null; expected 16 elements in the memory of cuda:0"));
+    EXPECT_THROW(cuda::solve<double>(plan, {x.data(), x.data(), nullptr, -1}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace solver
