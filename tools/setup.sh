@@ -16,7 +16,7 @@ is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) =
 # Installs what is missing, or says what to do and gives up.
 install_missing_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        [[ -e $root/build/build.ninja ]] || say "Not a Debian system: make sure that what these packages of Debian 12 hold is there: ${packages[*]}"
+        compgen -G "$root/build*/build.ninja" >/dev/null || say "Not a Debian system: make sure that what these packages of Debian 12 hold is there: ${packages[*]}"
         return
     fi
     local missing=() package as_root=()
@@ -64,6 +64,7 @@ build() {
     if [[ ! -e $build_folder/build.ninja ]]; then
         cd_root run_quietly "Configuring" cmake --preset "$preset" $(cuda_options)
         say "$(cuda_in_one_line)"
+        [[ $preset != run ]] || say "Compiling for the best vector instructions of this machine; cmake --preset release is for every machine."
     fi
     if ! ninja -C "$build_folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
         say "Building in $build_folder; the first time this takes a few minutes."

@@ -15,7 +15,7 @@ static_assert(static_cast<int>(SolveStatus::stagnated) == SOLVER_STAGNATED);
 static_assert(static_cast<int>(SolveStatus::non_finite) == SOLVER_NON_FINITE);
 static_assert(static_cast<int>(SolveStatus::indefinite) == SOLVER_INDEFINITE);
 
-solver_outcome to_c(const SolveResult& result, bool stopped) {
+solver_outcome outcome_of(const SolveResult& result, bool stopped) {
     const bool by_callback = stopped && result.status == SolveStatus::iteration_limit;
     return {sizeof(solver_outcome),
             by_callback ? std::int32_t{SOLVER_STOPPED} : static_cast<std::int32_t>(result.status),
@@ -27,7 +27,7 @@ solver_outcome to_c(const SolveResult& result, bool stopped) {
             result.restarts};
 }
 
-solver_attempt to_c(const Attempt& attempt, const std::string& refusal) {
+solver_attempt attempt_of(const Attempt& attempt, const std::string& refusal) {
     solver_attempt found{};
     found.size = sizeof found;
     found.preconditioner = to_string(attempt.preconditioner).data();
@@ -62,7 +62,7 @@ solver_iteration to_c(const Iteration& iteration) {
 solver_result to_c(const SolveReport& report, const std::vector<bool>& stopped) {
     solver_result result;
     for (std::size_t column = 0; column < report.results.size(); ++column) {
-        result.outcomes.push_back(to_c(report.results[column], stopped[column]));
+        result.outcomes.push_back(outcome_of(report.results[column], stopped[column]));
         std::vector<solver_iteration>& history = result.histories.emplace_back();
         for (const Iteration& iteration : report.results[column].history) history.push_back(to_c(iteration));
     }
@@ -70,7 +70,7 @@ solver_result to_c(const SolveReport& report, const std::vector<bool>& stopped) 
     if (!report.attempts.empty()) result.profile = to_string(report.profile);
     for (const Attempt& attempt : report.attempts) result.refusals.push_back(attempt.refusal);
     for (std::size_t k = 0; k < report.attempts.size(); ++k)
-        result.attempts.push_back(to_c(report.attempts[k], result.refusals[k]));
+        result.attempts.push_back(attempt_of(report.attempts[k], result.refusals[k]));
     return result;
 }
 

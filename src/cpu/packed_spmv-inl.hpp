@@ -1,5 +1,6 @@
-// Products with packed matrices of SOLVER_NUMBER. What includes it defines that: one file a type, since all combinations of
-// values, accumulators and targets take a compiler a minute. Re-included for every Highway target.
+// Products with packed matrices of SOLVER_NUMBER, exact or not as SOLVER_EXACT says. What includes it defines both: a file
+// each, since all combinations of values, accumulators and targets take a compiler a minute. Re-included for every Highway
+// target.
 
 #include "cpu/packed_spmv.hpp"
 
@@ -82,9 +83,12 @@ void multiply_packed(const PackedPattern& pattern, const Values& values, const C
     for (std::size_t i = 0; i < tasks.size(); ++i) join_shares(pattern, a, parts[i], tasks[i]);
 }
 
-/// Calls work(values) with the reader of the encoding, for results in so many lanes.
+/// Calls work(values) with the reader of the encoding, for results in so many lanes. Without vectors one reader does for all.
 template <class T, class Work>
-void with_values(const PackedValues<T>& values, std::size_t lanes, const Work& work) {
+void with_values(const PackedValues<T>& values, [[maybe_unused]] std::size_t lanes, const Work& work) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+    work(EncodedValues<T>{values});
+#else
     if (values.encoding == ValueEncoding::dictionary8 && values.dictionary.size() <= lanes) {
         T dictionary[row_lanes] = {};
         std::copy(values.dictionary.begin(), values.dictionary.end(), dictionary);
@@ -100,14 +104,17 @@ void with_values(const PackedValues<T>& values, std::size_t lanes, const Work& w
         case ValueEncoding::dictionary16:
             return work(DictionaryValues<std::uint16_t, T>{values.index16.data(), values.dictionary.data()});
     }
+#endif
 }
 
-void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const CsrView<SOLVER_NUMBER>& a, int threads,
-                        std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
-    with_lanes<SOLVER_NUMBER, row_lanes>(accuracy, [&](auto lanes) {
-        using Acc = typename decltype(lanes)::type;
-        with_values(packed.values, hn::Lanes(typename Acc::D()),
-                    [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, a, threads, tasks); });
+static void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const CsrView<SOLVER_NUMBER>& a, int threads,
+                               std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
+    with_accuracy(accuracy, [&](auto mode) {
+        if constexpr ((mode.value == Accuracy::exact) == SOLVER_EXACT) {
+            using Acc = typename LanesOf<typename AccumulatorOf<SOLVER_NUMBER, mode.value>::type, row_lanes>::type;
+            with_values(packed.values, hn::Lanes(typename Acc::D()),
+                        [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, a, threads, tasks); });
+        }
     });
 }
 
@@ -122,10 +129,13 @@ HWY_EXPORT(multiply_packed_in);
 
 namespace cpu {
 
-void multiply(const PackedMatrix<SOLVER_NUMBER>& packed, const CsrView<SOLVER_NUMBER>& a, int threads,
-              std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
+template <class T, bool exact>
+void multiply_packed(const PackedMatrix<T>& packed, const CsrView<T>& a, int threads, std::span<const RowTask<T>> tasks,
+                     Accuracy accuracy) {
     HWY_DYNAMIC_DISPATCH(multiply_packed_in)(packed, a, threads, tasks, accuracy);
 }
+template void multiply_packed<SOLVER_NUMBER, SOLVER_EXACT>(const PackedMatrix<SOLVER_NUMBER>&, const CsrView<SOLVER_NUMBER>&,
+                                                           int, std::span<const RowTask<SOLVER_NUMBER>>, Accuracy);
 
 }  // namespace cpu
 }  // namespace solver

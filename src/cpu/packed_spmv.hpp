@@ -19,11 +19,18 @@ bool is_for_packed(const RowTask<T>& task) {
     return magnitude(task.alpha) == T(1);
 }
 
+/// The kernels, compiled apart for exact sums and for the others.
+template <class T, bool exact>
+void multiply_packed(const PackedMatrix<T>& packed, const CsrView<T>& a, int threads, std::span<const RowTask<T>> tasks,
+                     Accuracy accuracy);
+
 /// Products with a matrix packed in packed_shape, for tasks that is_for_packed. `a` is the same matrix as CSR: it has the long
 /// rows, and rows that a filter leaves open are read from it. In every mode the bits do not depend on the number of threads.
-void multiply(const PackedMatrix<double>& packed, const CsrView<double>& a, int threads, std::span<const RowTask<double>> tasks,
-              Accuracy accuracy);
-void multiply(const PackedMatrix<float>& packed, const CsrView<float>& a, int threads, std::span<const RowTask<float>> tasks,
-              Accuracy accuracy);
+template <class T>
+void multiply(const PackedMatrix<T>& packed, const CsrView<T>& a, int threads, std::span<const RowTask<T>> tasks,
+              Accuracy accuracy) {
+    const auto kernel = accuracy == Accuracy::exact ? multiply_packed<T, true> : multiply_packed<T, false>;
+    kernel(packed, a, threads, tasks, accuracy);
+}
 
 }  // namespace solver::cpu

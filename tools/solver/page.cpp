@@ -22,7 +22,7 @@ using page::grouped;
 using page::power;
 using page::ResidualCurve;
 
-std::string name_of(const Outcome& outcome) { return std::filesystem::path(outcome.matrix).filename().string(); }
+std::string matrix_name(const Outcome& outcome) { return std::filesystem::path(outcome.matrix).filename().string(); }
 
 std::string header(const Options& options, const Outcome& outcome) {
     const std::string columns =
@@ -30,14 +30,14 @@ std::string header(const Options& options, const Outcome& outcome) {
     return fmt::format(
         "<p class=\"kicker\">A <i>x</i> = <i>b</i> by solver {}</p>\n<h1>{}</h1>\n<p class=\"lede\">{} × {} with {} nonzeros; "
         "<i>b</i>: {}{}. Solved by {} in {} precision, preconditioner {}, tolerance {} on the true residual.</p>\n",
-        SOLVER_VERSION, escaped(name_of(outcome)), grouped(outcome.rows), grouped(outcome.columns), grouped(outcome.nonzeros),
-        escaped(describe(options.rhs)), columns, method_name(outcome.run()), to_string(options.precision),
-        to_string(options.preconditioner), power(options.tolerance));
+        SOLVER_VERSION, escaped(matrix_name(outcome)), grouped(outcome.rows), grouped(outcome.columns),
+        grouped(outcome.nonzeros), escaped(describe(options.rhs)), columns, method_name(outcome.run()),
+        to_string(options.precision), to_string(options.preconditioner), power(options.tolerance));
 }
 
 std::string iterations(std::int64_t count) { return fmt::format("{} iteration{}", grouped(count), count == 1 ? "" : "s"); }
 
-ResidualCurve curve_of(const Run& run) {
+ResidualCurve residual_curve(const Run& run) {
     const SolveResult& result = run.worst();
     ResidualCurve curve{std::string(to_string(run.accuracy)),
                         fmt::format("{} after {}.<br/>{}", status_text(run), iterations(result.iterations),
@@ -53,7 +53,7 @@ ResidualCurve curve_of(const Run& run) {
     return curve;
 }
 
-ResidualCurve curve_of(const ReferenceRun& run) {
+ResidualCurve residual_curve(const ReferenceRun& run) {
     ResidualCurve curve{run.name,
                         fmt::format("{} after {}.<br/>{}", escaped(run.claim), iterations(run.iterations),
                                     page::belief_and_truth(run.claimed_residual, run.true_residual)),
@@ -66,9 +66,9 @@ ResidualCurve curve_of(const ReferenceRun& run) {
 
 std::string convergence(const Options& options, const Outcome& outcome) {
     std::vector<ResidualCurve> curves;
-    for (const Run& run : outcome.runs) curves.push_back(curve_of(run));
+    for (const Run& run : outcome.runs) curves.push_back(residual_curve(run));
     for (const ReferenceRun& run : outcome.references)
-        if (!run.half_steps.empty()) curves.push_back(curve_of(run));
+        if (!run.half_steps.empty()) curves.push_back(residual_curve(run));
     return page::section(
         "Believed and true",
         fmt::format(
@@ -155,7 +155,7 @@ std::string origin(const Options& options) {
 }  // namespace
 
 std::string page_html(const Options& options, const Outcome& outcome) {
-    return page::document(fmt::format("{}: solver", name_of(outcome)), header(options, outcome),
+    return page::document(fmt::format("{}: solver", matrix_name(outcome)), header(options, outcome),
                           convergence(options, outcome) + solves(options, outcome) + hierarchy(outcome.run()) +
                               products(options, outcome) + origin(options));
 }

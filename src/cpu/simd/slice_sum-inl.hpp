@@ -51,6 +51,17 @@ struct VectorDictionaryValues {
     }
 };
 
+/// Whatever the encoding is.
+template <class T>
+struct EncodedValues {
+    const PackedValues<T>& values;
+
+    template <class D>
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return values.at(slot + static_cast<std::int64_t>(i)); });
+    }
+};
+
 // How the elements of x that a step meets are read: at(d, x, k) in the lanes' own part of the slice.
 
 /// Columns base, base + 1, ...

@@ -1,10 +1,9 @@
+// Dense products of SOLVER_NUMBER. What includes it defines that: one file a type, so that two compilers share the work.
+// Re-included for every Highway target.
+
 #include "cpu/gemm/gemm.hpp"
 
 #include "cpu/spmv.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/gemm/gemm.cpp"
-#include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include <hwy/aligned_allocator.h>
 
@@ -417,18 +416,18 @@ void multiply_fast(const GemmTask<T>& task, const GemmOptions& options, int thre
     }
 }
 
-void multiply_accurately(const GemmTask<double>& task, Accuracy accuracy, int threads) {
-    multiply_by<AnchoredKernel>(task, accuracy, strip_length, threads);
-}
-
-/// k additions in double lose less than k 2^-53 <= (1024 2^-24)^2 of |A||B|, for any k below 2^25.
-void multiply_accurately(const GemmTask<float>& task, Accuracy accuracy, int threads) {
-    if (accuracy == Accuracy::exact) return multiply_by<BoundedFloatKernel>(task, accuracy, strip_length, threads);
-    multiply_by<SumKernel<float, double, NoFolding>>(task, accuracy, task.inner(), threads);
-}
-
+/// k additions in double lose less than k 2^-53 <= (1024 2^-24)^2 of |A||B|, for any k below 2^25 and floats.
 template <class T>
-void gemm_in(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
+void multiply_accurately(const GemmTask<T>& task, Accuracy accuracy, int threads) {
+    if constexpr (std::is_same_v<T, double>) {
+        multiply_by<AnchoredKernel>(task, accuracy, strip_length, threads);
+    } else {
+        if (accuracy == Accuracy::exact) return multiply_by<BoundedFloatKernel>(task, accuracy, strip_length, threads);
+        multiply_by<SumKernel<float, double, NoFolding>>(task, accuracy, task.inner(), threads);
+    }
+}
+
+void gemm_in(const GemmTask<SOLVER_NUMBER>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
     const double products = static_cast<double>(task.c.rows) * static_cast<double>(task.c.columns) *
                             static_cast<double>(task.inner()) / cpu::least_products_per_thread;
     const int worthwhile = products < threads ? std::max(1, static_cast<int>(products)) : threads;
@@ -438,13 +437,6 @@ void gemm_in(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& opti
     multiply_accurately(task, accuracy, worthwhile);
 }
 
-void gemm_double(const GemmTask<double>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
-    gemm_in(task, accuracy, options, threads);
-}
-void gemm_float(const GemmTask<float>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
-    gemm_in(task, accuracy, options, threads);
-}
-
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace solver::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -452,16 +444,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace solver {
 
-HWY_EXPORT(gemm_double);
-HWY_EXPORT(gemm_float);
+HWY_EXPORT(gemm_in);
 
 namespace cpu {
 
-void multiply(const GemmTask<double>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
-    HWY_DYNAMIC_DISPATCH(gemm_double)(by_columns(task), accuracy, options, threads);
-}
-void multiply(const GemmTask<float>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
-    HWY_DYNAMIC_DISPATCH(gemm_float)(by_columns(task), accuracy, options, threads);
+void multiply(const GemmTask<SOLVER_NUMBER>& task, Accuracy accuracy, const GemmOptions& options, int threads) {
+    HWY_DYNAMIC_DISPATCH(gemm_in)(by_columns(task), accuracy, options, threads);
 }
 
 }  // namespace cpu
