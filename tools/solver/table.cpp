@@ -42,14 +42,14 @@ private:
 };
 
 /// 116835 as "116 835".
-std::string grouped(std::int64_t count) {
+std::string spaced(std::int64_t count) {
     std::string digits = fmt::format("{}", count);
     for (std::ptrdiff_t i = std::ssize(digits) - 3; i > 0; i -= 3) digits.insert(i, 1, ' ');
     return digits;
 }
 
 std::string counted(std::int64_t count, std::string_view one) {
-    return fmt::format("{} {}{}", grouped(count), one, count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", spaced(count), one, count == 1 ? "" : "s");
 }
 
 std::string time(double seconds) {
@@ -122,7 +122,7 @@ std::string defects(const Diagnosis& structure) {
             found.push_back(fmt::format("{} (the first: {})", counted(occurrences.count, one), occurrences.first + 1));
     };
     if (structure.structural_rank < structure.rows)
-        found.push_back(fmt::format("singular whatever its values: structural rank {}", grouped(structure.structural_rank)));
+        found.push_back(fmt::format("singular whatever its values: structural rank {}", spaced(structure.structural_rank)));
     add(structure.empty_rows, "empty row");
     add(structure.empty_columns, "empty column");
     add(structure.zero_diagonals, "row");
@@ -134,11 +134,11 @@ void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("matrix",
              rows.bold(std::filesystem::path(outcome.matrix).filename().string()) + (outcome.generated ? "  (generated)" : ""));
     rows.add("size",
-             fmt::format("{} x {}, {} nonzeros", grouped(outcome.rows), grouped(outcome.columns), grouped(outcome.nonzeros)));
+             fmt::format("{} x {}, {} nonzeros", spaced(outcome.rows), spaced(outcome.columns), spaced(outcome.nonzeros)));
     if (const std::string text = defects(outcome.structure); !text.empty()) rows.add("structure", rows.yellow(text));
     rows.add("right-hand side", outcome.right_hand_sides == 1
                                     ? describe(options.rhs)
-                                    : fmt::format("{}, {} columns", describe(options.rhs), grouped(outcome.right_hand_sides)));
+                                    : fmt::format("{}, {} columns", describe(options.rhs), spaced(outcome.right_hand_sides)));
     if (!options.initial.empty()) rows.add("initial guess", options.initial.string());
 }
 
@@ -168,7 +168,7 @@ std::string ending(const Attempt& attempt, bool is_last) {
         text += fmt::format("; {}, {:.2f} times the entries of A", counted(std::ssize(attempt.levels), "level"),
                             operator_complexity(attempt.levels));
     else if (attempt.factor_entries > 0)
-        text += fmt::format("; {} entries in the factors", grouped(attempt.factor_entries));
+        text += fmt::format("; {} entries in the factors", spaced(attempt.factor_entries));
     return text;
 }
 
@@ -186,7 +186,7 @@ std::string summary(const Run& run) {
     const auto& results = run.report.results;
     const auto converged = std::count_if(results.begin(), results.end(),
                                          [](const SolveResult& result) { return result.status == SolveStatus::converged; });
-    return fmt::format("{} of {} right-hand sides converged; of the worst:", grouped(converged), grouped(std::ssize(results)));
+    return fmt::format("{} of {} right-hand sides converged; of the worst:", spaced(converged), spaced(std::ssize(results)));
 }
 
 void add_result(Rows& rows, const Options& options, const Outcome& outcome) {

@@ -1,3 +1,8 @@
+#pragma once
+
+/// SpmvPlan: a matrix on a device, the analysis of its rows and the choice of kernels. Compiled once for each type of its
+/// values.
+
 #include "runtime/check.cuh"
 
 #include "runtime/traits.hpp"
@@ -12,9 +17,8 @@
 #include <variant>
 
 namespace solver::cuda {
-namespace {
 
-constexpr int plain_threads = 256;
+inline constexpr int plain_threads = 256;
 
 /// How rows are shared out.
 struct Shape {
@@ -23,7 +27,7 @@ struct Shape {
 };
 
 /// What was fastest on an H200. Few lanes a row, since merging them costs, but enough to keep a large device busy.
-Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, bool is_double) {
+inline Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, bool is_double) {
     constexpr std::int64_t busy = 1 << 18;  // threads
     const bool costly = accuracy == Accuracy::exact && is_double;
     const double mean = static_cast<double>(nonzeros) / static_cast<double>(rows);
@@ -35,10 +39,10 @@ Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accuracy, boo
     return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || waiting || accuracy == Accuracy::fast ? 4 : 2};
 }
 
-unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
+inline unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
 
 template <class Offset>
-__global__ void convert_offsets(RowOffsetPointer from, Offset* to, std::int64_t count) {
+static __global__ void convert_offsets(RowOffsetPointer from, Offset* to, std::int64_t count) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < count) to[i] = static_cast<Offset>(from[i]);
 }
@@ -90,7 +94,7 @@ __global__ void count_longer_rows(const Offset* offsets, std::int64_t rows, doub
 }
 
 /// Of rows and entries, for 32-bit offsets: what kernels add to one must not overflow.
-constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
+inline constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
 
 /// What kernels count.
 struct Counts {
@@ -137,8 +141,6 @@ void allow_shared_memory() {
                 allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(2 * tile_work));
             });
 }
-
-}  // namespace
 
 template <class T>
 struct SpmvPlan<T>::Analysis {
@@ -400,8 +402,6 @@ const char* why_not_packed(int device, std::int64_t rows, std::int64_t nonzeros)
         return "sums of floats are made in floats on this device";
     return nullptr;
 }
-template const char* why_not_packed<float>(int, std::int64_t, std::int64_t);
-template const char* why_not_packed<double>(int, std::int64_t, std::int64_t);
 
 template <class T>
 SpmvKernel SpmvPlan<T>::kernel() const {
@@ -419,8 +419,5 @@ template <class T>
 std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
     return analysis_->counted(stream).not_certified;
 }
-
-template class SpmvPlan<float>;
-template class SpmvPlan<double>;
 
 }  // namespace solver::cuda
