@@ -48,9 +48,14 @@ def _rows_of_torch(a: Any) -> tuple[tuple[int, int], np.ndarray, np.ndarray, np.
     return (int(a.shape[0]), int(a.shape[1])), parts[0], parts[1], parts[2]
 
 
+def _is_of_torch(a: Any) -> bool:
+    """Whether it is a CSR tensor; dense ones have the same methods."""
+    return str(getattr(a, "layout", "")) == "torch.sparse_csr"
+
+
 def _device_of(a: Any) -> int:
     """The CUDA device on which a matrix lies, or -1."""
-    if hasattr(a, "crow_indices"):
+    if _is_of_torch(a):
         return -1 if a.device.type != "cuda" else int(a.device.index)
     if type(a).__module__.startswith("cupyx"):
         return int(a.data.device.id)
@@ -59,7 +64,7 @@ def _device_of(a: Any) -> int:
 
 def _sparse_parts(a: Any) -> tuple[tuple[int, int], Any, Any, Any] | None:
     """Shape, row offsets, column indices and values of what is sparse; None for what is not."""
-    if hasattr(a, "crow_indices"):
+    if _is_of_torch(a):
         return _rows_of_torch(a)
     if type(a).__module__.startswith("cupyx"):
         a = a.tocsr().get()

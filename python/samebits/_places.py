@@ -12,6 +12,7 @@ from ._arguments import as_dtype, float_array
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in _FLOATS}
 
 
 class Host:
@@ -95,8 +96,7 @@ class PyTorch(Host):
         return _checked_floats(self, x.detach(), name)
 
     def dtype(self, x: Any) -> np.dtype:
-        name = str(x.dtype).removeprefix("torch.")
-        return np.dtype("V2" if name == "bfloat16" else name)
+        return _OF_TORCH.get(str(x.dtype), np.dtype("V"))
 
     def cast(self, x: Any, dtype: np.dtype) -> Any:
         return x.to(getattr(self.library, dtype.name))
@@ -117,7 +117,7 @@ class PyTorch(Host):
         return x.reshape(*reversed(shape)).permute(*reversed(range(len(shape))))
 
     def host(self, x: Any) -> np.ndarray:
-        return x.cpu().numpy()
+        return x.detach().cpu().numpy()
 
     def wait(self) -> None:
         _core.synchronize(self.device, self.library.cuda.current_stream(self.device).cuda_stream)

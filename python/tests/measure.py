@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from typing import Any, Callable
 
@@ -31,6 +33,43 @@ def import_seconds(module: str, rounds: int = 11) -> float:
     return statistics.median(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(rounds))
 
 
+def interrupt_seconds() -> float:
+    """From Ctrl-C in a solve of 10^6 unknowns to its KeyboardInterrupt."""
+    pressed = []
+
+    def press() -> None:
+        pressed.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    matrix = sb.generate("poisson2d_1000")
+    threading.Timer(2.0, press).start()
+    try:
+        sb.solve(matrix, np.ones(matrix.shape[0]), preconditioner="none", rtol=1e-300, maxiter=10**6)
+    except KeyboardInterrupt:
+        return time.perf_counter() - pressed[0]
+    raise AssertionError("the solve ended by itself")
+
+
+def grown_kilobytes(rounds: int) -> int:
+    """How much larger the process is after so many matrices, preconditioners and solves; a first 1000 are not counted."""
+    n = 50
+    offsets, columns = np.arange(n + 1, dtype=np.int32), np.arange(n, dtype=np.int32)
+
+    def work(count: int) -> None:
+        for _ in range(count):
+            m = sb.Matrix.from_csr((n, n), offsets, columns, np.full(n, 2.0), threads=1)
+            sb.solve(m, np.ones(n), preconditioner=sb.Preconditioner(m, "ilu0"))
+
+    def resident() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
+
+    work(1000)
+    before = resident()
+    work(rounds)
+    return resident() - before
+
+
 def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     sb.show_config()
@@ -48,6 +87,8 @@ def main() -> None:
     slow = median(lambda: math.fsum(z), 3)
     print(f"sum of 1e7: exact {1e3 * exact:.1f} ms (11), np.sum {1e3 * plain:.1f} ms (11), fsum {1e3 * slow:.0f} ms (3)")
     print(f"that is {exact / plain:.2f} times np.sum, and fsum takes {slow / exact:.0f} times as long; equal bits: {sb.sum(z) == math.fsum(z)}")
+    print(f"Ctrl-C is answered after {1e3 * max(interrupt_seconds() for _ in range(3)):.0f} ms (the longest of 3)")
+    print(f"10^4 rounds of create, solve and destroy leave {grown_kilobytes(10**4)} kB")
 
 
 if __name__ == "__main__":

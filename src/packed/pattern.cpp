@@ -28,8 +28,7 @@ std::int64_t slots_of(std::span<const std::int32_t> rows, RowOffsetPointer offse
 }
 
 /// By falling length, rows of one length in their own order (a counting sort).
-std::vector<std::int32_t> sorted_by_length(std::span<const std::int32_t> rows, RowOffsetPointer offsets,
-                                           std::int64_t longest) {
+std::vector<std::int32_t> sorted_by_length(std::span<const std::int32_t> rows, RowOffsetPointer offsets, std::int64_t longest) {
     std::vector<std::int64_t> place(static_cast<std::size_t>(longest) + 2);
     const auto key = [&](std::int32_t row) { return longest - (offsets[row + 1] - offsets[row]); };
     for (const std::int32_t row : rows) ++place[key(row) + 1];
@@ -170,8 +169,7 @@ void write_columns(const SliceColumns& columns, const PackedSlice& slice, std::i
 
 class PatternMaker {
 public:
-    PatternMaker(RowOffsetPointer offsets, std::span<const std::int32_t> columns, PackedPattern& pattern,
-                 int threads)
+    PatternMaker(RowOffsetPointer offsets, std::span<const std::int32_t> columns, PackedPattern& pattern, int threads)
         : offsets_(offsets), columns_(columns.data()), pattern_(pattern), threads_(threads) {}
 
     void make() {
