@@ -1,5 +1,6 @@
 // The command `solver` as its users meet it: a process with arguments, files, output and an exit status.
 
+#include "support/program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/well_formed.hpp"
 
@@ -65,7 +66,7 @@ protected:
 
     /// Runs `solver ARGUMENTS` in the folder, by the shell, with variables set as in "A=1 B=2".
     Finished run(const std::string& arguments, const std::string& environment = "") const {
-        const std::string command = "cd '" + folder_.path().string() + "' && " + environment + " '" + SOLVER_COMMAND + "' " +
+        const std::string command = "cd '" + folder_.path().string() + "' && " + environment + " '" + command_ + "' " +
                                     arguments + " >.out 2>.err </dev/null";
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
@@ -83,6 +84,8 @@ protected:
         std::sort(names.begin(), names.end());
         return names;
     }
+
+    const std::string command_ = solver::testing::program("SOLVER_COMMAND", SOLVER_COMMAND);
 
 private:
     solver::testing::TemporaryFolder folder_;
@@ -182,7 +185,7 @@ TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
 
 /// `script` gives it a terminal.
 TEST_F(SolverCommand, ShowsOnATerminalWhatIsBeingPrepared) {
-    const std::string command = std::string(SOLVER_COMMAND) + " --matrix poisson2d_60 --device cpu --preconditioner ";
+    const std::string command = command_ + " --matrix poisson2d_60 --device cpu --preconditioner ";
     const auto shown = [&](const std::string& kind) {
         std::string line = "script -qec '" + command;
         line.append(kind).append("' '").append(path("typed").string()).append("' >/dev/null");
