@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -80,6 +81,11 @@ TEST(MatrixFacts, AreThoseOfTheSameDenseMatrix) {
     const MatrixFacts found = facts_of(SpmvPlan<double>(DenseView<double>{3, 3, 3, 1, a}, Device::cpu(1)));
     EXPECT_EQ(found.nonzeros, 7);
     EXPECT_TRUE(found.may_be_positive_definite());
+    const double all_different[] = {4, 1, 2, 1, 5, 3, 2, 3, 6};
+    for (const auto& [row_stride, column_stride] : {std::pair{3, 1}, {1, 3}})
+        EXPECT_TRUE(
+            facts_of(SpmvPlan<double>(DenseView<double>{3, 3, row_stride, column_stride, all_different}, Device::cpu(1)))
+                .is_symmetric);
     const double b[] = {2, -1, 0, 0, 2, -1, 0, -1, 2};
     EXPECT_FALSE(facts_of(SpmvPlan<double>(DenseView<double>{3, 3, 3, 1, b}, Device::cpu(1))).is_symmetric);
 }

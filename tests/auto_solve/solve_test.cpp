@@ -14,6 +14,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -128,6 +129,7 @@ TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
     EXPECT_EQ(solved.report.attempts.front().preconditioner, Kind::klu);
     EXPECT_THAT(solved.report.attempts.front().refusal, HasSubstr("limit"));
     EXPECT_TRUE(solved.report.attempts.front().results.empty());
+    EXPECT_GT(solved.report.attempts.front().setup_seconds, 0);
     EXPECT_EQ(solved.report.attempts.back().refusal, "");
 }
 
@@ -424,6 +426,23 @@ TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
     const auto solved = solve_by(a, std::vector<double>(20, 1), options);
     EXPECT_NE(solved.report.result().status, SolveStatus::converged);
     EXPECT_THAT(solved.report.obstacle, HasSubstr("A is ill-conditioned: of the pivots"));
+}
+
+/// Symmetric, its diagonal positive, and indefinite: seen in the second step.
+TEST(Solve, RepeatsWithBicgstabWhatConjugateGradientsRefuteAndNothingElse) {
+    const auto a = csr_from_entries<double>(
+        3, 3, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}, {1, 2, 3}, {2, 1, 3}, {2, 2, 1}});
+    const std::vector<double> b{0.3, -0.7, 0.9};
+    const auto methods = [&](const SolveOptions& options) {
+        std::vector<std::pair<KrylovMethod, bool>> tried;
+        for (const Attempt& attempt : solve_by(a, b, options).report.attempts)
+            tried.emplace_back(attempt.method, attempt.repeated);
+        return tried;
+    };
+    EXPECT_THAT(methods({.preconditioner = Kind::jacobi}),
+                ElementsAre(std::pair(KrylovMethod::cg, true), std::pair(KrylovMethod::bicgstab, false)));
+    EXPECT_THAT(methods({.preconditioner = Kind::jacobi, .method = KrylovMethod::cg}),
+                ElementsAre(std::pair(KrylovMethod::cg, false)));
 }
 
 TEST(Solve, KnowsOfNoObstacleWhereItSolves) {

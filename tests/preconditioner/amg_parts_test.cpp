@@ -430,6 +430,12 @@ TEST(AmgDenseInverse, NoticesThatThereIsNone) {
     const auto regularized = regularized_inverse(neumann.view(), true);
     ASSERT_TRUE(regularized);
     EXPECT_EQ(regularized->values, transpose(regularized->view()).values);
+    const CsrMatrix<double> pair{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, -1, -1, 1}};
+    const double larger = 1 + 0x1p-16, determinant = larger * larger - 1;
+    const auto inverse = regularized_inverse(pair.view(), true);
+    ASSERT_TRUE(inverse);
+    const std::vector<double> expected{larger / determinant, 1 / determinant, 1 / determinant, larger / determinant};
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(inverse->values[k], expected[k], 1e-8 * expected[k]) << k;
     const CsrMatrix<double> zero{2, 2, {0, 1, 2}, {0, 1}, {0, 0}};
     EXPECT_FALSE(regularized_inverse(zero.view(), true));
     const CsrMatrix<double> nan{1, 1, {0, 1}, {0}, {std::numeric_limits<double>::quiet_NaN()}};

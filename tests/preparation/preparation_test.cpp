@@ -373,6 +373,16 @@ TEST(Diagnose, CountsWhatIsMissing) {
     EXPECT_EQ(d.zero_diagonals.first, 1);
 }
 
+/// Not even where all rows are sorted and the next row has an entry in this column, or the entry is a stored zero.
+TEST(Diagnose, TakesNoOtherEntryForTheDiagonal) {
+    const CsrMatrix<double> missing{3, 3, {0, 1, 3, 4}, {1, 0, 1, 2}, {1, 1, 1, 1}};
+    EXPECT_EQ(diagnose(missing.view()).zero_diagonals.count, 1);
+    EXPECT_EQ(diagnose(missing.view()).zero_diagonals.first, 0);
+    const CsrMatrix<double> zeros{2, 2, {0, 2, 3}, {0, 1, 1}, {0, 1, 0}};
+    EXPECT_EQ(diagnose(zeros.view()).zero_diagonals.count, 2);
+    EXPECT_EQ(diagnose(zeros.view()).structural_rank, 1);
+}
+
 TEST(Diagnose, NamesRowsThatShareTooFewColumns) {
     // rows 1, 2 and 3 live in columns 1 and 2
     const CsrMatrix<double> a{4, 4, {0, 2, 4, 6, 10}, {0, 1, 0, 1, 0, 1, 0, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}};

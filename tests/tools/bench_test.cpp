@@ -7,6 +7,7 @@
 #include "solver/cuda.hpp"
 #include "solver/numeric/filtered.hpp"
 #include "solver/numeric/superaccumulator.hpp"
+#include "support/program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/well_formed.hpp"
 #include "tools/page/ulp_error.hpp"
@@ -64,8 +65,9 @@ protected:
     /// Runs `solver-bench ARGUMENTS` in the folder, by the shell. Idle threads of OpenMP are not to spin: tests share
     /// processors.
     Finished run(const std::string& arguments) const {
-        const std::string command = "cd '" + folder_.path().string() + "' && OMP_WAIT_POLICY=passive '" + SOLVER_BENCH + "' " +
-                                    arguments + " >.out 2>.err </dev/null";
+        const std::string command = "cd '" + folder_.path().string() + "' && OMP_WAIT_POLICY=passive '" +
+                                    solver::testing::program("SOLVER_BENCH", SOLVER_BENCH) + "' " + arguments +
+                                    " >.out 2>.err </dev/null";
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
     }

@@ -1,5 +1,6 @@
 // The command `solver` as its users meet it: a process with arguments, files, output and an exit status.
 
+#include "support/program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/well_formed.hpp"
 
@@ -7,13 +8,17 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -65,7 +70,7 @@ protected:
 
     /// Runs `solver ARGUMENTS` in the folder, by the shell, with variables set as in "A=1 B=2".
     Finished run(const std::string& arguments, const std::string& environment = "") const {
-        const std::string command = "cd '" + folder_.path().string() + "' && " + environment + " '" + SOLVER_COMMAND + "' " +
+        const std::string command = "cd '" + folder_.path().string() + "' && " + environment + " '" + command_ + "' " +
                                     arguments + " >.out 2>.err </dev/null";
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
@@ -84,6 +89,8 @@ protected:
         return names;
     }
 
+    const std::string command_ = solver::testing::program("SOLVER_COMMAND", SOLVER_COMMAND);
+
 private:
     solver::testing::TemporaryFolder folder_;
 };
@@ -98,6 +105,47 @@ TEST_F(SolverCommand, PrintsATableOfPlainTextWhereThereIsNoTerminal) {
         EXPECT_THAT(finished.out, HasSubstr(text));
     EXPECT_TRUE(
         std::none_of(finished.out.begin(), finished.out.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }));
+}
+
+/// The seconds of "solve 48.3 ms".
+double seconds_of(const std::string& text, const std::string& name) {
+    static const std::map<std::string, double> units{{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+    std::istringstream words(text.substr(text.find(name) + name.size()));
+    double number = 0;
+    std::string unit;
+    words >> number >> unit;
+    return number * units.at(unit.substr(0, unit.find(',')));
+}
+
+/// In single precision the recursion drifts away, so that no two of these numbers are the same.
+TEST_F(SolverCommand, TheTableSaysWhatTheReportSays) {
+    const std::string table = run("--matrix poisson2d_60 --device cpu --threads 2 --precision single --preconditioner none "
+                                  "--tolerance 2e-6 --report report.json")
+                                  .out;
+    const json r = json::parse(read("report.json"));
+    const auto row = [&](std::string name) {
+        name = "  " + name + std::string(18 - name.size(), ' ');
+        const std::size_t begin = table.find(name);
+        EXPECT_NE(begin, std::string::npos) << name;
+        return table.substr(begin + name.size(), table.find('\n', begin) - begin - name.size());
+    };
+    const auto shown = [](const json& value) {
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.1e", value.get<double>());
+        return std::string(text.data());
+    };
+    EXPECT_NE(shown(r["relative_residual"]), shown(r["recursive_residual"]));
+    EXPECT_EQ(row("size"), "3 600 x 3 600, 17 760 nonzeros");
+    EXPECT_THAT(row("device"), StartsWith("cpu, 2 threads, SpMV "));
+    EXPECT_THAT(row("status"), StartsWith(r["status"].get<std::string>() + " after " + r["iterations"].dump() + " iterations"));
+    EXPECT_EQ(row("true residual"),
+              shown(r["relative_residual"]) + "  tolerance 2.0e-06, the recursion says " + shown(r["recursive_residual"]));
+    EXPECT_THAT(row("forward error"), StartsWith(shown(r["forward_error"]) + "  floor"));
+    for (const auto& [name, part] :
+         {std::pair{"generate ", "read"}, std::pair{"setup ", "setup"}, std::pair{"solve ", "solve"}}) {
+        const double seconds = r["seconds"][part].get<double>();
+        EXPECT_NEAR(seconds_of(row("time"), name), seconds, std::max(1e-6, 0.01 * seconds)) << row("time");
+    }
 }
 
 TEST_F(SolverCommand, ReportHasEveryFieldWithItsType) {
@@ -182,7 +230,7 @@ TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
 
 /// `script` gives it a terminal.
 TEST_F(SolverCommand, ShowsOnATerminalWhatIsBeingPrepared) {
-    const std::string command = std::string(SOLVER_COMMAND) + " --matrix poisson2d_60 --device cpu --preconditioner ";
+    const std::string command = command_ + " --matrix poisson2d_60 --device cpu --preconditioner ";
     const auto shown = [&](const std::string& kind) {
         std::string line = "script -qec '" + command;
         line.append(kind).append("' '").append(path("typed").string()).append("' >/dev/null");
@@ -235,6 +283,31 @@ TEST_F(SolverCommand, HistoryHasALineForEveryIteration) {
     EXPECT_THAT(history, StartsWith("accuracy,column,iteration,recursive_residual,true_residual,replaced\nfast,0,0,1,"));
     const int iterations = json::parse(read("report.json"))["iterations"];
     EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), iterations + 2);
+}
+
+TEST_F(SolverCommand, HistoryCountsIterationsAndReplacementsAndEndsWithTheResult) {
+    run("--matrix poisson2d_60 --device cpu --preconditioner none --compensated --tolerance 1e-13 --history h.csv --report "
+        "r.json");
+    const json r = json::parse(read("r.json"));
+    std::istringstream lines(read("h.csv"));
+    std::string line;
+    std::getline(lines, line);
+    int number = 0, replaced = 0;
+    std::vector<std::string> fields;
+    for (; std::getline(lines, line); ++number) {
+        fields.clear();
+        std::istringstream parts(line);
+        for (std::string field; std::getline(parts, field, ',');) fields.push_back(field);
+        ASSERT_EQ(fields.size(), 6u) << line;
+        EXPECT_EQ(fields[2], std::to_string(number));
+        replaced += std::stoi(fields[5]);
+    }
+    EXPECT_GT(replaced, 0);
+    EXPECT_EQ(replaced, r["replacements"]);
+    EXPECT_EQ(number, r["iterations"].get<int>() + 1);
+    EXPECT_EQ(std::stod(fields[3]), r["recursive_residual"].get<double>());
+    EXPECT_EQ(std::stod(fields[4]), r["relative_residual"].get<double>());
+    EXPECT_NE(fields[3], fields[4]);
 }
 
 TEST_F(SolverCommand, ASolutionServesAsInitialGuess) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+namespace solver::testing {
+
+/// The program that a test starts: the one that was built, unless the environment names another (as tools/mutate does).
+inline std::string program(const char* variable, const char* built) {
+    const char* const other = std::getenv(variable);
+    return other != nullptr ? other : built;
+}
+
+}  // namespace solver::testing
