@@ -87,7 +87,7 @@ private:
     template <class Multiply>
     page::UlpHistogram histogram_of(const Multiply& multiply) {
         multiply();
-        return page::ulp_histogram<T>(y_, exact_, std::span(a_.row_offsets));
+        return page::ulp_histogram<T>(y_, exact_, a_.row_offsets);
     }
 
     /// Clears y as well: what is not computed cannot pass.

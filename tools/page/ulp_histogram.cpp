@@ -114,7 +114,7 @@ void count(UlpHistogram& histogram, double ulps, double magnitude) {
 }
 
 template <std::floating_point T>
-UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth, std::span<const std::int64_t> offsets) {
+UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth, const RowOffsets& offsets) {
     UlpHistogram histogram;
     for (std::size_t i = 0; i < truth.size(); ++i) {
         const double before = histogram.largest;
@@ -126,8 +126,8 @@ UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth
     return histogram;
 }
 
-template UlpHistogram ulp_histogram(std::span<const float>, std::span<const float>, std::span<const std::int64_t>);
-template UlpHistogram ulp_histogram(std::span<const double>, std::span<const double>, std::span<const std::int64_t>);
+template UlpHistogram ulp_histogram(std::span<const float>, std::span<const float>, const RowOffsets&);
+template UlpHistogram ulp_histogram(std::span<const double>, std::span<const double>, const RowOffsets&);
 
 std::string ulp_histograms(const std::string& caption, const std::vector<Cell>& before, const std::vector<UlpRow>& rows) {
     return fmt::format("<div class=\"beside\">\n{}{}</div>\n", table(caption, before, rows), worst_elements(rows));

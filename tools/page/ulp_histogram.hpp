@@ -3,6 +3,7 @@
 /// How many elements of a result are how wrong.
 
 #include "html.hpp"
+#include "solver/row_offsets.hpp"
 #include "ulp_error.hpp"
 
 #include <cmath>
@@ -42,7 +43,7 @@ void count(UlpHistogram& histogram, double ulps, double magnitude);
 
 /// Of elements beside the correctly rounded ones. `offsets` are those of the rows they belong to.
 template <std::floating_point T>
-UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth, std::span<const std::int64_t> offsets);
+UlpHistogram ulp_histogram(std::span<const T> computed, std::span<const T> truth, const RowOffsets& offsets);
 
 /// A row of a table of histograms.
 struct UlpRow {

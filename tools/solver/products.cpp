@@ -35,7 +35,7 @@ template <class T>
 ProductErrors errors_for(const Options& options, const SpmvPlan<T>& plan, std::string name, const std::vector<T>& x) {
     const CsrView<T>& a = plan.matrix();
     const std::vector<T> truth = exact_product(a, x, Device::cpu(options.threads).threads());
-    const auto histogram = [&](const std::vector<T>& y) { return page::ulp_histogram<T>(y, truth, std::span(a.row_offsets)); };
+    const auto histogram = [&](const std::vector<T>& y) { return page::ulp_histogram<T>(y, truth, a.row_offsets); };
     ProductErrors errors{std::move(name), {}};
     std::vector<T> y(truth.size());
     for (const Accuracy accuracy : all_accuracies) {

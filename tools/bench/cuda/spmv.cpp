@@ -84,7 +84,7 @@ private:
                         multiply();
                         std::vector<T> y(truth_.size());
                         y_.copy_to(std::span(y), stream_);
-                        return page::ulp_histogram<T>(y, truth_, std::span(a_.row_offsets));
+                        return page::ulp_histogram<T>(y, truth_, a_.row_offsets);
                     },
                 .turn = [replay] { return replay->turn(); }};
     }
