@@ -442,8 +442,26 @@ TEST(GemmOfDoubles, KnowsWhatAStripOfUnluckyRoundingsLoses) {
     expect_kept<double>({a, ones}, expected_product(a, ones));
 }
 
-/// The same of floats, which are summed in double: 1 + 2^-24 - 200 u, then 253 products of just less than u, which is half an
-/// ulp.
+/// (1 + e)^2 - (1 + e) = e + e^2, e = 2^-52, beside 2^44 - 2^44: products are multiples of 2^-104 alone, not of 1, as they
+/// would be if the lowest bit of 1 + e were overlooked, and e^2 is lost.
+TEST(GemmOfDoubles, KnowsTheLowestBitsOfItsElements) {
+    constexpr double above_one = 1 + 0x1p-52;
+    Matrix<double> a(40, 4), b(4, 5);
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+        a.at(row, 0) = a.at(row, 1) = above_one;
+        a.at(row, 2) = a.at(row, 3) = 0x1p22;
+    }
+    for (std::int64_t column = 0; column < b.columns; ++column) {
+        b.at(0, column) = above_one;
+        b.at(1, column) = -1;
+        b.at(2, column) = 0x1p22;
+        b.at(3, column) = -0x1p22;
+    }
+    expect_kept<double>({a, b}, expected_product(a, b));
+}
+
+/// A strip of unlucky roundings of floats, which are summed in double: 1 + 2^-24 - 200 u, then 253 products of just less than
+/// u, which is half an ulp.
 TEST(GemmOfFloats, KnowsWhatAStripOfUnluckyRoundingsLoses) {
     constexpr std::int64_t terms = 256;
     Matrix<float> a(2, terms, 0x1p-26f), b(terms, 5, 0x1p-27f - 0x1p-36f);

@@ -254,6 +254,8 @@ TEST(AmgRefusals, NameTheRow) {
     EXPECT_THAT(refusal(missing), HasSubstr("row 2 (counted from 1)"));
     const CsrMatrix<double> zero{2, 2, {0, 1, 2}, {0, 1}, {1, 0}};
     EXPECT_THAT(refusal(zero), HasSubstr("row 2 (counted from 1)"));
+    const CsrMatrix<double> tiny{2, 2, {0, 1, 2}, {0, 1}, {1, 1e-310}};  // 1 / 1e-310 is Inf
+    EXPECT_THAT(refusal(tiny), HasSubstr("row 2 (counted from 1)"));
     for (const double bad : {inf, nan}) {
         const CsrMatrix<double> diagonal{2, 2, {0, 1, 2}, {0, 1}, {1, bad}};
         EXPECT_THAT(refusal(diagonal), HasSubstr("row 2 (counted from 1)"));
