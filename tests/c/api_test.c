@@ -171,6 +171,17 @@ static void refuse_bad_matrices(void) {
     csr = small_csr();
     csr.rows = -1;
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "-1 x 3");
+    csr.rows = (int64_t)INT32_MAX + 1;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "expected 0 to 2147483647 rows");
+    csr = small_csr();
+    csr.columns = (int64_t)INT32_MAX + 1;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "3 x 2147483648 with 7");
+    csr = small_csr();
+    csr.nonzeros = -1;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "3 x 3 with -1 entries");
+    csr = small_csr();
+    csr.expected_products = -1;
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "expected products is negative");
     csr = small_csr();
     csr.nonzeros = 6;
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_DIMENSION_MISMATCH, "ends with 7");
@@ -250,6 +261,53 @@ static void borrow_and_update(void) {
     solver_matrix_destroy(NULL);
 }
 
+/* [1 4; 2 5; 3 6], by columns and by rows. */
+static void borrow_and_update_dense(void) {
+    static const double tens[] = {10, 20, 30, 40, 50, 60};
+    double by_columns[] = {1, 2, 3, 4, 5, 6}, by_rows[] = {1, 4, 2, 5, 3, 6}, y[3];
+    const double x[] = {1, 10};
+    int borrows, is_by_rows;
+    for (borrows = 0; borrows < 2; ++borrows)
+        for (is_by_rows = 0; is_by_rows < 2; ++is_by_rows) {
+            solver_matrix* matrix = NULL;
+            solver_dense described = dense(3, 2, is_by_rows ? by_rows : by_columns), seen;
+            const int keeps_the_layout = borrows && is_by_rows;
+            described.row_stride = is_by_rows ? 2 : 1;
+            described.column_stride = is_by_rows ? 1 : 3;
+            described.borrow = borrows;
+            CHECK_OK(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix));
+            CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
+            CHECK(y[0] == 41 && y[1] == 52 && y[2] == 63);
+            seen.size = sizeof seen;
+            CHECK_OK(solver_matrix_dense(matrix, &seen));
+            CHECK(borrows == (seen.data == described.data));
+            CHECK(seen.row_stride == (keeps_the_layout ? 2 : 1) && seen.column_stride == (keeps_the_layout ? 1 : 3));
+            CHECK_OK(solver_matrix_update(matrix, tens)); /* in the layout that the matrix has */
+            CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
+            if (keeps_the_layout)
+                CHECK(y[0] == 210 && y[1] == 430 && y[2] == 650);
+            else
+                CHECK(y[0] == 410 && y[1] == 520 && y[2] == 630);
+            CHECK_OK(solver_matrix_dense(matrix, &seen));
+            CHECK(borrows == (seen.data == (const void*)tens));
+            solver_matrix_destroy(matrix);
+        }
+    CHECK(by_columns[0] == 1 && by_rows[1] == 4);
+}
+
+static void refuse_bad_sizes_of_dense(void) {
+    double data[] = {1, 2, 3, 4};
+    solver_matrix* matrix = NULL;
+    solver_dense described = dense(-1, 2, data);
+    CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "data is -1 x 2");
+    described = dense(2, -1, data);
+    CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "data is 2 x -1");
+    described = dense(INT64_MAX / 8 + 1, 1, data); /* as doubles, one more than 64 bits can count in bytes */
+    CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT,
+                  "data is 1152921504606846976 x 1");
+    CHECK(matrix == NULL);
+}
+
 static void read_and_write(const char* folder) {
     char path[4096];
     double* elements;
@@ -278,6 +336,9 @@ static void read_and_write(const char* folder) {
                   "/nowhere/at/all.mtx");
     CHECK(again == NULL);
     CHECK_REFUSED(solver_matrix_read(NULL, SOLVER_DOUBLE, SOLVER_PROCESSOR, &again), SOLVER_INVALID_ARGUMENT, "path is NULL");
+    matrix = small_matrix();
+    CHECK_REFUSED(solver_matrix_write(NULL, matrix), SOLVER_INVALID_ARGUMENT, "path is NULL");
+    solver_matrix_destroy(matrix);
 }
 
 static void multiply_dense(void) {
@@ -304,6 +365,21 @@ static void multiply_dense(void) {
     solver_matrix_destroy(matrix);
     of_a.row_stride = of_a.column_stride = 0;
     CHECK_REFUSED(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "stride");
+}
+
+/* What is wrong is said before a CUDA device is asked for, so that it is said anywhere. */
+static void refuse_bad_products_without_signs(void) {
+    const double a[] = {1, 2, 3, 4};
+    double c[] = {5, 5, 5, 5};
+    solver_status status;
+    CHECK_REFUSED(solver_dngemm('X', 'N', 2, 2, 2, 1, a, 2, a, 2, 0, c, 2), SOLVER_INVALID_ARGUMENT, "transa is 'X'");
+    CHECK_REFUSED(solver_dngemm('T', 'y', 2, 2, 2, 1, a, 2, a, 2, 0, c, 2), SOLVER_INVALID_ARGUMENT, "transb is 'y'");
+    CHECK_REFUSED(solver_dngemm('N', 'N', -1, 2, 2, 1, a, 2, a, 2, 0, c, 2), SOLVER_INVALID_ARGUMENT, "-1, 2 and 2");
+    CHECK_REFUSED(solver_dngemm('N', 'N', 2, -1, 2, 1, a, 2, a, 2, 0, c, 2), SOLVER_INVALID_ARGUMENT, "2, -1 and 2");
+    CHECK_REFUSED(solver_dngemm('N', 'N', 2, 2, -1, 1, a, 2, a, 2, 0, c, 2), SOLVER_INVALID_ARGUMENT, "2, 2 and -1");
+    status = solver_dngemm('n', 'c', 0, 2, 2, 1, a, 2, a, 2, 0, c, 2); /* nothing to do is no mistake */
+    CHECK(status == SOLVER_OK || status == SOLVER_NOT_SUPPORTED);
+    CHECK(c[0] == 5 && c[3] == 5);
 }
 
 static void refuse_what_is_no_float(void) {
@@ -457,7 +533,7 @@ static void solve_with_preconditioners(void) {
     int64_t entries = -1;
     uint64_t hash = 0;
     solver_matrix* const matrix = small_matrix();
-    solver_preconditioner *jacobi = NULL, *own = NULL, *failing = NULL, *small = NULL;
+    solver_preconditioner *jacobi = NULL, *own = NULL, *failing = NULL, *small = NULL, *single = NULL;
     const solver_options options = options_with("auto");
     CHECK_OK(solver_preconditioner_create(matrix, "jacobi", SOLVER_EXACT, NULL, &jacobi));
     CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, divide_by_four, &calls, &own));
@@ -474,10 +550,13 @@ static void solve_with_preconditioners(void) {
     CHECK_REFUSED(solver_preconditioner_apply(failing, b, z, SOLVER_EXACT), SOLVER_CALLBACK_FAILED, "returned 42");
     CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 2, divide_by_four, &calls, &small));
     CHECK_REFUSED(solver_solve(matrix, small, 1, b, by_own, NULL, &options, NULL), SOLVER_DIMENSION_MISMATCH, "2 rows");
+    CHECK_OK(solver_preconditioner_from(SOLVER_FLOAT, 3, divide_by_four, &calls, &single));
+    CHECK_REFUSED(solver_solve(matrix, single, 1, b, by_own, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "another type");
     solver_preconditioner_destroy(jacobi);
     solver_preconditioner_destroy(own);
     solver_preconditioner_destroy(failing);
     solver_preconditioner_destroy(small);
+    solver_preconditioner_destroy(single);
     solver_preconditioner_destroy(NULL);
     solver_matrix_destroy(matrix);
 }
@@ -535,6 +614,31 @@ static void choose_the_method(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* The attempt says what was done: with which preconditioner, in which precision, and how far it came. */
+static void tell_of_the_attempt(void) {
+    const double b[] = {6, 12, 14};
+    int32_t mixed;
+    solver_matrix* const matrix = small_matrix();
+    for (mixed = 0; mixed < 2; ++mixed) {
+        double x[3] = {0};
+        solver_options options = options_with("jacobi");
+        solver_result* result = NULL;
+        solver_outcome outcome;
+        solver_attempt attempt;
+        outcome.size = sizeof outcome;
+        attempt.size = sizeof attempt;
+        options.mixed = mixed;
+        CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+        CHECK_OK(solver_result_outcome(result, 0, &outcome));
+        CHECK_OK(solver_result_attempt(result, 0, &attempt));
+        CHECK(strcmp(attempt.preconditioner, "jacobi") == 0 && attempt.mixed == mixed && attempt.refusal[0] == '\0');
+        CHECK(attempt.status == SOLVER_CONVERGED && attempt.iterations >= 1 && attempt.solve_seconds > 0);
+        CHECK(attempt.iterations == outcome.iterations && attempt.relative_residual == outcome.relative_residual);
+        solver_result_destroy(result);
+    }
+    solver_matrix_destroy(matrix);
+}
+
 static void end_badly_as_an_outcome(void) {
     const double b[] = {6, NAN, 14}, good[] = {6, 12, 14};
     double x[3] = {0};
@@ -587,7 +691,8 @@ static void refuse_bad_options(void) {
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "interval");
     options = options_with("auto");
     options.max_iterations = -1;
-    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "iterations");
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT,
+                  "solver_solve: the number of iterations is negative");
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, NULL, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "b is NULL");
     CHECK_REFUSED(solver_solve(matrix, NULL, -1, b, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "-1 columns");
     CHECK_REFUSED(solver_solve(matrix, NULL, INT64_MAX, b, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "more right-hand");
@@ -648,8 +753,11 @@ int main(int argc, char** argv) {
     refuse_bad_matrices();
     take_other_integers();
     borrow_and_update();
+    borrow_and_update_dense();
+    refuse_bad_sizes_of_dense();
     read_and_write(argc > 1 ? argv[1] : ".");
     multiply_dense();
+    refuse_bad_products_without_signs();
     refuse_what_is_no_float();
     solve_triangles();
     solve_with_defaults();
@@ -657,6 +765,7 @@ int main(int argc, char** argv) {
     solve_with_preconditioners();
     make_every_preconditioner();
     choose_the_method();
+    tell_of_the_attempt();
     end_badly_as_an_outcome();
     refuse_bad_options();
     serve_older_programs();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string_view>
@@ -201,6 +202,25 @@ TYPED_TEST(SameBits, OfEveryStorage) {
         }
         EXPECT_EQ(solver_spmv(handle.get(), 1, this->x_.data(), 0, seen.data(), SOLVER_EXACT), SOLVER_OK);
         EXPECT_TRUE(same_bits(seen, expected)) << storage;
+    }
+}
+
+/// Packing costs tens of products: expected_products decides, and 0 of them is 1.
+TYPED_TEST(SameBits, TheStorageIsChosenByTheExpectedProducts) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = made_matrix<T>(10000);
+    for (const std::int64_t products : {0, 1, 100000}) {
+        const SpmvPlan<T> plan(
+            a, Device::cpu(),
+            SpmvOptions{.storage = SpmvStorage::automatic, .expected_products = std::max<std::int64_t>(products, 1)});
+        solver_csr csr = described(a);
+        csr.expected_products = products;
+        const Handle handle(csr);
+        solver_shape shape{};
+        shape.size = sizeof shape;
+        EXPECT_EQ(solver_matrix_shape(handle.get(), &shape), SOLVER_OK);
+        EXPECT_EQ(shape.storage, to_string(plan.describe().storage)) << products;
+        EXPECT_EQ(shape.bytes_a_nonzero, plan.describe().bytes_a_nonzero) << products;
     }
 }
 

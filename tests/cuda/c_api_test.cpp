@@ -141,6 +141,40 @@ TEST_F(CudaFromC, MultipliesDenseMatrices) {
     solver_cuda_workspace_destroy(workspace);
 }
 
+/// [1 2 3; 4 5 6] [1 2; 3 4; 5 6] = [22 28; 49 64], each factor as it is or transposed, in a larger array.
+TEST_F(CudaFromC, MultipliesMatricesWithoutNegativeEntriesAsBlasDoes) {
+    constexpr double gap = 9;
+    const std::vector<double> a{1, 4, gap, 2, 5, gap, 3, 6, gap}, a_transposed{1, 2, 3, gap, 4, 5, 6, gap},
+        b{1, 3, 5, gap, 2, 4, 6, gap}, b_transposed{1, 2, gap, 3, 4, gap, 5, 6, gap};
+    const std::vector<float> a_single(a.begin(), a.end()), b_single(b.begin(), b.end());
+    for (const char transa : {'N', 'n', 'T', 't', 'C', 'c'})
+        for (const char transb : {'N', 'n', 'T', 't', 'C', 'c'}) {
+            const bool a_is_turned = transa != 'N' && transa != 'n', b_is_turned = transb != 'N' && transb != 'n';
+            std::vector<double> c{1, 2, gap, 3, 4, gap};
+            ASSERT_EQ(
+                solver_dngemm(transa, transb, 2, 2, 3, 2, a_is_turned ? a_transposed.data() : a.data(), a_is_turned ? 4 : 3,
+                              b_is_turned ? b_transposed.data() : b.data(), b_is_turned ? 3 : 4, 1, c.data(), 3),
+                SOLVER_OK)
+                << solver_last_error();
+            EXPECT_EQ(c, (std::vector<double>{45, 100, gap, 59, 132, gap})) << transa << transb;
+        }
+    std::vector<float> single{1, 2, 9, 3, 4, 9};
+    ASSERT_EQ(solver_sngemm('N', 'N', 2, 2, 3, 2, a_single.data(), 3, b_single.data(), 4, 1, single.data(), 3), SOLVER_OK);
+    EXPECT_EQ(single, (std::vector<float>{45, 100, 9, 59, 132, 9}));
+    const cuda::DeviceArray<double> of_a(0, a, "A"), of_b(0, b, "B"), of_c(0, std::vector<double>{1, 2, gap, 3, 4, gap}, "C");
+    ASSERT_EQ(solver_dngemm('N', 'N', 2, 2, 3, 2, of_a.data(), 3, of_b.data(), 4, 1, of_c.data(), 3), SOLVER_OK)
+        << solver_last_error();
+    EXPECT_EQ(on_host(of_c), (std::vector<double>{45, 100, gap, 59, 132, gap}));
+}
+
+TEST_F(CudaFromC, RefusesSizesBelowZero) {
+    solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
+    solver_cuda_matrix* matrix = nullptr;
+    csr.columns = -1;
+    EXPECT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("the matrix is 3 x -1"));
+}
+
 TEST_F(CudaFromC, SolvesTriangles) {
     const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
     const solver_csr csr{

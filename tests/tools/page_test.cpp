@@ -28,6 +28,9 @@ std::string page_of(const std::string& body) { return document("a page", "<h1>A 
 TEST(Html, EscapesWhatHasAMeaning) {
     EXPECT_EQ(escaped("a<b>&\"c'.mtx"), "a&lt;b&gt;&amp;&quot;c&#39;.mtx");
     EXPECT_EQ(escaped("Ümlaut \xE2\x88\x9E \xF0\x9F\x99\x82"), "Ümlaut \xE2\x88\x9E \xF0\x9F\x99\x82");
+    for (const char* first_of_its_length : {"\xC2\x80", "\xE0\xA0\x80", "\xF0\x90\x80\x80"})
+        EXPECT_EQ(escaped(first_of_its_length), first_of_its_length);
+    EXPECT_EQ(escaped("\xF4\x8F\xBF\xBD"), "\xF4\x8F\xBF\xBD");  // of the last plane
     EXPECT_EQ(escaped(""), "");
 }
 
@@ -45,6 +48,9 @@ TEST(Html, ReplacesWhatXmlCannotHold) {
 TEST(Html, WritesNumbersForPeople) {
     EXPECT_EQ(grouped(116835), "116\u202F835");
     EXPECT_EQ(grouped(7), "7");
+    EXPECT_EQ(grouped(999), "999");
+    EXPECT_EQ(grouped(1000), "1\u202F000");
+    EXPECT_EQ(grouped(1234567890), "1\u202F234\u202F567\u202F890");
     EXPECT_EQ(power(3.2e-6), "3.2·10<sup>−6</sup>");
     EXPECT_EQ(power(-1e8), "−1.0·10<sup>8</sup>");
     EXPECT_EQ(power(1e-10), "10<sup>−10</sup>");
@@ -136,6 +142,20 @@ TEST(UlpHistogram, TablesShowEveryCountOnce) {
                             HasSubstr("a&lt;b"), HasSubstr("row 91"), HasSubstr("−1.92"), HasSubstr("−1.005")));
 }
 
+/// "·" stands for none, and for nothing else: of three errors one is in the columns 0, ≤ 2 and "no digit" each.
+TEST(UlpHistogram, TablesShowOneAsOneAndNoneAsADot) {
+    UlpHistogram histogram;
+    for (const double ulps : {0.0, 2.0, 0x1p52}) count(histogram, ulps, 0x1p52);
+    const std::string html = ulp_histograms("a table", {}, {{"row", {}, histogram}});
+    std::string shown;
+    for (std::size_t cell = html.find("<td"); cell != std::string::npos; cell = html.find("<td", cell + 1)) {
+        const std::size_t end = html.find("</td>", cell);
+        const std::string text = html.substr(cell, end - cell);
+        shown += text.substr(text.rfind('>') + 1) + "|";
+    }
+    EXPECT_THAT(shown, HasSubstr("1|·|1|·|·|·|·|·|1|·|"));
+}
+
 TEST(ResidualPanels, DrawEachCurveBeforeTheOthers) {
     ResidualCurve one{"one & only", "converged", {{0, 1}, {1, 1e-3}, {2, 1e-9}}, {{2, 2e-9}}};
     ResidualCurve two{"two", "stagnated", {{0, 1}, {1, 0}, {2, std::nan("")}, {3, 1e-2}}, {}};
@@ -170,6 +190,8 @@ TEST(Provenance, QuotesTheCommandForAShell) {
     const std::vector<const char*> arguments{"/usr/bin/solver", "--matrix", "it's <a> matrix.mtx", "--tolerance", "1e-8", ""};
     EXPECT_EQ(command_line(static_cast<int>(arguments.size()), arguments.data()),
               "solver --matrix 'it'\\''s <a> matrix.mtx' --tolerance 1e-8 ''");
+    const std::vector<const char*> none{nullptr};
+    EXPECT_EQ(command_line(0, none.data()), "");
     EXPECT_EQ(now().size(), std::string("2026-11-21 22:40 UTC").size());
 }
 
