@@ -93,7 +93,7 @@ struct Tasks {
             if (i % 5 == 4) task = {.x = x[i], .beta = T(2), .y_in = y[i], .y = out[i]};  // alpha as of those without beta
             if (i % 7 == 3) task.x_low = x_low[i];
             if (i % 7 == 6) task.alpha = T(0);
-            if (i % 9 == 8) task.alpha = T(3);  // beta as of those of another alpha
+            if (i % 3 == 2) task.alpha = static_cast<T>(i);  // beta as of others of another alpha
             tasks.push_back(task);
         }
         plan.multiply(tasks, accuracy);
