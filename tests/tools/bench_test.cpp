@@ -284,9 +284,54 @@ TEST_F(SolverBenchReport, DrawsWhatWasRecorded) {
     for (const char* text :
          {"At a glance", "Sparse products", "Solves", "Verdicts of test-blas2", "× eigen", "A.mtx: 3 x 3, 5 nonzeros",
           "poisson2d_10", "superaccumulator", "iterations, converged", "0 of 1 verdicts", "not &lt;finite&gt;",
-          "a&lt;b&gt;&amp;&quot;c", "test-blas2 --path A", "solver-bench spmv --matrix A.mtx", "GCC", "simd"})
+          "a&lt;b&gt;&amp;&quot;c", "row 2", "−1.5", "test-blas2 --path A", "solver-bench spmv --matrix A.mtx", "GCC", "simd"})
         EXPECT_THAT(page, HasSubstr(text));
     EXPECT_EQ(page.find("Dense products"), std::string::npos);
+}
+
+/// Two products: 1 and 3 of 4 elements correctly rounded, at half and at twice the speed of the peer.
+TEST_F(SolverBenchReport, SummarizesByTheMeanAndTheWorst) {
+    const auto product = [](int right, double ratio) {
+        return json{{"competitor", "fast"},
+                    {"peer", "eigen"},
+                    {"elements", 4},
+                    {"histogram", {{"0", right}, {"2", 4 - right}, {"wrong_digits", 0}, {"non_finite", 0}}},
+                    {"largest_ulps", right == 1 ? 2 : 1.5},
+                    {"ratio_to_peer", ratio}};
+    };
+    record();
+    json spmv = json::parse(read("spmv.json"));
+    json& cases = spmv["cases"];
+    const json first = cases[0], second = cases[8];
+    ASSERT_NE(first["heading"], second["heading"]);
+    cases = json::array({first, second});
+    cases[0].update(product(1, 0.5));
+    cases[1].update(product(3, 2));
+    write("two.json", spmv.dump());
+    ASSERT_EQ(run("report --from two.json --html page.html").status, 0) << read(".err");
+    std::string line = read("page.html");
+    line = line.substr(line.find("At a glance"));
+    line = line.substr(line.find("\"row\">fast<"));
+    line = line.substr(0, line.find("</tr>"));
+    std::string cells;
+    for (std::size_t end = line.find("</td>"); end != std::string::npos; end = line.find("</td>", end + 1)) {
+        const std::string before = line.substr(0, end);
+        cells += before.substr(before.rfind('>') + 1) + "|";
+    }
+    EXPECT_EQ(cells, "2|50.0 %|25.0 %|2|1.00|0.50|");
+}
+
+TEST_F(SolverBenchReport, SaysWhereBeliefAndTruthDiffer) {
+    record();
+    json solve = json::parse(read("solve.json"));
+    EXPECT_EQ(run("report --from solve.json --html page.html").status, 0);
+    EXPECT_THAT(read("page.html"), ::testing::Not(HasSubstr("Believes")));
+    json& residuals = solve["cases"][0]["residuals"];
+    residuals["believed"].back()[1] = 1e-10;
+    residuals["true"].back()[1] = 1e-3;
+    write("drifted.json", solve.dump());
+    EXPECT_EQ(run("report --from drifted.json --html page.html").status, 0);
+    EXPECT_THAT(read("page.html"), HasSubstr("Believes"));
 }
 
 TEST_F(SolverBenchReport, MeasuresAndDrawsTheSameThing) {
@@ -414,12 +459,15 @@ TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
     EXPECT_LT(average("kahan", "64"), average("plain", ""));
     EXPECT_LT(average("doubly-compensated", "16"), average("plain", ""));
     EXPECT_LT(average("kahan", "1"), 192 * 0x1p-24 * 1e6);
+    for (const int first_of_its_input : {0, 10})
+        EXPECT_EQ(cases[first_of_its_input]["ratio_to_peer"], "1.00") << "the peer by itself";
 }
 
 TEST_F(SolverBench, DrawsTheFiguresOfAPaper) {
     const std::string measure = "gemm --paper badin2011 --size 16 --size 32 --device cpu --threads 1 --repetitions 1 --plot ";
     EXPECT_EQ(run(measure + "p.gnuplot").status, 0);
     EXPECT_THAT(read("p.gnuplot"), AllOf(HasSubstr("set terminal svg"), HasSubstr("kahan, tile 64"), HasSubstr("\n32 ")));
+    EXPECT_THAT(read("p.gnuplot"), AllOf(HasSubstr("\n$panel0curve0 << "), HasSubstr("\n$panel3curve5 << ")));
     if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
     EXPECT_EQ(run(measure + "p.svg").status, 0);
     EXPECT_THAT(read("p.svg"), AllOf(HasSubstr("<svg"), HasSubstr("doubly-compensated, tile 1")));
@@ -520,6 +568,13 @@ TEST_F(SolverBench, RobustnessTakesNamesAndAChoiceOfSolvers) {
     const std::string csv = read("r.csv");
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
     EXPECT_THAT(csv, HasSubstr("\npoisson2d_5,25,105,regular,eigen none,converged,1,1,0,"));
+    EXPECT_THAT(finished.out, HasSubstr("\n- 2 by jacobi\n"));
+    EXPECT_THAT(finished.out, HasSubstr("\n- 2 by Eigen's best, 2 by our best hand-picked\n"));
+    EXPECT_THAT(run("robustness A.mtx --solver jacobi --markdown r.md").out,
+                HasSubstr("\n- 0 by Eigen's best, 1 by our best hand-picked\n"));
+    EXPECT_THAT(read("r.md"), HasSubstr("\n|---|---:|---:|---:|\n"));
+    EXPECT_THAT(run("robustness A.mtx --solver 'eigen none'").out,
+                HasSubstr("\n- 1 by Eigen's best, 0 by our best hand-picked\n"));
     expect_refusal("robustness", "which matrices?");
     expect_refusal("robustness A.mtx --solver amg", "choose eigen none");
     expect_refusal("robustness A.mtx --tolerance 0", "--tolerance 0");
@@ -927,6 +982,18 @@ TYPED_TEST(BenchInputs, NoFilterDecidesTheWorstDotProduct) {
             exact.add(T(-1));
             EXPECT_EQ(exact.template result<T>(), std::numeric_limits<T>::epsilon() / 2);
         }
+}
+
+/// Four parts, the last of them short, that threads share.
+TYPED_TEST(BenchInputs, RandomElementsDoNotDependOnHowManyFollow) {
+    using T = TypeParam;
+    const std::vector<T> all = random_elements<T>(Elements::uniform, 0, (3 << 18) + 5, 7);
+    const std::vector<T> first = random_elements<T>(Elements::uniform, 0, 1000, 7);
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), all.begin()));
+    for (int part = 1; part <= 3; ++part) {
+        EXPECT_NE(all[static_cast<std::size_t>(part) << 18], all[0]) << part;
+        EXPECT_NE(all[(static_cast<std::size_t>(part) << 18) + 4], T(0)) << part;
+    }
 }
 
 TYPED_TEST(BenchInputs, ErrorsAreCountedInUlpOfTheExactResult) {

@@ -103,6 +103,7 @@ TEST_F(SolverCommand, PrintsATableOfPlainTextWhereThereIsNoTerminal) {
          {"A.mtx", "40 x 40, 118 nonzeros", "A * ones", "BiCGStab, double precision, preconditioner auto", "attempts",
           "compensated", "cpu", "converged after", "true residual", "forward error", "floor", "time", "fingerprint"})
         EXPECT_THAT(finished.out, HasSubstr(text));
+    EXPECT_THAT(finished.out, Not(HasSubstr("structur"))) << "nothing is wrong with the matrix";
     EXPECT_TRUE(
         std::none_of(finished.out.begin(), finished.out.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }));
 }
@@ -195,6 +196,22 @@ TEST_F(SolverCommand, OptionsReachTheSolve) {
     EXPECT_EQ(report("--matrix A.mtx --preconditioner none --absolute-tolerance 1e9")["iterations"], 0);
 }
 
+TEST_F(SolverCommand, LeavesWhatIsNotSaidAsTheHelpSays) {
+    const json r = report("--matrix A.mtx --device cpu");
+    EXPECT_EQ(r["tolerance"], 1e-10);
+    EXPECT_EQ(r["absolute_tolerance"], 0);
+    EXPECT_EQ(r["max_iterations"], 10000);
+    EXPECT_EQ(r["precision"], "double");
+    EXPECT_EQ(r["preconditioner"], "auto");
+}
+
+TEST_F(SolverCommand, TakesTheEndsOfTheRangesOfItsOptions) {
+    for (const char* option : {"--drop-tolerance 0", "--drop-tolerance 1", "--fill-factor 0", "--fill-factor 1e6"})
+        EXPECT_EQ(run(std::string("--matrix A.mtx --quiet --preconditioner none ") + option).status, 0) << option;
+    EXPECT_EQ(report("--matrix A.mtx --absolute-tolerance 0")["absolute_tolerance"], 0);
+    EXPECT_EQ(report("--matrix A.mtx --absolute-tolerance 0.5")["absolute_tolerance"], 0.5);
+}
+
 /// The clamped plate of elasticity2d_40, and its rigid-body modes as a file: (1, 0), (0, 1), (-y, x).
 TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
     constexpr int n = 40, rows = 2 * n * (n + 1);
@@ -239,6 +256,7 @@ TEST_F(SolverCommand, ShowsOnATerminalWhatIsBeingPrepared) {
     };
     EXPECT_THAT(shown("amg"), AllOf(HasSubstr("preparing amg, level 1: 3600 rows"), HasSubstr("preparing amg, level 2: ")));
     EXPECT_THAT(shown("ilut"), AllOf(HasSubstr("preparing matching and order"), HasSubstr("preparing ilut")));
+    EXPECT_THAT(shown("none"), HasSubstr("iteration 0   residual 1.0e+00 (to reach 1e-10)"));
 }
 
 TEST_F(SolverCommand, IsSilentWhenQuiet) {
@@ -310,6 +328,11 @@ TEST_F(SolverCommand, HistoryCountsIterationsAndReplacementsAndEndsWithTheResult
     EXPECT_NE(fields[3], fields[4]);
 }
 
+TEST_F(SolverCommand, HistoryTellsATrueResidualOfZeroFromAnUnknownOne) {
+    EXPECT_EQ(run("--matrix identity.mtx --device cpu --history history.csv").status, 0);
+    EXPECT_THAT(read("history.csv"), EndsWith("\nfast,0,0,1,1,0\nfast,0,1,0,0,0\n"));
+}
+
 TEST_F(SolverCommand, ASolutionServesAsInitialGuess) {
     EXPECT_EQ(run("--matrix A.mtx --solution x.mtx --tolerance 1e-12").status, 0);
     EXPECT_EQ(report("--matrix A.mtx --initial x.mtx")["iterations"], 0);
@@ -346,6 +369,32 @@ TEST_F(SolverCommand, RandomRightHandSidesAreThePublishedGenerators) {
 TEST_F(SolverCommand, ReadsTheRightHandSideFromAFile) {
     write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
     EXPECT_EQ(report("--matrix identity.mtx --rhs b.mtx")["solution_sha256"], ones_3_sha256);
+}
+
+TEST_F(SolverCommand, ReadsSparseColumnsOfTheRightHandSide) {
+    write("b.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n3 1 4\n2 2 5\n");
+    EXPECT_EQ(run("--matrix identity.mtx --rhs b.mtx --solution x.mtx").status, 0);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array real general\n3 2\n1\n0\n4\n0\n5\n0\n");
+}
+
+TEST_F(SolverCommand, ReportsTheWorstOfSeveralRightHandSidesWhereverItStands) {
+    std::string zeros, others;
+    for (int i = 1; i <= 40; ++i) {
+        zeros += "0\n";
+        others += i <= 20 ? "1\n" : "-2\n";
+    }
+    for (const bool worst_is_first : {false, true}) {
+        write("b.mtx", "%%MatrixMarket matrix array real general\n40 2\n" + (worst_is_first ? others + zeros : zeros + others));
+        const auto finished =
+            run("--matrix A.mtx --rhs b.mtx --preconditioner none --max-iterations 1 --quiet --report report.json");
+        EXPECT_EQ(finished.status, 2);
+        const json r = json::parse(read("report.json"));
+        const json& worst = r["right_hand_sides"][worst_is_first ? 0 : 1];
+        EXPECT_EQ(r["status"], "iteration limit");
+        EXPECT_EQ(r["relative_residual"], worst["relative_residual"]);
+        EXPECT_GT(r["relative_residual"].get<double>(), 1e-10);
+        EXPECT_EQ(r["iterations"], 1);
+    }
 }
 
 TEST_F(SolverCommand, SolvesAllColumnsOfTheRightHandSideEachAsIfAlone) {
@@ -455,6 +504,10 @@ TEST_F(SolverCommand, ComparesTheModesAndTheReferences) {
     ASSERT_EQ(r["references"].size(), 2u);
     EXPECT_LE(r["references"][0]["relative_residual"].get<double>(), 1e-10);
     EXPECT_LE(r["references"][1]["relative_residual"].get<double>(), 1e-15);
+    for (const json& reference : r["references"]) {
+        EXPECT_TRUE(reference["forward_error"].is_number()) << reference;
+        EXPECT_GT(reference["relative_residual"], 0) << "rounded to double, x cannot solve this system";
+    }
     EXPECT_THAT(read("history.csv"),
                 AllOf(HasSubstr("\nfast,0,1,"), HasSubstr("\ncompensated,0,1,"), HasSubstr("\nexact,0,1,")));
 }
@@ -487,6 +540,11 @@ TEST_F(SolverCommand, MakesAPageOfEverythingItFound) {
         EXPECT_THAT(page, HasSubstr(text));
     const json r = report("--matrix A.mtx --device cpu --preconditioner jacobi");
     EXPECT_THAT(page, HasSubstr(r["solution_sha256"].get<std::string>().substr(0, 16)));
+    int exact_products = 0;  // of which every element is correctly rounded
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);)
+        if (line.find("\"row\">exact<") != std::string::npos && line.find("</i>40<") != std::string::npos) ++exact_products;
+    EXPECT_EQ(exact_products, 2) << "of ones and of a random vector";
 }
 
 TEST_F(SolverCommand, PagesOfOneRunAndOfFilesWithStrangeNames) {
@@ -582,6 +640,8 @@ const Refusal refusals[] = {
     {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},
     {"UnknownDevice", "--matrix A.mtx --device gpu", {"gpu", "auto, cpu, cuda"}},
     {"NegativeTolerance", "--matrix A.mtx --tolerance -1", {"--tolerance -1", "above 0"}},
+    {"ToleranceZero", "--matrix A.mtx --tolerance 0", {"--tolerance 0", "above 0"}},
+    {"FillFactorBelowZero", "--matrix A.mtx --fill-factor -1", {"--fill-factor -1", "from 0 to 1e6"}},
     {"ToleranceThatIsNoNumber", "--matrix A.mtx --tolerance 1e-10x", {"--tolerance 1e-10x"}},
     {"NegativeAbsoluteTolerance", "--matrix A.mtx --absolute-tolerance -1", {"--absolute-tolerance -1", "0 or more"}},
     {"ToleranceNan", "--matrix A.mtx --tolerance nan", {"--tolerance nan"}},
