@@ -378,23 +378,24 @@ TEST_F(SolverCommand, ReadsSparseColumnsOfTheRightHandSide) {
 }
 
 TEST_F(SolverCommand, ReportsTheWorstOfSeveralRightHandSidesWhereverItStands) {
-    std::string zeros, others;
+    std::vector<std::string> sides(3);  // done at once, and two that are not, by different residuals
     for (int i = 1; i <= 40; ++i) {
-        zeros += "0\n";
-        others += i <= 20 ? "1\n" : "-2\n";
+        sides[0] += "0\n";
+        sides[1] += std::to_string(i) + "\n";
+        sides[2] += i <= 20 ? "1\n" : "-2\n";
     }
-    for (const bool worst_is_first : {false, true}) {
-        write("b.mtx", "%%MatrixMarket matrix array real general\n40 2\n" + (worst_is_first ? others + zeros : zeros + others));
-        const auto finished =
-            run("--matrix A.mtx --rhs b.mtx --preconditioner none --max-iterations 1 --quiet --report report.json");
-        EXPECT_EQ(finished.status, 2);
+    std::sort(sides.begin(), sides.end());
+    do {
+        write("b.mtx", "%%MatrixMarket matrix array real general\n40 3\n" + sides[0] + sides[1] + sides[2]);
+        EXPECT_EQ(
+            run("--matrix A.mtx --rhs b.mtx --preconditioner none --max-iterations 1 --quiet --report report.json").status, 2);
         const json r = json::parse(read("report.json"));
-        const json& worst = r["right_hand_sides"][worst_is_first ? 0 : 1];
+        double largest = 0;
+        for (const json& side : r["right_hand_sides"]) largest = std::max(largest, side["relative_residual"].get<double>());
         EXPECT_EQ(r["status"], "iteration limit");
-        EXPECT_EQ(r["relative_residual"], worst["relative_residual"]);
-        EXPECT_GT(r["relative_residual"].get<double>(), 1e-10);
-        EXPECT_EQ(r["iterations"], 1);
-    }
+        EXPECT_EQ(r["relative_residual"], largest);
+        EXPECT_GT(largest, 1e-10);
+    } while (std::next_permutation(sides.begin(), sides.end()));
 }
 
 TEST_F(SolverCommand, SolvesAllColumnsOfTheRightHandSideEachAsIfAlone) {
@@ -540,10 +541,10 @@ TEST_F(SolverCommand, MakesAPageOfEverythingItFound) {
         EXPECT_THAT(page, HasSubstr(text));
     const json r = report("--matrix A.mtx --device cpu --preconditioner jacobi");
     EXPECT_THAT(page, HasSubstr(r["solution_sha256"].get<std::string>().substr(0, 16)));
-    int exact_products = 0;  // of which every element is correctly rounded
-    std::istringstream lines(page);
-    for (std::string line; std::getline(lines, line);)
-        if (line.find("\"row\">exact<") != std::string::npos && line.find("</i>40<") != std::string::npos) ++exact_products;
+    int exact_products = 0;  // of which every element is correctly rounded: all in the first column
+    const std::string exact_row = "<th scope=\"row\">exact</th>";
+    for (std::size_t row = page.find(exact_row); row != std::string::npos; row = page.find(exact_row, row + 1))
+        if (page.substr(row, page.find("</td>", row) - row).ends_with("</i>40")) ++exact_products;
     EXPECT_EQ(exact_products, 2) << "of ones and of a random vector";
 }
 
