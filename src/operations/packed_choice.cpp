@@ -20,14 +20,17 @@ PackingTerms packing_terms_on_cpu(std::int64_t rows) {
     constexpr std::int64_t tens_of_products = 100;
     const std::int64_t machine_bytes =
         static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-    return {cpu::packed_shape, tens_of_products, machine_bytes / 4, why_not_packed(rows)};
+    return {cpu::packed_shape, tens_of_products, 0, machine_bytes / 4, why_not_packed(rows)};
 }
 
 template <class T>
 PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a) {
     constexpr std::int64_t hundreds_of_products =
         500;  // launches and allocations count most where a product takes microseconds
-    return {cuda::packed_shape(a.rows, a.nonzeros()), hundreds_of_products, cuda::free_bytes(device) / 2,
+    // A packed row is one lane's. With fewer rows than half of the threads of a large device, whose latencies nothing hides
+    // then, CSR is faster: it gives a row several lanes (docs/packed.md).
+    constexpr std::int64_t busy = 1 << 17;
+    return {cuda::packed_shape(a.rows, a.nonzeros()), hundreds_of_products, busy, cuda::free_bytes(device) / 2,
             cuda::why_not_packed<T>(device, a.rows, a.nonzeros())};
 }
 
@@ -40,6 +43,8 @@ StorageChoice choose_storage(const CsrView<T>& a, const SpmvOptions& options, co
                                               terms.least_products)};
     if (!is_asked_for && a.nonzeros() < least_nonzeros)
         return {SpmvStorage::csr, fmt::format("{} nonzeros, and packing pays from {} on", a.nonzeros(), least_nonzeros)};
+    if (!is_asked_for && a.rows < terms.least_rows)
+        return {SpmvStorage::csr, fmt::format("{} rows, and packed ones keep a GPU busy from {} on", a.rows, terms.least_rows)};
     if (terms.why_not != nullptr) {
         if (is_asked_for)
             throw InvalidArgument(fmt::format("spmv: the matrix cannot be packed: {}; choose storage csr", terms.why_not));

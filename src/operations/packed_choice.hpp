@@ -13,6 +13,7 @@ namespace solver {
 struct PackingTerms {
     PackedShape shape;
     std::int64_t least_products;  ///< from which on it pays
+    std::int64_t least_rows;      ///< below, CSR is faster
     std::int64_t memory_limit;    ///< bytes, where the options name none
     const char* why_not;          ///< or nullptr
 };

@@ -1,5 +1,6 @@
 #include "packed/matrix.hpp"
 
+#include "operations/packed_choice.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <gtest/gtest.h>
@@ -287,6 +288,20 @@ TYPED_TEST(PackedStorage, SaysWhatItDid) {
     EXPECT_NE(description.text.find("1 bytes, since only 10 differ"), std::string::npos) << description.text;
     EXPECT_LT(description.bytes_a_nonzero, 4);
     EXPECT_EQ(description.share_in_slices, 1);
+}
+
+TEST(StorageChoice, PacksFromTheProductsAndRowsOnThatTheDeviceAsksFor) {
+    Random random(1);
+    const CsrMatrix<double> a = random_matrix<double>(random, 3000, std::vector<std::int64_t>(3000, 10));
+    const auto choice = [&](std::int64_t least_products, std::int64_t least_rows, SpmvStorage storage) {
+        return choose_storage(a.view(), {.storage = storage, .expected_products = 100},
+                              {shapes[1], least_products, least_rows, std::int64_t{1} << 40, nullptr});
+    };
+    EXPECT_EQ(choice(100, 3000, SpmvStorage::automatic).storage, SpmvStorage::packed);
+    EXPECT_EQ(choice(101, 3000, SpmvStorage::automatic).storage, SpmvStorage::csr);
+    EXPECT_EQ(choice(100, 3001, SpmvStorage::automatic).storage, SpmvStorage::csr);
+    EXPECT_EQ(choice(100, 3001, SpmvStorage::automatic).reason, "3000 rows, and packed ones keep a GPU busy from 3001 on");
+    EXPECT_EQ(choice(101, 3001, SpmvStorage::packed).storage, SpmvStorage::packed) << "as asked for";
 }
 
 }  // namespace
