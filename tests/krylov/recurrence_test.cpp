@@ -1,5 +1,7 @@
 #include "krylov/solve.hpp"
 
+#include "krylov/bicgstab_recurrence.hpp"
+#include "krylov/cg_recurrence.hpp"
 #include "krylov/cpu_backend.hpp"
 #include "krylov/stepwise.hpp"
 #include "support/linear_systems.hpp"
@@ -124,6 +126,39 @@ TEST(OuterLoop, EndsWhereAnyRecurrenceDiverges) {
         EXPECT_NE(solved.result.status, SolveStatus::converged);
         expect_honest(problem, solved, with(accuracy));
     }
+}
+
+/// The elements of r after two steps from r = b, which other steps from r = other may have gone before.
+template <template <class> class Recurrence>
+std::vector<double> two_steps(const Problem<double>& problem, const std::vector<double>* other) {
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
+    CpuSystem<double, double> system(plan, plan, *m, Accuracy::exact);
+    using Backend = typename CpuSystem<double, double>::Backend;
+    Backend backend = system.backend(problem.b, false);
+    Recurrence<Backend> recurrence(backend);
+    recurrence.start(nullptr);
+    const auto steps_from = [&](const std::vector<double>& r) {
+        recurrence.r = r;
+        recurrence.begin(backend.norm2(recurrence.r), 0);
+        for (int i = 0; i < 2; ++i) {
+            Task<Stretch> task = recurrence.advance(StepLimits{});
+            TaskStack stack;
+            task.start(stack);
+            for (stack.resume(); !stack.is_done(); stack.resume()) system.make_products();
+            EXPECT_EQ(task.result().end, StepEnd::full);
+        }
+    };
+    if (other != nullptr) steps_from(*other);
+    steps_from(problem.b);
+    return {recurrence.r.begin(), recurrence.r.end()};
+}
+
+TEST(Recurrences, BeginAgainAsIfNothingHadBeenBefore) {
+    const auto problem = dominant<double>(60);
+    const std::vector<double> other(problem.b.rbegin(), problem.b.rend());
+    EXPECT_EQ(two_steps<BicgstabRecurrence>(problem, &other), two_steps<BicgstabRecurrence>(problem, nullptr));
+    EXPECT_EQ(two_steps<CgRecurrence>(problem, &other), two_steps<CgRecurrence>(problem, nullptr));
 }
 
 }  // namespace
