@@ -35,9 +35,10 @@ std::string text(const Json& json, const char* key) { return json.at(key).get<st
 double number(const Json& value) { return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>(); }
 
 std::string time_html(double seconds) {
-    if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
-    if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
-    return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+    constexpr double below = 0.9995;  // of the next unit: from there on three digits would be 1e+03
+    if (seconds < below * 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+    if (seconds < below * 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
+    return seconds < below ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
 std::string rate_html(double rate) { return rate < 1e3 ? fmt::format("{:.3g}", rate) : grouped(std::llround(rate)); }

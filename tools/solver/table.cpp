@@ -54,7 +54,7 @@ std::string counted(std::int64_t count, std::string_view one) {
 
 std::string time(double seconds) {
     if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
-    if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+    if (seconds < 0.9995) return fmt::format("{:.3g} ms", seconds * 1e3);  // from there on it would be 1e+03
     return fmt::format("{:.2f} s", seconds);
 }
 
