@@ -100,8 +100,8 @@ typedef struct solver_csr {
     int32_t type;         /* of the values */
     int32_t offset_bytes; /* 8 or 4: of each row offset, an int64_t or int32_t */
     int32_t index_bytes;  /* 4 or 8: of each column index */
-    int32_t borrow; /* 1: the matrix looks at these arrays, which must outlive it unchanged; indices of 8 bytes are copied all the
-                       same. 0: everything is copied */
+    int32_t borrow; /* 1: the matrix looks at these arrays, which must outlive it unchanged; indices of 8 bytes are copied all
+                       the same. 0: everything is copied */
     int64_t rows;
     int64_t columns;
     int64_t nonzeros;
