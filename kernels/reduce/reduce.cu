@@ -31,16 +31,6 @@ struct Reducer::Workspace {
         return static_cast<unsigned>(std::clamp<std::int64_t>(n / elements_a_warp, 1, most));
     }
 
-    template <class Kernel>
-    unsigned blocks(const Kernel& kernel, std::int64_t n, int pack_size) const {
-        int resident = 0;
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, reduce_threads, 0),
-              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        const std::int64_t enough = n / (4 * pack_size * reduce_threads) + 1;
-        return static_cast<unsigned>(
-            std::min<std::int64_t>({enough, std::int64_t{resident} * traits.multiprocessors, std::int64_t{most_blocks}}));
-    }
-
     template <class Parts>
     Parts* parts_as() const {
         static_assert(sizeof(Parts) <= sizeof(SeveralParts<AnchoredTriple, most_dots>));
@@ -51,7 +41,8 @@ struct Reducer::Workspace {
     void launch(const Operands<T>& in, T* result, Stream stream) {
         auto* const its_parts = parts_as<Part<A>>();
         const auto kernel = reduce_all<reduction, A, T>;
-        kernel<<<blocks(kernel, in.n, Pack<T>::size), reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
+        kernel<<<blocks_of_pass(kernel, in.n, Pack<T>::size, traits), reduce_threads, 0, stream>>>(in, its_parts,
+                                                                                                   counters.data(), result);
         check_launch("reduce_all");
         if constexpr (is_filter<A>)
             launch_after(traits.overlapping, round_rest<reduction, T>, rest_blocks(in.n), rest_threads, stream, "round_rest",
@@ -92,7 +83,7 @@ struct Reducer::Workspace {
         with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             const auto kernel = dots_all<A, T, count>;
-            kernel<<<blocks(kernel, n, Pack<T>::size), reduce_threads, 0, stream>>>(
+            kernel<<<blocks_of_pass(kernel, n, Pack<T>::size, traits), reduce_threads, 0, stream>>>(
                 several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
             check_launch("dots_all");
             if constexpr (is_filter<A>) {

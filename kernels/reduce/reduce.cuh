@@ -3,10 +3,14 @@
 /// The kernels of sums, dot products and norms: one pass that decides nearly all, and a second one for the rest.
 
 #include "reduce/exact.cuh"
+#include "runtime/check.cuh"
 #include "runtime/pack.cuh"
+#include "runtime/traits.hpp"
 #include "solver/cuda.hpp"
 #include "solver/numeric/anchored.hpp"
+#include "solver/partial.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace solver::cuda {
@@ -18,6 +22,17 @@ inline constexpr int most_blocks = 2048;
 
 /// Products that one pass takes at most.
 inline constexpr int most_dots = Reducer::most_dots;
+
+/// Of a kernel that reads each element once.
+template <class Kernel>
+unsigned blocks_of_pass(const Kernel& kernel, std::int64_t n, int pack_size, const Traits& traits) {
+    int resident = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, reduce_threads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    const std::int64_t enough = n / (4 * pack_size * reduce_threads) + 1;
+    return static_cast<unsigned>(
+        std::min<std::int64_t>({enough, std::int64_t{resident} * traits.multiprocessors, std::int64_t{most_blocks}}));
+}
 
 template <class T>
 struct Operands {
@@ -229,6 +244,13 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     return total;
 }
 
+/// An exact sum of n terms, as others may be merged with it.
+__device__ inline PartialSum<double> partial_sum_of(const Part<AnchoredTriple>& part, std::int64_t n) {
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
+    return {part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length)),
+            part.inexact != 0 ? underflow_bound<double>(n) : 0};
+}
+
 /// The result, or what is needed to get it.
 template <Reduction reduction, Summation A, class T>
 __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
@@ -237,10 +259,8 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
         T value;
         bool proven;
         if constexpr (is_anchored<A>) {
-            const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
-            const auto total = part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length));
-            const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
-            proven = squares ? total.try_sqrt(value, lost) : total.try_result(value, lost);
+            const PartialSum<double> total = partial_sum_of(part, n);
+            proven = squares ? total.try_sqrt(value) : total.try_result(value);
         } else if constexpr (wants_exact_products<A>) {
             const T lost = part.inexact != 0 ? underflow_bound<T>(n) : T(0);
             proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
