@@ -2,6 +2,7 @@
 
 #include "elements.hpp"
 #include "rank_product.hpp"
+#include "releases.hpp"
 #include "settings.hpp"
 #include "vector.hpp"
 
@@ -32,12 +33,6 @@ struct Products {
 };
 
 constexpr const char* products_name = "petscsolver_products";
-
-PetscErrorCode destroy_products(void* products) {
-    PetscFunctionBegin;
-    delete static_cast<Products*>(products);
-    PetscFunctionReturn(0);
-}
 
 PetscErrorCode products_of(Mat a, Products** products) {
     PetscObject container;
@@ -172,22 +167,27 @@ void take_operations(Mat a) {
 }
 
 PetscErrorCode compose_products(Mat a, const Parent& parent) {
-    PetscContainer container;
     PetscFunctionBegin;
     auto* products = new (std::nothrow) Products;
     PetscCheck(products, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a matrix");
     products->parent = &parent;
-    PetscCall(PetscContainerCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &container));
-    PetscCall(PetscContainerSetPointer(container, products));
-    PetscCall(PetscContainerSetUserDestroy(container, destroy_products));
-    PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), products_name, reinterpret_cast<PetscObject>(container)));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(compose_owned(reinterpret_cast<PetscObject>(a), products_name, products));
+    PetscFunctionReturn(0);
+}
+
+/// PETSc's own way from its AIJ to its matrices on devices; without it MatConvert takes the type that is registered.
+PetscErrorCode forget_conversion_to_cusparse(Mat a) {
+    PetscFunctionBegin;
+    for (const char* conversion : {"MatConvert_seqaij_seqaijcusparse_C", "MatConvert_mpiaij_mpiaijcusparse_C"})
+        PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(a), conversion, nullptr));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode create(Mat a, Parent& parent) {
     PetscFunctionBegin;
     PetscCall(parent.create(a));
+    if constexpr (has_device_types)
+        if (settings().everywhere) PetscCall(forget_conversion_to_cusparse(a));
     parent.assemblyend = a->ops->assemblyend;
     parent.view = a->ops->view;
     PetscCall(compose_products(a, parent));
