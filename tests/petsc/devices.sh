@@ -16,12 +16,13 @@ failures=0
 try() {
     local name=$1 seconds=$2 ranks=$3 status start=$SECONDS
     shift 3
-    timeout -k 5 "$seconds" "$MPIEXEC" -n "$ranks" "$@" >"$logs/$name" 2>&1
+    timeout -k 5 "$seconds" "$MPIEXEC" -n "$ranks" "$@" >"$logs/$name" 2>"$logs/$name.errors"
     status=$?
     if ((status != 0)); then
         failures=$((failures + 1))
         echo "FAILED $name: status $status after $((SECONDS - start)) s"
-        tail -n 15 "$logs/$name"
+        tail -n 5 "$logs/$name"
+        head -n 15 "$logs/$name.errors"
     fi
     return $status
 }
