@@ -24,31 +24,12 @@ struct Reducer::Workspace {
         synchronize(device, nullptr);
     }
 
-    template <class Kernel>
-    std::int64_t resident_blocks(const Kernel& kernel, int threads) const {
-        int of_multiprocessor = 0;
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_multiprocessor, kernel, threads, 0),
-              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        return std::int64_t{of_multiprocessor} * traits.multiprocessors;
-    }
-
     /// Blocks with superaccumulators: few where there is little to add, for merging them takes long.
     template <class Kernel>
     unsigned exact_blocks(const Kernel& kernel, int threads, std::int64_t n) const {
         constexpr std::int64_t elements_a_thread = 32;
-        const std::int64_t most = std::min(resident_blocks(kernel, threads), most_exact_blocks);
+        const std::int64_t most = std::min(resident_blocks(kernel, threads, traits), most_exact_blocks);
         return static_cast<unsigned>(std::clamp<std::int64_t>(n / (elements_a_thread * threads), 1, most));
-    }
-
-    /// Where there is little to add, waiting for memory and for the last block, which merges the others' parts, is most of the
-    /// time: threads take from 2 to 8 packs so that there are one or two blocks a multiprocessor. Above that, 4 packs at least.
-    template <class Kernel>
-    unsigned blocks(const Kernel& kernel, std::int64_t n, int pack_size) const {
-        const auto with_packs = [&](std::int64_t packs) { return n / (packs * pack_size * reduce_threads) + 1; };
-        const std::int64_t each = traits.multiprocessors;
-        const std::int64_t few = std::max(std::min(with_packs(2), each), std::min(with_packs(4), 2 * each));
-        const std::int64_t wanted = with_packs(8) <= 2 * each ? few : with_packs(4);
-        return static_cast<unsigned>(std::min({wanted, resident_blocks(kernel, reduce_threads), std::int64_t{most_blocks}}));
     }
 
     template <class Parts>
@@ -61,8 +42,8 @@ struct Reducer::Workspace {
     void launch(const Operands<T>& in, T* result, Stream stream) {
         auto* const its_parts = parts_as<Part<A>>();
         const auto kernel = reduce_all<reduction, A, T>;
-        launch_after(traits.overlapping, kernel, blocks(kernel, in.n, Pack<T>::size), reduce_threads, stream, "reduce_all", in,
-                     its_parts, counters.data(), result);
+        launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, in.n, Pack<T>::size, traits), reduce_threads, stream,
+                     "reduce_all", in, its_parts, counters.data(), result);
         if constexpr (is_filter<A>) {
             const auto rest = round_rest<reduction, T>;
             constexpr int threads = exact_threads<reduction, T>;
@@ -70,8 +51,8 @@ struct Reducer::Workspace {
                          exact_parts.data(), counters.data(), result);
         } else if constexpr (reduction == Reduction::norm2) {
             const auto rest = scale_rest<A, T>;
-            launch_after(traits.overlapping, rest, blocks(rest, in.n, 1), reduce_threads, stream, "scale_rest", in, its_parts,
-                         counters.data(), result);
+            launch_after(traits.overlapping, rest, blocks_of_pass(rest, in.n, 1, traits), reduce_threads, stream, "scale_rest",
+                         in, its_parts, counters.data(), result);
         }
     }
 
@@ -106,8 +87,8 @@ struct Reducer::Workspace {
         with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             const auto kernel = dots_all<A, T, count>;
-            launch_after(traits.overlapping, kernel, blocks(kernel, n, Pack<T>::size), reduce_threads, stream, "dots_all",
-                         several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
+            launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, n, Pack<T>::size, traits), reduce_threads, stream,
+                         "dots_all", several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
             if constexpr (is_filter<A>) {
                 constexpr int threads = exact_threads<Reduction::dot, T>;
                 const unsigned blocks = (exact_blocks(dots_rest<T>, threads, n) + count - 1) / count;

@@ -3,10 +3,14 @@
 /// The kernels of sums, dot products and norms: one pass that decides nearly all, and a second one for the rest.
 
 #include "reduce/exact.cuh"
+#include "runtime/check.cuh"
 #include "runtime/pack.cuh"
+#include "runtime/traits.hpp"
 #include "solver/cuda.hpp"
 #include "solver/numeric/anchored.hpp"
+#include "solver/partial.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace solver::cuda {
@@ -17,6 +21,28 @@ inline constexpr int most_blocks = 2048;
 
 /// Products that one pass takes at most.
 inline constexpr int most_dots = Reducer::most_dots;
+
+/// Blocks that a device can have at a time.
+template <class Kernel>
+std::int64_t resident_blocks(const Kernel& kernel, int threads, const Traits& traits) {
+    int of_multiprocessor = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_multiprocessor, kernel, threads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return std::int64_t{of_multiprocessor} * traits.multiprocessors;
+}
+
+/// Of a kernel that reads each element once. Where there is little to add, waiting for memory and for the last block, which
+/// merges the others' parts, is most of the time: threads take from 2 to 8 packs so that there are one or two blocks a
+/// multiprocessor. Above that, 4 packs at least.
+template <class Kernel>
+unsigned blocks_of_pass(const Kernel& kernel, std::int64_t n, int pack_size, const Traits& traits) {
+    const auto with_packs = [&](std::int64_t packs) { return n / (packs * pack_size * reduce_threads) + 1; };
+    const std::int64_t each = traits.multiprocessors;
+    const std::int64_t few = std::max(std::min(with_packs(2), each), std::min(with_packs(4), 2 * each));
+    const std::int64_t wanted = with_packs(8) <= 2 * each ? few : with_packs(4);
+    return static_cast<unsigned>(
+        std::min({wanted, resident_blocks(kernel, reduce_threads, traits), std::int64_t{most_blocks}}));
+}
 
 template <class T>
 struct Operands {
@@ -230,6 +256,13 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     return total;
 }
 
+/// An exact sum of n terms, as others may be merged with it.
+__device__ inline PartialSum<double> partial_sum_of(const Part<AnchoredTriple>& part, std::int64_t n) {
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
+    return {part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length)),
+            part.inexact != 0 ? underflow_bound<double>(n) : 0};
+}
+
 /// The result, or what is needed to get it.
 template <Reduction reduction, Summation A, class T>
 __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
@@ -238,10 +271,8 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
         T value;
         bool proven;
         if constexpr (is_anchored<A>) {
-            const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
-            const auto total = part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length));
-            const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
-            proven = squares ? total.try_sqrt(value, lost) : total.try_result(value, lost);
+            const PartialSum<double> total = partial_sum_of(part, n);
+            proven = squares ? total.try_sqrt(value) : total.try_result(value);
         } else if constexpr (wants_exact_products<A>) {
             const T lost = part.inexact != 0 ? underflow_bound<T>(n) : T(0);
             proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
