@@ -177,6 +177,43 @@ TYPED_TEST(Reduce, SumsVectorsOfTiesAndZerosExactly) {
     }
 }
 
+/// Cancelling pairs of so different magnitudes that three terms do not hold them, and six do, until something far below them
+/// joins: in the middle, or after the last whole vector of a share.
+TYPED_TEST(Reduce, SumsWhatSixTermsHoldAndNoticesWhatTheyDoNot) {
+    using T = TypeParam;
+    constexpr int spread = std::is_same_v<T, double> ? 60 : 25;
+    constexpr T tiny = std::numeric_limits<T>::min();
+    Random random(8);
+    for (const std::size_t n : {60, 1023, 4101, 70001}) {
+        SCOPED_TRACE(n);
+        std::vector<T> x = random_vector<T>(random, n, spread);
+        std::vector<T> y = random_vector<T>(random, n, spread);
+        for (std::size_t i = 0; i < n / 2; ++i) {
+            x[n / 2 + i] = -x[i];
+            y[n / 2 + i] = y[i];
+        }
+        std::fill(x.begin() + static_cast<std::ptrdiff_t>(n - n % 2), x.end(), T(0));
+        const auto expect_both = [&] {
+            expect_sum_kept<T>(x);
+            expect_dot_kept<T>(x, y);
+        };
+        expect_both();  // 0
+        for (const std::size_t at : {std::size_t{0}, n / 2}) x[at] = at == 0 ? T(1) : unit_roundoff<T>;
+        for (const std::size_t at : {std::size_t{0}, n / 2}) y[at] = T(1);
+        expect_both();  // a tie
+        for (const std::size_t at : {n / 3, n - 1})
+            for (const T sign : {T(1), T(-1)}) {
+                const T there = x[at];
+                x[at] = sign * tiny;
+                x[(at + n / 2) % (n / 2 * 2)] = T(0);
+                y[at] = T(1);
+                expect_both();  // beside the tie
+                x[at] = there;
+                x[(at + n / 2) % (n / 2 * 2)] = -there;
+            }
+    }
+}
+
 /// Equal products near the end of the range lose the same each: together more than any one, in sight of a rounding boundary.
 TYPED_TEST(Reduce, KnowsHowMuchProductsMayLoseToUnderflow) {
     using T = TypeParam;

@@ -26,6 +26,7 @@ public:
         for (V& t : t_) t = lost_;
     }
 
+    HWY_INLINE void add(V x) { add_from(0, x); }
     HWY_INLINE void add_product(V a, V b) {
         const SplitLanes<V> p = two_prod_lanes(a, b);
         add_from(0, p.value);
@@ -34,6 +35,9 @@ public:
     HWY_INLINE void negate() {
         for (V& t : t_) t = hn::Neg(t);
     }
+    /// Whether the terms are the sum itself so far.
+    HWY_INLINE bool nothing_is_lost() const { return hn::AllTrue(D(), hn::Eq(lost_, hn::Zero(D()))); }
+
     HWY_INLINE void store(Scalar (&sums)[lanes]) const {
         HWY_ALIGN double parts[Scalar::terms + 1][lanes];
         for (int i = 0; i < Scalar::terms; ++i) hn::Store(t_[i], D(), parts[i]);

@@ -9,6 +9,7 @@
 #endif
 
 #include "core/thread_pool.hpp"
+#include "cpu/simd/expansion_lanes-inl.hpp"
 #include "cpu/simd/lanes-inl.hpp"
 #include "cpu/terms.hpp"
 #include "solver/numeric/large_superaccumulator.hpp"
@@ -24,12 +25,12 @@ using cpu::Terms;
 
 inline constexpr std::size_t all_lanes = 64;
 
-template <AccumulatorLanes Acc, class T>
+template <class Acc, class T>
 HWY_INLINE void add_lanes(Acc& acc, const Terms<T, false>& terms, std::int64_t i) {
     acc.add(load_widened(typename Acc::D(), terms.x + i));
 }
 
-template <AccumulatorLanes Acc, class T>
+template <class Acc, class T>
 HWY_INLINE void add_lanes(Acc& acc, const Terms<T, true>& terms, std::int64_t i) {
     const typename Acc::D d;
     acc.add_product(load_widened(d, terms.x + i), load_widened(d, terms.y + i));
@@ -176,12 +177,50 @@ bool products_are_exact(const Terms<T, products>& terms, int threads) {
     return std::all_of(exact.begin(), exact.end(), [](char is_exact) { return is_exact != 0; });
 }
 
+/// One share of the terms, in six terms that lose nothing. False as soon as they do.
+template <bool products>
+HWY_NOINLINE bool add_without_loss(FilteredExpansion<double>& sum, const Terms<double, products>& terms, std::int64_t first,
+                                   std::int64_t last) {
+    using Acc = FilteredExpansionLanes<all_lanes>;
+    constexpr std::int64_t block_length = 4096;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
+    Acc acc;
+    std::int64_t i = first;
+    while (i + lanes <= last) {
+        const std::int64_t end = std::min(i + block_length, last);
+        for (; i + lanes <= end; i += lanes) add_lanes(acc, terms, i);
+        if (!acc.nothing_is_lost()) return false;
+    }
+    HWY_ALIGN FilteredExpansion<double> of_lane[Acc::lanes];
+    acc.store(of_lane);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) sum.merge(of_lane[lane]);
+    for (; i < last; ++i) add_one(sum, terms, i);
+    return sum.nothing_is_lost();
+}
+
+/// Sums that cancel by more than three terms hold, where six do: some five times as fast as superaccumulators. All products
+/// have exact errors.
+template <bool products>
+bool try_six_terms(const Terms<double, products>& terms, int threads, double& result) {
+    std::vector<FilteredExpansion<double>> parts(static_cast<std::size_t>(threads));
+    std::vector<char> complete(parts.size(), 0);
+    cpu::parallel_for(threads, [&](int t) {
+        complete[t] =
+            add_without_loss(parts[t], terms, cpu::share_begin(terms.n, t, threads), cpu::share_begin(terms.n, t + 1, threads));
+    });
+    if (std::find(complete.begin(), complete.end(), 0) != complete.end()) return false;
+    for (int t = 1; t < threads; ++t) parts[0].merge(parts[t]);
+    return parts[0].try_result(result);
+}
+
 template <Filter Scalar, class T, bool products>
 T round_exact(const Scalar& sum, const Terms<T, products>& terms, int threads) {
     T result;
     if (try_sum(sum, terms.n, !products, result)) return result;
-    if (products && Scalar::wants_exact_products && products_are_exact(terms, threads) && try_sum(sum, terms.n, true, result))
-        return result;
+    const bool exact = !products || (Scalar::wants_exact_products && products_are_exact(terms, threads));
+    if (products && exact && try_sum(sum, terms.n, true, result)) return result;
+    if constexpr (std::is_same_v<T, double>)
+        if (exact && try_six_terms(terms, threads, result)) return result;
     return superaccumulate(terms, threads).template result<T>();
 }
 
