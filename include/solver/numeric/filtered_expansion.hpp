@@ -42,9 +42,6 @@ public:
         for (T& t : t_) t = -t;
     }
 
-    /// Whether t_0 + ... + t_5 is the sum itself (but for N).
-    SOLVER_HD bool nothing_is_lost() const noexcept { return lost_ == T(0); }
-
     /// Gives RN of the exact sum and returns true, or returns false. `underflow` is N.
     ///
     /// Passes of TwoSum from the last term to the first lose nothing and leave nearly all in the first three, whose triple
