@@ -50,6 +50,7 @@ def interrupt_seconds() -> float:
         pressed.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
     matrix = sb.generate("poisson2d_1000")
     threading.Timer(2.0, press).start()
     try:
