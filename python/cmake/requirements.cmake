@@ -16,6 +16,9 @@ foreach(need "zlib;zlib1g-dev" "hwy;libhwy-dev" "fmt;libfmt-dev" "klu;libsuitesp
     list(APPEND missing ${package})
   endif()
 endforeach()
+if(NOT Python_Development.Module_FOUND)
+  list(APPEND missing python3-dev)
+endif()
 if(missing)
   list(JOIN missing " " missing)
   message(FATAL_ERROR "samebits is built from source, and needs headers and libraries that were not found. On Debian and Ubuntu:\n"

@@ -235,6 +235,15 @@ def test_refuses_shapes():
         sb.solve(poisson().astype(np.float32), np.ones(900))
 
 
+@pytest.fixture
+def answers_ctrl_c():
+    """Processes that a shell starts in the background ignore it."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("answers_ctrl_c")
 def test_ctrl_c_ends_soon_and_leaves_x():
     a, b, sent = hard(), np.ones(40_000), []
 
