@@ -69,14 +69,15 @@ static PetscInt cube_rows(PetscInt n, PetscBool corners, PetscInt begin, PetscIn
 }
 
 static PetscErrorCode cube(PetscInt n, PetscBool corners, Mat *a) {
-    PetscInt     begin, end, rows = PETSC_DECIDE, all = n * n * n, *offsets, *indices;
+    PetscInt     begin, end, rows = PETSC_DECIDE, all = n * n * n, entries, *offsets, *indices;
     PetscScalar *values;
     PetscFunctionBegin;
     PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &rows, &all));
     PetscCallMPI(MPI_Scan(&rows, &end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
     begin = end - rows;
     PetscCall(PetscCalloc1(rows + 1, &offsets));
-    PetscCall(PetscMalloc2(cube_rows(n, corners, begin, end, NULL, NULL, NULL), &indices, cube_rows(n, corners, begin, end, NULL, NULL, NULL), &values));
+    entries = cube_rows(n, corners, begin, end, NULL, NULL, NULL);
+    PetscCall(PetscMalloc2(entries, &indices, entries, &values));
     cube_rows(n, corners, begin, end, offsets, indices, values);
     PetscCall(MatCreate(PETSC_COMM_WORLD, a));
     PetscCall(MatSetSizes(*a, rows, rows, all, all));
