@@ -4,7 +4,7 @@
 
 #include "reduce/exact.cuh"
 #include "runtime/pack.cuh"
-#include "solver/cuda.hpp"
+#include "solver/cuda/reduce.hpp"
 #include "solver/numeric/anchored.hpp"
 
 #include <cstdint>

@@ -3,7 +3,9 @@
 /// What solver::SpmvPlan keeps on a CUDA device.
 
 #include "kernels/packed.hpp"
-#include "solver/cuda.hpp"
+#include "kernels/products.hpp"
+#include "solver/cuda/csr.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/spmv.hpp"
 
 #include <memory>
@@ -19,7 +21,7 @@ public:
     SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel);
 
     const DeviceCsrView<T>& matrix() const { return matrix_.view(); }
-    SpmvKernel kernel() const { return plan_.kernel(); }
+    SpmvKernel kernel() const { return products_->kernel(); }
 
     /// Products read a packed copy from now on, which is made on the device; or the matrix itself again.
     PackedDescription pack();
@@ -27,6 +29,10 @@ public:
 
     /// The packed copy, or null.
     const std::shared_ptr<const PackedOnDevice<T>>& packed() const { return packed_; }
+
+    /// Products of its own for somebody with another stream, with so many vectors at once; they share the matrix and its packed
+    /// copy.
+    std::unique_ptr<MatrixProducts<T>> new_products(Stream stream, std::int64_t most_columns) const;
 
     /// Other values in the same pattern, packed anew where they were.
     void update_values(std::span<const T> values);
@@ -45,7 +51,7 @@ private:
     int device_;
     OwnedStream stream_;
     DeviceCsrMatrix<T> matrix_;
-    SpmvPlan<T> plan_;
+    std::unique_ptr<CsrProducts<T>> products_;
     std::shared_ptr<const PackedOnDevice<T>> packed_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "solver/cuda/csr.hpp"
+#include "solver/cuda/memory.hpp"
+#include "solver/cuda/spmv.hpp"
 #include "support/krylov_on_cuda.hpp"
 #include "support/products.hpp"
 
