@@ -22,7 +22,9 @@ struct RowTask;
 namespace cuda {
 template <class T>
 class SpmvOnDevice;
-}
+template <class T>
+struct DeviceCsrView;
+}  // namespace cuda
 template <class T>
 class DenseProducts;
 template <class T>
@@ -102,6 +104,11 @@ public:
     /// depend on the number of threads. Throws ResourceLimit where `packed` is asked for and the memory limit forbids it.
     SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options);
 
+    /// A matrix that lies on a CUDA device (cuda.hpp) is read there, by products of that device: it must outlive the plan
+    /// unchanged. Checked there; nothing that writes it may be under way. A copy in the host's memory is made when first
+    /// matrix() is asked for, as preconditioners and `solve` do. Throws InvalidArgument, and what cuda.hpp says.
+    explicit SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options = {});
+
     /// A dense matrix as it is: on the processor several products are made by one gemm, in the modes' own ways of adding up. On
     /// a CUDA device its nonzero elements are kept as a sparse matrix. Throws InvalidArgument unless one stride is 1 and the
     /// other at least the length of what it steps over.
@@ -124,8 +131,8 @@ public:
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const;
 
     /// Other values in the same pattern, in the order of the CSR matrix, which is not analysed again. They must outlive the
-    /// plan unchanged. Not for a dense matrix (InvalidArgument); not while another thread uses the plan. On a CUDA device,
-    /// copies of the plan get them too. Throws DimensionMismatch.
+    /// plan unchanged. Not for a dense matrix, nor for one that was given on a CUDA device (InvalidArgument); not while another
+    /// thread uses the plan. On a CUDA device, copies of the plan get them too. Throws DimensionMismatch.
     void update_values(std::span<const T> values);
 
     SpmvDescription describe() const;
@@ -133,7 +140,8 @@ public:
     std::int64_t rows() const;
     std::int64_t columns() const;
 
-    /// Of a dense matrix: its nonzero elements, put together when first asked for.
+    /// In the host's memory. Of a dense matrix its nonzero elements, put together when first asked for; of one that was given
+    /// on a CUDA device a copy, likewise.
     const CsrView<T>& matrix() const;
 
     /// The dense matrix; null for a sparse one.
@@ -152,7 +160,7 @@ private:
     void pack_for_device(const SpmvOptions& options);
     void multiply_sparse(std::vector<cpu::RowTask<T>> tasks, Accuracy accuracy) const;
 
-    CsrView<T> a_;
+    CsrView<T> a_;  ///< of a matrix that was given on a CUDA device only the sizes
     Device device_;
     SpmvKernel kernel_;
     std::vector<WorkBoundary> boundaries_;

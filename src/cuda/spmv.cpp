@@ -3,20 +3,64 @@
 #include "core/column_norms.hpp"
 #include "kernels/vectors.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace solver::cuda {
+namespace {
+
+template <class T>
+std::vector<T> copied_to_host(int device, const T* from, std::int64_t size, Stream stream) {
+    std::vector<T> copy(static_cast<std::size_t>(size));
+    detail::copy_to_host(device, copy.data(), from, size * static_cast<std::int64_t>(sizeof(T)), stream);
+    return copy;
+}
+
+template <class T>
+CsrMatrix<T> copied_to_host(const DeviceCsrView<T>& a, Stream stream) {
+    CsrMatrix<T> copy;
+    copy.rows = a.rows;
+    copy.columns = a.columns;
+    if (const auto* const wide = a.row_offsets.template as<std::int64_t>()) {
+        copy.row_offsets = copied_to_host(a.device, wide, a.rows + 1, stream);
+    } else {
+        const auto narrow = copied_to_host(a.device, a.row_offsets.template as<std::int32_t>(), a.rows + 1, stream);
+        copy.row_offsets.assign(narrow.begin(), narrow.end());
+    }
+    copy.column_indices = copied_to_host(a.device, a.column_indices, a.nonzeros, stream);
+    copy.values = copied_to_host(a.device, a.values, a.nonzeros, stream);
+    return copy;
+}
+
+}  // namespace
 
 template <class T>
 SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
     : device_(device),
       stream_(device),
-      matrix_(device, a, stream_.get()),
-      products_(make_products(matrix_.view(), kernel, stream_.get())) {}
+      copy_(std::in_place, device, a, stream_.get()),
+      matrix_(copy_->view()),
+      products_(make_products(matrix_, kernel, stream_.get())) {}
+
+template <class T>
+SpmvOnDevice<T>::SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel)
+    : device_(a.device), stream_(a.device), matrix_(a), products_(make_products(matrix_, kernel, stream_.get())) {}
 
 template <class T>
 std::unique_ptr<MatrixProducts<T>> SpmvOnDevice<T>::new_products(Stream stream, std::int64_t most_columns) const {
     auto products = make_products(matrix(), kernel(), stream, most_columns);
     products->use(packed_, stream);
     return products;
+}
+
+template <class T>
+const CsrView<T>& SpmvOnDevice<T>::on_host() {
+    const std::lock_guard turn(mutex_);
+    if (!host_copy_) {
+        host_copy_ = copied_to_host(matrix_, stream_.get());
+        on_host_ = host_copy_->view();
+    }
+    return on_host_;
 }
 
 template <class T>
@@ -52,7 +96,7 @@ void SpmvOnDevice<T>::use(PackedOnDevice<T> packed) {
 template <class T>
 void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     const std::lock_guard turn(mutex_);
-    matrix_.update_values(values, stream_.get());
+    copy_->update_values(values, stream_.get());
     if (packed_ != nullptr) use({packed_->pattern, pack_values(*packed_->pattern, matrix(), stream_.get())});
     column_norms_ = DeviceArray<T>();
 }

@@ -4,23 +4,32 @@
 
 #include "kernels/packed.hpp"
 #include "kernels/products.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/cuda/csr.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/spmv.hpp"
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 namespace solver::cuda {
 
-/// A copy of the matrix with its analysis, and room for vectors that come from the host.
+/// The matrix, or a copy of the host's, with its analysis, and room for vectors that come from the host.
 template <class T>
 class SpmvOnDevice {
 public:
     SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel);
 
-    const DeviceCsrView<T>& matrix() const { return matrix_.view(); }
+    /// Of a matrix that is the caller's, where it lies.
+    SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel);
+
+    const DeviceCsrView<T>& matrix() const { return matrix_; }
+    bool is_a_copy() const { return copy_.has_value(); }
+
+    /// The caller's matrix in the host's memory: copied there when first asked for.
+    const CsrView<T>& on_host();
     SpmvKernel kernel() const { return products_->kernel(); }
 
     /// Products read a packed copy from now on, which is made on the device; or the matrix itself again.
@@ -50,12 +59,15 @@ private:
 
     int device_;
     OwnedStream stream_;
-    DeviceCsrMatrix<T> matrix_;
+    std::optional<DeviceCsrMatrix<T>> copy_;
+    DeviceCsrView<T> matrix_;
     std::unique_ptr<CsrProducts<T>> products_;
     std::shared_ptr<const PackedOnDevice<T>> packed_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
     DeviceArray<T> column_norms_;   ///< likewise
+    std::optional<CsrMatrix<T>> host_copy_;
+    CsrView<T> on_host_;
 };
 
 }  // namespace solver::cuda

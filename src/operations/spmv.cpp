@@ -106,6 +106,19 @@ double csr_bytes_a_nonzero(const CsrView<T>& a) {
     return sizeof(T) + sizeof(std::int32_t) + static_cast<double>(a.row_offsets.bytes().size()) / entries;
 }
 
+/// A view that has the sizes of a device's matrix, and nothing that may be read.
+template <class T>
+CsrView<T> sizes_of(const cuda::DeviceCsrView<T>& a) {
+    const auto entries = static_cast<std::size_t>(a.nonzeros);
+    CsrView<T> sizes{a.rows, a.columns, {}, {a.column_indices, entries}, {a.values, entries}};
+    const auto begins = [&]<class Offset>(const Offset* first) {
+        if (first != nullptr) sizes.row_offsets = std::span(first, static_cast<std::size_t>(a.rows) + 1);
+    };
+    begins(a.row_offsets.template as<std::int32_t>());
+    begins(a.row_offsets.template as<std::int64_t>());
+    return sizes;
+}
+
 template <class T>
 void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
                    const Device& device) {
@@ -177,6 +190,15 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptio
 }
 
 template <class T>
+SpmvPlan<T>::SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options)
+    : a_(sizes_of(a)), device_(Device::cuda(a.device)), kernel_(options.kernel) {
+    cuda::check(a);
+    on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(a, options.kernel);
+    kernel_ = on_device_->kernel();
+    pack_for_device(options);
+}
+
+template <class T>
 void SpmvPlan<T>::pack_for_device(const SpmvOptions& options) {
     const StorageChoice choice = choose_storage(a_, options, packing_terms_on_cuda(device_.index(), a_));
     reason_ = choice.reason;
@@ -209,7 +231,8 @@ std::int64_t SpmvPlan<T>::columns() const {
 
 template <class T>
 const CsrView<T>& SpmvPlan<T>::matrix() const {
-    return dense_ ? dense_->sparse() : a_;
+    if (dense_) return dense_->sparse();
+    return on_device_ && !on_device_->is_a_copy() ? on_device_->on_host() : a_;
 }
 
 template <class T>
@@ -253,6 +276,9 @@ template <class T>
 void SpmvPlan<T>::update_values(std::span<const T> values) {
     if (dense_)
         throw InvalidArgument("update_values: the plan is that of a dense matrix, which is read where it is; change it there");
+    if (on_device_ && !on_device_->is_a_copy())
+        throw InvalidArgument(
+            "update_values: the matrix is read where it was given, on a CUDA device; change it there and make a new plan");
     if (values.size() != a_.values.size())
         throw DimensionMismatch(
             fmt::format("update_values: there are {} values, and the pattern has {} entries", values.size(), a_.values.size()));
