@@ -4,7 +4,8 @@
 
 #include "core/krylov/bicgstab_scalars.hpp"
 #include "core/krylov/cg_scalars.hpp"
-#include "solver/cuda.hpp"
+#include "products.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/cuda/preconditioner.hpp"
 
 #include <cstdint>
@@ -42,7 +43,8 @@ public:
     using Value = typename Scalars::Value;
 
     /// a has n rows and takes so many columns, which is what there is memory for. It must outlive the recurrence.
-    DeviceRecurrence(int device, std::int64_t n, const SpmvPlan<Value>& a, Accuracy accuracy, Stream stream, int columns = 1);
+    DeviceRecurrence(int device, std::int64_t n, const MatrixProducts<Value>& a, Accuracy accuracy, Stream stream,
+                     int columns = 1);
     DeviceRecurrence(const DeviceRecurrence&) = delete;
     DeviceRecurrence& operator=(const DeviceRecurrence&) = delete;
     ~DeviceRecurrence();

@@ -3,7 +3,7 @@
 /// A packed matrix in the memory of a device, where it is made: byte by byte what pack of packed/matrix.hpp makes of it.
 
 #include "packed/matrix.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/csr.hpp"
 
 #include <algorithm>
 

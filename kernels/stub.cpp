@@ -2,12 +2,12 @@
 #include "krylov.hpp"
 #include "multigrid.hpp"
 #include "packed.hpp"
-#include "solver/cuda.hpp"
+#include "products.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/cuda/partial.hpp"
 #include "solver/cuda/preconditioner.hpp"
-#include "solver/cuda/triangular_solve.hpp"
+#include "triangular.hpp"
 #include "vectors.hpp"
 
 namespace solver::cuda {
@@ -43,43 +43,13 @@ template void check(const DeviceCsrView<float>&, Stream);
 template void check(const DeviceCsrView<double>&, Stream);
 
 template <class T>
-struct SpmvPlan<T>::Analysis {};
-template <class T>
-SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>&, SpmvKernel, Stream, OffsetWidth, std::int64_t) {
+std::unique_ptr<CsrProducts<T>> make_products(const DeviceCsrView<T>&, SpmvKernel, Stream, std::int64_t, OffsetWidth) {
     built_without_cuda();
 }
-template <class T>
-SpmvPlan<T>::SpmvPlan(SpmvPlan&&) noexcept = default;
-template <class T>
-SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
-template <class T>
-SpmvPlan<T>::~SpmvPlan() = default;
-template <class T>
-void SpmvPlan<T>::multiply(const RowTask<T>&, const Columns&, Accuracy, Stream, Gate) const {
-    built_without_cuda();
-}
-template <class T>
-void SpmvPlan<T>::multiply(const RowTask<T>&, Accuracy, Stream, Gate) const {
-    built_without_cuda();
-}
-template <class T>
-void SpmvPlan<T>::use(std::shared_ptr<const PackedOnDevice<T>>, Stream) {
-    built_without_cuda();
-}
-template <class T>
-SpmvKernel SpmvPlan<T>::kernel() const {
-    built_without_cuda();
-}
-template <class T>
-std::int64_t SpmvPlan<T>::workspace_bytes() const {
-    built_without_cuda();
-}
-template <class T>
-std::int64_t SpmvPlan<T>::rows_not_certified(Stream) const {
-    built_without_cuda();
-}
-template class SpmvPlan<float>;
-template class SpmvPlan<double>;
+template std::unique_ptr<CsrProducts<float>> make_products(const DeviceCsrView<float>&, SpmvKernel, Stream, std::int64_t,
+                                                           OffsetWidth);
+template std::unique_ptr<CsrProducts<double>> make_products(const DeviceCsrView<double>&, SpmvKernel, Stream, std::int64_t,
+                                                            OffsetWidth);
 
 template <class T>
 const char* why_not_packed(int, std::int64_t, std::int64_t) {
@@ -150,27 +120,23 @@ NonnegativeReport NonnegativeMultiplier::gemm(const GemmTask<float>&, const Nonn
 bool lies_on_a_device(const void*) { return false; }
 
 template <class T>
-struct TriangularSolvePlan<T>::Analysis {};
+struct TriangularSystem<T>::Analysis {};
 template <class T>
-TriangularSolvePlan<T>::TriangularSolvePlan(int, const CsrView<T>&, Triangle, Diagonal) {
+TriangularSystem<T>::TriangularSystem(int, const CsrView<T>&, Triangle, Diagonal) {
     built_without_cuda();
 }
 template <class T>
-TriangularSolvePlan<T>::TriangularSolvePlan(TriangularSolvePlan&&) noexcept = default;
+TriangularSystem<T>::~TriangularSystem() = default;
 template <class T>
-TriangularSolvePlan<T>& TriangularSolvePlan<T>::operator=(TriangularSolvePlan&&) noexcept = default;
-template <class T>
-TriangularSolvePlan<T>::~TriangularSolvePlan() = default;
-template <class T>
-void TriangularSolvePlan<T>::solve(const T*, T*, Accuracy, Stream, Gate) const {
+void TriangularSystem<T>::solve(const T*, T*, Accuracy, Stream, Gate) const {
     built_without_cuda();
 }
 template <class T>
-std::int64_t TriangularSolvePlan<T>::bytes() const {
+std::int64_t TriangularSystem<T>::bytes() const {
     built_without_cuda();
 }
-template class TriangularSolvePlan<float>;
-template class TriangularSolvePlan<double>;
+template class TriangularSystem<float>;
+template class TriangularSystem<double>;
 
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_identity(int, std::int64_t) {
@@ -224,7 +190,7 @@ template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const
 template <class S>
 struct DeviceRecurrence<S>::Chain {};
 template <class S>
-DeviceRecurrence<S>::DeviceRecurrence(int, std::int64_t, const SpmvPlan<Value>&, Accuracy, Stream, int) {
+DeviceRecurrence<S>::DeviceRecurrence(int, std::int64_t, const MatrixProducts<Value>&, Accuracy, Stream, int) {
     built_without_cuda();
 }
 template <class S>

@@ -3,7 +3,8 @@
 /// Vectors in the memory of a device: what the outer loop of the Krylov methods does with them. All only launch work on the
 /// stream, but for norm2, which waits.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/memory.hpp"
+#include "solver/cuda/reduce.hpp"
 
 #include <cstdint>
 

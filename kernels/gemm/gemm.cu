@@ -5,6 +5,7 @@
 #include "gemm/residue/residue.hpp"
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
+#include "solver/cuda/memory.hpp"
 
 #include <algorithm>
 

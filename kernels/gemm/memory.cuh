@@ -4,6 +4,7 @@
 
 #include "gemm/lines.cuh"
 #include "runtime/pinned.cuh"
+#include "solver/cuda/memory.hpp"
 
 namespace solver::cuda {
 

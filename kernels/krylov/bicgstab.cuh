@@ -5,7 +5,6 @@
 
 #include "core/krylov/bicgstab_scalars.hpp"
 #include "krylov/operation.cuh"
-#include "solver/cuda.hpp"
 #include "vectors.hpp"
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include "krylov.hpp"
 #include "krylov/step.cuh"
+#include "preconditioner.hpp"
 #include "runtime/check.cuh"
 #include "runtime/device_loop.cuh"
 #include "runtime/traits.hpp"
@@ -72,7 +73,7 @@ struct DeviceRecurrence<Scalars>::Chain {
 
     int device;
     std::int64_t n;
-    const SpmvPlan<T>& a;
+    const MatrixProducts<T>& a;
     DevicePreconditioner<T>* m = nullptr;
     HostPreconditioner<T> m_on_host;
     Accuracy accuracy;
@@ -98,7 +99,7 @@ struct DeviceRecurrence<Scalars>::Chain {
     std::int64_t steps_made = 0;
     std::int64_t careful_steps = 0;
 
-    Chain(int on_device, std::int64_t rows, const SpmvPlan<T>& plan, Accuracy mode, Stream on_stream, int most_at_once)
+    Chain(int on_device, std::int64_t rows, const MatrixProducts<T>& plan, Accuracy mode, Stream on_stream, int most_at_once)
         : device(on_device),
           n(rows),
           a(plan),
@@ -243,7 +244,7 @@ struct DeviceRecurrence<Scalars>::Chain {
             if (m == nullptr)
                 precondition_on_host(x + place, x_hat + place);
             else
-                m->apply(x + place, x_hat + place, accuracy, stream, gate(j, stage));
+                apply_if_open(*m, x + place, x_hat + place, accuracy, stream, gate(j, stage));
         }
     }
 
@@ -370,7 +371,7 @@ struct DeviceRecurrence<Scalars>::Chain {
 };
 
 template <class Scalars>
-DeviceRecurrence<Scalars>::DeviceRecurrence(int device, std::int64_t n, const SpmvPlan<Value>& a, Accuracy accuracy,
+DeviceRecurrence<Scalars>::DeviceRecurrence(int device, std::int64_t n, const MatrixProducts<Value>& a, Accuracy accuracy,
                                             Stream stream, int columns) {
     const CurrentDevice current(device);
     chain_ = std::make_unique<Chain>(device, n, a, accuracy, stream, columns);

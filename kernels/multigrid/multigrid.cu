@@ -1,6 +1,8 @@
 #include "multigrid.hpp"
 
 #include "core/multigrid/scale.hpp"
+#include "preconditioner.hpp"
+#include "products.hpp"
 #include "runtime/for_each.cuh"
 #include "solver/numeric/rounding.hpp"
 
@@ -43,12 +45,13 @@ struct Smooth {
 template <class V>
 class Product {
 public:
-    Product(int device, const CsrMatrix<V>& matrix) : matrix_(device, matrix), plan_(matrix_.view(), SpmvKernel::automatic) {}
-    const SpmvPlan<V>& operator*() const { return plan_; }
+    Product(int device, const CsrMatrix<V>& matrix)
+        : matrix_(device, matrix), products_(make_products(matrix_.view(), SpmvKernel::automatic, nullptr)) {}
+    const CsrProducts<V>& operator*() const { return *products_; }
 
 private:
     DeviceCsrMatrix<V> matrix_;
-    SpmvPlan<V> plan_;
+    std::unique_ptr<CsrProducts<V>> products_;
 };
 
 /// A level that is smoothed.
@@ -145,11 +148,11 @@ private:
 };
 
 template <class T>
-class DeviceMultigrid final : public DevicePreconditioner<T> {
+class DeviceMultigrid final : public GatedPreconditioner<T> {
 public:
     DeviceMultigrid(int device, const amg::Levels<T>& levels) : device_(device), cycle_(device, levels) {}
 
-    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+    void apply_if_open(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
         cycle_.apply(r, z, accuracy, stream, gate);
     }
@@ -193,7 +196,7 @@ struct ScaleBack {
 };
 
 /// Of doubles, in floats.
-class DeviceMixedMultigrid final : public DevicePreconditioner<double> {
+class DeviceMixedMultigrid final : public GatedPreconditioner<double> {
 public:
     DeviceMixedMultigrid(int device, const amg::Levels<float>& levels)
         : device_(device),
@@ -203,7 +206,7 @@ public:
           z_(device, rows_, "a correction in single precision"),
           largest_(device, 1, "a vector's largest element") {}
 
-    void apply(const double* r, double* z, Accuracy accuracy, Stream stream, Gate gate) override {
+    void apply_if_open(const double* r, double* z, Accuracy accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
         launch_for_each("the largest element's start", 1, stream, gate, Forget{largest_.data()});
         constexpr std::int64_t most_blocks = 1024;

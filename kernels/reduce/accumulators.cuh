@@ -2,8 +2,8 @@
 
 /// What the kernels need of accumulators beyond what a user's kernels do; blocks that hand results to one another.
 
-#include "solver/cuda.hpp"
 #include "solver/cuda/accumulators.cuh"
+#include "solver/cuda/runtime.hpp"
 #include "solver/numeric/affine.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 

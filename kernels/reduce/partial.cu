@@ -1,6 +1,7 @@
 #include "reduce/dots.cuh"
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/cuda/partial.hpp"
 
 namespace solver::cuda {

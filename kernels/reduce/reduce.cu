@@ -2,6 +2,7 @@
 #include "reduce/reduce.cuh"
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
+#include "solver/cuda/memory.hpp"
 
 #include <algorithm>
 

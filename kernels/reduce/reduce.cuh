@@ -6,7 +6,7 @@
 #include "runtime/check.cuh"
 #include "runtime/pack.cuh"
 #include "runtime/traits.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/reduce.hpp"
 #include "solver/numeric/anchored.hpp"
 #include "solver/partial.hpp"
 

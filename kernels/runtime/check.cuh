@@ -2,7 +2,7 @@
 
 /// Every call of the CUDA runtime is checked, and every call happens on the right device.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 
 #include <cuda_runtime.h>
 

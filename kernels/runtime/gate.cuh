@@ -2,8 +2,8 @@
 
 /// Kernels that are links of a chain run only in their turn.
 
+#include "gate.hpp"
 #include "reduce/accumulators.cuh"
-#include "solver/cuda.hpp"
 
 namespace solver::cuda {
 

@@ -2,7 +2,7 @@
 
 /// Large copies between a device and memory that is not pinned.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 
 #include <cstdint>
 

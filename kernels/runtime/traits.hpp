@@ -2,7 +2,7 @@
 
 /// What kernels are chosen by.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 
 namespace solver::cuda {
 

@@ -4,6 +4,7 @@
 /// work. And calls of CUB, which asks for some.
 
 #include "runtime/check.cuh"
+#include "solver/cuda/memory.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,5 @@
 #include "runtime/check.cuh"
+#include "solver/cuda/csr.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,10 +1,10 @@
 #pragma once
 
-/// SpmvPlan: a matrix on a device, the analysis of its rows and the choice of kernels. Compiled once for each type of its
+/// Products of a CSR matrix on a device: the analysis of its rows and the choice of kernels. Compiled once for each type of its
 /// values.
 
+#include "products.hpp"
 #include "runtime/check.cuh"
-
 #include "runtime/traits.hpp"
 #include "spmv/adaptive.cuh"
 #include "spmv/general.cuh"
@@ -143,9 +143,49 @@ void allow_shared_memory() {
 }
 
 template <class T>
-struct SpmvPlan<T>::Analysis {
+class AnalysedCsr final : public CsrProducts<T> {
+public:
+    AnalysedCsr(const DeviceCsrView<T>& matrix, SpmvKernel asked_for, Stream stream, std::int64_t columns_at_once,
+                OffsetWidth width)
+        : a(matrix), kernel_(asked_for), most_columns(columns_at_once), traits(traits_of(matrix.device)) {
+        if (width == OffsetWidth::automatic && a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
+            prepare<std::int32_t>(stream);
+        else
+            prepare<std::int64_t>(stream);
+    }
+
+    using MatrixProducts<T>::multiply;
+
+    void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const override {
+        if (columns.count > most_columns)
+            throw InvalidArgument("cuda: " + std::to_string(columns.count) +
+                                  " columns of a product at once; the plan was made for " + std::to_string(most_columns));
+        const CurrentDevice current(a.device);
+        multiply_columns(task, columns, accuracy, stream, gate);
+    }
+
+    void use(std::shared_ptr<const PackedOnDevice<T>> copy, Stream stream) override {
+        const CurrentDevice current(a.device);
+        packed.reset();
+        if (copy == nullptr) return;
+        const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
+        if (narrow == nullptr) throw InvalidArgument("cuda: a plan with 64-bit offsets cannot use a packed matrix");
+        packed.emplace(a.device, std::move(copy), narrow->rows, stream);
+        synchronize(a.device, stream);
+    }
+
+    SpmvKernel kernel() const override { return kernel_; }
+
+    std::int64_t workspace_bytes() const override {
+        const std::int64_t rows = std::visit([](const auto& p) { return p.bytes(); }, prepared);
+        return rows + arrived.bytes() + partial.bytes() + counts.bytes() + (packed ? packed->bytes() : 0);
+    }
+
+    std::int64_t rows_not_certified(Stream stream) const override { return counted(stream).not_certified; }
+
+private:
     DeviceCsrView<T> a;
-    SpmvKernel kernel;
+    SpmvKernel kernel_;
     std::int64_t most_columns = 1;
 
     Traits traits{};
@@ -224,14 +264,14 @@ struct SpmvPlan<T>::Analysis {
         }
         longest_short = longest_general_row(least);
         std::int32_t segments = 0;
-        if (kernel != SpmvKernel::adaptive) {
+        if (kernel_ != SpmvKernel::adaptive) {
             count_longer_rows(p, stream);
             split_long_rows(p, stream);
             const Counts found = counted(stream);
             segments = found.segments;
-            if (kernel == SpmvKernel::automatic) kernel = found.longer_rows == 0 ? SpmvKernel::general : SpmvKernel::adaptive;
+            if (kernel_ == SpmvKernel::automatic) kernel_ = found.longer_rows == 0 ? SpmvKernel::general : SpmvKernel::adaptive;
         }
-        if (kernel == SpmvKernel::general)
+        if (kernel_ == SpmvKernel::general)
             prepare_general(p, segments, stream);
         else
             prepare_adaptive(p, stream);
@@ -245,8 +285,8 @@ struct SpmvPlan<T>::Analysis {
         use_offsets(p, a, stream);
         if (a.rows > 0)
             prepare_rows(p, stream);
-        else if (kernel == SpmvKernel::automatic)
-            kernel = SpmvKernel::general;
+        else if (kernel_ == SpmvKernel::automatic)
+            kernel_ = SpmvKernel::general;
         if (p.parts() > 0) {
             const std::int64_t parts = most_columns * p.parts();
             arrived = DeviceArray<unsigned>(a.device, parts, "counters of long rows");
@@ -307,7 +347,7 @@ struct SpmvPlan<T>::Analysis {
 
     template <Accumulator A, class Offset>
     void launch(const Prepared<T, Offset>& p, const RowTask<T>& task, Shape shape, Stream stream, Gate gate) const {
-        if (kernel == SpmvKernel::general)
+        if (kernel_ == SpmvKernel::general)
             launch_general<A>(p, task, shape, stream, gate);
         else if (task.x_low == nullptr)
             launch_adaptive<A, false, false>(p, task, {}, stream, gate);
@@ -316,22 +356,22 @@ struct SpmvPlan<T>::Analysis {
     }
 
     /// Together where there are kernels for it, else one by one.
-    void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
+    void multiply_columns(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
         const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
         if (columns.count > 1 && narrow != nullptr && a.rows > 0 && task.x_low == nullptr && task.alpha != T(0))
             return with_accumulator<T>(accuracy, traits.float_sums, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 const int log2_width = shapes[static_cast<int>(accuracy)].log2_width;
-                if (kernel == SpmvKernel::general)
+                if (kernel_ == SpmvKernel::general)
                     launch_general<A, 4, false, true>(*narrow, task, columns, log2_width, stream, gate);
                 else
                     launch_adaptive<A, false, true>(*narrow, task, columns, stream, gate);
             });
         for (std::int64_t j = 0; j < columns.count; ++j)
-            multiply(column_of(task, j * columns.stride), accuracy, stream, gate_of(gate, columns, j));
+            multiply_one(column_of(task, j * columns.stride), accuracy, stream, gate_of(gate, columns, j));
     }
 
-    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
+    void multiply_one(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
         if (a.rows == 0) return;
         if (task.alpha == T(0)) {
             scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
@@ -349,50 +389,10 @@ struct SpmvPlan<T>::Analysis {
 };
 
 template <class T>
-SpmvPlan<T>::SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream, OffsetWidth width, std::int64_t most_columns)
-    : analysis_(std::make_unique<Analysis>()) {
+std::unique_ptr<CsrProducts<T>> make_products(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream,
+                                              std::int64_t most_columns, OffsetWidth width) {
     const CurrentDevice current(a.device);
-    analysis_->a = a;
-    analysis_->kernel = kernel;
-    analysis_->most_columns = most_columns;
-    analysis_->traits = traits_of(a.device);
-    if (width == OffsetWidth::automatic && a.nonzeros <= largest_narrow && a.rows <= largest_narrow)
-        analysis_->template prepare<std::int32_t>(stream);
-    else
-        analysis_->template prepare<std::int64_t>(stream);
-}
-
-template <class T>
-SpmvPlan<T>::SpmvPlan(SpmvPlan&&) noexcept = default;
-template <class T>
-SpmvPlan<T>& SpmvPlan<T>::operator=(SpmvPlan&&) noexcept = default;
-template <class T>
-SpmvPlan<T>::~SpmvPlan() = default;
-
-template <class T>
-void SpmvPlan<T>::multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream, Gate gate) const {
-    const CurrentDevice current(analysis_->a.device);
-    analysis_->multiply(task, accuracy, stream, gate);
-}
-
-template <class T>
-void SpmvPlan<T>::multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
-    if (columns.count > analysis_->most_columns)
-        throw InvalidArgument("cuda::SpmvPlan: " + std::to_string(columns.count) + " columns at once; the plan was made for " +
-                              std::to_string(analysis_->most_columns));
-    const CurrentDevice current(analysis_->a.device);
-    analysis_->multiply(task, columns, accuracy, stream, gate);
-}
-
-template <class T>
-void SpmvPlan<T>::use(std::shared_ptr<const PackedOnDevice<T>> packed, Stream stream) {
-    const CurrentDevice current(analysis_->a.device);
-    analysis_->packed.reset();
-    const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&analysis_->prepared);
-    if (packed == nullptr) return;
-    if (narrow == nullptr) throw InvalidArgument("cuda::SpmvPlan: a plan with 64-bit offsets cannot use a packed matrix");
-    analysis_->packed.emplace(analysis_->a.device, std::move(packed), narrow->rows, stream);
-    synchronize(analysis_->a.device, stream);
+    return std::make_unique<AnalysedCsr<T>>(a, kernel, stream, most_columns, width);
 }
 
 template <class T>
@@ -401,23 +401,6 @@ const char* why_not_packed(int device, std::int64_t rows, std::int64_t nonzeros)
     if (std::is_same_v<T, float> && traits_of(device).float_sums == FloatSums::in_float)
         return "sums of floats are made in floats on this device";
     return nullptr;
-}
-
-template <class T>
-SpmvKernel SpmvPlan<T>::kernel() const {
-    return analysis_->kernel;
-}
-
-template <class T>
-std::int64_t SpmvPlan<T>::workspace_bytes() const {
-    const std::int64_t prepared = std::visit([](const auto& p) { return p.bytes(); }, analysis_->prepared);
-    return prepared + analysis_->arrived.bytes() + analysis_->partial.bytes() + analysis_->counts.bytes() +
-           (analysis_->packed ? analysis_->packed->bytes() : 0);
-}
-
-template <class T>
-std::int64_t SpmvPlan<T>::rows_not_certified(Stream stream) const {
-    return analysis_->counted(stream).not_certified;
 }
 
 }  // namespace solver::cuda

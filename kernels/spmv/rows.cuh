@@ -2,8 +2,9 @@
 
 /// How kernels read stored rows, and what every row ends with.
 
+#include "gate.hpp"
 #include "reduce/accumulators.cuh"
-#include "solver/cuda.hpp"
+#include "solver/cuda/spmv.hpp"
 #include "solver/numeric/digitwise.hpp"
 #include "solver/numeric/filtered_expansion.hpp"
 

@@ -1,9 +1,10 @@
-#include "solver/cuda/preconditioner.hpp"
+#include "preconditioner.hpp"
 
+#include "products.hpp"
 #include "runtime/check.cuh"
 #include "runtime/for_each.cuh"
-#include "solver/cuda/triangular_solve.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "triangular.hpp"
 
 #include <utility>
 
@@ -18,11 +19,11 @@ struct Copy {
 };
 
 template <class T>
-class DeviceIdentity final : public DevicePreconditioner<T> {
+class DeviceIdentity final : public GatedPreconditioner<T> {
 public:
     DeviceIdentity(int device, std::int64_t rows) : device_(device), rows_(rows) {}
 
-    void apply(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
+    void apply_if_open(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
         launch_for_each("the identity", rows_, stream, gate, Copy<T>{r, z});
     }
@@ -42,11 +43,11 @@ struct Divide {
 };
 
 template <class T>
-class DeviceJacobi final : public DevicePreconditioner<T> {
+class DeviceJacobi final : public GatedPreconditioner<T> {
 public:
     DeviceJacobi(int device, std::span<const T> diagonal) : device_(device), diagonal_(device, diagonal, "Jacobi's diagonal") {}
 
-    void apply(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
+    void apply_if_open(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
         launch_for_each("Jacobi's division", diagonal_.size(), stream, gate, Divide<T>{r, diagonal_.data(), z});
     }
@@ -58,41 +59,41 @@ private:
 };
 
 template <class T>
-class DeviceLu final : public DevicePreconditioner<T> {
+class DeviceLu final : public GatedPreconditioner<T> {
 public:
     DeviceLu(int device, const CsrView<T>& lower, const CsrView<T>& upper)
         : lower_(device, lower, Triangle::lower, Diagonal::unit), upper_(device, upper, Triangle::upper, Diagonal::stored) {}
 
-    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+    void apply_if_open(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
         lower_.solve(r, z, accuracy, stream, gate);
         upper_.solve(z, z, accuracy, stream, gate);
     }
 
 private:
-    TriangularSolvePlan<T> lower_;
-    TriangularSolvePlan<T> upper_;
+    TriangularSystem<T> lower_;
+    TriangularSystem<T> upper_;
 };
 
 template <class T>
-class DeviceTwoProducts final : public DevicePreconditioner<T> {
+class DeviceTwoProducts final : public GatedPreconditioner<T> {
 public:
     DeviceTwoProducts(int device, const CsrView<T>& first, const CsrView<T>& second)
         : first_(device, first),
           second_(device, second),
-          first_plan_(first_.view(), SpmvKernel::automatic),
-          second_plan_(second_.view(), SpmvKernel::automatic),
+          first_products_(make_products(first_.view(), SpmvKernel::automatic, nullptr)),
+          second_products_(make_products(second_.view(), SpmvKernel::automatic, nullptr)),
           between_(device, first.rows, "an approximate inverse's middle") {}
 
-    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
-        first_plan_.multiply({.x = r, .y = between_.data()}, accuracy, stream, gate);
-        second_plan_.multiply({.x = between_.data(), .y = z}, accuracy, stream, gate);
+    void apply_if_open(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        first_products_->multiply({.x = r, .y = between_.data()}, accuracy, stream, gate);
+        second_products_->multiply({.x = between_.data(), .y = z}, accuracy, stream, gate);
     }
 
 private:
     DeviceCsrMatrix<T> first_;
     DeviceCsrMatrix<T> second_;
-    SpmvPlan<T> first_plan_;
-    SpmvPlan<T> second_plan_;
+    std::unique_ptr<CsrProducts<T>> first_products_;
+    std::unique_ptr<CsrProducts<T>> second_products_;
     DeviceArray<T> between_;
 };
 
@@ -124,7 +125,7 @@ struct Scatter {
 };
 
 template <class T>
-class DevicePrepared final : public DevicePreconditioner<T> {
+class DevicePrepared final : public GatedPreconditioner<T> {
 public:
     DevicePrepared(int device, std::unique_ptr<DevicePreconditioner<T>> inner, std::span<const std::int32_t> row_order,
                    std::span<const std::int16_t> row_exponents, std::span<const std::int32_t> column_order,
@@ -138,12 +139,12 @@ public:
           prepared_r_(device, row_order_.size(), "a prepared vector"),
           prepared_z_(device, row_order_.size(), "a prepared vector") {}
 
-    void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+    void apply_if_open(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
         const std::int64_t n = row_order_.size();
         launch_for_each("a preparation's rows", n, stream, gate,
                         Gather<T>{r, row_order_.data(), row_exponents_.data(), prepared_r_.data()});
-        inner_->apply(prepared_r_.data(), prepared_z_.data(), accuracy, stream, gate);
+        cuda::apply_if_open(*inner_, prepared_r_.data(), prepared_z_.data(), accuracy, stream, gate);
         launch_for_each("a preparation's columns", n, stream, gate,
                         Scatter<T>{prepared_z_.data(), column_order_.data(), column_exponents_.data(), z});
     }

@@ -1,4 +1,4 @@
-#include "solver/cuda/triangular_solve.hpp"
+#include "triangular.hpp"
 
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
@@ -42,7 +42,7 @@ TriangleScheduleOptions options_for(int device, std::int64_t rows) {
 }  // namespace
 
 template <class T>
-struct TriangularSolvePlan<T>::Analysis {
+struct TriangularSystem<T>::Analysis {
     int device = 0;
     DeviceArray<TriangleItem> items;
     DeviceArray<TriangleChunk> chunks;
@@ -100,20 +100,16 @@ struct TriangularSolvePlan<T>::Analysis {
 };
 
 template <class T>
-TriangularSolvePlan<T>::TriangularSolvePlan(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal) {
+TriangularSystem<T>::TriangularSystem(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal) {
     const TriangleScheduleOptions options = options_for<T>(device, a.rows);
     analysis_ = std::make_unique<Analysis>(device, schedule_triangle(a, triangle, diagonal, options));
 }
 
 template <class T>
-TriangularSolvePlan<T>::TriangularSolvePlan(TriangularSolvePlan&&) noexcept = default;
-template <class T>
-TriangularSolvePlan<T>& TriangularSolvePlan<T>::operator=(TriangularSolvePlan&&) noexcept = default;
-template <class T>
-TriangularSolvePlan<T>::~TriangularSolvePlan() = default;
+TriangularSystem<T>::~TriangularSystem() = default;
 
 template <class T>
-void TriangularSolvePlan<T>::solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const {
+void TriangularSystem<T>::solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->device);
     if (analysis_->view.items == 0) return;
     with_accumulator<T, TriangleAccumulatorOf>(accuracy, [&](auto accumulator) {
@@ -125,13 +121,13 @@ void TriangularSolvePlan<T>::solve(const T* b, T* x, Accuracy accuracy, Stream s
 }
 
 template <class T>
-std::int64_t TriangularSolvePlan<T>::bytes() const {
+std::int64_t TriangularSystem<T>::bytes() const {
     const Analysis& a = *analysis_;
     return a.items.bytes() + a.chunks.bytes() + a.rows.bytes() + a.pivots.bytes() + a.columns.bytes() + a.values.bytes() +
            a.solved.bytes() + a.partial.bytes() + a.arrived.bytes() + a.ticket.bytes();
 }
 
-template class TriangularSolvePlan<float>;
-template class TriangularSolvePlan<double>;
+template class TriangularSystem<float>;
+template class TriangularSystem<double>;
 
 }  // namespace solver::cuda

@@ -1,7 +1,7 @@
 /// The module samebits._core: thin functions over the library, which the Python side gives checked arrays.
 
 #include "arguments.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 

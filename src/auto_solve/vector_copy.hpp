@@ -2,7 +2,7 @@
 
 /// Copies of the caller's vectors.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/device.hpp"
 
 #include <algorithm>

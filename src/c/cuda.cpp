@@ -3,8 +3,6 @@
 #include "c/arguments.hpp"
 #include "c/matrix.hpp"
 #include "c/status.hpp"
-#include "solver/cuda/gemm.hpp"
-#include "solver/cuda/triangular_solve.hpp"
 #include "solver/solver_cuda.h"
 
 #include <memory>

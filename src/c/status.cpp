@@ -1,6 +1,6 @@
 #include "c/status.hpp"
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 

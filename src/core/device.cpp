@@ -1,7 +1,7 @@
 #include "solver/device.hpp"
 
 #include "core/machine.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #include "cuda/reduce.hpp"
+#include "solver/cuda/memory.hpp"
 
 #include <map>
 #include <memory>

@@ -3,7 +3,7 @@
 /// Reductions on a CUDA device of vectors in the host's memory.
 
 #include "solver/accuracy.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/reduce.hpp"
 
 #include <span>
 

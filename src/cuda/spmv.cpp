@@ -40,11 +40,18 @@ SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel
       stream_(device),
       copy_(std::in_place, device, a, stream_.get()),
       matrix_(copy_->view()),
-      plan_(matrix_, kernel, stream_.get()) {}
+      products_(make_products(matrix_, kernel, stream_.get())) {}
 
 template <class T>
 SpmvOnDevice<T>::SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel)
-    : device_(a.device), stream_(a.device), matrix_(a), plan_(matrix_, kernel, stream_.get()) {}
+    : device_(a.device), stream_(a.device), matrix_(a), products_(make_products(matrix_, kernel, stream_.get())) {}
+
+template <class T>
+std::unique_ptr<MatrixProducts<T>> SpmvOnDevice<T>::new_products(Stream stream, std::int64_t most_columns) const {
+    auto products = make_products(matrix(), kernel(), stream, most_columns);
+    products->use(packed_, stream);
+    return products;
+}
 
 template <class T>
 const CsrView<T>& SpmvOnDevice<T>::on_host() {
@@ -77,13 +84,13 @@ template <class T>
 void SpmvOnDevice<T>::unpack() {
     const std::lock_guard turn(mutex_);
     packed_.reset();
-    plan_.use(nullptr, stream_.get());
+    products_->use(nullptr, stream_.get());
 }
 
 template <class T>
 void SpmvOnDevice<T>::use(PackedOnDevice<T> packed) {
     packed_ = std::make_shared<const PackedOnDevice<T>>(std::move(packed));
-    plan_.use(packed_, stream_.get());
+    products_->use(packed_, stream_.get());
 }
 
 template <class T>
@@ -115,7 +122,7 @@ void SpmvOnDevice<T>::multiply(const SpmvTask<T>& task, Accuracy accuracy) {
     if (y_.data() == nullptr) y_ = DeviceArray<T>(device_, matrix().rows, "y of a product");
     if (task.beta != T(0)) on_device.y_in = uploaded(y_, task.y_in, "y of a product");
     on_device.y = y_.data();
-    plan_.multiply(on_device, accuracy, stream_.get());
+    products_->multiply(on_device, accuracy, stream_.get());
     y_.copy_to(task.y, stream_.get());
 }
 

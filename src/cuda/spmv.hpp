@@ -3,8 +3,10 @@
 /// What solver::SpmvPlan keeps on a CUDA device.
 
 #include "kernels/packed.hpp"
+#include "kernels/products.hpp"
 #include "solver/csr_matrix.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/csr.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/spmv.hpp"
 
 #include <memory>
@@ -28,7 +30,7 @@ public:
 
     /// The caller's matrix in the host's memory: copied there when first asked for.
     const CsrView<T>& on_host();
-    SpmvKernel kernel() const { return plan_.kernel(); }
+    SpmvKernel kernel() const { return products_->kernel(); }
 
     /// Products read a packed copy from now on, which is made on the device; or the matrix itself again.
     PackedDescription pack();
@@ -36,6 +38,10 @@ public:
 
     /// The packed copy, or null.
     const std::shared_ptr<const PackedOnDevice<T>>& packed() const { return packed_; }
+
+    /// Products of its own for somebody with another stream, with so many vectors at once; they share the matrix and its packed
+    /// copy.
+    std::unique_ptr<MatrixProducts<T>> new_products(Stream stream, std::int64_t most_columns) const;
 
     /// Other values in the same pattern, packed anew where they were.
     void update_values(std::span<const T> values);
@@ -55,7 +61,7 @@ private:
     OwnedStream stream_;
     std::optional<DeviceCsrMatrix<T>> copy_;
     DeviceCsrView<T> matrix_;
-    SpmvPlan<T> plan_;
+    std::unique_ptr<CsrProducts<T>> products_;
     std::shared_ptr<const PackedOnDevice<T>> packed_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used

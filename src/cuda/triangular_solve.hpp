@@ -2,6 +2,7 @@
 
 /// What solver::TriangularSolvePlan keeps on a CUDA device.
 
+#include "solver/cuda/memory.hpp"
 #include "solver/cuda/triangular_solve.hpp"
 
 #include <mutex>

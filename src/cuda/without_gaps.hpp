@@ -2,7 +2,7 @@
 
 /// Dense matrices of the host in the memory of a device.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/views.hpp"
 
 #include <algorithm>

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -50,20 +49,16 @@ public:
           stream(device),
           reducer(device),
           norm_place(device, 1, "a norm"),
-          products(in_value.on_device()->matrix(), in_value.kernel(), stream.get(), cuda::OffsetWidth::automatic, columns) {
-        products.use(in_value.on_device()->packed(), stream.get());
-        if constexpr (is_mixed) {
-            residuals_.emplace(a.on_device()->matrix(), a.kernel(), stream.get());
-            residuals_->use(a.on_device()->packed(), stream.get());
-        }
+          products(in_value.on_device()->new_products(stream.get(), columns)) {
+        if constexpr (is_mixed) residuals_ = a.on_device()->new_products(stream.get(), 1);
     }
 
     /// Of A in Wide.
-    const cuda::SpmvPlan<Wide>& residuals() const {
+    const cuda::MatrixProducts<Wide>& residuals() const {
         if constexpr (is_mixed)
             return *residuals_;
         else
-            return products;
+            return *products;
     }
 
     std::int64_t rows() const { return a_in_value.rows(); }
@@ -84,7 +79,7 @@ public:
         if (!of_method) {
             recurrences_ = {};  // one method's vectors at a time
             of_method =
-                std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), products, accuracy, stream.get(), columns);
+                std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), *products, accuracy, stream.get(), columns);
         }
         preconditioner_.reset();  // before the next one needs its memory
         preconditioner_ = m.on_device(device);
@@ -122,7 +117,7 @@ public:
     cuda::Reducer reducer;
     cuda::DeviceArray<double> norm_place;
     cuda::DeviceArray<Value> terms;  ///< made when first used
-    cuda::SpmvPlan<Value> products;
+    std::unique_ptr<cuda::MatrixProducts<Value>> products;
 
 private:
     static constexpr bool is_mixed = !std::is_same_v<Value, Wide>;
@@ -136,7 +131,7 @@ private:
         return [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
     }
 
-    std::optional<cuda::SpmvPlan<Wide>> residuals_;  ///< where it is not the plan of the products
+    std::unique_ptr<cuda::MatrixProducts<Wide>> residuals_;  ///< where it is not the plan of the products
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
     std::tuple<Recurrence<BicgstabScalars<Value>>, Recurrence<CgScalars<Value>>> recurrences_;
 };

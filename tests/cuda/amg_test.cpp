@@ -1,6 +1,7 @@
+#include "kernels/preconditioner.hpp"
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
-#include "solver/cuda/preconditioner.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@ template <class T>
 std::vector<T> applied(cuda::DevicePreconditioner<T>& m, std::span<const T> r, Accuracy accuracy, cuda::Gate gate = {}) {
     const cuda::DeviceArray<T> on_device_r(0, r, "test");
     const cuda::DeviceArray<T> z(0, std::vector<T>(r.size(), T(7)), "test");
-    m.apply(on_device_r.data(), z.data(), accuracy, nullptr, gate);
+    cuda::apply_if_open(m, on_device_r.data(), z.data(), accuracy, nullptr, gate);
     std::vector<T> result(r.size());
     z.copy_to(result);
     return result;

@@ -1,6 +1,7 @@
 #include "solver/bicgstab.hpp"
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/preconditioner.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/reduce.hpp"
 
@@ -75,6 +76,42 @@ TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForRealMatrices) {
         }
     }
     if (found == 0) GTEST_SKIP() << "no real matrices";
+}
+
+/// The same M by kernels that know nothing of launch predicates, as a user's own.
+class WithoutGates final : public Preconditioner<double> {
+public:
+    explicit WithoutGates(const Preconditioner<double>& m) : m_(m) {}
+
+    void apply(std::span<const double> r, std::span<double> z, Accuracy accuracy) const override { m_.apply(r, z, accuracy); }
+
+    std::unique_ptr<cuda::DevicePreconditioner<double>> on_device(int device) const override {
+        class OnDevice final : public cuda::DevicePreconditioner<double> {
+        public:
+            explicit OnDevice(std::unique_ptr<cuda::DevicePreconditioner<double>> m) : m_(std::move(m)) {}
+            void apply(const double* r, double* z, Accuracy accuracy, cuda::Stream stream) override {
+                m_->apply(r, z, accuracy, stream);
+            }
+
+        private:
+            std::unique_ptr<cuda::DevicePreconditioner<double>> m_;
+        };
+        return std::make_unique<OnDevice>(m_.on_device(device));
+    }
+
+private:
+    const Preconditioner<double>& m_;
+};
+
+TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuWithAUsersPreconditionerOnTheDevice) {
+    for (const char* name : {"poisson2d_60", "convection_diffusion_60"}) {
+        const CsrMatrix<double> a = generated(name);
+        for (const Kind kind : {Kind::jacobi, Kind::ilu0, Kind::isai}) {
+            SCOPED_TRACE(std::string(name) + ", " + std::string(to_string(kind)));
+            const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu());
+            expect_bits_of_cpu<double>(a, right_hand_side<double>(a), WithoutGates(*m), recorded(Accuracy::exact, 300), false);
+        }
+    }
 }
 
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInMixedPrecision) {

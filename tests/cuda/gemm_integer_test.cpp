@@ -1,6 +1,7 @@
 #include "kernels/gemm/residue/integer.hpp"
 
 #include "kernels/runtime/remainder.hpp"
+#include "solver/cuda/memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "solver/cuda/memory.hpp"
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
 

@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "cuda/spmv.hpp"
+#include "solver/cuda/csr.hpp"
+#include "solver/cuda/memory.hpp"
+#include "solver/cuda/spmv.hpp"
 #include "support/krylov_on_cuda.hpp"
 #include "support/products.hpp"
 

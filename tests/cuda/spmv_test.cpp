@@ -1,6 +1,7 @@
 #include "solver/spmv.hpp"
+#include "kernels/products.hpp"
 #include "matrices/generators.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/csr.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,15 +58,15 @@ public:
     explicit OnDevice(const CsrView<T>& a, cuda::OffsetWidth width = cuda::OffsetWidth::automatic)
         : host_(a),
           matrix_(0, a),
-          plans_{{matrix_.view(), kernels[0], nullptr, width},
-                 {matrix_.view(), kernels[1], nullptr, width},
-                 {matrix_.view(), kernels[2], nullptr, width}} {}
+          products_{cuda::make_products(matrix_.view(), kernels[0], nullptr, 1, width),
+                    cuda::make_products(matrix_.view(), kernels[1], nullptr, 1, width),
+                    cuda::make_products(matrix_.view(), kernels[2], nullptr, 1, width)} {}
 
     std::vector<T> product(SpmvKernel kernel, T alpha, Span<T> x, Span<T> x_low, T beta, Span<T> y, Accuracy accuracy) const {
         const Shifted<T> on_device_x(x);
         const Shifted<T> on_device_low(x_low);
         const Shifted<T> on_device_y(y);
-        plans_[std::find(std::begin(kernels), std::end(kernels), kernel) - kernels].multiply(
+        products_[std::find(std::begin(kernels), std::end(kernels), kernel) - kernels]->multiply(
             {.alpha = alpha,
              .x = on_device_x.data(),
              .x_low = x_low.empty() ? nullptr : on_device_low.data(),
@@ -95,7 +96,7 @@ public:
 private:
     CsrView<T> host_;
     cuda::DeviceCsrMatrix<T> matrix_;
-    cuda::SpmvPlan<T> plans_[std::size(kernels)];
+    std::unique_ptr<cuda::CsrProducts<T>> products_[std::size(kernels)];
 };
 
 /// Numbers to be added, for sums that the CPU has rounded.
@@ -283,24 +284,24 @@ TYPED_TEST(CudaSpmv, RoundsAtOnceWhatIsHardAndLeavesEverythingAloneBehindAClosed
     const cuda::Gate open{stage.data(), 1u << 5 | 1u << 2};
     const cuda::Gate closed{stage.data(), ~(1u << 5)};
     for (const SpmvKernel kernel : kernels) {
-        const cuda::SpmvPlan<T> plan(matrix.view(), kernel);
+        const auto products = cuda::make_products(matrix.view(), kernel, nullptr);
         const std::vector<T> old(right.size(), T(77));
         cuda::DeviceArray<T> y(0, std::span<const T>(old), "test");
         const cuda::RowTask<T> task{.x = on_device_x.data(), .y = y.data()};
         std::vector<T> found(right.size());
-        for (const Accuracy accuracy : all_accuracies) plan.multiply(task, accuracy, nullptr, closed);
-        plan.multiply({.alpha = 0, .x = on_device_x.data(), .y = y.data()}, Accuracy::fast, nullptr, closed);
+        for (const Accuracy accuracy : all_accuracies) products->multiply(task, accuracy, nullptr, closed);
+        products->multiply({.alpha = 0, .x = on_device_x.data(), .y = y.data()}, Accuracy::fast, nullptr, closed);
         y.copy_to(found);
         EXPECT_EQ(testing::differences<T>(found, old), "") << "through a closed gate";
-        EXPECT_EQ(plan.rows_not_certified(), 0);
+        EXPECT_EQ(products->rows_not_certified(nullptr), 0);
 
-        plan.multiply(task, Accuracy::exact, nullptr, open);
+        products->multiply(task, Accuracy::exact, nullptr, open);
         y.copy_to(found);
         EXPECT_EQ(testing::differences<T>(found, right), "");
-        const std::int64_t hard = plan.rows_not_certified();
+        const std::int64_t hard = products->rows_not_certified(nullptr);
         EXPECT_GT(hard, 0);
-        plan.multiply(task, Accuracy::exact, nullptr, open);
-        EXPECT_EQ(plan.rows_not_certified(), 2 * hard);
+        products->multiply(task, Accuracy::exact, nullptr, open);
+        EXPECT_EQ(products->rows_not_certified(nullptr), 2 * hard);
     }
 }
 
@@ -323,7 +324,7 @@ void expect_columns_as_if_alone(const CsrView<T>& a, std::int64_t count, Random&
         bool pair;
     };
     for (const SpmvKernel kernel : kernels) {
-        const cuda::SpmvPlan<T> plan(matrix.view(), kernel, nullptr, width, count);
+        const auto products = cuda::make_products(matrix.view(), kernel, nullptr, count, width);
         for (const Accuracy accuracy : all_accuracies)
             for (const Factors& by : {Factors{1, 0, false}, {-1, 1, false}, {-1, 1, true}, {0, 3, false}}) {
                 cuda::DeviceArray<T> together(0, std::span(y), "test"), alone(0, std::span(y), "test");
@@ -335,9 +336,9 @@ void expect_columns_as_if_alone(const CsrView<T>& a, std::int64_t count, Random&
                                             .y_in = out.data() + offset,
                                             .y = out.data() + offset};
                 };
-                plan.multiply(task(together, 0), columns, accuracy, nullptr, {stages.data(), 1u << 1});
+                products->multiply(task(together, 0), columns, accuracy, nullptr, {stages.data(), 1u << 1});
                 for (std::int64_t j = 0; j < count; ++j)
-                    if (j != closed) plan.multiply(task(alone, j * stride), accuracy);
+                    if (j != closed) products->multiply(task(alone, j * stride), accuracy);
                 std::vector<T> found(y.size()), expected(y.size());
                 together.copy_to(found);
                 alone.copy_to(expected);
@@ -364,16 +365,16 @@ TYPED_TEST(CudaSpmv, MultipliesSeveralColumnsEachAsIfAlone) {
     expect_columns_as_if_alone<T>(hard, 4, random);
 }
 
-TYPED_TEST(CudaSpmv, RefusesMoreColumnsThanThePlanWasMadeFor) {
+TYPED_TEST(CudaSpmv, RefusesMoreColumnsThanItWasMadeFor) {
     using T = TypeParam;
     const CsrMatrix<T> a{1, 1, {0, 1}, {0}, {2}};
     const cuda::DeviceCsrMatrix<T> matrix(0, a);
     const cuda::DeviceArray<T> x(0, 3, "test"), y(0, 3, "test");
     x.fill_with_zeros();
-    const cuda::SpmvPlan<T> plan(matrix.view(), SpmvKernel::general, nullptr, cuda::OffsetWidth::automatic, 2);
+    const auto products = cuda::make_products(matrix.view(), SpmvKernel::general, nullptr, 2);
     const cuda::RowTask<T> task{.x = x.data(), .y = y.data()};
-    EXPECT_NO_THROW(plan.multiply(task, {2, 1, 0}, Accuracy::exact));
-    EXPECT_THROW(plan.multiply(task, {3, 1, 0}, Accuracy::exact), InvalidArgument);
+    EXPECT_NO_THROW(products->multiply(task, {2, 1, 0}, Accuracy::exact, nullptr, {}));
+    EXPECT_THROW(products->multiply(task, {3, 1, 0}, Accuracy::exact, nullptr, {}), InvalidArgument);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include "solver/cuda/triangular_solve.hpp"
+#include "kernels/triangular.hpp"
 
 #include "matrices/generators.hpp"
 #include "preconditioner/ilu0.hpp"
+#include "solver/cuda/memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,8 +43,9 @@ std::vector<T> host_copy(const cuda::DeviceArray<T>& array) {
     return copy;
 }
 
-template <class T>
-std::vector<T> solved(const cuda::TriangularSolvePlan<T>& plan, Span<T> b, Accuracy accuracy) {
+/// By a plan, or by what it is made of.
+template <class T, class Plan>
+std::vector<T> solved(const Plan& plan, Span<T> b, Accuracy accuracy) {
     const cuda::DeviceArray<T> on_device_b(0, b, "test");
     const cuda::DeviceArray<T> x(0, std::vector<T>(b.size(), nan_value<T>), "test");
     plan.solve(on_device_b.data(), x.data(), accuracy);
@@ -218,16 +220,16 @@ TYPED_TEST(CudaTriangularSolve, DoesNothingWhereItsGateIsClosed) {
     const TriangularRows<T> a = random_rows<T>(random, 5000, 6);
     const std::vector<T> b = random_vector<T>(random, a.size());
     const CsrMatrix<T> csr = a.csr(Diagonal::stored);
-    const cuda::TriangularSolvePlan<T> plan(0, csr, Triangle::lower, Diagonal::stored);
+    const cuda::TriangularSystem<T> system(0, csr, Triangle::lower, Diagonal::stored);
     const cuda::DeviceArray<std::int32_t> stage(0, std::vector<std::int32_t>{3}, "test");
     const cuda::DeviceArray<T> x(0, b, "test");
-    const std::vector<T> right = solved<T>(plan, b, Accuracy::exact);
+    const std::vector<T> right = solved<T>(system, b, Accuracy::exact);
     for (int i = 0; i < 3; ++i) {
-        plan.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), ~(1u << 3)});
+        system.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), ~(1u << 3)});
         EXPECT_EQ(testing::differences<T>(host_copy(x), b), "") << "closed";
-        EXPECT_EQ(testing::differences<T>(solved<T>(plan, b, Accuracy::exact), right), "") << "after it was closed";
+        EXPECT_EQ(testing::differences<T>(solved<T>(system, b, Accuracy::exact), right), "") << "after it was closed";
     }
-    plan.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), 1u << 3});
+    system.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), 1u << 3});
     EXPECT_EQ(testing::differences<T>(host_copy(x), right), "") << "open";
 }
 

@@ -2,7 +2,7 @@
 
 /// The devices that a test of a public function runs on, besides the processor.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/device.hpp"
 
 #include <gtest/gtest.h>

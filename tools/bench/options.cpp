@@ -68,7 +68,9 @@ constexpr std::array commands{
         "For every square matrix (a folder, files, generators): y = A x and b - A (x + x_low) for random x, A ones, the sum,\n"
         "dot product and norm of random vectors, and BiCGStab for b = A ones with every preconditioner: solution, status,\n"
         "history, hash of the factors. What one thread of the processor gives is compared with what all of its threads give,\n"
-        "or, with --device cuda, what the processor gives with what the GPU does.\n",
+        "or, with --device cuda, what the processor gives with what the GPU does. --record FILE writes hashes instead, a line\n"
+        "for each matrix, accuracy and computation, for diff to compare with those of another version of the library: on the\n"
+        "same machine, for fast and compensated depend on threads and vector instructions.\n",
         ""},
     Command{Subject::read, "read", "Matrix Market files, beside Eigen's loadMarket",
             "Files are uncompressed before and read from the page cache. loadMarket has one thread, does not expand symmetric\n"
@@ -184,7 +186,8 @@ void add_scaling(po::options_description_easy_init& add) {
 
 void add_bits(po::options_description_easy_init& add) {
     add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
-    add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu; may be repeated (default: all)");
+    add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu, amg; may be repeated (default: all)");
+    add("record", text("FILE"), "compare nothing: write the hashes of what the device gives, in every accuracy");
     add("max-iterations", text("N"), "of every solve (default: 100)");
     add("precision", text("TYPE"), "double, single or both (default)");
 }
@@ -452,6 +455,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
     options.tolerance = number<double>(values, "tolerance", 1e-300, 1).value_or(options.tolerance);
     if (subject == Subject::solve) options.max_iterations = 200;
     if (subject == Subject::bits) options.max_iterations = 100;
+    options.record = subject == Subject::bits ? given(values, "record").value_or("") : "";
     if (subject == Subject::report) options.max_iterations = 500;
     options.max_iterations = number<std::int64_t>(values, "max-iterations", 1, 1'000'000'000).value_or(options.max_iterations);
     if (is_reduction(subject)) options.inputs = inputs_of(values);
@@ -472,7 +476,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
 }  // namespace
 
 std::vector<std::filesystem::path> outputs(const Options& options) {
-    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.html};
+    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.html, options.record};
     if (options.subject == Subject::scaling && !options.plot.empty())
         for (std::filesystem::path& figure : figures_of_scaling(options.plot)) paths.push_back(std::move(figure));
     else

@@ -57,6 +57,8 @@ struct Options {
 
     std::vector<PreconditionerKind> preconditioners;  ///< triangular, bits; empty: the usual ones
 
+    std::filesystem::path record;  ///< of bits: hashes instead of a comparison; empty: not written
+
     // bits, solve, robustness and scaling
     double tolerance = 1e-10;
     std::int64_t max_iterations = 3000;

@@ -2,10 +2,12 @@
 
 /// What a computation gave, to compare with what the same one gives elsewhere.
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace solver::bench {
@@ -32,6 +34,17 @@ public:
         for (const auto& [name, bytes] : other.parts_)
             if (parts_.find(name) == parts_.end()) names.push_back(name);
         return names;
+    }
+
+    /// The name and the hash of every part: FNV-1a with 64 bits (Fowler, Noll, Vo).
+    std::vector<std::pair<std::string, std::uint64_t>> hashes() const {
+        std::vector<std::pair<std::string, std::uint64_t>> hashes;
+        for (const auto& [name, bytes] : parts_) {
+            std::uint64_t hash = 0xcbf29ce484222325u;
+            for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+            hashes.emplace_back(name, hash);
+        }
+        return hashes;
     }
 
     std::string remark{};  ///< "27" iterations, "refused"

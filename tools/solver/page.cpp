@@ -3,7 +3,7 @@
 #include "comparison.hpp"
 #include "linear_system.hpp"
 #include "products.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/provenance.hpp"
 #include "tools/page/residual_panels.hpp"

@@ -1,6 +1,6 @@
 #include "report.hpp"
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 /// Products of dense matrices that lie on a CUDA device.
 
 #include "solver/accuracy.hpp"
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/gemm.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 /// sngemm and dngemm for matrices that lie on a CUDA device.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/nonnegative_gemm.hpp"
 
 #include <memory>

@@ -3,7 +3,8 @@
 /// This device's share of dot products over several processes or devices, of data that lie on it; solver/partial.hpp says how
 /// shares become one number, rounded once.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/reduce.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/partial.hpp"
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 
 /// Preconditioners in the memory of a CUDA device.
 
-#include "solver/cuda.hpp"
+#include "solver/accuracy.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/views.hpp"
 
 #include <cstdint>
@@ -18,8 +19,9 @@ public:
     virtual ~DevicePreconditioner() = default;
 
     /// z = M^-1 r in the accuracy asked for. r and z are in the device's memory, have as many elements as A has rows and do not
-    /// overlap. Only launches kernels, which take the gate: it can be captured in a CUDA graph, and does not wait.
-    virtual void apply(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) = 0;
+    /// overlap. Only launches kernels, whose result depends on nothing but r: it can be captured in a CUDA graph, does not
+    /// wait, and may be called more often than the method has steps.
+    virtual void apply(const T* r, T* z, Accuracy accuracy, Stream stream) = 0;
 
     /// The diagonal of M in the device's memory where M is nothing else, so that z_i = RN(r_i / d_i); else null.
     virtual const T* diagonal() const { return nullptr; }

@@ -3,7 +3,7 @@
 /// Linear systems whose right-hand sides and solutions lie in the memory of a CUDA device. The matrix is that of a plan made
 /// for the device, whose host side preconditioners are made of; b and x do not leave the device.
 
-#include "solver/cuda.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"

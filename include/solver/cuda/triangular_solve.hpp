@@ -2,13 +2,17 @@
 
 /// Forward and backward substitution on a CUDA device.
 
-#include "solver/cuda.hpp"
+#include "solver/accuracy.hpp"
+#include "solver/cuda/runtime.hpp"
 #include "solver/triangular_solve.hpp"
 
 #include <cstdint>
 #include <memory>
 
 namespace solver::cuda {
+
+template <class T>
+class TriangularSystem;
 
 /// A sparse triangular matrix made ready for many solves on a device: analysed on the host, copied in the order of the
 /// analysis. Does not refer to the matrix afterwards. A plan has working memory of its own: one solve at a time.
@@ -25,13 +29,12 @@ public:
     /// Solves A x = b. The promises are those of solver::TriangularSolvePlan::solve, and in exact the bits too; in the other
     /// modes the bits are the same from run to run. b and x are in the device's memory; x may be b. One kernel, which can be
     /// captured in a CUDA graph.
-    void solve(const T* b, T* x, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;
+    void solve(const T* b, T* x, Accuracy accuracy, Stream stream = nullptr) const;
 
     std::int64_t bytes() const;  ///< of the device's memory
 
 private:
-    struct Analysis;
-    std::unique_ptr<Analysis> analysis_;
+    std::unique_ptr<TriangularSystem<T>> system_;
 };
 
 }  // namespace solver::cuda

@@ -2,6 +2,7 @@
 #include "gemm/nonnegative/sums.cuh"
 #include "gemm/tiled/spread.cuh"
 #include "runtime/check.cuh"
+#include "solver/cuda/memory.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 /// ours.
 
 #include "gemm.hpp"
+#include "solver/cuda/memory.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,6 +3,7 @@
 #include "benchmarks.hpp"
 #include "check.hpp"
 #include "kernels/packed.hpp"
+#include "kernels/products.hpp"
 #include "peers.hpp"
 #include "replay.hpp"
 #include "tools/bench/products.hpp"
@@ -26,13 +27,13 @@ public:
           a_(a),
           stream_(device_),
           matrix_(device_, a, stream_),
-          plan_(matrix_.view(), options.kernel, stream_),
-          packed_(matrix_.view(), options.kernel, stream_),
+          from_csr_(cuda::make_products(matrix_.view(), options.kernel, stream_)),
+          from_packed_(cuda::make_products(matrix_.view(), options.kernel, stream_)),
           y_(device_, a.rows, "y") {
         if (has_packed()) {
             const auto packed = std::make_shared<const cuda::PackedOnDevice<T>>(cuda::pack(matrix_.view(), stream_));
             description_ = packed->describe(stream_).text;
-            packed_.use(packed, stream_);
+            from_packed_->use(packed, stream_);
         }
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2})
             peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
@@ -43,12 +44,12 @@ public:
         x_ = cuda::DeviceArray<T>(device_, x, "x", stream_);
         truth_ = exact_product(a_, x, options_.threads);
         exact_ = cuda::DeviceArray<T>(device_, truth_, "exact product", stream_);
-        Contest contest{.parameters = parameters_of(a_, name_, which, plan_.kernel()),
-                        .heading = heading_of(options_, a_, name_, which, plan_.kernel())};
-        add_ours(contest, "", plan_);
+        Contest contest{.parameters = parameters_of(a_, name_, which, from_csr_->kernel()),
+                        .heading = heading_of(options_, a_, name_, which, from_csr_->kernel())};
+        add_ours(contest, "", *from_csr_);
         if (has_packed()) {
             report.note("packed: " + description_);
-            add_ours(contest, "packed ", packed_);
+            add_ours(contest, "packed ", *from_packed_);
         }
         contest.must_be_exact = contest.competitors.size() - 1;
         for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2}) {
@@ -65,7 +66,7 @@ public:
 private:
     bool has_packed() const { return options_.storage != SpmvStorage::csr; }
 
-    void add_ours(Contest& contest, const std::string& prefix, const cuda::SpmvPlan<T>& by) {
+    void add_ours(Contest& contest, const std::string& prefix, const cuda::MatrixProducts<T>& by) {
         for (const Accuracy accuracy : all_accuracies)
             contest.competitors.push_back(product(prefix + std::string(to_string(accuracy)), [this, &by, accuracy] {
                 by.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);
@@ -108,7 +109,7 @@ private:
             .name = "pack", .threads = 0, .run = [this] { cuda::pack(matrix_.view(), stream_); }, .error = [] { return 0.0; }};
     }
 
-    std::string open_rows(const cuda::SpmvPlan<T>& by) const {
+    std::string open_rows(const cuda::MatrixProducts<T>& by) const {
         const std::int64_t rows = by.rows_not_certified(stream_);
         return rows == 0 ? "" : fmt::format("{} rows by superaccumulators", rows);
     }
@@ -119,8 +120,7 @@ private:
     CsrView<T> a_;
     OwnStream stream_;
     cuda::DeviceCsrMatrix<T> matrix_;
-    cuda::SpmvPlan<T> plan_;
-    cuda::SpmvPlan<T> packed_;
+    std::unique_ptr<cuda::CsrProducts<T>> from_csr_, from_packed_;
     std::string description_;  ///< of the packed matrix
     std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
     std::vector<T> truth_;

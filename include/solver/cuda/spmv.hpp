@@ -1,0 +1,56 @@
+#pragma once
+
+/// Sparse matrix times vector on a CUDA device.
+
+#include "solver/accuracy.hpp"
+#include "solver/cuda/csr.hpp"
+#include "solver/spmv.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace solver::cuda {
+
+template <class T>
+class CsrProducts;
+
+/// y = alpha A (x + x_low) + beta y_in, all in the device's memory and aligned as their type; y may be y_in, and overlaps
+/// nothing else.
+template <class T>
+struct RowTask {
+    T alpha = 1;
+    const T* x = nullptr;
+    const T* x_low = nullptr;  ///< or none
+    T beta = 0;
+    const T* y_in = nullptr;  ///< read only where beta is not 0
+    T* y = nullptr;
+};
+
+/// The analysis of a matrix, made on the device: a copy of row offsets that do not have the width of the kernels, and for
+/// `adaptive` tiles of nearly equal work. Keeps a view; the matrix must outlive the plan unchanged. A plan has working memory
+/// of its own: one product at a time.
+template <class T>
+class SpmvPlan {
+public:
+    /// Waits for the stream. `automatic` chooses general where no row is much longer than the mean, else adaptive.
+    SpmvPlan(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream = nullptr);
+    SpmvPlan(SpmvPlan&&) noexcept;
+    SpmvPlan& operator=(SpmvPlan&&) noexcept;
+    ~SpmvPlan();
+
+    /// The promises are those of solver::SpmvPlan::multiply, and in exact the bits too. Only launches kernels: it can be
+    /// captured in a CUDA graph.
+    void multiply(const RowTask<T>& task, Accuracy accuracy, Stream stream = nullptr) const;
+
+    SpmvKernel kernel() const;             ///< general or adaptive
+    std::int64_t workspace_bytes() const;  ///< what the analysis and the working memory take on the device
+
+    /// Rows that all exact products since the plan was made have left to the last resort: for telling what a matrix costs. A
+    /// number of 32 bits that goes on from 0 after 2^32 - 1. Waits for the stream.
+    std::int64_t rows_not_certified(Stream stream = nullptr) const;
+
+private:
+    std::unique_ptr<CsrProducts<T>> products_;
+};
+
+}  // namespace solver::cuda

@@ -1,0 +1,78 @@
+// What solver-bench bits compares and records.
+
+#include "record.hpp"
+#include "support/solver_bench.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace solver::bench;
+using solver::testing::Finished;
+using solver::testing::SolverBench;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
+    fs::create_directory(folder_.path() / "all");
+    write("all/good.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 2 1\n2 2 3\n3 1 0.1\n3 3 -7\n");
+    write("all/no_diagonal.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
+    write("all/wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+    const Finished finished =
+        run("bits all poisson2d_20 --device cpu --threads 3 --csv r.csv --precision double --max-iterations 7");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    for (const char* text : {"the processor, 1 thread beside the processor, 3 threads", "not square and real: wide",
+                             "27 comparisons: 27 agree, 0 DIFFER"})
+        EXPECT_THAT(finished.out, HasSubstr(text));
+    const std::string csv = read("r.csv");
+    EXPECT_THAT(csv, HasSubstr("matrix,rows,nonzeros,precision,products,reductions,none,jacobi,ilu0,isai,ilut,klu,amg\n"));
+    EXPECT_THAT(csv, HasSubstr("\npoisson2d_20,400,1920,double,=,=,7 =,7 =,7 =,7 =,"));
+    EXPECT_THAT(csv, HasSubstr("\nno_diagonal,2,2,double,=,=,"));
+    EXPECT_THAT(csv, HasSubstr("refused"));
+    expect_refusal("bits", "which matrices?");
+}
+
+TEST_F(SolverBench, RecordsTheBitsOfEveryAccuracyForAnotherVersion) {
+    const std::string bits =
+        "bits A.mtx poisson2d_20 --device cpu --precision double --preconditioner jacobi --max-iterations 7 ";
+    ASSERT_EQ(run(bits + "--threads 1 --record one.txt").status, 0);
+    ASSERT_EQ(run(bits + "--threads 2 --record two.txt").status, 0);
+    const std::string one = read("one.txt"), two = read("two.txt");
+    for (const char* line :
+         {"poisson2d_20 double fast products  ", "poisson2d_20 double compensated jacobi (7)  ", "  history "})
+        EXPECT_THAT(one, HasSubstr(line));
+    EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 1 + 2 * 3 * 3);  // a heading; matrices, accuracies, computations
+    const auto exact = [](const std::string& text) {
+        std::string lines;
+        std::istringstream in(text);
+        for (std::string line; std::getline(in, line);)
+            if (line.find(" exact ") != std::string::npos) lines += line + '\n';
+        return lines;
+    };
+    EXPECT_EQ(exact(one), exact(two));
+    EXPECT_NE(exact(one), "");
+}
+
+TEST(BenchRecord, TellsWhichPartsDiffer) {
+    Record one;
+    one.add("solution", 1.0);
+    one.add("history", 2.0);
+    one.add("history", 3.0);
+    EXPECT_THAT(one.differences(one), ElementsAre());
+    Record other;
+    other.add("solution", std::nextafter(1.0, 2.0));  // as long, and one bit apart
+    other.add("history", 3.0);
+    other.add("history", 2.0);
+    other.add("status", 0);
+    EXPECT_THAT(one.differences(other), ElementsAre("history", "solution", "status"));
+    EXPECT_THAT(other.differences(one), ElementsAre("history", "solution", "status"));
+}
+
+}  // namespace

@@ -1,0 +1,132 @@
+// What solver-bench gemm measures and grades, and the papers that it measures again.
+
+#include "papers/badin2011_tables.hpp"
+#include "solver/cuda/runtime.hpp"
+#include "support/solver_bench.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace solver::bench;
+using solver::testing::competitors;
+using solver::testing::Finished;
+using solver::testing::json;
+using solver::testing::SolverBench;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// What ends the lines of a table that begin with a way to multiply.
+std::vector<std::string> grades(const std::string& table, const std::string& way) {
+    std::vector<std::string> grades;
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("  " + way + "  ")) grades.push_back(line.substr(line.find_last_of(' ') + 1));
+    return grades;
+}
+
+TEST_F(SolverBench, ComparesDenseProducts) {
+    const json result =
+        report("gemm --size 1 --size 67 --input uniform --input signed --input lognormal --phi 2 --block 16 --precision both");
+    EXPECT_TRUE(result["verified"]);
+    const auto names = competitors(result);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "exact"), 2 * 3 * 2);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "eigen"), 2 * 3 * 2);
+    for (const json& entry : result["cases"]) {
+        SCOPED_TRACE(entry.dump());
+        EXPECT_GT(entry["gigaflops"], 0);
+        EXPECT_EQ(entry["phi"], entry["input"] == "lognormal" ? "2" : "");
+        EXPECT_LE(entry["mean_error_ulp"], entry["error_ulp"]);
+        EXPECT_LT(entry["relative_error"], entry["precision"] == "double" ? 67 * 0x1p-53 : 67 * 0x1p-24);
+        if (entry["competitor"] == "exact") {
+            EXPECT_EQ(entry["error_ulp"], 0);
+        }
+    }
+    EXPECT_THAT(read("report.csv"), HasSubstr(",gigaflops,peer,"));
+    EXPECT_THAT(read("report.csv"), HasSubstr(",error_ulp,mean_error_ulp,relative_error,remark\n"));
+}
+
+TEST_F(SolverBench, GradesDenseProductsAndTellsAlgorithmsApart) {
+    const Finished finished =
+        run("gemm --grade --size 32 --size 64 --size 128 --device cpu --threads 2 --csv r.csv --json r.json");
+    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
+    for (const char* way : {"fast", "compensated", "exact", "kahan", "dot2", "eigen"})
+        EXPECT_THAT(grades(finished.out, way), ElementsAre("A", "A")) << finished.out;  // in double, in single
+    EXPECT_THAT(grades(finished.out, "(fixed point)"), ElementsAre("B", "B")) << finished.out;
+    EXPECT_THAT(grades(finished.out, "(strassen)"), ElementsAre("C", "C")) << finished.out;
+    EXPECT_THAT(read("r.csv"), HasSubstr("way,precision,input,size,componentwise_error,linewise_error,normwise_error\n"));
+    const json result = json::parse(read("r.json"));
+    for (const json& entry : result["cases"]) {
+        if (entry["way"] == "exact") {
+            EXPECT_EQ(entry["componentwise_error"], "0") << entry;
+        }
+    }
+}
+
+TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
+    const Finished finished = run("gemm --paper badin2011 --size 192 --device cpu --threads 2 --repetitions 1 --json r.json");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const json cases = json::parse(read("r.json"))["cases"];
+    ASSERT_EQ(cases.size(), 2 * (2 + 2 * 4));
+    const auto average = [&](const std::string& method, const std::string& tile) {
+        for (const json& entry : cases)
+            if (entry["input"] == "uniform" && entry["method"] == method && entry["tile"] == tile)
+                return std::stod(entry["average_error_millionths"].get<std::string>());
+        ADD_FAILURE() << method << " " << tile;
+        return 0.0;
+    };
+    EXPECT_LT(average("kahan", "1"), average("kahan", "64"));
+    EXPECT_LT(average("kahan", "64"), average("plain", ""));
+    EXPECT_LT(average("doubly-compensated", "16"), average("plain", ""));
+    EXPECT_LT(average("kahan", "1"), 192 * 0x1p-24 * 1e6);
+    for (const int first_of_its_input : {0, 10})
+        EXPECT_EQ(cases[first_of_its_input]["ratio_to_peer"], "1.00") << "the peer by itself";
+}
+
+TEST_F(SolverBench, DrawsTheFiguresOfAPaper) {
+    const std::string measure = "gemm --paper badin2011 --size 16 --size 32 --device cpu --threads 1 --repetitions 1 --plot ";
+    EXPECT_EQ(run(measure + "p.gnuplot").status, 0);
+    EXPECT_THAT(read("p.gnuplot"), AllOf(HasSubstr("set terminal svg"), HasSubstr("kahan, tile 64"), HasSubstr("\n32 ")));
+    EXPECT_THAT(read("p.gnuplot"), AllOf(HasSubstr("\n$panel0curve0 << "), HasSubstr("\n$panel3curve5 << ")));
+    if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
+    EXPECT_EQ(run(measure + "p.svg").status, 0);
+    EXPECT_THAT(read("p.svg"), AllOf(HasSubstr("<svg"), HasSubstr("doubly-compensated, tile 1")));
+}
+
+TEST_F(SolverBench, TellsStrassensProductsFromOthersOnACudaDevice) {
+    if (solver::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    const Finished graded = run("gemm --grade --size 64 --size 256 --device cuda");
+    EXPECT_EQ(graded.status, 0) << graded.out << graded.err;
+    for (const char* way : {"fast", "compensated", "exact", "kahan", "cublas", "outer products"})
+        EXPECT_THAT(grades(graded.out, way), ElementsAre("A", "A")) << graded.out;
+    EXPECT_THAT(grades(graded.out, "dngemm depth 1"), ElementsAre("C")) << graded.out;
+    EXPECT_THAT(grades(graded.out, "sngemm depth 1"), ElementsAre("C")) << graded.out;
+    EXPECT_THAT(grades(graded.out, "cublas tf32"), ElementsAre("unsafe")) << graded.out;
+    const Finished measured = run("gemm --paper badin2013 --size 256 --device cuda --repetitions 1 --csv r.csv");
+    EXPECT_EQ(measured.status, 0) << measured.err;
+    EXPECT_THAT(read("r.csv"), HasSubstr("\nsngemm,single,256,"));
+}
+
+TEST(Badin2011, TablesAreThePublishedOnes) {
+    const auto count = [](int table) {
+        return std::count_if(badin2011::lines.begin(), badin2011::lines.end(),
+                             [&](const auto& line) { return line.table == table; });
+    };
+    EXPECT_EQ(count(4), 5);
+    EXPECT_EQ(count(6), 5);
+    for (const int table : {5, 7, 8, 9}) EXPECT_EQ(count(table), 5 * 4);
+    for (const badin2011::Line& line : badin2011::lines) {
+        EXPECT_LE(line.average, -line.lowest) << line.table << " " << line.n << " " << line.tile;
+        EXPECT_EQ(line.tile == 0, line.summation == solver::GemmSummation::plain);
+        EXPECT_LE(line.gigaflops, 442.2);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,142 @@
+#pragma once
+
+/// What one device makes of a matrix: products, reductions, whole solves.
+
+#include "common.hpp"
+#include "options.hpp"
+#include "products.hpp"
+#include "record.hpp"
+#include "solver/bicgstab.hpp"
+#include "solver/error.hpp"
+#include "solver/reduce.hpp"
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace solver::bench {
+
+inline constexpr PreconditionerKind all_preconditioners[] = {
+    PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0, PreconditionerKind::isai,
+    PreconditionerKind::ilut, PreconditionerKind::klu,    PreconditionerKind::amg};
+
+template <class T>
+std::vector<T> random_vector(std::int64_t n, std::uint64_t seed, T scale) {
+    matrices::Random random(seed);
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (T& element : x) element = scale * static_cast<T>(2 * random.uniform() - 1);
+    return x;
+}
+
+/// One matrix on one device, in one accuracy.
+template <class T>
+class Trial {
+public:
+    Trial(const CsrView<T>& a, const Device& device, Accuracy accuracy)
+        : a_(a), device_(device), accuracy_(accuracy), plan_(a, device) {}
+
+    Record products() const {
+        const std::vector<T> x = random_vector<T>(a_.columns, 1, 1);
+        const std::vector<T> x_low = random_vector<T>(a_.columns, 2, std::numeric_limits<T>::epsilon() / 4);
+        std::vector<T> y = ones_times_a();
+        Record record;
+        record.add("product", std::span<const T>(y));
+        plan_.residual(y, x, x_low, y, accuracy_);
+        record.add("residual", std::span<const T>(y));
+        plan_.multiply(T(0.7), x, T(-1.3), y, accuracy_);
+        record.add("alpha beta", std::span<const T>(y));
+        return record;
+    }
+
+    /// Of vectors that hold the matrix's own entries, and nearly cancel.
+    Record reductions() const {
+        const std::vector<T> x = ones_times_a();
+        const std::vector<T> y = random_vector<T>(a_.rows, 3, 1);
+        Record record;
+        for (const std::span<const T> values : {std::span<const T>(x), std::span<const T>(y), a_.values}) {
+            record.add("sum", sum(values, accuracy_, device_));
+            record.add("norm2", norm2(values, accuracy_, device_));
+        }
+        record.add("dot", dot(std::span<const T>(x), std::span<const T>(y), accuracy_, device_));
+        record.add("dot", dot(a_.values, a_.values, accuracy_, device_));
+        return record;
+    }
+
+    Record solve(PreconditionerKind kind, std::int64_t max_iterations) const try {
+        const auto m = make_preconditioner<T>(kind, a_, accuracy_, device_);
+        const std::vector<T> b = ones_times_a();
+        std::vector<T> x(b.size());
+        const SolveResult result =
+            bicgstab<T>(plan_, *m, b, x, {},
+                        {.accuracy = accuracy_, .tolerance = 1e-10, .max_iterations = max_iterations, .keep_history = true});
+        Record record;
+        record.remark = std::to_string(result.iterations);
+        record.add("factors", m->factor_hash());
+        record.add("solution", std::span<const T>(x));
+        record.add("status", result.status);
+        record.add("residual", result.relative_residual);
+        record.add("iterations", result.iterations);
+        for (const Iteration& step : result.history) {
+            record.add("history", step.recursive_residual);
+            record.add("true residuals", step.true_residual);
+            record.add("replacements", step.replaced);
+        }
+        return record;
+    } catch (const Error& refusal) {
+        Record record;
+        record.remark = "refused";
+        record.add("refusal", std::span<const char>(std::string_view(refusal.what())));
+        return record;
+    }
+
+private:
+    /// Right-hand sides are the same in every accuracy.
+    std::vector<T> ones_times_a() const {
+        const std::vector<T> ones(static_cast<std::size_t>(a_.columns), T(1));
+        std::vector<T> y(static_cast<std::size_t>(a_.rows));
+        plan_.multiply(T(1), ones, T(0), y, Accuracy::exact);
+        return y;
+    }
+
+    CsrView<T> a_;
+    Device device_;
+    Accuracy accuracy_;
+    SpmvPlan<T> plan_;
+};
+
+/// The preconditioners asked for, or all.
+inline std::vector<PreconditionerKind> preconditioners_of(const Options& options) {
+    if (!options.preconditioners.empty()) return options.preconditioners;
+    return {std::begin(all_preconditioners), std::end(all_preconditioners)};
+}
+
+/// Nothing where the matrix is not square, or of a kind that is not read.
+inline std::optional<CsrMatrix<double>> square_matrix(const matrices::FoundMatrix& found, int threads) try {
+    CsrMatrix<double> matrix = load<double>(found, threads);
+    if (matrix.rows != matrix.columns) return std::nullopt;
+    return matrix;
+} catch (const FileError&) {
+    return std::nullopt;
+}
+
+/// Calls visit(name, matrix) for every square matrix asked for, in every precision asked for. The names of the others.
+template <class Visit>
+std::vector<std::string> for_each_square_matrix(const Options& options, const Visit& visit) {
+    std::vector<std::string> left_out;
+    for (const matrices::FoundMatrix& found : matrices_of(options)) {
+        const auto matrix = square_matrix(found, options.threads);
+        if (!matrix) {
+            left_out.push_back(short_name(found));
+            continue;
+        }
+        if (options.in_double) visit(short_name(found), matrix->view());
+        if (options.in_single) visit(short_name(found), convert<float>(matrix->view()).view());
+    }
+    return left_out;
+}
+
+/// Writes the hashes of what the device of the options gives, in every accuracy, to options.record.
+void record_bits(const Options& options);
+
+}  // namespace solver::bench
