@@ -15,18 +15,12 @@
 
 namespace solver {
 
-namespace cpu {
-template <class T>
-struct RowTask;
-}
 namespace cuda {
 template <class T>
 class SpmvOnDevice;
 }
 template <class T>
-class DenseProducts;
-template <class T>
-struct PackedMatrix;
+class MatrixStorage;
 
 /// How rows are shared out. It never changes a bit of an exact result.
 enum class SpmvKernel {
@@ -102,8 +96,8 @@ public:
     /// depend on the number of threads. Throws ResourceLimit where `packed` is asked for and the memory limit forbids it.
     SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options);
 
-    /// A dense matrix as it is: on the processor several products are made by one gemm, in the modes' own ways of adding up. On
-    /// a CUDA device its nonzero elements are kept as a sparse matrix. Throws InvalidArgument unless one stride is 1 and the
+    /// A dense matrix as it is: several products are made by one gemm, in the modes' own ways of adding up. A CUDA device has a
+    /// copy by rows. Throws InvalidArgument unless one stride is 1 and the
     /// other at least the length of what it steps over.
     explicit SpmvPlan(const DenseView<T>& a, const Device& device = Device::best());
 
@@ -133,7 +127,7 @@ public:
     std::int64_t rows() const;
     std::int64_t columns() const;
 
-    /// Of a dense matrix: its nonzero elements, put together when first asked for.
+    /// Of a dense matrix: its nonzero elements, put together when first asked for. There until update_values or the plan's end.
     const CsrView<T>& matrix() const;
 
     /// The dense matrix; null for a sparse one.
@@ -143,24 +137,19 @@ public:
     SpmvKernel kernel() const { return kernel_; }  ///< general or adaptive
 
     /// Thread t works between boundaries t and t + 1; a row that crosses a boundary is shared. Empty on a CUDA device.
-    std::span<const WorkBoundary> boundaries() const { return boundaries_; }
+    std::span<const WorkBoundary> boundaries() const;
 
     /// For the library itself: what lies on the CUDA device; null on the processor.
-    const std::shared_ptr<cuda::SpmvOnDevice<T>>& on_device() const { return on_device_; }
+    std::shared_ptr<cuda::SpmvOnDevice<T>> on_device() const;
 
 private:
-    void pack_for_device(const SpmvOptions& options);
-    void multiply_sparse(std::vector<cpu::RowTask<T>> tasks, Accuracy accuracy) const;
+    void store_here(const CsrView<T>& a, const SpmvOptions& options);
+    void store_on_device(const CsrView<T>& a, const SpmvOptions& options);
 
-    CsrView<T> a_;
     Device device_;
     SpmvKernel kernel_;
-    std::vector<WorkBoundary> boundaries_;
-    int threads_ = 1;
-    std::string reason_;                             ///< for the storage chosen
-    std::shared_ptr<const PackedMatrix<T>> packed_;  ///< null for csr
-    std::shared_ptr<DenseProducts<T>> dense_;        ///< null for a sparse matrix
-    std::shared_ptr<cuda::SpmvOnDevice<T>> on_device_;
+    std::string reason_;  ///< for the storage chosen
+    std::shared_ptr<const MatrixStorage<T>> storage_;
 };
 
 /// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest. The default is the processor, since taking a
