@@ -9,6 +9,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${CPACK_PACKAGE_VENDOR}")
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# What the command looks for at run time: gnuplot draws its page, curl fetches matrices by their names.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot, curl")
 # What programs that link libsolver.a need, too; those that link libsolver.so do not.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libhwy-dev, libsuitesparse-dev, zlib1g-dev")
 include(CPack)

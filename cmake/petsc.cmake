@@ -1,6 +1,7 @@
 # SOLVER_PETSC: on where pkg-config finds a PETSc that the plugin can be built for, unless somebody says otherwise. PETSC_MODULE
 # chooses another of several.
 set(SOLVER_OLDEST_PETSC 3.18)
+set(SOLVER_OLDEST_PETSC_WITH_CUDA 3.24)
 set(PETSC_MODULE PETSc CACHE STRING "The name by which pkg-config knows PETSc")
 
 # Sets petsc_problem, which is empty where there is one: real double scalars, with MPI.
@@ -28,10 +29,14 @@ function(find_petsc)
       if(petscconf MATCHES "define PETSC_USE_COMPLEX" OR NOT petscconf MATCHES "define PETSC_USE_REAL_DOUBLE")
         set(problem "${PETSC_MODULE} is not configured for real numbers in double precision")
       endif()
+      set(petsc_has_cuda OFF)
+      if(petscconf MATCHES "define PETSC_HAVE_CUDA 1")
+        set(petsc_has_cuda ON)
+      endif()
     endif()
   endif()
   set(petsc_problem "${problem}" PARENT_SCOPE)
-  foreach(name PETSC_FOUND PETSC_VERSION PETSC_LIBRARY_DIRS PETSC_LINK_LIBRARIES PETSC_MODULE_NAME)
+  foreach(name petsc_has_cuda PETSC_FOUND PETSC_VERSION PETSC_LIBRARY_DIRS PETSC_LINK_LIBRARIES PETSC_MODULE_NAME)
     set(${name} "${${name}}" PARENT_SCOPE)
   endforeach()
 endfunction()
@@ -51,7 +56,12 @@ if(SOLVER_PETSC)
     message(FATAL_ERROR "SOLVER_PETSC is ON, but ${petsc_problem}. On Debian: apt install libpetsc-real-dev; elsewhere let \
 PKG_CONFIG_PATH name the folder of PETSc's .pc file; or build without, -DSOLVER_PETSC=OFF.")
   endif()
-  message(STATUS "solver: with a plugin for PETSc ${PETSC_VERSION}")
+  # Types on CUDA devices, where both have CUDA.
+  set(SOLVER_PETSC_CUDA OFF)
+  if(SOLVER_CUDA AND petsc_has_cuda AND PETSC_VERSION VERSION_GREATER_EQUAL SOLVER_OLDEST_PETSC_WITH_CUDA)
+    set(SOLVER_PETSC_CUDA ON)
+  endif()
+  message(STATUS "solver: with a plugin for PETSc ${PETSC_VERSION}, CUDA types: ${SOLVER_PETSC_CUDA}")
 elseif(petsc_problem)
   message(STATUS "solver: without a plugin for PETSc, since ${petsc_problem}")
 endif()

@@ -5,6 +5,7 @@
 #include "products.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
+#include "solver/cuda/partial.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "triangular.hpp"
 #include "vectors.hpp"
@@ -95,6 +96,13 @@ void Reducer::expand(Reduction, std::int64_t, const double*, const double*, Expa
     built_without_cuda();
 }
 void Reducer::expand(Reduction, std::int64_t, const float*, const float*, Expansion<float>*, Stream) { built_without_cuda(); }
+
+struct PartialReducer::Workspace {};
+PartialReducer::PartialReducer(int) { built_without_cuda(); }
+PartialReducer::PartialReducer(PartialReducer&&) noexcept = default;
+PartialReducer& PartialReducer::operator=(PartialReducer&&) noexcept = default;
+PartialReducer::~PartialReducer() = default;
+void PartialReducer::dots(std::int64_t, std::span<const Factors<double>>, PartialSum<double>*, Stream) { built_without_cuda(); }
 
 struct Multiplier::Workspace {};
 Multiplier::Multiplier(int, std::int64_t) { built_without_cuda(); }

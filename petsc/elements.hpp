@@ -1,23 +1,34 @@
 #pragma once
 
-/// The local elements of a Vec, for as long as the object lives. What gives or takes back the array of a host vector cannot
-/// fail.
+/// The local elements of a Vec at a place (the processor, if not told), for as long as the object lives. What gives or takes
+/// back an array cannot fail but by a broken device.
+
+#include "place.hpp"
 
 #include <petscvec.h>
 
+#include <initializer_list>
 #include <span>
 
 namespace petscsolver {
 
+/// The device where all of the vectors can be had there, else the processor.
+PetscErrorCode place_of(std::initializer_list<Vec> vectors, Place* place);
+PetscErrorCode place_of(Vec x, PetscInt count, const Vec ys[], Place* place);
+
 class Elements {
 public:
-    explicit Elements(Vec vec) : vec_(vec) {
+    explicit Elements(Vec vec, const Place& place = {}) : vec_(vec), on_device_(place.on_device()) {
         PetscCallAbort(PETSC_COMM_SELF, VecGetLocalSize(vec, &size_));
-        PetscCallAbort(PETSC_COMM_SELF, VecGetArrayRead(vec, &data_));
+        PetscCallAbort(PETSC_COMM_SELF,
+                       on_device_ ? VecGetArrayReadAndMemType(vec, &data_, nullptr) : VecGetArrayRead(vec, &data_));
     }
     Elements(const Elements&) = delete;
     Elements& operator=(const Elements&) = delete;
-    ~Elements() { PetscCallAbort(PETSC_COMM_SELF, VecRestoreArrayRead(vec_, &data_)); }
+    ~Elements() {
+        PetscCallAbort(PETSC_COMM_SELF,
+                       on_device_ ? VecRestoreArrayReadAndMemType(vec_, &data_) : VecRestoreArrayRead(vec_, &data_));
+    }
 
     PetscInt size() const { return size_; }
     const PetscScalar* data() const { return data_; }
@@ -25,6 +36,7 @@ public:
 
 private:
     Vec vec_;
+    bool on_device_;
     PetscInt size_ = 0;
     const PetscScalar* data_ = nullptr;
 };
@@ -32,19 +44,22 @@ private:
 /// The same to be changed; the Vec knows that it was.
 class MutableElements {
 public:
-    explicit MutableElements(Vec vec) : vec_(vec) {
+    explicit MutableElements(Vec vec, const Place& place = {}) : vec_(vec), on_device_(place.on_device()) {
         PetscCallAbort(PETSC_COMM_SELF, VecGetLocalSize(vec, &size_));
-        PetscCallAbort(PETSC_COMM_SELF, VecGetArray(vec, &data_));
+        PetscCallAbort(PETSC_COMM_SELF, on_device_ ? VecGetArrayAndMemType(vec, &data_, nullptr) : VecGetArray(vec, &data_));
     }
     MutableElements(const MutableElements&) = delete;
     MutableElements& operator=(const MutableElements&) = delete;
-    ~MutableElements() { PetscCallAbort(PETSC_COMM_SELF, VecRestoreArray(vec_, &data_)); }
+    ~MutableElements() {
+        PetscCallAbort(PETSC_COMM_SELF, on_device_ ? VecRestoreArrayAndMemType(vec_, &data_) : VecRestoreArray(vec_, &data_));
+    }
 
     PetscInt size() const { return size_; }
     PetscScalar* data() const { return data_; }
 
 private:
     Vec vec_;
+    bool on_device_;
     PetscInt size_ = 0;
     PetscScalar* data_ = nullptr;
 };

@@ -1,6 +1,8 @@
 #include "matrix.hpp"
 
+#include "elements.hpp"
 #include "rank_product.hpp"
+#include "releases.hpp"
 #include "settings.hpp"
 #include "vector.hpp"
 
@@ -32,12 +34,6 @@ struct Products {
 
 constexpr const char* products_name = "petscsolver_products";
 
-PetscErrorCode destroy_products(void* products) {
-    PetscFunctionBegin;
-    delete static_cast<Products*>(products);
-    PetscFunctionReturn(0);
-}
-
 PetscErrorCode products_of(Mat a, Products** products) {
     PetscObject container;
     PetscFunctionBegin;
@@ -48,12 +44,25 @@ PetscErrorCode products_of(Mat a, Products** products) {
     PetscFunctionReturn(0);
 }
 
+/// On the device of the vectors, for matrices of the device types.
+PetscErrorCode place_of_product(Mat a, Vec x, Vec z, Vec y, Place* place) {
+    PetscBool on_device;
+    PetscFunctionBegin;
+    *place = {};
+    PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(a), &on_device, MATSEQAIJSAMEBITSCUDA,
+                                        MATMPIAIJSAMEBITSCUDA, ""));
+    if (on_device) PetscCall(place_of({x, z, y}, place));
+    PetscFunctionReturn(0);
+}
+
 /// y = alpha A x + beta z
 PetscErrorCode multiply(Mat a, double alpha, Vec x, double beta, Vec z, Vec y) {
     Products* products;
+    Place place;
     PetscFunctionBegin;
     PetscCall(products_of(a, &products));
-    PetscCall(products->product.prepare(a));
+    PetscCall(place_of_product(a, x, z, y, &place));
+    PetscCall(products->product.prepare(a, place));
     PetscCall(products->product.multiply(alpha, x, beta, z, y));
     PetscFunctionReturn(0);
 }
@@ -93,7 +102,7 @@ PetscErrorCode transpose_of(Mat a, Mat* transpose) {
 }
 
 PetscErrorCode mult_transpose(Mat a, Vec x, Vec y) {
-    Mat transpose;
+    Mat transpose = nullptr;
     PetscFunctionBegin;
     PetscCall(transpose_of(a, &transpose));
     PetscCall(mult(transpose, x, y));
@@ -101,7 +110,7 @@ PetscErrorCode mult_transpose(Mat a, Vec x, Vec y) {
 }
 
 PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec z, Vec y) {
-    Mat transpose;
+    Mat transpose = nullptr;
     PetscFunctionBegin;
     PetscCall(transpose_of(a, &transpose));
     PetscCall(mult_add(transpose, x, z, y));
@@ -158,22 +167,27 @@ void take_operations(Mat a) {
 }
 
 PetscErrorCode compose_products(Mat a, const Parent& parent) {
-    PetscContainer container;
     PetscFunctionBegin;
     auto* products = new (std::nothrow) Products;
     PetscCheck(products, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a matrix");
     products->parent = &parent;
-    PetscCall(PetscContainerCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &container));
-    PetscCall(PetscContainerSetPointer(container, products));
-    PetscCall(PetscContainerSetUserDestroy(container, destroy_products));
-    PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), products_name, reinterpret_cast<PetscObject>(container)));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(compose_owned(reinterpret_cast<PetscObject>(a), products_name, products));
+    PetscFunctionReturn(0);
+}
+
+/// PETSc's own way from its AIJ to its matrices on devices; without it MatConvert takes the type that is registered.
+PetscErrorCode forget_conversion_to_cusparse(Mat a) {
+    PetscFunctionBegin;
+    for (const char* conversion : {"MatConvert_seqaij_seqaijcusparse_C", "MatConvert_mpiaij_mpiaijcusparse_C"})
+        PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(a), conversion, nullptr));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode create(Mat a, Parent& parent) {
     PetscFunctionBegin;
     PetscCall(parent.create(a));
+    if constexpr (has_device_types)
+        if (settings().everywhere) PetscCall(forget_conversion_to_cusparse(a));
     parent.assemblyend = a->ops->assemblyend;
     parent.view = a->ops->view;
     PetscCall(compose_products(a, parent));
@@ -181,18 +195,33 @@ PetscErrorCode create(Mat a, Parent& parent) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode create_named(Mat a, Parent& parent, const char* name) {
+PetscErrorCode create_named(Mat a, Parent& parent, const char* name, const char* vector_type) {
     PetscFunctionBegin;
     PetscCall(create(a, parent));
     PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(a), name));
-    PetscCall(MatSetVecType(a, VECSAMEBITS));
+    PetscCall(MatSetVecType(a, vector_type));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode create_seq_anew(Mat a) { return create(a, seq_parent); }
 PetscErrorCode create_mpi_anew(Mat a) { return create(a, mpi_parent); }
-PetscErrorCode create_seq_named(Mat a) { return create_named(a, seq_parent, MATSEQAIJSAMEBITS); }
-PetscErrorCode create_mpi_named(Mat a) { return create_named(a, mpi_parent, MATMPIAIJSAMEBITS); }
+PetscErrorCode create_seq_named(Mat a) { return create_named(a, seq_parent, MATSEQAIJSAMEBITS, VECSAMEBITS); }
+PetscErrorCode create_seq_on_device(Mat a) { return create_named(a, seq_parent, MATSEQAIJSAMEBITSCUDA, VECSAMEBITSCUDA); }
+PetscErrorCode create_mpi_on_device(Mat a) { return create_named(a, mpi_parent, MATMPIAIJSAMEBITSCUDA, VECSAMEBITSCUDA); }
+PetscErrorCode create_mpi_named(Mat a) { return create_named(a, mpi_parent, MATMPIAIJSAMEBITS, VECSAMEBITS); }
+
+/// Matrices of these types are assembled and changed on the processor; products have a copy on the device.
+PetscErrorCode register_device_matrices(bool everywhere) {
+    PetscFunctionBegin;
+    PetscCall(MatRegisterRootName(MATAIJSAMEBITSCUDA, MATSEQAIJSAMEBITSCUDA, MATMPIAIJSAMEBITSCUDA));
+    PetscCall(MatRegister(MATSEQAIJSAMEBITSCUDA, create_seq_on_device));
+    PetscCall(MatRegister(MATMPIAIJSAMEBITSCUDA, create_mpi_on_device));
+    if (everywhere) {
+        PetscCall(MatRegister(MATSEQAIJCUSPARSE, create_seq_on_device));
+        PetscCall(MatRegister(MATMPIAIJCUSPARSE, create_mpi_on_device));
+    }
+    PetscFunctionReturn(0);
+}
 
 }  // namespace
 
@@ -210,6 +239,7 @@ PetscErrorCode register_matrices(bool everywhere) {
         PetscCall(MatRegister(MATSEQAIJ, create_seq_anew));
         PetscCall(MatRegister(MATMPIAIJ, create_mpi_anew));
     }
+    if constexpr (has_device_types) PetscCall(register_device_matrices(everywhere));
     PetscFunctionReturn(0);
 }
 

@@ -7,11 +7,14 @@
 #define MATAIJSAMEBITS "aijsamebits"
 #define MATSEQAIJSAMEBITS "seqaijsamebits"  // PETSc recognizes kinds of AIJ by how their names begin
 #define MATMPIAIJSAMEBITS "mpiaijsamebits"
+#define MATAIJSAMEBITSCUDA "aijsamebitscuda"
+#define MATSEQAIJSAMEBITSCUDA "seqaijsamebitscuda"
+#define MATMPIAIJSAMEBITSCUDA "mpiaijsamebitscuda"
 
 namespace petscsolver {
 
 /// Registers aijsamebits (seqaijsamebits on one rank, else mpiaijsamebits), and seqaij and mpiaij anew where `everywhere`
-/// holds.
+/// holds; where PETSc has CUDA, aijsamebitscuda, whose products are made on the device, and then also in place of aijcusparse.
 PetscErrorCode register_matrices(bool everywhere);
 
 }  // namespace petscsolver

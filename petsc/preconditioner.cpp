@@ -2,6 +2,7 @@
 
 #include "elements.hpp"
 #include "rank_product.hpp"
+#include "releases.hpp"
 #include "settings.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/solve.hpp"
@@ -146,7 +147,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode set_from_options(PC pc, PetscOptionItems* PetscOptionsObject) {
+PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
     PetscReal& tolerance = application_of(pc)->tolerance;
     PetscFunctionBegin;
     PetscOptionsHeadBegin(PetscOptionsObject, "samebits_auto");

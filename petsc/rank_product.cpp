@@ -1,7 +1,7 @@
 #include "rank_product.hpp"
 
+#include "apply.hpp"
 #include "elements.hpp"
-#include "settings.hpp"
 
 #include <petsc/private/petscimpl.h>
 
@@ -18,8 +18,8 @@ std::int32_t short_index(PetscInt index) {
 
 namespace {
 
-/// A run of fewer rows than this costs more to look after than to copy.
-constexpr PetscInt shortest_run = 256;
+/// A run of fewer rows than this costs more to look after than to copy; on a device it is a kernel of its own.
+PetscInt shortest_run(const Place& place) { return place.on_device() ? 1 << 16 : 256; }
 
 /// PETSc's own where they are as the library has them, else `copy`.
 template <class Index>
@@ -98,16 +98,18 @@ void RankProduct::destroy_scatter() {
     PetscCallAbort(PETSC_COMM_SELF, VecDestroy(&ghosts_));
 }
 
-PetscErrorCode RankProduct::prepare(Mat a) {
+PetscErrorCode RankProduct::prepare(Mat a, const Place& place) {
     PetscObjectState state, blocks_state;
     PetscFunctionBegin;
     PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &state));
     PetscCall(state_of_blocks(a, &blocks_state));
-    if (state == state_ && blocks_state == blocks_state_) PetscFunctionReturn(0);
+    const bool moved = place != place_;  // on all ranks or on none
+    place_ = place;
+    if (state == state_ && blocks_state == blocks_state_ && !moved) PetscFunctionReturn(0);
     RankBlocks blocks;
     PetscCall(RankBlocks::of(a, &blocks));
-    PetscMPIInt changed = state_ < 0 || blocks != blocks_;
-    if (state != state_)  // on all ranks or on none, unlike a block's
+    PetscMPIInt changed = state_ < 0 || moved || blocks != blocks_;
+    if (state != state_ || moved)  // on all ranks or on none, unlike a block's
         PetscCallMPI(
             MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(a))));
     else
@@ -117,7 +119,7 @@ PetscErrorCode RankProduct::prepare(Mat a) {
     if (changed)
         PetscCall(build(a));
     else
-        copy_values();
+        PetscCallCXX(read_values());
     state_ = state;
     blocks_state_ = blocks_state;
     PetscFunctionReturn(0);
@@ -140,7 +142,9 @@ PetscErrorCode RankProduct::create_scatter(Mat a) {
     IS from;
     PetscFunctionBegin;
     PetscCall(MatCreateVecs(a, &x, nullptr));
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, blocks_.others.columns, &ghosts_));
+    PetscCall(VecCreate(PETSC_COMM_SELF, &ghosts_));
+    PetscCall(VecSetSizes(ghosts_, blocks_.others.columns, blocks_.others.columns));
+    PetscCall(VecSetType(ghosts_, place_.on_device() ? VECSEQCUDA : VECSEQ));
     PetscCall(ISCreateGeneral(PETSC_COMM_SELF, blocks_.others.columns, blocks_.ghosts, PETSC_COPY_VALUES, &from));
     PetscCall(VecScatterCreate(x, from, ghosts_, nullptr, &scatter_));
     PetscCall(ISDestroy(&from));
@@ -156,11 +160,11 @@ void RankProduct::share_out_rows() {
         PetscInt end = first;
         while (end < rows && !blocks_.has_ghosts(end)) ++end;
         const bool all = first == 0 && end == rows;
-        if (all || end - first >= shortest_run)
+        if (all || end - first >= shortest_run(place_))
             add_run(first, end);
         else
-            for (PetscInt row = first; row < end; ++row) copied_.push_back(row);
-        if (end < rows) copied_.push_back(end);
+            for (PetscInt row = first; row < end; ++row) copied_.push_back(short_index(row));
+        if (end < rows) copied_.push_back(short_index(end));
         first = end + 1;
     }
 }
@@ -174,7 +178,7 @@ void RankProduct::add_run(PetscInt first, PetscInt end) {
     for (PetscInt row = first; row <= end; ++row) run.offsets.push_back(own.offsets[row] - begin);
     const auto indices = short_indices(std::span(own.indices + begin, entries), run.indices);
     const solver::CsrView<double> view{end - first, own.columns, run.offsets, indices, {own.values + begin, entries}};
-    run.plan = std::make_unique<solver::SpmvPlan<double>>(view, solver::Device::cpu(1));
+    run.rows = std::make_unique<LocalRows>(view, place_);
 }
 
 /// The copied rows' own columns are numbered as they stand in needed_, ghosts after them.
@@ -182,8 +186,8 @@ void RankProduct::copy_rows() {
     const RankBlocks::Block& own = blocks_.own;
     const RankBlocks::Block& others = blocks_.others;
     needed_.clear();
-    for (const PetscInt row : copied_)
-        needed_.insert(needed_.end(), own.indices + own.offsets[row], own.indices + own.offsets[row + 1]);
+    for (const std::int32_t row : copied_)
+        for (PetscInt k = own.offsets[row]; k < own.offsets[row + 1]; ++k) needed_.push_back(short_index(own.indices[k]));
     std::sort(needed_.begin(), needed_.end());
     needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
     const auto own_columns = static_cast<PetscInt>(needed_.size());
@@ -191,7 +195,7 @@ void RankProduct::copy_rows() {
     rows_ = {};
     rows_.rows = static_cast<std::int64_t>(copied_.size());
     rows_.columns = own_columns + others.columns;
-    for (const PetscInt row : copied_) {
+    for (const std::int32_t row : copied_) {
         for (PetscInt k = own.offsets[row]; k < own.offsets[row + 1]; ++k) {
             const auto place = std::lower_bound(needed_.begin(), needed_.end(), own.indices[k]);
             rows_.column_indices.push_back(short_index(static_cast<PetscInt>(place - needed_.begin())));
@@ -202,14 +206,25 @@ void RankProduct::copy_rows() {
     }
     rows_.values.resize(rows_.column_indices.size());
     copy_values();
-    x_.resize(static_cast<std::size_t>(rows_.columns));
-    y_.resize(copied_.size());
-    plan_ = std::make_unique<solver::SpmvPlan<double>>(rows_, solver::Device::cpu(1));
+    local_rows_.reset();
+    if (copied_.empty()) return;
+    local_rows_ = std::make_unique<LocalRows>(rows_, place_);
+    copied_there_ = {place_, copied_, "numbers of rows"};
+    needed_there_ = {place_, needed_, "numbers of columns"};
+    x_ = {place_, static_cast<std::size_t>(rows_.columns), "x of a product"};
+    y_ = {place_, copied_.size(), "y of a product"};
+}
+
+/// Other values in the same pattern.
+void RankProduct::read_values() {
+    copy_values();
+    if (local_rows_) local_rows_->reread_values(place_);
+    for (const Run& run : runs_) run.rows->reread_values(place_);
 }
 
 void RankProduct::copy_values() {
     double* value = rows_.values.data();
-    for (const PetscInt row : copied_)
+    for (const std::int32_t row : copied_)
         for (const auto* block : {&blocks_.own, &blocks_.others})
             if (block->rows > 0)
                 value = std::copy(block->values + block->offsets[row], block->values + block->offsets[row + 1], value);
@@ -219,14 +234,14 @@ PetscErrorCode RankProduct::multiply(double alpha, Vec x, double beta, Vec z, Ve
     PetscFunctionBegin;
     if (scatter_) PetscCall(VecScatterBegin(scatter_, x, ghosts_, INSERT_VALUES, SCATTER_FORWARD));
     {
-        const Elements px(x), pz(z);
-        const MutableElements py(y);
+        const Elements px(x, place_), pz(z, place_);
+        const MutableElements py(y, place_);
         PetscCallCXX(multiply_runs(alpha, px.data(), beta, pz.data(), py.data()));
     }
     if (scatter_) PetscCall(VecScatterEnd(scatter_, x, ghosts_, INSERT_VALUES, SCATTER_FORWARD));
-    if (!copied_.empty()) {
-        const Elements px(x), pz(z), ghosts(ghosts_);
-        const MutableElements py(y);
+    if (local_rows_) {
+        const Elements px(x, place_), pz(z, place_), ghosts(ghosts_, place_);
+        const MutableElements py(y, place_);
         PetscCallCXX(multiply_copied(alpha, px.data(), ghosts.data(), beta, pz.data(), py.data()));
     }
     PetscCall(PetscLogFlops(flops_));
@@ -234,24 +249,18 @@ PetscErrorCode RankProduct::multiply(double alpha, Vec x, double beta, Vec z, Ve
 }
 
 void RankProduct::multiply_runs(double alpha, const double* x, double beta, const double* z, double* y) const {
-    for (const Run& run : runs_) {
-        const auto rows = static_cast<std::size_t>(run.plan->rows());
-        const solver::SpmvTask<double> task{.alpha = alpha,
-                                            .x = {x, static_cast<std::size_t>(run.plan->columns())},
-                                            .beta = beta,
-                                            .y_in = {z + run.first, rows},
-                                            .y = {y + run.first, rows}};
-        run.plan->multiply({&task, 1}, settings().accuracy);
-    }
+    for (const Run& run : runs_) run.rows->multiply(place_, alpha, x, beta, z + run.first, y + run.first);
 }
 
 void RankProduct::multiply_copied(double alpha, const double* x, const double* ghosts, double beta, const double* z,
                                   double* y) {
-    for (std::size_t k = 0; k < needed_.size(); ++k) x_[k] = x[needed_[k]];
-    std::copy(ghosts, ghosts + blocks_.others.columns, x_.begin() + static_cast<std::ptrdiff_t>(needed_.size()));
-    for (std::size_t k = 0; k < copied_.size() && beta != 0; ++k) y_[k] = z[copied_[k]];
-    plan_->multiply(alpha, x_, beta, y_, settings().accuracy);
-    for (std::size_t k = 0; k < copied_.size(); ++k) y[copied_[k]] = y_[k];
+    const auto rows = static_cast<std::int64_t>(copied_.size());
+    const auto own_columns = static_cast<std::int64_t>(needed_.size());
+    apply(place_, own_columns, Gather{needed_there_.data(), x, x_.data()});
+    apply(place_, blocks_.others.columns, Copy{ghosts, x_.data() + own_columns});
+    if (beta != 0) apply(place_, rows, Gather{copied_there_.data(), z, y_.data()});
+    local_rows_->multiply(place_, alpha, x_.data(), beta, y_.data(), y_.data());
+    apply(place_, rows, Scatter{copied_there_.data(), y_.data(), y});
 }
 
 }  // namespace petscsolver

@@ -1,5 +1,6 @@
 #include "reductions.hpp"
 
+#include "local_dots.hpp"
 #include "settings.hpp"
 #include "solver/partial.hpp"
 #include "solver/reduce.hpp"
@@ -12,7 +13,6 @@ namespace {
 using solver::Accuracy;
 using solver::SumDigits;
 using Partial = solver::PartialSum<double>;
-using Span = std::span<const double>;
 
 MPI_Datatype partial_type = MPI_DATATYPE_NULL;
 MPI_Op merge_operation = MPI_OP_NULL;
@@ -26,6 +26,7 @@ void merge_partials(void* in, void* in_out, int* count, MPI_Datatype*) {
 
 PetscErrorCode free_merge_operation() {
     PetscFunctionBegin;
+    free_device_memory();
     PetscCallMPI(MPI_Op_free(&merge_operation));
     PetscCallMPI(MPI_Type_free(&partial_type));
     PetscFunctionReturn(0);
@@ -67,7 +68,7 @@ PetscErrorCode round_over(MPI_Comm comm, const std::vector<Partial>& partials, c
     for (std::size_t j = 0; j < partials.size(); ++j)
         if (!try_round(partials[j], rounding, results[j])) open.push_back(j);
     if (open.empty()) PetscFunctionReturn(0);
-    for (const std::size_t j : open) digits.push_back(digits_of(j));
+    for (const std::size_t j : open) PetscCallCXX(digits.push_back(digits_of(j)));
     static_assert(sizeof(SumDigits) == SumDigits::size * sizeof(std::int64_t));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, digits.data(), static_cast<PetscMPIInt>(open.size() * SumDigits::size),
                                MPI_INT64_T, MPI_SUM, comm));
@@ -99,14 +100,17 @@ PetscErrorCode add_over(MPI_Comm comm, std::size_t count, Rounding rounding, dou
 
 }  // namespace
 
-PetscErrorCode reduce_dots(MPI_Comm comm, Span x, std::span<const Span> ys, Rounding rounding, double* results) {
+PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, Span x, std::span<const Span> ys, Rounding rounding,
+                           double* results) {
+    std::vector<Partial> partials;
     PetscFunctionBegin;
     if (settings().accuracy == Accuracy::fast) {
-        for (std::size_t j = 0; j < ys.size(); ++j) results[j] = solver::dot(x, ys[j], Accuracy::fast, one_thread());
+        PetscCallCXX(plain_dots(place, x, ys, results));
         PetscCall(add_over(comm, ys.size(), rounding, results));
     } else {
-        const auto digits_of = [&](std::size_t j) { return solver::dot_digits(x, ys[j], one_thread()); };
-        PetscCall(complete(comm, solver::partial_dots(x, ys, one_thread()), digits_of, rounding, results));
+        const auto digits_of = [&](std::size_t j) { return dot_digits(place, x, ys[j]); };
+        PetscCallCXX(partials = partial_dots(place, x, ys));
+        PetscCall(complete(comm, std::move(partials), digits_of, rounding, results));
     }
     PetscFunctionReturn(0);
 }

@@ -2,6 +2,8 @@
 
 /// Reductions over the ranks of a communicator, in the accuracy of the settings. Collective; every rank gets the same bits.
 
+#include "place.hpp"
+
 #include <petscsys.h>
 
 #include <span>
@@ -10,11 +12,11 @@ namespace petscsolver {
 
 enum class Rounding { sum, square_root };
 
-/// results[j] = sum_i x_i y_ji, or its root, over all ranks.
-PetscErrorCode reduce_dots(MPI_Comm comm, std::span<const double> x, std::span<const std::span<const double>> ys,
-                           Rounding rounding, double* results);
+/// results[j] = sum_i x_i y_ji, or its root, over all ranks. The vectors lie at the place, the results on the processor.
+PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const double> x,
+                           std::span<const std::span<const double>> ys, Rounding rounding, double* results);
 
-/// *result = sum_i x_i over all ranks.
+/// *result = sum_i x_i over all ranks; x on the processor.
 PetscErrorCode reduce_sum(MPI_Comm comm, std::span<const double> x, double* result);
 
 /// The operation of MPI that merges partial sums; called once before the first reduction, and when PETSc ends.

@@ -1,7 +1,7 @@
 #include "vector.hpp"
 
+#include "apply.hpp"
 #include "elements.hpp"
-#include "elementwise.hpp"
 #include "reductions.hpp"
 
 #include <petsc/private/vecimpl.h>
@@ -27,10 +27,12 @@ PetscErrorCode (*norm_local_of_parent)(Vec, NormType, PetscReal*) = nullptr;
 MPI_Comm comm_of(Vec x) { return PetscObjectComm(reinterpret_cast<PetscObject>(x)); }
 
 PetscErrorCode dot(Vec x, Vec y, PetscScalar* result) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x), py(y);
+    PetscCall(place_of({x, y}, &place));
+    const Elements px(x, place), py(y, place);
     const Span other = py;
-    PetscCall(reduce_dots(comm_of(x), px, {&other, 1}, Rounding::sum, result));
+    PetscCall(reduce_dots(comm_of(x), place, px, {&other, 1}, Rounding::sum, result));
     PetscCall(PetscLogFlops(2.0 * px.size()));
     PetscFunctionReturn(0);
 }
@@ -38,10 +40,12 @@ PetscErrorCode dot(Vec x, Vec y, PetscScalar* result) {
 PetscErrorCode dots(Vec x, PetscInt count, const Vec y[], PetscScalar* results) {
     std::vector<std::unique_ptr<Elements>> ys;
     std::vector<Span> spans;
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x);
-    for (PetscInt j = 0; j < count; ++j) spans.push_back(*ys.emplace_back(std::make_unique<Elements>(y[j])));
-    PetscCall(reduce_dots(comm_of(x), px, spans, Rounding::sum, results));
+    PetscCall(place_of(x, count, y, &place));
+    const Elements px(x, place);
+    for (PetscInt j = 0; j < count; ++j) spans.push_back(*ys.emplace_back(std::make_unique<Elements>(y[j], place)));
+    PetscCall(reduce_dots(comm_of(x), place, px, spans, Rounding::sum, results));
     PetscCall(PetscLogFlops(2.0 * count * px.size()));
     PetscFunctionReturn(0);
 }
@@ -49,10 +53,12 @@ PetscErrorCode dots(Vec x, PetscInt count, const Vec y[], PetscScalar* results) 
 /// s t and t t at once
 PetscErrorCode dot_and_norm2(Vec s, Vec t, PetscScalar* dot, PetscScalar* squares) {
     double results[2];
+    Place place;
     PetscFunctionBegin;
-    const Elements ps(s), pt(t);
+    PetscCall(place_of({s, t}, &place));
+    const Elements ps(s, place), pt(t, place);
     const Span both[] = {ps, pt};
-    PetscCall(reduce_dots(comm_of(t), pt, both, Rounding::sum, results));
+    PetscCall(reduce_dots(comm_of(t), place, pt, both, Rounding::sum, results));
     *dot = results[0];
     *squares = results[1];
     PetscCall(PetscLogFlops(4.0 * pt.size()));
@@ -69,10 +75,12 @@ PetscErrorCode norm_1(Vec x, PetscReal* result) {
 }
 
 PetscErrorCode norm_2(Vec x, PetscReal* result) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x);
+    PetscCall(place_of({x}, &place));
+    const Elements px(x, place);
     const Span itself = px;
-    PetscCall(reduce_dots(comm_of(x), px, {&itself, 1}, Rounding::square_root, result));
+    PetscCall(reduce_dots(comm_of(x), place, px, {&itself, 1}, Rounding::square_root, result));
     PetscCall(PetscLogFlops(2.0 * px.size()));
     PetscFunctionReturn(0);
 }
@@ -140,68 +148,104 @@ PetscErrorCode sum(Vec x, PetscScalar* result) {
 }
 
 PetscErrorCode scale(Vec x, PetscScalar a) {
+    Place place;
     PetscFunctionBegin;
-    const MutableElements px(x);
-    elementwise::scale(px.size(), a, px.data());
+    PetscCall(place_of({x}, &place));
+    const MutableElements px(x, place);
+    PetscCallCXX(apply(place, px.size(), Scale{a, px.data()}));
     PetscCall(PetscLogFlops(1.0 * px.size()));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode axpy(Vec y, PetscScalar a, Vec x) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x);
-    const MutableElements py(y);
-    elementwise::axpy(py.size(), a, px.data(), py.data());
+    PetscCall(place_of({x, y}, &place));
+    const Elements px(x, place);
+    const MutableElements py(y, place);
+    PetscCallCXX(apply(place, py.size(), Axpy{a, px.data(), py.data()}));
     PetscCall(PetscLogFlops(2.0 * py.size()));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode aypx(Vec y, PetscScalar b, Vec x) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x);
-    const MutableElements py(y);
-    elementwise::aypx(py.size(), b, px.data(), py.data());
+    PetscCall(place_of({x, y}, &place));
+    const Elements px(x, place);
+    const MutableElements py(y, place);
+    PetscCallCXX(apply(place, py.size(), Aypx{b, px.data(), py.data()}));
     PetscCall(PetscLogFlops(2.0 * py.size()));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode axpby(Vec y, PetscScalar a, PetscScalar b, Vec x) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x);
-    const MutableElements py(y);
-    elementwise::axpby(py.size(), a, b, px.data(), py.data());
+    PetscCall(place_of({x, y}, &place));
+    const Elements px(x, place);
+    const MutableElements py(y, place);
+    PetscCallCXX(apply(place, py.size(), Axpby{a, b, px.data(), py.data()}));
     PetscCall(PetscLogFlops(3.0 * py.size()));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode waxpy(Vec w, PetscScalar a, Vec x, Vec y) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x), py(y);
-    const MutableElements pw(w);
-    elementwise::waxpy(pw.size(), a, px.data(), py.data(), pw.data());
+    PetscCall(place_of({x, y, w}, &place));
+    const Elements px(x, place), py(y, place);
+    const MutableElements pw(w, place);
+    PetscCallCXX(apply(place, pw.size(), Waxpy{a, px.data(), py.data(), pw.data()}));
     PetscCall(PetscLogFlops(2.0 * pw.size()));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode axpbypcz(Vec z, PetscScalar a, PetscScalar b, PetscScalar c, Vec x, Vec y) {
+    Place place;
     PetscFunctionBegin;
-    const Elements px(x), py(y);
-    const MutableElements pz(z);
-    elementwise::axpbypcz(pz.size(), a, b, c, px.data(), py.data(), pz.data());
+    PetscCall(place_of({x, y, z}, &place));
+    const Elements px(x, place), py(y, place);
+    const MutableElements pz(z, place);
+    PetscCallCXX(apply(place, pz.size(), Axpbypcz{a, b, c, px.data(), py.data(), pz.data()}));
     PetscCall(PetscLogFlops(5.0 * pz.size()));
     PetscFunctionReturn(0);
 }
 
-/// y = ((y + a_0 x_0) + a_1 x_1) + ..., piece by piece, so that y stays in the nearest cache.
-PetscErrorCode maxpy(Vec y, PetscInt count, const PetscScalar* a, Vec* x) {
+using ManyElements = std::vector<std::unique_ptr<Elements>>;
+
+/// Piece by piece, so that y stays in the nearest cache.
+void add_here(PetscInt n, const PetscScalar* a, const ManyElements& x, double* y) {
     constexpr PetscInt piece = 1024;
-    std::vector<std::unique_ptr<Elements>> xs;
+    for (PetscInt begin = 0; begin < n; begin += piece)
+        for (std::size_t j = 0; j < x.size(); ++j)
+            apply(Place(), std::min(piece, n - begin), Axpy{a[j], x[j]->data() + begin, y + begin});
+}
+
+/// As many at a time as one kernel takes.
+void add_on_device(const Place& place, PetscInt n, const PetscScalar* a, const ManyElements& x, double* y) {
+    for (std::size_t first = 0; first < x.size(); first += Maxpy::most) {
+        Maxpy some{.count = static_cast<int>(std::min<std::size_t>(x.size() - first, Maxpy::most)), .a = {}, .x = {}, .y = y};
+        for (int j = 0; j < some.count; ++j) {
+            some.a[j] = a[first + static_cast<std::size_t>(j)];
+            some.x[j] = x[first + static_cast<std::size_t>(j)]->data();
+        }
+        apply(place, n, some);
+    }
+}
+
+/// y = ((y + a_0 x_0) + a_1 x_1) + ...
+PetscErrorCode maxpy(Vec y, PetscInt count, const PetscScalar* a, Vec* x) {
+    ManyElements xs;
+    Place place;
     PetscFunctionBegin;
-    for (PetscInt j = 0; j < count; ++j) xs.push_back(std::make_unique<Elements>(x[j]));
-    const MutableElements py(y);
-    for (PetscInt begin = 0; begin < py.size(); begin += piece)
-        for (PetscInt j = 0; j < count; ++j)
-            elementwise::axpy(std::min(piece, py.size() - begin), a[j], xs[j]->data() + begin, py.data() + begin);
+    PetscCall(place_of(y, count, x, &place));
+    for (PetscInt j = 0; j < count; ++j) xs.push_back(std::make_unique<Elements>(x[j], place));
+    const MutableElements py(y, place);
+    if (place.on_device())
+        PetscCallCXX(add_on_device(place, py.size(), a, xs, py.data()));
+    else
+        add_here(py.size(), a, xs, py.data());
     PetscCall(PetscLogFlops(2.0 * count * py.size()));
     PetscFunctionReturn(0);
 }
@@ -284,6 +328,66 @@ PetscErrorCode create_for_ranks(Vec v) {
     PetscFunctionReturn(0);
 }
 
+// On a device. These vectors keep the names of PETSc's own types, seqcuda and mpicuda, by which PETSc knows where elements
+// lie; their copies take the operations along.
+
+PetscErrorCode (*create_seqcuda)(Vec) = nullptr;  // PETSc's own
+PetscErrorCode (*create_mpicuda)(Vec) = nullptr;
+PetscErrorCode (*bind_seqcuda)(Vec, PetscBool) = nullptr;
+PetscErrorCode (*bind_mpicuda)(Vec, PetscBool) = nullptr;
+
+void take_device_operations(Vec v);
+
+/// PETSc chooses its operations anew, for the processor or for the device.
+PetscErrorCode bind_to_cpu(Vec v, PetscBool to_cpu) {
+    PetscBool sequential;
+    PetscFunctionBegin;
+    PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(v), VECSEQCUDA, &sequential));
+    PetscCall((sequential ? bind_seqcuda : bind_mpicuda)(v, to_cpu));
+    take_device_operations(v);
+    PetscFunctionReturn(0);
+}
+
+void take_device_operations(Vec v) {
+    take_operations(v);
+    v->ops->bindtocpu = bind_to_cpu;
+    v->ops->exp = nullptr;  // by the processor's functions, since a device's have other bits
+    v->ops->log = nullptr;
+}
+
+PetscErrorCode create_on_device(Vec v, PetscErrorCode (*create)(Vec), PetscErrorCode (*&bind)(Vec, PetscBool)) {
+    PetscFunctionBegin;
+    PetscCall(create(v));
+    bind = v->ops->bindtocpu;
+    take_device_operations(v);
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode create_seq_on_device(Vec v) { return create_on_device(v, create_seqcuda, bind_seqcuda); }
+PetscErrorCode create_mpi_on_device(Vec v) { return create_on_device(v, create_mpicuda, bind_mpicuda); }
+
+PetscErrorCode create_on_devices(Vec v) {
+    PetscMPIInt ranks;
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(comm_of(v), &ranks));
+    PetscCall((ranks == 1 ? create_seq_on_device : create_mpi_on_device)(v));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode register_device_vectors(bool everywhere) {
+    PetscFunctionBegin;
+    PetscCall(PetscFunctionListFind(VecList, VECSEQCUDA, &create_seqcuda));
+    PetscCall(PetscFunctionListFind(VecList, VECMPICUDA, &create_mpicuda));
+    PetscCheck(create_seqcuda && create_mpicuda, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "PETSc has no Vec types seqcuda and mpicuda to build upon");
+    PetscCall(VecRegister(VECSAMEBITSCUDA, create_on_devices));
+    if (everywhere) {
+        PetscCall(VecRegister(VECSEQCUDA, create_seq_on_device));
+        PetscCall(VecRegister(VECMPICUDA, create_mpi_on_device));
+    }
+    PetscFunctionReturn(0);
+}
+
 /// What PETSc's own types do, looked up in a vector without elements.
 PetscErrorCode look_at_parents() {
     Vec v;
@@ -316,6 +420,7 @@ PetscErrorCode register_vectors(bool everywhere) {
         PetscCall(VecRegister(VECSEQ, create_seq_anew));
         PetscCall(VecRegister(VECMPI, create_mpi_anew));
     }
+    if constexpr (has_device_types) PetscCall(register_device_vectors(everywhere));
     PetscFunctionReturn(0);
 }
 

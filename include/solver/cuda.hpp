@@ -8,6 +8,7 @@
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
+#include "solver/cuda/partial.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/cuda/reduce.hpp"
 #include "solver/cuda/runtime.hpp"

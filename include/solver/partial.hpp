@@ -10,8 +10,9 @@
 /// MPI_INT64_T. An allreduce gives the same bits to all processes, so that all of them decide alike.
 /// petsc/examples/distributed_dot.cpp is a whole program.
 ///
-/// A norm is partial_dot(x, x) with try_sqrt and sqrt_result. For vectors in the memory of the host; there is no kernel on CUDA
-/// devices yet, and a Device that is one throws NotSupported. An empty part is that of a sum without terms.
+/// A norm is partial_dot(x, x) with try_sqrt and sqrt_result. The functions below take vectors in the memory of the host, and
+/// throw NotSupported for a Device that is not a processor; cuda::PartialReducer (cuda/partial.hpp) makes the same of vectors
+/// on a device. An empty part is that of a sum without terms.
 
 #include "solver/device.hpp"
 #include "solver/numeric/filtered.hpp"
@@ -39,15 +40,15 @@ public:
     PartialSum() = default;
 
     /// `underflow` is N of the filter's products; 0 for sums and floats.
-    PartialSum(const Filter& sum, T underflow) : sum_(sum), underflow_(underflow) {}
+    SOLVER_HD PartialSum(const Filter& sum, T underflow) : sum_(sum), underflow_(underflow) {}
 
-    void merge(const PartialSum& other) noexcept {
+    SOLVER_HD void merge(const PartialSum& other) noexcept {
         sum_.merge(other.sum_);
         underflow_ = add_rn(underflow_, other.underflow_);
     }
 
     /// Gives RN of the exact sum and returns true, or returns false and leaves `result`: then only SumDigits know.
-    bool try_result(T& result) const noexcept {
+    SOLVER_HD bool try_result(T& result) const noexcept {
         if constexpr (std::is_same_v<T, float>)
             return sum_.try_result(result);
         else
@@ -55,7 +56,7 @@ public:
     }
 
     /// The same for RN(sqrt(exact sum)).
-    bool try_sqrt(T& result) const noexcept {
+    SOLVER_HD bool try_sqrt(T& result) const noexcept {
         if constexpr (std::is_same_v<T, float>)
             return sum_.try_sqrt(result);
         else

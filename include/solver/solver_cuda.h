@@ -59,8 +59,15 @@ void solver_cuda_triangle_destroy(solver_cuda_triangle* triangle);
 solver_status solver_cuda_triangular_solve(const solver_cuda_triangle* triangle, const void* b, void* x, int32_t accuracy,
                                            void* stream);
 
-/* solver_solve for vectors in the memory of the device that `matrix` was made for: a matrix of the host's memory, which
- * solver_csr_create or solver_matrix_read made with that device. Waits until what is on the stream is done; x is there when it
+/* solver_csr_create for arrays that lie on the device, which are looked at there and must outlive the matrix unchanged,
+ * whatever `borrow` says; offsets have 4 or 8 bytes and indices 4. They are checked there. Waits for the stream. A copy in the
+ * host's memory is made when something first asks for it: a preconditioner, a triangular solve, solver_matrix_csr, a `solve`
+ * that is not told its preconditioner. SOLVER_INVALID_ARGUMENT from solver_matrix_update: change the values there and create
+ * anew. */
+solver_status solver_cuda_csr_create(const solver_csr* csr, int32_t device, void* stream, solver_matrix** matrix);
+
+/* solver_solve for vectors in the memory of the device that `matrix` was made for, by solver_cuda_csr_create, or by
+ * solver_csr_create or solver_matrix_read with that device. Waits until what is on the stream is done; x is there when it
  * returns. SOLVER_INVALID_ARGUMENT where the matrix was made for the processor. Callbacks, solver_iteration_x and
  * preconditioners of the caller's see the host's memory. */
 solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,

@@ -18,7 +18,9 @@ namespace solver {
 namespace cuda {
 template <class T>
 class SpmvOnDevice;
-}
+template <class T>
+struct DeviceCsrView;
+}  // namespace cuda
 template <class T>
 class MatrixStorage;
 
@@ -96,6 +98,11 @@ public:
     /// depend on the number of threads. Throws ResourceLimit where `packed` is asked for and the memory limit forbids it.
     SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options);
 
+    /// A matrix that lies on a CUDA device (cuda.hpp) is read there, by products of that device: it must outlive the plan
+    /// unchanged. Checked there; nothing that writes it may be under way. A copy in the host's memory is made when first
+    /// matrix() is asked for, as preconditioners and `solve` do. Throws InvalidArgument, and what cuda.hpp says.
+    explicit SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options = {});
+
     /// A dense matrix as it is: several products are made by one gemm, in the modes' own ways of adding up. A CUDA device has a
     /// copy by rows. Throws InvalidArgument unless one stride is 1 and the
     /// other at least the length of what it steps over.
@@ -118,8 +125,8 @@ public:
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const;
 
     /// Other values in the same pattern, in the order of the CSR matrix, which is not analysed again. They must outlive the
-    /// plan unchanged. Not for a dense matrix (InvalidArgument); not while another thread uses the plan. On a CUDA device,
-    /// copies of the plan get them too. Throws DimensionMismatch.
+    /// plan unchanged. Not for a dense matrix, nor for one that was given on a CUDA device (InvalidArgument); not while another
+    /// thread uses the plan. On a CUDA device, copies of the plan get them too. Throws DimensionMismatch.
     void update_values(std::span<const T> values);
 
     SpmvDescription describe() const;
@@ -127,7 +134,8 @@ public:
     std::int64_t rows() const;
     std::int64_t columns() const;
 
-    /// Of a dense matrix: its nonzero elements, put together when first asked for. There until update_values or the plan's end.
+    /// In the host's memory. Of a dense matrix its nonzero elements, put together when first asked for; of one that was given
+    /// on a CUDA device a copy, likewise. There until update_values or the plan's end.
     const CsrView<T>& matrix() const;
 
     /// The dense matrix; null for a sparse one.
@@ -144,7 +152,7 @@ public:
 
 private:
     void store_here(const CsrView<T>& a, const SpmvOptions& options);
-    void store_on_device(const CsrView<T>& a, const SpmvOptions& options);
+    void store_on_device(const CsrView<T>& a, std::shared_ptr<cuda::SpmvOnDevice<T>> on_device, const SpmvOptions& options);
 
     Device device_;
     SpmvKernel kernel_;

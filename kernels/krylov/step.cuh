@@ -187,8 +187,9 @@ __global__ void __launch_bounds__(step_threads, step_blocks_per_multiprocessor)
 }
 
 /// One of an operation's sums, by a superaccumulator.
+template <class Sum>
 struct ExactStepSum {
-    ThreadSuperaccumulator& sum;
+    Sum& sum;
     int wanted;  ///< the number of a norm, or -1 for the dot product
 
     template <class T>
@@ -206,7 +207,8 @@ template <class Op>
 __global__ void __launch_bounds__(warp_size)
     step_rest(const __grid_constant__ StepMemory<typename Op::Scalars> columns, std::uint32_t stages) {
     using T = typename Op::Value;
-    __shared__ WarpDigits digits;
+    using Digits = BlockDigits<digits_of_products<T>>;
+    __shared__ Digits digits;
     const StepMemory<typename Op::Scalars> on = columns.column(blockIdx.y);
     if (!is_open({&on.state->stage, stages})) return;
     const Op operation(*on.state);
@@ -215,16 +217,16 @@ __global__ void __launch_bounds__(warp_size)
     const std::int64_t packs = (on.n + Pack<T>::size - 1) / Pack<T>::size;
     constexpr int sums = Op::norms + Op::dots;
     for (int q = 0; q < sums; ++q) {
-        ThreadSuperaccumulator sum = digits.thread_sum();
-        ExactStepSum sink{sum, q < Op::norms ? q : -1};
+        typename Digits::Sum sum = digits.thread_sum();
+        ExactStepSum<typename Digits::Sum> sink{sum, q < Op::norms ? q : -1};
         for (std::int64_t i = blockIdx.x * std::int64_t{warp_size} + thread; i < packs; i += blocks * warp_size)
             operation.template visit<false>(on, i, sink);
-        digits.store_collected(sum, on.exact_parts[q * blocks + blockIdx.x]);
+        digits.store_total(sum, on.exact_parts[q * blocks + blockIdx.x]);
     }
     if (!warp_comes_last(on.arrived + 1, gridDim.x)) return;
     StepValues values;
     for (int q = 0; q < sums; ++q) {
-        const ThreadSuperaccumulator all = digits.merged(on.exact_parts + q * blocks, blocks);
+        const typename Digits::Sum all = digits.merged(on.exact_parts + q * blocks, blocks);
         if (thread == 0) {
             if (q < Op::norms)
                 values.norm[q] = all.template sqrt_result<T>();

@@ -65,11 +65,13 @@ __device__ A load_fresh(const A* from) {
 /// is 0 again afterwards.
 __device__ inline bool block_comes_last(unsigned* counter, unsigned count) {
     __shared__ bool last;
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(counter, count - 1) == count - 1;
+    if (threadIdx.x == 0) {  // fences are cumulative: one covers what the barrier has ordered before it
+        __threadfence();
+        last = atomicInc(counter, count - 1) == count - 1;
+        __threadfence();
+    }
     __syncthreads();
-    if (last) __threadfence();
     return last;
 }
 

@@ -25,9 +25,10 @@ struct SeveralParts {
 #pragma unroll
         for (int q = 0; q < count; ++q) part[q].merge(other.part[q]);
     }
+    template <int lanes = warp_size>
     __device__ void merge_warp() {
 #pragma unroll
-        for (int q = 0; q < count; ++q) part[q].merge_warp();
+        for (int q = 0; q < count; ++q) part[q].template merge_warp<lanes>();
     }
 
 private:
@@ -47,10 +48,10 @@ __device__ std::int64_t elements_before_packs(const SeveralDots<T, count>& in) {
     return alike && before < in.n ? before : in.n;
 }
 
-/// 16 bytes at once.
+/// 16 bytes at once; zeros outside, which change no sum.
 template <class T>
-__device__ __forceinline__ void load_pack_to(T* to, const T* from) {
-    const float4 raw = *reinterpret_cast<const float4*>(from);
+__device__ __forceinline__ void load_pack_to(T* to, const T* from, bool inside) {
+    const float4 raw = inside ? *reinterpret_cast<const float4*>(from) : float4{};
     __builtin_memcpy(to, &raw, sizeof raw);
 }
 
@@ -74,24 +75,25 @@ __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDo
     };
     const std::int64_t head = elements_before_packs(in);
     const std::int64_t packs = (in.n - head) / size;
-    const auto add_packs = [&](auto together, std::int64_t i) {
+    const auto add_batch = [&](auto all_inside, std::int64_t i) {
 #pragma unroll
         for (int q = 0; q < count; ++q) {
-            T x[together * size];
-            T y[together * size];
+            T x[unroll * size];
+            T y[unroll * size];
 #pragma unroll
-            for (int j = 0; j < together; ++j) {
+            for (int j = 0; j < unroll; ++j) {
+                const bool inside = all_inside || i + j * threads < packs;
                 const std::int64_t at = head + (i + j * threads) * size;
-                load_pack_to(x + j * size, in.x[q] + at);
-                load_pack_to(y + j * size, in.y[q] + at);
+                load_pack_to(x + j * size, in.x[q] + at, inside);
+                load_pack_to(y + j * size, in.y[q] + at, inside);
             }
             add_elements<Reduction::dot>(part.part[q], x, y);
         }
-        next_chain(together * size);
+        next_chain(unroll * size);
     };
     std::int64_t i = thread;
-    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_packs(std::integral_constant<int, unroll>(), i);
-    for (; i < packs; i += threads) add_packs(std::integral_constant<int, 1>(), i);
+    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_batch(std::true_type(), i);
+    if (i < packs) add_batch(std::false_type(), i);
     const auto add_single = [&](std::int64_t k) {
 #pragma unroll
         for (int q = 0; q < count; ++q) {
@@ -112,6 +114,7 @@ __global__ void __launch_bounds__(reduce_threads, 2)
     dots_all(SeveralDots<T, count> in, SeveralParts<A, count>* parts, Counters* counters, T* results) {
     using Parts = SeveralParts<A, count>;
     __shared__ Shared<Parts, reduce_threads / warp_size> warp_parts;
+    wait_for_former_kernel();
     let_next_kernel_start();
     Parts part = sums_of_thread<A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + threadIdx.x,
                                    static_cast<std::int64_t>(gridDim.x) * reduce_threads);
@@ -123,14 +126,14 @@ __global__ void __launch_bounds__(reduce_threads, 2)
 
 /// What the filter left open; product q by the blocks (., q).
 template <class T>
-__global__ void __launch_bounds__(rest_threads)
+__global__ void __launch_bounds__(exact_threads<Reduction::dot, T>)
     dots_rest(SeveralDots<T, most_dots> in, ExactPart* exact_parts, Counters* counters, T* results) {
     wait_for_former_kernel();
     const auto q = static_cast<int>(blockIdx.y);
     if (counters->rest[q].needed == 0) return;
     reduce_exactly<Reduction::dot>(Operands<T>{in.n, in.x[q], in.y[q]}, exact_parts + q * gridDim.x,
                                    counters->arrived_again + q,
-                                   [=](const ThreadSuperaccumulator& sum) { results[q] = sum.template result<T>(); });
+                                   [=](const auto& sum) { results[q] = sum.template result<T>(); });
 }
 
 }  // namespace solver::cuda

@@ -19,27 +19,18 @@ struct Reducer::Workspace {
         : device(on_device),
           traits(traits_of(on_device)),
           parts(on_device, most_blocks, "partial sums"),
-          exact_parts(on_device, most_rest_blocks + most_dots, "exact partial sums"),
+          exact_parts(on_device, most_exact_blocks + most_dots, "exact partial sums"),
           counters(on_device, 1, "counters of a reduction") {
         counters.fill_with_zeros();
         synchronize(device, nullptr);
     }
 
-    /// Warps with superaccumulators: few where there is little to add, for merging them takes long.
-    unsigned rest_blocks(std::int64_t n) const {
-        constexpr std::int64_t elements_a_warp = 1024;
-        const std::int64_t most = std::min(7 * traits.multiprocessors, most_rest_blocks);
-        return static_cast<unsigned>(std::clamp<std::int64_t>(n / elements_a_warp, 1, most));
-    }
-
+    /// Blocks with superaccumulators: few where there is little to add, for merging them takes long.
     template <class Kernel>
-    unsigned blocks(const Kernel& kernel, std::int64_t n, int pack_size) const {
-        int resident = 0;
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, reduce_threads, 0),
-              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        const std::int64_t enough = n / (4 * pack_size * reduce_threads) + 1;
-        return static_cast<unsigned>(
-            std::min<std::int64_t>({enough, std::int64_t{resident} * traits.multiprocessors, std::int64_t{most_blocks}}));
+    unsigned exact_blocks(const Kernel& kernel, int threads, std::int64_t n) const {
+        constexpr std::int64_t elements_a_thread = 32;
+        const std::int64_t most = std::min(resident_blocks(kernel, threads, traits), most_exact_blocks);
+        return static_cast<unsigned>(std::clamp<std::int64_t>(n / (elements_a_thread * threads), 1, most));
     }
 
     template <class Parts>
@@ -52,14 +43,18 @@ struct Reducer::Workspace {
     void launch(const Operands<T>& in, T* result, Stream stream) {
         auto* const its_parts = parts_as<Part<A>>();
         const auto kernel = reduce_all<reduction, A, T>;
-        kernel<<<blocks(kernel, in.n, Pack<T>::size), reduce_threads, 0, stream>>>(in, its_parts, counters.data(), result);
-        check_launch("reduce_all");
-        if constexpr (is_filter<A>)
-            launch_after(traits.overlapping, round_rest<reduction, T>, rest_blocks(in.n), rest_threads, stream, "round_rest",
-                         in, exact_parts.data(), counters.data(), result);
-        else if constexpr (reduction == Reduction::norm2)
-            launch_after(traits.overlapping, scale_rest<A, T>, rest_blocks(in.n), rest_threads, stream, "scale_rest", in,
-                         its_parts, counters.data(), result);
+        launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, in.n, Pack<T>::size, traits), reduce_threads, stream,
+                     "reduce_all", in, its_parts, counters.data(), result);
+        if constexpr (is_filter<A>) {
+            const auto rest = round_rest<reduction, T>;
+            constexpr int threads = exact_threads<reduction, T>;
+            launch_after(traits.overlapping, rest, exact_blocks(rest, threads, in.n), threads, stream, "round_rest", in,
+                         exact_parts.data(), counters.data(), result);
+        } else if constexpr (reduction == Reduction::norm2) {
+            const auto rest = scale_rest<A, T>;
+            launch_after(traits.overlapping, rest, blocks_of_pass(rest, in.n, 1, traits), reduce_threads, stream, "scale_rest",
+                         in, its_parts, counters.data(), result);
+        }
     }
 
     template <class T>
@@ -93,11 +88,12 @@ struct Reducer::Workspace {
         with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             const auto kernel = dots_all<A, T, count>;
-            kernel<<<blocks(kernel, n, Pack<T>::size), reduce_threads, 0, stream>>>(
-                several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
-            check_launch("dots_all");
+            launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, n, Pack<T>::size, traits), reduce_threads, stream,
+                         "dots_all", several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
             if constexpr (is_filter<A>) {
-                const Grid grid{.blocks = (rest_blocks(n) + count - 1) / count, .threads = rest_threads, .rows = count};
+                constexpr int threads = exact_threads<Reduction::dot, T>;
+                const unsigned blocks = (exact_blocks(dots_rest<T>, threads, n) + count - 1) / count;
+                const Grid grid{.blocks = blocks, .threads = threads, .rows = count};
                 launch_after(traits.overlapping, dots_rest<T>, grid, stream, "dots_rest", several<most_dots>(n, of),
                              exact_parts.data(), counters.data(), results);
             }
@@ -129,8 +125,16 @@ struct Reducer::Workspace {
         if (reduction == Reduction::norm2)
             throw InvalidArgument("expansion of norm2: a root has no finite expansion; ask for the dot product of x and x");
         const CurrentDevice current(device);
-        const auto kernel = reduction == Reduction::sum ? expand_all<Reduction::sum, T> : expand_all<Reduction::dot, T>;
-        kernel<<<rest_blocks(in.n), rest_threads, 0, stream>>>(in, exact_parts.data(), counters.data(), result);
+        const auto launch = [&]<Reduction kind>(std::integral_constant<Reduction, kind>) {
+            const auto kernel = expand_all<kind, T>;
+            constexpr int threads = exact_threads<kind, T>;
+            kernel<<<exact_blocks(kernel, threads, in.n), threads, 0, stream>>>(in, exact_parts.data(), counters.data(),
+                                                                                result);
+        };
+        if (reduction == Reduction::sum)
+            launch(std::integral_constant<Reduction, Reduction::sum>());
+        else
+            launch(std::integral_constant<Reduction, Reduction::dot>());
         check_launch("expand_all");
     }
 };

@@ -3,21 +3,46 @@
 /// The kernels of sums, dot products and norms: one pass that decides nearly all, and a second one for the rest.
 
 #include "reduce/exact.cuh"
+#include "runtime/check.cuh"
 #include "runtime/pack.cuh"
+#include "runtime/traits.hpp"
 #include "solver/cuda/reduce.hpp"
 #include "solver/numeric/anchored.hpp"
+#include "solver/partial.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace solver::cuda {
 
 inline constexpr int reduce_threads = 256;
-inline constexpr int rest_threads = warp_size;
-inline constexpr int most_rest_blocks = 900;  // whose digits can be added
+inline constexpr std::int64_t most_exact_blocks = 900;  // whose digits can be added
 inline constexpr int most_blocks = 2048;
 
 /// Products that one pass takes at most.
 inline constexpr int most_dots = Reducer::most_dots;
+
+/// Blocks that a device can have at a time.
+template <class Kernel>
+std::int64_t resident_blocks(const Kernel& kernel, int threads, const Traits& traits) {
+    int of_multiprocessor = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_multiprocessor, kernel, threads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return std::int64_t{of_multiprocessor} * traits.multiprocessors;
+}
+
+/// Of a kernel that reads each element once. Where there is little to add, waiting for memory and for the last block, which
+/// merges the others' parts, is most of the time: threads take from 2 to 8 packs so that there are one or two blocks a
+/// multiprocessor. Above that, 4 packs at least.
+template <class Kernel>
+unsigned blocks_of_pass(const Kernel& kernel, std::int64_t n, int pack_size, const Traits& traits) {
+    const auto with_packs = [&](std::int64_t packs) { return n / (packs * pack_size * reduce_threads) + 1; };
+    const std::int64_t each = traits.multiprocessors;
+    const std::int64_t few = std::max(std::min(with_packs(2), each), std::min(with_packs(4), 2 * each));
+    const std::int64_t wanted = with_packs(8) <= 2 * each ? few : with_packs(4);
+    return static_cast<unsigned>(
+        std::min({wanted, resident_blocks(kernel, reduce_threads, traits), std::int64_t{most_blocks}}));
+}
 
 template <class T>
 struct Operands {
@@ -52,8 +77,11 @@ struct Part {
         inexact |= other.inexact;
         largest_word = max(largest_word, other.largest_word);
     }
-    /// The sum over the lanes of a warp, in all of them.
-    __device__ void merge_warp() { *this = merge_lanes(*this, warp_size); }
+    /// The sum over so many lanes side by side, in all of them.
+    template <int lanes = warp_size>
+    __device__ void merge_warp() {
+        *this = merge_lanes(*this, lanes);
+    }
 };
 template <>
 struct Part<AnchoredTriple> {
@@ -66,25 +94,27 @@ struct Part<AnchoredTriple> {
         sum.merge_moved(other.sum);
         inexact |= other.inexact;
     }
+    template <int lanes = warp_size>
     __device__ void merge_warp() {
         sum.reach(__reduce_max_sync(0xFFFFFFFFu, sum.word()));
-        for (int mask = warp_size / 2; mask > 0; mask /= 2)
+        for (int mask = lanes / 2; mask > 0; mask /= 2)
             sum.merge_by([&](auto value) { return __shfl_xor_sync(0xFFFFFFFFu, value, mask); });
         inexact = __reduce_or_sync(0xFFFFFFFFu, inexact);
     }
 };
 
-/// The sum over all threads of a block, in every thread of the first warp.
+/// The sum over all threads of a block, in the first threads of the first warp.
 template <class Part>
 __device__ Part merge_threads(Part part, Part* shared, std::int64_t n) {
+    constexpr int warps = reduce_threads / warp_size;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     part.merge_warp();
     if (lane == 0) shared[warp] = part;
     __syncthreads();
     if (warp != 0) return part;
-    part = lane < static_cast<int>(blockDim.x) / warp_size ? shared[lane] : Part(n);
-    part.merge_warp();
+    part = lane < warps ? shared[lane] : Part(n);
+    part.template merge_warp<warps>();
     return part;
 }
 
@@ -187,30 +217,27 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     };
     const auto* packed_x = reinterpret_cast<const Pack<T>*>(in.x + head);
     const auto* packed_y = reinterpret_cast<const Pack<T>*>(in.y + (has_y ? head : 0));
-    const auto load = [](T* to, const Pack<T>* from) {
-        const float4 raw = __ldcs(reinterpret_cast<const float4*>(from));
+    const auto load = [](T* to, const Pack<T>* from, bool inside) {  // zeros outside, which change no sum
+        const float4 raw = inside ? __ldcs(reinterpret_cast<const float4*>(from)) : float4{};
         __builtin_memcpy(to, &raw, sizeof raw);
     };
 
-    std::int64_t i = thread;
-    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) {
+    const auto add_batch = [&](auto all_inside, std::int64_t i) {
         T x[unroll * size];
         T y[unroll * size];
 #pragma unroll
         for (int j = 0; j < unroll; ++j) {
-            load(x + j * size, packed_x + i + j * threads);
-            if constexpr (has_y) load(y + j * size, packed_y + i + j * threads);
+            const bool inside = all_inside || i + j * threads < packs;
+            load(x + j * size, packed_x + i + j * threads, inside);
+            if constexpr (has_y) load(y + j * size, packed_y + i + j * threads, inside);
         }
         add_elements<reduction>(part, x, has_y ? y : x);
         next_chain();
-    }
-    for (; i < packs; i += threads) {
-        T x[size];
-        T y[size];
-        load(x, packed_x + i);
-        if constexpr (has_y) load(y, packed_y + i);
-        add_elements<reduction>(part, x, has_y ? y : x);
-    }
+    };
+
+    std::int64_t i = thread;
+    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_batch(std::true_type(), i);
+    if (i < packs) add_batch(std::false_type(), i);
     const auto add_single = [&](std::int64_t k) {
         const T x[] = {in.x[k]};
         const T y[] = {has_y ? in.y[k] : in.x[k]};
@@ -229,6 +256,13 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     return total;
 }
 
+/// An exact sum of n terms, as others may be merged with it.
+__device__ inline PartialSum<double> partial_sum_of(const Part<AnchoredTriple>& part, std::int64_t n) {
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
+    return {part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length)),
+            part.inexact != 0 ? underflow_bound<double>(n) : 0};
+}
+
 /// The result, or what is needed to get it.
 template <Reduction reduction, Summation A, class T>
 __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
@@ -237,10 +271,8 @@ __device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
         T value;
         bool proven;
         if constexpr (is_anchored<A>) {
-            const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
-            const auto total = part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length));
-            const double lost = part.inexact != 0 ? underflow_bound<double>(n) : 0;
-            proven = squares ? total.try_sqrt(value, lost) : total.try_result(value, lost);
+            const PartialSum<double> total = partial_sum_of(part, n);
+            proven = squares ? total.try_sqrt(value) : total.try_result(value);
         } else if constexpr (wants_exact_products<A>) {
             const T lost = part.inexact != 0 ? underflow_bound<T>(n) : T(0);
             proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
@@ -273,6 +305,7 @@ __device__ bool merge_blocks(Part& part, Part* parts, unsigned* arrived, Part* s
 template <Reduction reduction, Summation A, class T>
 __global__ void __launch_bounds__(reduce_threads) reduce_all(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
+    wait_for_former_kernel();
     let_next_kernel_start();
     const int thread = static_cast<int>(threadIdx.x);
     Part<A> part = sum_of_thread<reduction, A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + thread,
@@ -292,12 +325,12 @@ __device__ T scaled_down(T x, int exponent) {
 
 template <Accumulator A, class T>
 __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* parts, Counters* counters, T* result) {
-    __shared__ Shared<Part<A>, rest_threads / warp_size> warp_parts;
-    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * rest_threads;
+    __shared__ Shared<Part<A>, reduce_threads / warp_size> warp_parts;
+    const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
     Part<A> total;
     Part<A> part;
     int chain = 0;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + threadIdx.x; i < in.n; i += threads) {
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * reduce_threads + threadIdx.x; i < in.n; i += threads) {
         const T x = scaled_down(in.x[i], exponent);
         part.sum.add_product(x, x);
         if (++chain < chain_length) continue;
@@ -310,69 +343,82 @@ __device__ void norm_of_scaled(const Operands<T>& in, int exponent, Part<A>* par
     if (threadIdx.x == 0) parts[blockIdx.x] = part;
     if (!block_comes_last(counters->arrived_again, gridDim.x)) return;
     part = Part<A>();
-    for (unsigned i = threadIdx.x; i < gridDim.x; i += rest_threads) part.merge(load_fresh(parts + i));
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) part.merge(load_fresh(parts + i));
     part = merge_threads(part, warp_parts.data(), in.n);
     if (threadIdx.x == 0) *result = scaled_down(sqrt_rn(part.sum.result()), -exponent);
+}
+
+/// What threads of the second pass add up in: the digits that their terms reach, and as many warps a block as 48 KiB of shared
+/// memory hold.
+template <Reduction reduction, class T>
+inline constexpr DigitRange digits_needed = reduction == Reduction::sum ? digits_of_sums<T> : digits_of_products<T>;
+template <Reduction reduction, class T>
+inline constexpr int exact_warps =
+    std::min(8, 48 * 1000 / (digits_needed<reduction, T>.size() * warp_size * static_cast<int>(sizeof(std::int64_t))));
+template <Reduction reduction, class T>
+inline constexpr int exact_threads = exact_warps<reduction, T>* warp_size;
+
+/// count elements i, i + step, ... of a vector, zeros beyond its end.
+template <int count, class T>
+__device__ __forceinline__ void load_elements(double (&to)[count], const T* from, std::int64_t i, std::int64_t step,
+                                              std::int64_t n) {
+#pragma unroll
+    for (int j = 0; j < count; ++j) to[j] = i + j * step < n ? double{from[i + j * step]} : 0.0;
 }
 
 /// The sums of all threads, then of all blocks by the last one, whose first thread calls take(sum).
 template <Reduction reduction, class T, class Take>
 __device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, unsigned* arrived, const Take& take) {
-    __shared__ WarpDigits digits;
-    const int thread = static_cast<int>(threadIdx.x);
-    ThreadSuperaccumulator sum = digits.thread_sum();
+    using Digits = BlockDigits<digits_needed<reduction, T>, exact_warps<reduction, T>>;
+    __shared__ Digits digits;
+    typename Digits::Sum sum = digits.thread_sum();
     constexpr int batch = 8;  // loads that overlap
     constexpr int group = 4;  // additions that do
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rest_threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rest_threads + thread; i < in.n; i += batch * step) {
-        T x[batch];
-        T y[batch];
+    const std::int64_t threads = exact_threads<reduction, T>;
+    const std::int64_t step = gridDim.x * threads;
+    for (std::int64_t i = blockIdx.x * threads + threadIdx.x; i < in.n; i += batch * step) {
+        double x[batch / group][group];
+        double y[batch / group][group];
 #pragma unroll
-        for (int j = 0; j < batch; ++j) {
-            const bool inside = i + j * step < in.n;
-            x[j] = inside ? in.x[i + j * step] : T(0);
-            y[j] = reduction == Reduction::sum     ? T(0)
-                   : reduction == Reduction::norm2 ? x[j]
-                   : inside                        ? in.y[i + j * step]
-                                                   : T(0);
+        for (int g = 0; g < batch / group; ++g) {
+            load_elements(x[g], in.x, i + g * group * step, step, in.n);
+            if constexpr (reduction == Reduction::dot) load_elements(y[g], in.y, i + g * group * step, step, in.n);
         }
 #pragma unroll
-        for (int first = 0; first < batch; first += group) {
-            double a[group];
-            double b[group];
+        for (int g = 0; g < batch / group; ++g) {
+            const auto& factor = reduction == Reduction::dot ? y[g] : x[g];
+            if constexpr (reduction == Reduction::sum) {
+                sum.add_several(x[g]);
+            } else if constexpr (std::is_same_v<T, float>) {
+                double product[group];
 #pragma unroll
-            for (int j = 0; j < group; ++j) {
-                const bool is_term = reduction == Reduction::sum || std::is_same_v<T, float>;
-                a[j] = is_term && reduction != Reduction::sum ? mul_rn(double{x[first + j]}, double{y[first + j]})  // exact
-                                                              : double{x[first + j]};
-                b[j] = double{y[first + j]};
+                for (int j = 0; j < group; ++j) product[j] = mul_rn(x[g][j], factor[j]);  // exact
+                sum.add_several(product);
+            } else {
+                sum.add_several(x[g], factor);
             }
-            if constexpr (reduction == Reduction::sum || std::is_same_v<T, float>)
-                sum.add_several(a);
-            else
-                sum.add_several(a, b);
         }
     }
-    digits.store_collected(sum, parts[blockIdx.x]);
-    if (!warp_comes_last(arrived, gridDim.x)) return;
-    const ThreadSuperaccumulator all = digits.merged(parts, gridDim.x);
-    if (thread == 0) take(all);
+    digits.store_total(sum, parts[blockIdx.x]);
+    if (!block_comes_last(arrived, gridDim.x)) return;
+    const typename Digits::Sum all = digits.merged(parts, gridDim.x);
+    if (threadIdx.x == 0) take(all);
 }
 
 /// The second pass of exact, which ends at once where the first one found the result.
 template <Reduction reduction, class T>
-__global__ void __launch_bounds__(rest_threads)
+__global__ void __launch_bounds__(exact_threads<reduction, T>)
     round_rest(Operands<T> in, ExactPart* exact_parts, Counters* counters, T* result) {
     wait_for_former_kernel();
     if (counters->rest[0].needed == 0) return;
-    reduce_exactly<reduction>(in, exact_parts, counters->arrived_again, [=](const ThreadSuperaccumulator& sum) {
+    reduce_exactly<reduction>(in, exact_parts, counters->arrived_again, [=](const auto& sum) {
         *result = reduction == Reduction::norm2 ? sum.template sqrt_result<T>() : sum.template result<T>();
     });
 }
 
 /// The second pass of other norms, likewise.
 template <Accumulator A, class T>
-__global__ void __launch_bounds__(rest_threads) scale_rest(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
+__global__ void __launch_bounds__(reduce_threads) scale_rest(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     wait_for_former_kernel();
     const Rest rest = counters->rest[0];
     if (rest.needed != 0) norm_of_scaled<A>(in, exponent_of_word<T>(rest.largest_word), parts, counters, result);
@@ -380,10 +426,10 @@ __global__ void __launch_bounds__(rest_threads) scale_rest(Operands<T> in, Part<
 
 /// An exact sum itself.
 template <Reduction reduction, class T>
-__global__ void __launch_bounds__(rest_threads)
+__global__ void __launch_bounds__(exact_threads<reduction, T>)
     expand_all(Operands<T> in, ExactPart* exact_parts, Counters* counters, Expansion<T>* result) {
     reduce_exactly<reduction>(in, exact_parts, counters->arrived_again,
-                              [=](ThreadSuperaccumulator sum) { *result = sum.template take_expansion<T>(); });
+                              [=](auto sum) { *result = sum.template take_expansion<T>(); });
 }
 
 }  // namespace solver::cuda

@@ -3,10 +3,12 @@
 /// A matrix whose arrays belong to Python.
 
 #include "arguments.hpp"
+#include "solver/cuda.hpp"
 #include "solver/spmv.hpp"
 
 #include <nanobind/stl/variant.h>
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,9 +35,13 @@ public:
         : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
         const solver::CsrView<T> a{rows, columns, view(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
         const nb::gil_scoped_release released;
-        solver::check(a);
         const solver::SpmvOptions options{.storage = solver::spmv_storage_from_text(storage),
                                           .expected_products = expected_products};
+        if (values_.device_type() != nb::device::cpu::value) {
+            plan_.emplace(on_device(a, device), options);
+            return;
+        }
+        solver::check(a);
         plan_.emplace(a, device_of(device, threads), options);
     }
 
@@ -50,6 +56,16 @@ public:
     const solver::SpmvPlan<T>& plan() const { return *plan_; }
 
 private:
+    /// The same arrays as a matrix on the device where they lie.
+    static solver::cuda::DeviceCsrView<T> on_device(const solver::CsrView<T>& a, int device) {
+        if (std::ssize(a.row_offsets) != a.rows + 1 || std::ssize(a.column_indices) != a.nonzeros())
+            throw solver::DimensionMismatch("the matrix has " + std::to_string(a.rows) + " rows and " +
+                                            std::to_string(a.nonzeros()) + " values, but " +
+                                            std::to_string(a.row_offsets.size()) + " row offsets and " +
+                                            std::to_string(a.column_indices.size()) + " column indices");
+        return {device, a.rows, a.columns, a.nonzeros(), a.row_offsets, a.column_indices.data(), a.values.data()};
+    }
+
     // They keep the arrays alive that the plan looks at.
     Offsets offsets_;
     Vector<std::int32_t> indices_;

@@ -3,16 +3,28 @@
 /// Preconditioners made by the library, or of a Python function.
 
 #include "arguments.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <memory>
+#include <mutex>
+#include <utility>
 
 namespace samebits {
+
+/// The counterpart of a preconditioner on the CUDA device where it was last applied.
+template <class T>
+struct OnDevice {
+    std::mutex turn;  // it has working memory of its own
+    int device = -1;
+    std::unique_ptr<solver::cuda::DevicePreconditioner<T>> m;
+};
 
 template <class T>
 struct Preconditioner {
     std::unique_ptr<const solver::Preconditioner<T>> m;
     std::int64_t rows = 0;
+    std::unique_ptr<OnDevice<T>> on_device = std::make_unique<OnDevice<T>>();
 };
 
 /// function(r, z) fills z; what it raises goes through the solve to whoever called it.

@@ -4,7 +4,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace samebits {
 namespace {
@@ -23,12 +26,39 @@ Preconditioner<T> make(const Matrix<T>& a, const std::string& kind, int accuracy
             a.plan().rows()};
 }
 
+/// Of vectors on a CUDA device, there if M can; else by way of the host.
+template <class T>
+void apply_on_device(const Preconditioner<T>& m, const Vector<T>& r, const MutableVector<T>& z, Accuracy accuracy) {
+    const int device = r.device_id();
+    OnDevice<T>& there = *m.on_device;
+    const std::lock_guard turn(there.turn);
+    if (there.device != device) {
+        there.m.reset();
+        there.m = m.m->on_device(device);
+        there.device = device;
+    }
+    const cuda::OwnedStream stream(device);
+    if (there.m) {
+        there.m->apply(r.data(), z.data(), accuracy, stream.get(), {});
+        cuda::synchronize(device, stream.get());
+        return;
+    }
+    const auto bytes = static_cast<std::int64_t>(r.nbytes());
+    std::vector<T> r_here(r.size()), z_here(r.size());
+    cuda::detail::copy_to_host(device, r_here.data(), r.data(), bytes, stream.get());
+    m.m->apply(std::span<const T>(r_here), std::span<T>(z_here), accuracy);
+    cuda::detail::copy_to_device(device, z.data(), z_here.data(), bytes, stream.get());
+}
+
 template <class T>
 void apply(const Preconditioner<T>& m, const Vector<T>& r, const MutableVector<T>& z, int accuracy) {
     if (static_cast<std::int64_t>(r.size()) != m.rows || r.size() != z.size())
         throw DimensionMismatch("preconditioner: it has " + std::to_string(m.rows) + " rows, r " + std::to_string(r.size()) +
                                 " elements and z " + std::to_string(z.size()));
-    m.m->apply(view<T>(r), view<T>(z), accuracy_of(accuracy));
+    if (r.device_type() != nb::device::cpu::value)
+        apply_on_device(m, r, z, accuracy_of(accuracy));
+    else
+        m.m->apply(view<T>(r), view<T>(z), accuracy_of(accuracy));
 }
 
 template <class T>

@@ -1,4 +1,9 @@
 # What the library needs beside a compiler, and how it is called on Debian: all that is missing is told at once.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "samebits needs GCC 12 or later, and ${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_VERSION}. Install a later one and "
+    "name it by CXX=g++-12 in the environment.\n")
+endif()
+
 set(missing "")
 find_path(samebits_zlib zlib.h)
 find_path(samebits_hwy hwy/highway.h)

@@ -63,6 +63,6 @@ __all__ = [
     "write_mtx",
 ]
 
-for _error in (DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit):
+for _error in (ConvergenceWarning, DimensionMismatch, FileError, InvalidArgument, NotConverged, NotSupported, ResourceLimit):
     _error.__module__ = "samebits"
 _set_threads()

@@ -30,6 +30,8 @@ def arguments() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     a = sb.Matrix(sb.read_mtx(options.matrix), device=options.device)
     b = a @ np.ones(a.shape[1]) if options.rhs is None else sb.read_mtx(options.rhs)
+    if isinstance(b, sb.Matrix):
+        raise sb.InvalidArgument(f"{options.rhs}: a sparse matrix, in coordinate format; expected b in array format")
     result = sb.solve(
         a,
         b,

@@ -25,6 +25,21 @@ def accuracy_number(accuracy: str) -> int:
         raise _core.InvalidArgument(f"accuracy {accuracy!r}: expected 'fast', 'compensated' or 'exact'") from None
 
 
+def text(value: Any, name: str, expected: str) -> str:
+    """A name of something, which the library knows or refuses."""
+    if isinstance(value, str):
+        return value
+    raise _core.InvalidArgument(f"{name} is {value!r}; expected {expected}")
+
+
+def whole_number(value: Any, name: str) -> int:
+    """A count: 0 or more. 1e6 will do."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        if 0 <= value < 2**63 and int(value) == value:
+            return int(value)
+    raise _core.InvalidArgument(f"{name} is {value!r}; expected a whole number, 0 or more")
+
+
 def checked_threads(threads: Any, name: str = "threads") -> int:
     """A number of threads, 0 for all."""
     if isinstance(threads, (int, np.integer)) and not isinstance(threads, bool) and 0 <= threads <= 4096:
@@ -89,15 +104,20 @@ def device_number(device: str | None) -> int:
 
 def _host_array(x: Any, name: str) -> np.ndarray:
     """A NumPy array of what is given, without a copy where it lies in the host's memory."""
+    if type(x).__name__ == "MaskedArray":
+        raise _core.NotSupported(f"{name} is a masked array; take what is not masked (.compressed()), or fill it (.filled(0))")
     if isinstance(x, np.ndarray):
-        return x
+        return np.asarray(x)
     if hasattr(x, "__cuda_array_interface__"):
         raise _core.NotSupported(
             f"{name} lies on a CUDA device, and this takes arrays in the host's memory; copy it there (CuPy: .get(), PyTorch: .cpu())"
         )
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array_interface__"):
         return np.from_dlpack(x.detach() if hasattr(x, "detach") else x)
-    return np.asarray(x)
+    try:
+        return np.asarray(x)
+    except ValueError as error:  # rows of different lengths
+        raise _core.InvalidArgument(f"{name} makes no array: {error}") from None
 
 
 def _from_integers(array: np.ndarray, name: str) -> np.ndarray:
@@ -120,7 +140,16 @@ def float_array(x: Any, name: str) -> np.ndarray:
         raise _core.NotSupported(f"{name} is complex; only real numbers are supported")
     if array.size == 0 and dtype == object:
         return array.astype(np.float64)
-    raise _core.InvalidArgument(f"{name} has the dtype {dtype}; expected float64, float32, or integers that doubles can hold")
+    raise _core.InvalidArgument(f"{name} {_described(x, array)}; expected float64, float32, or integers that doubles can hold")
+
+
+def _described(x: Any, array: np.ndarray) -> str:
+    """In words what is no array of numbers."""
+    if array.dtype != object:
+        return f"has the dtype {array.dtype}"
+    if array.ndim == 0:
+        return "is None" if x is None else f"is of the type {type(x).__name__}"
+    return f"holds Python objects, the first of the type {type(array.flat[0]).__name__}"
 
 
 def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
@@ -130,19 +159,3 @@ def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
     if dtype == np.float64:
         return array.astype(np.float64)
     raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself: {name}.astype('float32')")
-
-
-def vector(x: Any, name: str) -> np.ndarray:
-    """One dimension, one element after the other."""
-    array = float_array(x, name)
-    if array.ndim != 1:
-        raise _core.InvalidArgument(f"{name} has {array.ndim} dimensions, the shape {array.shape}; expected one dimension")
-    return np.ascontiguousarray(array)
-
-
-def checked_output(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array that results can be written to as they are."""
-    if isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype and out.flags.writeable:
-        return out
-    seen = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-    raise _core.InvalidArgument(f"out is {seen}; expected a writable NumPy array of {dtype} with the shape {shape}")

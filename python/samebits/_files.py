@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import number_of_threads
+from ._arguments import number_of_threads, text
 from ._matrix import Matrix, as_matrix
 
 
@@ -67,7 +67,7 @@ def generate(name: str, *, device: str | None = "cpu", threads: int | None = Non
     >>> sb.generate('poisson2d_3').shape
     (9, 9)
     """
-    found: Any = _core.generate(name)
+    found: Any = _core.generate(text(name, "name", "that of a matrix, such as 'poisson2d_100'"))
     if found is None:
         known = "\n".join(f"  {pattern.removesuffix('.mtx'):24} {purpose}" for pattern, purpose in _core.generator_kinds())
         raise _core.InvalidArgument(f"generate: {name!r} is not known; there are\n{known}")

@@ -2,50 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._arguments import (
-    accuracy_number,
-    as_dtype,
-    checked_output,
-    device_number,
-    float_array,
-    number_of_threads,
-)
-from ._places import HOST, Host, common_place, host_array, place_of, same_dtype
+from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number
+from ._places import HOST, Host, common_place, host_array, output, place_of, same_dtype
 from ._vectors import _with_a_unit_stride
 
 _EXACT = 2
 
 
-def _narrow_indices(indices: np.ndarray, columns: int) -> np.ndarray:
+def _integers(place: Host, x: Any, name: str) -> Any:
+    if place.dtype(x).kind not in "iu" or len(x.shape) != 1:
+        raise _core.InvalidArgument(f"{name} have the dtype {x.dtype} and the shape {tuple(x.shape)}; expected integers in one dimension")
+    return x
+
+
+def _narrow_indices(place: Host, given: Any, columns: int) -> Any:
     """32 bits as they are; wider ones are copied once it is clear that they fit."""
-    if indices.size == 0:
-        return np.empty(0, np.int32)
-    if indices.dtype == np.int32:
-        return np.ascontiguousarray(indices)
-    if indices.dtype.kind not in "iu":
-        raise _core.InvalidArgument(f"column indices have the dtype {indices.dtype}; expected integers")
-    if (indices.min() < 0 or indices.max() >= columns):
-        raise _core.InvalidArgument(f"a column index lies outside 0..{columns - 1}")
-    return indices.astype(np.int32)
+    if math.prod(given.shape) == 0:
+        return place.zeros((0,), np.dtype(np.int32))
+    indices = _integers(place, given, "column indices")
+    if place.dtype(indices) == np.int32:
+        return place.by_rows(indices)
+    least, greatest = place.extremes(indices)
+    if least < 0 or greatest >= columns:
+        raise _core.InvalidArgument(f"a column index is {least if least < 0 else greatest}; expected 0 to {columns - 1}")
+    return place.cast(indices, np.dtype(np.int32))
 
 
-def _row_offsets(offsets: np.ndarray) -> np.ndarray:
+def _row_offsets(place: Host, given: Any) -> Any:
     """32 and 64 bits as they are; other integers as 64."""
-    if offsets.dtype.kind not in "iu":
-        raise _core.InvalidArgument(f"row offsets have the dtype {offsets.dtype}; expected integers")
-    if offsets.dtype in (np.int32, np.int64):
-        return np.ascontiguousarray(offsets)
-    return offsets.astype(np.int64)
+    if math.prod(given.shape) == 0:
+        return place.zeros((0,), np.dtype(np.int64))
+    offsets = _integers(place, given, "row offsets")
+    return place.by_rows(offsets if place.dtype(offsets) in (np.int32, np.int64) else place.cast(offsets, np.dtype(np.int64)))
 
 
-def _rows_of_torch(a: Any) -> tuple[tuple[int, int], np.ndarray, np.ndarray, np.ndarray]:
-    parts = [part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
-    return (int(a.shape[0]), int(a.shape[1])), parts[0], parts[1], parts[2]
+def _stored(storage: Any, expected_products: Any) -> tuple[str, int]:
+    return text(storage, "storage", "'auto', 'csr' or 'packed'"), whole_number(expected_products, "expected_products")
+
+
+def _shape(shape: Any) -> tuple[int, int]:
+    try:
+        rows, columns = shape
+    except (TypeError, ValueError):
+        raise _core.InvalidArgument(f"shape is {shape!r}; expected two numbers, of rows and of columns") from None
+    return whole_number(rows, "shape[0]"), whole_number(columns, "shape[1]")
 
 
 def _is_of_torch(a: Any) -> bool:
@@ -62,15 +68,13 @@ def _device_of(a: Any) -> int:
     return place_of(a, "the matrix").device
 
 
-def _sparse_parts(a: Any) -> tuple[tuple[int, int], Any, Any, Any] | None:
-    """Shape, row offsets, column indices and values of what is sparse; None for what is not."""
+def _sparse_parts(a: Any) -> list[Any] | None:
+    """Row offsets, column indices and values of what is sparse; None for what is not."""
     if _is_of_torch(a):
-        return _rows_of_torch(a)
-    if type(a).__module__.startswith("cupyx"):
-        a = a.tocsr().get()
+        return [part.detach() for part in (a.crow_indices(), a.col_indices(), a.values())]
     if hasattr(a, "tocsr") and hasattr(a, "shape"):
         rows = a if getattr(a, "format", "") == "csr" else a.tocsr()
-        return rows.shape, rows.indptr, rows.indices, rows.data
+        return [rows.indptr, rows.indices, rows.data]
     return None
 
 
@@ -80,12 +84,14 @@ class Matrix:
     Parameters
     ----------
     a : sparse matrix, array_like or Matrix
-        A sparse matrix of SciPy or CuPy (CSR is taken as it is, others are converted), a PyTorch CSR tensor, or anything that NumPy makes two-dimensional. Values, row offsets and 32-bit column indices are not copied: do not change them while the
-        matrix is in use, or call `update` afterwards.
+        A sparse matrix of SciPy or CuPy (CSR is taken as it is, others are converted), a PyTorch CSR tensor, or anything that NumPy
+        makes two-dimensional. Values, row offsets and 32-bit column indices are not copied: do not change them while the matrix is in
+        use, or call `update` afterwards.
     device : str, optional
         'cpu' (the default), 'cuda', 'cuda:1', or None for the best there is. On a CUDA device the matrix is copied there, and so are
-        vectors of the host for each product; those of CuPy and PyTorch that lie there are used there. A matrix that lies on a CUDA
-        device is one for that device, and has a copy on the host, of which preconditioners are made.
+        vectors of the host for each product; those of CuPy and PyTorch that lie there are used there. A sparse matrix that lies
+        on a CUDA device is one for that device and used where it is; what preconditioners are made of, a copy on the host, is made
+        when first needed. A dense one has its nonzero elements copied by way of the host.
     threads : int, optional
         See `threads`.
     storage : {'auto', 'csr', 'packed'}
@@ -123,6 +129,8 @@ class Matrix:
     (2, 3)
     """
 
+    __array_ufunc__ = None  # an array does not multiply it by its elements: array @ matrix is a TypeError
+
     def __init__(
         self,
         a: Any,
@@ -135,31 +143,40 @@ class Matrix:
         there = -1 if isinstance(a, Matrix) else _device_of(a)
         self._device = device_number(device) if there < 0 or device not in ("cpu", None) else there
         self._threads = number_of_threads(threads)
-        self._storage = (storage, int(expected_products))
+        self._storage = _stored(storage, expected_products)
         if isinstance(a, Matrix):
-            self._take(a.shape, *a._parts)
+            self._take_sparse(a.shape, *a._parts) if a.is_sparse else self._take(a.shape, *a._parts)
             return
         sparse = _sparse_parts(a)
+        if sparse is None and hasattr(a, "matvec"):
+            raise _core.NotSupported(f"the matrix is a {type(a).__name__}; only matrices with entries are supported")
         if sparse is None:
-            elements = float_array(host_array(a), "the matrix")
+            elements = float_array(a if there < 0 else host_array(a), "the matrix")
             if elements.ndim != 2:
                 raise _core.InvalidArgument(f"the matrix has {elements.ndim} dimensions; expected two")
             self._take(elements.shape, _with_a_unit_stride(elements))
             return
-        shape, offsets, indices, values = sparse
-        if len(shape) != 2:
-            raise _core.InvalidArgument(f"the matrix has {len(shape)} dimensions; expected two")
-        self._take_sparse(shape, offsets, indices, values)
+        if len(a.shape) != 2:
+            raise _core.InvalidArgument(f"the matrix has {len(a.shape)} dimensions; expected two")
+        self._take_sparse(a.shape, *sparse)
 
-    def _take_sparse(self, shape: tuple[int, int], offsets: Any, indices: Any, values: Any) -> None:
-        begins = _row_offsets(np.asarray(offsets))
-        narrow = _narrow_indices(np.asarray(indices), shape[1])
-        self._take(shape, begins, narrow, np.ascontiguousarray(float_array(values, "the matrix")))
+    def _take_sparse(self, shape: Any, offsets: Any, indices: Any, values: Any) -> None:
+        """Arrays in the host's memory, or on a CUDA device: they are used there if it is this matrix's."""
+        place = common_place(offsets=offsets, indices=indices, values=values)
+        parts = [offsets, indices, values]
+        if place.device != self._device or place is HOST:
+            parts, place = [place.host(part) for part in parts], HOST
+        begins, narrow = _row_offsets(place, parts[0]), _narrow_indices(place, parts[1], int(shape[1]))
+        numbers = place.floats(parts[2], "the matrix")
+        if numbers.ndim != 1:
+            raise _core.InvalidArgument(f"values have the shape {tuple(numbers.shape)}; expected one dimension")
+        self._take(shape, begins, narrow, place.by_rows(numbers), place=place)
 
-    def _take(self, shape: Any, *parts: np.ndarray) -> None:
+    def _take(self, shape: Any, *parts: Any, place: Host = HOST) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
-        self.dtype = parts[-1].dtype
-        self._parts = parts
+        self.dtype = place.dtype(parts[-1])
+        self._parts, self._place = parts, place
+        place.wait()
         kind: Any = _core.Matrix64 if self.dtype == np.float64 else _core.Matrix32
         size = self.shape if len(parts) == 3 else ()
         stored = self._storage if len(parts) == 3 else ()
@@ -178,7 +195,7 @@ class Matrix:
         storage: str = "auto",
         expected_products: int = 1,
     ) -> Matrix:
-        """A matrix of its rows: those of row i are ``values[offsets[i]:offsets[i + 1]]`` in the columns ``indices[...]``.
+        """A matrix of its rows: the values of row i are ``values[offsets[i]:offsets[i + 1]]`` in the columns ``indices[...]``.
 
         Examples
         --------
@@ -187,10 +204,11 @@ class Matrix:
         array([3., 4.])
         """
         made = cls.__new__(cls)
-        made._device = device_number(device)
+        there = place_of(values, "values").device
+        made._device = device_number(device) if there < 0 or device not in ("cpu", None) else there
         made._threads = number_of_threads(threads)
-        made._storage = (storage, int(expected_products))
-        made._take_sparse(shape, offsets, np.asarray(indices), values)
+        made._storage = _stored(storage, expected_products)
+        made._take_sparse(_shape(shape), offsets, indices, values)
         return made
 
     @property
@@ -199,7 +217,7 @@ class Matrix:
 
     @property
     def nnz(self) -> int:
-        return int(self._parts[-1].size)
+        return math.prod(self._parts[-1].shape)
 
     @property
     def device(self) -> str:
@@ -225,7 +243,7 @@ class Matrix:
         return f"<samebits.Matrix {self.shape[0]} x {self.shape[1]} of {self.dtype}, {what}, on {self.device}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (self.shape, self._parts, self.device, self._threads, self._storage)
+        return _unpickle, (self.shape, self._host_parts(), self.device, self._threads, self._storage)
 
     def __matmul__(self, x: Any) -> np.ndarray:
         # Vectors that need no conversion, first: this is the inner loop of many programs.
@@ -246,7 +264,7 @@ class Matrix:
             )
         return place
 
-    def matvec(self, x: Any, *, accuracy: str = "exact", out: np.ndarray | None = None) -> np.ndarray:
+    def matvec(self, x: Any, *, accuracy: str = "exact", out: Any = None) -> Any:
         """The product with a vector; ``m @ x`` is that in 'exact'.
 
         Parameters
@@ -255,7 +273,7 @@ class Matrix:
             As many elements as there are columns. The product is an array of the same library in the same place.
         accuracy : {'exact', 'compensated', 'fast'}
         out : ndarray, optional
-            Where the product of a vector of the host is written; it must not overlap `x`.
+            Where the product is written, of its dtype and in the place of `x`, which it must not overlap.
 
         Examples
         --------
@@ -267,9 +285,9 @@ class Matrix:
         """
         place = self._place_of(x=x)
         given = self._vector(x, "x", place)
-        y = self._output(out, place, given)
+        y = output(place, out, self.shape[:1], self.dtype, given)
         place.wait()
-        self._core.multiply(given, y, accuracy_number(accuracy))
+        self._core.multiply(given, place.floats(y, "out"), accuracy_number(accuracy))
         return y
 
     def matmat(self, x: Any, *, accuracy: str = "exact") -> np.ndarray:
@@ -287,7 +305,8 @@ class Matrix:
         array = same_dtype(place, place.floats(x, "x"), self.dtype, "x")
         if array.ndim != 2 or array.shape[0] != self.shape[1]:
             shape = tuple(array.shape)
-            raise _core.DimensionMismatch(f"x has the shape {shape}, the matrix {self.shape}; expected {self.shape[1]} rows")
+            expected = f"a vector of {self.shape[1]} elements or a matrix of {self.shape[1]} rows"
+            raise _core.DimensionMismatch(f"x has the shape {shape}, the matrix {self.shape}; expected {expected}")
         columns = int(array.shape[1])
         given, y = place.by_columns(array), place.zeros((self.shape[0] * columns,), self.dtype)
         place.wait()
@@ -301,8 +320,8 @@ class Matrix:
         *,
         x_low: Any = None,
         accuracy: str = "exact",
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
+        out: Any = None,
+    ) -> Any:
         """``b - A (x + x_low)``; with 'exact' every element is that real number, rounded once.
 
         Examples
@@ -314,9 +333,9 @@ class Matrix:
         place = self._place_of(b=b, x=x, x_low=x_low)
         low = None if x_low is None else self._vector(x_low, "x_low", place)
         right, given = self._vector(b, "b", place), self._vector(x, "x", place)
-        r = self._output(out, place, given)
+        r = output(place, out, self.shape[:1], self.dtype, given, low)
         place.wait()
-        self._core.residual(right, given, low, r, accuracy_number(accuracy))
+        self._core.residual(right, given, low, place.floats(r, "out"), accuracy_number(accuracy))
         return r
 
     def update(self, values: Any) -> None:
@@ -330,19 +349,23 @@ class Matrix:
         >>> m @ [1.0]
         array([2.])
         """
-        array = as_dtype(float_array(values, "values"), self.dtype, "values")
-        if array.shape != self._parts[-1].shape:
-            raise _core.DimensionMismatch(f"values have the shape {array.shape}; expected {self._parts[-1].shape}")
-        new = np.ascontiguousarray(array) if self.is_sparse else _with_a_unit_stride(array)
-        self._take(self.shape, *self._parts[:-1], new)
+        place, place_of_values = self._place, place_of(values, "values")
+        if (type(place), place.device) != (type(place_of_values), place_of_values.device):
+            raise _core.InvalidArgument(f"values lie {place_of_values.words}, those of the matrix {place.words}; expected them there")
+        array = same_dtype(place, place.floats(values, "values"), self.dtype, "values")
+        expected = tuple(self._parts[-1].shape)
+        if tuple(array.shape) != expected:
+            raise _core.DimensionMismatch(f"values have the shape {tuple(array.shape)}; expected {expected}")
+        new = place.by_rows(array) if self.is_sparse else _with_a_unit_stride(array)
+        self._take(self.shape, *self._parts[:-1], new, place=place)
 
     def to_scipy(self) -> Any:
-        """The sparse matrix as a ``scipy.sparse.csr_array`` that shares its arrays."""
+        """The sparse matrix as a ``scipy.sparse.csr_array`` that shares its arrays, where they are the host's."""
         from scipy.sparse import csr_array
 
         if not self.is_sparse:
             return csr_array(self._parts[0])
-        offsets, indices, values = self._parts
+        offsets, indices, values = self._host_parts()
         return csr_array((values, indices, offsets), shape=self.shape, copy=False)
 
     def _vector(self, x: Any, name: str, place: Host = HOST) -> Any:
@@ -353,16 +376,8 @@ class Matrix:
             raise _core.InvalidArgument(f"{name} has {array.ndim} dimensions, the shape {shape}; expected one dimension")
         return place.by_columns(same_dtype(place, array, self.dtype, name))
 
-    def _output(self, out: Any, place: Host, x: Any) -> Any:
-        """`out` once it is checked, or else an array where x lies."""
-        if out is None:
-            return np.empty(self.shape[0], self.dtype) if place is HOST else place.zeros((self.shape[0],), self.dtype)
-        if place is not HOST:
-            raise _core.NotSupported("out is for vectors in the host's memory")
-        checked = checked_output(out, (self.shape[0],), self.dtype)
-        if not checked.flags.c_contiguous or np.may_share_memory(checked, x):
-            raise _core.InvalidArgument("out overlaps x or has gaps between its elements; expected memory of its own, without gaps")
-        return checked
+    def _host_parts(self) -> tuple[np.ndarray, ...]:
+        return tuple(self._place.host(part) for part in self._parts)
 
 
 def _unpickle(

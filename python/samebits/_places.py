@@ -12,7 +12,16 @@ from ._arguments import as_dtype, float_array
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in _FLOATS}
+_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in (*_FLOATS, np.dtype(np.int32), np.dtype(np.int64))}
+
+
+def has_a_unit_stride(a: np.ndarray) -> bool:
+    """Whether a matrix is stored by rows or by columns, maybe as a part of a larger one."""
+    rows, columns = a.shape
+    item = a.itemsize
+    by_rows = a.strides[1] == item and a.strides[0] >= columns * item and a.strides[0] % item == 0
+    by_columns = a.strides[0] == item and a.strides[1] >= rows * item and a.strides[1] % item == 0
+    return a.size > 0 and (by_rows or by_columns)
 
 
 class Host:
@@ -44,18 +53,42 @@ class Host:
     def copied(self, x: Any) -> Any:
         return x.copy()
 
+    def extremes(self, x: Any) -> tuple[int, int]:
+        """The least and the greatest of some integers."""
+        return int(x.min()), int(x.max())
+
+    def is_plain(self, x: Any) -> bool:
+        """Whether results can be written to it: a vector without gaps, or a matrix whose rows or columns have none."""
+        return x.flags.writeable and (x.flags.c_contiguous or (x.ndim == 2 and has_a_unit_stride(x)))
+
+    def overlap(self, x: Any, y: Any) -> bool:
+        """Whether plain arrays have memory in common."""
+        return np.shares_memory(x, y)
+
     def shaped(self, x: Any, shape: tuple[int, ...]) -> Any:
         """The inverse of by_columns."""
         return x.reshape(shape, order="F")
 
     def host(self, x: Any) -> np.ndarray:
-        return x
+        return np.asarray(x)
 
     def wait(self) -> None:
         """Until what the caller's library is computing is there."""
 
 
-class CuPy(Host):
+class OnDevice(Host):
+    """Arrays on a CUDA device."""
+
+    def bytes(self, x: Any) -> range:
+        """The addresses of a plain array."""
+        raise NotImplementedError
+
+    def overlap(self, x: Any, y: Any) -> bool:
+        first, second = self.bytes(x), self.bytes(y)
+        return first.start < second.stop and second.start < first.stop
+
+
+class CuPy(OnDevice):
     """Arrays of CuPy on one device."""
 
     def __init__(self, library: Any, device: int) -> None:
@@ -77,6 +110,20 @@ class CuPy(Host):
         with self.library.cuda.Device(self.device):
             return self.library.ascontiguousarray(x)
 
+    def cast(self, x: Any, dtype: np.dtype) -> Any:
+        with self.library.cuda.Device(self.device):
+            return x.astype(dtype)
+
+    def extremes(self, x: Any) -> tuple[int, int]:
+        with self.library.cuda.Device(self.device):
+            return super().extremes(x)
+
+    def is_plain(self, x: Any) -> bool:
+        return x.flags.c_contiguous
+
+    def bytes(self, x: Any) -> range:
+        return range(x.data.ptr, x.data.ptr + x.nbytes)
+
     def host(self, x: Any) -> np.ndarray:
         return x.get()
 
@@ -85,7 +132,7 @@ class CuPy(Host):
             _core.synchronize(self.device, self.library.cuda.get_current_stream().ptr)
 
 
-class PyTorch(Host):
+class PyTorch(OnDevice):
     """Tensors of PyTorch on one device; gradients are not followed."""
 
     def __init__(self, library: Any, device: int) -> None:
@@ -112,6 +159,12 @@ class PyTorch(Host):
 
     def copied(self, x: Any) -> Any:
         return x.clone()
+
+    def is_plain(self, x: Any) -> bool:
+        return x.is_contiguous()
+
+    def bytes(self, x: Any) -> range:
+        return range(x.data_ptr(), x.data_ptr() + x.numel() * x.element_size())
 
     def shaped(self, x: Any, shape: tuple[int, ...]) -> Any:
         return x.reshape(*reversed(shape)).permute(*reversed(range(len(shape))))
@@ -149,14 +202,38 @@ def place_of(x: Any, name: str) -> Host:
 def common_place(**arrays: Any) -> Host:
     """Where all of them lie; those that are None lie anywhere."""
     places = {name: place_of(x, name) for name, x in arrays.items() if x is not None}
+    if not places:
+        raise _core.InvalidArgument(f"{next(iter(arrays))} is None; expected an array of numbers")
     first, *others = places
     for other in others:
         if (type(places[first]), places[first].device) != (type(places[other]), places[other].device):
             raise _core.InvalidArgument(
-                f"{first} lies {places[first].words} ({type(places[first]).__name__}), {other} {places[other].words} "
-                f"({type(places[other]).__name__}); expected both in one place"
+                f"{first} lies {places[first].words} ({_library(places[first])}), {other} {places[other].words} "
+                f"({_library(places[other])}); expected both in one place"
             )
     return places[first]
+
+
+def output(place: Host, out: Any, shape: tuple[int, ...], dtype: np.dtype, *reads: Any) -> Any:
+    """Where a result that is computed from plain arrays is written: a new array, or `out` once it is checked."""
+    if out is None:
+        return place.zeros(shape, dtype)
+    of_numpy = isinstance(out, np.ndarray)
+    where = place_of(out, "out")
+    if (type(where), where.device) != (type(place), place.device) or (place is HOST and not of_numpy):
+        seen = "NumPy" if of_numpy else type(out).__name__ if where is HOST else type(where).__name__
+        raise _core.InvalidArgument(f"out is of {seen}, {where.words}; expected an array of {_library(place)} {place.words}")
+    if tuple(out.shape) != shape or place.dtype(out) != dtype:
+        raise _core.InvalidArgument(f"out is {out.dtype} {tuple(out.shape)}; expected {dtype} {shape}")
+    if not place.is_plain(out):
+        raise _core.InvalidArgument("out is read-only, or has gaps between its elements; expected a writable array without gaps")
+    if any(place.overlap(out, x) for x in reads if x is not None):
+        raise _core.InvalidArgument("out overlaps an array that is read; expected memory of its own")
+    return out
+
+
+def _library(place: Host) -> str:
+    return "NumPy" if place is HOST else type(place).__name__
 
 
 def host_array(x: Any) -> np.ndarray:

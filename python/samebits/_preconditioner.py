@@ -7,12 +7,16 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, as_dtype, vector
+from ._arguments import accuracy_number, text, whole_number
 from ._matrix import Matrix, as_matrix
+from ._places import place_of, same_dtype
+
+
+KINDS = "'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu' or 'amg'"
 
 
 class Preconditioner:
-    """M ~ A, applied as M^-1 r by ``p @ r``.
+    """M ~ A, applied as M^-1 r by ``p @ r``, to vectors of the host or, of CuPy and PyTorch, on a CUDA device.
 
     Parameters
     ----------
@@ -43,6 +47,8 @@ class Preconditioner:
     array([1., 1.])
     """
 
+    __array_ufunc__ = None  # array @ preconditioner is a TypeError
+
     def __init__(
         self,
         a: Any,
@@ -54,12 +60,17 @@ class Preconditioner:
         memory_limit: int = 0,
     ) -> None:
         matrix = as_matrix(a)
-        self.kind = kind
+        try:
+            drop_tolerance, fill_factor = float(drop_tolerance), float(fill_factor)
+        except (TypeError, ValueError):
+            given = f"drop_tolerance is {drop_tolerance!r} and fill_factor {fill_factor!r}"
+            raise _core.InvalidArgument(f"{given}; expected numbers") from None
+        self.kind = text(kind, "kind", KINDS)
         self.accuracy = accuracy
         self.shape = matrix.shape
         self.dtype = matrix.dtype
         self._core = _core.make_preconditioner(
-            matrix._core, kind, accuracy_number(accuracy), drop_tolerance, fill_factor, memory_limit
+            matrix._core, kind, accuracy_number(accuracy), drop_tolerance, fill_factor, whole_number(memory_limit, "memory_limit")
         )
 
     @classmethod
@@ -77,16 +88,25 @@ class Preconditioner:
         """
 
         def fill(r: np.ndarray, z: np.ndarray) -> None:
-            z[...] = apply(r.copy())
+            returned = apply(r.copy())
+            found = np.asarray(returned)
+            if found.dtype == object or found.size != z.size:
+                seen = "None" if returned is None else f"{found.dtype} of the shape {found.shape}"
+                raise _core.InvalidArgument(f"a preconditioner's function returned {seen}; expected {z.size} numbers")
+            z[...] = found.reshape(-1)
 
+        if not callable(apply):
+            raise _core.InvalidArgument(f"from_function: {apply!r} is no function; expected one that is given r and returns M^-1 r")
         made = cls.__new__(cls)
         made.kind = "function"
         made.accuracy = "exact"
-        made.shape = (rows, rows)
+        made.shape = (whole_number(rows, "rows"), whole_number(rows, "rows"))
         made.dtype = np.dtype(dtype)
+        if made.dtype not in (np.float64, np.float32):
+            raise _core.InvalidArgument(f"from_function: the dtype is {made.dtype}; expected float64 or float32")
         double = made.dtype == np.float64
         of_function = _core.preconditioner_of_function64 if double else _core.preconditioner_of_function32
-        made._core = of_function(fill, rows)
+        made._core = of_function(fill, made.shape[0])
         return made
 
     @property
@@ -99,11 +119,19 @@ class Preconditioner:
         """Depends on every bit of the factors: equal hashes, equal preconditioners."""
         return int(self._core.factor_hash)
 
-    def __matmul__(self, r: Any) -> np.ndarray:
-        given = as_dtype(vector(r, "r"), self.dtype, "r")
-        z = np.empty_like(given)
+    def __matmul__(self, r: Any) -> Any:
+        place = place_of(r, "r")
+        given = same_dtype(place, place.floats(r, "r"), self.dtype, "r")
+        if given.ndim != 1:
+            raise _core.InvalidArgument(f"r has {given.ndim} dimensions, the shape {tuple(given.shape)}; expected one dimension")
+        given = place.by_columns(given)
+        z = place.zeros(tuple(given.shape), self.dtype)
+        place.wait()
         self._core.apply(given, z, accuracy_number(self.accuracy))
         return z
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Preconditioner cannot be pickled; send the Matrix and make it there")
 
     def __repr__(self) -> str:
         return f"<samebits.Preconditioner {self.kind}, {self.shape[0]} x {self.shape[1]}, {self.factor_entries} entries>"
@@ -113,6 +141,8 @@ def preconditioner_of(m: Any, matrix: Matrix) -> Preconditioner:
     """What SciPy's methods take as M, which stands for A^-1: a matrix or a LinearOperator."""
     if isinstance(m, Preconditioner):
         return m
+    if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
+        raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
     if tuple(getattr(m, "shape", matrix.shape)) != matrix.shape:
         raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {matrix.shape}; expected equal ones")
     apply = m.matvec if hasattr(m, "matvec") else lambda r: m @ r

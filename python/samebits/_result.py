@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +23,9 @@ class NotConverged(ArithmeticError):
     def __init__(self, message: str, result: Result) -> None:
         super().__init__(message)
         self.result = result
+
+    def __reduce__(self) -> Any:
+        return NotConverged, (str(self), self.result)
 
 
 class Attempt(NamedTuple):
@@ -50,6 +51,8 @@ def _iterations(count: int) -> str:
 
 def fingerprint(x: np.ndarray) -> str:
     """The first 16 digits of the SHA-256 of the elements as little-endian doubles, column by column."""
+    import hashlib  # here: importing it takes a while, and few need it
+
     return hashlib.sha256(np.ravel(x, order="F").astype("<f8").tobytes()).hexdigest()[:16]
 
 
@@ -130,6 +133,8 @@ class Result:
         return "\n".join(f"{name:16} {said}" for name, said in self._rows())
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(n)}</th><td style='text-align:left'>{escape(t)}</td></tr>"
             for n, t in self._rows()

@@ -10,10 +10,10 @@ from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number
+from ._arguments import accuracy_number, text, whole_number
 from ._matrix import Matrix, _device_of
 from ._places import Host, place_of, same_dtype
-from ._preconditioner import Preconditioner, preconditioner_of
+from ._preconditioner import KINDS, Preconditioner, preconditioner_of
 from ._result import Attempt, ConvergenceWarning, Result
 
 
@@ -52,7 +52,8 @@ def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
     """The same matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
     made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
-    made._take(matrix.shape, *matrix._parts[:-1], matrix._parts[-1].astype(dtype))
+    values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
+    made._take(matrix.shape, *matrix._parts[:-1], values, place=matrix._place)
     return made
 
 
@@ -72,7 +73,8 @@ def _right_hand_side(place: Host, b: Any, matrix: Matrix, rounds: bool) -> Any:
     array = place.floats(b, "b")
     if array.ndim not in (1, 2) or array.shape[0] != matrix.shape[0]:
         shape = tuple(array.shape)
-        raise _core.DimensionMismatch(f"b has the shape {shape}, the matrix {matrix.shape}; expected {matrix.shape[0]} rows")
+        expected = f"{matrix.shape[0]} elements, or so many rows in two dimensions"
+        raise _core.DimensionMismatch(f"b has the shape {shape}, the matrix {matrix.shape}; expected {expected}")
     return place.cast(array, matrix.dtype) if rounds else same_dtype(place, array, matrix.dtype, "b")
 
 
@@ -136,6 +138,8 @@ def _attempt(found: dict[str, Any]) -> Attempt:
 def _callback(callback: Callable[[Iteration], Any] | None, rows: int) -> Callable[..., Any] | None:
     if callback is None:
         return None
+    if not callable(callback):
+        raise _core.InvalidArgument(f"callback is {callback!r}; expected a function, or None")
 
     def told(*step: Any) -> Any:
         iteration = Iteration(*step[:-1])
@@ -158,7 +162,9 @@ def _run(
     single = matrix.dtype == np.float32
     low = place.zeros(x.shape, matrix.dtype) if single else None
     given = m._core if isinstance(m, Preconditioner) else None
-    options["preconditioner"] = "auto" if given is not None else m
+    if isinstance(m, Preconditioner) and m.dtype != matrix.dtype:
+        raise _core.InvalidArgument(f"the preconditioner was made for {m.dtype}, and the matrix is solved in {matrix.dtype}")
+    options["preconditioner"] = "auto" if isinstance(m, Preconditioner) else m
     options["interval"] = 1 if callback is not None or matrix._device < 0 else 32
     right = place.by_columns(b)
     place.wait()
@@ -264,13 +270,15 @@ def solve(
     place = matrix._place_of(b=b, x0=x0)
     right = _right_hand_side(place, b, matrix, rounds)
     m = "none" if preconditioner is None else preconditioner
+    if not isinstance(m, Preconditioner):
+        m = text(m, "preconditioner", f"'auto', {KINDS}, a Preconditioner (from_function makes one of a function), or None")
     options = {
         "mixed": precision == "mixed",
         "accuracy": accuracy_number(accuracy),
         **_tolerances(rtol, atol),
-        "method": method,
-        "profile": profile,
-        "maxiter": int(maxiter),
+        "method": text(method, "method", "'auto', 'bicgstab' or 'cg'"),
+        "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
+        "maxiter": whole_number(maxiter, "maxiter"),
         "history": bool(history),
     }
     if isinstance(m, Preconditioner) and options["mixed"]:
@@ -316,6 +324,18 @@ def _start(place: Host, x0: Any, b: Any, m: Any, matrix: Matrix) -> Any:
     return _guess(place, None if x0 is None else place.cast(place.floats(x0, "x0"), place.dtype(b)).reshape(-1), b, False)
 
 
+def _with_iterates(callback: Callable[[np.ndarray], Any] | None) -> Callable[[Iteration], Any] | None:
+    """A callback in SciPy's manner as one of `solve`, which it does not stop."""
+    if callback is None or not callable(callback):
+        return callback
+
+    def told(step: Iteration) -> None:
+        if step.number > 0:
+            callback(step.x)
+
+    return told
+
+
 def _in_scipys_manner(
     method: str,
     a: Any,
@@ -350,16 +370,12 @@ def _in_scipys_manner(
         **_tolerances(rtol, atol),
         "method": method,
         "profile": "auto",
-        "maxiter": 10 * matrix.shape[0] if maxiter is None else int(maxiter),
+        "maxiter": 10 * matrix.shape[0] if maxiter is None else whole_number(maxiter, "maxiter"),
         "history": False,
     }
 
-    def told(step: Iteration) -> None:
-        if step.number > 0 and callback is not None:
-            callback(step.x)
-
     guess = _start(place, x0, flat, preconditioner, matrix)
-    result = _run(place, matrix, flat, guess, preconditioner, options, None if callback is None else told)
+    result = _run(place, matrix, flat, guess, preconditioner, options, _with_iterates(callback))
     pair = KrylovResult((result.x, _info(result)))
     pair.result = result
     return pair
@@ -372,10 +388,15 @@ R = TypeVar("R")
 def _by(method: str, solves: Callable[Concatenate[str, P], R], doc: str) -> Callable[P, R]:
     """`solves` for one method, as a function of that name."""
 
+    signature = inspect.signature(solves)
+
     def function(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            signature.bind(method, *args, **options)
+        except TypeError as error:
+            raise TypeError(f"{method}() {error}") from None
         return solves(method, *args, **options)
 
-    signature = inspect.signature(solves)
     function.__name__ = function.__qualname__ = method
     function.__doc__ = doc
     function.__annotations__ = {name: kind for name, kind in solves.__annotations__.items() if name != "method"}

@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import (
-    accuracy_number,
-    checked_output,
-    device_number,
-    number_of_threads,
-)
-from ._places import HOST, Host, common_dtype, common_place, place_of, same_dtype
+from ._arguments import accuracy_number, device_number, number_of_threads
+from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, output, place_of, same_dtype
 
 
 def _elements(x: Any) -> tuple[Any, Host]:
@@ -191,22 +186,18 @@ def dot_expansion(x: Any, y: Any, *, threads: int | None = None) -> np.ndarray:
 
 def _with_a_unit_stride(a: np.ndarray) -> np.ndarray:
     """The array itself where it is stored by rows or by columns, else a copy by rows."""
-    rows, columns = a.shape
-    item = a.itemsize
-    by_rows = a.strides[1] == item and (a.strides[0] >= columns * item and a.strides[0] % item == 0)
-    by_columns = a.strides[0] == item and (a.strides[1] >= rows * item and a.strides[1] % item == 0)
-    return a if a.size and (by_rows or by_columns) else np.ascontiguousarray(a)
+    return a if has_a_unit_stride(a) else np.ascontiguousarray(a)
 
 
 def matmul(
     a: Any,
     b: Any,
     *,
-    out: np.ndarray | None = None,
+    out: Any = None,
     accuracy: str = "exact",
     device: str | None = "cpu",
     threads: int | None = None,
-) -> np.ndarray:
+) -> Any:
     """The product of two dense matrices.
 
     Parameters
@@ -215,7 +206,7 @@ def matmul(
         Two-dimensional, stored by rows or by columns or in part, without copies. Both on a CUDA device, of CuPy or PyTorch: then so is
         the product, and it is made there.
     out : ndarray, optional
-        Where the product is written, of its shape and dtype; it must not overlap `a` or `b`. For matrices of the host.
+        Where the product is written, of its shape, dtype and place. It must not overlap `a` or `b`.
     accuracy, threads
         As for `sum`: with 'exact' every element is rounded once.
     device : str, optional
@@ -240,10 +231,8 @@ def matmul(
     lines = _with_a_unit_stride if place is HOST else place.by_rows
     x, y = lines(same_dtype(place, x, dtype, "a")), lines(same_dtype(place, y, dtype, "b"))
     shape = (x.shape[0], y.shape[1])
-    if place is not HOST and out is not None:
-        raise _core.NotSupported("matmul: out is for matrices in the host's memory")
-    result = place.zeros(shape, dtype) if out is None else checked_output(out, shape, dtype)
+    result = output(place, out, shape, dtype, x, y)
     place.wait()
     where = device_number(device) if place is HOST else place.device
-    _core.matmul(x, y, result, accuracy_number(accuracy), where, number_of_threads(threads))
+    _core.matmul(x, y, place.floats(result, "out"), accuracy_number(accuracy), where, number_of_threads(threads))
     return result

@@ -98,7 +98,7 @@ def test_indices_of_64_bits():
     a, x = random_sparse()
     wide = sp.csr_array((a.data, a.indices.astype(np.int64), a.indptr.astype(np.int64)), shape=a.shape)
     assert same(sb.Matrix(wide) @ x, sb.Matrix(a) @ x)
-    with pytest.raises(sb.InvalidArgument, match="outside"):
+    with pytest.raises(sb.InvalidArgument, match="column index is 4294967296; expected 0 to 1"):
         sb.Matrix.from_csr((1, 2), [0, 1], np.array([2**32]), [1.0])
 
 
@@ -154,7 +154,7 @@ def test_pickle_and_update():
         (lambda: sb.Matrix.from_csr((2, 2), [0, 2, 1], [0, 1], [1.0, 2.0]), "falls"),
         (lambda: sb.Matrix.from_csr((2, 2), [0, 1], [0], [1.0]), "rows need 3"),
         (lambda: sb.Matrix.from_csr((1, 2), [0, 1], np.array([2], np.int32), [1.0]), "column 2"),
-        (lambda: sb.Matrix.from_csr((-1, 2), [0], [], []), "-1 x 2"),
+        (lambda: sb.Matrix.from_csr((-1, 2), [0], [], []), r"shape\[0\] is -1"),
         (lambda: sb.Matrix([1.0, 2.0]), "dimensions"),
         (lambda: sb.Matrix(np.eye(2)) @ [1.0], "x has 1 elements"),
         (lambda: sb.Matrix(np.eye(2), device="tpu"), "'tpu'"),

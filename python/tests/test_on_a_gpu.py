@@ -2,6 +2,7 @@
 
 Skipped where there is no device, or no CuPy or PyTorch that can use it."""
 
+import pickle
 from contextlib import nullcontext
 
 import numpy as np
@@ -97,19 +98,107 @@ def test_products(library, dtype, storage):
         m.residual(x, there(x))
 
 
-def test_matrices_that_lie_on_the_device(library):
+def lying_there(kind, there, a, index=np.int32):
+    """A sparse matrix of the library of these arrays, and its three arrays."""
+    parts = [there(a.indptr.astype(index)), there(a.indices.astype(index)), there(a.data)]
+    if not kind.__module__.startswith("cupy"):
+        made = torch().sparse_csr_tensor(*parts, size=a.shape)
+        return made, [made.crow_indices(), made.col_indices(), made.values()]
+    from cupyx.scipy import sparse
+
+    made = sparse.csr_matrix((parts[2], parts[1], parts[0]), shape=a.shape)
+    return made, [made.indptr, made.indices, made.data]
+
+
+def address(x):
+    return x.data_ptr() if hasattr(x, "data_ptr") else x.data.ptr
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("storage", ["csr", "packed"])
+def test_matrices_that_lie_on_the_device_are_used_there(library, dtype, storage):
+    there, here, kind = library
+    a, x = matrix(dtype=dtype)
+    expected = sb.Matrix(a) @ x
+    given, arrays = lying_there(kind, there, a)
+    m = sb.Matrix(given, storage=storage)
+    assert m.device == f"cuda:{DEVICE}" and m.storage == storage and m.nnz == a.nnz and m.dtype == dtype
+    assert [address(mine) for mine in m._parts] == [address(array) for array in arrays]
+    assert same(here(m @ there(x)), expected) and same(m @ x, expected)
+    assert same(here(sb.Matrix.from_csr(a.shape, *arrays) @ there(x)), expected)
+    back, pickled = m.to_scipy(), pickle.loads(pickle.dumps(m))
+    assert (back != a).nnz == 0 and same(here(pickled @ there(x)), expected)
+    assert same(sb.Matrix(m, device="cpu") @ x, expected)
+
+
+def test_solves_with_matrices_that_lie_on_the_device(library):
+    there, here, kind = library
+    a, b = matrix()
+    given, _ = lying_there(kind, there, a)
+    for options in ({}, {"preconditioner": "klu"}, {"preconditioner": "amg"}, {"precision": "mixed"}, {"precision": "single"}):
+        expected = sb.solve(a, b, device="cpu", profile="gpu", **options)
+        assert sb.solve(given, there(b), **options).fingerprint == expected.fingerprint
+        assert sb.solve(given, b, **options).fingerprint == expected.fingerprint
+
+
+def test_wide_indices_and_other_formats_on_the_device(library):
     there, here, kind = library
     a, x = matrix()
     expected = sb.Matrix(a) @ x
+    wide, arrays = lying_there(kind, there, a, np.int64)
+    m = sb.Matrix(wide)
+    assert same(here(m @ there(x)), expected) and address(m._parts[0]) == address(arrays[0])
     if kind.__module__.startswith("cupy"):
-        from cupyx.scipy import sparse
+        assert same(here(sb.Matrix(lying_there(kind, there, a)[0].tocsc()) @ there(x)), expected)
+    with pytest.raises(sb.InvalidArgument):
+        sb.Matrix.from_csr((a.shape[0], 3), *arrays)
+    with pytest.raises(sb.InvalidArgument):
+        sb.Matrix.from_csr((a.shape[0], 3), *lying_there(kind, there, a)[1])
 
-        given = sparse.csr_matrix((there(a.data), there(a.indices), there(a.indptr)), shape=a.shape)
-    else:
-        given = torch().sparse_csr_tensor(there(a.indptr), there(a.indices), there(a.data), size=a.shape)
+
+def test_values_that_change_on_the_device(library):
+    there, here, kind = library
+    a, x = matrix()
+    given, arrays = lying_there(kind, there, a)
     m = sb.Matrix(given)
-    assert m.device == f"cuda:{DEVICE}" and same(here(m @ there(x)), expected)
-    assert sb.solve(given, there(x)).fingerprint == sb.solve(a, x, device="cpu", profile="gpu").fingerprint
+    m.update(there(a.data * 3))
+    assert same(here(m @ there(x)), sb.Matrix(a * 3) @ x)
+    with pytest.raises(sb.InvalidArgument, match="values lie in the host's memory"):
+        m.update(a.data)
+
+
+def test_results_are_written_where_out_says(library):
+    there, here, kind = library
+    a, x = matrix()
+    m = sb.Matrix(a, device="cuda")
+    y = there(0 * x)
+    assert m.matvec(there(x), out=y) is y and same(here(y), sb.Matrix(a) @ x)
+    r = there(0 * x)
+    assert m.residual(y, there(x), out=r) is r and same(here(r), 0 * x)
+    c = there(np.zeros((50, 50)))
+    left, right = x[:2500].reshape(50, 50), a.data[:2500].reshape(50, 50)
+    assert sb.matmul(there(left), there(right), out=c) is c and same(here(c), sb.matmul(left, right))
+    u = there(x)
+    for out, words in ((u, "overlaps"), (there(x[:-1].copy()), "out is"), (np.empty_like(x), "on cuda"), (there(np.tile(x, 2))[::2], "gaps")):
+        with pytest.raises(sb.InvalidArgument, match=words):
+            m.matvec(u, out=out)
+
+
+@pytest.mark.parametrize("kind", ["none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_preconditioners_are_applied_there(library, kind, dtype):
+    there, here, array = library
+    a, r = matrix(dtype=dtype)
+    p = sb.Preconditioner(a, kind)
+    for vector in (r, r[::-1].copy()):
+        z = p @ there(vector)
+        assert isinstance(z, array) and same(here(z), p @ vector)
+
+
+def test_functions_as_preconditioners_see_the_host(library):
+    there, here, _ = library
+    p = sb.Preconditioner.from_function(lambda r: r / 3, rows=4)
+    assert same(here(p @ there(np.arange(4.0))), np.arange(4.0) / 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -211,7 +300,7 @@ def test_what_cannot_be_taken_is_refused_with_reasons(library):
         sb.sum(there(np.arange(3)))
     with pytest.raises(sb.InvalidArgument, match="in one place"):
         sb.dot(there(np.ones(3)), np.ones(3))
-    with pytest.raises(sb.NotSupported, match="out"):
+    with pytest.raises(sb.InvalidArgument, match="out is of NumPy"):
         sb.matmul(there(np.eye(2)), there(np.eye(2)), out=np.eye(2))
 
 

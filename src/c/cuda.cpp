@@ -5,6 +5,7 @@
 #include "c/status.hpp"
 #include "solver/solver_cuda.h"
 
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -59,19 +60,24 @@ RowOffsetPointer offsets_of(const solver_csr& csr, const char* name) {
 }
 
 template <class T>
-solver_cuda_matrix_of<T> matrix_of(const solver_csr& csr, int device, cuda::Stream stream, const char* name) {
+cuda::DeviceCsrView<T> view_of(const solver_csr& csr, int device, const char* name) {
     if ((csr.offset_bytes != 4 && csr.offset_bytes != 8) || csr.index_bytes != 4)
         throw NotSupported(fmt::format("{}: offsets of {} and indices of {} bytes; expected 4 or 8, and 4", name,
                                        csr.offset_bytes, csr.index_bytes));
     if (csr.rows < 0 || csr.columns < 0)
         throw InvalidArgument(fmt::format("{}: the matrix is {} x {}", name, csr.rows, csr.columns));
-    const cuda::DeviceCsrView<T> view{device,
-                                      csr.rows,
-                                      csr.columns,
-                                      csr.nonzeros,
-                                      offsets_of(csr, name),
-                                      on_device<std::int32_t>(csr.column_indices, csr.nonzeros, name, "column_indices"),
-                                      on_device<T>(csr.values, csr.nonzeros, name, "values")};
+    return {device,
+            csr.rows,
+            csr.columns,
+            csr.nonzeros,
+            offsets_of(csr, name),
+            on_device<std::int32_t>(csr.column_indices, csr.nonzeros, name, "column_indices"),
+            on_device<T>(csr.values, csr.nonzeros, name, "values")};
+}
+
+template <class T>
+solver_cuda_matrix_of<T> matrix_of(const solver_csr& csr, int device, cuda::Stream stream, const char* name) {
+    const auto view = view_of<T>(csr, device, name);
     cuda::check(view, stream);
     return {csr.rows, csr.columns, cuda::SpmvPlan<T>(view, SpmvKernel::automatic, stream)};
 }
@@ -99,6 +105,20 @@ solver_status solver_cuda_matrix_create(const solver_csr* csr, int32_t device, v
         const int where = cuda_device(device);
         with_type(given.type, name, [&](auto number) {
             *matrix = new solver_cuda_matrix{matrix_of<decltype(number)>(given, where, stream_of(stream), name)};
+        });
+    });
+}
+
+solver_status solver_cuda_csr_create(const solver_csr* csr, int32_t device, void* stream, solver_matrix** matrix) {
+    constexpr const char* name = "solver_cuda_csr_create";
+    return guarded([&] {
+        required(matrix, name, "matrix") = nullptr;
+        const solver_csr given = filled_up(csr, {}, name, "csr");
+        const int where = cuda_device(device);
+        cuda::synchronize(where, stream_of(stream));
+        with_type(given.type, name, [&](auto number) {
+            using T = decltype(number);
+            *matrix = new solver_matrix{std::make_unique<Matrix<T>>(view_of<T>(given, where, name), options_of(given))};
         });
     });
 }

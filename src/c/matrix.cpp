@@ -68,14 +68,6 @@ std::span<const std::int32_t> indices_of(const solver_csr& csr, std::vector<std:
     return own;
 }
 
-SpmvOptions options_of(const solver_csr& csr) {
-    require(csr.expected_products >= 0, csr_create, "the number of expected products is negative");
-    SpmvOptions options;
-    if (csr.storage != nullptr) options.storage = spmv_storage_from_text(csr.storage);
-    options.expected_products = std::max<std::int64_t>(csr.expected_products, 1);
-    return options;
-}
-
 template <class T>
 void copy_elements(const DenseView<T>& from, std::vector<T>& to) {
     to.resize(static_cast<std::size_t>(from.rows * from.columns));
@@ -106,6 +98,14 @@ MutableDenseView<T> dense_view(const solver_dense& dense, const char* function, 
 template MutableDenseView<double> dense_view(const solver_dense&, const char*, const char*);
 template MutableDenseView<float> dense_view(const solver_dense&, const char*, const char*);
 
+SpmvOptions options_of(const solver_csr& csr) {
+    require(csr.expected_products >= 0, csr_create, "the number of expected products is negative");
+    SpmvOptions options;
+    if (csr.storage != nullptr) options.storage = spmv_storage_from_text(csr.storage);
+    options.expected_products = std::max<std::int64_t>(csr.expected_products, 1);
+    return options;
+}
+
 template <class T>
 Matrix<T>::Matrix(CsrMatrix<T> own, const Device& device)
     : device_(device), is_dense_(false), own_(std::move(own)), sparse_(own_.view()) {
@@ -122,6 +122,12 @@ Matrix<T>::Matrix(const solver_csr& csr, const Device& device)
                kept(elements<const T>(csr.values, csr.nonzeros, csr_create, "values"), borrows_values_, own_.values)};
     check(sparse_);
     make_plan();
+}
+
+template <class T>
+Matrix<T>::Matrix(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options)
+    : device_(Device::cuda(a.device)), options_(options), is_dense_(false), lies_on_device_(true), entries_(a.nonzeros) {
+    plan_.emplace(a, options);
 }
 
 template <class T>
@@ -149,12 +155,15 @@ void Matrix<T>::make_plan() {
         plan_.emplace(dense_, device_);
     else
         plan_.emplace(sparse_, device_, options_);
+    entries_ = sparse_.nonzeros();
 }
 
 template <class T>
 void Matrix<T>::update(const T* values) {
-    const std::int64_t count = is_dense_ ? dense_.rows * dense_.columns : sparse_.nonzeros();
-    const auto given = elements<const T>(values, count, "solver_matrix_update", "values");
+    constexpr const char* name = "solver_matrix_update";
+    require(!lies_on_device_, name,
+            "the matrix is read where it was given, on a CUDA device; change it there and create it anew");
+    const auto given = elements<const T>(values, entries(), name, "values");
     if (borrows_values_) {
         dense_.data = is_dense_ ? given.data() : nullptr;
         if (!is_dense_) sparse_.values = given;
@@ -174,7 +183,7 @@ void Matrix<T>::solve_triangle(Triangle triangle, Diagonal diagonal, std::span<c
     {
         const std::lock_guard lock(triangles_mutex_);
         if (!triangles_[kind])
-            triangles_[kind] = std::make_unique<TriangularSolvePlan<T>>(sparse_, triangle, diagonal, device_);
+            triangles_[kind] = std::make_unique<TriangularSolvePlan<T>>(sparse(), triangle, diagonal, device_);
         plan = triangles_[kind].get();
     }
     plan->solve(b, x, accuracy);
@@ -242,7 +251,7 @@ solver_status solver_matrix_shape(const solver_matrix* matrix, solver_shape* sha
             found.is_dense = of.is_dense() ? 1 : 0;
             found.rows = of.plan().rows();
             found.columns = of.plan().columns();
-            found.nonzeros = of.is_dense() ? found.rows * found.columns : of.sparse().nonzeros();
+            found.nonzeros = of.entries();
             found.storage = of.storage();
             found.bytes_a_nonzero = of.plan().describe().bytes_a_nonzero;
             hand_over(found, shape, name, "shape");

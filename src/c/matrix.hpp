@@ -4,6 +4,7 @@
 
 #include "c/arguments.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/cuda.hpp"
 #include "solver/dense_matrix.hpp"
 #include "solver/solver.h"
 #include "solver/spmv.hpp"
@@ -24,14 +25,16 @@ public:
     /// A sparse one; `own` holds those of the view's arrays that were copied, and is not moved from then on.
     Matrix(CsrMatrix<T> own, const Device& device);
     Matrix(const solver_csr& csr, const Device& device);
+    Matrix(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options);
     Matrix(DenseMatrix<T> own, const Device& device);
     Matrix(const solver_dense& dense, const Device& device);
     Matrix(const Matrix&) = delete;
 
     const SpmvPlan<T>& plan() const { return *plan_; }
     bool is_dense() const { return is_dense_; }
-    const CsrView<T>& sparse() const { return sparse_; }
+    const CsrView<T>& sparse() const { return plan_->matrix(); }
     const DenseView<T>& dense() const { return dense_; }
+    std::int64_t entries() const { return is_dense_ ? dense_.rows * dense_.columns : entries_; }
 
     /// What products read, in a word.
     const char* storage() const { return is_dense_ ? "dense" : to_string(plan_->describe().storage).data(); }
@@ -45,10 +48,12 @@ private:
     Device device_;
     SpmvOptions options_;  // of a sparse one
     bool is_dense_;
+    bool lies_on_device_ = false;  // and is read there
     bool borrows_values_ = false;
     CsrMatrix<T> own_;
     std::vector<T> elements_;  // of a dense matrix
     CsrView<T> sparse_;
+    std::int64_t entries_ = 0;
     DenseView<T> dense_;
     std::optional<SpmvPlan<T>> plan_;
 
@@ -85,5 +90,8 @@ using element_t = typename ElementOf<std::remove_cvref_t<M>>::type;
 /// A description of a dense matrix as a view; throws where its type is another.
 template <class T>
 MutableDenseView<T> dense_view(const solver_dense& dense, const char* function, const char* name);
+
+/// What a description asks of the plan of a sparse matrix.
+SpmvOptions options_of(const solver_csr& csr);
 
 }  // namespace solver::c

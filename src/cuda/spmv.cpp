@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace solver::cuda {
 namespace {
@@ -29,12 +30,43 @@ DeviceArray<T> uploaded_by_rows(int device, const DenseView<T>& a, Stream stream
     return {device, elements, purpose, stream};
 }
 
+template <class T>
+std::vector<T> copied_to_host(int device, const T* from, std::int64_t size, Stream stream) {
+    std::vector<T> copy(static_cast<std::size_t>(size));
+    detail::copy_to_host(device, copy.data(), from, size * static_cast<std::int64_t>(sizeof(T)), stream);
+    return copy;
+}
+
+template <class T>
+CsrMatrix<T> copied_to_host(const DeviceCsrView<T>& a, Stream stream) {
+    CsrMatrix<T> copy;
+    copy.rows = a.rows;
+    copy.columns = a.columns;
+    if (const auto* const wide = a.row_offsets.template as<std::int64_t>()) {
+        copy.row_offsets = copied_to_host(a.device, wide, a.rows + 1, stream);
+    } else {
+        const auto narrow = copied_to_host(a.device, a.row_offsets.template as<std::int32_t>(), a.rows + 1, stream);
+        copy.row_offsets.assign(narrow.begin(), narrow.end());
+    }
+    copy.column_indices = copied_to_host(a.device, a.column_indices, a.nonzeros, stream);
+    copy.values = copied_to_host(a.device, a.values, a.nonzeros, stream);
+    return copy;
+}
+
 }  // namespace
 
 template <class T>
-SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
-    : device_(device), stream_(device), storage_(Sparse{{device, a, stream_.get()}, nullptr, nullptr}) {
-    sparse().products = make_products(sparse().matrix.view(), kernel, stream_.get());
+SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel) : device_(device), stream_(device) {
+    Sparse& of = sparse();
+    of.copy.emplace(device, a, stream_.get());
+    of.matrix = of.copy->view();
+    of.products = make_products(of.matrix, kernel, stream_.get());
+}
+
+template <class T>
+SpmvOnDevice<T>::SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel) : device_(a.device), stream_(a.device) {
+    sparse().matrix = a;
+    sparse().products = make_products(a, kernel, stream_.get());
 }
 
 template <class T>
@@ -46,6 +78,12 @@ auto SpmvOnDevice<T>::by_rows(int device, const DenseView<T>& a, Stream stream) 
     DeviceArray<T> elements = uploaded_by_rows(device, a, stream);
     const DeviceDenseRows<T> rows{device, a.rows, a.columns, elements.data()};
     return {std::move(elements), rows, make_products(rows, stream), {}};
+}
+
+template <class T>
+bool SpmvOnDevice<T>::is_a_copy() const {
+    const auto* const sparse = std::get_if<Sparse>(&storage_);
+    return sparse == nullptr || sparse->copy.has_value();
 }
 
 template <class T>
@@ -69,25 +107,36 @@ template <class T>
 std::unique_ptr<MatrixProducts<T>> SpmvOnDevice<T>::new_products(Stream stream, std::int64_t most_columns) const {
     if (const auto* const dense = std::get_if<Dense>(&storage_)) return make_products(dense->rows, stream, most_columns);
     const Sparse& sparse = std::get<Sparse>(storage_);
-    auto products = make_products(sparse.matrix.view(), kernel(), stream, most_columns);
+    auto products = make_products(sparse.matrix, kernel(), stream, most_columns);
     products->use(sparse.packed, stream);
     return products;
 }
 
 template <class T>
-const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const solver::SpmvPlan<T>& a) {
+const CsrView<T>& SpmvOnDevice<T>::on_host() {
     const std::lock_guard turn(mutex_);
-    if (column_norms_.data() == nullptr) {
-        const std::vector<T> norms = one_norms_of_columns(a);
-        column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
+    if (!host_copy_) {
+        host_copy_ = copied_to_host(sparse().matrix, stream_.get());
+        on_host_ = host_copy_->view();
     }
+    return on_host_;
+}
+
+template <class T>
+const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const solver::SpmvPlan<T>& a) {
+    std::unique_lock turn(mutex_);
+    if (column_norms_.data() != nullptr) return column_norms_;
+    turn.unlock();  // for on_host
+    const std::vector<T> norms = one_norms_of_columns(a);
+    turn.lock();
+    if (column_norms_.data() == nullptr) column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
     return column_norms_;
 }
 
 template <class T>
 PackedDescription SpmvOnDevice<T>::pack() {
     const std::lock_guard turn(mutex_);
-    use(cuda::pack(sparse().matrix.view(), stream_.get()));
+    use(cuda::pack(sparse().matrix, stream_.get()));
     return sparse().packed->describe(stream_.get());
 }
 
@@ -108,8 +157,8 @@ template <class T>
 void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     const std::lock_guard turn(mutex_);
     Sparse& of = sparse();
-    of.matrix.update_values(values, stream_.get());
-    if (of.packed != nullptr) use({of.packed->pattern, pack_values(*of.packed->pattern, of.matrix.view(), stream_.get())});
+    of.copy->update_values(values, stream_.get());
+    if (of.packed != nullptr) use({of.packed->pattern, pack_values(*of.packed->pattern, of.matrix, stream_.get())});
     column_norms_ = DeviceArray<T>();
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/packed.hpp"
 #include "kernels/products.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/cuda/csr.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/memory.hpp"
@@ -17,14 +18,25 @@
 
 namespace solver::cuda {
 
-/// A copy of the matrix with its analysis, and room for vectors that come from the host.
+/// The matrix, or a copy of the host's, with its analysis, and room for vectors that come from the host.
 template <class T>
 class SpmvOnDevice {
 public:
     SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel);
 
+    /// Of a matrix that is the caller's, where it lies.
+    SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel);
+
     /// A dense matrix, by rows. It has no pattern: not to be packed, nor given other values.
     SpmvOnDevice(int device, const DenseView<T>& a);
+
+    bool is_a_copy() const;
+
+    /// Of a sparse matrix: the one that is read.
+    const DeviceCsrView<T>& matrix() const { return std::get<Sparse>(storage_).matrix; }
+
+    /// The caller's matrix in the host's memory: copied there when first asked for.
+    const CsrView<T>& on_host();
 
     SpmvKernel kernel() const;
 
@@ -53,7 +65,8 @@ public:
 
 private:
     struct Sparse {
-        DeviceCsrMatrix<T> matrix;
+        std::optional<DeviceCsrMatrix<T>> copy;  ///< none of the caller's matrix
+        DeviceCsrView<T> matrix;
         std::unique_ptr<CsrProducts<T>> products;
         std::shared_ptr<const PackedOnDevice<T>> packed;
     };
@@ -77,6 +90,8 @@ private:
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
     DeviceArray<T> column_norms_;   ///< likewise
+    std::optional<CsrMatrix<T>> host_copy_;
+    CsrView<T> on_host_;
 };
 
 }  // namespace solver::cuda

@@ -40,6 +40,19 @@ void require_lengths(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
     require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
 }
 
+/// A view that has the sizes of a device's matrix, and nothing that may be read.
+template <class T>
+CsrView<T> sizes_of(const cuda::DeviceCsrView<T>& a) {
+    const auto entries = static_cast<std::size_t>(a.nonzeros);
+    CsrView<T> sizes{a.rows, a.columns, {}, {a.column_indices, entries}, {a.values, entries}};
+    const auto begins = [&]<class Offset>(const Offset* first) {
+        if (first != nullptr) sizes.row_offsets = std::span(first, static_cast<std::size_t>(a.rows) + 1);
+    };
+    begins(a.row_offsets.template as<std::int32_t>());
+    begins(a.row_offsets.template as<std::int64_t>());
+    return sizes;
+}
+
 template <class T>
 void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
                    const Device& device) {
@@ -92,9 +105,16 @@ template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options)
     : device_(device), kernel_(options.kernel) {
     if (device.kind() == Device::Kind::cuda)
-        store_on_device(a, options);
+        store_on_device(a, std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, options.kernel), options);
     else
         store_here(a, options);
+}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options)
+    : device_(Device::cuda(a.device)), kernel_(options.kernel) {
+    cuda::check(a);
+    store_on_device(sizes_of(a), std::make_shared<cuda::SpmvOnDevice<T>>(a, options.kernel), options);
 }
 
 template <class T>
@@ -115,8 +135,8 @@ void SpmvPlan<T>::store_here(const CsrView<T>& a, const SpmvOptions& options) {
 }
 
 template <class T>
-void SpmvPlan<T>::store_on_device(const CsrView<T>& a, const SpmvOptions& options) {
-    const auto on_device = std::make_shared<cuda::SpmvOnDevice<T>>(device_.index(), a, options.kernel);
+void SpmvPlan<T>::store_on_device(const CsrView<T>& a, std::shared_ptr<cuda::SpmvOnDevice<T>> on_device,
+                                  const SpmvOptions& options) {
     kernel_ = on_device->kernel();
     storage_ = std::make_shared<DeviceStorage<T>>(a, on_device);
     const StorageChoice choice = choose_storage(a, options, packing_terms_on_cuda(device_.index(), a));
@@ -176,7 +196,9 @@ void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy
 
 template <class T>
 void SpmvPlan<T>::update_values(std::span<const T> values) {
-    if (dense() == nullptr && values.size() != matrix().values.size())
+    const auto on_a_device = on_device();
+    const bool is_read_in_place = dense() != nullptr || (on_a_device != nullptr && !on_a_device->is_a_copy());
+    if (!is_read_in_place && values.size() != matrix().values.size())
         throw DimensionMismatch(fmt::format("update_values: there are {} values, and the pattern has {} entries", values.size(),
                                             matrix().values.size()));
     const cpu::FloatingPointGuard guard;

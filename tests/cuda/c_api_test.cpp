@@ -46,6 +46,8 @@ TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
     EXPECT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_NOT_SUPPORTED);
     EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:0: "));
     EXPECT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_NOT_SUPPORTED);
+    solver_matrix* on_device = nullptr;
+    EXPECT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &on_device), SOLVER_NOT_SUPPORTED);
     EXPECT_EQ(solver_cuda_spmv(nullptr, 1, nullptr, 0, nullptr, SOLVER_EXACT, nullptr), SOLVER_INVALID_ARGUMENT);
     solver_cuda_matrix_destroy(nullptr);
     solver_cuda_workspace_destroy(nullptr);
@@ -112,6 +114,31 @@ TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
     EXPECT_EQ(solver_cuda_residual(matrix, x.data(), x.data(), nullptr, r.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(r), (std::vector<double>{-5, -10, -11}));
     solver_cuda_matrix_destroy(matrix);
+}
+
+TEST_P(CudaFromCWithOffsets, SolvesWithAMatrixThatLiesOnTheDevice) {
+    const testing::WithNarrowOffsets<double> narrow(small);
+    const cuda::DeviceCsrMatrix<double> a(0, GetParam() == 4 ? narrow.view() : small.view());
+    const solver_csr csr = described(a.view().row_offsets, a.view().column_indices, a.view().values);
+    const std::vector<double> right{6, 12, 14};
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, 3, "x");
+    x.fill_with_zeros();
+    solver_matrix* matrix = nullptr;
+    ASSERT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_cuda_solve(matrix, nullptr, 1, b.data(), x.data(), nullptr, nullptr, nullptr, nullptr), SOLVER_OK)
+        << solver_last_error();
+    const std::vector<double> one_two_three{1, 2, 3};
+    EXPECT_THAT(on_host(x), ::testing::Pointwise(::testing::DoubleNear(1e-9), one_two_three));
+    std::vector<double> y(3);
+    EXPECT_EQ(solver_spmv(matrix, 1, one_two_three.data(), 0, y.data(), SOLVER_EXACT), SOLVER_OK);
+    EXPECT_EQ(y, right);
+    solver_csr on_the_host{};
+    on_the_host.size = sizeof on_the_host;
+    ASSERT_EQ(solver_matrix_csr(matrix, &on_the_host), SOLVER_OK);
+    EXPECT_EQ(static_cast<const double*>(on_the_host.values)[1], 1);
+    EXPECT_EQ(solver_matrix_update(matrix, right.data()), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("change it there and create it anew"));
+    solver_matrix_destroy(matrix);
 }
 
 TEST_F(CudaFromC, Reduces) {

@@ -7,12 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cuda/spmv.hpp"
 #include "solver/cuda/csr.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/spmv.hpp"
 #include "support/krylov_on_cuda.hpp"
 #include "support/products.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -127,6 +129,42 @@ TEST_F(CudaSolve, TakesPreconditionersThatAreMade) {
         EXPECT_EQ(difference(found.front(), expected.result), "") << to_string(method);
         EXPECT_EQ(differences<double>(on_host(there.x), expected.x), "") << to_string(method);
     }
+}
+
+/// Offsets of both widths; preconditioners see the copy in the host's memory.
+TEST_F(CudaSolve, TakesMatricesThatLieOnTheDeviceAsTheyAre) {
+    const CsrMatrix<double> a = generated("convection_diffusion_60");
+    const WithNarrowOffsets<double> narrow(a);
+    const DenseMatrix<double> b{a.rows, 1, right_hand_side(a.view())};
+    for (const CsrView<double>& view : {a.view(), narrow.view()}) {
+        const cuda::DeviceCsrMatrix<double> there(0, view);
+        for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+            const SpmvPlan<double> plan(there.view(), SpmvOptions{.storage = storage});
+            EXPECT_EQ(plan.on_device()->matrix().values, there.view().values);
+            EXPECT_EQ(plan.describe().storage, storage);
+            const OnDevice<double> task(b, zeros_like(b), false);
+            const SolveReport found = cuda::solve(plan, task.task, exact(1e-12));
+            std::vector<double> x(b.values.size());
+            const SolveReport expected = solve<double>(SpmvPlan<double>(a, Device::cuda(0)), b.values, x, {}, exact(1e-12));
+            EXPECT_EQ(difference(found.results.front(), expected.results.front()), "");
+            EXPECT_EQ(differences<double>(on_host(task.x), x), "");
+            const CsrView<double>& back = plan.matrix();
+            EXPECT_TRUE(std::ranges::equal(back.row_offsets, a.row_offsets));
+            EXPECT_TRUE(std::ranges::equal(back.column_indices, a.column_indices));
+            EXPECT_TRUE(std::ranges::equal(back.values, a.values));
+        }
+    }
+}
+
+TEST_F(CudaSolve, RefusesMatricesOnTheDeviceThatAreNone) {
+    const CsrMatrix<double> a = generated("poisson2d_4");
+    const cuda::DeviceCsrMatrix<double> there(0, a);
+    cuda::DeviceCsrView<double> narrower = there.view();
+    narrower.columns = 15;
+    EXPECT_THROW(SpmvPlan<double>{narrower}, InvalidArgument);
+    SpmvPlan<double> plan(there.view());
+    EXPECT_THAT([&] { plan.update_values(a.values); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("change it there and make a new plan")));
 }
 
 /// The right-hand side is still being made when solve is called.

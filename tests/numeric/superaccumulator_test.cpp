@@ -63,6 +63,75 @@ TYPED_TEST(SuperaccumulatorOf, RoundsEveryAdversarialClassOnceInAnyOrderAndAnyMe
     }
 }
 
+/// Some of the digits, which notices when others are asked for.
+template <DigitRange its_range>
+struct GuardedDigits {
+    static constexpr DigitRange range = its_range;
+    std::int64_t& operator[](int k) noexcept {
+        EXPECT_TRUE(k >= range.first && k < range.end) << "digit " << k << " of " << range.first << " to " << range.end;
+        return digit[k - range.first];
+    }
+    std::int64_t operator[](int k) const noexcept { return const_cast<GuardedDigits&>(*this)[k]; }
+    std::int64_t digit[range.size()] = {};
+};
+
+/// 2^62 of a sum, by merging it with itself.
+template <class Sum>
+Sum many_times(Sum sum) {
+    for (int doubling = 0; doubling < 62; ++doubling) sum.merge(Sum(sum));
+    return sum;
+}
+
+/// The extreme numbers of T, some of which the others' digits are far from, and 1.
+template <class T>
+std::vector<T> extremes() {
+    using Limits = std::numeric_limits<T>;
+    const T beside_one = std::nextafter(T(1), T(2));
+    return {Limits::max(), Limits::denorm_min(), Limits::min(), std::nextafter(Limits::min(), T(0)), T(1), beside_one};
+}
+
+TYPED_TEST(SuperaccumulatorOf, SumsReachNoDigitsButThoseOfTheirRange) {
+    using T = TypeParam;
+    using Sum = BasicSuperaccumulator<GuardedDigits<digits_of_sums<T>>>;
+    for (const T x : extremes<T>()) {
+        Sum plus, minus;
+        plus.add(double{x});
+        const double negative[] = {-double{x}};
+        minus.add_several(negative);
+        ASSERT_EQ(plus.template result<T>(), x);
+        ASSERT_EQ(minus.template result<T>(), -x);
+        Sum all = many_times(plus);
+        EXPECT_EQ(all.template result<double>(), std::ldexp(double{x}, 62)) << x;
+        all.merge(many_times(minus));
+        all.add(double{std::numeric_limits<T>::denorm_min()});
+        EXPECT_EQ(all.template result<T>(), std::numeric_limits<T>::denorm_min()) << x;
+    }
+}
+
+TYPED_TEST(SuperaccumulatorOf, ProductsReachNoDigitsButThoseOfTheirRange) {
+    using T = TypeParam;
+    using Sum = BasicSuperaccumulator<GuardedDigits<digits_of_products<T>>>;
+    for (const T x : extremes<T>())
+        for (const T y : extremes<T>()) {
+            Sum plus, minus;
+            plus.add_product(x, y);
+            const double factor[] = {-double{x}}, other[] = {double{y}}, product[] = {-double{x} * double{y}};
+            if constexpr (std::is_same_v<T, float>)
+                minus.add_several(product);  // exact
+            else
+                minus.add_several(factor, other);
+            Oracle oracle;
+            oracle.add_product(x, y);
+            ASSERT_TRUE(same_bits(plus.template result<T>(), oracle.rounded<T>())) << x << ", " << y;
+            ASSERT_TRUE(same_bits(minus.template result<T>(), -plus.template result<T>()) || plus.template result<T>() == T(0));
+            Sum all = many_times(plus);
+            all.merge(many_times(minus));
+            EXPECT_EQ(all.sign(), 0) << x << ", " << y;
+            all.add_product(std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::denorm_min());
+            EXPECT_EQ(all.sign(), 1) << x << ", " << y;
+        }
+}
+
 TYPED_TEST(SuperaccumulatorOf, TakesSeveralTermsAtOnce) {
     using T = TypeParam;
     Random random(11);

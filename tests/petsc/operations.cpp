@@ -1,6 +1,6 @@
 // Every operation of the plugin's types against the library's on the whole vectors and matrices, to the last bit, on however
 // many ranks this runs: some without rows, values from 1e-300 to 1e300, Inf and NaN among them. Prints what differs; exit
-// status 1 then.
+// status 1 then. With -on_device, by the types on CUDA devices.
 #include "solver/csr_matrix.hpp"
 #include "solver/reduce.hpp"
 #include "solver/spmv.hpp"
@@ -329,14 +329,20 @@ PetscErrorCode check_matrices() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    PetscBool everywhere = PETSC_FALSE;
+    PetscBool everywhere = PETSC_FALSE, on_device = PETSC_FALSE;
     PetscMPIInt rank;
     PetscFunctionBeginUser;
     PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
     PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
     PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-solver_everywhere", &everywhere, nullptr));
-    matrix_type = everywhere ? "aij" : "aijsamebits";
-    vector_type = everywhere ? "standard" : "samebits";
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-on_device", &on_device, nullptr));
+    if (on_device) {
+        matrix_type = everywhere ? "aijcusparse" : "aijsamebitscuda";
+        vector_type = everywhere ? "cuda" : "samebitscuda";
+    } else {
+        matrix_type = everywhere ? "aij" : "aijsamebits";
+        vector_type = everywhere ? "standard" : "samebits";
+    }
     PetscCall(check_vectors());
     PetscCall(check_matrices());
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));

@@ -7,8 +7,38 @@
 
 namespace solver {
 
-/// How many digits a Superaccumulator has.
+/// How many digits a Superaccumulator has, how many bits each, and at which of all its bits the weight 1 is: even, for the
+/// square root.
 inline constexpr int superaccumulator_digits = 121;
+inline constexpr int superaccumulator_digit_bits = 53;
+inline constexpr int superaccumulator_unit = 3262;
+
+/// The digits [first, end) of them.
+struct DigitRange {
+    int first;
+    int end;
+
+    constexpr int size() const noexcept { return end - first; }
+};
+inline constexpr DigitRange all_digits{0, superaccumulator_digits};
+
+/// Those that up to 2^63 terms m 2^e reach, where m is an integer, lowest <= e, and |m| 2^e < 2^above. The sums are below
+/// 2^(above + 63), so the last digit takes all carries. A term of 53 bits touches one digit above the one of its last bit, one
+/// of 106 bits two: digit (unit + above) / 53 at most.
+constexpr DigitRange digits_of_terms(int lowest, int above) noexcept {
+    constexpr int most_terms_log2 = 63;
+    return {(superaccumulator_unit + lowest) / superaccumulator_digit_bits,
+            (superaccumulator_unit + above + most_terms_log2) / superaccumulator_digit_bits + 1};
+}
+
+/// What sums of numbers T, and of their products, need. Floats and their products are added as doubles, whose 53 bits reach
+/// below the float's last one.
+template <Real T>
+inline constexpr DigitRange digits_of_sums = sizeof(T) == sizeof(double) ? digits_of_terms(-1074, 1024)
+                                                                         : digits_of_terms(-149 - 52, 128);
+template <Real T>
+inline constexpr DigitRange digits_of_products = sizeof(T) == sizeof(double) ? digits_of_terms(-2 * 1074, 2048)
+                                                                             : digits_of_terms(-2 * 149 - 52, 256);
 
 /// std::bit_width, which nvcc 13.0 compiles for devices without a word, to 0.
 SOLVER_HD int bit_width_of(std::uint64_t x) noexcept {
@@ -36,6 +66,7 @@ SOLVER_HD T round_half_even(std::uint64_t twice, bool rest, int exponent) noexce
 
 /// Digits in memory of their own.
 struct OwnDigits {
+    static constexpr DigitRange range = all_digits;
     SOLVER_HD std::int64_t& operator[](int k) noexcept { return digit[k]; }
     SOLVER_HD std::int64_t operator[](int k) const noexcept { return digit[k]; }
     std::int64_t digit[superaccumulator_digits] = {};
@@ -45,6 +76,7 @@ struct OwnDigits {
 /// may then touch any digit without getting into each other's way.
 template <int stride>
 struct StridedDigits {
+    static constexpr DigitRange range = all_digits;
     SOLVER_HD std::int64_t& operator[](int k) const noexcept { return first[k * stride]; }
     std::int64_t* first;
 };
@@ -76,7 +108,8 @@ public:
     template <class OtherDigits>
     requires(!std::is_same_v<OtherDigits, Digits>) SOLVER_HD_COLD BasicSuperaccumulator& operator=(
         const BasicSuperaccumulator<OtherDigits>& other) noexcept {
-        for (int k = 0; k < digits; ++k) digit_[k] = other.digit_[k];
+        static_assert(range.first == OtherDigits::range.first && range.end == OtherDigits::range.end);
+        for (int k = range.first; k < range.end; ++k) digit_[k] = other.digit_[k];
         special_ = other.special_;
         pending_ = other.pending_;
         return *this;
@@ -119,9 +152,9 @@ public:
     /// wait for.
     template <int count>
     SOLVER_HD void add_several(const double (&a)[count]) noexcept {
-        bool normal = true;
-        for (int i = 0; i < count; ++i) normal = normal && Parts(a[i]).normal();
-        if (!normal) {
+        bool finite = true;
+        for (int i = 0; i < count; ++i) finite = finite && Parts(a[i]).finite();
+        if (!finite) {
             for (int i = 0; i < count; ++i) add(a[i]);
             return;
         }
@@ -130,7 +163,7 @@ public:
         Place at[count] = {};
         std::int64_t low[count], high[count];
         for (int i = 0; i < count; ++i) {
-            const Parts p(a[i]);
+            const Parts p = Parts::of_any(a[i]);
             const std::int64_t m = with_sign(p.significand, p.sign);
             at[i] = Place(p.biased_exponent - 1 + eta_position);
             low[i] = static_cast<std::int64_t>((static_cast<std::uint64_t>(m) << at[i].shift) & digit_mask);
@@ -143,9 +176,9 @@ public:
     }
     template <int count>
     SOLVER_HD void add_several(const double (&a)[count], const double (&b)[count]) noexcept {
-        bool normal = true;
-        for (int i = 0; i < count; ++i) normal = normal && Parts(a[i]).normal() && Parts(b[i]).normal();
-        if (!normal) {
+        bool finite = true;
+        for (int i = 0; i < count; ++i) finite = finite && Parts(a[i]).finite() && Parts(b[i]).finite();
+        if (!finite) {
             for (int i = 0; i < count; ++i) add_double_product(a[i], b[i]);
             return;
         }
@@ -153,8 +186,8 @@ public:
         pending_ += count;
         ThreeDigits term[count];
         for (int i = 0; i < count; ++i) {
-            const Parts p(a[i]);
-            const Parts q(b[i]);
+            const Parts p = Parts::of_any(a[i]);
+            const Parts q = Parts::of_any(b[i]);
             term[i] = three_digits(p.biased_exponent + q.biased_exponent - 2 + product_position,
                                    with_sign(p.significand, p.sign ^ q.sign), q.significand);
         }
@@ -164,7 +197,7 @@ public:
     /// V += the other V.
     SOLVER_HD_COLD void merge(const BasicSuperaccumulator& other) noexcept {
         if (pending_ + other.pending_ + 1 > endurance) carry();  // what is carried counts as one more term
-        for (int k = 0; k < digits; ++k) digit_[k] += other.digit_[k];
+        for (int k = range.first; k < range.end; ++k) digit_[k] += other.digit_[k];
         pending_ += other.pending_ + 1;
         special_ = add_rn(special_, other.special_);
     }
@@ -172,6 +205,7 @@ public:
     /// V *= alpha, exactly. Once in the life of an accumulator, and terms may be added afterwards; a second time, what leaves
     /// the capacity gives NaN rather than a wrong number.
     SOLVER_HD_COLD void multiply(double alpha) noexcept {
+        static_assert(range.size() == superaccumulator_digits, "times alpha, V reaches any digit");
         if (!is_finite(alpha) || special_ != 0) {
             const double v = special_ != 0 ? special_ : sign();
             *this = BasicSuperaccumulator<OwnDigits>();
@@ -181,10 +215,10 @@ public:
         BasicSuperaccumulator<OwnDigits> product;
         const Parts p = Parts::of_any(alpha);
         const std::int64_t m = with_sign(p.significand, p.sign);
-        for (int k = 0; k < digits && m != 0; ++k) {
+        for (int k = 0; k < range.end && m != 0; ++k) {
             if (digit_[k] == 0) continue;
             const int position = digit_bits * k + static_cast<int>(p.biased_exponent) - 1 - eta_exponent;
-            if (position < 0 || position / digit_bits + 2 >= digits) return add_special(canonical_nan<double>);
+            if (position < 0 || position / digit_bits + 2 >= range.end) return add_special(canonical_nan<double>);
             product.add_at(static_cast<std::uint32_t>(position), digit_[k], m);
         }
         product.pending_ = 4;  // at most four digits of V reach one digit of the product
@@ -253,11 +287,11 @@ private:
     __extension__ typedef __int128 Int128;
     __extension__ typedef unsigned __int128 Uint128;
 
-    static constexpr int digit_bits = 53;
-    static constexpr int digits = superaccumulator_digits;
+    static constexpr DigitRange range = Digits::range;
+    static constexpr int digit_bits = superaccumulator_digit_bits;
     static constexpr int endurance = 1021;  // 2^52 + 2^11 (carried) + 1022 2^53 (one more by merge) + 2^52 (carry) < 2^63
     static constexpr int eta_exponent = 1074;
-    static constexpr int unit_position = 3262;                            // of the bit of weight 1; even, for the square root
+    static constexpr int unit_position = superaccumulator_unit;
     static constexpr int eta_position = unit_position - eta_exponent;     // of the last bit of a subnormal
     static constexpr int product_position = eta_position - eta_exponent;  // of the last bit of the smallest product
     static constexpr std::uint64_t digit_mask = (std::uint64_t{1} << digit_bits) - 1;
@@ -280,12 +314,13 @@ private:
         /// For any finite x: subnormals and zeros as if their exponent were the smallest.
         SOLVER_HD static Parts of_any(double x) noexcept {
             Parts p(x);
-            if (p.biased_exponent == 0) {
-                p.significand &= static_cast<std::int64_t>(fraction_mask);
-                p.biased_exponent = 1;
-            }
+            const std::uint32_t below_normal = p.biased_exponent == 0 ? 1 : 0;
+            p.significand -= static_cast<std::int64_t>(std::uint64_t{below_normal} << (digit_bits - 1));
+            p.biased_exponent += below_normal;
             return p;
         }
+
+        SOLVER_HD bool finite() const noexcept { return biased_exponent != 0x7FF; }
 
         SOLVER_HD bool normal() const noexcept { return biased_exponent - 1 < 0x7FE; }
 
@@ -306,10 +341,10 @@ private:
     /// |V| with digits in [0, 2^53) between low and high (low > high for zero), and its sign.
     struct Magnitude {
         SOLVER_HD explicit Magnitude(const BasicSuperaccumulator& a) noexcept {
-            high = digits - 1;
-            while (high >= 0 && a.digit_[high] == 0) --high;
+            high = range.end - 1;
+            while (high >= range.first && a.digit_[high] == 0) --high;
             while (low < high && a.digit_[low] == 0) ++low;
-            if (high < 0) return;
+            if (high < range.first) return;
             std::int64_t top = resolve(a, 1);
             negative = top < 0;
             if (negative) top = resolve(a, -1);
@@ -350,8 +385,8 @@ private:
             return bits != 0;
         }
 
-        std::uint64_t digit[digits + 1];
-        int low = 0;
+        std::uint64_t digit[range.end + 1];
+        int low = range.first;
         int high;
         bool negative = false;
     };
@@ -422,12 +457,12 @@ private:
     /// Leaves at most 2^52 + 2^11 in magnitude in every digit but the last, without a chain through all digits.
     SOLVER_HD_COLD void carry() noexcept {
         std::int64_t from_below = 0;
-        for (int k = 0; k + 1 < digits; ++k) {
+        for (int k = range.first; k + 1 < range.end; ++k) {
             const std::int64_t up = (digit_[k] + (std::int64_t{1} << (digit_bits - 1))) >> digit_bits;
             digit_[k] += from_below - up * (std::int64_t{1} << digit_bits);
             from_below = up;
         }
-        digit_[digits - 1] += from_below;
+        digit_[range.end - 1] += from_below;
         pending_ = 0;
     }
 

@@ -1,0 +1,27 @@
+#pragma once
+
+/// What one rank contributes to dot products, of vectors at a place. The results are on the processor.
+
+#include "place.hpp"
+#include "solver/partial.hpp"
+
+#include <span>
+#include <vector>
+
+namespace petscsolver {
+
+using Span = std::span<const double>;
+
+/// sum_i x_i y_ji for every y_j, with the proof of what is lost.
+std::vector<solver::PartialSum<double>> partial_dots(const Place& place, Span x, std::span<const Span> ys);
+
+/// The same as integers, which is slow: vectors are copied from a device.
+solver::SumDigits dot_digits(const Place& place, Span x, Span y);
+
+/// The same as plain sums.
+void plain_dots(const Place& place, Span x, std::span<const Span> ys, double* results);
+
+/// The working memory on the device, which must go before PETSc's device does.
+void free_device_memory();
+
+}  // namespace petscsolver

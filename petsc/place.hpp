@@ -1,0 +1,55 @@
+#pragma once
+
+/// Where vectors lie and work on them runs: this rank's processor, or its CUDA device on PETSc's stream.
+
+#include "solver/cuda.hpp"
+
+#include <span>
+#include <vector>
+
+namespace petscsolver {
+
+/// Whether both PETSc and the library were built with CUDA.
+#if defined(PETSCSOLVER_CUDA)
+inline constexpr bool has_device_types = true;
+#else
+inline constexpr bool has_device_types = false;
+#endif
+
+struct Place {
+    int device = -1;  ///< none for the processor
+    solver::cuda::Stream stream = nullptr;
+
+    bool on_device() const { return device >= 0; }
+    bool operator==(const Place& other) const { return device == other.device; }  ///< streams may be changed
+};
+
+/// An array at a place.
+template <class T>
+class PlacedArray {
+public:
+    PlacedArray() = default;
+    PlacedArray(const Place& place, std::span<const T> from, const char* purpose) {
+        if (place.on_device())
+            there_ = solver::cuda::DeviceArray<T>(place.device, from, purpose, place.stream);
+        else
+            here_.assign(from.begin(), from.end());
+    }
+
+    /// Zeros on the processor, anything on a device.
+    PlacedArray(const Place& place, std::size_t size, const char* purpose) {
+        if (place.on_device())
+            there_ = solver::cuda::DeviceArray<T>(place.device, static_cast<std::int64_t>(size), purpose);
+        else
+            here_.resize(size);
+    }
+
+    T* data() { return there_.data() != nullptr ? there_.data() : here_.data(); }
+    const T* data() const { return there_.data() != nullptr ? there_.data() : here_.data(); }
+
+private:
+    std::vector<T> here_;
+    solver::cuda::DeviceArray<T> there_;
+};
+
+}  // namespace petscsolver

@@ -1,0 +1,106 @@
+"""What is refused, and that the message says what was seen and what is expected: errors are for people."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+import samebits as sb
+
+A = sp.csr_array(sp.diags_array([-1.0, 2.5, -1.2], offsets=[-1, 0, 1], shape=(10, 10)))
+b = np.ones(10)
+read_only = np.ones(10)
+read_only.flags.writeable = False
+
+
+def precondition(function, rows=10, **options):
+    return sb.Preconditioner.from_function(function, rows, **options)
+
+
+REFUSED = {
+    "none": (lambda: sb.sum(None), "x is None; expected float64"),
+    "rows of different lengths": (lambda: sb.sum([[1.0, 2.0], [3.0]]), "x makes no array"),
+    "text": (lambda: sb.norm("abc"), "the dtype <U3"),
+    "integers that no double holds": (lambda: sb.sum([2**70]), "Python objects, the first of the type int"),
+    "a sparse matrix as a vector": (lambda: sb.sum(A), "x is of the type csr_array"),
+    "masked": (lambda: sb.sum(np.ma.array([1.0, 2.0], mask=[0, 1])), "masked array"),
+    "out that is read": (lambda: sb.Matrix(A).matvec(b, out=b), "out overlaps"),
+    "out that is read by matmul": (lambda: (lambda a: sb.matmul(a, a, out=a))(np.eye(3)), "out overlaps"),
+    "out that is read-only": (lambda: sb.Matrix(A).matvec(b, out=read_only), "read-only"),
+    "out with gaps": (lambda: sb.Matrix(A).matvec(b, out=np.ones(20)[::2]), "gaps"),
+    "out of another shape": (lambda: sb.Matrix(A).residual(b, b, out=np.ones(9)), r"out is float64 \(9,\); expected float64 \(10,\)"),
+    "out of another dtype": (lambda: sb.matmul(np.eye(2), np.eye(2), out=np.eye(2, dtype="f4")), "out is float32"),
+    "out that is no array": (lambda: sb.Matrix(A).matvec(b, out=[0.0] * 10), "out is of list"),
+    "a matrix that is none": (lambda: sb.Matrix(None), "the matrix is None"),
+    "a matrix without entries": (lambda: sb.Matrix(LinearOperator((3, 3), lambda x: x)), "only matrices with entries"),
+    "a storage": (lambda: sb.Matrix(A, storage=None), "storage is None; expected 'auto', 'csr' or 'packed'"),
+    "products": (lambda: sb.Matrix(A, expected_products=-5), "expected_products is -5"),
+    "a shape": (lambda: sb.Matrix.from_csr(2, [0, 1, 2], [1, 0], [3.0, 4.0]), "shape is 2"),
+    "a shape of three": (lambda: sb.Matrix.from_csr((2, 2, 2), [0, 1, 2], [1, 0], [3.0, 4.0]), "expected two numbers"),
+    "values in two dimensions": (lambda: sb.Matrix.from_csr((2, 2), [0, 1, 2], [1, 0], [[3.0, 4.0]]), r"values have the shape \(1, 2\)"),
+    "a column of 64 bits": (lambda: sb.Matrix.from_csr((2, 2), [0, 1, 2], [1, 5], [3.0, 4.0]), "column index is 5; expected 0 to 1"),
+    "offsets": (lambda: sb.Matrix.from_csr((2, 2), [0.0, 1, 2], [1, 0], [3.0, 4.0]), "row offsets have the dtype float64"),
+    "no offsets": (lambda: sb.Matrix.from_csr((0, 0), [], [], []), "row_offsets has 0 elements"),
+    "a product": (lambda: sb.Matrix(A) @ np.ones((3, 3)), "a vector of 10 elements or a matrix of 10 rows"),
+    "a kind": (lambda: sb.Preconditioner(A, None), "kind is None; expected 'none', 'jacobi'"),
+    "a drop tolerance": (lambda: sb.Preconditioner(A, "ilut", drop_tolerance="x"), "drop_tolerance is 'x'"),
+    "a memory limit": (lambda: sb.Preconditioner(A, "klu", memory_limit=-1), "memory_limit is -1"),
+    "no function": (lambda: precondition(3), "3 is no function"),
+    "a dtype": (lambda: precondition(lambda r: r, dtype=int), "the dtype is int64"),
+    "a function of no result": (lambda: precondition(lambda r: None) @ b, "returned None; expected 10 numbers"),
+    "a function of a short result": (lambda: precondition(lambda r: r[:3]) @ b, r"of the shape \(3,\); expected 10 numbers"),
+    "no right-hand side": (lambda: sb.solve(A, None), "b is None"),
+    "no iterations": (lambda: sb.solve(A, b, maxiter=None), "maxiter is None; expected a whole number"),
+    "half an iteration": (lambda: sb.solve(A, b, maxiter=2.5), "maxiter is 2.5"),
+    "too many iterations": (lambda: sb.solve(A, b, maxiter=10**30), "expected a whole number"),
+    "a preconditioner": (lambda: sb.solve(A, b, preconditioner=3), "preconditioner is 3; expected 'auto', 'none'"),
+    "a preconditioner of floats": (
+        lambda: sb.solve(A, b, preconditioner=sb.Preconditioner(A.astype("f4"), "klu")),
+        "made for float32, and the matrix is solved in float64",
+    ),
+    "a method": (lambda: sb.solve(A, b, method=None), "method is None; expected 'auto', 'bicgstab' or 'cg'"),
+    "a profile": (lambda: sb.solve(A, b, profile=3), "profile is 3"),
+    "a callback": (lambda: sb.solve(A, b, callback=3), "callback is 3; expected a function"),
+    "SciPy's callback": (lambda: sb.cg(A, b, callback=3), "callback is 3"),
+    "SciPy's M": (lambda: sb.bicgstab(A, b, M=3), "M is 3; expected a name"),
+    "a generator": (lambda: sb.generate(3), "name is 3"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_say_what_was_seen_and_expected(name):
+    call, message = REFUSED[name]
+    with pytest.raises((sb.InvalidArgument, sb.NotSupported), match=message):
+        call()
+
+
+def test_type_errors_name_the_function_that_was_called():
+    with pytest.raises(TypeError, match=r"bicgstab\(\) got an unexpected keyword argument 'tol'"):
+        sb.bicgstab(A, b, tol=1e-5)
+    with pytest.raises(TypeError, match="'Matrix'"):
+        b @ sb.Matrix(A)
+    with pytest.raises(TypeError, match="a Preconditioner cannot be pickled"):
+        pickle.dumps(sb.Preconditioner(A, "klu"))
+
+
+def test_whole_numbers_may_be_written_as_floats():
+    assert sb.solve(A, b, maxiter=1e3).converged and sb.solve(A, b, maxiter=np.int32(99)).converged
+
+
+def test_a_failure_survives_pickling_with_its_result():
+    with pytest.warns(sb.ConvergenceWarning):
+        found = sb.solve(A, b, maxiter=1, preconditioner="none")
+    with pytest.raises(sb.NotConverged) as raised:
+        found.raise_for_status()
+    back = pickle.loads(pickle.dumps(raised.value))
+    assert str(back) == str(raised.value) and back.result.fingerprint == found.fingerprint
+
+
+def test_products_are_written_by_columns_and_into_parts():
+    a, expected = np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3) @ np.eye(3)
+    whole = np.zeros((2, 8))
+    for out in (np.zeros((2, 3), order="F"), whole[:, 3:6]):
+        assert sb.matmul(a, np.eye(3), out=out) is out and (out == expected).all()
+    assert (whole[:, :3] == 0).all() and (whole[:, 6:] == 0).all()
