@@ -5,9 +5,11 @@
 
 #include "gate.hpp"
 #include "solver/cuda/spmv.hpp"
+#include "solver/error.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace solver::cuda {
 
@@ -37,6 +39,13 @@ public:
     virtual std::int64_t rows_not_certified(Stream stream) const = 0;
 };
 
+/// Throws InvalidArgument.
+inline void require_columns(const Columns& columns, std::int64_t most) {
+    if (columns.count > most)
+        throw InvalidArgument("cuda: " + std::to_string(columns.count) +
+                              " columns of a product at once; the plan was made for " + std::to_string(most));
+}
+
 /// Of the row offsets that kernels use: 32 bits where that is enough, or 64 bits in any case, which tests can ask for. Offsets
 /// that the matrix has in this width are used where they are.
 enum class OffsetWidth { automatic, wide };
@@ -55,5 +64,18 @@ public:
 template <class T>
 std::unique_ptr<CsrProducts<T>> make_products(const DeviceCsrView<T>& a, SpmvKernel kernel, Stream stream,
                                               std::int64_t most_columns = 1, OffsetWidth width = OffsetWidth::automatic);
+
+/// A dense matrix in the memory of a device: row i begins i * columns elements behind the first.
+template <class T>
+struct DeviceDenseRows {
+    int device = 0;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    const T* values = nullptr;
+};
+
+/// A dense matrix stays dense: rows by warps. Throws NotSupported for more rows or columns than 32 bits count.
+template <class T>
+std::unique_ptr<MatrixProducts<T>> make_products(const DeviceDenseRows<T>& a, Stream stream, std::int64_t most_columns = 1);
 
 }  // namespace solver::cuda

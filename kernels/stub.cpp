@@ -52,6 +52,13 @@ template std::unique_ptr<CsrProducts<double>> make_products(const DeviceCsrView<
                                                             OffsetWidth);
 
 template <class T>
+std::unique_ptr<MatrixProducts<T>> make_products(const DeviceDenseRows<T>&, Stream, std::int64_t) {
+    built_without_cuda();
+}
+template std::unique_ptr<MatrixProducts<float>> make_products(const DeviceDenseRows<float>&, Stream, std::int64_t);
+template std::unique_ptr<MatrixProducts<double>> make_products(const DeviceDenseRows<double>&, Stream, std::int64_t);
+
+template <class T>
 const char* why_not_packed(int, std::int64_t, std::int64_t) {
     built_without_cuda();
 }

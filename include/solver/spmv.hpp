@@ -15,10 +15,6 @@
 
 namespace solver {
 
-namespace cpu {
-template <class T>
-struct RowTask;
-}
 namespace cuda {
 template <class T>
 class SpmvOnDevice;
@@ -26,9 +22,7 @@ template <class T>
 struct DeviceCsrView;
 }  // namespace cuda
 template <class T>
-class DenseProducts;
-template <class T>
-struct PackedMatrix;
+class MatrixStorage;
 
 /// How rows are shared out. It never changes a bit of an exact result.
 enum class SpmvKernel {
@@ -109,8 +103,8 @@ public:
     /// matrix() is asked for, as preconditioners and `solve` do. Throws InvalidArgument, and what cuda.hpp says.
     explicit SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options = {});
 
-    /// A dense matrix as it is: on the processor several products are made by one gemm, in the modes' own ways of adding up. On
-    /// a CUDA device its nonzero elements are kept as a sparse matrix. Throws InvalidArgument unless one stride is 1 and the
+    /// A dense matrix as it is: several products are made by one gemm, in the modes' own ways of adding up. A CUDA device has a
+    /// copy by rows. Throws InvalidArgument unless one stride is 1 and the
     /// other at least the length of what it steps over.
     explicit SpmvPlan(const DenseView<T>& a, const Device& device = Device::best());
 
@@ -141,7 +135,7 @@ public:
     std::int64_t columns() const;
 
     /// In the host's memory. Of a dense matrix its nonzero elements, put together when first asked for; of one that was given
-    /// on a CUDA device a copy, likewise.
+    /// on a CUDA device a copy, likewise. There until update_values or the plan's end.
     const CsrView<T>& matrix() const;
 
     /// The dense matrix; null for a sparse one.
@@ -151,24 +145,19 @@ public:
     SpmvKernel kernel() const { return kernel_; }  ///< general or adaptive
 
     /// Thread t works between boundaries t and t + 1; a row that crosses a boundary is shared. Empty on a CUDA device.
-    std::span<const WorkBoundary> boundaries() const { return boundaries_; }
+    std::span<const WorkBoundary> boundaries() const;
 
     /// For the library itself: what lies on the CUDA device; null on the processor.
-    const std::shared_ptr<cuda::SpmvOnDevice<T>>& on_device() const { return on_device_; }
+    std::shared_ptr<cuda::SpmvOnDevice<T>> on_device() const;
 
 private:
-    void pack_for_device(const SpmvOptions& options);
-    void multiply_sparse(std::vector<cpu::RowTask<T>> tasks, Accuracy accuracy) const;
+    void store_here(const CsrView<T>& a, const SpmvOptions& options);
+    void store_on_device(const CsrView<T>& a, std::shared_ptr<cuda::SpmvOnDevice<T>> on_device, const SpmvOptions& options);
 
-    CsrView<T> a_;  ///< of a matrix that was given on a CUDA device only the sizes
     Device device_;
     SpmvKernel kernel_;
-    std::vector<WorkBoundary> boundaries_;
-    int threads_ = 1;
-    std::string reason_;                             ///< for the storage chosen
-    std::shared_ptr<const PackedMatrix<T>> packed_;  ///< null for csr
-    std::shared_ptr<DenseProducts<T>> dense_;        ///< null for a sparse matrix
-    std::shared_ptr<cuda::SpmvOnDevice<T>> on_device_;
+    std::string reason_;  ///< for the storage chosen
+    std::shared_ptr<const MatrixStorage<T>> storage_;
 };
 
 /// y = alpha A x + beta y for a product or two; SpmvPlan::multiply says the rest. The default is the processor, since taking a

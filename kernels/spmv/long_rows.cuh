@@ -1,7 +1,7 @@
 #pragma once
 
-/// Long rows, split into segments, a warp each, of which the last to arrive merges all in a fixed order. Every row of blocks
-/// (blockIdx.y) works on a column of its own.
+/// Long rows, split into segments, a warp each, of which the last to arrive merges all in a fixed order. Of several columns,
+/// blocks with the same segments follow one another, so that one reads A from memory and the others from the cache.
 
 #include "runtime/gate.cuh"
 #include "spmv/rows.cuh"
@@ -48,18 +48,21 @@ __global__ void find_long_rows(const Offset* offsets, Offset rows, int longest_s
     }
 }
 
-template <Accumulator A, bool paired, class T, class Offset>
+template <Accumulator A, bool paired, class Rows, class T>
 __global__ void __launch_bounds__(long_row_threads)
-    multiply_long_rows(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ RowTask<T> first_task,
-                       LongRows<Offset> first_long_rows, Columns columns, unsigned* escalated, Gate gate) {
-    if (!is_open(gate, columns, blockIdx.y)) return;
+    multiply_long_rows(const __grid_constant__ Rows all_rows, const __grid_constant__ RowTask<T> first_task,
+                       LongRows<typename Rows::Offset> first_long_rows, Columns columns, unsigned* escalated, Gate gate) {
+    using Offset = typename Rows::Offset;
+    const Share share = share_of_block<true>(columns);
+    if (!is_open(gate, columns, share.column)) return;
     let_next_kernel_start();
-    const RowTask<T> task = column_of(first_task, blockIdx.y * columns.stride);
-    const LongRows<Offset> long_rows = column_of<A>(first_long_rows, blockIdx.y);
+    const RowTask<T> task = column_of(first_task, share.column * columns.stride);
+    const LongRows<Offset> long_rows = column_of<A>(first_long_rows, share.column);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const auto index = static_cast<std::int32_t>((blockIdx.x * long_row_threads + threadIdx.x) / warp_size);
+    const auto index = static_cast<std::int32_t>((share.block * long_row_threads + threadIdx.x) / warp_size);
     if (index >= long_rows.count) return;
     const Segment<Offset> segment = long_rows.segments[index];
+    decltype(auto) rows = all_rows.of(segment.row);
     RowSum<A> sum = sum_by_warp<A, 4>(rows, segment.begin, segment.end, Multiplicand<T, paired>{task.x, task.x_low});
     if (segment.count > 1) {
         auto* partial = static_cast<RowSum<A>*>(long_rows.partial) + segment.first;

@@ -10,6 +10,7 @@
 #include "spmv/general.cuh"
 #include "spmv/long_rows.cuh"
 #include "spmv/packed.cuh"
+#include "spmv/scale.cuh"
 
 #include <algorithm>
 #include <limits>
@@ -17,8 +18,6 @@
 #include <variant>
 
 namespace solver::cuda {
-
-inline constexpr int plain_threads = 256;
 
 /// How rows are shared out.
 struct Shape {
@@ -39,20 +38,10 @@ inline Shape shape_for(std::int64_t rows, std::int64_t nonzeros, Accuracy accura
     return {log2_width, per_lane > 12 ? 8 : per_lane > 5.5 || waiting || accuracy == Accuracy::fast ? 4 : 2};
 }
 
-inline unsigned blocks_for(std::int64_t items, int threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
-
 template <class Offset>
 static __global__ void convert_offsets(RowOffsetPointer from, Offset* to, std::int64_t count) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < count) to[i] = static_cast<Offset>(from[i]);
-}
-
-/// alpha == 0: y = beta y_in
-template <class T>
-__global__ void scale(std::int64_t n, RowTask<T> task, Gate gate) {
-    if (!is_open(gate)) return;
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < n) task.y[i] = task.beta == T(0) ? T(0) : canonical(mul_rn(task.beta, task.y_in[i]));
 }
 
 /// A matrix and its analysis for one width of offsets.
@@ -92,9 +81,6 @@ __global__ void count_longer_rows(const Offset* offsets, std::int64_t rows, doub
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row<rows&& static_cast<double>(offsets[row + 1] - offsets[row])> longest) atomicAdd(count, 1u);
 }
-
-/// Of rows and entries, for 32-bit offsets: what kernels add to one must not overflow.
-inline constexpr std::int64_t largest_narrow = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 20);
 
 /// What kernels count.
 struct Counts {
@@ -157,9 +143,7 @@ public:
     using MatrixProducts<T>::multiply;
 
     void multiply(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const override {
-        if (columns.count > most_columns)
-            throw InvalidArgument("cuda: " + std::to_string(columns.count) +
-                                  " columns of a product at once; the plan was made for " + std::to_string(most_columns));
+        require_columns(columns, most_columns);
         const CurrentDevice current(a.device);
         multiply_columns(task, columns, accuracy, stream, gate);
     }
@@ -305,10 +289,9 @@ private:
         const LongRows<Offset> long_rows{p.segments.data(), static_cast<std::int32_t>(p.segments.size()), arrived.data(),
                                          partial.data()};
         if (long_rows.count == 0) return;
-        const dim3 blocks(blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads),
-                          static_cast<unsigned>(columns.count));
-        multiply_long_rows<A, paired>
-            <<<blocks, long_row_threads, 0, stream>>>(p.rows, task, long_rows, columns, escalated(), gate);
+        const unsigned blocks = blocks_for(long_rows.count * std::int64_t{warp_size}, long_row_threads);
+        multiply_long_rows<A, paired><<<static_cast<unsigned>(columns.count) * blocks, long_row_threads, 0, stream>>>(
+            p.rows, task, long_rows, columns, escalated(), gate);
         check_launch("multiply_long_rows");
     }
 

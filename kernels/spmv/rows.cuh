@@ -1,6 +1,7 @@
 #pragma once
 
-/// How kernels read stored rows, and what every row ends with.
+/// How kernels read stored rows, and what every row ends with. Functions take Rows: a row is its entries
+/// begin(row)..end(row)-1, each with a value and a column. Another storage is another such class (dense.cuh).
 
 #include "gate.hpp"
 #include "reduce/accumulators.cuh"
@@ -20,13 +21,19 @@ struct Segment {
     std::int32_t count;  ///< how many the row has
 };
 
-/// A matrix with the row offsets that kernels use: 32 bits where they fit. The one place that knows the storage.
-template <class T, class Offset>
+/// A matrix with the row offsets that kernels use: 32 bits where they fit.
+template <class T, class O>
 struct CsrRows {
+    using Offset = O;
+
     std::int64_t rows;
     const Offset* offsets;
     const std::int32_t* columns;
     const T* values;
+
+    __device__ __forceinline__ const CsrRows& of(Offset) const { return *this; }  ///< what has this row
+    __device__ __forceinline__ Offset begin(Offset row) const { return offsets[row]; }
+    __device__ __forceinline__ Offset end(Offset row) const { return offsets[row + 1]; }
 
     // Through the nearest cache: a lane with a row of its own takes a line bit by bit. Asking for early eviction (__ldcs) made
     // products of stencils take up to twice the time.
@@ -156,9 +163,9 @@ __device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T
 }
 
 /// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
-template <int count, bool checked, Accumulator A, class T, class Offset, bool paired>
-__device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
-                                            const Multiplicand<T, paired>& x_of) {
+template <int count, bool checked, Accumulator A, class Rows, class T, bool paired>
+__device__ __forceinline__ void add_entries(RowSum<A>& sum, const Rows& rows, typename Rows::Offset first,
+                                            typename Rows::Offset end, int step, const Multiplicand<T, paired>& x_of) {
     std::int32_t column[count];
     T a[count];
     T x[count];
@@ -183,9 +190,9 @@ __device__ __forceinline__ void add_entries(RowSum<A>& sum, const CsrRows<T, Off
 }
 
 /// The entries first, first + step, ... before `end`: one chain.
-template <Accumulator A, int unroll, class T, class Offset, bool paired>
-__device__ __forceinline__ RowSum<A> sum_entries(const CsrRows<T, Offset>& rows, Offset first, Offset end, int step,
-                                                 const Multiplicand<T, paired>& x_of) {
+template <Accumulator A, int unroll, class Rows, class T, bool paired>
+__device__ __forceinline__ RowSum<A> sum_entries(const Rows& rows, typename Rows::Offset first, typename Rows::Offset end,
+                                                 int step, const Multiplicand<T, paired>& x_of) {
     RowSum<A> sum;
     for (; first + (unroll - 1) * step < end; first += unroll * step)
         add_entries<unroll, false>(sum, rows, first, end, step, x_of);
@@ -212,26 +219,28 @@ __device__ T round_digitwise(const ForEach& for_each, T alpha, T beta, double y_
 }
 
 /// The last resort for a row.
-template <class T, class Offset>
-__device__ T round_digitwise(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, const LaneGroup& group) {
-    const Offset end = rows.offsets[row + 1];
+template <class Rows, class T>
+__device__ T round_digitwise(const Rows& rows, const RowTask<T>& task, typename Rows::Offset row, const LaneGroup& group) {
+    using Offset = typename Rows::Offset;
+    const Offset end = rows.end(row);
     const auto for_each = [&](const auto& visit) {
-        for (Offset k = rows.offsets[row] + group.lane; k < end; k += group.width) {
-            visit(double{rows.values[k]}, double{task.x[rows.columns[k]]});
-            if (task.x_low != nullptr) visit(double{rows.values[k]}, double{task.x_low[rows.columns[k]]});
+        for (Offset k = rows.begin(row) + group.lane; k < end; k += group.width) {
+            visit(double{rows.value(k)}, double{task.x[rows.column(k)]});
+            if (task.x_low != nullptr) visit(double{rows.value(k)}, double{task.x_low[rows.column(k)]});
         }
     };
     return round_digitwise(for_each, task.alpha, task.beta, task.beta != T(0) ? double{task.y_in[row]} : 0.0, group);
 }
 
 /// A row that cancels by more than three terms hold, in six: lane 0 of the group has the result, or none is proven.
-template <class Offset>
-__device__ bool try_six_terms(const CsrRows<double, Offset>& rows, const RowTask<double>& task, Offset row,
-                              const LaneGroup& group, double& result) {
+template <class Rows>
+__device__ bool try_six_terms(const Rows& rows, const RowTask<double>& task, typename Rows::Offset row, const LaneGroup& group,
+                              double& result) {
+    using Offset = typename Rows::Offset;
     using A = FilteredExpansion<double>;
     if (magnitude(task.alpha) != 1.0) return false;
-    const auto first = static_cast<Offset>(rows.offsets[row] + group.lane);
-    const Offset end = rows.offsets[row + 1];
+    const auto first = static_cast<Offset>(rows.begin(row) + group.lane);
+    const Offset end = rows.end(row);
     RowSum<A> sum = task.x_low == nullptr
                         ? sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, false>{task.x, nullptr})
                         : sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, true>{task.x, task.x_low});
@@ -244,22 +253,23 @@ __device__ bool try_six_terms(const CsrRows<double, Offset>& rows, const RowTask
 
 /// A row that its sum does not decide: by an accumulator that sees farther, then digit by digit. All lanes of the group take
 /// part.
-template <class T, class Offset>
-__device__ __noinline__ void round_hard_row(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row, LaneGroup group,
-                                            unsigned* escalated) {
+template <class Rows, class T>
+__device__ __noinline__ void round_hard_row(const Rows& rows, const RowTask<T>& task, typename Rows::Offset row,
+                                            LaneGroup group, unsigned* escalated) {
+    using Offset = typename Rows::Offset;
     T result;
     bool proven = false;
     if constexpr (std::is_same_v<T, double>) {
         proven = try_six_terms(rows, task, row, group, result);
     } else {
         constexpr int longest = 256;  // a lane, so that the bound holds
-        const Offset begin = rows.offsets[row];
-        const Offset end = rows.offsets[row + 1];
+        const Offset begin = rows.begin(row);
+        const Offset end = rows.end(row);
         if (end - begin <= longest * group.width) {
             RowSum<FilteredTriple<double>> wider;
             for (Offset k = begin + group.lane; k < end; k += group.width) {
-                wider.add_product(double{rows.values[k]}, double{task.x[rows.columns[k]]});
-                if (task.x_low != nullptr) wider.add_product(double{rows.values[k]}, double{task.x_low[rows.columns[k]]});
+                wider.add_product(double{rows.value(k)}, double{task.x[rows.column(k)]});
+                if (task.x_low != nullptr) wider.add_product(double{rows.value(k)}, double{task.x_low[rows.column(k)]});
             }
             for (int step = group.width / 2; step > 0; step /= 2) wider.merge(shuffle_xor(wider, step, group.mask));
             proven = try_affine(wider, task, row, end - begin, result);
@@ -273,19 +283,19 @@ __device__ __noinline__ void round_hard_row(const CsrRows<T, Offset>& rows, cons
 }
 
 /// What the quickest test does not decide: by all tests of the sum, which all lanes of the group have, then without it.
-template <Accumulator A, class T, class Offset>
-__device__ __noinline__ void finish_hard_row(RowSum<A> sum, const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset row,
+template <Accumulator A, class Rows, class T>
+__device__ __noinline__ void finish_hard_row(RowSum<A> sum, const Rows& rows, const RowTask<T>& task, typename Rows::Offset row,
                                              LaneGroup group, unsigned* escalated) {
     T result;
-    if (!try_affine(sum, task, row, rows.offsets[row + 1] - rows.offsets[row], result))
+    if (!try_affine(sum, task, row, rows.end(row) - rows.begin(row), result))
         round_hard_row(rows, task, row, group, escalated);
     else if (group.lane == 0)
         task.y[row] = result;
 }
 
 /// Rounds alpha sum + beta y_in and stores it. All lanes of the group have the sum.
-template <Accumulator A, class T, class Offset>
-__device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T, Offset>& rows, Offset row,
+template <Accumulator A, class Rows, class T>
+__device__ __forceinline__ void finish_row(const RowSum<A>& sum, const Rows& rows, typename Rows::Offset row,
                                            const RowTask<T>& task, const LaneGroup& group, unsigned* escalated) {
     if constexpr (!is_filter<A>) {
         if (group.lane != 0) return;
@@ -309,9 +319,10 @@ __device__ __forceinline__ void finish_row(const RowSum<A>& sum, const CsrRows<T
 }
 
 /// The entries begin..end-1 of a row by a warp, the sum in all of its lanes.
-template <Accumulator A, int unroll, class T, class Offset, bool paired>
-__device__ __forceinline__ RowSum<A> sum_by_warp(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
+template <Accumulator A, int unroll, class Rows, class T, bool paired>
+__device__ __forceinline__ RowSum<A> sum_by_warp(const Rows& rows, typename Rows::Offset begin, typename Rows::Offset end,
                                                  const Multiplicand<T, paired>& x_of) {
+    using Offset = typename Rows::Offset;
     constexpr Offset entries_a_chain = warp_size * chain_length / (paired ? 2 : 1);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     RowSum<A> total;

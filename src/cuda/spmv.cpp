@@ -1,13 +1,34 @@
 #include "cuda/spmv.hpp"
 
 #include "core/column_norms.hpp"
+#include "core/thread_pool.hpp"
+#include "cuda/without_gaps.hpp"
 #include "kernels/vectors.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace solver::cuda {
 namespace {
+
+/// The elements by rows, in the memory of a device.
+template <class T>
+DeviceArray<T> uploaded_by_rows(int device, const DenseView<T>& a, Stream stream) {
+    constexpr const char* purpose = "the elements of a dense matrix";
+    if (a.column_stride == 1) return WithoutGaps<T>(a).upload(device, a.data, purpose, stream);
+    constexpr std::int64_t rows_at_once = 64;  // a few lines of memory of each column
+    std::vector<T> elements(static_cast<std::size_t>(a.rows * a.columns));
+    const int threads = Device::cpu().threads();
+    cpu::parallel_for(threads, [&](int part) {
+        const std::int64_t last = cpu::share_begin(a.rows, part + 1, threads);
+        for (std::int64_t first = cpu::share_begin(a.rows, part, threads); first < last; first += rows_at_once)
+            for (std::int64_t j = 0; j < a.columns; ++j)
+                for (std::int64_t i = first; i < std::min(first + rows_at_once, last); ++i)
+                    elements[static_cast<std::size_t>(i * a.columns + j)] = a.data[i * a.row_stride + j * a.column_stride];
+    });
+    return {device, elements, purpose, stream};
+}
 
 template <class T>
 std::vector<T> copied_to_host(int device, const T* from, std::int64_t size, Stream stream) {
@@ -35,21 +56,59 @@ CsrMatrix<T> copied_to_host(const DeviceCsrView<T>& a, Stream stream) {
 }  // namespace
 
 template <class T>
-SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel)
-    : device_(device),
-      stream_(device),
-      copy_(std::in_place, device, a, stream_.get()),
-      matrix_(copy_->view()),
-      products_(make_products(matrix_, kernel, stream_.get())) {}
+SpmvOnDevice<T>::SpmvOnDevice(int device, const CsrView<T>& a, SpmvKernel kernel) : device_(device), stream_(device) {
+    Sparse& of = sparse();
+    of.copy.emplace(device, a, stream_.get());
+    of.matrix = of.copy->view();
+    of.products = make_products(of.matrix, kernel, stream_.get());
+}
 
 template <class T>
-SpmvOnDevice<T>::SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel)
-    : device_(a.device), stream_(a.device), matrix_(a), products_(make_products(matrix_, kernel, stream_.get())) {}
+SpmvOnDevice<T>::SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel) : device_(a.device), stream_(a.device) {
+    sparse().matrix = a;
+    sparse().products = make_products(a, kernel, stream_.get());
+}
+
+template <class T>
+SpmvOnDevice<T>::SpmvOnDevice(int device, const DenseView<T>& a)
+    : device_(device), stream_(device), storage_(by_rows(device, a, stream_.get())) {}
+
+template <class T>
+auto SpmvOnDevice<T>::by_rows(int device, const DenseView<T>& a, Stream stream) -> Dense {
+    DeviceArray<T> elements = uploaded_by_rows(device, a, stream);
+    const DeviceDenseRows<T> rows{device, a.rows, a.columns, elements.data()};
+    return {std::move(elements), rows, make_products(rows, stream), {}};
+}
+
+template <class T>
+bool SpmvOnDevice<T>::is_a_copy() const {
+    const auto* const sparse = std::get_if<Sparse>(&storage_);
+    return sparse == nullptr || sparse->copy.has_value();
+}
+
+template <class T>
+SpmvKernel SpmvOnDevice<T>::kernel() const {
+    const auto* const sparse = std::get_if<Sparse>(&storage_);
+    return sparse != nullptr ? sparse->products->kernel() : SpmvKernel::general;
+}
+
+template <class T>
+std::shared_ptr<const PackedOnDevice<T>> SpmvOnDevice<T>::packed() const {
+    const auto* const sparse = std::get_if<Sparse>(&storage_);
+    return sparse != nullptr ? sparse->packed : nullptr;
+}
+
+template <class T>
+const MatrixProducts<T>& SpmvOnDevice<T>::products() const {
+    return std::visit([](const auto& storage) -> const MatrixProducts<T>& { return *storage.products; }, storage_);
+}
 
 template <class T>
 std::unique_ptr<MatrixProducts<T>> SpmvOnDevice<T>::new_products(Stream stream, std::int64_t most_columns) const {
-    auto products = make_products(matrix(), kernel(), stream, most_columns);
-    products->use(packed_, stream);
+    if (const auto* const dense = std::get_if<Dense>(&storage_)) return make_products(dense->rows, stream, most_columns);
+    const Sparse& sparse = std::get<Sparse>(storage_);
+    auto products = make_products(sparse.matrix, kernel(), stream, most_columns);
+    products->use(sparse.packed, stream);
     return products;
 }
 
@@ -57,47 +116,49 @@ template <class T>
 const CsrView<T>& SpmvOnDevice<T>::on_host() {
     const std::lock_guard turn(mutex_);
     if (!host_copy_) {
-        host_copy_ = copied_to_host(matrix_, stream_.get());
+        host_copy_ = copied_to_host(sparse().matrix, stream_.get());
         on_host_ = host_copy_->view();
     }
     return on_host_;
 }
 
 template <class T>
-const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const CsrView<T>& a) {
-    const std::lock_guard turn(mutex_);
-    if (column_norms_.data() == nullptr) {
-        const std::vector<T> norms = one_norms_of_columns(a);
-        column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
-    }
+const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const solver::SpmvPlan<T>& a) {
+    std::unique_lock turn(mutex_);
+    if (column_norms_.data() != nullptr) return column_norms_;
+    turn.unlock();  // for on_host
+    const std::vector<T> norms = one_norms_of_columns(a);
+    turn.lock();
+    if (column_norms_.data() == nullptr) column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
     return column_norms_;
 }
 
 template <class T>
 PackedDescription SpmvOnDevice<T>::pack() {
     const std::lock_guard turn(mutex_);
-    use(cuda::pack(matrix(), stream_.get()));
-    return packed_->describe(stream_.get());
+    use(cuda::pack(sparse().matrix, stream_.get()));
+    return sparse().packed->describe(stream_.get());
 }
 
 template <class T>
 void SpmvOnDevice<T>::unpack() {
     const std::lock_guard turn(mutex_);
-    packed_.reset();
-    products_->use(nullptr, stream_.get());
+    sparse().packed.reset();
+    sparse().products->use(nullptr, stream_.get());
 }
 
 template <class T>
 void SpmvOnDevice<T>::use(PackedOnDevice<T> packed) {
-    packed_ = std::make_shared<const PackedOnDevice<T>>(std::move(packed));
-    products_->use(packed_, stream_.get());
+    sparse().packed = std::make_shared<const PackedOnDevice<T>>(std::move(packed));
+    sparse().products->use(sparse().packed, stream_.get());
 }
 
 template <class T>
 void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     const std::lock_guard turn(mutex_);
-    copy_->update_values(values, stream_.get());
-    if (packed_ != nullptr) use({packed_->pattern, pack_values(*packed_->pattern, matrix(), stream_.get())});
+    Sparse& of = sparse();
+    of.copy->update_values(values, stream_.get());
+    if (of.packed != nullptr) use({of.packed->pattern, pack_values(*of.packed->pattern, of.matrix, stream_.get())});
     column_norms_ = DeviceArray<T>();
 }
 
@@ -105,6 +166,21 @@ template <class T>
 void SpmvOnDevice<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) {
     const std::lock_guard turn(mutex_);
     for (const SpmvTask<T>& task : tasks) multiply(task, accuracy);
+}
+
+template <class T>
+void SpmvOnDevice<T>::multiply(T alpha, const DenseView<T>& x, T beta, const MutableDenseView<T>& y, Accuracy accuracy) {
+    const std::lock_guard turn(mutex_);
+    Dense& a = std::get<Dense>(storage_);
+    const WithoutGaps<T> x_layout(x), y_layout(y);
+    const DeviceArray<T> on_device_x = x_layout.upload(device_, x.data, "X of a product", stream_.get());
+    const DeviceArray<T> on_device_y = beta == T(0) ? DeviceArray<T>(device_, y_layout.size(), "Y of a product")
+                                                    : y_layout.upload(device_, y.data, "Y of a product", stream_.get());
+    if (!a.multiplier) a.multiplier.emplace(device_);
+    const DenseView<T> elements{a.rows.rows, a.rows.columns, a.rows.columns, 1, a.rows.values};
+    a.multiplier->gemm({alpha, elements, x_layout.view(on_device_x.data()), beta, y_layout.view(on_device_y.data())}, accuracy,
+                       {}, stream_.get());
+    y_layout.download(on_device_y, y.data, stream_.get());
 }
 
 template <class T>
@@ -119,10 +195,10 @@ void SpmvOnDevice<T>::multiply(const SpmvTask<T>& task, Accuracy accuracy) {
     RowTask<T> on_device{.alpha = task.alpha, .beta = task.beta};
     on_device.x = uploaded(x_, task.x, "x of a product");
     if (!task.x_low.empty()) on_device.x_low = uploaded(x_low_, task.x_low, "x_low of a product");
-    if (y_.data() == nullptr) y_ = DeviceArray<T>(device_, matrix().rows, "y of a product");
+    if (y_.data() == nullptr) y_ = DeviceArray<T>(device_, static_cast<std::int64_t>(task.y.size()), "y of a product");
     if (task.beta != T(0)) on_device.y_in = uploaded(y_, task.y_in, "y of a product");
     on_device.y = y_.data();
-    products_->multiply(on_device, accuracy, stream_.get());
+    products().multiply(on_device, accuracy, stream_.get());
     y_.copy_to(task.y, stream_.get());
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/products.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda/csr.hpp"
+#include "solver/cuda/gemm.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/spmv.hpp"
 
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <variant>
 
 namespace solver::cuda {
 
@@ -25,19 +27,25 @@ public:
     /// Of a matrix that is the caller's, where it lies.
     SpmvOnDevice(const DeviceCsrView<T>& a, SpmvKernel kernel);
 
-    const DeviceCsrView<T>& matrix() const { return matrix_; }
-    bool is_a_copy() const { return copy_.has_value(); }
+    /// A dense matrix, by rows. It has no pattern: not to be packed, nor given other values.
+    SpmvOnDevice(int device, const DenseView<T>& a);
+
+    bool is_a_copy() const;
+
+    /// Of a sparse matrix: the one that is read.
+    const DeviceCsrView<T>& matrix() const { return std::get<Sparse>(storage_).matrix; }
 
     /// The caller's matrix in the host's memory: copied there when first asked for.
     const CsrView<T>& on_host();
-    SpmvKernel kernel() const { return products_->kernel(); }
+
+    SpmvKernel kernel() const;
 
     /// Products read a packed copy from now on, which is made on the device; or the matrix itself again.
     PackedDescription pack();
     void unpack();
 
     /// The packed copy, or null.
-    const std::shared_ptr<const PackedOnDevice<T>>& packed() const { return packed_; }
+    std::shared_ptr<const PackedOnDevice<T>> packed() const;
 
     /// Products of its own for somebody with another stream, with so many vectors at once; they share the matrix and its packed
     /// copy.
@@ -47,22 +55,38 @@ public:
     void update_values(std::span<const T> values);
 
     /// The 1-norms of the columns of `a`, the matrix this was made of: computed when first asked for.
-    const DeviceArray<T>& column_norms(const CsrView<T>& a);
+    const DeviceArray<T>& column_norms(const solver::SpmvPlan<T>& a);
 
     /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);
 
+    /// Y = alpha A X + beta Y in the host's memory with a dense A, likewise.
+    void multiply(T alpha, const DenseView<T>& x, T beta, const MutableDenseView<T>& y, Accuracy accuracy);
+
 private:
+    struct Sparse {
+        std::optional<DeviceCsrMatrix<T>> copy;  ///< none of the caller's matrix
+        DeviceCsrView<T> matrix;
+        std::unique_ptr<CsrProducts<T>> products;
+        std::shared_ptr<const PackedOnDevice<T>> packed;
+    };
+    struct Dense {
+        DeviceArray<T> elements;
+        DeviceDenseRows<T> rows;
+        std::unique_ptr<MatrixProducts<T>> products;
+        std::optional<Multiplier> multiplier;  ///< made when first used
+    };
+
+    static Dense by_rows(int device, const DenseView<T>& a, Stream stream);
+    Sparse& sparse() { return std::get<Sparse>(storage_); }
+    const MatrixProducts<T>& products() const;
     const T* uploaded(DeviceArray<T>& to, std::span<const T> from, const char* purpose);
     void multiply(const SpmvTask<T>& task, Accuracy accuracy);
     void use(PackedOnDevice<T> packed);
 
     int device_;
     OwnedStream stream_;
-    std::optional<DeviceCsrMatrix<T>> copy_;
-    DeviceCsrView<T> matrix_;
-    std::unique_ptr<CsrProducts<T>> products_;
-    std::shared_ptr<const PackedOnDevice<T>> packed_;
+    std::variant<Sparse, Dense> storage_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
     DeviceArray<T> column_norms_;   ///< likewise

@@ -99,9 +99,7 @@ public:
     }
 
     /// A part: all columns use the same.
-    cuda::DeviceArray<Value> column_norms() const {
-        return a_in_value.on_device()->column_norms(a_in_value.matrix()).part(0, rows());
-    }
+    cuda::DeviceArray<Value> column_norms() const { return a_in_value.on_device()->column_norms(a_in_value).part(0, rows()); }
 
     template <class T>
     double norm2(const cuda::DeviceArray<T>& x, Accuracy mode) {

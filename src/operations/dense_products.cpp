@@ -4,7 +4,10 @@
 #include "core/nonzero_elements.hpp"
 #include "cpu/gemm/gemm.hpp"
 #include "cpu/spmv.hpp"
+#include "cuda/spmv.hpp"
+#include "operations/row_tasks.hpp"
 #include "solver/dense_matrix.hpp"
+#include "solver/error.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,6 +42,7 @@ constexpr std::size_t least_columns_of_gemm = 4;
 template <class T>
 DenseProducts<T>::DenseProducts(const DenseView<T>& a, const Device& device) : a_(a), device_(device) {
     require_lines("spmv", "the dense A", a);
+    if (device.kind() == Device::Kind::cuda) on_device_ = std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a);
 }
 
 template <class T>
@@ -51,7 +55,8 @@ void DenseProducts<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy acc
             std::stable_partition(left.begin(), left.end(), [&](const SpmvTask<T>& task) { return fit_one_gemm(first, task); });
         if (others == left.begin()) ++others;  // a pair
         const std::span<const SpmvTask<T>> some(left.begin(), others);
-        const bool by_rows = (a_.column_stride == 1 && some.size() < least_columns_of_gemm) || a_.columns == 0;
+        const bool contiguous = on_device_ != nullptr || a_.column_stride == 1;
+        const bool by_rows = (contiguous && some.size() < least_columns_of_gemm) || a_.columns == 0;
         if (by_rows || !first.x_low.empty())
             for (const SpmvTask<T>& task : some) multiply_rows(task, accuracy);
         else
@@ -64,7 +69,10 @@ template <class T>
 void DenseProducts<T>::multiply_together(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
     const SpmvTask<T>& first = tasks.front();
     const auto multiply = [&](const DenseView<T>& x, const MutableDenseView<T>& y) {
-        cpu::multiply(GemmTask<T>{first.alpha, a_, x, first.beta, y}, accuracy, {}, device_.threads());
+        if (on_device_)
+            on_device_->multiply(first.alpha, x, first.beta, y, accuracy);
+        else
+            cpu::multiply(GemmTask<T>{first.alpha, a_, x, first.beta, y}, accuracy, {}, device_.threads());
     };
     const auto load = [&](const SpmvTask<T>& task, T* y) {
         if (task.beta != T(0) && task.y_in.data() != y) std::copy(task.y_in.begin(), task.y_in.end(), y);
@@ -87,24 +95,24 @@ void DenseProducts<T>::multiply_together(std::span<const SpmvTask<T>> tasks, Acc
 
 template <class T>
 void DenseProducts<T>::multiply_rows(const SpmvTask<T>& task, Accuracy accuracy) const {
-    const cpu::RowTask<T> rows{.alpha = task.alpha,
-                               .x = task.x.data(),
-                               .x_low = task.x_low.empty() ? nullptr : task.x_low.data(),
-                               .beta = task.beta,
-                               .y_in = task.y_in.data(),
-                               .y = task.y.data()};
+    if (on_device_) return on_device_->multiply(std::span(&task, 1), accuracy);
     constexpr std::int64_t least_elements_per_thread = 16384;
     const std::int64_t worth = a_.rows * a_.columns / least_elements_per_thread;
-    cpu::multiply(a_, static_cast<int>(std::clamp<std::int64_t>(worth, 1, device_.threads())), rows, accuracy);
+    cpu::multiply(a_, static_cast<int>(std::clamp<std::int64_t>(worth, 1, device_.threads())), row_task(task), accuracy);
 }
 
 template <class T>
-const CsrView<T>& DenseProducts<T>::sparse() const {
+const CsrView<T>& DenseProducts<T>::matrix() const {
     std::call_once(sparse_is_made_, [&] {
         sparse_ = nonzero_elements(a_);
         sparse_view_ = sparse_;
     });
     return sparse_view_;
+}
+
+template <class T>
+std::shared_ptr<const MatrixStorage<T>> DenseProducts<T>::with_values(std::span<const T>) const {
+    throw InvalidArgument("update_values: the plan is that of a dense matrix, which is read where it is; change it there");
 }
 
 template class DenseProducts<float>;

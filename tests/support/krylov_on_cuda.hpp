@@ -46,27 +46,6 @@ inline KrylovOptions recorded(Accuracy accuracy, std::int64_t max_iterations = 2
     return {.accuracy = accuracy, .tolerance = 1e-10, .max_iterations = max_iterations, .keep_history = true};
 }
 
-/// "", or the first difference.
-inline std::string difference(const SolveResult& found, const SolveResult& expected) {
-    if (found.status != expected.status)
-        return std::string(to_string(found.status)) + " instead of " + std::string(to_string(expected.status));
-    if (found.iterations != expected.iterations)
-        return std::to_string(found.iterations) + " iterations instead of " + std::to_string(expected.iterations);
-    if (found.history.size() != expected.history.size()) return "histories of different lengths";
-    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
-    for (std::size_t i = 0; i < found.history.size(); ++i) {
-        const Iteration& x = found.history[i];
-        const Iteration& y = expected.history[i];
-        if (x.number != y.number || !same(x.recursive_residual, y.recursive_residual) ||
-            !same(x.true_residual, y.true_residual) || x.replaced != y.replaced)
-            return "another record " + std::to_string(i);
-    }
-    return found.replacements == expected.replacements && found.restarts == expected.restarts &&
-                   same(found.relative_residual, expected.relative_residual)
-               ? ""
-               : "another end";
-}
-
 template <class T>
 void expect_bits_of_cpu(const CsrView<T>& a, const std::vector<T>& b, const Preconditioner<T>& m, const KrylovOptions& options,
                         bool pair, KrylovMethod method = KrylovMethod::bicgstab) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,27 @@ Solve<T> solve(const Problem<T>& problem, const KrylovOptions& options, const Se
     solve.result = setting.method == KrylovMethod::cg ? cg<T>(plan, *m, problem.b, solve.x, solve.x_low, options)
                                                       : bicgstab<T>(plan, *m, problem.b, solve.x, solve.x_low, options);
     return solve;
+}
+
+/// "", or the first difference.
+inline std::string difference(const SolveResult& found, const SolveResult& expected) {
+    if (found.status != expected.status)
+        return std::string(to_string(found.status)) + " instead of " + std::string(to_string(expected.status));
+    if (found.iterations != expected.iterations)
+        return std::to_string(found.iterations) + " iterations instead of " + std::to_string(expected.iterations);
+    if (found.history.size() != expected.history.size()) return "histories of different lengths";
+    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    for (std::size_t i = 0; i < found.history.size(); ++i) {
+        const Iteration& x = found.history[i];
+        const Iteration& y = expected.history[i];
+        if (x.number != y.number || !same(x.recursive_residual, y.recursive_residual) ||
+            !same(x.true_residual, y.true_residual) || x.replaced != y.replaced)
+            return "another record " + std::to_string(i);
+    }
+    return found.replacements == expected.replacements && found.restarts == expected.restarts &&
+                   same(found.relative_residual, expected.relative_residual)
+               ? ""
+               : "another end";
 }
 
 /// ||b - A (x + x_low)|| / ||b||, row by row by MPFR.
