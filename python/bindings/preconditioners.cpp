@@ -39,7 +39,7 @@ void apply_on_device(const Preconditioner<T>& m, const Vector<T>& r, const Mutab
     }
     const cuda::OwnedStream stream(device);
     if (there.m) {
-        there.m->apply(r.data(), z.data(), accuracy, stream.get(), {});
+        there.m->apply(r.data(), z.data(), accuracy, stream.get());
         cuda::synchronize(device, stream.get());
         return;
     }
