@@ -247,7 +247,8 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
 /// An exact sum of n terms, as others may be merged with it.
 __device__ inline PartialSum<double> partial_sum_of(const Part<AnchoredTriple>& part, std::int64_t n) {
     const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
-    return {part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length)),
+    constexpr int uneven = 2 * Pack<double>::size + 4;  // terms that a thread may have more than others
+    return {part.sum.total(static_cast<std::int32_t>(n / threads + uneven)),
             part.inexact != 0 ? underflow_bound<double>(n) : 0};
 }
 
