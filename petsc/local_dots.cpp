@@ -1,5 +1,6 @@
 #include "local_dots.hpp"
 
+#include "solver/cuda.hpp"
 #include "solver/cuda/partial.hpp"
 #include "solver/reduce.hpp"
 
@@ -13,6 +14,7 @@ using solver::Accuracy;
 using solver::cuda::Factors;
 using solver::cuda::PartialReducer;
 using solver::cuda::Reducer;
+using Expansion = solver::Expansion<double>;
 using Partial = solver::PartialSum<double>;
 
 /// One rank beside others on a machine: its work is its own thread's.
@@ -24,13 +26,15 @@ struct DeviceMemory {
           partial_reducer(device),
           reducer(device),
           partials(device, Reducer::most_dots, "partial sums"),
-          sums(device, Reducer::most_dots, "sums") {}
+          sums(device, Reducer::most_dots, "sums"),
+          expansion(device, 1, "an exact sum") {}
 
     int device;
     PartialReducer partial_reducer;
     Reducer reducer;
     solver::cuda::DeviceArray<Partial> partials;
     solver::cuda::DeviceArray<double> sums;
+    solver::cuda::DeviceArray<Expansion> expansion;
 };
 
 std::unique_ptr<DeviceMemory>& memory() {
@@ -61,6 +65,22 @@ std::vector<double> copied_to_host(const Place& place, Span x) {
     return copy;
 }
 
+/// The dot product without any rounding, unless its is_exact says otherwise.
+Expansion expanded_dot(const Place& place, Span x, Span y) {
+    DeviceMemory& there = memory_on(place);
+    there.reducer.expand(solver::cuda::Reduction::dot, static_cast<std::int64_t>(x.size()), x.data(), y.data(),
+                         there.expansion.data(), place.stream);
+    Expansion result;
+    there.expansion.copy_to({&result, 1}, place.stream);
+    return result;
+}
+
+solver::SumDigits digits_of(const Expansion& expansion) {
+    solver::Superaccumulator sum;
+    for (const double component : expansion.components()) sum.add(component);
+    return solver::SumDigits(sum);
+}
+
 }  // namespace
 
 std::vector<Partial> partial_dots(const Place& place, Span x, std::span<const Span> ys) {
@@ -77,6 +97,8 @@ std::vector<Partial> partial_dots(const Place& place, Span x, std::span<const Sp
 
 solver::SumDigits dot_digits(const Place& place, Span x, Span y) {
     if (!place.on_device()) return solver::dot_digits(x, y, one_thread());
+    if (x.empty()) return {};
+    if (const Expansion sum = expanded_dot(place, x, y); sum.is_exact) return digits_of(sum);
     return solver::dot_digits(copied_to_host(place, x), copied_to_host(place, y), one_thread());
 }
 

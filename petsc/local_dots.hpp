@@ -15,7 +15,8 @@ using Span = std::span<const double>;
 /// sum_i x_i y_ji for every y_j, with the proof of what is lost.
 std::vector<solver::PartialSum<double>> partial_dots(const Place& place, Span x, std::span<const Span> ys);
 
-/// The same as integers, which is slow: vectors are copied from a device.
+/// The same as integers. Where the sum is Inf or NaN, or has bits below the smallest subnormal, a device's vectors are copied
+/// for it, which is slow.
 solver::SumDigits dot_digits(const Place& place, Span x, Span y);
 
 /// The same as plain sums.

@@ -256,10 +256,14 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     return total;
 }
 
-/// An exact sum of n terms, as others may be merged with it.
+/// An exact sum of n terms, as others may be merged with it. What a lane adds to its last rest: its terms, a few more than the
+/// others' at most, and what moving its sums leaves, once for each term at most (where vectors do not lie alike) and some times
+/// in merges.
 __device__ inline PartialSum<double> partial_sum_of(const Part<AnchoredTriple>& part, std::int64_t n) {
     const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
-    return {part.sum.total(static_cast<std::int32_t>(n / threads + 2 * chain_length)),
+    constexpr int uneven = 2 * Pack<double>::size + 4;
+    constexpr int moves_in_merges = 64;
+    return {part.sum.total(static_cast<std::int32_t>(2 * (n / threads + uneven) + moves_in_merges)),
             part.inexact != 0 ? underflow_bound<double>(n) : 0};
 }
 

@@ -6,7 +6,7 @@ set -uo pipefail
 logs=${LOGS:-.}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-some="-use_gpu_aware_mpi 0"
+some="-use_gpu_aware_mpi 0 -options_left no"  # what is left differs by the names of types
 on_device="-mat_type aijsamebitscuda -vec_type samebitscuda -dll_prepend $PLUGIN"
 on_processor="-mat_type aijsamebits -vec_type samebits -dll_prepend $PLUGIN"
 plain="-mat_type aijcusparse -vec_type cuda"
