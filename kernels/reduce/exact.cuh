@@ -12,13 +12,18 @@ struct ExactPart {
     double special;
 };
 
-/// Digits in shared memory, every 32nd number one. (To tell the compiler by __builtin_assume(__isShared(first)) makes it read
-/// before the first digit: nvcc 13.0.)
+/// Digits in shared memory, every 32nd number one. Zeros, whose exponent is the lowest, ask for digits below the range, to add
+/// nothing to them: they are given the first. (Generic addresses on purpose: told by __builtin_assume(__isShared(first)) where
+/// they are, the compiler makes sums a tenth faster, and dot products half as fast.)
 template <DigitRange its_range>
 struct SharedDigits {
     static constexpr DigitRange range = its_range;
 
-    __host__ __device__ std::int64_t& operator[](int k) const { return first[(k - range.first) * warp_size]; }
+    __host__ __device__ std::int64_t& operator[](int k) const {
+        constexpr bool has_the_digit_of_zeros = range.first <= digits_of_sums<double>.first;
+        const int place = has_the_digit_of_zeros || k > range.first ? k - range.first : 0;
+        return first[place * warp_size];
+    }
     std::int64_t* first;
 };
 

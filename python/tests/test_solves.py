@@ -217,7 +217,7 @@ def test_bicgstab_as_scipys():
         ({"method": "gmres"}, sb.InvalidArgument, "gmres"),
         ({"profile": "abacus"}, sb.InvalidArgument, "abacus"),
         ({"precision": "half"}, sb.InvalidArgument, "half"),
-        ({"maxiter": -1}, sb.InvalidArgument, "max_iterations"),
+        ({"maxiter": -1}, sb.InvalidArgument, "maxiter"),
         ({"x0": np.ones(3)}, sb.DimensionMismatch, "x0"),
     ],
 )
