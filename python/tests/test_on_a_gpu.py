@@ -174,7 +174,8 @@ def test_results_are_written_where_out_says(library):
     y = there(0 * x)
     assert m.matvec(there(x), out=y) is y and same(here(y), sb.Matrix(a) @ x)
     r = there(0 * x)
-    assert m.residual(y, there(x), out=r) is r and same(here(r), 0 * x)
+    rounding = sb.Matrix(a).residual(here(y), x)  # of A x, which y is but for it
+    assert m.residual(y, there(x), out=r) is r and same(here(r), rounding)
     c = there(np.zeros((50, 50)))
     left, right = x[:2500].reshape(50, 50), a.data[:2500].reshape(50, 50)
     assert sb.matmul(there(left), there(right), out=c) is c and same(here(c), sb.matmul(left, right))
