@@ -20,13 +20,14 @@ inline constexpr std::int64_t slots_a_pass = 2048;
 
 /// Slices first..last-1 for every task, in passes over so many slots.
 template <class Acc, class Values, class T>
-void multiply_slices(const PackedPattern& pattern, const Values& values, const CsrRows<T>& rows, std::int64_t first,
-                     std::int64_t last, std::span<const RowTask<T>> tasks) {
+void multiply_slices(const PackedPattern& pattern, const Values& values, double unit, const CsrRows<T>& rows,
+                     std::int64_t first, std::int64_t last, std::span<const RowTask<T>> tasks) {
     while (first < last) {
         std::int64_t end = tasks.size() == 1 ? last : first + 1;
         const std::int64_t enough = pattern.slices[first].first_step + slots_a_pass / pattern.shape.height;
         while (end < last && pattern.slices[end].first_step < enough) ++end;
-        for (const RowTask<T>& task : tasks) SliceProduct<Acc, Values, T>(pattern, values, rows, task).multiply(first, end);
+        for (const RowTask<T>& task : tasks)
+            SliceProduct<Acc, Values, T>(pattern, values, unit, rows, task).multiply(first, end);
         first = end;
     }
 }
@@ -61,14 +62,14 @@ void join_shares(const PackedPattern& pattern, const CsrView<T>& a, std::vector<
 }
 
 template <class Acc, class Values, class T>
-void multiply_packed(const PackedPattern& pattern, const Values& values, const CsrView<T>& a, int threads,
+void multiply_packed(const PackedPattern& pattern, const Values& values, double unit, const CsrView<T>& a, int threads,
                      std::span<const RowTask<T>> tasks) {
     using Scalar = typename Acc::Scalar;
     const CsrRows<T> rows(a);
     const auto shares = static_cast<std::int64_t>(pattern.shares.size());
     std::vector<std::vector<Scalar>> parts(tasks.size(), std::vector<Scalar>(pattern.shares.size()));
     cpu::parallel_for(threads, [&](int t) {
-        multiply_slices<Acc>(pattern, values, rows, slice_boundary(pattern, t, threads),
+        multiply_slices<Acc>(pattern, values, unit, rows, slice_boundary(pattern, t, threads),
                              slice_boundary(pattern, t + 1, threads), tasks);
         for (std::int64_t s = cpu::share_begin(shares, t, threads); s < cpu::share_begin(shares, t + 1, threads); ++s) {
             const PackedShare& share = pattern.shares[s];
@@ -111,9 +112,10 @@ static void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const 
                                std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
     with_accuracy(accuracy, [&](auto mode) {
         if constexpr ((mode.value == Accuracy::exact) == SOLVER_EXACT) {
+            const double unit = packed.values.unit;
             using Acc = typename LanesOf<typename AccumulatorOf<SOLVER_NUMBER, mode.value>::type, row_lanes>::type;
             with_values(packed.values, hn::Lanes(typename Acc::D()),
-                        [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, a, threads, tasks); });
+                        [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, unit, a, threads, tasks); });
         }
     });
 }

@@ -7,7 +7,9 @@
 
 #include "solver/views.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -118,6 +120,16 @@ constexpr bool is_float(std::uint64_t bits) {
     return ends_in_zeros(exponent >= -126 ? excess : excess - 126 - exponent);
 }
 
+/// The value of the last digit that is not 0: a is a multiple of it. Inf for 0, and for Inf and NaN, of which no finite sum is
+/// made.
+constexpr double last_digit(double a) {
+    constexpr std::uint64_t fraction_bits = (std::uint64_t{1} << 52) - 1;
+    const auto bits = std::bit_cast<std::uint64_t>(a) & ~(std::uint64_t{1} << 63);
+    const double magnitude = std::bit_cast<double>(bits);
+    if (a == 0 || !(magnitude <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::infinity();
+    return (bits & fraction_bits) == 0 ? magnitude : magnitude - std::bit_cast<double>(bits & (bits - 1));
+}
+
 /// The values of all slots: those of T as they are, floats that are as good, or places in a dictionary, which is in the order
 /// of the values' bits. Only the encoding's own vectors have elements.
 template <class T>
@@ -128,6 +140,7 @@ struct PackedValues {
     std::vector<std::uint8_t> index8;
     std::vector<std::uint16_t> index16;
     std::vector<T> dictionary;
+    double unit = 0;  ///< of finite doubles in the narrow encodings: all are multiples of this power of 2. Else 0
 
     /// The value in a slot, to the bit.
     T at(std::int64_t slot) const {

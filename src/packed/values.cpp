@@ -79,6 +79,14 @@ bool are_narrower(std::span<const double> values) {
                        [](double value) { return is_float(std::bit_cast<std::uint64_t>(value)); });
 }
 
+/// What all these numbers are multiples of; 0 for floats, whose sums need no such grid.
+double unit_of(std::span<const float>) { return 0; }
+double unit_of(std::span<const double> values) {
+    double unit = std::numeric_limits<double>::infinity();
+    for (const double value : values) unit = std::min(unit, last_digit(value));
+    return unit;
+}
+
 /// Writes encode(value) of every entry into its slot, and 0 into the idle ones.
 template <class T, class Code, class Encode>
 void fill_slots(const PackedPattern& pattern, const CsrView<T>& a, int threads, std::vector<Code>& slots,
@@ -126,6 +134,8 @@ PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, i
     }
     if (packed.encoding == ValueEncoding::dictionary8 || packed.encoding == ValueEncoding::dictionary16)
         packed.dictionary = dictionary->values();
+    if (packed.encoding != ValueEncoding::plain)
+        packed.unit = unit_of(dictionary ? std::span<const T>(dictionary->values()) : a.values);
     return packed;
 }
 

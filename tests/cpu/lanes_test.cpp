@@ -11,7 +11,9 @@
 #include "support/adversarial.hpp"
 #include "support/targets.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 HWY_BEFORE_NAMESPACE();
@@ -208,6 +210,130 @@ void check_results() {
     EXPECT_GT(proven, tried / 2);
 }
 
+/// Rows of few digits, multiples of `unit`, times x of many exponents, zeros and subnormal numbers among them; some cancel.
+struct RowsOnAGrid {
+    using D = hn::CappedTag<double, 8>;
+    static constexpr std::size_t most = max_lanes<D>;
+
+    explicit RowsOnAGrid(Random& random)
+        : unit(std::ldexp(1.0,
+                          static_cast<int>(random.between(0, 9) == 0 ? random.between(-1074, 900) : random.between(-40, 40)))),
+          sums(most) {
+        const auto digits = random.between(1, 30);
+        const auto exponents = static_cast<int>(random.between(0, 60));
+        for (std::int64_t k = random.between(1, 30); k > 0; --k) {
+            double a[most] = {}, x[most] = {};
+            for (std::size_t i = 0; i < most; ++i) {
+                a[i] = unit * static_cast<double>(random.between(-(std::int64_t{1} << digits), std::int64_t{1} << digits));
+                x[i] = random.number<double>(static_cast<int>(random.between(0, exponents)));
+                if (random.between(0, 15) == 0) x[i] = 0;
+                if (random.between(0, 99) == 0) x[i] = std::ldexp(x[i], -1060);
+            }
+            add(a, x);
+            if (!random.coin()) continue;
+            for (std::size_t i = 0; i < most; ++i) {
+                a[i] = -a[i];
+                x[i] *= random.coin() ? 1 : 1 + 0x1p-50;
+            }
+            add(a, x);
+        }
+    }
+    void add(const double (&a)[most], const double (&x)[most]) {
+        const auto values = load_widened(D(), a);
+        const auto elements = load_widened(D(), x);
+        pair.add_product(values, elements);
+        grid.add_product(values, elements);
+        for (std::size_t i = 0; i < most; ++i) {
+            sums[i].add_product(a[i], x[i]);
+            exact_products = exact_products && product_is_exact(a[i], x[i]);
+        }
+    }
+
+    double unit;
+    FilteredPairLanes<8> pair;
+    ProductGridLanes<8> grid;
+    std::vector<Superaccumulator> sums;
+    bool exact_products = true;
+};
+
+/// How many lanes a grid decides that the pair leaves open, and how many of them wrongly.
+struct DecidedOnGrid {
+    int right = 0;
+    int wrong = 0;
+};
+
+void count_decided(const RowsOnAGrid& rows, double unit, DecidedOnGrid& decided) {
+    using D = RowsOnAGrid::D;
+    const auto by_pair = rows.pair.results(rows.exact_products ? 0 : 0x1p-900).proven;
+    const auto found = rows.pair.results_on_grid(by_pair, rows.grid.grid(unit));
+    double value[RowsOnAGrid::most];
+    store_rounded(found.value, value);
+    HWY_ALIGN double is_new[RowsOnAGrid::most];
+    hn::Store(hn::IfThenElseZero(hn::AndNot(by_pair, found.proven), hn::Set(D(), 1)), D(), is_new);
+    for (std::size_t i = 0; i < hn::Lanes(D()); ++i)
+        if (is_new[i] != 0) ++(same_bits(value[i], rows.sums[i].result<double>()) ? decided.right : decided.wrong);
+}
+
+void check_sums_on_a_grid() {
+    Random random(6);
+    DecidedOnGrid decided;
+    for (int trial = 0; trial < 6000; ++trial) {
+        const RowsOnAGrid rows(random);
+        count_decided(rows, rows.unit, decided);
+    }
+    EXPECT_EQ(decided.wrong, 0);
+    EXPECT_GT(decided.right, 100);
+}
+
+bool is_decided_on_its_grid(std::initializer_list<double> sum) {
+    using D = FilteredPairLanes<8>::D;
+    FilteredPairLanes<8> pair;
+    ProductGridLanes<8> grid;
+    for (const double x : sum) {
+        pair.add_product(hn::Set(D(), 1), hn::Set(D(), x));
+        grid.add_product(hn::Set(D(), 1), hn::Set(D(), x));
+    }
+    const auto by_pair = hn::FirstN(D(), 0);
+    return hn::AllTrue(D(), pair.results_on_grid(by_pair, grid.grid(1)).proven);
+}
+
+void check_the_edge_of_a_grid() {
+    EXPECT_TRUE(is_decided_on_its_grid({0x1p106, 0x1p53 - 1})) << "an error of 2^53 - 1, on a grid of 1";
+    EXPECT_FALSE(is_decided_on_its_grid({0x1p106, 0x1p52, 0x1p52 + 1})) << "errors of 2^53 + 1, which c rounds to a tie";
+    EXPECT_TRUE(is_decided_on_its_grid({1, 0, -1})) << "zeros lie on every grid";
+    EXPECT_FALSE(is_decided_on_its_grid({1, 0x1p-53, 0x1p-1074})) << "a number of fewer digits than the others";
+}
+
+/// 4 and four times -1 times floats of like size: nothing is lost, and every tie is seen to be one.
+void check_float_sums_without_loss() {
+    using Lanes = FilteredFloatLanes<8>;
+    using D = Lanes::D;
+    Random random(7);
+    int ties = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        Lanes lanes;
+        std::vector<Superaccumulator> sums(max_lanes<D>);
+        for (const float a : {4.0F, -1.0F, -1.0F, -1.0F, -1.0F}) {
+            float x[max_lanes<D>] = {};
+            for (float& element : x) element = random.number<float>(static_cast<int>(random.between(0, 3)));
+            lanes.add_product(hn::Set(D(), a), load_widened(D(), x));
+            for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add_product(a, x[i]);
+        }
+        const auto found = lanes.results(0);
+        ASSERT_TRUE(hn::AllTrue(D(), found.proven));
+        float value[max_lanes<D>];
+        store_rounded(found.value, value);
+        for (std::size_t i = 0; i < hn::Lanes(D()); ++i) {
+            const auto expected = sums[i].result<float>();
+            ASSERT_PRED2(same_bits<float>, value[i], expected);
+            const auto wide = sums[i].result<double>();
+            const double other = wide + (wide - static_cast<double>(expected));  // as far on the other side
+            ties += other != wide && static_cast<double>(static_cast<float>(other)) == other ? 1 : 0;
+        }
+    }
+    EXPECT_GT(ties, 100);
+}
+
 void check_inexact_products() {
     using D = hn::ScalableTag<double>;
     const D d;
@@ -236,6 +362,9 @@ void check_all() {
     check_results<FilteredPairLanes<8>, double>();
     check_results<FilteredTripleLanes<8>, double>();
     check_results<FilteredFloatLanes<8>, float>();
+    check_sums_on_a_grid();
+    check_the_edge_of_a_grid();
+    check_float_sums_without_loss();
     check_inexact_products();
 }
 

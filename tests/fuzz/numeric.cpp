@@ -63,32 +63,41 @@ T factor(Bytes& bytes, Numbers<T>& numbers) {
     return std::isfinite(drawn) ? drawn : T(1);
 }
 
+/// Of any values, or of small multiples of a power of 2, which lie on a grid.
 template <class T>
 CsrMatrix<T> some_matrix(Bytes& bytes, Numbers<T>& numbers) {
     CsrMatrix<T> a;
+    const T unit =
+        bytes.coin() ? std::ldexp(T(1), bytes.bits<std::int8_t>() * std::numeric_limits<T>::max_exponent / 128) : T(0);
     a.rows = bytes.byte() % 20;
     a.columns = 1 + bytes.byte() % 40;
     for (std::int64_t i = 0; i < a.rows; ++i) {
         for (int left = bytes.byte() % 16 == 15 ? bytes.byte() : bytes.byte() % 8; left > 0; --left) {
             a.column_indices.push_back(static_cast<std::int32_t>(bytes.byte() % a.columns));
-            a.values.push_back(numbers.next());
+            a.values.push_back(unit != 0 ? unit * static_cast<T>(bytes.bits<std::int8_t>()) : numbers.next());
         }
         a.row_offsets.push_back(a.nonzeros());
     }
     return a;
 }
 
+/// By one of the two kernels of CSR, or packed.
+template <class T>
+SpmvPlan<T> some_plan(Bytes& bytes, const CsrMatrix<T>& a) {
+    const Device device = some_threads(bytes);
+    if (bytes.coin()) return SpmvPlan<T>(a, device, SpmvOptions{.storage = SpmvStorage::packed});
+    return SpmvPlan<T>(a, device, bytes.coin() ? SpmvKernel::general : SpmvKernel::adaptive);
+}
+
 template <class T>
 void sparse_products_of(Bytes& bytes) {
     const Accuracy accuracy = bytes.accuracy();
-    const Device device = some_threads(bytes);
-    const SpmvKernel kernel = bytes.coin() ? SpmvKernel::general : SpmvKernel::adaptive;
     Numbers<T> numbers(bytes);
     const CsrMatrix<T> a = some_matrix(bytes, numbers);
     const std::vector<T> x = numbers.vector(a.columns), b = numbers.vector(a.rows);
     const std::vector<T> low = bytes.coin() ? numbers.vector(a.columns) : std::vector<T>();
     const T alpha = factor(bytes, numbers), beta = factor(bytes, numbers);
-    const SpmvPlan<T> plan(a, device, kernel);
+    const SpmvPlan<T> plan = some_plan(bytes, a);
     std::vector<T> y = b, r(b.size());
     plan.multiply(alpha, x, beta, y, accuracy);
     plan.residual(b, x, low, r, accuracy);

@@ -194,6 +194,23 @@ TYPED_TEST(PackedSpmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
     expect_products_kept<T>(a, x);
 }
 
+/// Rows of multiples of a power of 2, whose sums a grid decides, and x and y that lie on finer ones, or nearly tie.
+TEST(PackedSpmvOfDoubles, RoundsSumsOnAnyGridOnce) {
+    Random random(12);
+    for (const int exponent : {-1074, -1000, -30, 0, 20, 900}) {
+        SCOPED_TRACE(exponent);
+        CsrMatrix<double> a = random_rows<double>(random, 300, std::vector<std::int64_t>(400, 7));
+        for (double& value : a.values) value = std::ldexp(static_cast<double>(random.between(-9, 9)), exponent);
+        std::vector<double> x(static_cast<std::size_t>(a.columns));
+        for (double& element : x) element = random.number<double>();  // many ties
+        expect_products_kept<double>(a, x);
+        for (std::size_t i = 0; i < x.size(); i += 5) x[i] = std::ldexp(x[i], static_cast<int>(random.between(-60, 0)));
+        for (std::size_t i = 0; i < x.size(); i += 50) x[i] = random.coin() ? 0 : std::numeric_limits<double>::denorm_min();
+        expect_products_kept<double>(a, x);
+        expect_products_kept<double>(a, std::vector<double>(x.size(), 1.0));
+    }
+}
+
 /// With any alpha and beta, those included that the CSR matrix serves, the very bits of a plan without packing.
 TYPED_TEST(PackedSpmv, HasTheBitsOfCsrInExactForEveryAlphaAndBeta) {
     using T = TypeParam;

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "support/adversarial.hpp"
+#include "support/less_memory.hpp"
 
 namespace solver {
 namespace {
@@ -270,6 +271,32 @@ TEST(PackedStorageOfDoubles, KeepsFloatsAsFloatsUnlessOneBitIsLost) {
     }
 }
 
+TEST(LastDigit, IsThePowerOfTwoThatANumberIsAnOddMultipleOf) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(last_digit(1), 1);
+    EXPECT_EQ(last_digit(-3), 1);
+    EXPECT_EQ(last_digit(6), 2);
+    EXPECT_EQ(last_digit(-0.75), 0.25);
+    EXPECT_EQ(last_digit(1 + 0x1p-52), 0x1p-52);
+    EXPECT_EQ(last_digit(std::numeric_limits<double>::max()), 0x1p971);
+    EXPECT_EQ(last_digit(std::numeric_limits<double>::min()), std::numeric_limits<double>::min());
+    EXPECT_EQ(last_digit(-6 * std::numeric_limits<double>::denorm_min()), 2 * std::numeric_limits<double>::denorm_min());
+    for (const double nothing : {0.0, -0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN()})
+        EXPECT_EQ(last_digit(nothing), inf);
+}
+
+TEST(PackedStorageOfDoubles, KnowsWhatItsValuesAreMultiplesOf) {
+    CsrMatrix<double> a = with_different_values<double>(5);
+    for (std::size_t k = 0; k < a.values.size(); ++k) a.values[k] = k % 2 == 0 ? 0.75 : -6;
+    a.values[3] = std::numeric_limits<double>::infinity();
+    a.values[4] = 0;
+    EXPECT_EQ(packed_without_loss(a).values.unit, 0.25) << "by a dictionary";
+    for (std::size_t k = 0; k < a.values.size(); ++k) a.values[k] = 0.5 * static_cast<double>(k + 1);
+    EXPECT_EQ(packed_without_loss(a).values.encoding, ValueEncoding::floats);
+    EXPECT_EQ(packed_without_loss(a).values.unit, 0.5) << "as floats";
+    EXPECT_EQ(packed_without_loss(with_different_values<double>(65537)).values.unit, 0) << "many values of 53 bits";
+}
+
 TYPED_TEST(PackedStorage, SharesThePatternWithOtherValues) {
     using T = TypeParam;
     Random random(5);
@@ -290,6 +317,55 @@ TYPED_TEST(PackedStorage, SaysWhatItDid) {
     EXPECT_EQ(description.share_in_slices, 1);
 }
 
+/// Matrices of one pattern: what the description counts differs by the slots' codes alone.
+TYPED_TEST(PackedStorage, SaysHowManyBytesAValueTakes) {
+    using T = TypeParam;
+    Random random(8);
+    CsrMatrix<T> a = with_different_values<T>(300);
+    const auto bytes_of_values = [&](const std::string& expected) {
+        const PackedMatrix<T> packed = packed_without_loss(a);
+        const PackedDescription description = packed.describe();
+        EXPECT_NE(description.text.find("values " + expected), std::string::npos) << description.text;
+        const auto slots = static_cast<double>(packed.pattern->slots());
+        return description.bytes_a_nonzero * static_cast<double>(a.nonzeros()) / slots;
+    };
+    const double coded = bytes_of_values("2 bytes, since only 300 differ;");
+    for (std::size_t k = 0; k < a.values.size(); ++k) a.values[k] = a.values[k % 10];
+    EXPECT_NEAR(bytes_of_values("1 bytes, since only 10 differ;"), coded - 1, 1e-12);
+    for (T& value : a.values) value = random.number<T>();
+    EXPECT_NEAR(bytes_of_values("as they are, "), coded - 2 + sizeof(T), 1e-12);
+}
+
+/// Of the same entries, those of a byte's code and those that are stored as they are: bytes differ by the slots' values and the
+/// dictionary alone.
+TYPED_TEST(PackedStorage, CountsItsBytes) {
+    using T = TypeParam;
+    Random random(6);
+    CsrMatrix<T> a = with_different_values<T>(10);
+    const PackedMatrix<T> coded = packed_without_loss(a);
+    for (T& value : a.values) value = random.number<T>();
+    PackedMatrix<T> plain = coded;
+    plain.values = pack_values(*coded.pattern, a.view(), 2);
+    ASSERT_EQ(plain.values.encoding, ValueEncoding::plain);
+    const auto size = static_cast<std::int64_t>(sizeof(T));
+    EXPECT_EQ(plain.bytes() - coded.bytes(), coded.pattern->slots() * (size - 1) - 10 * size);
+}
+
+/// Ten entries more in a long row are ten numbers and columns more.
+TYPED_TEST(PackedStorage, CountsTheBytesOfLongRows) {
+    using T = TypeParam;
+    const auto bytes_with = [](std::int64_t length) {
+        Random random(7);
+        std::vector<std::int64_t> lengths(100, 5);
+        lengths.back() = length;
+        const PackedMatrix<T> packed = packed_without_loss(random_matrix<T>(random, 200, lengths));
+        EXPECT_EQ(packed.pattern->long_rows, 1);
+        return packed.describe().bytes_a_nonzero * static_cast<double>(packed.pattern->nonzeros);
+    };
+    const auto entry = static_cast<double>(sizeof(T) + sizeof(std::int32_t));
+    EXPECT_NEAR(bytes_with(70) - bytes_with(60), 10 * entry, 1e-9);
+}
+
 TEST(StorageChoice, PacksFromTheProductsAndRowsOnThatTheDeviceAsksFor) {
     Random random(1);
     const CsrMatrix<double> a = random_matrix<double>(random, 3000, std::vector<std::int64_t>(3000, 10));
@@ -302,6 +378,12 @@ TEST(StorageChoice, PacksFromTheProductsAndRowsOnThatTheDeviceAsksFor) {
     EXPECT_EQ(choice(100, 3001, SpmvStorage::automatic).storage, SpmvStorage::csr);
     EXPECT_EQ(choice(100, 3001, SpmvStorage::automatic).reason, "3000 rows, and packed ones keep a GPU busy from 3001 on");
     EXPECT_EQ(choice(101, 3001, SpmvStorage::packed).storage, SpmvStorage::packed) << "as asked for";
+}
+
+TEST(PackingTerms, AllowAQuarterOfTheMemoryThatTheProcessMayUse) {
+    const testing::LessMemory limit(std::int64_t{1} << 30);
+    ASSERT_TRUE(limit.is_set());
+    EXPECT_EQ(packing_terms_on_cpu(1000).memory_limit, std::int64_t{1} << 28);
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ HWY_INLINE hn::Vec<D> pack(D d, At at) {
 #else
     if constexpr (lanes == 1) {
         return hn::Set(d, at(0));
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
     } else if constexpr (std::is_same_v<D, hn::Full128<double>>) {
         return hn::Vec128<double>{_mm_set_pd(at(1), at(0))};  // two loads, the second of which packs
 #endif
@@ -308,11 +308,44 @@ public:
         return {low, hn::And(hn::Eq(low, high), is_finite_lanes(hn::Add(s_, m_)))};
     }
 
+    /// What results() has `proven`, and more where all products are multiples of 2^-52 `grid`: in every lane a power of 2, or
+    /// Inf where all are 0. With q = 2^-52 grid >= eta, the errors of products and of sums are multiples of q, too, and
+    /// multiples of q below 2^53 q are numbers. So if m ends below 2^53 q, it was summed without loss; it bounds every g and
+    /// every c, which thus lost nothing: s + c is the sum, ties and zeros included.
+    HWY_INLINE Results<D> results_on_grid(hn::Mask<D> proven, V grid) const {
+        const D d;
+        const auto lossless =
+            hn::And(hn::Lt(m_, hn::Add(grid, grid)), hn::Ge(grid, hn::Set(d, std::numeric_limits<double>::min())));
+        return {hn::Add(s_, c_), hn::Or(hn::And(lossless, is_finite_lanes(s_)), proven)};  // low = high is RN(s + c), too
+    }
+
 private:
     V s_;
     V c_;
     V m_;
     ErrorPath path_;
+};
+
+/// The grid of products of multiples of a power of 2, `unit`, with numbers of which no last digit is known.
+template <std::size_t limit>
+class ProductGridLanes {
+public:
+    using D = hn::CappedTag<double, limit>;
+    using V = hn::Vec<D>;
+
+    HWY_INLINE ProductGridLanes() : least_(hn::Set(D(), std::numeric_limits<double>::infinity())) {}
+
+    HWY_INLINE void add_product(V, V x) {
+        const V leading_digit = hn::And(x, hn::Set(D(), std::numeric_limits<double>::infinity()));  // 0 of a subnormal number
+        least_ = hn::IfThenElse(hn::Eq(x, hn::Zero(D())), least_, hn::Min(least_, leading_digit));
+    }
+    HWY_INLINE void negate() {}
+
+    /// All products are multiples of 2^-52 grid(unit), unless that is 0.
+    HWY_INLINE V grid(double unit) const { return hn::Mul(hn::Set(D(), unit), least_); }
+
+private:
+    V least_;  ///< of the leading digits of all x but 0
 };
 
 /// 2u|a| + the least normal number, which takes a to a number beyond its neighbour, as below and above of numeric/rounding.hpp
@@ -512,7 +545,10 @@ public:
         const V high = hn::Add(s_, hn::Add(c_, bound));
         const V low_rounded = hn::PromoteTo(d, round_to_floats(df, below_lanes(low)));
         const V high_rounded = hn::PromoteTo(d, round_to_floats(df, above_lanes(high)));
-        return {low_rounded, hn::And(hn::Eq(low_rounded, high_rounded), is_finite_lanes(hn::Add(s_, m_)))};
+        const auto nothing_lost = hn::Eq(m_, hn::Zero(d));  // s is the sum, ties included
+        const V value = hn::IfThenElse(nothing_lost, hn::PromoteTo(d, round_to_floats(df, s_)), low_rounded);
+        const auto decided = hn::Or(nothing_lost, hn::Eq(low_rounded, high_rounded));
+        return {value, hn::And(decided, is_finite_lanes(hn::Add(s_, m_)))};
     }
 
     HWY_INLINE V s() const { return s_; }
