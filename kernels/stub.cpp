@@ -1,3 +1,4 @@
+#include "facts.hpp"
 #include "gemm.hpp"
 #include "krylov.hpp"
 #include "multigrid.hpp"
@@ -41,6 +42,13 @@ void check(const DeviceCsrView<T>&, Stream) {
 }
 template void check(const DeviceCsrView<float>&, Stream);
 template void check(const DeviceCsrView<double>&, Stream);
+
+template <class T>
+FactsOnDevice facts_of(const DeviceCsrView<T>&, T*, Stream) {
+    built_without_cuda();
+}
+template FactsOnDevice facts_of(const DeviceCsrView<float>&, float*, Stream);
+template FactsOnDevice facts_of(const DeviceCsrView<double>&, double*, Stream);
 
 template <class T>
 std::unique_ptr<CsrProducts<T>> make_products(const DeviceCsrView<T>&, SpmvKernel, Stream, std::int64_t, OffsetWidth) {

@@ -2,6 +2,7 @@
 
 /// Copies of the caller's vectors.
 
+#include "core/huge_pages.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/device.hpp"
 
@@ -10,6 +11,14 @@
 #include <vector>
 
 namespace solver {
+
+template <class T>
+std::vector<T> copied(std::span<const T> x) {
+    std::vector<T> copy;
+    reserve_in_huge_pages(copy, static_cast<std::int64_t>(x.size()));
+    copy.assign(x.begin(), x.end());
+    return copy;
+}
 
 /// In the memory in which the vector lies: the host's, or that of the device where it is `on_device`.
 template <class T>
@@ -20,14 +29,16 @@ public:
         if (on_device)
             on_device_ = cuda::DeviceArray<T>(device.index(), x, "a copy of x");
         else
-            on_host_.assign(x.begin(), x.end());
+            on_host_ = copied(x);
     }
 
     bool empty() const { return on_host_.empty() && on_device_.size() == 0; }
 
     void restore(std::span<T> x) const {
-        on_device_.copy_to(x.first(static_cast<std::size_t>(on_device_.size())));
-        std::copy(on_host_.begin(), on_host_.end(), x.begin());
+        if (on_device_.size() > 0)
+            on_device_.copy_to(x);
+        else
+            std::copy(on_host_.begin(), on_host_.end(), x.begin());
     }
 
 private:
@@ -38,8 +49,8 @@ private:
 /// On the host.
 template <class T>
 std::vector<T> fetched(std::span<const T> x, const Device& device, bool on_device) {
-    if (!on_device) return {x.begin(), x.end()};
-    std::vector<T> here(x.size());
+    if (!on_device) return copied(x);
+    auto here = zeros<T>(static_cast<std::int64_t>(x.size()));
     cuda::detail::copy_to_host(device.index(), here.data(), x.data(), static_cast<std::int64_t>(x.size_bytes()), nullptr);
     return here;
 }

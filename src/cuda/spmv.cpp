@@ -123,7 +123,18 @@ const CsrView<T>& SpmvOnDevice<T>::on_host() {
 }
 
 template <class T>
+const FactsOnDevice& SpmvOnDevice<T>::facts() {
+    const std::lock_guard turn(mutex_);
+    if (!facts_) {
+        row_norms_ = DeviceArray<T>(device_, sparse().matrix.rows, "norms of rows");
+        facts_ = facts_of(sparse().matrix, row_norms_.data(), stream_.get());
+    }
+    return *facts_;
+}
+
+template <class T>
 const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const solver::SpmvPlan<T>& a) {
+    if (std::holds_alternative<Sparse>(storage_) && facts().is_symmetric) return row_norms_;
     std::unique_lock turn(mutex_);
     if (column_norms_.data() != nullptr) return column_norms_;
     turn.unlock();  // for on_host
@@ -160,6 +171,7 @@ void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     of.copy->update_values(values, stream_.get());
     if (of.packed != nullptr) use({of.packed->pattern, pack_values(*of.packed->pattern, of.matrix, stream_.get())});
     column_norms_ = DeviceArray<T>();
+    facts_.reset();
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 
 /// What solver::SpmvPlan keeps on a CUDA device.
 
+#include "kernels/facts.hpp"
 #include "kernels/packed.hpp"
 #include "kernels/products.hpp"
 #include "solver/csr_matrix.hpp"
@@ -54,7 +55,12 @@ public:
     /// Other values in the same pattern, packed anew where they were.
     void update_values(std::span<const T> values);
 
-    /// The 1-norms of the columns of `a`, the matrix this was made of: computed when first asked for.
+    std::int64_t stored_entries() const { return std::get<Sparse>(storage_).matrix.nonzeros; }  ///< of a sparse matrix
+
+    /// Of a sparse matrix: computed when first asked for.
+    const FactsOnDevice& facts();
+
+    /// The 1-norms of the columns of `a`, the matrix this was made of: likewise.
     const DeviceArray<T>& column_norms(const solver::SpmvPlan<T>& a);
 
     /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
@@ -89,7 +95,9 @@ private:
     std::variant<Sparse, Dense> storage_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
-    DeviceArray<T> column_norms_;   ///< likewise
+    DeviceArray<T> row_norms_;      ///< likewise, with the facts
+    DeviceArray<T> column_norms_;   ///< likewise, where they are others
+    std::optional<FactsOnDevice> facts_;
     std::optional<CsrMatrix<T>> host_copy_;
     CsrView<T> on_host_;
 };

@@ -3,40 +3,51 @@
 /// M = diag(A).
 
 #include "core/exact_sum.hpp"
+#include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/check.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 namespace solver {
 
+/// a_ii, repeated entries summed with one rounding; 0 where none is stored. `entries` is working memory.
+template <class T>
+T diagonal_entry(const CsrView<T>& a, std::int64_t i, std::vector<T>& entries) {
+    entries.clear();
+    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+        if (a.column_indices[k] == i) entries.push_back(a.values[k]);
+    return entries.size() == 1 ? entries[0] : exact_sum<T>(entries);
+}
+
 /// The diagonal, repeated entries summed with one rounding. Throws InvalidArgument where an element is missing or zero.
 template <class T>
-std::vector<T> nonzero_diagonal(const CsrView<T>& a) {
-    std::vector<T> diagonal(static_cast<std::size_t>(a.rows));
+std::vector<T> nonzero_diagonal(const CsrView<T>& a, const Device& device) {
+    auto diagonal = zeros<T>(a.rows);
+    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<T> entries;
+        for (std::int64_t i = begin; i < end; ++i) diagonal[i] = diagonal_entry(a, i, entries);
+    });
+    const auto zero = std::ranges::find(diagonal, T(0));
+    if (zero == diagonal.end()) return diagonal;
+    const std::int64_t row = zero - diagonal.begin();
     std::vector<T> entries;
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-        entries.clear();
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            if (a.column_indices[k] == i) entries.push_back(a.values[k]);
-        diagonal[i] = entries.size() == 1 ? entries[0] : exact_sum<T>(entries);
-        if (diagonal[i] == 0)
-            throw InvalidArgument(fmt::format(
-                "preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}, and Jacobi divides by it; "
-                "reorder the rows so that no diagonal entry is zero, or use none",
-                i + 1, entries.empty() ? "missing" : "zero"));
-    }
-    return diagonal;
+    diagonal_entry(a, row, entries);
+    throw InvalidArgument(fmt::format(
+        "preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}, and Jacobi divides by it; reorder the "
+        "rows so that no diagonal entry is zero, or use none",
+        row + 1, entries.empty() ? "missing" : "zero"));
 }
 
 template <class T>
 class Jacobi final : public Preconditioner<T> {
 public:
-    Jacobi(const CsrView<T>& a, const Device& device) : device_(device), diagonal_(nonzero_diagonal(a)) {}
+    Jacobi(const CsrView<T>& a, const Device& device) : device_(device), diagonal_(nonzero_diagonal(a, device)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
         check_lengths("jacobi", diagonal_.size(), r.size(), z.size());

@@ -416,6 +416,22 @@ TEST(Solve, SaysThatARowIsEmptyAndDoesNotAdviseMoreIterations) {
     EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
 }
 
+/// Of 60 rows: the second column is empty where the entries of row 2 stand in the first; rows 1 and 2 share one column
+/// otherwise.
+TEST(Solve, SaysWhichColumnIsEmptyAndWhichRowsShareTooFewColumns) {
+    for (const bool column_is_empty : {true, false}) {
+        std::vector<Entry<double>> entries{{0, 0, 2.0}, {1, 0, 3.0}};
+        for (std::int32_t i = 2; i < 60; ++i) entries.push_back({i, i, 2.0 + i});
+        if (!column_is_empty) entries.push_back({5, 1, 1.0});
+        const auto a = csr_from_entries<double>(60, 60, entries);
+        const auto solved = solve_by(a, std::vector<double>(60, 1), {});
+        EXPECT_NE(solved.report.result().status, SolveStatus::converged);
+        EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
+        EXPECT_THAT(solved.report.obstacle,
+                    HasSubstr(column_is_empty ? "1 empty column, the first is 2 (counted from 1)" : "1 row, the first is "));
+    }
+}
+
 TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
     std::vector<Entry<double>> entries;
     for (std::int32_t i = 0; i < 20; ++i)

@@ -166,6 +166,51 @@ TYPED_TEST(CudaGemmResidue, TakesMoreProductsThan32BitSumsHold) {
     }
 }
 
+/// A row of the result takes several blocks.
+TYPED_TEST(CudaGemmResidue, TakesResultsOfManyColumns) {
+    using T = TypeParam;
+    constexpr std::int64_t rows = 300, columns = 2603, inner = 903;
+    Random random(6);
+    const auto entry = [&](std::int64_t, std::int64_t) { return random.number<double>(0); };
+    Matrix<T> a(rows, inner, true, entry), b(inner, columns, false, entry);
+    Matrix<T> c(rows, columns, true, [](std::int64_t, std::int64_t) { return std::numeric_limits<double>::quiet_NaN(); });
+    cuda::Multiplier multiplier(0);
+    multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
+    EXPECT_EQ(multiplier.report().route, cuda::GemmRoute::residues);
+    c.on_device.copy_to(c.values);
+    for (std::int64_t j = 0; j < columns; j += 13) {
+        const std::int64_t i = random.between(0, rows - 1);
+        testing::ExpectedSum<T> sum;
+        for (std::int64_t l = 0; l < inner; ++l) sum.add_product(a.at(i, l), b.at(l, j));
+        EXPECT_PRED2(testing::same_bits<T>, c.at(i, j), sum.rounded()) << "element " << i << ", " << j;
+    }
+}
+
+/// Ties but for what lies ever lower: a number by itself, and what is left of two that cancel but for the last bit of one, so
+/// that scaling cuts that bit off and keeps all others.
+TYPED_TEST(CudaGemmResidue, SeesWhatBreaksATieWhereverItLies) {
+    using T = TypeParam;
+    Random random(8);
+    constexpr std::int64_t places = 160;
+    const auto left = [&](std::int64_t i, std::int64_t l) {
+        const double low = std::ldexp(1.0, -std::numeric_limits<T>::digits - 1 - static_cast<int>(i % places) / 2);
+        const double alone[] = {1, unit_roundoff<T>, low, 0};
+        const double cancelled[] = {1, unit_roundoff<T>, low * (1 + 2 * double{unit_roundoff<T>}), -low};
+        if (i >= 2 * places) return random.number<double>(0);
+        return l >= 4 ? 0.0 : i < places ? alone[l] : cancelled[l];
+    };
+    const auto right = [&](std::int64_t l, std::int64_t) { return l < 4 ? 1.0 : static_cast<double>(random.between(-9, 9)); };
+    Matrix<T> a(m, k, true, left), b(k, n, false, right);
+    Matrix<T> c(m, n, true, [](std::int64_t, std::int64_t) { return 0.0; });
+    cuda::Multiplier multiplier(0);
+    multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
+    EXPECT_EQ(multiplier.report().route, cuda::GemmRoute::residues);
+    c.on_device.copy_to(c.values);
+    for (std::int64_t i = 0; i < 2 * places; ++i)
+        for (const std::int64_t j : {std::int64_t{0}, n - 1})
+            EXPECT_EQ(c.at(i, j), 1 + 2 * unit_roundoff<T>) << "element " << i << ", " << j;
+}
+
 /// Integers of few digits need few moduli, and nothing is computed twice; what needs more has more.
 TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
     using T = TypeParam;

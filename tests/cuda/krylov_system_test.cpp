@@ -1,5 +1,8 @@
 #include "krylov/run.hpp"
 
+#include "core/krylov/bicgstab_scalars.hpp"
+#include "core/krylov/cg_scalars.hpp"
+#include "kernels/krylov.hpp"
 #include "solver/cuda.hpp"
 #include "support/expected.hpp"
 #include "support/krylov_on_cuda.hpp"
@@ -24,6 +27,20 @@ protected:
         if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
     }
 };
+
+/// BiCGStab's eight vectors at least, CG's four, and few more.
+TEST(CudaKrylovMemory, IsThatOfTheVectors) {
+    constexpr std::int64_t n = 1 << 20;
+    const auto vectors = []<class Scalars>(Scalars) {
+        using Recurrence = cuda::DeviceRecurrence<Scalars>;
+        const std::int64_t bytes = Recurrence::bytes_a_column(2 * n) - Recurrence::bytes_a_column(n);
+        return static_cast<double>(bytes) / static_cast<double>(n * sizeof(typename Scalars::Value));
+    };
+    EXPECT_GE(vectors(BicgstabScalars<double>()), 8);
+    EXPECT_LE(vectors(BicgstabScalars<double>()), 12);
+    EXPECT_GE(vectors(CgScalars<float>()), 4);
+    EXPECT_LE(vectors(CgScalars<float>()), 8);
+}
 
 /// The first columns of B and where their solutions go.
 template <class T>

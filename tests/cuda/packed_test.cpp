@@ -173,6 +173,7 @@ TYPED_TEST(CudaPacked, PacksRowsOfAnyLengthsAsTheProcessorDoes) {
         {1},
         {3000},
         {3, 300'000, 1},
+        lengths(32, [](std::int64_t i) { return i % 2 * 4; }),  // half of the slots idle, and no more
         lengths(10'000, [](std::int64_t) { return 0; }),
         lengths(16'384, [](std::int64_t) { return 3; }),
         lengths(16'385, [](std::int64_t i) { return i % 2; }),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "solver/cuda/memory.hpp"
+#include "solver/cuda/reduce.hpp"
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
 
@@ -37,6 +38,12 @@ protected:
 
     std::optional<cuda::PartialReducer> reducer_;
 };
+
+std::vector<double> negated(Span x) {
+    std::vector<double> result(x.begin(), x.end());
+    for (double& element : result) element = -element;
+    return result;
+}
 
 /// Whether the share is certified, and if so that it is rounded as the host rounds.
 bool is_certified(const Partial& share, double expected) {
@@ -79,6 +86,42 @@ TEST_F(CudaPartial, MergesWithTheHostsShares) {
         certified += is_certified(whole, dot(Span(x), Span(y), Accuracy::exact));
     }
     EXPECT_EQ(certified, 50);
+}
+
+/// Of a device's exact sum, as the plugin for PETSc makes them where no bound proves the rounding.
+SumDigits digits_on_device(Span a, Span b, bool& is_exact) {
+    const cuda::DeviceArray<double> x(0, a, "test"), y(0, b, "test");
+    const cuda::DeviceArray<Expansion<double>> result(0, 1, "test");
+    cuda::Reducer(0).expand(cuda::Reduction::dot, x.size(), x.data(), y.data(), result.data());
+    Expansion<double> expansion;
+    result.copy_to({&expansion, 1});
+    is_exact = expansion.is_exact;
+    Superaccumulator sum;
+    for (const double component : expansion.components()) sum.add(component);
+    return SumDigits(sum);
+}
+
+TEST_F(CudaPartial, ExpandsToTheDigitsOfTheHost) {
+    Random random(3);
+    int exact = 0;
+    int all = 0;
+    for (const auto& made : testing::adversarial_classes<double>()) {
+        for (const std::size_t n : {1, 8, 100, 5000, 100'000}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            const auto terms = made.make(random, n);
+            const Span a(terms.a), b(terms.b);
+            bool is_exact = false;
+            SumDigits found = digits_on_device(a, b, is_exact);
+            exact += is_exact;
+            ++all;
+            if (!is_exact) continue;
+            EXPECT_EQ(found.word, dot_digits(a, b).word);
+            // the device's share, and the host's of the same with the factors exchanged and one sign turned: an exact zero
+            found.merge(dot_digits(Span(negated(b)), a));
+            EXPECT_PRED2(same_bits<double>, found.result<double>(), 0.0);
+        }
+    }
+    EXPECT_GT(exact, all / 2);
 }
 
 TEST_F(CudaPartial, RefusesMoreThanOnePassTakes) {

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
+#include <utility>
+
 #include "support/products.hpp"
 #include "support/values.hpp"
 
@@ -150,6 +154,35 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForAdversarialRowsOfAllLengths) {
         const auto [a, x] = testing::matrix_of(testing::adversarial_rows<T>(random, 38, longest), random);
         expect_exact<T>(a, x);
     }
+}
+
+/// Terms far apart that cancel, of a pair: more than three terms hold, so that rows are added up again, and the lower halves
+/// break a tie.
+TYPED_TEST(CudaSpmv, RoundsResidualsOfPairsThatThreeTermsDoNotHold) {
+    using T = TypeParam;
+    constexpr int gap = std::is_same_v<T, float> ? 40 : 100;
+    Random random(17);
+    std::vector<T> x{1}, x_low{unit_roundoff<T>};
+    for (int i = 1; i <= 3; ++i)
+        for (const int sign : {1, -1}) {
+            x.push_back(std::ldexp(T(sign), i * gap));
+            x_low.push_back(i == 1 ? std::ldexp(T(1), -gap) : T(0));
+        }
+    constexpr std::int32_t rows = 400;
+    CsrMatrix<T> a{rows, std::ssize(x), {0}, {}, {}};
+    for (std::int32_t row = 0; row < rows; ++row) {
+        std::vector<std::int32_t> columns(x.size());
+        std::iota(columns.begin(), columns.end(), 0);
+        for (std::size_t i = columns.size() - 1; i > 0; --i)
+            std::swap(columns[i], columns[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i)))]);
+        a.column_indices.insert(a.column_indices.end(), columns.begin(), columns.end());
+        a.row_offsets.push_back(std::ssize(a.column_indices));
+    }
+    a.values.resize(a.column_indices.size(), T(1));
+    const OnDevice<T> on_device(a);
+    const std::vector<T> y(rows);
+    EXPECT_EQ(on_device.expected(-1, x, x_low, 1, y), std::vector<T>(rows, -(1 + 2 * unit_roundoff<T>)));
+    on_device.expect_exact(-1, x, x_low, 1, y);
 }
 
 TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForOneHugeRow) {

@@ -217,13 +217,16 @@ TYPED_TEST(Amg, SolvesConsistentSingularSystems) {
 TEST(AmgOfDoubles, ScalesWithoutASeam) {
     const CsrMatrix<double> a = generated<double>("poisson2d_60");
     const auto m = amg_of(a);
-    const std::vector<double> r = random_vector<double>(a.rows), z = applied(*m, r);
-    for (const int power : {-900, 900}) {
-        std::vector<double> scaled_r = r, scaled_z = z;
-        for (double& x : scaled_r) x = std::ldexp(x, power);
-        for (double& x : scaled_z) x = std::ldexp(x, power);
-        EXPECT_EQ(applied(*m, scaled_r), scaled_z);
-    }
+    const std::vector<double> r = random_vector<double>(a.rows);
+    std::vector<double> last(r.size());  // one element alone, behind all others
+    last.back() = 1;
+    for (const std::vector<double>& vector : {r, last})
+        for (const int power : {-900, 900}) {
+            std::vector<double> scaled_r = vector, scaled_z = applied(*m, vector);
+            for (double& x : scaled_r) x = std::ldexp(x, power);
+            for (double& x : scaled_z) x = std::ldexp(x, power);
+            EXPECT_EQ(applied(*m, scaled_r), scaled_z);
+        }
     EXPECT_EQ(applied(*m, std::vector<double>(r.size())), std::vector<double>(r.size()));
     std::vector<double> with_nan = r;
     with_nan[7] = std::numeric_limits<double>::quiet_NaN();
@@ -264,6 +267,17 @@ TEST(AmgRefusals, NameTheRow) {
     }
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
     EXPECT_THAT(refusal(wide), HasSubstr("1 x 2"));
+}
+
+/// 1000 pairs of rows, each an aggregate; all but the first three are singular with constants, and vanish on the second level.
+TEST(AmgRefusals, NameTheLevel) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 2000; i += 2) {
+        const double diagonal = i < 6 ? 2 : 1;
+        entries.insert(entries.end(), {{i, i, diagonal}, {i, i + 1, -1}, {i + 1, i, -1}, {i + 1, i + 1, diagonal}});
+    }
+    EXPECT_THAT(refusal(csr_from_entries<double>(2000, 2000, entries), {.amg = {.unknowns_per_node = 1}}),
+                HasSubstr("on level 2 row 4 (counted from 1) has a diagonal entry that is zero"));
 }
 
 TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {

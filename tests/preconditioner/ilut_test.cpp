@@ -276,6 +276,15 @@ TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
     EXPECT_EQ(refusal<T>(full, options), "accepted");
     --options.memory_limit;
     EXPECT_THAT(refusal<T>(full, options), HasSubstr("choose a smaller fill factor"));
+
+    // Of sparse ones, m entries on either side of the diagonal.
+    const std::int64_t m = longest_ilut_row(a.view(), 1);
+    ASSERT_LT(m, 10);
+    options = {.fill_factor = 1};
+    options.memory_limit = a.rows * (2 * m + 1) * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t)) + 2 * a.rows * 8;
+    EXPECT_EQ(refusal<T>(a, options), "accepted");
+    --options.memory_limit;
+    EXPECT_THAT(refusal<T>(a, options), HasSubstr("choose a smaller fill factor"));
 }
 
 /// A permuted, badly scaled triangle: only the preparation brings nonzeros to the diagonal, and then nothing fills in.

@@ -234,6 +234,25 @@ TEST(Preconditioner, Ilu0OfATriangularOrTridiagonalMatrixSolves) {
         EXPECT_EQ(applied<double>(PreconditionerKind::ilu0, a, {4, 17, 39}, accuracy), (std::vector<double>{1, 2, 3}));
 }
 
+TEST(Preconditioner, JacobiOfSeveralThreadsHasEveryDiagonalEntryAndNamesTheFirstThatIsZero) {
+    constexpr std::int32_t n = 60'000;
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) entries.push_back({i, i, i + 1.0});
+    CsrMatrix<double> a = csr_from_entries<double>(n, n, entries);
+    const std::vector<double> r(n, 1.0);
+    std::vector<double> z(n), expected;
+    for (std::int32_t i = 0; i < n; ++i) expected.push_back(1 / (i + 1.0));
+    make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::exact, Device::cpu(4))->apply(r, z, Accuracy::exact);
+    EXPECT_EQ(z, expected);
+    a.values[50'000] = a.values[30'000] = 0;
+    try {
+        make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::exact, Device::cpu(4));
+        FAIL() << "not refused";
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), HasSubstr("row 30001 (counted from 1) is zero"));
+    }
+}
+
 TEST(Preconditioner, RefusalsNameTheRow) {
     const CsrMatrix<double> missing{2, 2, {0, 1, 2}, {0, 0}, {1, 1}};
     EXPECT_THAT(refusal(PreconditionerKind::jacobi, missing), HasSubstr("row 2 (counted from 1) is missing"));

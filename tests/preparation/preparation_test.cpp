@@ -300,6 +300,20 @@ TYPED_TEST(Preparations, ClampChainsOfExtremeRatios) {
     }
 }
 
+/// Both permutations have one product, so that the ratio of the rows' scales is fixed. The first row's exponent is one below
+/// the range, or the second's one above it, unless columns give way by one.
+TYPED_TEST(Preparations, ShiftAsFarAsExponentsNeed) {
+    using T = TypeParam;
+    constexpr int most = std::numeric_limits<T>::max_exponent - 1;
+    for (const int sign : {1, -1}) {
+        const T extreme = std::ldexp(T(1), sign * most), other = std::ldexp(T(1), -sign * (most - 20));
+        const auto a = from_dense<T>({{extreme, extreme}, {other, other}});
+        const Preparation p = prepare(a.view(), Ordering::natural);
+        EXPECT_THAT(prepared_matrix(a.view(), p).values, ElementsAre(1, 1, 1, 1));
+        EXPECT_THAT(p.column_exponents, ElementsAre(-sign, -sign));
+    }
+}
+
 TYPED_TEST(Preparations, LeaveColumnsOfOneMagnitudeAlone) {
     using T = TypeParam;
     const T x = std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 2);

@@ -168,7 +168,8 @@ std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, con
                                      const Device& device) {
     auto transfer = make_transfer<V>(a, is_symmetric, space, threshold, device);
     if (!transfer) return std::nullopt;
-    auto& [tentative, coarse] = *transfer;
+    TentativeProlongator& tentative = transfer->first;
+    Coarsening<V>& coarse = transfer->second;
     const auto product = [&](std::int64_t most_entries) {
         return galerkin_product<V>(coarse.restriction.view(), a, coarse.prolongation.view(), device, most_entries);
     };

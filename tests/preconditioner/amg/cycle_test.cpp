@@ -152,6 +152,34 @@ TEST(AmgCycle, IsSymmetricWhereAIs) {
     }
 }
 
+/// On one level the error in an eigenvector of D^-1 A is p(lambda)^2 of before: p once before the correction that is not there,
+/// and once after. p is T_d of lambda, the interval moved to [-1, 1], over T_d of 0; T_d(cos t) = cos(d t).
+TEST(AmgCycle, SmoothsByTheSamePolynomialTwice) {
+    constexpr double lower = 0.4, upper = 2;
+    const auto chebyshev = [](int degree, double t) {
+        return std::abs(t) <= 1 ? std::cos(degree * std::acos(t))
+                                : std::pow(t < 0 ? -1 : 1, degree) * std::cosh(degree * std::acosh(std::abs(t)));
+    };
+    const auto moved = [](double lambda) { return (upper + lower - 2 * lambda) / (upper - lower); };
+    for (const int degree : {1, 2, 3, 6}) {
+        const std::vector<double> eigenvalues{0.1, 0.4, 0.7, 1.1, 1.5, 2, 2.2}, diagonal{3, 7, 0.5, 1, 2, 11, 1e-3};
+        std::vector<Entry<double>> entries;  // 1/d_i times a_ii is the eigenvalue
+        for (std::int32_t i = 0; i < 7; ++i) entries.push_back({i, i, diagonal[i] * eigenvalues[i]});
+        Levels<double> hierarchy;
+        Level<double>& level = hierarchy.levels.emplace_back();
+        level.a = csr_from_entries<double>(7, 7, entries);
+        for (const double d : diagonal) level.inverse_diagonal.push_back(1 / d);
+        level.steps = chebyshev_steps<double>(degree, lower, upper);
+        std::vector<double> b(7, 1), x(7, std::nan(""));
+        Cycle<double>(hierarchy, Device::cpu(1)).apply(b, x, Accuracy::exact);
+        for (std::size_t i = 0; i < 7; ++i) {
+            const double p = chebyshev(degree, moved(eigenvalues[i])) / chebyshev(degree, moved(0));
+            constexpr double roundings = 1e-13;  // some dozens, of numbers below 10
+            EXPECT_NEAR(1 - x[i] * level.a.values[i], p * p, roundings) << degree << ' ' << eigenvalues[i];
+        }
+    }
+}
+
 TEST(AmgHierarchy, CoarsensQuicklyAtLittleCost) {
     for (const auto& a : {matrices::poisson2d(150), matrices::poisson3d(30), matrices::stencil27(25)}) {
         const auto hierarchy = make_hierarchy<float>(a.view(), {}, Device::cpu(2));
@@ -203,11 +231,13 @@ TEST(AmgHierarchy, HashDependsOnEveryKindOfValue) {
     EXPECT_NE(hash(changed), hash(a));
     auto hierarchy = make_hierarchy<float>(a.view(), {}, Device::cpu(1));
     const auto before = hierarchy.hash();
-    hierarchy.levels[0].prolongation.values[5] += 1;
-    EXPECT_NE(hierarchy.hash(), before);
-    hierarchy.levels[0].prolongation.values[5] -= 1;
-    hierarchy.coarsest_inverse.values[3] += 1;
-    EXPECT_NE(hierarchy.hash(), before);
+    for (float* value : {&hierarchy.levels[0].a.values[5], &hierarchy.levels[0].prolongation.values[5],
+                         &hierarchy.levels[1].a.values[0], &hierarchy.coarsest_inverse.values[3]}) {
+        const float kept = std::exchange(*value, *value + 1);
+        EXPECT_NE(hierarchy.hash(), before);
+        *value = kept;
+        EXPECT_EQ(hierarchy.hash(), before);
+    }
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+#pragma once
+
+/// What is to be known of a matrix on a device before a solve.
+
+#include "core/row_facts.hpp"
+#include "solver/cuda/csr.hpp"
+
+namespace solver::cuda {
+
+struct FactsOnDevice {
+    RowFacts rows;
+    bool is_symmetric = false;  ///< every a_ij is stored as a_ji too, with an equal value, in rows that are sorted
+};
+
+/// Writes norms_i = sum_j |a_ij|, added up in the order of storage: of a symmetric matrix the 1-norms of its columns, added up
+/// by rows in order. Waits for the stream.
+template <class T>
+FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream);
+
+}  // namespace solver::cuda

@@ -1,0 +1,111 @@
+#include "facts.hpp"
+#include "runtime/check.cuh"
+
+#include <algorithm>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+struct Found {
+    unsigned long long nonzeros, balanced_rows;
+    unsigned not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric;
+    unsigned long long lower_less_upper;  ///< entries below the diagonal less those above, modulo 2^64
+};
+
+__device__ void note(unsigned& flag, bool seen) {
+    if (seen) atomicExch(&flag, 1u);
+}
+
+template <class T>
+__global__ void watch_rows(DeviceCsrView<T> a, T* norms, Found* found) {
+    RowWatch<T> watch;
+    bool sorted = true;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows; row += step) {
+        T norm = 0;
+        std::int32_t last = -1;
+        watch.begin_row();
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+            const std::int32_t column = a.column_indices[k];
+            watch.see(column == row, a.values[k]);
+            norm = add_rn(norm, magnitude(a.values[k]));
+            sorted = sorted && last < column;
+            last = column;
+        }
+        watch.end_row();
+        norms[row] = norm;
+    }
+    const RowFacts& facts = watch.facts();
+    atomicAdd(&found->nonzeros, static_cast<unsigned long long>(facts.nonzeros));
+    atomicAdd(&found->balanced_rows, static_cast<unsigned long long>(facts.balanced_rows));
+    note(found->not_finite, !facts.is_finite);
+    note(found->zeros_on_diagonal, facts.zeros_on_diagonal);
+    note(found->not_positive, !facts.positive_diagonal);
+    note(found->not_sorted, !sorted);
+}
+
+/// Whether a_ij is stored and equals `value`.
+template <class T>
+__device__ bool is_stored(const DeviceCsrView<T>& a, std::int64_t i, std::int64_t j, T value) {
+    std::int64_t low = a.row_offsets[i];
+    std::int64_t high = a.row_offsets[i + 1];
+    const std::int64_t end = high;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (a.column_indices[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && a.column_indices[low] == j && a.values[low] == value;
+}
+
+/// Of sorted rows: all entries below the diagonal stand above it, and there are as many.
+template <class T>
+__global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
+    if (found->not_sorted != 0) return;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    std::int64_t difference = 0;
+    const volatile unsigned* const known = &found->not_symmetric;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows && *known == 0;
+         row += step)
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+            const std::int32_t column = a.column_indices[k];
+            difference += column < row ? 1 : column > row ? -1 : 0;
+            if (column < row) note(found->not_symmetric, !is_stored(a, column, row, a.values[k]));
+        }
+    atomicAdd(&found->lower_less_upper, static_cast<unsigned long long>(difference));
+}
+
+}  // namespace
+
+template <class T>
+FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
+    const CurrentDevice current(a.device);
+    DeviceArray<Found> place(a.device, 1, "facts of a matrix");
+    place.fill_with_zeros(stream);
+    const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>((a.rows + threads - 1) / threads, 1, 1 << 12));
+    watch_rows<<<blocks, threads, 0, stream>>>(a, norms, place.data());
+    check_launch("watch_rows");
+    if (a.rows == a.columns) {
+        find_asymmetry<<<blocks, threads, 0, stream>>>(a, place.data());
+        check_launch("find_asymmetry");
+    }
+    Found found{};
+    place.copy_to(std::span(&found, 1), stream);
+    const bool symmetric =
+        a.rows == a.columns && found.not_sorted == 0 && found.not_symmetric == 0 && found.lower_less_upper == 0;
+    return {{.nonzeros = static_cast<std::int64_t>(found.nonzeros),
+             .balanced_rows = static_cast<std::int64_t>(found.balanced_rows),
+             .is_finite = found.not_finite == 0,
+             .zeros_on_diagonal = found.zeros_on_diagonal != 0,
+             .positive_diagonal = found.not_positive == 0},
+            symmetric};
+}
+
+template FactsOnDevice facts_of(const DeviceCsrView<float>&, float*, Stream);
+template FactsOnDevice facts_of(const DeviceCsrView<double>&, double*, Stream);
+
+}  // namespace solver::cuda

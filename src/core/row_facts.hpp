@@ -1,0 +1,59 @@
+#pragma once
+
+/// What the entries of rows tell of a matrix, found the same way on every device.
+
+#include "solver/numeric/rounding.hpp"
+
+#include <cstdint>
+
+namespace solver {
+
+/// Of any rows, an empty set at first; merged in any order.
+struct RowFacts {
+    std::int64_t nonzeros = 0;       ///< entries other than zero
+    std::int64_t balanced_rows = 0;  ///< those with sum_{j != i} |a_ij| <= 4 |a_ii|
+    bool is_finite = true;           ///< no Inf or NaN
+    bool zeros_on_diagonal = false;  ///< or missing entries
+    bool positive_diagonal = true;   ///< every diagonal entry above zero
+
+    void merge(const RowFacts& other) {
+        nonzeros += other.nonzeros;
+        balanced_rows += other.balanced_rows;
+        is_finite = is_finite && other.is_finite;
+        zeros_on_diagonal = zeros_on_diagonal || other.zeros_on_diagonal;
+        positive_diagonal = positive_diagonal && other.positive_diagonal;
+    }
+};
+
+/// The facts of some rows, seen entry by entry.
+template <class T>
+class RowWatch {
+public:
+    SOLVER_HD void begin_row() {
+        diagonal_ = 0;
+        rest_ = 0;
+    }
+    SOLVER_HD void see(bool on_diagonal, T value) {
+        facts_.is_finite = facts_.is_finite && solver::is_finite(value);
+        facts_.nonzeros += value != T(0) ? 1 : 0;
+        if (on_diagonal)
+            diagonal_ = add_rn(diagonal_, value);
+        else
+            rest_ = add_rn(rest_, static_cast<double>(magnitude(value)));
+    }
+    SOLVER_HD void end_row() {
+        constexpr double balance = 4;
+        facts_.zeros_on_diagonal = facts_.zeros_on_diagonal || diagonal_ == T(0);
+        facts_.positive_diagonal = facts_.positive_diagonal && diagonal_ > T(0);
+        facts_.balanced_rows += rest_ <= mul_rn(balance, static_cast<double>(magnitude(diagonal_))) ? 1 : 0;
+    }
+
+    SOLVER_HD const RowFacts& facts() const { return facts_; }
+
+private:
+    RowFacts facts_;
+    T diagonal_ = 0;
+    double rest_ = 0;
+};
+
+}  // namespace solver

@@ -1,0 +1,80 @@
+#include "auto_solve/iterates.hpp"
+
+#include "solver/csr_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace solver {
+namespace {
+
+constexpr double unit = 0x1p-53;
+
+/// One unknown, A = (a), and what may have become of its x since the beginning.
+class OneUnknown {
+public:
+    OneUnknown(double a, double b, const KrylovOptions& options)
+        : a_(csr_from_entries<double>(1, 1, std::vector<Entry<double>>{{0, 0, a}})),
+          plan_(a_.view(), Device::cpu(1)),
+          b_{b},
+          iterates_(plan_, {Unknown<double>{.b = b_, .x = x_}}, options) {}
+
+    /// The x that is gone on from, after one with this residual.
+    double after(double x, double residual) {
+        x_[0] = x;
+        iterates_.start_over_if_too_large(0, residual);
+        return x_[0];
+    }
+
+    double& x() { return x_[0]; }
+    Iterates<double>& iterates() { return iterates_; }
+
+private:
+    CsrMatrix<double> a_;
+    SpmvPlan<double> plan_;
+    std::vector<double> b_, x_{0.25};
+    Iterates<double> iterates_;
+};
+
+/// Where u |a x| alone is above the tolerance times |b|, by a factor of 2, and below it.
+TEST(Iterates, StartOverWhereRoundingXMissesTheTolerance) {
+    for (const double a : {1e-3, 1.0, 1e5})
+        for (const double b : {1e-6, 1.0, 1e6}) {
+            constexpr double tolerance = 1e-10;
+            OneUnknown unknown(a, -b, {.tolerance = tolerance});
+            const double largest = tolerance * b / (unit * a);
+            EXPECT_EQ(unknown.after(-largest / 2, 0.1), -largest / 2) << a << ' ' << b;
+            EXPECT_EQ(unknown.after(-largest * 2, 0.1), 0.25) << a << ' ' << b;
+        }
+}
+
+TEST(Iterates, GoBackToTheBestXThatWasGivenUp) {
+    OneUnknown unknown(1, 1, {.tolerance = 1e-10});
+    EXPECT_EQ(unknown.after(1e20, 0.5), 0.25);
+    EXPECT_EQ(unknown.after(2e20, 0.125), 0.25);
+    EXPECT_EQ(unknown.after(3e20, 0.25), 0.25);
+    unknown.x() = 7;
+    EXPECT_EQ(unknown.iterates().restore_best(0, 0.0625), 0.0625) << "the present one is better";
+    EXPECT_EQ(unknown.x(), 7);
+    EXPECT_EQ(unknown.iterates().restore_best(0, 0.2), 0.125);
+    EXPECT_EQ(unknown.x(), 2e20);
+}
+
+TEST(Iterates, KeepAnXWhereNoneWasGivenUp) {
+    OneUnknown unknown(1, 1, {.tolerance = 1e-10});
+    EXPECT_EQ(unknown.after(1, 0.5), 1);
+    EXPECT_EQ(unknown.iterates().restore_best(0, 0.5), 0.5);
+    EXPECT_EQ(unknown.x(), 1);
+}
+
+/// On ||b - A x||: the absolute one divided by ||b||, where that is the larger.
+TEST(Iterates, TakeTheLargerOfTheTolerances) {
+    EXPECT_EQ(OneUnknown(1, 4, {.tolerance = 0.125}).iterates().tolerance(0), 0.125);
+    EXPECT_EQ(OneUnknown(1, 4, {.tolerance = 0.125, .absolute_tolerance = 2}).iterates().tolerance(0), 0.5);
+    EXPECT_EQ(OneUnknown(1, 4, {.tolerance = 0.125, .absolute_tolerance = 0.25}).iterates().tolerance(0), 0.125);
+    EXPECT_EQ(OneUnknown(1, 0, {.tolerance = 0.125, .absolute_tolerance = 2}).iterates().least_tolerance(), 0.125);
+}
+
+}  // namespace
+}  // namespace solver

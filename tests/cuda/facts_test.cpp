@@ -1,0 +1,97 @@
+#include "kernels/facts.hpp"
+
+#include "auto_solve/matrix_facts.hpp"
+#include "core/column_norms.hpp"
+#include "cuda/spmv.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+/// Sums of values of many magnitudes depend on their order.
+CsrMatrix<double> random_square(std::int32_t n, bool symmetric) {
+    std::mt19937_64 random(1);
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 1 + static_cast<double>(random() % 9)});
+        for (int k = 0; k < 4; ++k) {
+            const auto j = static_cast<std::int32_t>(random() % n);
+            const double value = std::ldexp(static_cast<double>(random() % 2001) - 1000, static_cast<int>(random() % 40) - 30);
+            if (i == j) continue;
+            entries.push_back({i, j, value});
+            if (symmetric) entries.push_back({j, i, value});
+        }
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+class CudaMatrixFacts : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+    }
+
+    static void expect_as_on_the_processor(const CsrMatrix<double>& a, const std::string& what) {
+        const SpmvPlan<double> there(a, Device::cuda(0), SpmvOptions{.storage = SpmvStorage::csr});
+        const MatrixFacts expected = facts_of(SpmvPlan<double>(a, Device::cpu(2)));
+        const MatrixFacts found = facts_of(there);
+        EXPECT_EQ(found.rows, expected.rows) << what;
+        EXPECT_EQ(found.nonzeros, expected.nonzeros) << what;
+        EXPECT_EQ(found.balanced_rows, expected.balanced_rows) << what;
+        EXPECT_EQ(found.is_finite, expected.is_finite) << what;
+        EXPECT_EQ(found.zeros_on_diagonal, expected.zeros_on_diagonal) << what;
+        EXPECT_EQ(found.positive_diagonal, expected.positive_diagonal) << what;
+        EXPECT_EQ(found.is_symmetric, expected.is_symmetric) << what;
+
+        std::vector<double> norms(static_cast<std::size_t>(a.columns));
+        there.on_device()->column_norms(there).copy_to(std::span(norms));
+        if (expected.is_finite) {
+            EXPECT_EQ(norms, one_norms_of_columns(a.view())) << what;
+        }
+    }
+};
+
+TEST_F(CudaMatrixFacts, AreThoseOfTheProcessor) {
+    expect_as_on_the_processor(random_square(50'000, true), "symmetric");
+    expect_as_on_the_processor(random_square(50'000, false), "not symmetric");
+    expect_as_on_the_processor({3, 3, {0, 0, 0, 0}, {}, {}}, "no entries");
+    expect_as_on_the_processor({2, 2, {0, 3, 4}, {1, 0, 1, 0}, {1, 8, 1, 2}}, "unsorted, a column twice");
+    expect_as_on_the_processor({2, 2, {0, 2, 3}, {0, 1, 1}, {1, 2, 3}}, "nothing below the diagonal");
+    expect_as_on_the_processor({2, 2, {0, 1, 2}, {0, 1}, {1, -3}}, "negative on the diagonal");
+    expect_as_on_the_processor({2, 2, {0, 2, 3}, {0, 1, 0}, {5, 2, 2}}, "missing on the diagonal");
+    expect_as_on_the_processor({2, 2, {0, 1, 2}, {0, 1}, {1, std::numeric_limits<double>::infinity()}}, "Inf");
+    expect_as_on_the_processor({2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, NAN, NAN, 1}}, "NaN");
+}
+
+TEST_F(CudaMatrixFacts, SeeOneEntryThatIsNotMirroredToTheBit) {
+    CsrMatrix<double> a = random_square(20'000, true);
+    for (const std::int64_t row : {1, 9'999, 19'999}) {
+        const auto k = static_cast<std::size_t>(a.row_offsets[row]);
+        const double before = a.values[k];
+        if (a.column_indices[k] == row) continue;
+        a.values[k] = std::nextafter(before, 1e300);
+        expect_as_on_the_processor(a, "row " + std::to_string(row));
+        a.values[k] = before;
+    }
+}
+
+TEST_F(CudaMatrixFacts, FollowNewValues) {
+    CsrMatrix<double> a = random_square(1'000, true);
+    SpmvPlan<double> plan(a, Device::cuda(0));
+    EXPECT_TRUE(facts_of(plan).is_symmetric);
+    a.values[1] *= 2;
+    plan.update_values(a.values);
+    EXPECT_FALSE(facts_of(plan).is_symmetric);
+}
+
+}  // namespace
+}  // namespace solver
