@@ -33,6 +33,7 @@ int descriptor_named(const std::filesystem::path& path) {
 
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), target_(path) {
     if (const int named = descriptor_named(path); named >= 0) {
+        unfinished_.begin(path_, {});
         descriptor_ = ::fcntl(named, F_DUPFD_CLOEXEC, 0);
         if (descriptor_ < 0) fail("cannot be written");
         return;
@@ -43,6 +44,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), target_
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) throw FileError(path_.string(), 0, "cannot be written: it is a folder");
     if (exists && !S_ISREG(status.st_mode)) {
+        unfinished_.begin(path_, {});
         descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
         if (descriptor_ < 0) fail("cannot be written");
         return;
@@ -62,7 +64,9 @@ void AtomicFile::open_temporary() {
     for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
         const std::string name = fmt::format(".solver-{}-{}.tmp", ::getpid(), attempt);
         std::filesystem::path candidate = target_.parent_path() / name;
+        const SignalsHeldBack from_here_on;
         descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor_ >= 0) unfinished_.begin(path_, candidate);
         if (descriptor_ >= 0) temporary_ = std::move(candidate);  // which cannot fail
         if (descriptor_ < 0 && errno != EEXIST) break;
     }
@@ -83,19 +87,34 @@ void AtomicFile::commit() {
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
     if (closed != 0) fail("writing failed");
-    if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("the finished file cannot be moved to its place");
+    if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0)
+        fail("the finished file cannot be moved to its place");
     temporary_.clear();
+    unfinished_.end();
 }
 
 void AtomicFile::fail(const std::string& doing) const {
     throw FileError(path_.string(), 0, fmt::format("{}: {}", doing, std::strerror(errno)));
 }
 
+void require_writable(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode))
+        const AtomicFile probe(path);
+    else if (::access(path.c_str(), W_OK) != 0)
+        throw FileError(path.string(), 0, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
 void write_file(const std::filesystem::path& path, std::string_view bytes) {
     AtomicFile file(path);
     file.write(bytes);
     file.commit();
+}
+
+void write_draft(const std::filesystem::path& path, std::string_view bytes) {
+    struct stat status {};
+    const bool is_replaced = descriptor_named(path) < 0 && (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode));
+    if (is_replaced) write_file(path, bytes);
 }
 
 }  // namespace solver

@@ -1,80 +1,29 @@
 // Disks that are full, files that may not grow, kills at any moment: whatever happens to a program, a result stands there whole
 // or not at all, and where it lives to tell, a sentence and an exit status say so.
 
+#include "faults/started_programs.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "support/temporary_folder.hpp"
-
 namespace solver {
 namespace {
 
-namespace fs = std::filesystem;
+using testing::content;
+using testing::Ended;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string content(const fs::path& file) {
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    return text.str();
-}
-
-struct Finished {
-    int status;  ///< of the exit, or minus the signal
-    std::string err;
-};
-
-class Faults : public ::testing::Test {
-protected:
-    static constexpr rlim_t no_limit = RLIM_INFINITY;
-
-    fs::path path(const std::string& name) const { return folder_.path() / name; }
-
-    /// A program in the folder, standard error in the file err, that no file may grow beyond the limit for.
-    pid_t start(const std::vector<std::string>& words, rlim_t limit = no_limit) const {
-        const pid_t child = ::fork();
-        if (child != 0) return child;
-        std::vector<char*> arguments;
-        for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-        arguments.push_back(nullptr);
-        const int err = ::open(path("err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        ::dup2(err, STDERR_FILENO);
-        ::dup2(::open("/dev/null", O_RDWR), STDOUT_FILENO);
-        const rlimit size{limit, no_limit};
-        if (::chdir(folder_.path().c_str()) == 0 && ::setrlimit(RLIMIT_FSIZE, &size) == 0)
-            ::execv(arguments[0], arguments.data());
-        ::_exit(127);
-    }
-
-    Finished wait_for(pid_t child) const {
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content(path("err"))};
-    }
-
-    Finished run(const std::vector<std::string>& words, rlim_t limit = no_limit) const { return wait_for(start(words, limit)); }
-
-    /// What lies in the folder, but for standard error.
-    std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_.path()), {}) - 1; }
-
-private:
-    testing::TemporaryFolder folder_;
-};
+using Faults = testing::StartedPrograms;
+namespace fs = std::filesystem;
 
 TEST_F(Faults, AFileThatMayNotGrowIsRefusedAtEveryPageWithASentence) {
     const std::vector<std::string> generate{SOLVER_GENERATE, "poisson2d_40.mtx", "--force", "--output", "a.mtx"};
@@ -82,7 +31,7 @@ TEST_F(Faults, AFileThatMayNotGrowIsRefusedAtEveryPageWithASentence) {
     const std::string whole = content(path("a.mtx"));
     std::ofstream(path("a.mtx")) << "old";
     for (rlim_t limit = 0; limit < whole.size(); limit += 4096) {
-        const Finished finished = run(generate, limit);
+        const Ended finished = run(generate, {.file_size = limit});
         EXPECT_EQ(finished.status, 1) << limit;
         // Where nothing may be written, not even the sentence can be.
         if (limit > 0) {
@@ -91,20 +40,21 @@ TEST_F(Faults, AFileThatMayNotGrowIsRefusedAtEveryPageWithASentence) {
         EXPECT_EQ(content(path("a.mtx")), "old") << limit;
         EXPECT_EQ(files(), 1) << limit;
     }
-    EXPECT_EQ(run(generate, whole.size()).status, 0);
+    EXPECT_EQ(run(generate, {.file_size = whole.size()}).status, 0);
     EXPECT_EQ(content(path("a.mtx")), whole);
 }
 
 TEST_F(Faults, EveryOutputOfASolveOnAFullDiskIsRefusedWithASentence) {
     for (const char* option : {"--solution", "--report", "--history"}) {
-        const Finished finished = run({SOLVER_COMMAND, "--matrix", "poisson2d_9", "--quiet", option, "/dev/full"});
+        const Ended finished = run({SOLVER_COMMAND, "--matrix", "poisson2d_9", "--quiet", option, "/dev/full"});
         EXPECT_EQ(finished.status, 1) << option;
         EXPECT_EQ(finished.err, "solver: /dev/full: writing failed: No space left on device\n") << option;
     }
 }
 
 TEST_F(Faults, AFileThatMayNotGrowIsRefusedByASolve) {
-    const Finished finished = run({SOLVER_COMMAND, "--matrix", "poisson2d_40", "--quiet", "--solution", "x.mtx"}, 4096);
+    const Ended finished =
+        run({SOLVER_COMMAND, "--matrix", "poisson2d_40", "--quiet", "--solution", "x.mtx"}, {.file_size = 4096});
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.err, StartsWith("solver: x.mtx: writing failed: File too large"));
     EXPECT_EQ(files(), 0);

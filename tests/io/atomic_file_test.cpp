@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace solver {
 namespace {
@@ -130,6 +131,63 @@ TEST_F(AtomicFileTest, AcceptsNamesInTheCurrentFolder) {
     write_file("a.txt", "here");
     std::filesystem::current_path(before);
     EXPECT_EQ(content(file_), "here");
+}
+
+TEST_F(AtomicFileTest, WritesDraftsWhereALaterWriteReplacesThem) {
+    write_draft(file_, "one");
+    write_draft(file_, "two");
+    EXPECT_EQ(content(file_), "two");
+    const path pipe = folder_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    write_draft(pipe, "nobody reads it, and nobody waits");
+    write_draft("/dev/full", "x");
+    std::FILE* open_file = std::fopen(file_.c_str(), "a");
+    ASSERT_NE(open_file, nullptr);
+    write_draft("/dev/fd/" + std::to_string(fileno(open_file)), "x");
+    std::fclose(open_file);
+    EXPECT_EQ(content(file_), "two");
+}
+
+TEST_F(AtomicFileTest, KnowsWhatCanBeWrittenWithoutOpeningPipes) {
+    const path pipe = folder_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    require_writable(pipe);  // which nobody reads
+    require_writable(file_);
+    EXPECT_FALSE(std::filesystem::exists(file_));
+    EXPECT_THROW(require_writable(folder_), FileError);
+    EXPECT_THROW(require_writable(folder_ / "absent" / "a.txt"), FileError);
+    if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+    ::chmod(pipe.c_str(), 0400);
+    EXPECT_THROW(require_writable(pipe), FileError);
+}
+
+std::vector<std::string> told;
+
+TEST_F(AtomicFileTest, RemovesWhatIsBeingWrittenWhenAHandlerOfSignalsAsks) {
+    write_file(file_, "old");
+    told.clear();
+    {
+        AtomicFile first(file_), second(folder_ / "b.txt"), device("/dev/null"), done(folder_ / "c.txt");
+        done.write("whole");
+        done.commit();
+        first.write("half");
+        EXPECT_EQ(files(), 4);
+        abandon_unfinished_files(
+            [](const char* name, bool directly) { told.push_back(name + std::string(directly ? "!" : "")); });
+    }
+    EXPECT_THAT(told, testing::UnorderedElementsAre(file_.string(), (folder_ / "b.txt").string(), "/dev/null!"));
+    EXPECT_EQ(content(file_), "old");
+    EXPECT_EQ(content(folder_ / "c.txt"), "whole");
+    EXPECT_EQ(files(), 2);
+}
+
+TEST_F(AtomicFileTest, TellsOfNothingWhereNothingIsBeingWritten) {
+    write_file(file_, "whole");
+    EXPECT_THROW(AtomicFile(folder_ / "absent" / "a.txt"), FileError);
+    EXPECT_THROW(AtomicFile("/dev/fd/9999"), FileError);
+    told.clear();
+    abandon_unfinished_files([](const char* name, bool) { told.emplace_back(name); });
+    EXPECT_THAT(told, testing::IsEmpty());
 }
 
 }  // namespace

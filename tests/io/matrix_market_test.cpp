@@ -1,5 +1,6 @@
 #include "solver/matrix_market.hpp"
 
+#include "core/machine.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -319,6 +320,20 @@ TEST(MatrixMarket, RefusesAVectorThatMemoryCannotHold) {
     EXPECT_THAT(message, testing::EndsWith("a.mtx: not enough memory for this matrix"));
 }
 #endif
+
+/// The offsets of its rows are one more than memory could hold.
+TEST(MatrixMarket, RefusesMoreRowsThanMemoryCanHold) {
+    const std::int64_t rows = available_memory() / static_cast<std::int64_t>(sizeof(std::int64_t));
+    if (rows > std::numeric_limits<std::int32_t>::max()) GTEST_SKIP() << "memory here holds the offsets of any matrix";
+    const TemporaryFolder folder;
+    write_text(folder / "a.mtx", fmt::format("%%MatrixMarket matrix coordinate real general\n{} 1 1\n1 1 1.5\n", rows));
+    try {
+        read_matrix_market<double>(folder / "a.mtx", {1});
+        FAIL();
+    } catch (const FileError& error) {
+        EXPECT_THAT(error.what(), testing::EndsWith("a.mtx: not enough memory for this matrix"));
+    }
+}
 
 TEST(MatrixMarket, RecognizesGzipByItsContent) {
     const TemporaryFolder folder;

@@ -5,6 +5,13 @@
 
 namespace solver::testing {
 
+/// What is left of a process that ended.
+struct Finished {
+    int status;
+    std::string out;
+    std::string err;
+};
+
 /// The program that a test starts: the one that was built, unless the environment names another (as tools/mutate does).
 inline std::string program(const char* variable, const char* built) {
     const char* const other = std::getenv(variable);

@@ -14,6 +14,16 @@ TEST(Interrupt, IsRememberedInsteadOfEndingTheProcess) {
     EXPECT_TRUE(guard.requested());
 }
 
+TEST(Interrupt, StaysIgnoredWhereItWas) {
+    const auto before = std::signal(SIGINT, SIG_IGN);
+    {
+        const InterruptGuard guard;
+        std::raise(SIGINT);
+        EXPECT_FALSE(guard.requested());
+    }
+    EXPECT_EQ(std::signal(SIGINT, before), SIG_IGN);
+}
+
 TEST(InterruptDeathTest, ASecondOneEndsTheProcess) {
     EXPECT_EXIT(
         {

@@ -4,66 +4,64 @@
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <cstring>
 
 namespace solver::page {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A folder of our own that goes away.
-class TemporaryFolder {
+/// A file without a name, in memory, which goes away with its last user however the program ends. Programs started here inherit
+/// it and know it by its path.
+class MemoryFile {
 public:
-    TemporaryFolder() : path_((fs::temp_directory_path() / "solver-plot-XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr)
-            throw FileError(path_, 0, "cannot make this temporary folder; set TMPDIR to another");
+    MemoryFile() : descriptor_(::memfd_create("solver-plot", 0)) {
+        if (descriptor_ < 0) throw Error(fmt::format("--plot: no file in memory can be made: {}", std::strerror(errno)));
     }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~MemoryFile() { ::close(descriptor_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
 
-    fs::path file(const char* name) const { return fs::path(path_) / name; }
+    std::string path() const { return fmt::format("/dev/fd/{}", descriptor_); }
+
+    std::string contents() const {
+        std::string bytes;
+        std::array<char, 1 << 16> block;
+        ssize_t count = 0;
+        while ((count = ::pread(descriptor_, block.data(), block.size(), static_cast<off_t>(bytes.size()))) > 0)
+            bytes.append(block.data(), static_cast<std::size_t>(count));
+        return bytes;
+    }
 
 private:
-    std::string path_;
+    int descriptor_;
 };
 
-std::string contents(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream bytes;
-    bytes << file.rdbuf();
-    return bytes.str();
-}
-
-std::string in_quotes(const fs::path& path) {
-    std::string quoted = "'";
-    for (const char c : path.string()) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
+/// Ctrl-C is for us as well, but nobody hears of it while std::system waits.
+void heed_signals(int status) {
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+    if (signal == SIGINT || signal == SIGQUIT) std::raise(signal);
 }
 
 }  // namespace
 
 std::string drawn_by_gnuplot(const std::string& script, std::string_view instead) {
-    const TemporaryFolder folder;
-    const fs::path script_file = folder.file("script"), picture = folder.file("picture"), messages = folder.file("messages");
-    write_file(script_file, script);
-    const std::string command =
-        fmt::format("gnuplot {} >{} 2>{}", in_quotes(script_file), in_quotes(picture), in_quotes(messages));
+    const MemoryFile script_file, picture, messages;
+    write_file(script_file.path(), script);
+    const std::string command = fmt::format("gnuplot {} >{} 2>{}", script_file.path(), picture.path(), messages.path());
     const int status = std::system(command.c_str());
+    heed_signals(status);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         throw NotSupported(
             fmt::format("--plot: gnuplot was not found on the PATH; install it (gnuplot-nox), or use {}", instead));
-    if (status != 0) throw Error(fmt::format("--plot: gnuplot failed: {}", contents(messages)));
-    return contents(picture);
+    if (status != 0) throw Error(fmt::format("--plot: gnuplot failed: {}", messages.contents()));
+    return picture.contents();
 }
 
 std::string escaped_for_gnuplot(std::string_view text) {

@@ -12,7 +12,8 @@ InterruptGuard::InterruptGuard() {
     struct sigaction action {};
     action.sa_handler = [](int) { seen = 1; };
     action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
+    sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);  // as of what a shell runs in the background
 }
 
 InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }

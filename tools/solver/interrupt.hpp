@@ -6,7 +6,8 @@
 
 namespace solver::command {
 
-/// While one lives, the first SIGINT is remembered and a second one ends the process as usual. One at a time.
+/// While one lives, the first SIGINT is remembered and a second one ends the process as usual; where
+/// SIGINT was ignored, it stays so. One at a time.
 class InterruptGuard {
 public:
     InterruptGuard();

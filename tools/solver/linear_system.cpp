@@ -137,7 +137,7 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
 
 template <class T>
 DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs) {
-    if (options.initial.empty()) return {rhs.rows, rhs.columns, std::vector<T>(rhs.values.size())};
+    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns)};
     auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess");
     if (initial.columns != rhs.columns)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",

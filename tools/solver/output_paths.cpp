@@ -37,7 +37,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 
 void check_writable(const Named& output) {
     try {
-        const AtomicFile probe(output.path);
+        require_writable(output.path);
     } catch (const FileError& error) {
         throw UsageError(fmt::format("{} {}", output.option, error.what()));
     }

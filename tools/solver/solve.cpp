@@ -30,7 +30,6 @@ std::vector<Accuracy> accuracies(const Options& options) {
 template <class T>
 SpmvPlan<T> plan_of(const std::variant<CsrMatrix<T>, DenseRows<T>>& matrix, const Options& options) {
     if (const auto* dense = std::get_if<DenseRows<T>>(&matrix)) return SpmvPlan<T>(dense->view(), options.device);
-    constexpr std::int64_t products_of_a_solve = 1000;
     return SpmvPlan<T>(
         std::get<CsrMatrix<T>>(matrix), options.device,
         SpmvOptions{.kernel = options.spmv, .storage = options.storage, .expected_products = products_of_a_solve});
