@@ -16,7 +16,7 @@ constexpr std::int64_t longest = 40;
 static_assert(cancelling_entries(1) == longest);
 
 /// A multiple of 2^-52 in [-1, 1) times a power of two.
-double scaled_random(Random& random, int exponent) { return (2 * random.uniform() - 1) * Random::power_of_two(exponent); }
+double scaled_random(Random& random, int exponent) { return random.signed_uniform() * Random::power_of_two(exponent); }
 
 /// Numbers of magnitudes up to 2^exponent, of which the second half cancels what came before step by step, until a sum in
 /// [1/2, 1) is left.

@@ -11,10 +11,10 @@
 #include "matrices/stokes.hpp"
 #include "matrices/thousandths.hpp"
 
+#include "core/machine.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -96,8 +96,6 @@ std::string_view purpose_of(std::string_view prefix) {
     return {};
 }
 
-std::int64_t memory_of_this_machine() { return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
-
 /// N of a name, within what 32-bit columns can count.
 std::int64_t checked_size(std::string_view name, std::string_view digits, const Family& family) {
     constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
@@ -118,11 +116,11 @@ std::int64_t checked_size(std::string_view name, std::string_view digits, const 
 
 void require_memory(std::string_view name, std::int64_t rows, std::int64_t entries) {
     const std::int64_t needed = rows * 8 + entries * (8 + 4);
-    const std::int64_t available = memory_of_this_machine();
+    const std::int64_t available = available_memory();
     constexpr double gigabyte = 1e9;
     if (needed > available)
         throw InvalidArgument(
-            fmt::format("matrix '{}' has about {} entries and takes {:.1f} GB; this machine has {:.1f} GB of memory; "
+            fmt::format("matrix '{}' has about {} entries and takes {:.1f} GB; {:.1f} GB of memory may be used; "
                         "choose a smaller N",
                         name, entries, static_cast<double>(needed) / gigabyte, static_cast<double>(available) / gigabyte));
 }

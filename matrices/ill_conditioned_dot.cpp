@@ -19,7 +19,7 @@ int log2_rounded_up(double number) {
     return exponent;
 }
 
-double scaled_random(Random& random, int exponent) { return (2 * random.uniform() - 1) * Random::power_of_two(exponent); }
+double scaled_random(Random& random, int exponent) { return random.signed_uniform() * Random::power_of_two(exponent); }
 
 IllConditionedDot in_random_order(const IllConditionedDot& dot, Random& random) {
     std::vector<std::size_t> order(dot.x.size());

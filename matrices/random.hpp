@@ -29,6 +29,9 @@ public:
     /// A multiple of 2^-53 in [0, 1).
     double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 
+    /// A multiple of 2^-52 in [-1, 1).
+    double signed_uniform() { return 2 * uniform() - 1; }
+
     /// Spread over magnitudes as conductances are: an exponent from [low, high), evenly, and a significand of 11 bits.
     /// Sums of such numbers are exact in double as long as their exponents stay within 52 - 11 of each other.
     double magnitude(int low, int high) {

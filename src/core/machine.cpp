@@ -1,6 +1,7 @@
 #include "core/machine.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,21 +56,52 @@ void tighten_by(ControlGroupLimits& limits, const path& folder) {
     const std::vector<std::string> quota = words_of(folder / "cpu.max");
     tighten_processors(limits, quota[0], quota[1]);
     tighten_memory(limits, words_of(folder / "memory.max")[0]);
+    tighten_memory(limits, words_of(folder / "memory.high")[0]);  // beyond which a process is slowed down
     tighten_processors(limits, words_of(folder / "cpu.cfs_quota_us")[0], words_of(folder / "cpu.cfs_period_us")[0]);
     tighten_memory(limits, words_of(folder / "memory.limit_in_bytes")[0]);
 }
 
-/// From the group upwards to where the hierarchy is mounted. In a container the name can be that of the host, whose folders
-/// cannot be seen: there the mounted folder itself has the limits.
-void tighten_by_hierarchy(ControlGroupLimits& limits, const path& mounted, const path& group) {
-    for (path part = group.relative_path(); !part.empty(); part = part.parent_path()) tighten_by(limits, mounted / part);
-    tighten_by(limits, mounted);
+/// The groups of some controllers, where they can be seen: "/docker/0123" of all groups, at /sys/fs/cgroup/memory.
+struct Hierarchy {
+    std::string group;        ///< that stands at `mounted`
+    std::string mounted;      ///< an absolute path
+    std::string controllers;  ///< "rw,memory"; nothing in version 2, which has all of them
+};
+
+/// Of lines "36 35 98:0 /group /mounted rw,noatime shared:1 - type source rw,memory".
+std::vector<Hierarchy> hierarchies(const path& file) {
+    std::ifstream input(file);
+    std::vector<Hierarchy> all;
+    for (std::string line; std::getline(input, line);) {
+        std::istringstream words(line);
+        std::string skipped, type;
+        Hierarchy found;
+        words >> skipped >> skipped >> skipped >> found.group >> found.mounted;
+        while (words >> skipped && skipped != "-") continue;
+        words >> type >> skipped >> found.controllers;
+        if (type == "cgroup2") found.controllers.clear();
+        if (type == "cgroup" || type == "cgroup2") all.push_back(found);
+    }
+    return all;
+}
+
+bool names(const std::string& list, std::string_view controller) {
+    std::istringstream words(list);
+    for (std::string word; std::getline(words, word, ',');)
+        if (word == controller) return true;
+    return false;
 }
 
 /// A line "number:controllers:/group"; version 2 is the one without controllers.
 struct Membership {
     std::string controllers;
     std::string group;
+
+    bool is_in(const Hierarchy& hierarchy) const {
+        if (controllers.empty()) return hierarchy.controllers.empty();
+        const auto both = [&](auto name) { return names(controllers, name) && names(hierarchy.controllers, name); };
+        return both("cpu") || both("memory");
+    }
 };
 
 std::vector<Membership> memberships(const path& file) {
@@ -82,6 +115,19 @@ std::vector<Membership> memberships(const path& file) {
     return all;
 }
 
+/// `group` as seen from the one that is mounted. In a container that is named as the host sees it that can be elsewhere: then
+/// the mounted group is the only one known to be around the process.
+path seen_from(const std::string& mounted, const std::string& group) {
+    const path below = path(group).lexically_relative(mounted);
+    return below.empty() || *below.begin() == ".." || below == "." ? path() : below;
+}
+
+/// From the group upwards to the one that is mounted.
+void tighten_by_hierarchy(ControlGroupLimits& limits, const path& mounted, const path& group) {
+    for (path part = group; !part.empty(); part = part.parent_path()) tighten_by(limits, mounted / part);
+    tighten_by(limits, mounted);
+}
+
 const ControlGroupLimits& limits_of_this_process() {
     static const ControlGroupLimits limits = control_group_limits();
     return limits;
@@ -93,17 +139,23 @@ int processors_by_affinity() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// What `ulimit` says, or `otherwise` where it allows more.
+std::int64_t resource_limit(decltype(RLIMIT_AS) resource, std::int64_t otherwise) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur > static_cast<rlim_t>(otherwise)) return otherwise;
+    return static_cast<std::int64_t>(limit.rlim_cur);
+}
+
 }  // namespace
 
 ControlGroupLimits control_group_limits(const path& root) {
-    const path mounted = root / "sys/fs/cgroup";
     ControlGroupLimits limits;
-    for (const auto& [controllers, group] : memberships(root / "proc/self/cgroup")) {
-        if (controllers.empty()) tighten_by_hierarchy(limits, mounted, group);
-        std::istringstream names(controllers);
-        for (std::string name; std::getline(names, name, ',');)
-            if (name == "cpu" || name == "memory") tighten_by_hierarchy(limits, mounted / name, group);
-    }
+    const std::vector<Hierarchy> all = hierarchies(root / "proc/self/mountinfo");
+    for (const Membership& member : memberships(root / "proc/self/cgroup"))
+        for (const Hierarchy& hierarchy : all)
+            if (member.is_in(hierarchy))
+                tighten_by_hierarchy(limits, root / path(hierarchy.mounted).relative_path(),
+                                     seen_from(hierarchy.group, member.group));
     return limits;
 }
 
@@ -114,8 +166,9 @@ int available_processors() {
 }
 
 std::int64_t available_memory() {
-    static const std::int64_t memory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
-    return std::min(memory, limits_of_this_process().memory.value_or(memory));
+    static const std::int64_t machine = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+    const std::int64_t shared = std::min(machine, limits_of_this_process().memory.value_or(machine));
+    return std::min({shared, resource_limit(RLIMIT_AS, shared), resource_limit(RLIMIT_DATA, shared)});
 }
 
 }  // namespace solver

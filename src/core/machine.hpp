@@ -15,13 +15,15 @@ struct ControlGroupLimits {
     std::optional<std::int64_t> memory;  ///< bytes
 };
 
-/// As proc/self/cgroup and sys/fs/cgroup below `root` have them. What cannot be read or understood limits nothing.
+/// As proc/self/cgroup, proc/self/mountinfo and the folders that this one names have them, all below `root`. What cannot be
+/// read or understood limits nothing.
 ControlGroupLimits control_group_limits(const std::filesystem::path& root = "/");
 
 /// The processors that the process may run on, by its affinity and by its quota, rounded up; 1 or more. The quota is read once.
 int available_processors();
 
-/// The machine's memory in bytes, or what the process may use of it. Read once.
+/// The machine's memory in bytes, or what the process may use of it, by its control groups, which are read once, and by its
+/// resource limits (ulimit -v, ulimit -d).
 std::int64_t available_memory();
 
 }  // namespace solver

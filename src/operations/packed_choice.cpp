@@ -1,12 +1,12 @@
 #include "operations/packed_choice.hpp"
 
+#include "core/machine.hpp"
 #include "cpu/packed_spmv.hpp"
 #include "kernels/packed.hpp"
 #include "kernels/vectors.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace solver {
 namespace {
@@ -18,9 +18,7 @@ constexpr std::int64_t least_nonzeros = 20000;
 
 PackingTerms packing_terms_on_cpu(std::int64_t rows) {
     constexpr std::int64_t tens_of_products = 100;
-    const std::int64_t machine_bytes =
-        static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-    return {cpu::packed_shape, tens_of_products, 0, machine_bytes / 4, why_not_packed(rows)};
+    return {cpu::packed_shape, tens_of_products, 0, available_memory() / 4, why_not_packed(rows)};
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
+#include "support/less_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@
 namespace solver::matrices {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Wide = boost::multiprecision::number<boost::multiprecision::mpfr_float_backend<1000>>;
 
 /// FNV-1a (64 bits) over 8 bytes a number, the lowest byte first.
@@ -256,6 +257,13 @@ TEST(Generators, ReserveEnoughForTheirEntries) {
         const CsrMatrix<double> matrix = make(name);
         EXPECT_LE(matrix.nonzeros(), (name.starts_with("elasticity") ? 18 : 7) * matrix.rows) << name;
     }
+}
+
+TEST(Generators, RefuseWhatTheProcessMayNotUse) {
+    const testing::LessMemory limit(std::int64_t{2} << 30);
+    ASSERT_TRUE(limit.is_set());
+    EXPECT_EQ(message_of("stencil27_150"), "");  // 1.1 GB
+    EXPECT_THAT(message_of("stencil27_200"), HasSubstr("takes 2.7 GB; 2.1 GB of memory may be used"));
 }
 
 TEST(Generators, RefuseWhatDoesNotFitIntoMemory) {
