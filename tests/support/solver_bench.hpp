@@ -19,12 +19,6 @@ namespace solver::testing {
 
 using nlohmann::json;
 
-struct Finished {
-    int status;
-    std::string out;
-    std::string err;
-};
-
 class SolverBench : public ::testing::Test {
 protected:
     void SetUp() override {

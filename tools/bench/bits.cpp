@@ -59,11 +59,12 @@ public:
         for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");
         std::fflush(stdout);
-        if (!options_.csv.empty()) write_file(options_.csv, csv_ + '\n');
+        if (!options_.csv.empty()) write_draft(options_.csv, csv_ + '\n');
     }
 
-    /// Prints the end; whether all agreed.
+    /// Prints the end and writes all; whether all agreed.
     bool finish() {
+        if (!options_.csv.empty()) write_file(options_.csv, csv_ + '\n');
         fmt::print("\n  {} comparisons: {} agree, {} DIFFER\n", equal_ + different_, equal_, different_);
         return different_ == 0;
     }

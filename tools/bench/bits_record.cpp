@@ -52,8 +52,9 @@ void record_bits(const Options& options) {
     Lines lines(options);
     for_each_square_matrix(options, [&](const std::string& name, const auto& a) {
         lines.add(name, a);
-        write_file(options.record, lines.text());
+        write_draft(options.record, lines.text());
     });
+    write_file(options.record, lines.text());
 }
 
 }  // namespace solver::bench

@@ -1,5 +1,7 @@
 #include "contest.hpp"
 
+#include "tools/page/ulp_error.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -66,11 +68,11 @@ void take_turn(const Competitor& competitor, const Turn& turn, Timing& timing) {
         timing.seconds.push_back(timed(competitor, least_turn, turn.calls_at_once));
     }
     competitor.leave();
-    timing.error = std::max(timing.error, competitor.error());
+    timing.error = larger_error(timing.error, competitor.error());
     if (!competitor.details) return;
     const std::vector<double> details = competitor.details();
     timing.details.resize(details.size());
-    for (std::size_t i = 0; i < details.size(); ++i) timing.details[i] = std::max(timing.details[i], details[i]);
+    for (std::size_t i = 0; i < details.size(); ++i) timing.details[i] = larger_error(timing.details[i], details[i]);
 }
 
 bool all_stable(const std::vector<Timing>& timings) {
@@ -103,6 +105,13 @@ double speed_ratio(const Timing& timing, const Timing& other) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < timing.seconds.size(); ++i) ratios.push_back(other.seconds[i] / timing.seconds[i]);
     return median_of(std::move(ratios));
+}
+
+std::vector<std::string> inexact(std::span<const Competitor> competitors, std::span<const Timing> timings) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < competitors.size(); ++i)
+        if (competitors[i].must_be_exact && timings[i].error != 0) names.push_back(competitors[i].name);
+    return names;
 }
 
 std::vector<Timing> compete(std::span<const Competitor> competitors, const Effort& effort) {

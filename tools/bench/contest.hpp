@@ -28,8 +28,9 @@ struct Competitor {
     int threads = 1;                                     ///< 0: on a CUDA device
     double bytes = 0;                                    ///< compulsory traffic of one call
     double operations = 0;                               ///< of floating point, where the contest's rate counts these instead
+    bool must_be_exact = false;                          ///< its error must be 0
     std::function<void()> run = {};                      ///< one whole computation
-    std::function<double()> error;                       ///< of the last result, in ulp, at most over its elements; not timed
+    std::function<double()> error = {};                  ///< of the last result, in ulp, at most over its elements; not timed
     std::function<std::vector<double>()> details = {};   ///< the contest's further errors, asked for after error; not timed
     std::function<void()> leave = [] {};                 ///< gives the processors back after a turn; not timed
     std::function<std::string()> remark = {};            ///< on the last result; not timed
@@ -57,6 +58,9 @@ struct Timing {
 
 /// The median over the repetitions of other's time by this one's: above 1, this one is faster.
 double speed_ratio(const Timing& timing, const Timing& other);
+
+/// The names of those that must have no error and have one.
+std::vector<std::string> inexact(std::span<const Competitor> competitors, std::span<const Timing> timings);
 
 /// Runs the contest. Each turn is one call that is not timed, for what a competitor finds in the caches is its own (calls above
 /// 0.1 s go without), then calls for a millisecond or more, timed together.

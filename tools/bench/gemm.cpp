@@ -3,96 +3,91 @@
 #include "solver/gemm.hpp"
 #include "benchmarks.hpp"
 #include "common.hpp"
-#include "eigen_peer.hpp"
+#include "core/machine.hpp"
 #include "gemms.hpp"
-#include "openblas_peer.hpp"
+#include "operation.hpp"
+#include "product_machine.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <functional>
+#include <memory>
 
 namespace solver::bench {
 namespace {
 
+/// C = A B, judged by samples of C.
 template <class T>
-class DenseProduct {
+class DenseProduct final : public Operation {
 public:
     DenseProduct(const Options& options, Elements elements, std::int64_t n)
-        : options_(options),
-          factors_(make_factors<T>(options, elements, n)),
-          c_(static_cast<std::size_t>(n * n)),
-          samples_(factors_, options.threads),
-          contest_(product_contest<T>(options, elements, n)) {}
+        : DenseProduct(options, make_factors<T>(options, elements, n)) {}
 
-    void run(Report& report) {
-        for (const Accuracy accuracy : all_accuracies) add_ours(std::string(to_string(accuracy)), accuracy, {});
-        contest_.must_be_exact = contest_.competitors.size() - 1;
-        for (const GemmSummation summation : all_gemm_summations)
-            if (summation != GemmSummation::automatic && summation != GemmSummation::plain)
-                add_ours(std::string(to_string(summation)), Accuracy::fast, {summation, options_.block});
-        const int threads = eigen::usable_threads(options_.threads);
-        add_peer("eigen", threads, eigen::end_threads,
-                 [this, threads] { eigen::multiply<T>(threads, factors_.n, factors_.a, factors_.b, c_); });
-        if (openblas::is_there())
-            add_peer("openblas", options_.threads, openblas::rest,
-                     [this] { openblas::multiply<T>(options_.threads, factors_.n, factors_.a, factors_.b, c_); });
-        report.run(contest_);
+    std::vector<Competitor> ours() override {
+        std::vector<Competitor> all;
+        for (const ProductWay& way : machine_->ours(block_)) all.push_back(competitor(way));
+        all[static_cast<std::size_t>(Accuracy::exact)].must_be_exact = true;
+        return all;
     }
+    std::vector<Competitor> peers() override { return others_products(true); }
+    std::vector<Competitor> others() override { return others_products(false); }
 
 private:
-    void add(std::string name, int threads, std::function<void()> run) {
-        contest_.competitors.push_back({.name = std::move(name),
-                                        .threads = threads,
-                                        .operations = operations_of_product(factors_.n),
-                                        .run = std::move(run),
-                                        .error = [this] { return take_error(); },
-                                        .details =
-                                            [this] {
-                                                return std::vector{error_.mean, error_.relative};
-                                            }});
+    DenseProduct(const Options& options, const DenseFactors<T>& factors)
+        : block_(options.block),
+          operations_(operations_of_product(factors.n)),
+          samples_(factors, options.threads),
+          places_(samples_.places()),
+          machine_(make_product_machine<T>(options)) {
+        machine_->load(factors);
     }
 
-    void add_ours(std::string name, Accuracy accuracy, const GemmOptions& options) {
-        add(std::move(name), options_.threads, [this, accuracy, options] {
-            const MutableDenseView<T> c{factors_.n, factors_.n, 1, factors_.n, c_.data()};
-            gemm(T(1), factors_.a_view(), factors_.b_view(), T(0), c, accuracy, Device::cpu(options_.threads), options);
-        });
+    std::vector<Competitor> others_products(bool plain) {
+        std::vector<Competitor> all;
+        for (const ProductWay& way : machine_->peers())
+            if (way.is_plain == plain) all.push_back(competitor(way));
+        return all;
     }
 
-    void add_peer(std::string name, int threads, std::function<void()> leave, std::function<void()> run) {
-        contest_.peers.push_back(contest_.competitors.size());
-        add(std::move(name), threads, std::move(run));
-        contest_.competitors.back().leave = std::move(leave);
+    Competitor competitor(const ProductWay& way) {
+        Competitor one = machine_->competitor(way);
+        one.operations = operations_;
+        const auto last = std::make_shared<std::string>();  // of this one's product, before others make theirs
+        one.error = [this, last, remark = way.remark] {
+            if (remark) *last = remark();
+            error_ = samples_.error(machine_->result(places_));
+            machine_->clear();
+            return error_.largest;
+        };
+        one.details = [this] { return std::vector{error_.mean, error_.relative}; };
+        if (way.remark) one.remark = [last] { return *last; };
+        return one;
     }
 
-    /// Fills C with NaN as well: what is not computed cannot pass.
-    double take_error() {
-        std::vector<T> found;
-        for (const std::int64_t place : samples_.places()) found.push_back(c_[static_cast<std::size_t>(place)]);
-        error_ = samples_.error(found);
-        std::fill(c_.begin(), c_.end(), std::numeric_limits<T>::quiet_NaN());
-        return error_.largest;
-    }
-
-    const Options& options_;
-    DenseFactors<T> factors_;
-    std::vector<T> c_;
+    std::int64_t block_;
+    double operations_;
     ProductSamples<T> samples_;
+    std::vector<std::int64_t> places_;
+    std::unique_ptr<ProductMachine<T>> machine_;
     ProductError error_;
-    Contest contest_;
 };
+
+template <class T>
+void bench(const Options& options, Elements elements, std::int64_t n, Report& report) {
+    DenseProduct<T> product(options, elements, n);
+    Contest contest = product_contest<T>(options, elements, n);
+    enter(contest, product);
+    report.run(contest);
+}
 
 }  // namespace
 
 void require_memory_for_product(std::int64_t n) {
     constexpr double gigabyte = 1e9;
     const double needed = 3.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
-    const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+    const double memory = static_cast<double>(available_memory());
     if (needed > memory)
-        throw InvalidArgument(fmt::format("--size {}: matrices of {:.1f} GB, but this machine has {:.1f} GB of memory", n,
+        throw InvalidArgument(fmt::format("--size {}: matrices of {:.1f} GB, but {:.1f} GB of memory may be used", n,
                                           needed / gigabyte, memory / gigabyte));
 }
 
@@ -100,8 +95,8 @@ void bench_gemm(const Options& options, Report& report) {
     for (const std::int64_t n : options.sizes) require_memory_for_product(n);
     for (const std::int64_t n : options.sizes)
         for (const Elements elements : options.elements) {
-            if (options.in_double) DenseProduct<double>(options, elements, n).run(report);
-            if (options.in_single) DenseProduct<float>(options, elements, n).run(report);
+            if (options.in_double) bench<double>(options, elements, n, report);
+            if (options.in_single) bench<float>(options, elements, n, report);
         }
 }
 

@@ -281,7 +281,7 @@ public:
         bool kept = true;
         if (options_.in_double) kept = grade<double>() && kept;
         if (options_.in_single) kept = grade<float>() && kept;
-        lines_.write(options_, "gemm --grade");
+        lines_.write(options_, "gemm --grade", write_file);
         return kept;
     }
 

@@ -46,7 +46,7 @@ T random_number(Random& random, const Exponents& range) {
 template <class T>
 std::vector<T> random_vector(Random& random, std::int64_t n) {
     std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = static_cast<T>(2 * random.uniform() - 1);
+    for (T& element : x) element = static_cast<T>(random.signed_uniform());
     return x;
 }
 
@@ -86,9 +86,9 @@ Elements elements_from_text(std::string_view text) {
 namespace {
 
 double random_element(Elements elements, double phi, Random& random) {
+    if (elements == Elements::both_signs) return random.signed_uniform();
     const double u = random.uniform();
     if (elements == Elements::uniform) return u;
-    if (elements == Elements::both_signs) return 2 * u - 1;
     const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));  // Box and Muller
     return (u - 0.5) * std::exp(phi * radius * std::cos(2 * std::numbers::pi * random.uniform()));
 }

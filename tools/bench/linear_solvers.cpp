@@ -118,7 +118,6 @@ std::optional<std::int64_t> size_of_elasticity(const std::string& problem) {
 }
 
 Answer by_us(const OurChoice& choice, const Problem& problem, const Options& options) {
-    constexpr std::int64_t products_of_a_solve = 1000;
     Answer answer{.trial = {}, .x = std::vector<double>(problem.b.size())};
     SolveOptions wish;
     std::vector<double> modes;

@@ -28,6 +28,7 @@ int measure(const Options& options) {
         return exit_done;
     }
     run_benchmark(options, report);
+    report.finish();
     return report.verified() ? exit_done : exit_not_exact;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace solver::bench {
 namespace {
@@ -27,10 +28,14 @@ public:
     }
 
     std::vector<ProductWay> peers() override {
-        const ProductWay openblas{"openblas",
-                                  [this] { openblas::multiply<T>(threads_, factors_.n, factors_.a, factors_.b, c_); }};
+        const ProductWay openblas{
+            .name = "openblas",
+            .multiply = [this] { openblas::multiply<T>(threads_, factors_.n, factors_.a, factors_.b, c_); },
+            .leave = openblas::rest};
         const ProductWay eigen{
-            "eigen", [this] { eigen::multiply<T>(eigen::usable_threads(threads_), factors_.n, factors_.a, factors_.b, c_); }};
+            .name = "eigen",
+            .multiply = [this] { eigen::multiply<T>(eigen::usable_threads(threads_), factors_.n, factors_.a, factors_.b, c_); },
+            .leave = eigen::end_threads};
         if (openblas::is_there()) return {openblas, eigen};
         return {eigen};
     }
@@ -41,11 +46,19 @@ public:
         return found;
     }
     std::vector<T> result() override { return c_; }
+    void clear() override { std::fill(c_.begin(), c_.end(), std::numeric_limits<T>::quiet_NaN()); }
 
     double seconds_of(const std::function<void()>& multiply) override {
         const auto begin = std::chrono::steady_clock::now();
         multiply();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+
+    Competitor competitor(const ProductWay& way) override {
+        return {.name = way.name,
+                .threads = way.name == "eigen" ? eigen::usable_threads(threads_) : threads_,
+                .run = way.multiply,
+                .leave = way.leave};
     }
 
 private:

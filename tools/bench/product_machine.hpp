@@ -2,6 +2,7 @@
 
 /// Where C = A B is computed: the processor, or a CUDA device that keeps the matrices in its memory.
 
+#include "contest.hpp"
 #include "gemms.hpp"
 #include "options.hpp"
 #include "solver/accuracy.hpp"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver::bench {
@@ -19,7 +21,10 @@ namespace solver::bench {
 /// One way to compute C = A B of the matrices that a machine has loaded.
 struct ProductWay {
     std::string name;
-    std::function<void()> multiply;  ///< on a device the product is not waited for
+    std::function<void()> multiply;            ///< on a device the product is not waited for
+    bool is_plain = true;                      ///< in T, not in another format
+    std::function<void()> leave = [] {};       ///< gives the processors back
+    std::function<std::string()> remark = {};  ///< on the last product by anybody
 };
 
 /// By tiles of so many rows and columns and threads.
@@ -47,20 +52,32 @@ public:
     /// Elements of C, or all of it, column by column.
     virtual std::vector<T> result(std::span<const std::int64_t> places) = 0;
     virtual std::vector<T> result() = 0;
+    /// C = NaN
+    virtual void clear() = 0;
     /// Of one call, its end included.
     virtual double seconds_of(const std::function<void()>& multiply) = 0;
+    /// With the machine's threads and its clock.
+    virtual Competitor competitor(const ProductWay& way) = 0;
 
     /// fast, compensated, exact, then the selective methods with blocks of `block`.
     std::vector<ProductWay> ours(std::int64_t block) {
         std::vector<ProductWay> ways;
-        for (const Accuracy accuracy : all_accuracies)
-            ways.push_back({std::string(to_string(accuracy)), [this, accuracy] { multiply(accuracy, {}); }});
+        for (const Accuracy accuracy : all_accuracies) ways.push_back(own(std::string(to_string(accuracy)), accuracy, {}));
         for (const GemmSummation summation : all_gemm_summations)
             if (summation != GemmSummation::automatic)
-                ways.push_back({std::string(to_string(summation)), [this, summation, block] {
-                                    multiply(Accuracy::fast, {summation, block});
-                                }});
+                ways.push_back(own(std::string(to_string(summation)), Accuracy::fast, {summation, block}));
         return ways;
+    }
+
+protected:
+    /// On the library's last product.
+    virtual std::string remark() { return ""; }
+
+private:
+    ProductWay own(std::string name, Accuracy accuracy, const GemmOptions& options) {
+        return {.name = std::move(name),
+                .multiply = [this, accuracy, options] { multiply(accuracy, options); },
+                .remark = [this] { return remark(); }};
     }
 };
 

@@ -33,7 +33,7 @@ std::vector<T> make_x(Vector which, std::int64_t n) {
     std::vector<T> x(static_cast<std::size_t>(n), T(1));
     matrices::Random random(1);
     if (which == Vector::random)
-        for (T& element : x) element = static_cast<T>(2 * random.uniform() - 1);
+        for (T& element : x) element = static_cast<T>(random.signed_uniform());
     return x;
 }
 

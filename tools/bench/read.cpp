@@ -43,7 +43,7 @@ public:
     void run(Report& report) {
         Contest contest{.parameters = parameters(), .heading = heading()};
         contest.competitors.push_back(ours("solver", options_.threads));
-        contest.must_be_exact = 0;
+        contest.competitors.back().must_be_exact = true;
         if (options_.threads > 1) contest.competitors.push_back(ours("solver serial", 1));
         contest.peers = {contest.competitors.size()};
         contest.competitors.push_back(peer());

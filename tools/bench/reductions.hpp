@@ -66,7 +66,4 @@ std::string heading_of(const Options& options, Input input, const Factors<T>& da
                        place_of(traffic(data), cache_of(options)), to_string(input), precision_name<T>);
 }
 
-/// Throws InvalidArgument where vectors of n doubles do not fit into this machine's memory.
-void require_memory(std::int64_t n);
-
 }  // namespace solver::bench

@@ -5,6 +5,7 @@
 #include "eigen_peer.hpp"
 #include "io/atomic_file.hpp"
 #include "machine.hpp"
+#include "mkl_peer.hpp"
 #include "openblas_peer.hpp"
 #include "scaling.hpp"
 #include "solver/device.hpp"
@@ -59,7 +60,10 @@ std::string peers_on_device(const Options& options) {
 std::string peers_on_processor(const Options& options) {
     if (options.subject == Subject::scaling) return peers_of_scaling();
     const bool with_openblas = options.subject == Subject::gemm && openblas::is_there();
-    return eigen::description() + (with_openblas ? ", " + openblas::description() : "");
+    std::string peers = eigen::description();
+    if (with_openblas) peers += ", " + openblas::description();
+    if (options.subject == Subject::spmv && mkl::is_there()) peers += ", " + mkl::description();
+    return peers;
 }
 
 Json json_of(const Measure& measure) { return {{"title", measure.title}, {"name", measure.name}}; }
@@ -138,7 +142,7 @@ void Report::run(const Contest& contest) {
     keep(contest, timings);
     print_table(contest, std::span(cases_).subspan(first));
     judge(contest, timings);
-    write();
+    write(write_draft);
 }
 
 void Report::keep(const Contest& contest, std::span<const Timing> timings) {
@@ -173,9 +177,10 @@ void Report::keep(const Contest& contest, std::span<const Timing> timings) {
 }
 
 void Report::judge(const Contest& contest, std::span<const Timing> timings) {
-    if (!contest.must_be_exact || timings[*contest.must_be_exact].error == 0) return;
-    verified_ = false;
-    fmt::print("  NOT CORRECTLY ROUNDED: {} must have no error at all\n", contest.competitors[*contest.must_be_exact].name);
+    for (const std::string& name : inexact(contest.competitors, timings)) {
+        verified_ = false;
+        fmt::print("  NOT CORRECTLY ROUNDED: {} must have no error at all\n", name);
+    }
 }
 
 void Report::print_table(const Contest& contest, std::span<const Case> cases) const {
@@ -258,17 +263,19 @@ std::string Report::csv() const {
     return text;
 }
 
-void Report::write() const {
-    if (!options_.json.empty()) write_file(options_.json, text_of(json()));
-    if (!options_.csv.empty()) write_file(options_.csv, csv());
+void Report::write(FileWriter to_file) const {
+    if (!options_.json.empty()) to_file(options_.json, text_of(json()));
+    if (!options_.csv.empty()) to_file(options_.csv, csv());
 }
+
+void Report::finish() const { write(write_file); }
 
 void check_outputs(const Options& options) {
     const auto paths = outputs(options);
     for (auto path = paths.begin(); path != paths.end(); ++path) {
         if (std::find(paths.begin(), path, *path) != path)
             throw InvalidArgument(fmt::format("two outputs name the same file, {}", path->string()));
-        const AtomicFile probe(*path);
+        require_writable(*path);
     }
 }
 

@@ -3,6 +3,7 @@
 /// Results for a person (tables, as they come) and for programs (JSON, CSV).
 
 #include "contest.hpp"
+#include "io/atomic_file.hpp"
 #include "options.hpp"
 
 #include <cstddef>
@@ -26,9 +27,8 @@ struct Contest {
     std::vector<std::pair<std::string, std::string>> parameters;  ///< matrix, x, precision, ...: what makes the case
     std::string heading;
     std::vector<Competitor> competitors{};
-    std::vector<std::size_t> peers{};            ///< the fastest of them is the peer that all are compared with
-    std::size_t baseline = 0;                    ///< fast, or the reader itself
-    std::optional<std::size_t> must_be_exact{};  ///< whose error must be 0
+    std::vector<std::size_t> peers{};  ///< the fastest of them is the peer that all are compared with
+    std::size_t baseline = 0;          ///< fast, or the reader itself
     Measure error = {"error (ulp)", "error_ulp"};
     std::vector<Measure> details{};  ///< what every competitor's details are
     Measure rate = {"GB/s", "gigabytes_per_second"};
@@ -48,6 +48,9 @@ public:
     /// Runs a contest, prints its table, keeps its results and writes JSON and CSV anew where they are asked for: an
     /// interrupted run keeps what it has. Existing files are replaced whole.
     void run(const Contest& contest);
+
+    /// Writes what pipes and devices get once.
+    void finish() const;
 
     /// Whether all that must be exact was.
     bool verified() const { return verified_; }
@@ -77,7 +80,7 @@ private:
     };
 
     void keep(const Contest& contest, std::span<const Timing> timings);
-    void write() const;
+    void write(FileWriter to_file) const;
     void judge(const Contest& contest, std::span<const Timing> timings);
     void print_table(const Contest& contest, std::span<const Case> cases) const;
     std::string csv() const;

@@ -42,8 +42,9 @@ Json measured(const Options& options) {
         Report results(part);
         run_benchmark(part, results);
         report["parts"].push_back(results.json());
-        if (!options.json.empty()) write_file(options.json, text_of(report));
+        if (!options.json.empty()) write_draft(options.json, text_of(report));
     }
+    if (!options.json.empty()) write_file(options.json, text_of(report));
     return report;
 }
 

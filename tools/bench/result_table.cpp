@@ -66,9 +66,9 @@ std::string ResultTable::json(const Options& options, const std::string& benchma
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
-void ResultTable::write(const Options& options, const std::string& benchmark) const {
-    if (!options.csv.empty()) write_file(options.csv, csv());
-    if (!options.json.empty()) write_file(options.json, json(options, benchmark));
+void ResultTable::write(const Options& options, const std::string& benchmark, FileWriter to_file) const {
+    if (!options.csv.empty()) to_file(options.csv, csv());
+    if (!options.json.empty()) to_file(options.json, json(options, benchmark));
 }
 
 }  // namespace solver::bench

@@ -25,7 +25,7 @@ public:
     /// With the machine and the name of what was measured. All cells are strings.
     std::string json(const Options& options, const std::string& benchmark) const;
     /// Where the options want JSON and CSV.
-    void write(const Options& options, const std::string& benchmark) const;
+    void write(const Options& options, const std::string& benchmark, FileWriter to_file) const;
 
 private:
     std::vector<Measure> columns_;

@@ -68,13 +68,13 @@ void RobustnessReport::add(Trial trial) {
                trial.false_claim(options_.tolerance) ? "  FALSE CLAIM" : "", trial.remark.empty() ? "" : "  " + trial.remark);
     std::fflush(stdout);
     matrices_.back().trials.push_back(std::move(trial));
-    write();
+    write(write_draft);
 }
 
 void RobustnessReport::finish() const {
     fmt::print("\n");
     for (const std::string& line : summary()) fmt::print("{}\n", line);
-    write();
+    write(write_file);
 }
 
 bool RobustnessReport::has_false_claims_of_ours() const {
@@ -136,10 +136,10 @@ std::vector<std::string> RobustnessReport::summary() const {
     return lines;
 }
 
-void RobustnessReport::write() const {
-    if (!options_.csv.empty()) write_file(options_.csv, csv());
-    if (!options_.json.empty()) write_file(options_.json, json());
-    if (!options_.markdown.empty()) write_file(options_.markdown, markdown());
+void RobustnessReport::write(FileWriter to_file) const {
+    if (!options_.csv.empty()) to_file(options_.csv, csv());
+    if (!options_.json.empty()) to_file(options_.json, json());
+    if (!options_.markdown.empty()) to_file(options_.markdown, markdown());
 }
 
 std::string RobustnessReport::csv() const {

@@ -2,6 +2,7 @@
 
 /// What solver-bench robustness found, as it goes and at the end.
 
+#include "io/atomic_file.hpp"
 #include "options.hpp"
 #include "trial.hpp"
 
@@ -33,7 +34,7 @@ public:
     bool has_false_claims_of_ours() const;
 
 private:
-    void write() const;
+    void write(FileWriter to_file) const;
     std::string csv() const;
     std::string json() const;
     std::string markdown() const;

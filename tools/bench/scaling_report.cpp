@@ -312,7 +312,7 @@ void ScalingReport::begin(ScaledProblem problem) {
 
 void ScalingReport::add(Trial trial) {
     problems_.back().trials.push_back(std::move(trial));
-    write();
+    write(write_draft);
 }
 
 void ScalingReport::end() const { table_of(columns_of_result(), std::span(problems_).last(1), Reader::person).print(); }
@@ -344,7 +344,7 @@ void ScalingReport::read(const fs::path& path) {
 void ScalingReport::finish() const {
     fmt::print("\n");
     for (const std::string& line : summary()) fmt::print("{}\n", line);
-    write();
+    write(write_file);
     if (!options_.plot.empty()) draw(options_.plot, problems_);
 }
 
@@ -376,9 +376,9 @@ std::vector<std::string> ScalingReport::summary() const {
     return lines;
 }
 
-void ScalingReport::write() const {
-    table_of(all_columns(), problems_, Reader::program).write(options_, "scaling");
-    if (!options_.markdown.empty()) write_file(options_.markdown, markdown());
+void ScalingReport::write(FileWriter to_file) const {
+    table_of(all_columns(), problems_, Reader::program).write(options_, "scaling", to_file);
+    if (!options_.markdown.empty()) to_file(options_.markdown, markdown());
 }
 
 std::string ScalingReport::markdown() const {

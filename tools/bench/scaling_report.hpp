@@ -2,6 +2,7 @@
 
 /// What solver-bench scaling found: tables, ratios, growth, figures.
 
+#include "io/atomic_file.hpp"
 #include "options.hpp"
 #include "trial.hpp"
 
@@ -48,7 +49,7 @@ public:
     bool has_false_claims_of_ours() const;
 
 private:
-    void write() const;
+    void write(FileWriter to_file) const;
     std::string markdown() const;
     std::vector<std::string> summary() const;
 

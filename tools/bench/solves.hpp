@@ -4,23 +4,17 @@
 
 #include "products.hpp"
 #include "report.hpp"
+#include "solve_time.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/reduce.hpp"
+#include "solver/solve.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <optional>
 
 namespace solver::bench {
-
-/// What a solver says of one solve.
-struct Solve {
-    std::int64_t iterations = 0;
-    std::string status = {};          ///< empty where it says nothing
-    std::optional<double> seconds{};  ///< where it takes its time by itself
-};
 
 /// A x = b, b = A ones formed exactly and rounded, solved from x = 0 by everybody.
 template <class T>
@@ -32,7 +26,7 @@ public:
           a_(a),
           device_(device),
           host_plan_(a, Device::cpu(options.threads)),
-          plan_(a, device),
+          plan_(a, device, {.expected_products = products_of_a_solve}),
           b_(static_cast<std::size_t>(a.rows)),
           x_(b_.size()) {
         const std::vector<T> ones(b_.size(), T(1));
@@ -56,8 +50,7 @@ public:
                         const std::int64_t quarter = last->iterations / 4;
                         const double part = quarter > 0 ? timed(solve, quarter).seconds.value() : 0;
                         *last = timed(solve, options_.max_iterations);
-                        return (last->seconds.value() - part) /
-                               static_cast<double>(std::max<std::int64_t>(last->iterations - quarter, 1));
+                        return seconds_an_iteration(last->seconds.value(), last->iterations, part, quarter);
                     }};
     }
 

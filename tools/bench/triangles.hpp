@@ -45,6 +45,11 @@ struct TriangularSystem {
         return fmt::format("{}: solve with {}, {} rows, {} nonzeros, {}", name, factor(), a.rows, a.nonzeros(),
                            precision_name<T>);
     }
+    std::vector<T> exact_solution(int threads) const {
+        std::vector<T> x(b.size());
+        TriangularSolvePlan<T>(a, triangle, diagonal, Device::cpu(threads)).solve(b, x, Accuracy::exact);
+        return x;
+    }
     std::string factor() const { return fmt::format("{} of {}", triangle == Triangle::lower ? 'L' : 'U', to_string(kind)); }
 
     std::string name;

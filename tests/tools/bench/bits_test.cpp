@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -49,6 +50,14 @@ TEST_F(SolverBench, RecordsTheBitsOfEveryAccuracyForAnotherVersion) {
          {"poisson2d_20 double fast products  ", "poisson2d_20 double compensated jacobi (7)  ", "  history "})
         EXPECT_THAT(one, HasSubstr(line));
     EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 1 + 2 * 3 * 3);  // a heading; matrices, accuracies, computations
+    const auto parts = [&](const std::string& computation) {             // their names, without the hashes
+        const std::string line = one.substr(one.find(computation) + computation.size());
+        return std::regex_replace(line.substr(0, line.find('\n')), std::regex(" [0-9a-f]{16}"), "");
+    };
+    EXPECT_EQ(parts("A double exact products"), "  alpha beta  product  residual");
+    EXPECT_EQ(parts("A double exact reductions"), "  dot  norm2  sum");
+    EXPECT_EQ(parts("poisson2d_20 double exact jacobi (7)"),
+              "  factors  history  iterations  replacements  residual  solution  status  true residuals");
     const auto exact = [](const std::string& text) {
         std::string lines;
         std::istringstream in(text);

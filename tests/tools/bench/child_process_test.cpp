@@ -13,10 +13,12 @@ using namespace solver::bench;
 using How = solver::bench::Ending::How;
 
 TEST(RunApart, ReturnsWhatTheWorkReturns) {
-    const std::string long_text(1 << 20, 'x');
-    const auto finished = run_apart([&] { return long_text; }, 60);
-    EXPECT_EQ(finished.how, How::done);
-    EXPECT_EQ(finished.result, long_text);
+    for (const int size : {0, 1, 4096, 4097, 1 << 20}) {  // pipes are read in blocks of 4096 bytes
+        const std::string text(static_cast<std::size_t>(size), 'x');
+        const auto finished = run_apart([&] { return text; }, 60);
+        EXPECT_EQ(finished.how, How::done);
+        EXPECT_EQ(finished.result, text);
+    }
 }
 
 TEST(RunApart, SurvivesCrashesExceptionsAndHangs) {

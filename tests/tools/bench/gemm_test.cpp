@@ -7,7 +7,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -23,14 +26,20 @@ using solver::testing::SolverBench;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// What ends the lines of a table that begin with a way to multiply.
-std::vector<std::string> grades(const std::string& table, const std::string& way) {
-    std::vector<std::string> grades;
+/// What stands in the last column, or so many before it, of the lines of a table that begin with a way to multiply.
+std::vector<std::string> column(const std::string& table, const std::string& way, int before_the_last) {
+    std::vector<std::string> column;
     std::istringstream lines(table);
-    for (std::string line; std::getline(lines, line);)
-        if (line.starts_with("  " + way + "  ")) grades.push_back(line.substr(line.find_last_of(' ') + 1));
-    return grades;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("  " + way + "  ")) continue;
+        std::istringstream words(line.substr(way.size() + 4));
+        const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+        column.push_back(all.at(all.size() - 1 - static_cast<std::size_t>(before_the_last)));
+    }
+    return column;
 }
+
+std::vector<std::string> grades(const std::string& table, const std::string& way) { return column(table, way, 0); }
 
 TEST_F(SolverBench, ComparesDenseProducts) {
     const json result =
@@ -41,7 +50,9 @@ TEST_F(SolverBench, ComparesDenseProducts) {
     EXPECT_EQ(std::count(names.begin(), names.end(), "eigen"), 2 * 3 * 2);
     for (const json& entry : result["cases"]) {
         SCOPED_TRACE(entry.dump());
-        EXPECT_GT(entry["gigaflops"], 0);
+        const double n = std::stod(entry["size"].get<std::string>());
+        const double operations = entry["gigaflops"].get<double>() * entry["median_seconds"].get<double>() * 1e9;
+        EXPECT_NEAR(operations / (2 * n * n * n), 1, 1e-12);
         EXPECT_EQ(entry["phi"], entry["input"] == "lognormal" ? "2" : "");
         EXPECT_LE(entry["mean_error_ulp"], entry["error_ulp"]);
         EXPECT_LT(entry["relative_error"], entry["precision"] == "double" ? 67 * 0x1p-53 : 67 * 0x1p-24);
@@ -63,11 +74,32 @@ TEST_F(SolverBench, GradesDenseProductsAndTellsAlgorithmsApart) {
     EXPECT_THAT(grades(finished.out, "(strassen)"), ElementsAre("C", "C")) << finished.out;
     EXPECT_THAT(read("r.csv"), HasSubstr("way,precision,input,size,componentwise_error,linewise_error,normwise_error\n"));
     const json result = json::parse(read("r.json"));
+    std::map<std::string, double> steepest;  // by way and precision
     for (const json& entry : result["cases"]) {
         if (entry["way"] == "exact") {
             EXPECT_EQ(entry["componentwise_error"], "0") << entry;
         }
+        if (entry["size"] != "128" || (entry["input"] != "uniform" && entry["input"] != "signed")) continue;
+        const auto error = [&](const char* size) {
+            const auto is_of_size = [&](json other) {
+                other["size"] = other["size"] == size ? entry["size"] : json();
+                return other["size"] == entry["size"] && other["way"] == entry["way"] && other["input"] == entry["input"] &&
+                       other["precision"] == entry["precision"];
+            };
+            const auto found = std::find_if(result["cases"].begin(), result["cases"].end(), is_of_size);
+            return std::max(1.0, std::stod((*found)["componentwise_error"].get<std::string>()));
+        };
+        // Of three points at equal distances the line of least squares is as steep as that through the first and the last.
+        double& slope = steepest[entry["way"].get<std::string>() + entry["precision"].get<std::string>()];
+        slope = std::max(slope, std::log(error("128") / error("32")) / std::log(4));
     }
+    for (const char* way : {"fast", "exact", "kahan", "eigen", "(strassen)"}) {
+        const std::vector<std::string> shown = column(finished.out, way, 1);
+        ASSERT_EQ(shown.size(), 2u);
+        EXPECT_NEAR(std::stod(shown[0]), steepest.at(way + std::string("double")), 0.0055) << way;
+        EXPECT_NEAR(std::stod(shown[1]), steepest.at(way + std::string("single")), 0.0055) << way;
+    }
+    EXPECT_GT(steepest.at("(strassen)double"), 0.5);
 }
 
 TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
@@ -86,8 +118,20 @@ TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
     EXPECT_LT(average("kahan", "64"), average("plain", ""));
     EXPECT_LT(average("doubly-compensated", "16"), average("plain", ""));
     EXPECT_LT(average("kahan", "1"), 192 * 0x1p-24 * 1e6);
-    for (const int first_of_its_input : {0, 10})
-        EXPECT_EQ(cases[first_of_its_input]["ratio_to_peer"], "1.00") << "the peer by itself";
+    const auto number = [&](const json& entry, const char* name) { return std::stod(entry[name].get<std::string>()); };
+    for (const int first_of_its_input : {0, 10}) {
+        const json& peer = cases[first_of_its_input];
+        EXPECT_EQ(peer["ratio_to_peer"], "1.00") << "the peer by itself";
+        for (int i = 0; i < 10; ++i) {
+            const json& entry = cases[first_of_its_input + i];
+            SCOPED_TRACE(entry.dump());
+            EXPECT_GT(number(entry, "gigaflops"), 0);
+            EXPECT_LT(number(entry, "gigaflops"), 1000) << "of two threads";
+            const double ratio = number(entry, "gigaflops") / number(peer, "gigaflops");
+            const double last_digits = 0.005 + (0.05 + 0.05 * ratio) / number(peer, "gigaflops");  // of a ratio, of GFLOPS
+            EXPECT_NEAR(number(entry, "ratio_to_peer"), ratio, 1.01 * last_digits);
+        }
+    }
 }
 
 TEST_F(SolverBench, DrawsTheFiguresOfAPaper) {

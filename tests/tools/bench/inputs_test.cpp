@@ -76,6 +76,44 @@ TYPED_TEST(BenchInputs, RandomElementsDoNotDependOnHowManyFollow) {
     }
 }
 
+/// 10^5 numbers come within 10^-4 of both ends of what they are spread over, and do not reach the upper one but by rounding.
+template <class T>
+void expect_to_fill(const std::vector<T>& numbers, T low, T high) {
+    const auto [least, largest] = std::minmax_element(numbers.begin(), numbers.end());
+    EXPECT_GE(*least, low);
+    EXPECT_LT(*least, low + T(1e-3));
+    EXPECT_LE(*largest, high);
+    EXPECT_GT(*largest, high - T(1e-3));
+}
+
+TYPED_TEST(BenchInputs, RandomElementsFillTheirRanges) {
+    using T = TypeParam;
+    expect_to_fill<T>(random_elements<T>(Elements::uniform, 0, 100'000, 7), 0, 1);
+    expect_to_fill<T>(random_elements<T>(Elements::both_signs, 0, 100'000, 7), -1, 1);
+    expect_to_fill<T>(random_elements<T>(Elements::lognormal, 0, 100'000, 7), T(-0.5), T(0.5));
+    expect_to_fill<T>(vector_to_sum<T>(Input::random, 100'000), -1, 1);
+    expect_to_fill<T>(vectors_to_multiply<T>(Input::random, 100'000).x, -1, 1);
+    expect_to_fill<T>(vectors_to_multiply<T>(Input::random, 100'000).y, -1, 1);
+}
+
+/// log |(U - 1/2) exp(phi N)| is the sum of phi N and of log |U - 1/2|, which is log 1/2 less a number of the exponential
+/// distribution: its mean is log 1/2 - 1, its variance 1 + phi^2, its fourth central moment 9 + 6 phi^2 + 3 phi^4.
+TYPED_TEST(BenchInputs, LognormalElementsSpreadAsTheyShould) {
+    constexpr int n = 100'000;
+    constexpr double phi = 2, variance = 1 + phi * phi, fourth_moment = 9 + 6 * phi * phi + 3 * phi * phi * phi * phi;
+    double mean = 0, square = 0, positive = 0;
+    for (const TypeParam element : random_elements<TypeParam>(Elements::lognormal, phi, n, 7)) {
+        const double difference = std::log(std::abs(static_cast<double>(element))) - (std::log(0.5) - 1);
+        mean += difference / n;
+        square += difference * difference / n;
+        positive += element > 0 ? 1 : 0;
+    }
+    const double deviations = 6 / std::sqrt(double{n});
+    EXPECT_NEAR(mean, 0, deviations * std::sqrt(variance));
+    EXPECT_NEAR(square, variance, deviations * std::sqrt(fourth_moment - variance * variance));
+    EXPECT_NEAR(positive / n, 0.5, deviations / 2);
+}
+
 TYPED_TEST(BenchInputs, ErrorsAreCountedInUlpOfTheExactResult) {
     using T = TypeParam;
     using Limits = std::numeric_limits<T>;

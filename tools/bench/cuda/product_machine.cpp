@@ -7,6 +7,9 @@
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "tile_shapes.hpp"
 
+#include <fmt/format.h>
+
+#include <type_traits>
 #include <utility>
 
 namespace solver::bench::on_cuda {
@@ -35,10 +38,16 @@ public:
     }
 
     std::vector<ProductWay> peers() override {
+        blas_.emulate_eagerly(device_, n_, stream_);
         std::vector<ProductWay> ways;
         for (const auto& [name, how] : {std::pair("cublas", BlasGemm::plain), std::pair("cublas tf32", BlasGemm::tf32),
-                                        std::pair("cublas emulated", BlasGemm::emulated)})
-            if (multiply_by_cublas(how)) ways.push_back({name, [this, how = how] { multiply_by_cublas(how); }});
+                                        std::pair("cublas emulated", BlasGemm::emulated),
+                                        std::pair("cublas emulated dynamic", BlasGemm::emulated_dynamic)}) {
+            if (!multiply_by_cublas(how)) continue;
+            ways.push_back(
+                {.name = name, .multiply = [this, how = how] { multiply_by_cublas(how); }, .is_plain = how == BlasGemm::plain});
+            if (std::is_same_v<T, double> && how != BlasGemm::plain) ways.back().remark = [this] { return bits_kept(); };
+        }
         return ways;
     }
 
@@ -74,9 +83,31 @@ public:
         return c;
     }
 
+    void clear() override { fill_with_nan(n_ * n_, c_.data(), stream_); }
+
     double seconds_of(const std::function<void()>& multiply) override { return stopwatch_.seconds_of(multiply); }
 
+    Competitor competitor(const ProductWay& way) override {
+        return {.name = way.name, .threads = 0, .turn = [this, multiply = way.multiply] {
+                    multiply();
+                    return stopwatch_.seconds_of(multiply);
+                }};
+    }
+
+protected:
+    std::string remark() override {
+        const cuda::GemmReport report = multiplier_.report(stream_);
+        if (report.route != cuda::GemmRoute::residues) return "";
+        return fmt::format("{} moduli, {} elements again, {:.1f} GB", report.moduli, report.recomputed,
+                           1e-9 * static_cast<double>(report.workspace_bytes));
+    }
+
 private:
+    std::string bits_kept() const {
+        const int bits = blas_.bits_kept(stream_);
+        return bits < 0 ? "native after all" : fmt::format("{} bits", bits);
+    }
+
     GemmTask<T> task() const {
         return {T(1), {n_, n_, 1, n_, a_.data()}, {n_, n_, 1, n_, b_.data()}, T(0), {n_, n_, 1, n_, c_.data()}};
     }

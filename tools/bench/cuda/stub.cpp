@@ -16,11 +16,6 @@ namespace {
 
 std::string device_description(int) { refuse(); }
 std::string description() { refuse(); }
-void bench_spmv(const Options&, Report&) { refuse(); }
-void bench_reduce(const Options&, Report&) { refuse(); }
-void bench_gemm(const Options&, Report&) { refuse(); }
-void bench_triangular(const Options&, Report&) { refuse(); }
-void bench_solve(const Options&, Report&) { refuse(); }
 
 template <class T>
 std::unique_ptr<ProductMachine<T>> make_product_machine(int) {
@@ -28,5 +23,33 @@ std::unique_ptr<ProductMachine<T>> make_product_machine(int) {
 }
 template std::unique_ptr<ProductMachine<float>> make_product_machine(int);
 template std::unique_ptr<ProductMachine<double>> make_product_machine(int);
+
+template <class T>
+std::unique_ptr<Operation> make_reduction(const Options&, const Factors<T>&, T) {
+    refuse();
+}
+template std::unique_ptr<Operation> make_reduction(const Options&, const Factors<float>&, float);
+template std::unique_ptr<Operation> make_reduction(const Options&, const Factors<double>&, double);
+
+template <class T>
+std::unique_ptr<SparseProduct<T>> make_sparse_product(const Options&, const CsrView<T>&) {
+    refuse();
+}
+template std::unique_ptr<SparseProduct<float>> make_sparse_product(const Options&, const CsrView<float>&);
+template std::unique_ptr<SparseProduct<double>> make_sparse_product(const Options&, const CsrView<double>&);
+
+template <class T>
+std::unique_ptr<Operation> make_triangular_solve(const Options&, const TriangularSystem<T>&) {
+    refuse();
+}
+template std::unique_ptr<Operation> make_triangular_solve(const Options&, const TriangularSystem<float>&);
+template std::unique_ptr<Operation> make_triangular_solve(const Options&, const TriangularSystem<double>&);
+
+template <class T>
+std::vector<Competitor> make_solve_peers(const Options&, Solves<T>&, const CsrView<T>&) {
+    refuse();
+}
+template std::vector<Competitor> make_solve_peers(const Options&, Solves<float>&, const CsrView<float>&);
+template std::vector<Competitor> make_solve_peers(const Options&, Solves<double>&, const CsrView<double>&);
 
 }  // namespace solver::bench::on_cuda

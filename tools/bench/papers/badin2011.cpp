@@ -68,7 +68,7 @@ public:
             for (const Elements elements : {Elements::uniform, Elements::both_signs}) measure(elements, n);
         table_.print();
         if (!shapes_.empty()) print_shapes();
-        table_.write(options_, "gemm --paper badin2011");
+        table_.write(options_, "gemm --paper badin2011", write_file);
         if (!options_.plot.empty()) write_figure(options_.plot, "Selective compensation of floats: errors by size", panels_);
     }
 

@@ -61,7 +61,7 @@ public:
             if (options_.in_double) measure<double>(n);
         }
         table_.print();
-        table_.write(options_, "gemm --paper badin2013");
+        table_.write(options_, "gemm --paper badin2013", write_file);
         if (!options_.plot.empty())
             write_figure(options_.plot, "Products of matrices with entries in [0, 1): largest errors by size", panels_);
     }

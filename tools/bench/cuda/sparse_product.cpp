@@ -1,4 +1,4 @@
-/// Sparse matrix times vector on a CUDA device.
+#include "tools/bench/sparse_product.hpp"
 
 #include "benchmarks.hpp"
 #include "check.hpp"
@@ -11,19 +11,19 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
+#include <iterator>
 
 namespace solver::bench::on_cuda {
 namespace {
 
-/// One matrix with everything that multiplies by it.
+constexpr auto all_algorithms = {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2};
+
 template <class T>
-class Product {
+class OnDevice final : public SparseProduct<T> {
 public:
-    Product(const Options& options, std::string name, const CsrView<T>& a)
+    OnDevice(const Options& options, const CsrView<T>& a)
         : options_(options),
           device_(options.cuda_device.value()),
-          name_(std::move(name)),
           a_(a),
           stream_(device_),
           matrix_(device_, a, stream_),
@@ -32,49 +32,58 @@ public:
           y_(device_, a.rows, "y") {
         if (has_packed()) {
             const auto packed = std::make_shared<const cuda::PackedOnDevice<T>>(cuda::pack(matrix_.view(), stream_));
-            description_ = packed->describe(stream_).text;
+            description_ = "packed: " + packed->describe(stream_).text;
             from_packed_->use(packed, stream_);
         }
-        for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2})
+        for (const SpmvAlgorithm algorithm : all_algorithms)
             peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
     }
 
-    void run(Vector which, Report& report) {
-        const std::vector<T> x = make_x<T>(which, a_.columns);
+    void use(std::span<const T> x, std::span<const T> exact) override {
         x_ = cuda::DeviceArray<T>(device_, x, "x", stream_);
-        truth_ = exact_product(a_, x, options_.threads);
+        truth_.assign(exact.begin(), exact.end());
         exact_ = cuda::DeviceArray<T>(device_, truth_, "exact product", stream_);
-        Contest contest{.parameters = parameters_of(a_, name_, which, from_csr_->kernel()),
-                        .heading = heading_of(options_, a_, name_, which, from_csr_->kernel())};
-        add_ours(contest, "", *from_csr_);
-        if (has_packed()) {
-            report.note("packed: " + description_);
-            add_ours(contest, "packed ", *from_packed_);
-        }
-        contest.must_be_exact = contest.competitors.size() - 1;
-        for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2}) {
+    }
+
+    SpmvKernel kernel() const override { return from_csr_->kernel(); }
+    std::string packed() const override { return description_; }
+
+    std::vector<Competitor> ours() override {
+        std::vector<Competitor> all = by(*from_csr_, "");
+        if (has_packed()) std::ranges::move(by(*from_packed_, "packed "), std::back_inserter(all));
+        return all;
+    }
+
+    std::vector<Competitor> peers() override {
+        std::vector<Competitor> all;
+        for (const SpmvAlgorithm algorithm : all_algorithms) {
             CuSparseMatrix<T>* const peer = peers_[static_cast<std::size_t>(algorithm)].get();
-            contest.peers.push_back(contest.competitors.size());
-            contest.competitors.push_back(
-                product(to_string(algorithm), [this, peer] { peer->multiply(x_.data(), y_.data()); }));
+            all.push_back(competitor(to_string(algorithm), [this, peer] { peer->multiply(x_.data(), y_.data()); }));
         }
-        contest.competitors.push_back(plan());
-        if (has_packed()) contest.competitors.push_back(packing());
-        report.run(contest);
+        return all;
+    }
+
+    std::vector<Competitor> others() override {
+        std::vector<Competitor> all{plan()};
+        if (has_packed()) all.push_back(packing());
+        return all;
     }
 
 private:
     bool has_packed() const { return options_.storage != SpmvStorage::csr; }
 
-    void add_ours(Contest& contest, const std::string& prefix, const cuda::MatrixProducts<T>& by) {
+    std::vector<Competitor> by(const cuda::MatrixProducts<T>& products, const std::string& prefix) {
+        std::vector<Competitor> all;
         for (const Accuracy accuracy : all_accuracies)
-            contest.competitors.push_back(product(prefix + std::string(to_string(accuracy)), [this, &by, accuracy] {
-                by.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);
+            all.push_back(competitor(prefix + std::string(to_string(accuracy)), [this, &products, accuracy] {
+                products.multiply({.x = x_.data(), .y = y_.data()}, accuracy, stream_);
             }));
-        contest.competitors.back().remark = [this, &by] { return open_rows(by); };
+        all.back().must_be_exact = true;
+        all.back().remark = [this, &products] { return open_rows(products); };
+        return all;
     }
 
-    Competitor product(std::string name, std::function<void()> multiply) {
+    Competitor competitor(std::string name, std::function<void()> multiply) {
         auto replay = std::make_shared<Replay>(stream_, multiply);
         return {.name = std::move(name),
                 .threads = 0,
@@ -109,14 +118,13 @@ private:
             .name = "pack", .threads = 0, .run = [this] { cuda::pack(matrix_.view(), stream_); }, .error = [] { return 0.0; }};
     }
 
-    std::string open_rows(const cuda::MatrixProducts<T>& by) const {
-        const std::int64_t rows = by.rows_not_certified(stream_);
+    std::string open_rows(const cuda::MatrixProducts<T>& products) const {
+        const std::int64_t rows = products.rows_not_certified(stream_);
         return rows == 0 ? "" : fmt::format("{} rows by superaccumulators", rows);
     }
 
     const Options& options_;
     int device_;
-    std::string name_;
     CsrView<T> a_;
     OwnStream stream_;
     cuda::DeviceCsrMatrix<T> matrix_;
@@ -127,21 +135,14 @@ private:
     cuda::DeviceArray<T> x_, y_, exact_;
 };
 
-template <class T>
-void bench(const Options& options, const std::string& name, const CsrView<T>& a, Report& report) {
-    Product<T> product(options, name, a);
-    for (const Vector which : options.vectors) product.run(which, report);
-}
-
 }  // namespace
 
-void bench_spmv(const Options& options, Report& report) {
-    for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_128", "power_law_2000000", "dc2_like"})) {
-        if (!found.announcement.empty()) report.note(found.announcement);
-        const CsrMatrix<double> matrix = load<double>(found, options.threads);
-        if (options.in_double) bench<double>(options, name_of(found), matrix, report);
-        if (options.in_single) bench<float>(options, name_of(found), convert<float>(matrix.view()), report);
-    }
+template <class T>
+std::unique_ptr<SparseProduct<T>> make_sparse_product(const Options& options, const CsrView<T>& a) {
+    return std::make_unique<OnDevice<T>>(options, a);
 }
+
+template std::unique_ptr<SparseProduct<float>> make_sparse_product(const Options&, const CsrView<float>&);
+template std::unique_ptr<SparseProduct<double>> make_sparse_product(const Options&, const CsrView<double>&);
 
 }  // namespace solver::bench::on_cuda
