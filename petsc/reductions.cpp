@@ -5,6 +5,8 @@
 #include "solver/partial.hpp"
 #include "solver/reduce.hpp"
 
+#include <petscvec.h>
+
 #include <vector>
 
 namespace petscsolver {
@@ -16,6 +18,7 @@ using Partial = solver::PartialSum<double>;
 
 MPI_Datatype partial_type = MPI_DATATYPE_NULL;
 MPI_Op merge_operation = MPI_OP_NULL;
+PetscLogEvent digits_event = -1;
 
 /// One rank beside others on a machine: its work is its own thread's.
 solver::Device one_thread() { return solver::Device::cpu(1); }
@@ -68,11 +71,13 @@ PetscErrorCode round_over(MPI_Comm comm, const std::vector<Partial>& partials, c
     for (std::size_t j = 0; j < partials.size(); ++j)
         if (!try_round(partials[j], rounding, results[j])) open.push_back(j);
     if (open.empty()) PetscFunctionReturn(0);
+    PetscCall(PetscLogEventBegin(digits_event, nullptr, nullptr, nullptr, nullptr));
     for (const std::size_t j : open) PetscCallCXX(digits.push_back(digits_of(j)));
     static_assert(sizeof(SumDigits) == SumDigits::size * sizeof(std::int64_t));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, digits.data(), static_cast<PetscMPIInt>(open.size() * SumDigits::size),
                                MPI_INT64_T, MPI_SUM, comm));
     for (std::size_t k = 0; k < open.size(); ++k) results[open[k]] = round_digits(digits[k], rounding);
+    PetscCall(PetscLogEventEnd(digits_event, nullptr, nullptr, nullptr, nullptr));
     PetscFunctionReturn(0);
 }
 
@@ -127,12 +132,13 @@ PetscErrorCode reduce_sum(MPI_Comm comm, Span x, double* result) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode create_merge_operation() {
+PetscErrorCode prepare_reductions() {
     PetscFunctionBegin;
     PetscCallMPI(MPI_Type_contiguous(sizeof(Partial), MPI_BYTE, &partial_type));
     PetscCallMPI(MPI_Type_commit(&partial_type));
     PetscCallMPI(MPI_Op_create(merge_partials, 1, &merge_operation));
     PetscCall(PetscRegisterFinalize(free_merge_operation));
+    PetscCall(PetscLogEventRegister("VecSumDigits", VEC_CLASSID, &digits_event));
     PetscFunctionReturn(0);
 }
 

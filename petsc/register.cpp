@@ -51,12 +51,14 @@ PetscErrorCode check_petsc() {
 }
 
 PetscErrorCode read_options() {
-    char accuracy[32] = "exact";
+    char accuracy[32] = "exact", storage[32] = "auto";
     PetscBool everywhere = PETSC_FALSE;
     PetscFunctionBegin;
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-solver_accuracy", accuracy, sizeof accuracy, nullptr));
+    PetscCall(PetscOptionsGetString(nullptr, nullptr, "-solver_storage", storage, sizeof storage, nullptr));
     PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-solver_everywhere", &everywhere, nullptr));
     PetscCallCXX(settings().accuracy = solver::accuracy_from_text(accuracy));
+    PetscCallCXX(settings().storage = solver::spmv_storage_from_text(storage));
     settings().everywhere = everywhere;
     PetscFunctionReturn(0);
 }
@@ -69,8 +71,8 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscsolver(void) {
     PetscFunctionBegin;
     PetscCall(check_petsc());
     PetscCall(read_options());
-    PetscCall(create_merge_operation());
     PetscCall(register_vectors(settings().everywhere));
+    PetscCall(prepare_reductions());
     PetscCall(register_matrices(settings().everywhere));
     PetscCall(register_preconditioners());
     PetscFunctionReturn(0);

@@ -9,18 +9,33 @@ packages=(
     gnuplot-nox libbenchmark-dev libeigen3-dev libgmock-dev libgtest-dev libmpfr-dev libsuitesparse-dev
 )
 
+# What the plugin for PETSc and its tests need besides.
+petsc_packages=(libpetsc-real3.18-dev libpetsc3.18-dev-examples openmpi-bin python3-petsc4py python3-petsc4py-real3.18)
+
 say() { printf '%s\n' "$*" >&2; }
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
-# Installs what is missing, or says what to do and gives up.
+has_apt() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; }
+
 install_missing_packages() {
-    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        compgen -G "$root/build*/build.ninja" >/dev/null || say "Not a Debian system: make sure that what these packages of Debian 12 hold is there: ${packages[*]}"
-        return
+    if has_apt; then
+        install_missing "${packages[@]}"
+    elif ! compgen -G "$root/build*/build.ninja" >/dev/null; then
+        say "Not a Debian system: make sure that what these packages of Debian 12 hold is there: ${packages[*]}"
     fi
+}
+
+# Goes on without them where they are not to be had.
+install_missing_petsc_packages() {
+    (has_apt && install_missing "${petsc_packages[@]}") ||
+        say "The PETSc tests are skipped, unless there is a PETSc of another origin: not installed were ${petsc_packages[*]}."
+}
+
+# install_missing PACKAGE...: installs those that are missing, or says what to do and gives up.
+install_missing() {
     local missing=() package as_root=()
-    for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
+    for package in "$@"; do is_installed "$package" || missing+=("$package"); done
     ((${#missing[@]} > 0)) || return 0
     if ((EUID != 0)); then
         if ! sudo -n true 2>/dev/null; then

@@ -43,6 +43,7 @@ operations)
         with_plugin "$n" "$OPERATIONS"
         with_plugin "$n" "$OPERATIONS" -solver_everywhere
     done
+    with_plugin 3 "$OPERATIONS" -solver_storage packed
     ;;
 methods)
     some="-ksp_max_it 40 -ksp_rtol 1e-10 -solver_everywhere"
@@ -52,6 +53,9 @@ methods)
     same_on_all_ranks symmetric "$SAME_BITS" -case grid -methods $for_symmetric -preconditioners none,jacobi,pbjacobi $some
     # shellcheck disable=SC2086
     same_on_all_ranks types "$SAME_BITS" -case advection -mat_type aijsamebits -ksp_type bcgs -pc_type jacobi ${some% *}
+    # Packed on one rank from the 100th product on, on several not.
+    # shellcheck disable=SC2086
+    same_on_all_ranks packed "$SAME_BITS" -case cube -n 16 -ksp_type cg -pc_type jacobi $some -ksp_rtol 1e-50 -ksp_max_it 150
     # shellcheck disable=SC2086
     same_on_all_ranks redundant "$SAME_BITS" -case advection -ksp_type gmres -pc_type redundant $some
     # shellcheck disable=SC2086
@@ -88,11 +92,16 @@ options)
     for accuracy in fast compensated; do
         with_plugin 2 "$SAME_BITS" -solver_everywhere -solver_accuracy $accuracy -ksp_view | grep "petscsolver: $accuracy,"
     done
-    if with_plugin 1 "$SAME_BITS" -solver_accuracy quick >"$folder/refused" 2>&1; then
-        echo "-solver_accuracy quick was accepted"
-        exit 1
-    fi
-    grep "fast, compensated" "$folder/refused"
+    for mistake in "-solver_accuracy quick" "-solver_storage small"; do
+        # shellcheck disable=SC2086
+        if with_plugin 1 "$SAME_BITS" $mistake >"$folder/refused" 2>&1; then
+            echo "$mistake was accepted"
+            exit 1
+        fi
+        grep "fast, compensated\|auto, csr" "$folder/refused"
+    done
+    # Dots that cancel to zero are among these.
+    with_plugin 3 "$OPERATIONS" -log_view | grep "^VecSumDigits"
     ;;
 tutorials)
     if [[ -z ${TUTORIALS:-} ]]; then
