@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 
@@ -23,6 +24,11 @@ class Printer : public ::testing::EmptyTestEventListener {
 public:
     explicit Printer(Report& report) : report_(report) {}
 
+    /// Throws what the last call of finish() threw, which GoogleTest would take for a failure of a test.
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
     void OnTestProgramStart(const ::testing::UnitTest&) override { report_.print_head(); }
     /// Failures that a test adds by itself stand in the tables; exceptions, which come without a file, do not.
     void OnTestPartResult(const ::testing::TestPartResult& result) override {
@@ -31,17 +37,32 @@ public:
     void OnTestEnd(const ::testing::TestInfo& test) override {
         if (test.result()->Failed()) report_.add_failure(fmt::format("{}.{}", test.test_suite_name(), test.name()));
     }
-    void OnTestSuiteEnd(const ::testing::TestSuite&) override { report_.end_matrix(); }
-    void OnTestProgramEnd(const ::testing::UnitTest& program) override { report_.finish(program.test_to_run_count()); }
+    void OnTestSuiteEnd(const ::testing::TestSuite&) override {
+        keep([&] { report_.end_matrix(); });
+    }
+    void OnTestProgramEnd(const ::testing::UnitTest& program) override {
+        keep([&] { report_.finish(program.test_to_run_count()); });
+    }
 
 private:
+    template <class Work>
+    void keep(const Work& work) {
+        try {
+            failure_ = nullptr;
+            work();
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+    }
+
     Report& report_;
+    std::exception_ptr failure_;
 };
 
 /// Before the work, not after it. Throws FileError, and InvalidArgument where both outputs are one file.
 void check_outputs(const Options& options) {
     for (const std::filesystem::path& path : {options.json, options.markdown})
-        if (!path.empty()) const AtomicFile probe(path);
+        if (!path.empty()) require_writable(path);
     if (!options.json.empty() && options.json == options.markdown)
         throw InvalidArgument(fmt::format("--json and --markdown name the same file, {}", options.json.string()));
 }
@@ -62,8 +83,11 @@ int run(int argc, char** argv) {
     register_trials(sources, options, report);
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
-    listeners.Append(new Printer(report));
-    return RUN_ALL_TESTS();
+    auto* const printer = new Printer(report);
+    listeners.Append(printer);
+    const int status = RUN_ALL_TESTS();
+    printer->rethrow();
+    return status;
 }
 
 }  // namespace

@@ -79,16 +79,15 @@ void Report::end_matrix() {
     else
         print_summaries();
     matrix_begin_ = verdicts_.size();
-    write_files();
+    write_files(write_draft);
 }
 
-void Report::write_files() const {
-    if (!options_.json.empty()) write_file(options_.json, to_json(json_, left_out_, options_));
-    if (!options_.markdown.empty()) write_file(options_.markdown, to_markdown(verdicts_, options_));
+void Report::write_files(FileWriter to_file) const {
+    if (!options_.json.empty()) to_file(options_.json, to_json(json_, left_out_, options_));
+    if (!options_.markdown.empty()) to_file(options_.markdown, to_markdown(verdicts_, options_));
 }
 
 void Report::finish(std::int64_t tests) {
-    write_files();
     std::int64_t kept = 0, broken = 0, peers = 0;
     std::set<std::string> matrices;
     for (const Verdict& verdict : verdicts_) {
@@ -101,6 +100,7 @@ void Report::finish(std::int64_t tests) {
                tests, verdicts_.size(), matrices.size(), matrices.size() == 1 ? "matrix" : "matrices", kept, broken);
     if (peers != 0) fmt::print(", {} on others who promised nothing", peers);
     fmt::print("\n");
+    write_files(write_file);
 }
 
 }  // namespace solver::blas2

@@ -2,6 +2,7 @@
 
 /// What a person sees, and the files.
 
+#include "io/atomic_file.hpp"
 #include "matrix_source.hpp"
 #include "options.hpp"
 #include "verdict.hpp"
@@ -30,7 +31,7 @@ public:
 private:
     void print_pending();
     void print_summaries() const;
-    void write_files() const;
+    void write_files(FileWriter to_file) const;
 
     const Options& options_;
     bool in_detail_;

@@ -22,7 +22,7 @@ template <class T>
 std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
     matrices::Random random(seed);
     std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = static_cast<T>(2 * random.uniform() - 1);
+    for (T& element : x) element = static_cast<T>(random.signed_uniform());
     return x;
 }
 

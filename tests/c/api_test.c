@@ -69,6 +69,14 @@ static solver_dense dense(int64_t rows, int64_t cols, double* data) {
     return described;
 }
 
+static void every_name_is_one_of_its_own(const char* (*name)(int32_t), int32_t first, int32_t last, const char* unknown) {
+    int32_t i, j;
+    for (i = first; i <= last; ++i) {
+        CHECK(strcmp(name(i), unknown) != 0);
+        for (j = first; j < i; ++j) CHECK(strcmp(name(i), name(j)) != 0);
+    }
+}
+
 static void tell_of_the_library(void) {
     int32_t count = -1;
     CHECK(solver_version() == SOLVER_VERSION);
@@ -78,6 +86,8 @@ static void tell_of_the_library(void) {
     CHECK_REFUSED(solver_device_count(NULL), SOLVER_INVALID_ARGUMENT, "count is NULL");
     CHECK(strcmp(solver_status_name(SOLVER_FILE_ERROR), "file error") == 0);
     CHECK(strcmp(solver_status_name(4711), "unknown status") == 0);
+    every_name_is_one_of_its_own(solver_status_name, SOLVER_OK, SOLVER_INTERNAL_ERROR, "unknown status");
+    every_name_is_one_of_its_own(solver_outcome_name, SOLVER_CONVERGED, SOLVER_INDEFINITE, "unknown outcome");
     CHECK(strcmp(solver_outcome_name(SOLVER_STAGNATED), "stagnated") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_INDEFINITE), "indefinite") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_STOPPED), "stopped") == 0);

@@ -161,5 +161,28 @@ TEST(Recurrences, BeginAgainAsIfNothingHadBeenBefore) {
     EXPECT_EQ(two_steps<CgRecurrence>(problem, &other), two_steps<CgRecurrence>(problem, nullptr));
 }
 
+/// (shadow, r) is 2 u |shadow_0 shadow_1| 2^-60 and ||r|| about 2^-60: lost, unless the shadow is taken for as short as r.
+TEST(Recurrences, BicgstabKnowsTheNormOfARandomShadow) {
+    const auto problem = dominant<double>(60);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
+    CpuSystem<double, double> system(plan, plan, *m, Accuracy::exact);
+    using Backend = typename CpuSystem<double, double>::Backend;
+    Backend backend = system.backend(problem.b, false);
+    auto shadow = backend.vector();
+    backend.fill_random(1, shadow);
+    BicgstabRecurrence<Backend> recurrence(backend);
+    recurrence.start(nullptr);
+    std::fill(recurrence.r.begin(), recurrence.r.end(), 0.0);
+    recurrence.r[0] = std::ldexp(shadow[1], -60) * (1 + 0x1p-52);
+    recurrence.r[1] = std::ldexp(-shadow[0], -60);
+    recurrence.begin(backend.norm2(recurrence.r), 1);
+    Task<Stretch> task = recurrence.advance(StepLimits{});
+    TaskStack stack;
+    task.start(stack);
+    for (stack.resume(); !stack.is_done(); stack.resume()) system.make_products();
+    EXPECT_EQ(task.result().end, StepEnd::breakdown);
+}
+
 }  // namespace
 }  // namespace solver

@@ -277,6 +277,38 @@ TEST(Superaccumulator, GivesNanRatherThanAWrongNumberWhenMultipliedBeyondItsCapa
     EXPECT_TRUE(same_bits(small.result<double>(), canonical_nan<double>));
 }
 
+/// (1 - 2^-53)^3 2^(3 1024 + 42), taken back by 2^-3222.
+TEST(Superaccumulator, HoldsManyOfTheLargestProductsTimesTheLargestNumber) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    Superaccumulator sum;
+    sum.add_product(largest, largest);
+    for (int doubled = 0; doubled < 42; ++doubled) sum.merge(Superaccumulator(sum));
+    sum.multiply(largest);
+    EXPECT_EQ(sum.result<double>(), std::numeric_limits<double>::infinity());
+    for (int i = 0; i < 3; ++i) sum.multiply(0x1p-1074);
+    EXPECT_EQ(sum.result<double>(), (1 - 3 * 0x1p-53) * 0x1p-108);
+}
+
+/// 2^(3000 + e), taken back to 2^e: that, or NaN from somewhere below 2^3161 on. Never a digit beyond the last.
+TEST(Superaccumulator, LosesNothingUpToTheEndOfItsCapacityAndGivesNanBeyond) {
+    bool has_ended = false;
+    for (int e = 0; e < 400; ++e) {
+        Superaccumulator sum;
+        sum.add(0x1p1000);
+        for (const double factor : {0x1p1000, 0x1p1000, std::ldexp(1.0, e), 0x1p-1000, 0x1p-1000, 0x1p-1000})
+            sum.multiply(factor);
+        const double result = sum.result<double>();
+        has_ended = has_ended || std::isnan(result);
+        EXPECT_EQ(has_ended, std::isnan(result)) << e;
+        if (!has_ended) {
+            EXPECT_EQ(result, std::ldexp(1.0, e));
+        }
+        if (e < 100 || e >= 161) {
+            EXPECT_EQ(has_ended, e >= 161) << e;
+        }
+    }
+}
+
 TEST(Superaccumulator, FollowsIeeeForInfAndNan) {
     constexpr double inf = std::numeric_limits<double>::infinity();
     const auto sum = [](std::initializer_list<double> terms) {

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "support/expected.hpp"
+#include "support/targets.hpp"
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -33,6 +38,20 @@ void for_each_hostile_environment(const Work& work) {
 #else
     GTEST_SKIP() << "written for x86";
 #endif
+}
+
+/// results(), vectors of T, has the same bits in every hostile environment on every target.
+template <class T, class Results>
+void expect_deaf_to_the_environment(const Results& results) {
+    for_each_target([&] {
+        const std::vector<std::vector<T>> expected = results();
+        std::vector<std::vector<std::vector<T>>> found;
+        for_each_hostile_environment([&] { found.push_back(results()); });
+        for (const auto& all : found) {
+            ASSERT_EQ(all.size(), expected.size());
+            for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(differences<T>(all[i], expected[i]), "") << i;
+        }
+    });
 }
 
 }  // namespace solver::testing

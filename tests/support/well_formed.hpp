@@ -55,4 +55,24 @@ inline ::testing::AssertionResult stands_alone(const std::string& page) {
     return ::testing::AssertionSuccess();
 }
 
+/// Every row of a table is as wide as the table's first, which names the columns.
+inline ::testing::AssertionResult tables_are_even(const std::string& page) {
+    static const std::regex part(R"re(<(table|tr|t[dh])[ >]|colspan="([0-9]+)"|</tr>)re");
+    int width = 0, cells = 0;
+    for (std::sregex_iterator each(page.begin(), page.end(), part), end; each != end; ++each) {
+        const std::string name = (*each)[1], spanned = (*each)[2];
+        if (name == "table") width = 0;
+        if (name == "tr") cells = 0;
+        if (name == "td" || name == "th") ++cells;
+        if (!spanned.empty()) cells += std::stoi(spanned) - 1;
+        if ((*each)[0] != "</tr>") continue;
+        if (width == 0) width = cells;
+        if (cells != width)
+            return ::testing::AssertionFailure() << "a row of " << cells << " cells in a table of " << width << ": "
+                                                 << page.substr(0, static_cast<std::size_t>(each->position()))
+                                                        .substr(page.rfind("<tr", static_cast<std::size_t>(each->position())));
+    }
+    return ::testing::AssertionSuccess();
+}
+
 }  // namespace solver::testing

@@ -91,8 +91,9 @@ struct StridedDigits {
 /// LargeSuperaccumulator.
 /// Endurance: one term adds less than 2^53 in magnitude to a digit, so after 1021 terms the carries are resolved (automatic,
 /// about 0.1 ns a term).
-/// Capacity: |V| < 2^3161. The largest product is below 2^2048 and the smallest is 2^-2148, so any 2^63 products, then times
-/// any double, then plus any 2^63 products, fit: 2^(2048 + 63 + 1024) + 2^(2048 + 63) < 2^3161, and 2^(-2148 - 1074) > 2^-3262.
+/// Capacity: |V| < 2^3161. The largest product is below 2^2048 and the smallest is 2^-2148, so any 2^42 products, then times
+/// any double, then plus any 2^63 products, fit: 2^(2048 + 63) is below, and 2^(-2148 - 1074) > 2^-3262. 2^42, since alpha
+/// times a digit takes three digits whatever its size: with V < 2^2090 the last of them is the 121st at most.
 ///
 /// Inf and NaN are kept apart from V: a NaN, Inf - Inf or 0 Inf gives the canonical NaN; Inf or -Inf alone gives itself.
 template <class Digits>

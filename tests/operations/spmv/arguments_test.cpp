@@ -1,0 +1,55 @@
+#include "solver/spmv.hpp"
+
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/spmv_executions.hpp"
+#include "support/values.hpp"
+
+namespace solver {
+namespace {
+
+using testing::residual;
+using testing::Span;
+using testing::Spmv;
+
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Spmv, ValueTypes);
+
+TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    CsrMatrix<T> a;
+    a.rows = 2;
+    a.columns = 3;
+    a.row_offsets = {0, 0, 0};
+    const SpmvPlan<T> plan(a);
+    std::vector<T> two(2);
+    std::vector<T> three(3);
+    const auto multiply = [&](Span<T> x, std::span<T> y) {
+        return [&plan, x, y] { plan.multiply(1, x, 0, y, Accuracy::fast); };
+    };
+    EXPECT_THAT(multiply(two, two),
+                ThrowsMessage<DimensionMismatch>("spmv: x has 2 elements, A is 2 x 3; x needs 3, the columns of A"));
+    EXPECT_THAT(multiply(three, three),
+                ThrowsMessage<DimensionMismatch>("spmv: y has 3 elements, A is 2 x 3; y needs 2, the rows of A"));
+    const auto residual_of = [&](Span<T> b, Span<T> x, Span<T> low, std::span<T> r) {
+        return [&plan, b, x, low, r] { plan.residual(b, x, low, r, Accuracy::exact); };
+    };
+    EXPECT_THAT(residual_of(two, two, {}, two),
+                ThrowsMessage<DimensionMismatch>("residual: x has 2 elements, A is 2 x 3; x needs 3, the columns of A"));
+    EXPECT_THAT(
+        residual_of(two, three, two, two),
+        ThrowsMessage<DimensionMismatch>("residual: x_low has 2 elements, A is 2 x 3; x_low needs 3, the columns of A"));
+    EXPECT_THAT(residual_of(three, three, {}, two),
+                ThrowsMessage<DimensionMismatch>("residual: b has 3 elements, A is 2 x 3; b needs 2, the rows of A"));
+    EXPECT_THAT(residual_of(two, three, {}, three),
+                ThrowsMessage<DimensionMismatch>("residual: r has 3 elements, A is 2 x 3; r needs 2, the rows of A"));
+}
+
+}  // namespace
+}  // namespace solver

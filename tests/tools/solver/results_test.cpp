@@ -1,0 +1,181 @@
+#include "support/solver_command.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using testing::Finished;
+using ::testing::HasSubstr;
+using testing::SolverCommand;
+
+TEST_F(SolverCommand, ExitStatusIs2WhenTheIterationDoesNotConverge) {
+    const Finished finished = run("--matrix A.mtx --preconditioner none --max-iterations 2 --report report.json");
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.out, AllOf(HasSubstr("iteration limit after 2 iterations"), HasSubstr("what may help")));
+    EXPECT_EQ(json::parse(read("report.json"))["status"], "iteration limit");
+}
+
+/// A solve of many seconds: where a loaded machine has not begun to iterate by the first signal, it has by a later one.
+TEST_F(SolverCommand, SaysThatItWasInterrupted) {
+    const std::string solve =
+        "--matrix poisson2d_1000 --device cpu --preconditioner none --tolerance 1e-14 "
+        "--max-iterations 100000 --quiet --report report.json";
+    int status = -1;
+    for (const char* seconds : {"1", "3", "9"})
+        if (status != 2) status = run(solve, std::string("timeout --preserve-status -s INT ") + seconds).status;
+    ASSERT_EQ(status, 2);
+    EXPECT_EQ(json::parse(read("report.json"))["status"], "interrupted");
+    EXPECT_EQ(report("--matrix A.mtx --preconditioner none --max-iterations 1")["status"], "iteration limit");
+}
+
+TEST_F(SolverCommand, ExitStatusIs2WhenTheNumbersOverflow) {
+    write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.7e308\n1 2 1.7e308\n2 2 1\n");
+    const Finished finished = run("--matrix huge.mtx --report report.json");
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.out, HasSubstr("non-finite"));
+    EXPECT_EQ(json::parse(read("report.json"))["status"], "non-finite");
+}
+
+TEST_F(SolverCommand, ReportsTheWorstOfSeveralRightHandSidesWhereverItStands) {
+    std::vector<std::string> sides(3);  // done at once, and two that are not, by different residuals
+    for (int i = 1; i <= 40; ++i) {
+        sides[0] += "0\n";
+        sides[1] += std::to_string(i) + "\n";
+        sides[2] += i <= 20 ? "1\n" : "-2\n";
+    }
+    std::sort(sides.begin(), sides.end());
+    do {
+        write("b.mtx", "%%MatrixMarket matrix array real general\n40 3\n" + sides[0] + sides[1] + sides[2]);
+        EXPECT_EQ(
+            run("--matrix A.mtx --rhs b.mtx --preconditioner none --max-iterations 1 --quiet --report report.json").status, 2);
+        const json r = json::parse(read("report.json"));
+        double largest = 0;
+        for (const json& side : r["right_hand_sides"]) largest = std::max(largest, side["relative_residual"].get<double>());
+        EXPECT_EQ(r["status"], "iteration limit");
+        EXPECT_EQ(r["relative_residual"], largest);
+        EXPECT_GT(largest, 1e-10);
+    } while (std::next_permutation(sides.begin(), sides.end()));
+}
+
+TEST_F(SolverCommand, SolvesAllColumnsOfTheRightHandSideEachAsIfAlone) {
+    const std::string head = "%%MatrixMarket matrix array real general\n40 ";
+    std::string first, second;
+    for (int i = 1; i <= 40; ++i) {
+        first += std::to_string(i) + '\n';
+        second += std::to_string(1.0 / i) + '\n';
+    }
+    write("first.mtx", head + "1\n" + first);
+    write("second.mtx", head + "1\n" + second);
+    write("both.mtx", head + "2\n" + first + second);
+    const std::string exactly = "--matrix A.mtx --exact --quiet --preconditioner jacobi ";
+    EXPECT_EQ(run(exactly + "--rhs both.mtx --solution both_x.mtx --report report.json --history history.csv").status, 0);
+    EXPECT_EQ(run(exactly + "--rhs first.mtx --solution first_x.mtx").status, 0);
+    EXPECT_EQ(run(exactly + "--rhs second.mtx --solution second_x.mtx").status, 0);
+    const auto values = [&](const char* name) {
+        const std::string text = read(name);
+        return text.substr(text.find('\n', text.find('\n') + 1) + 1);
+    };
+    EXPECT_EQ(values("both_x.mtx"), values("first_x.mtx") + values("second_x.mtx"));
+    const json sides = json::parse(read("report.json"))["right_hand_sides"];
+    ASSERT_EQ(sides.size(), 2u);
+    std::map<std::string, int> lines;  // of the history, by mode and column
+    std::istringstream history(read("history.csv"));
+    for (std::string line; std::getline(history, line);) ++lines[line.substr(0, line.find(',', line.find(',') + 1))];
+    EXPECT_EQ(lines["exact,0"], sides[0]["iterations"].get<int>() + 1);
+    EXPECT_EQ(lines["exact,1"], sides[1]["iterations"].get<int>() + 1);
+    EXPECT_THAT(run("--matrix A.mtx --rhs both.mtx").out, HasSubstr("2 of 2 right-hand sides converged"));
+}
+
+TEST_F(SolverCommand, SolvesDenseMatrices) {
+    write("dense.mtx", "%%MatrixMarket matrix array real general\n2 2\n2\n1\n1\n3\n");
+    write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n4\n7\n");
+    EXPECT_EQ(run("--matrix dense.mtx --rhs b.mtx --solution x.mtx").status, 0);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array real general\n2 1\n1\n2\n");
+}
+
+TEST_F(SolverCommand, ADenseMatrixGivesTheBitsOfTheSparseOneInExact) {
+    constexpr int n = 24;
+    std::ostringstream dense, sparse, sides;
+    dense << "%%MatrixMarket matrix array real general\n" << n << ' ' << n << '\n';
+    sparse << "%%MatrixMarket matrix coordinate real general\n" << n << ' ' << n << ' ' << n * n << '\n';
+    sides << "%%MatrixMarket matrix array real general\n" << n << " 5\n";
+    for (int j = 1; j <= n; ++j)
+        for (int i = 1; i <= n; ++i) {
+            const double value = i == j ? n / 2.0 : 1.0 / (3 * i + j) - 0.07 * ((i * j) % 3);
+            dense << value << '\n';
+            sparse << i << ' ' << j << ' ' << value << '\n';
+        }
+    for (int i = 0; i < 5 * n; ++i) sides << (i / n == 3 ? 0 : 1.0 / (1 + i)) << '\n';
+    write("dense.mtx", dense.str());
+    write("sparse.mtx", sparse.str());
+    write("B.mtx", sides.str());
+    for (const char* how :
+         {"", "--precision single", "--precision mixed", "--preconditioner jacobi", "--preconditioner none --precision single",
+          "--preconditioner jacobi --precision mixed", "--preconditioner ilu0"}) {
+        SCOPED_TRACE(how);
+        const std::string options = std::string(" --exact --device cpu --rhs B.mtx ") + how;
+        const json of_dense = report("--matrix dense.mtx" + options);
+        const json of_sparse = report("--matrix sparse.mtx" + options);
+        EXPECT_EQ(of_dense["status"], "converged");
+        EXPECT_EQ(of_dense["solution_sha256"], of_sparse["solution_sha256"]);
+        EXPECT_EQ(of_dense["right_hand_sides"], of_sparse["right_hand_sides"]);
+        EXPECT_EQ(of_dense["nonzeros"], of_sparse["nonzeros"]);
+        EXPECT_EQ(of_dense["structure"], of_sparse["structure"]);
+    }
+}
+
+TEST_F(SolverCommand, SolvesWhereTheDiagonalIsZeroAndSaysSo) {
+    write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1e8\n2 1 1\n2 2 1\n");
+    const Finished finished = run("--matrix zero.mtx --report report.json");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.out, HasSubstr("1 row (the first: 1) with zero on the diagonal"));
+    const json r = json::parse(read("report.json"));
+    EXPECT_EQ(r["structure"]["zero_diagonals"], 1);
+    EXPECT_EQ(r["structure"]["structural_rank"], 2);
+    EXPECT_EQ(r["attempts"].back()["results"][0]["status"], "converged");
+}
+
+TEST_F(SolverCommand, NamesStructurallySingularMatrices) {
+    write("singular.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n1 2 1\n3 2 1\n");
+    const Finished finished = run("--matrix singular.mtx --rhs ones");
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.out, AllOf(HasSubstr("structural rank 2"), HasSubstr("1 empty row (the first: 2)"),
+                                    HasSubstr("1 empty column (the first: 3)")));
+}
+
+TEST_F(SolverCommand, MixedPrecisionReachesDoublePrecisionResiduals) {
+    for (const char* accuracy : {"fast", "compensated", "exact"}) {
+        const json r =
+            report(std::string("--matrix A.mtx --precision mixed --preconditioner jacobi --rhs random --tolerance 1e-14 ") +
+                   "--accuracy " + accuracy);
+        EXPECT_EQ(r["status"], "converged");
+        EXPECT_LE(r["relative_residual"].get<double>(), 1e-14);
+    }
+}
+
+TEST_F(SolverCommand, ExactGivesTheSameBitsForEveryThreadCountAndKernel) {
+    run("--matrix A.mtx --exact --quiet --threads 1 --spmv general --history first.csv --solution first.mtx");
+    for (const char* how : {"--threads 2 --spmv adaptive", "--threads 7 --spmv general", "--threads 7 --spmv adaptive"}) {
+        run(std::string("--matrix A.mtx --exact --quiet --history again.csv --solution again.mtx ") + how);
+        EXPECT_EQ(read("first.mtx"), read("again.mtx")) << how;
+        EXPECT_EQ(read("first.csv"), read("again.csv")) << how;
+    }
+}
+
+TEST_F(SolverCommand, SinglePrecisionWithAPairReachesDoublePrecisionResiduals) {
+    EXPECT_EQ(report("--matrix A.mtx --precision single --compensated --rhs random")["status"], "converged");
+}
+
+}  // namespace
+}  // namespace solver
