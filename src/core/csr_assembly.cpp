@@ -132,8 +132,8 @@ Assembly<T> assemble(std::int64_t rows, std::int64_t columns, std::span<const st
     std::vector<std::int64_t>& offsets = matrix.row_offsets;
     for_each_entry<T>(parts, symmetry, threads, [&](std::int32_t row, std::int32_t, T) { take_next(offsets[row], alone); });
     std::exclusive_scan(offsets.begin(), offsets.end(), offsets.begin(), std::int64_t{0});
-    resize_in_huge_pages(matrix.column_indices, offsets.back());
-    resize_in_huge_pages(matrix.values, offsets.back());
+    resize_in_huge_pages(matrix.column_indices, offsets.back(), threads);
+    resize_in_huge_pages(matrix.values, offsets.back(), threads);
     for_each_entry<T>(parts, symmetry, threads, [&](std::int32_t row, std::int32_t column, T value) {
         const std::int64_t place = take_next(offsets[row], alone);
         matrix.column_indices[place] = column;

@@ -80,14 +80,14 @@ public:
     Transposition(const CsrView<T>& matrix, const Device& device)
         : matrix_(matrix),
           parts_(parts_for(matrix, device)),
-          next_(zeros<std::int64_t>(parts_ * matrix.columns)),
-          result_{matrix.columns, matrix.rows, zeros<std::int64_t>(matrix.columns + 1), {}, {}} {}
+          next_(zeros<std::int64_t>(parts_ * matrix.columns, parts_)),
+          result_{matrix.columns, matrix.rows, zeros<std::int64_t>(matrix.columns + 1, parts_), {}, {}} {}
 
     CsrMatrix<T> run() {
         cpu::parallel_for(parts_, [&](int part) { count(part); });
         number_places();
-        resize_in_huge_pages(result_.column_indices, matrix_.nonzeros());
-        resize_in_huge_pages(result_.values, matrix_.nonzeros());
+        resize_in_huge_pages(result_.column_indices, matrix_.nonzeros(), parts_);
+        resize_in_huge_pages(result_.values, matrix_.nonzeros(), parts_);
         cpu::parallel_for(parts_, [&](int part) { move(part); });
         return std::move(result_);
     }

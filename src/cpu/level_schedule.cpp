@@ -103,14 +103,14 @@ private:
 
     void copy_rows() {
         const std::int64_t rows = a_.rows;
-        resize_in_huge_pages(schedule_.row_offsets, rows + 1);
+        resize_in_huge_pages(schedule_.row_offsets, rows + 1, schedule_.threads);
         for (std::int64_t place = 0; place < rows; ++place) {
             __builtin_prefetch(a_.row_offsets.address(row_ahead(place, 32)));
             schedule_.row_offsets[place + 1] = schedule_.row_offsets[place] + length(schedule_.order[place]);
         }
-        resize_in_huge_pages(schedule_.column_indices, schedule_.row_offsets[rows]);
-        resize_in_huge_pages(schedule_.values, schedule_.row_offsets[rows]);
-        if (has_pivots_) resize_in_huge_pages(schedule_.pivots, rows);
+        resize_in_huge_pages(schedule_.column_indices, schedule_.row_offsets[rows], schedule_.threads);
+        resize_in_huge_pages(schedule_.values, schedule_.row_offsets[rows], schedule_.threads);
+        if (has_pivots_) resize_in_huge_pages(schedule_.pivots, rows, schedule_.threads);
         const int threads = schedule_.threads;
         parallel_for(threads,
                      [&](int part) { copy_rows(share_begin(rows, part, threads), share_begin(rows, part + 1, threads)); });

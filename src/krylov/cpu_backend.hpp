@@ -3,6 +3,7 @@
 /// The backend of the Krylov methods on the processor.
 
 #include "core/column_norms.hpp"
+#include "core/huge_pages.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
 #include "krylov/backend.hpp"
@@ -35,7 +36,7 @@ public:
           products_(products),
           m_(m) {}
 
-    Vector vector() const { return Vector(static_cast<std::size_t>(products_.plan().rows())); }
+    Vector vector() const { return zeros<T>(products_.plan().rows(), device().threads()); }
     void copy(const Vector& x, Vector& out) const { out = x; }
     void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
 
@@ -193,8 +194,8 @@ public:
     using CpuVectors<float>::copy;
     using CpuVectors<float>::set_zero;
 
-    Solution solution() const { return Solution(b_.size()); }
-    Residual residual_vector() const { return Residual(b_.size()); }
+    Solution solution() const { return zeros<double>(std::ssize(b_), this->device().threads()); }
+    Residual residual_vector() const { return solution(); }
     void load(std::span<const double> source, Solution& x) const { x.assign(source.begin(), source.end()); }
     void store(const Solution& x, std::span<double> to, std::span<double>) const { std::copy(x.begin(), x.end(), to.begin()); }
     void read(const Solution& x, std::span<double> to) const { write_sum<double>(x, {}, to); }

@@ -252,8 +252,8 @@ private:
             step += slice.steps;
             offset += slice.steps * height() * bytes_of(slice.offsets);
         }
-        resize_in_huge_pages(pattern_.base, step);
-        resize_in_huge_pages(pattern_.offsets, offset);
+        resize_in_huge_pages(pattern_.base, step, threads_);
+        resize_in_huge_pages(pattern_.offsets, offset, threads_);
         for (const std::uint16_t length : pattern_.length) pattern_.entries_in_slices += length;
     }
 

@@ -91,7 +91,7 @@ double unit_of(std::span<const double> values) {
 template <class T, class Code, class Encode>
 void fill_slots(const PackedPattern& pattern, const CsrView<T>& a, int threads, std::vector<Code>& slots,
                 const Encode& encode) {
-    resize_in_huge_pages(slots, pattern.slots());
+    resize_in_huge_pages(slots, pattern.slots(), threads);
     const std::int64_t height = pattern.shape.height;
     const auto count = static_cast<std::int64_t>(pattern.slices.size());
     cpu::parallel_for(threads, [&](int t) {

@@ -16,8 +16,8 @@ public:
     IndependentSet(const Graph& graph, const Device& device)
         : graph_(graph),
           device_(device),
-          key_(zeros<std::uint64_t>(graph.size())),
-          lowest_(zeros<std::uint64_t>(graph.size())) {
+          key_(zeros<std::uint64_t>(graph.size(), device.threads())),
+          lowest_(zeros<std::uint64_t>(graph.size(), device.threads())) {
         const auto all_outside = [](std::uint64_t, std::int64_t) { return outside; };
         cpu::update(std::span(key_), device, all_outside);
         cpu::update(std::span(lowest_), device, all_outside);
@@ -90,7 +90,7 @@ private:
 
 /// Gives each node at distance 1 of a member that member's aggregate; there is only one such member.
 void take_neighbours(const Graph& graph, const IndependentSet& set, Aggregates& aggregates, const Device& device) {
-    std::vector<std::int32_t> number = zeros<std::int32_t>(graph.size());
+    std::vector<std::int32_t> number = zeros<std::int32_t>(graph.size(), device.threads());
     for (std::int64_t i = 0; i < graph.size(); ++i) {
         number[i] = aggregates.count;
         if (set.is_member(i)) ++aggregates.count;
@@ -134,7 +134,7 @@ std::vector<bool> independent_set(const Graph& graph, const Device& device) {
 Aggregates aggregate(const Graph& graph, const Device& device) {
     IndependentSet set(graph, device);
     set.find();
-    Aggregates aggregates{zeros<std::int32_t>(graph.size()), 0};
+    Aggregates aggregates{zeros<std::int32_t>(graph.size(), device.threads()), 0};
     take_neighbours(graph, set, aggregates, device);
     take_the_rest(graph, aggregates, device);
     return aggregates;

@@ -1,5 +1,6 @@
 #include "preconditioner/amg/amg.hpp"
 
+#include "core/huge_pages.hpp"
 #include "core/multigrid/scale.hpp"
 #include "cpu/elementwise.hpp"
 #include "multigrid.hpp"
@@ -57,8 +58,8 @@ public:
     Amg(Hierarchy<V> hierarchy, std::int64_t rows, const Device& device)
         : device_(device), hierarchy_(std::move(hierarchy)), cycle_(hierarchy_, device), rows_(static_cast<std::size_t>(rows)) {
         if constexpr (is_mixed) {
-            r_.resize(rows_);
-            z_.resize(rows_);
+            r_ = zeros<V>(rows, device.threads());
+            z_ = zeros<V>(rows, device.threads());
         }
     }
 

@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 double gershgorin_bound(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
-    std::vector<double> bounds = zeros<double>(a.rows);
+    std::vector<double> bounds = zeros<double>(a.rows, device.threads());
     cpu::update(std::span(bounds), device, [&](double, std::int64_t i) {
         double sum = 0;
         for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
@@ -39,7 +39,7 @@ template <class T>
 double power_method(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
     constexpr int iterations = 10;
     constexpr std::uint64_t seed = 1;
-    std::vector<double> x = zeros<double>(a.rows), y = zeros<double>(a.rows);
+    std::vector<double> x = zeros<double>(a.rows, device.threads()), y = zeros<double>(a.rows, device.threads());
     cpu::update(std::span(x), device, [](double, std::int64_t i) { return random_element<double>(seed, i); });
     double norm = norm2(x, Accuracy::exact, device), growth = 0;
     for (int k = 0; k < iterations && norm > 0; ++k) {

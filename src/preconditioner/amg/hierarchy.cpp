@@ -42,7 +42,7 @@ constexpr double smoothed_range = 5;
 /// 1 / a_ii. Entries must be finite in V, too.
 template <class V, class T>
 std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, const Device& device) {
-    std::vector<double> inverse = zeros<double>(a.rows);
+    std::vector<double> inverse = zeros<double>(a.rows, device.threads());
     std::atomic<std::int64_t> first_failure{a.rows};
     cpu::update(std::span(inverse), device, [&](double, std::int64_t i) {
         double diagonal = 0;
@@ -75,7 +75,7 @@ std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, con
 /// By several threads.
 template <class V, std::ranges::sized_range Values>
 std::vector<V> rounded(const Values& values, const Device& device) {
-    std::vector<V> result = zeros<V>(std::ssize(values));
+    std::vector<V> result = zeros<V>(std::ssize(values), device.threads());
     cpu::update(std::span(result), device, [=](V, std::int64_t i) { return static_cast<V>(values[i]); });
     return result;
 }

@@ -16,7 +16,7 @@ template <class T>
 class Strength {
 public:
     Strength(const CsrView<T>& a, const Device& device)
-        : a_(a), weight_(zeros<double>(a.rows)), largest_(zeros<double>(a.rows)) {
+        : a_(a), weight_(zeros<double>(a.rows, device.threads())), largest_(zeros<double>(a.rows, device.threads())) {
         cpu::update(std::span(weight_), device, [&](double, std::int64_t i) {
             const auto row = a.column_indices.subspan(a.row_offsets[i], a.row_length(i));
             const auto place = std::lower_bound(row.begin(), row.end(), i) - row.begin();
@@ -96,7 +96,7 @@ template <class T>
 Graph strong_connections(const CsrView<T>& magnitudes, double theta, const Device& device) {
     const Strength<T> strength(magnitudes, device);
     Graph graph;
-    graph.offsets = zeros<std::int64_t>(magnitudes.rows + 1);
+    graph.offsets = zeros<std::int64_t>(magnitudes.rows + 1, device.threads());
     const auto offsets = std::span(graph.offsets);
     cpu::update(offsets.subspan(1), device, [&](std::int64_t, std::int64_t i) {
         std::int64_t count = 0;
@@ -105,7 +105,7 @@ Graph strong_connections(const CsrView<T>& magnitudes, double theta, const Devic
         return count;
     });
     std::inclusive_scan(offsets.begin(), offsets.end(), offsets.begin());
-    graph.neighbours = zeros<std::int32_t>(offsets.back());
+    graph.neighbours = zeros<std::int32_t>(offsets.back(), device.threads());
     cpu::for_each_range(magnitudes.rows, device, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t next = offsets[begin];
         for (std::int64_t k = magnitudes.row_offsets[begin], i = begin; i < end; ++i)
