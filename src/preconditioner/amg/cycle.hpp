@@ -2,9 +2,11 @@
 
 /// The V-cycle on the processor.
 
+#include "core/huge_pages.hpp"
 #include "core/multigrid/level.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
 #include <memory>
@@ -34,11 +36,11 @@ private:
     struct Work {
         Work(const Level<V>& l, const Device& device)
             : level(l),
-              a(l.a, device),
+              a(l.a, device, {.expected_products = products_of_a_solve}),
               prolongation(l.prolongation, device),
               restriction(l.restriction, device),
-              residual(l.a.rows),
-              direction(l.a.rows),
+              residual(zeros<V>(l.a.rows, device.threads())),
+              direction(zeros<V>(l.a.rows, device.threads())),
               coarse_b(l.prolongation.columns),
               coarse_x(l.prolongation.columns) {}
 

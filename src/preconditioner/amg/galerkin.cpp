@@ -18,20 +18,34 @@ public:
         : r_(r), a_(a), p_(p), restricted_(a.columns), row_(p.columns) {}
 
     void add_row(std::int64_t i, std::vector<std::int32_t>& columns, std::vector<double>& values) {
-        for (std::int64_t k = r_.row_offsets[i]; k < r_.row_offsets[i + 1]; ++k)
+        const std::int64_t end = r_.row_offsets[i + 1];
+        for (std::int64_t k = r_.row_offsets[i]; k < end; ++k) {
+            prefetch(a_, r_.column_indices[std::min(k + ahead, end - 1)]);
             add_multiple(r_.values[k], a_, r_.column_indices[k], restricted_);
-        for (std::int64_t k = 0; k < restricted_.size(); ++k)
+        }
+        for (std::int64_t k = 0; k < restricted_.size(); ++k) {
+            prefetch(p_, restricted_.column(std::min(k + ahead, restricted_.size() - 1)));
             add_multiple(restricted_.value(k), p_, restricted_.column(k), row_);
+        }
         restricted_.clear();
         if (row_.size() == 0) row_.add(static_cast<std::int32_t>(i), 1);
         row_.move_to(columns, values);
     }
 
 private:
+    static constexpr std::int64_t ahead = 6;  // rows of which nobody else knows that they are next
+
+    template <class U>
+    static void prefetch(const CsrView<U>& matrix, std::int64_t row) {
+        const std::int64_t begin = matrix.row_offsets[row];
+        __builtin_prefetch(matrix.column_indices.data() + begin);
+        __builtin_prefetch(matrix.values.data() + begin);
+    }
+
     template <class U>
     static void add_multiple(double factor, const CsrView<U>& matrix, std::int64_t row, RowAccumulator& sum) {
-        for (std::int64_t k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k)
-            sum.add(matrix.column_indices[k], mul_rn(factor, static_cast<double>(matrix.values[k])));
+        const std::int64_t begin = matrix.row_offsets[row], length = matrix.row_length(row);
+        sum.add_multiple(factor, matrix.column_indices.subspan(begin, length), matrix.values.subspan(begin, length));
     }
 
     CsrView<V> r_;

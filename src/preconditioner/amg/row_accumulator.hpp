@@ -19,38 +19,49 @@
 namespace solver::amg {
 
 /// A row as the sum of entries that come in any order (Gustavson, ACM TOMS 4(3), 1978). Each element is summed in double in
-/// the order in which its terms come.
+/// the order in which its terms come. Whether a column is new decides no branch: it could not be predicted.
 class RowAccumulator {
 public:
     explicit RowAccumulator(std::int64_t columns) : place_(static_cast<std::size_t>(columns), absent) {}
 
     void add(std::int32_t column, double value) {
-        double& sum = element(column);
-        sum = add_rn(sum, value);
+        make_room(1);
+        const Element element = find(column);
+        values_[element.place] = add_rn(element.value, value);
+    }
+
+    /// Adds factor times a sparse row, every product rounded.
+    template <class T>
+    void add_multiple(double factor, std::span<const std::int32_t> columns, std::span<const T> values) {
+        make_room(std::ssize(columns));
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            const Element element = find(columns[k]);
+            values_[element.place] = add_rn(element.value, mul_rn(factor, static_cast<double>(values[k])));
+        }
     }
 
     /// The largest of its terms in the place of their sum.
     void raise(std::int32_t column, double value) {
-        double& largest = element(column);
-        largest = std::max(largest, value);
+        make_room(1);
+        const Element element = find(column);
+        values_[element.place] = std::max(element.value, value);
     }
 
-    std::int64_t size() const { return std::ssize(columns_); }
+    std::int64_t size() const { return size_; }
     std::int32_t column(std::int64_t k) const { return columns_[k]; }  ///< in the order of their first terms
     double value(std::int64_t k) const { return values_[k]; }
 
     void clear() {
-        for (const std::int32_t column : columns_) place_[column] = absent;
-        columns_.clear();
-        values_.clear();
+        for (std::int32_t k = 0; k < size_; ++k) place_[columns_[k]] = absent;
+        size_ = 0;
     }
 
     /// Appends the row, columns rising, and starts anew.
     template <class V>
     void move_to(std::vector<std::int32_t>& columns, std::vector<V>& values) {
         order_.clear();
-        for (const std::int32_t column : columns_)
-            order_.push_back(static_cast<std::uint64_t>(column) << 32 | static_cast<std::uint32_t>(place_[column]));
+        for (std::int32_t k = 0; k < size_; ++k)
+            order_.push_back(static_cast<std::uint64_t>(columns_[k]) << 32 | static_cast<std::uint32_t>(k));
         std::sort(order_.begin(), order_.end());
         for (const std::uint64_t element : order_) {
             columns.push_back(static_cast<std::int32_t>(element >> 32));
@@ -62,20 +73,33 @@ public:
 private:
     static constexpr std::int32_t absent = -1;
 
-    /// 0 where the row has no such column yet.
-    double& element(std::int32_t column) {
-        std::int32_t& place = place_[column];
-        if (place == absent) {
-            place = static_cast<std::int32_t>(columns_.size());
-            columns_.push_back(column);
-            values_.push_back(0);
-        }
-        return values_[place];
+    struct Element {
+        std::int32_t place;
+        double value;  ///< so far; 0 where the row had no such column
+    };
+
+    /// There must be room for another.
+    Element find(std::int32_t column) {
+        const std::int32_t found = place_[column];
+        const bool is_new = found == absent;
+        const std::int32_t place = is_new ? size_ : found;
+        place_[column] = place;
+        columns_[place] = column;
+        size_ += is_new ? 1 : 0;
+        return {place, is_new ? 0 : values_[place]};
+    }
+
+    void make_room(std::int64_t more) {
+        if (size_ + more <= std::ssize(columns_)) return;
+        const auto size = static_cast<std::size_t>(2 * (size_ + more));
+        columns_.resize(size);
+        values_.resize(size);
     }
 
     std::vector<std::int32_t> place_;  // of each column in columns_ and values_
     std::vector<std::int32_t> columns_;
     std::vector<double> values_;
+    std::int32_t size_ = 0;  // what lies behind is room
     std::vector<std::uint64_t> order_;
 };
 
@@ -130,7 +154,7 @@ std::optional<CsrMatrix<V>> make_rows(std::int64_t rows, std::int64_t columns, c
     constexpr std::int64_t worth_a_thread = 512;
     const int parts = static_cast<int>(std::clamp<std::int64_t>(rows / worth_a_thread, 1, device.threads()));
     std::vector<Blocks<V>> blocks(static_cast<std::size_t>(parts));
-    CsrMatrix<V> result{rows, columns, zeros<std::int64_t>(rows + 1), {}, {}};
+    CsrMatrix<V> result{rows, columns, zeros<std::int64_t>(rows + 1, parts), {}, {}};
     cpu::parallel_for(parts, [&](int part) {
         auto worker = make_worker();
         Blocks<V> mine;
@@ -141,8 +165,8 @@ std::optional<CsrMatrix<V>> make_rows(std::int64_t rows, std::int64_t columns, c
     });
     std::inclusive_scan(result.row_offsets.begin(), result.row_offsets.end(), result.row_offsets.begin());
     if (result.row_offsets.back() > most_entries) return std::nullopt;
-    resize_in_huge_pages(result.column_indices, result.row_offsets.back());
-    resize_in_huge_pages(result.values, result.row_offsets.back());
+    resize_in_huge_pages(result.column_indices, result.row_offsets.back(), parts);
+    resize_in_huge_pages(result.values, result.row_offsets.back(), parts);
     cpu::parallel_for(parts, [&](int part) {
         const std::int64_t begin = result.row_offsets[cpu::share_begin(rows, part, parts)];
         blocks[part].copy_to(result.column_indices.begin() + begin, result.values.begin() + begin);
