@@ -77,7 +77,8 @@ struct SolveReport {
 /// Without, a schedule of attempts, each from the best x of the one before, on what counts of memory traffic and operations
 /// make the cheapest, as the profile weighs them:
 ///  - where A has at least 5000 entries, jacobi, while the digits gained so far promise to be done before a stronger
-///    preconditioner could be made;
+///    preconditioner could be made; on a processor for no more than a sixteenth of that where it is too slow by then and
+///    some rows lie farther apart in the graph of A than the iterations that it may take;
 ///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it) and is expected to
 ///    cost less than complete factors, which are estimated from parts of A (preparation.hpp);
 ///  - jacobi again, where its rate promises less work than factors;

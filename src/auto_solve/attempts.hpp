@@ -142,7 +142,7 @@ private:
 
     /// When it judges is the same for every column.
     ConvergenceMonitor monitor_of(const Candidate& candidate, KrylovMethod method, std::int64_t column) const {
-        return {candidate.give_up, method, iterates_.tolerance(column), candidate.share};
+        return {candidate.give_up, method, iterates_.tolerance(column), candidate.share, candidate.is_out_of_reach};
     }
 
     /// The first record of a later attempt is where the one before ended.

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 
 namespace solver {
 
@@ -24,14 +26,20 @@ enum class GiveUp {
 /// iterations as lie across the flow and then falls within a few; a quarter of the share is enough in any case. The rate is
 /// that of the last iterations, for conjugate gradients converge faster and faster where the spectrum's ends are found (van der
 /// Sluis and van der Vorst, Numer. Math. 48, 1986), and slow down behind first digits that came easily.
+///
+/// Where is_out_of_reach is given, there is an early check after a sixteenth of the share, at least 16 iterations: what is too
+/// slow there and cannot gather speed within its share, as is_out_of_reach() says, is given up. It is asked nowhere else.
 class ConvergenceMonitor {
 public:
-    ConvergenceMonitor(GiveUp rule, KrylovMethod method, double tolerance, std::int64_t share)
+    ConvergenceMonitor(GiveUp rule, KrylovMethod method, double tolerance, std::int64_t share,
+                       std::function<bool()> is_out_of_reach = {})
         : rule_(rule),
           tolerance_(tolerance),
           share_(share),
+          is_out_of_reach_(std::move(is_out_of_reach)),
           first_check_(first_check(rule, method, share)),
-          check_(first_check_) {}
+          early_check_(is_out_of_reach_ ? std::min(std::max(earliest, share / 16), first_check_) : first_check_),
+          check_(early_check_) {}
 
     /// Told of every iteration. Whether to give up here.
     bool gives_up(const Iteration& iteration) {
@@ -40,20 +48,24 @@ public:
         least_ = std::min(least_, residual);
         if (iteration.number == check_ - window()) least_before_ = least_;
         if (rule_ == GiveUp::never || iteration.number != check_) return false;
-        const bool hopeless = rule_ == GiveUp::when_stuck ? !(least_ <= least_before_ / 2) : is_too_slow();
-        check_ *= 2;
+        bool hopeless = rule_ == GiveUp::when_stuck ? !(least_ <= least_before_ / 2) : is_too_slow();
+        if (check_ < first_check_) hopeless = hopeless && is_out_of_reach_();
+        check_ = next_check(check_);
         return hopeless;
     }
 
     /// The first iteration after this one at which it judges.
     std::int64_t next_check(std::int64_t iteration) const {
         if (rule_ == GiveUp::never) return std::numeric_limits<std::int64_t>::max();
+        if (iteration < early_check_) return early_check_;
         std::int64_t check = first_check_;
         while (check <= iteration) check *= 2;
         return check;
     }
 
 private:
+    static constexpr std::int64_t earliest = 16;
+
     static std::int64_t first_check(GiveUp rule, KrylovMethod method, std::int64_t share) {
         constexpr std::int64_t least = 4, when_stuck = 1024;
         if (rule == GiveUp::when_stuck) return when_stuck;
@@ -78,7 +90,9 @@ private:
     GiveUp rule_;
     double tolerance_;
     std::int64_t share_;
+    std::function<bool()> is_out_of_reach_;
     std::int64_t first_check_;
+    std::int64_t early_check_;
     std::int64_t check_;  ///< the iteration of the next check
     double least_ = 1;
     double least_before_ = 1;  ///< where the window begins

@@ -46,7 +46,10 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
     const double alternative = facts_.matrix.suits_multigrid() ? costs_.multigrid() : costs_.preparation();
     const double iterations = alternative / cost_of_iteration(Kind::jacobi);
-    add(Kind::jacobi, static_cast<std::int64_t>(std::min(iterations, largest_share)), GiveUp::when_too_slow);
+    const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
+    add(Kind::jacobi, share, GiveUp::when_too_slow);
+    if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
+        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, share] { return far(share); };
 }
 
 std::optional<Candidate> FallbackSchedule::next(std::span<const Attempt> attempts) {

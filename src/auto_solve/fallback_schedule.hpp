@@ -21,6 +21,7 @@ struct Candidate {
     PreconditionerKind preconditioner;
     std::int64_t share;  ///< iterations, at most
     GiveUp give_up = GiveUp::never;
+    std::function<bool()> is_out_of_reach = {};  ///< of its share (ConvergenceMonitor)
 };
 
 /// What the choice depends on: counts, never a clock.
@@ -30,8 +31,9 @@ struct ScheduleFacts {
     double fill_factor = 0;            ///< ILUT's
     bool conjugate_gradients = false;  ///< taken where the preconditioner is symmetric
     CostProfile profile = CostProfile::processor;
-    std::function<FillPrediction()> fill_estimate;    ///< cheap (preparation/fill_estimate.hpp)
-    std::function<const Preparation&()> preparation;  ///< with Ordering::amd; asked for only where needed
+    std::function<bool(std::int64_t steps)> has_rows_beyond;  ///< see reach.hpp
+    std::function<FillPrediction()> fill_estimate;            ///< cheap (preparation/fill_estimate.hpp)
+    std::function<const Preparation&()> preparation;          ///< with Ordering::amd; asked for only where needed
 };
 
 /// The candidates of solve(); see there for the rule.

@@ -5,6 +5,7 @@
 #include "auto_solve/iterates.hpp"
 #include "auto_solve/matrix_facts.hpp"
 #include "auto_solve/obstacle.hpp"
+#include "auto_solve/reach.hpp"
 #include "auto_solve/system.hpp"
 #include "krylov/on_device.hpp"
 #include "krylov/run.hpp"
@@ -15,6 +16,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -27,6 +31,16 @@ namespace {
 CostProfile chosen(CostProfile wanted, const Device& device) {
     if (wanted != CostProfile::automatic) return wanted;
     return device.kind() == Device::Kind::cuda ? CostProfile::gpu : CostProfile::processor;
+}
+
+/// has_rows_beyond of A, which answers the same question once.
+template <class T>
+std::function<bool(std::int64_t)> reach_of(const SpmvPlan<T>& a) {
+    return [&a, steps = std::make_shared<std::int64_t>(-1), answer = std::make_shared<bool>()](std::int64_t asked) {
+        if (asked != *steps) *answer = has_rows_beyond(a.matrix(), asked);
+        *steps = asked;
+        return *answer;
+    };
 }
 
 /// Makes attempts with the iteration in V, for at most so many iterations. The schedule is that of the least relative
@@ -46,6 +60,7 @@ void attempt_in(Attempts<T>& attempts, const SpmvPlan<T>& a, std::optional<Prepa
                                .fill_factor = options.factors.fill_factor,
                                .conjugate_gradients = method.with(true) == KrylovMethod::cg,
                                .profile = chosen(options.profile, a.device()),
+                               .has_rows_beyond = reach_of(a),
                                .fill_estimate = [&] { return preparation::estimate_fill(a.matrix()); },
                                .preparation = [&]() -> const Preparation& { return system.preparation(); }});
     attempts.run(system, schedule, method, max_iterations);

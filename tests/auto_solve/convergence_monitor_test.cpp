@@ -69,6 +69,33 @@ TEST(ConvergenceMonitor, SeesThatIterationsGatherSpeed) {
     EXPECT_EQ(given_up_at(faster_and_faster, 0x1p-32, 300), 64) << "too early to see";
 }
 
+/// 2^(-i^2 / 2048) within 300 iterations, as above: at 18, a sixteenth of 300, it is too slow by far.
+TEST(ConvergenceMonitor, LooksEarlyAtWhatCannotGatherSpeed) {
+    int asked = 0;
+    const auto given_up = [&](const auto& residual, std::int64_t share, bool is_out_of_reach) {
+        ConvergenceMonitor monitor(GiveUp::when_too_slow, KrylovMethod::cg, 0x1p-32, share, [&asked, is_out_of_reach] {
+            ++asked;
+            return is_out_of_reach;
+        });
+        for (std::int64_t i = 0; i <= share; ++i)
+            if (monitor.gives_up(at(i, residual(static_cast<double>(i))))) return i;
+        return std::int64_t{-1};
+    };
+    const auto faster_and_faster = [](double i) { return std::exp2(-i * i / 2048); };
+    EXPECT_EQ(given_up(faster_and_faster, 300, true), 18);
+    EXPECT_EQ(given_up(faster_and_faster, 300, false), 64);
+    EXPECT_EQ(given_up(faster_and_faster, 160, true), 16) << "no earlier than that";
+    EXPECT_EQ(given_up(faster_and_faster, 40, true), 10) << "no later than otherwise";
+    EXPECT_EQ(asked, 3) << "once each time, and not where the early check is the first of the others";
+    EXPECT_EQ(given_up(halving, 300, true), -1) << "it is fast enough";
+    EXPECT_EQ(asked, 3);
+    const ConvergenceMonitor monitor(GiveUp::when_too_slow, KrylovMethod::cg, 1e-10, 300, [] { return true; });
+    EXPECT_EQ(monitor.next_check(0), 18);
+    EXPECT_EQ(monitor.next_check(17), 18);
+    EXPECT_EQ(monitor.next_check(18), 64);
+    EXPECT_EQ(monitor.next_check(64), 128);
+}
+
 TEST(ConvergenceMonitor, JudgesByTheLeastResidualSoFar) {
     ConvergenceMonitor monitor(GiveUp::when_too_slow, KrylovMethod::cg, 0x1p-8, 8);
     EXPECT_FALSE(monitor.gives_up(at(0, 1)));

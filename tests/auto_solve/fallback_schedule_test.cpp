@@ -50,12 +50,14 @@ struct Case {
     Preparation preparation;
     int estimates = 0;
     int analyses = 0;
+    std::int64_t asked_for_reach = 0;
 
     ScheduleFacts facts(std::int64_t rows) {
         ScheduleFacts made;
         made.matrix.rows = rows;
         made.matrix.nonzeros = 5 * rows;
         made.fill_factor = 5;
+        made.has_rows_beyond = [this](std::int64_t steps) { return asked_for_reach = steps, true; };
         made.fill_estimate = [this] { return ++estimates, *preparation.fill; };
         made.preparation = [this]() -> const Preparation& { return ++analyses, preparation; };
         return made;
@@ -160,6 +162,20 @@ TEST(FallbackSchedule, TriesNothingAgainWhereNothingGained) {
     std::vector<Attempt> attempts;
     for (int i = 0; i < 4; ++i) attempts.push_back(attempt(schedule.next(attempts)->preconditioner, 10, 1));
     EXPECT_FALSE(schedule.next(attempts));
+}
+
+/// On a processor, where multigrid is the alternative, by as many steps as the trial may take.
+TEST(FallbackSchedule, AsksWhetherATrialCanReachAllRows) {
+    Case mesh{predicted(100000, 1e7, 1e12)};
+    const auto trial = FallbackSchedule(mesh.facts_of_a_mesh(100000)).next({});
+    ASSERT_TRUE(trial->is_out_of_reach);
+    EXPECT_TRUE(trial->is_out_of_reach());
+    EXPECT_EQ(mesh.asked_for_reach, trial->share);
+
+    ScheduleFacts on_gpu = mesh.facts_of_a_mesh(100000);
+    on_gpu.profile = CostProfile::gpu;
+    EXPECT_FALSE(FallbackSchedule(on_gpu).next({})->is_out_of_reach);
+    EXPECT_FALSE(FallbackSchedule(mesh.facts(100000)).next({})->is_out_of_reach);
 }
 
 }  // namespace

@@ -466,6 +466,33 @@ TEST(Solve, KnowsOfNoObstacleWhereItSolves) {
     EXPECT_EQ(solve_by(a, image_of_ones(a), {}).report.obstacle, "");
 }
 
+/// Five points in the plane.
+CsrMatrix<double> two_dimensions(std::int32_t rows, std::int32_t columns) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < rows * columns; ++i) {
+        entries.push_back({i, i, 4});
+        if (i % columns > 0) entries.insert(entries.end(), {{i, i - 1, -1}, {i - 1, i, -1}});
+        if (i >= columns) entries.insert(entries.end(), {{i, i - columns, -1}, {i - columns, i, -1}});
+    }
+    return csr_from_entries<double>(rows * columns, rows * columns, entries);
+}
+
+/// Jacobi may take 280 iterations, which do not see from one corner of 400 x 100 points to the other; a cube of 30^3 they see,
+/// and need 100 of them, though after 17 that is not yet to be seen.
+TEST(Solve, GivesUpEarlyWhatCannotReachAllRowsAndWaitsForWhatCan) {
+    const auto far = two_dimensions(400, 100);
+    const std::vector<double> ones(static_cast<std::size_t>(far.rows), 1);
+    const SolveReport given_up = solve_by(far, ones, {}).report;
+    EXPECT_THAT(kinds(given_up), ElementsAre(Kind::jacobi, Kind::amg));
+    EXPECT_EQ(given_up.attempts.front().results.front().iterations, 17);
+    EXPECT_EQ(given_up.result().status, SolveStatus::converged);
+
+    const auto near = three_dimensions(30, 0);
+    const SolveReport solved = solve_by(near, std::vector<double>(static_cast<std::size_t>(near.rows), 1), {}).report;
+    EXPECT_THAT(kinds(solved), ElementsAre(Kind::jacobi));
+    EXPECT_GT(solved.result().iterations, 64);
+}
+
 TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);
