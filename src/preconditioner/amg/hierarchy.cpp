@@ -236,13 +236,13 @@ private:
         return inverse.has_value();
     }
 
-    /// A, P and R take up to three times A; all of it once more while it is made.
+    /// A, P and R take up to twice A, the packed copy of A for the cycle as much as A; the last level more while it is made.
     template <class T>
     void require_memory_for(const CsrView<T>& a) {
         constexpr double transient = 4;
         const double needed = bytes_ + transient * bytes(a.rows, a.nonzeros());
         require_memory("amg", needed, options_.memory_limit, "use jacobi, which needs none");
-        bytes_ += 2 * bytes(a.rows, a.nonzeros());
+        bytes_ += 3 * bytes(a.rows, a.nonzeros());
     }
 
     static double bytes(std::int64_t rows, std::int64_t nonzeros) {
