@@ -24,42 +24,6 @@ std::string to_string(Pattern pattern) {
     return names[static_cast<std::size_t>(pattern)];
 }
 
-/// No product of two entries leaves the range of T.
-template <class T>
-constexpr int largest_exponent = std::is_same_v<T, float> ? 30 : 300;
-
-template <class T>
-DenseFactors<T> make_factors(Pattern pattern, std::int64_t n) {
-    matrices::Random random(4);
-    const auto exponent = [&] { return static_cast<int>(random.below(2 * largest_exponent<T> + 1)) - largest_exponent<T>; };
-    std::vector<int> first, second;
-    for (std::int64_t i = 0; i < n; ++i) {
-        first.push_back(exponent());
-        second.push_back(exponent());
-    }
-    const auto exponent_at = [&](std::int64_t row, std::int64_t column, bool is_a) {
-        const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
-        if (pattern == Pattern::outside) return is_a ? first[i] : second[j];
-        if (pattern == Pattern::inside) return is_a ? first[j] : -first[i];
-        if (pattern == Pattern::wide) return exponent();
-        const bool off_diagonal = (row < n / 2) != (column < n / 2);
-        return pattern == Pattern::blocks && off_diagonal ? -largest_exponent<T> : 0;
-    };
-    const auto fill = [&](bool is_a) {
-        std::vector<T> entries;
-        entries.reserve(static_cast<std::size_t>(n * n));
-        for (std::int64_t column = 0; column < n; ++column)
-            for (std::int64_t row = 0; row < n; ++row) {
-                const double u = random.uniform();
-                entries.push_back(
-                    static_cast<T>(std::ldexp(pattern == Pattern::both ? 2 * u - 1 : u, exponent_at(row, column, is_a))));
-            }
-        return entries;
-    };
-    std::vector<T> a = fill(true);
-    return {n, std::move(a), fill(false)};
-}
-
 // ------------------------------------------------------------------------------------------------- what ought to be found out
 
 /// A matrix by columns, and its quarters.
@@ -220,7 +184,7 @@ private:
         const auto machine = make_product_machine<T>(options_);
         for (const std::int64_t n : options_.sizes)
             for (const Pattern pattern : patterns) {
-                const DenseFactors<T> factors = make_factors<T>(pattern, n);
+                const DenseFactors<T> factors = graded_factors<T>(pattern, n);
                 const Judge<T> judge(factors, options_.threads);
                 const auto keep = [&](const std::string& name, const std::vector<T>& found) {
                     auto record = std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.first == name; });

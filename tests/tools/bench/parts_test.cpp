@@ -5,10 +5,12 @@
 #include "grades.hpp"
 #include "linear_solvers.hpp"
 #include "operation.hpp"
+#include "papers/millionths.hpp"
 #include "plain_reader.hpp"
 #include "product_machine.hpp"
 #include "products.hpp"
 #include "record.hpp"
+#include "reduction.hpp"
 #include "reductions.hpp"
 #include "singularity.hpp"
 #include "solver/error.hpp"
@@ -141,6 +143,15 @@ TEST(BenchReductions, KnowWhatIsTrue) {
     EXPECT_THAT(heading_of(options, Input::scattered, data), ::testing::EndsWith("), scattered, double"));
 }
 
+TEST(BenchDenseProducts, AreOfTwoDifferentMatrices) {
+    Options options;
+    options.phi = 3;
+    const DenseFactors<double> factors = bench::make_factors<double>(options, Elements::lognormal, 5);
+    EXPECT_EQ(factors.n, 5);
+    EXPECT_EQ(factors.a, random_elements<double>(Elements::lognormal, 3, 25, 1));
+    EXPECT_EQ(factors.b, random_elements<double>(Elements::lognormal, 3, 25, 2));
+}
+
 TEST(BenchDenseProducts, HaveParametersAndAHeading) {
     Options options;
     options.block = 16;
@@ -249,7 +260,76 @@ TEST(BenchGrades, CountSlopesOfEntriesOfOneScaleAlone) {
     EXPECT_EQ(errors.grade<double>(), "A");
 }
 
-/// Foundations of FNV-1a: of nothing the offset, of "a" and "foobar" as published.
+/// The exponents of A's entries: of their scales, and of numbers below 1.
+template <class T>
+std::pair<int, int> exponents_of(const std::vector<T>& entries) {
+    int least = 10000, largest = -10000;
+    for (const T entry : entries) {
+        least = std::min(least, std::ilogb(entry));
+        largest = std::max(largest, std::ilogb(entry));
+    }
+    return {least, largest};
+}
+
+/// 4096 exponents of 601 (61) reach both ends, give or take what a number in [0, 1) takes away.
+TEST(BenchGrades, AreGivenOnEntriesOfAllScales) {
+    const auto wide = exponents_of(graded_factors<double>(Pattern::wide, 64).a);
+    EXPECT_LT(wide.first, -290);
+    EXPECT_THAT(wide.second, ::testing::AllOf(::testing::Gt(290), ::testing::Lt(300)));
+    const auto in_single = exponents_of(graded_factors<float>(Pattern::wide, 64).b);
+    EXPECT_LT(in_single.first, -28);
+    EXPECT_THAT(in_single.second, ::testing::AllOf(::testing::Gt(25), ::testing::Lt(30)));
+    const auto plain = graded_factors<double>(Pattern::plain, 8), both = graded_factors<double>(Pattern::both, 8);
+    const auto outside = graded_factors<double>(Pattern::outside, 8), inside = graded_factors<double>(Pattern::inside, 8);
+    const auto blocks = graded_factors<double>(Pattern::blocks, 8);
+    for (std::size_t i = 0; i < 64; ++i) {
+        const std::size_t row = i % 8, column = i / 8;
+        EXPECT_EQ(both.a[i], 2 * plain.a[i] - 1);
+        EXPECT_EQ(both.b[i], 2 * plain.b[i] - 1);
+        // By powers of two, of the row of A and the column of B, or the other way round and inverse.
+        EXPECT_EQ(outside.a[i] / plain.a[i], outside.a[row] / plain.a[row]);
+        EXPECT_EQ(outside.b[i] / plain.b[i], outside.b[8 * column] / plain.b[8 * column]);
+        EXPECT_EQ(inside.a[i] / plain.a[i], inside.a[8 * column] / plain.a[8 * column]);
+        EXPECT_EQ((inside.b[i] / plain.b[i]) * (inside.a[8 * row] / plain.a[8 * row]), 1);
+        EXPECT_EQ(blocks.a[i] / plain.a[i], (row < 4) == (column < 4) ? 1 : 0x1p-300);
+    }
+    EXPECT_NE(outside.a[0] / plain.a[0], outside.a[1] / plain.a[1]);
+    EXPECT_NE(inside.a[0] / plain.a[0], inside.a[8] / plain.a[8]);
+}
+
+TEST(BenchMillionths, AreAveragesAndEndsOfErrors) {
+    const Errors errors = errors_of({2, 4, 0, 8}, {2 - 1e-6, 4 + 4e-6, 0, 8});
+    EXPECT_NEAR(errors.average, 1.25, 1e-8);
+    EXPECT_NEAR(errors.lowest, -4, 1e-8);
+    EXPECT_NEAR(errors.highest, 1, 1e-8);
+    EXPECT_NEAR(errors.largest(), 4, 1e-8);
+    EXPECT_NEAR(errors.relative, (0.5 + 1) / 4, 1e-6);
+    EXPECT_EQ(text_of(9.994), "9.99");
+    EXPECT_EQ(text_of(-10), "-10.0");
+    EXPECT_EQ(text_of(10.96), "11.0");
+    EXPECT_EQ(text_of(-99.94), "-99.9");
+    EXPECT_EQ(text_of(100), "100");
+}
+
+/// Eigen's reductions have one thread: it competes in parts where there are several, and then whole as well.
+TEST(BenchReductions, AreMadeByEigenInPartsAndWhole) {
+    const Factors<double> data{{1, 2, 3}, {}};
+    Options options;
+    options.subject = Subject::sum;
+    options.threads = 1;
+    const auto alone = make_reduction(options, data, 6.0);
+    ASSERT_EQ(alone->peers().size(), 1u);
+    EXPECT_EQ(alone->peers()[0].name, "eigen");
+    EXPECT_TRUE(alone->others().empty());
+    options.threads = 2;
+    const auto split = make_reduction(options, data, 6.0);
+    if (split->peers().at(0).threads == 1) GTEST_SKIP() << "no OpenMP";
+    EXPECT_EQ(split->peers()[0].name, "eigen split");
+    ASSERT_EQ(split->others().size(), 1u);
+    EXPECT_EQ(split->others()[0].threads, 1);
+}
+
+/// FNV-1a: of nothing the offset, of "a" and "foobar" as published.
 TEST(BenchRecordHashes, AreTheOnesOfFnv) {
     Record record;
     record.add("empty", std::span<const char>());
@@ -369,6 +449,19 @@ TEST(BenchSolvers, OfOurs) {
     EXPECT_FALSE(few.trial.claimed);
     EXPECT_EQ(few.trial.status, "iteration limit");
     EXPECT_EQ(few.trial.iterations, 2);
+}
+
+/// Rigid-body modes make multigrid quicker on elasticity, and are told where they are asked for alone.
+TEST(BenchSolvers, OfOursAreToldTheRigidBodyModes) {
+    Options options;
+    Problem problem = problem_of(matrices::find_generator("elasticity2d_24")->make());
+    const auto iterations = [&](const char* name, bool told) {
+        problem.name = name;
+        return by_us({PreconditionerKind::amg, KrylovMethod::cg, told}, problem, options).trial.iterations;
+    };
+    const std::int64_t untold = iterations("elasticity2d_24", false);
+    EXPECT_LT(iterations("elasticity2d_24", true), untold);
+    EXPECT_EQ(iterations("another", true), untold);
 }
 
 /// Runs of which each says that it was faster, or slower, than the one before; how many there are is up to the clock.
