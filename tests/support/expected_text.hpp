@@ -17,6 +17,7 @@
 namespace solver::testing {
 
 inline std::string with(std::string text, const std::string& what, const std::string& by) {
+    if (what.empty()) return text;
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
         text.replace(at, what.size(), by);
     return text;
