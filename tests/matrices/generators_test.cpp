@@ -266,11 +266,35 @@ TEST(Generators, RefuseWhatTheProcessMayNotUse) {
     EXPECT_THAT(message_of("stencil27_200"), HasSubstr("takes 2.7 GB; 2.1 GB of memory may be used"));
 }
 
+/// As many as the points of the stencil, on 40000 x 40000 or 1200 x 1200 x 1200 points.
+TEST(Generators, SayHowManyEntriesThereWouldBe) {
+    const testing::LessMemory limit(std::int64_t{2} << 30);
+    ASSERT_TRUE(limit.is_set());
+    const auto expect_entries = [](const std::string& name, std::int64_t entries) {
+        EXPECT_THAT(message_of(name), HasSubstr("has about " + std::to_string(entries) + " entries"));
+    };
+    for (const char* family : {"poisson2d_", "poisson2d_random_", "convection_diffusion_", "anisotropic_"})
+        expect_entries(family + std::string("40000"), std::int64_t{5} * 40000 * 40000);
+    expect_entries("anisotropic_rotated_40000", std::int64_t{9} * 40000 * 40000);
+    for (const char* family : {"poisson3d_", "poisson3d_random_", "jumping_blocks_", "jumping_random_", "convection_weak_",
+                               "convection_medium_", "convection_strong_"})
+        expect_entries(family + std::string("1200"), std::int64_t{7} * 1200 * 1200 * 1200);
+    for (const char* family : {"stencil27_", "stencil27_random_"})
+        expect_entries(family + std::string("1200"), std::int64_t{27} * 1200 * 1200 * 1200);
+}
+
 TEST(Generators, RefuseWhatDoesNotFitIntoMemory) {
     // 27 entries for each of 2.1e9 rows: 713 GB.
     const std::string message = message_of("stencil27_1290");
     if (message.empty()) GTEST_SKIP() << "this machine has the memory";
     EXPECT_THAT(message, HasSubstr("GB of memory"));
+}
+
+TEST(IllConditionedDot, TakesConditionNumbersFromOneTo1e100) {
+    EXPECT_NO_THROW(ill_conditioned_dot(6, 1));
+    EXPECT_NO_THROW(ill_conditioned_dot(100, 1e100));
+    EXPECT_THROW(ill_conditioned_dot(6, 0.99), InvalidArgument);
+    EXPECT_THROW(ill_conditioned_dot(100, 1.01e100), InvalidArgument);
 }
 
 TEST(IllConditionedDot, IsTheSameOnEveryMachine) {

@@ -31,6 +31,8 @@ TEST(Html, EscapesWhatHasAMeaning) {
     for (const char* first_of_its_length : {"\xC2\x80", "\xE0\xA0\x80", "\xF0\x90\x80\x80"})
         EXPECT_EQ(escaped(first_of_its_length), first_of_its_length);
     EXPECT_EQ(escaped("\xF4\x8F\xBF\xBD"), "\xF4\x8F\xBF\xBD");  // of the last plane
+    for (const char* beside_the_surrogates : {"\xED\x80\x80", "\xED\x9F\xBF", "\xEE\x80\x80"})
+        EXPECT_EQ(escaped(beside_the_surrogates), beside_the_surrogates);
     EXPECT_EQ(escaped(""), "");
 }
 

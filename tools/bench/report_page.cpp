@@ -41,7 +41,9 @@ std::string time_html(double seconds) {
     return seconds < below ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
-std::string rate_html(double rate) { return rate < 1e3 ? fmt::format("{:.3g}", rate) : grouped(std::llround(rate)); }
+std::string rate_html(double rate) {
+    return rate < 999.5 ? fmt::format("{:.3g}", rate) : grouped(std::llround(rate));  // from there on it would be 1e+03
+}
 
 std::string error_html(double error) {
     return error == 0 || error < 1e-2 || error >= 1e4 ? power(error) : fmt::format("{:.4g}", error);

@@ -23,7 +23,8 @@ using Json = nlohmann::ordered_json;
 std::string residual_text(double residual) { return std::isfinite(residual) ? fmt::format("{:.1e}", residual) : "-"; }
 
 std::string time_text(double seconds) {
-    return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+    constexpr double below = 0.9995;  // of a second: from there on three digits would be 1e+03
+    return seconds < below ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
 double median(std::vector<double> values) {

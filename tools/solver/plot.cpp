@@ -55,7 +55,9 @@ std::vector<Curve> curves_of(const Outcome& outcome) {
     return curves;
 }
 
-std::string script_of(const Options& options, const Outcome& outcome) {
+}  // namespace
+
+std::string plot_script(const Options& options, const Outcome& outcome) {
     const bool svg = options.plot.extension() == ".svg";
     std::string script = svg ? "set terminal svg size 960,600 dynamic font 'sans-serif,15' background 'white'\n"
                              : "set terminal pngcairo size 1440,900 font 'sans-serif,18' linewidth 1.5\n";
@@ -87,10 +89,8 @@ set xrange [0:*]
     return script;
 }
 
-}  // namespace
-
 void plot(const Options& options, const Outcome& outcome) {
-    write_file(options.plot, page::drawn_by_gnuplot(script_of(options, outcome), "--history for the numbers"));
+    write_file(options.plot, page::drawn_by_gnuplot(plot_script(options, outcome), "--history for the numbers"));
 }
 
 }  // namespace solver::command

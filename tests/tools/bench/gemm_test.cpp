@@ -102,6 +102,25 @@ TEST_F(SolverBench, GradesDenseProductsAndTellsAlgorithmsApart) {
     EXPECT_GT(steepest.at("(strassen)double"), 0.5);
 }
 
+/// Between sizes as close as these, errors of fast grow faster than n by chance, now in one precision and now in the other.
+TEST_F(SolverBench, IsContentWhereTheLibraryHasTheBestGradeInBothPrecisions) {
+    bool in_double_alone = false, in_single_alone = false;
+    for (int n = 40; n < 100 && !(in_double_alone && in_single_alone); n += 3) {
+        const Finished finished =
+            run("gemm --grade --device cpu --threads 2 --size " + std::to_string(n) + " --size " + std::to_string(n + 1));
+        bool best[] = {true, true};
+        for (const char* way : {"fast", "compensated", "exact"}) {
+            const std::vector<std::string> given = grades(finished.out, way);
+            ASSERT_EQ(given.size(), 2u) << finished.out;
+            for (const int precision : {0, 1}) best[precision] = best[precision] && given[precision] == "A";
+        }
+        EXPECT_EQ(finished.status, best[0] && best[1] ? 0 : 2) << finished.out;
+        in_double_alone = in_double_alone || (best[0] && !best[1]);
+        in_single_alone = in_single_alone || (best[1] && !best[0]);
+    }
+    if (!in_double_alone || !in_single_alone) GTEST_SKIP() << "chance did not tell the precisions apart";
+}
+
 TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
     const Finished finished = run("gemm --paper badin2011 --size 192 --device cpu --threads 2 --repetitions 1 --json r.json");
     EXPECT_EQ(finished.status, 0) << finished.err;
@@ -125,8 +144,9 @@ TEST_F(SolverBench, MeasuresTablesOfSelectiveCompensationAgain) {
         for (int i = 0; i < 10; ++i) {
             const json& entry = cases[first_of_its_input + i];
             SCOPED_TRACE(entry.dump());
-            EXPECT_GT(number(entry, "gigaflops"), 0);
+            EXPECT_GE(number(entry, "gigaflops"), 0);
             EXPECT_LT(number(entry, "gigaflops"), 1000) << "of two threads";
+            if (number(peer, "gigaflops") < 1) continue;  // on a machine that had other things to do: too few digits
             const double ratio = number(entry, "gigaflops") / number(peer, "gigaflops");
             const double last_digits = 0.005 + (0.05 + 0.05 * ratio) / number(peer, "gigaflops");  // of a ratio, of GFLOPS
             EXPECT_NEAR(number(entry, "ratio_to_peer"), ratio, 1.01 * last_digits);

@@ -64,6 +64,19 @@ TYPED_TEST(BenchInputs, NoFilterDecidesTheWorstDotProduct) {
         }
 }
 
+/// Two elements are the tie that every longer input ends in; one alone is random.
+TYPED_TEST(BenchInputs, TheWorstOfTwoIsTheTie) {
+    using T = TypeParam;
+    const std::vector<T> tie{1, std::numeric_limits<T>::epsilon() / 2};
+    for (const Input input : {Input::worst, Input::scattered}) {
+        EXPECT_EQ(vector_to_sum<T>(input, 2), tie);
+        EXPECT_EQ(vectors_to_multiply<T>(input, 2).x, tie);
+        EXPECT_EQ(vectors_to_multiply<T>(input, 2).y, (std::vector<T>{1, 1}));
+        EXPECT_EQ(vector_to_sum<T>(input, 1), vector_to_sum<T>(Input::random, 1));
+        EXPECT_EQ(vectors_to_multiply<T>(input, 1).x, vectors_to_multiply<T>(Input::random, 1).x);
+    }
+}
+
 /// Four parts, the last of them short, that threads share.
 TYPED_TEST(BenchInputs, RandomElementsDoNotDependOnHowManyFollow) {
     using T = TypeParam;

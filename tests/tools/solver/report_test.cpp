@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -122,6 +123,25 @@ TEST_F(SolverCommand, ReportHasEveryFieldWithItsType) {
     EXPECT_EQ(r["solution_sha256"].get<std::string>().size(), 64u);
 }
 
+/// Of A = (1 0.1; 0.3 1) after one iteration. In long double 1 + 0.1, 1 + 0.3 and their rounding errors are exact.
+TEST_F(SolverCommand, ReportSaysHowFarRoundingBMayMoveTheSolution) {
+    write("two.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 0.1\n2 1 0.3\n2 2 1\n");
+    const json r =
+        report("--matrix two.mtx --device cpu --preconditioner none --method bicgstab --max-iterations 1 --solution x.mtx");
+    std::istringstream values(read("x.mtx").substr(std::string("%%MatrixMarket matrix array real general\n2 1\n").size()));
+    double x = 0, y = 0;
+    values >> x >> y;
+    const double b = 1 + 0.1, c = 1 + 0.3;
+    const auto length = [](long double u, long double v) { return static_cast<double>(std::sqrt(u * u + v * v)); };
+    const double rounded = length(b - (1 + static_cast<long double>(0.1)), c - (1 + static_cast<long double>(0.3)));
+    const long double dx = static_cast<long double>(x) - 1, dy = static_cast<long double>(y) - 1;
+    const double error = std::max(std::abs(x - 1), std::abs(y - 1)), moved = length(dx + 0.1 * dy, 0.3 * dx + dy);
+    EXPECT_GT(error, 1e-8) << "an unfinished solve";
+    EXPECT_EQ(r["forward_error"], error);
+    EXPECT_NEAR(r["rhs_rounding"].get<double>() / (rounded / length(b, c)), 1, 1e-14);
+    EXPECT_NEAR(r["forward_error_floor"].get<double>() / (error * rounded / moved), 1, 1e-6);
+}
+
 TEST_F(SolverCommand, ReportLeavesTheForwardErrorOpenWhereTheSolutionIsUnknown) {
     EXPECT_TRUE(report("--matrix A.mtx --rhs ones")["forward_error"].is_null());
 }
@@ -137,7 +157,8 @@ TEST_F(SolverCommand, ShowsOnATerminalWhatIsBeingPrepared) {
     };
     EXPECT_THAT(shown("amg"), AllOf(HasSubstr("preparing amg, level 1: 3600 rows"), HasSubstr("preparing amg, level 2: ")));
     EXPECT_THAT(shown("ilut"), AllOf(HasSubstr("preparing matching and order"), HasSubstr("preparing ilut")));
-    EXPECT_THAT(shown("none"), HasSubstr("iteration 0   residual 1.0e+00 (to reach 1e-10)"));
+    EXPECT_THAT(shown("none"), HasSubstr("iteration 0   residual 1.0e+00 (to reach 1e-10)   0 iterations/s   0.0 s"));
+    EXPECT_THAT(shown("none"), HasSubstr("\r\x1b[K\r\n  ")) << "the line is cleared before the table";
 }
 
 TEST_F(SolverCommand, IsSilentWhenQuiet) {

@@ -3,6 +3,7 @@
 #include "benchmarks.hpp"
 #include "figure.hpp"
 #include "papers/badin2011_tables.hpp"
+#include "papers/millionths.hpp"
 #include "product_machine.hpp"
 #include "result_table.hpp"
 
@@ -18,35 +19,6 @@ namespace solver::bench {
 namespace {
 
 namespace published = badin2011;
-
-/// Errors of a whole product, in millionths.
-struct Errors {
-    double average = 0;
-    double lowest = 0;
-    double highest = 0;
-    double relative = 0;  ///< the average of |error| / |c|
-
-    double largest() const { return larger_error(-lowest, highest); }
-};
-
-Errors errors_of(const std::vector<float>& c, const std::vector<double>& exact) {
-    Errors errors;
-    for (std::size_t i = 0; i < c.size(); ++i) {
-        const double error = 1e6 * (static_cast<double>(c[i]) - exact[i]);
-        errors.average += std::abs(error);
-        if (error != 0) errors.relative += std::abs(error / exact[i]);
-        errors.lowest = -larger_error(-errors.lowest, -error);
-        errors.highest = larger_error(errors.highest, error);
-    }
-    errors.average /= static_cast<double>(c.size());
-    errors.relative /= static_cast<double>(c.size());
-    return errors;
-}
-
-std::string text_of(double millionths) {
-    const double size = std::abs(millionths);
-    return fmt::format("{:.{}f}", millionths, size >= 100 ? 0 : size >= 10 ? 1 : 2);
-}
 
 /// A line of the paper's tables; of Nvidia's SGEMM where `summation` is plain.
 const published::Line* find_line(GemmSummation summation, Elements elements, std::int64_t n, std::int64_t tile) {
