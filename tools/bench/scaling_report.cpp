@@ -37,6 +37,9 @@ struct Column {
 /// Nothing where there is none.
 std::string count(std::int64_t value) { return value > 0 ? std::to_string(value) : ""; }
 
+/// What is said behind a status whose claim of convergence is false.
+constexpr std::string_view not_reached = ", not reached";
+
 /// Nothing where there is no such number.
 std::string number(double value, Reader reader, const char* format = "{:.3g}") {
     if (!std::isfinite(value)) return "";
@@ -66,7 +69,7 @@ const std::vector<Column>& columns_of_result() {
     static const std::vector<Column> columns{
         {{"solver", "solver"}, [](P, T t, Reader) { return t.solver; }},
         {{"status", "status"},
-         [](P p, T t, Reader) { return t.false_claim(p.tolerance) ? t.status + ", not reached" : t.status; }},
+         [](P p, T t, Reader) { return t.false_claim(p.tolerance) ? t.status + std::string(not_reached) : t.status; }},
         {{"iterations", "iterations"}, [](P, T t, Reader) { return count(t.iterations); }},
         {{"setup (s)", "setup_seconds"}, [](P, T t, Reader r) { return number(t.seconds() > 0 ? t.setup_seconds : NAN, r); }},
         {{"solve (s)", "solve_seconds"}, [](P, T t, Reader r) { return number(t.seconds() > 0 ? t.solve_seconds : NAN, r); }},
@@ -226,7 +229,11 @@ std::optional<double> number_in(const json& fields, const char* name) {
 }
 
 Trial trial_in(const json& fields) {
-    Trial trial = failed(fields.at("status"), fields.at("remark"));
+    std::string status = fields.at("status");
+    const bool is_false_claim = status.ends_with(not_reached);
+    if (is_false_claim) status.resize(status.size() - not_reached.size());
+    Trial trial = failed(status, fields.at("remark"));
+    trial.claimed = is_false_claim;
     trial.solver = fields.at("solver");
     trial.ours = fields.at("whose") != "peer";
     trial.automatic = fields.at("whose") == "automatic";

@@ -248,6 +248,7 @@ TEST_F(BenchTexts, OfScaling) {
     again.json = path("again.json");
     ScalingReport recorded(again);
     recorded.read(options.json);
+    EXPECT_TRUE(recorded.has_false_claims_of_ours());
     ::testing::internal::CaptureStdout();
     recorded.finish();
     ::testing::internal::GetCapturedStdout();
