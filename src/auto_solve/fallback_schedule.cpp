@@ -49,7 +49,9 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
     add(Kind::jacobi, share, GiveUp::when_too_slow);
     if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
-        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, share] { return far(share); };
+        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = share * steps_an_iteration(Kind::jacobi)] {
+            return far(static_cast<std::int64_t>(steps));
+        };
 }
 
 std::optional<Candidate> FallbackSchedule::next(std::span<const Attempt> attempts) {

@@ -11,9 +11,9 @@
 namespace solver {
 
 /// Whether some row lies farther than so many steps from row 0 in the graph of A, from each row to the columns of its entries.
-/// x_0 then does not depend on that row's b in the first `steps` iterations of a Krylov method from x = 0 without
-/// preconditioner, or with Jacobi's: every element of its vectors is a sum over rows that A's powers reach. By rings around
-/// row 0; ends with the first that is too far.
+/// In a Krylov method from x = 0 without preconditioner, or with Jacobi's, x is p(A) b after `steps` products, p a polynomial
+/// of lower degree: that row's b then enters x_0 through the coefficients of p alone, which all rows share. By rings around row
+/// 0; ends with the first that is too far.
 template <class T>
 bool has_rows_beyond(const CsrView<T>& a, std::int64_t steps) {
     if (a.rows == 0) return false;

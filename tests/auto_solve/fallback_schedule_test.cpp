@@ -164,13 +164,18 @@ TEST(FallbackSchedule, TriesNothingAgainWhereNothingGained) {
     EXPECT_FALSE(schedule.next(attempts));
 }
 
-/// On a processor, where multigrid is the alternative, by as many steps as the trial may take.
+/// On a processor, where multigrid is the alternative, by as many steps as the trial may take: BiCGStab takes two an iteration.
 TEST(FallbackSchedule, AsksWhetherATrialCanReachAllRows) {
     Case mesh{predicted(100000, 1e7, 1e12)};
     const auto trial = FallbackSchedule(mesh.facts_of_a_mesh(100000)).next({});
     ASSERT_TRUE(trial->is_out_of_reach);
     EXPECT_TRUE(trial->is_out_of_reach());
-    EXPECT_EQ(mesh.asked_for_reach, trial->share);
+    EXPECT_EQ(mesh.asked_for_reach, 2 * trial->share);
+    ScheduleFacts definite = mesh.facts_of_a_mesh(100000);
+    definite.conjugate_gradients = true;
+    const auto by_cg = FallbackSchedule(definite).next({});
+    EXPECT_TRUE(by_cg->is_out_of_reach());
+    EXPECT_EQ(mesh.asked_for_reach, by_cg->share);
 
     ScheduleFacts on_gpu = mesh.facts_of_a_mesh(100000);
     on_gpu.profile = CostProfile::gpu;
