@@ -29,9 +29,6 @@ std::string_view to_string(CostProfile profile);
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 CostProfile cost_profile_from_text(std::string_view text);
 
-/// What to expect of one solve (SpmvOptions::expected_products) where nothing better is known: enough for a packed copy to pay.
-inline constexpr std::int64_t products_of_a_solve = 1000;
-
 struct SolveOptions {
     KrylovOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically

@@ -58,6 +58,9 @@ struct SpmvOptions {
     std::int64_t memory_limit = 0;       ///< bytes for a packed copy; 0: a quarter of the memory, half of a GPU's free one
 };
 
+/// What to expect of one solve (expected_products) where nothing better is known: enough for a packed copy to pay.
+inline constexpr std::int64_t products_of_a_solve = 1000;
+
 /// What a plan made of its matrix.
 struct SpmvDescription {
     SpmvStorage storage = SpmvStorage::csr;  ///< csr or packed

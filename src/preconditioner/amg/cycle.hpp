@@ -6,7 +6,6 @@
 #include "core/multigrid/level.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/accuracy.hpp"
-#include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
 #include <memory>
