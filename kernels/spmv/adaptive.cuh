@@ -5,8 +5,9 @@
 /// merges all in a fixed order. Best where rows are of very different lengths.
 ///
 /// Where a row's work begins is row_offsets[i] + i, which counts rows as well as entries (the merge path of Merrill and
-/// Garland, SC 2016); tile t holds the rows that begin in [t tile_work, (t + 1) tile_work). Hence a row longer than tile_work
-/// is the last of its tile: these are the long ones. No tile has more than 2 tile_work entries.
+/// Garland, SC 2016); tile t holds the rows that begin in [t tile_work, (t + 1) tile_work). So its last row alone can make it
+/// have more than tile_work entries. With more than tile_entries it would take more shared memory, in all blocks, from the
+/// cache in which x is looked up: then that row is a long one.
 
 #include "runtime/gate.cuh"
 #include "spmv/rows.cuh"
@@ -15,6 +16,7 @@ namespace solver::cuda {
 
 inline constexpr int adaptive_threads = 128;
 inline constexpr int tile_work = 512;
+inline constexpr int tile_entries = tile_work + 64;
 inline constexpr int segment_entries = 1024;  ///< at least
 inline constexpr int blocks_a_row = 1024;     ///< at most
 inline constexpr int row_work_a_lane = 16;    ///< entries; longer rows get a warp
@@ -78,9 +80,9 @@ __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tile
     if (t >= tiles) return;
     const Offset first = first_row_from(offsets, rows, t * tile_work);
     Offset last = first_row_from(offsets, rows, (t + 1) * tile_work);
-    const Offset last_length = last > first ? offsets[last] - offsets[last - 1] : 0;
-    if (last_length > tile_work) {
+    if (offsets[last] - offsets[first] > tile_entries) {
         const Offset row = --last;
+        const Offset last_length = offsets[row + 1] - offsets[row];
         const Offset length = segment_length(last_length);
         const auto count = static_cast<std::int32_t>((last_length + length - 1) / length);
         const std::int32_t place = atomicAdd(&sizes->segments, count);
@@ -117,11 +119,13 @@ __device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Of
                                     min(static_cast<Offset>(first + entries_a_chain), segment.end), adaptive_threads,
                                     Multiplicand<T, paired>{task.x, task.x_low}));
     sum = merge_block(sum, warp_sums.data());
-    if (thread == 0) partial[static_cast<int>(index) - segment.first] = sum;
-    if (!block_comes_last(tiling.arrived + segment.first, static_cast<unsigned>(segment.count))) return;
-    sum = RowSum<A>();
-    for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial + i));
-    sum = merge_block(sum, warp_sums.data());
+    if (segment.count > 1) {
+        if (thread == 0) partial[static_cast<int>(index) - segment.first] = sum;
+        if (!block_comes_last(tiling.arrived + segment.first, static_cast<unsigned>(segment.count))) return;
+        sum = RowSum<A>();
+        for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial + i));
+        sum = merge_block(sum, warp_sums.data());
+    }
     if (thread < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
 }
 
@@ -230,7 +234,7 @@ __global__ void __launch_bounds__(adaptive_threads, paired                    ? 
                       const __grid_constant__ RowTask<T> first_task, const __grid_constant__ Columns columns,
                       unsigned* escalated, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ int deferred[2 * tile_work / row_work_a_lane];
+    __shared__ int deferred[tile_entries / row_work_a_lane];
     __shared__ int deferred_count;
     __shared__ HardRows<is_filter<A> ? tile_work : 1> hard_rows;
 
