@@ -1,131 +1,39 @@
 #include "spmv/packed.cuh"
 
 #include "runtime/check.cuh"
+#include "solver/numeric/anchored_pair.hpp"
+#include "spmv/packed_slices.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
 
 namespace solver::cuda {
 namespace {
 
-constexpr int slice_threads = 128;
-constexpr int slices_a_block = slice_threads / warp_size;
-
-/// The arrays of a packed matrix, but for its values.
-struct Slices {
-    std::int32_t count;
-    const PackedSlice* slices;
-    const std::int32_t* row;
-    const std::uint16_t* length;
-    const std::int32_t* base;
-    const std::uint8_t* offsets;
-};
-
-// How values are read. All threads of a block call load(table) before at(slot, table).
-
-template <class V, class T>
-struct StoredSlots {
-    struct Table {};
-    const V* values;
-
-    __device__ __forceinline__ void load(Table&) const {}
-    __device__ __forceinline__ T at(std::int64_t slot, const Table&) const { return static_cast<T>(__ldg(values + slot)); }
-};
-
-/// A dictionary of bytes has a table in shared memory.
-template <class T>
-struct SmallDictionarySlots {
-    struct Table {
-        T value[256];
-    };
-    const std::uint8_t* index;
-    const T* dictionary;
-    int size;
-
-    __device__ __forceinline__ void load(Table& table) const {
-        for (int i = static_cast<int>(threadIdx.x); i < size; i += slice_threads) table.value[i] = __ldg(dictionary + i);
-        __syncthreads();
-    }
-    __device__ __forceinline__ T at(std::int64_t slot, const Table& table) const { return table.value[__ldg(index + slot)]; }
-};
-
-template <class T>
-struct LargeDictionarySlots {
-    struct Table {};
-    const std::uint16_t* index;
-    const T* dictionary;
-
-    __device__ __forceinline__ void load(Table&) const {}
-    __device__ __forceinline__ T at(std::int64_t slot, const Table&) const { return __ldg(dictionary + __ldg(index + slot)); }
-};
-
-// How columns are read, by one lane.
-
-struct RunColumns {
-    const std::int32_t* base;
+/// A slice, as the warp that multiplies it sees it.
+struct SliceOfWarp {
+    PackedSlice slice;
+    std::int64_t place;  ///< of the calling lane's row among all slices' rows
     int lane;
 
-    __device__ __forceinline__ std::int32_t at(int k) const { return __ldg(base + k) + lane; }
-};
-
-template <class Offset>
-struct OffsetColumns {
-    const std::int32_t* base;
-    const Offset* offsets;  ///< of step 0 and this lane
-
-    __device__ __forceinline__ std::int32_t at(int k) const {
-        return __ldg(base + k) + static_cast<std::int32_t>(__ldg(offsets + k * warp_size));
+    __device__ __forceinline__ SliceOfWarp(const Slices& slices, std::int32_t index)
+        : slice(slices.slices[index]), lane(static_cast<int>(threadIdx.x) % warp_size) {
+        place = std::int64_t{index} * warp_size + lane;
+    }
+    __device__ __forceinline__ int length(const Slices& slices) const {
+        return slice.common == slice.steps ? slice.steps : __ldg(slices.length + place);
+    }
+    __device__ __forceinline__ std::int32_t row(const Slices& slices) const {
+        return slice.is_adjacent != 0 ? slice.first_row + lane : __ldg(slices.row + place);
     }
 };
-
-/// Adds `count` steps, whose loads overlap. With `checked`, those from `end` on are left out.
-template <int count, bool checked, class A, class Values, class Columns, class T>
-__device__ __forceinline__ void add_steps(RowSum<A>& sum, int k, int end, std::int64_t slot, const Values& values,
-                                          const typename Values::Table& table, const Columns& columns, const T* x) {
-    T a[count];
-    T element[count];
-    const auto inside = [&](int i) { return !checked || k + i < end; };
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-        a[i] = inside(i) ? values.at(slot + (k + i) * warp_size, table) : T(0);
-        element[i] = inside(i) ? __ldg(x + columns.at(k + i)) : T(0);
-    }
-#pragma unroll
-    for (int i = 0; i < count; ++i)
-        if (inside(i)) sum.add_product(a[i], element[i]);
-}
-
-/// The sum of the calling lane's row, of `length` entries; `common` are in every row of the slice.
-template <class A, class Values, class Columns, class T>
-__device__ __forceinline__ RowSum<A> sum_row(int common, int length, std::int64_t slot, const Values& values,
-                                             const typename Values::Table& table, const Columns& columns, const T* x) {
-    constexpr int unroll = 4;
-    RowSum<A> sum;
-    int k = 0;
-    for (; k + unroll <= common; k += unroll) add_steps<unroll, false>(sum, k, length, slot, values, table, columns, x);
-    for (; k < length; k += unroll) add_steps<unroll, true>(sum, k, length, slot, values, table, columns, x);
-    return sum;
-}
-
-template <class A, class Values, class T>
-__device__ __forceinline__ RowSum<A> sum_lane(const Slices& slices, const PackedSlice& slice, int lane, int length,
-                                              const Values& values, const typename Values::Table& table, const T* x) {
-    const std::int64_t slot = slice.first_step * warp_size + lane;
-    const std::int32_t* const base = slices.base + slice.first_step;
-    const std::uint8_t* const offsets = slices.offsets + slice.first_offset;
-    const auto sum = [&](const auto& columns) { return sum_row<A>(slice.common, length, slot, values, table, columns, x); };
-    switch (slice.offsets) {
-        case ColumnOffsets::none:
-            return sum(RunColumns{base, lane});
-        case ColumnOffsets::bits8:
-            return sum(OffsetColumns<std::uint8_t>{base, offsets + lane});
-        case ColumnOffsets::bits16:
-            return sum(OffsetColumns<std::uint16_t>{base, reinterpret_cast<const std::uint16_t*>(offsets) + lane});
-        default:
-            return sum(OffsetColumns<std::uint32_t>{base, reinterpret_cast<const std::uint32_t*>(offsets) + lane});
-    }
-}
 
 /// What bounds the registers: blocks to be resident on a multiprocessor.
 template <class A>
-inline constexpr int slice_blocks = wants_exact_products<A> ? 9 : 14;
+inline constexpr int slice_blocks = wants_exact_products<A> ? 9 : 12;
+constexpr int first_try_blocks = 10;
 
 template <class A, class Values, class T>
 __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
@@ -136,17 +44,129 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
     if (!is_open(gate)) return;
     let_next_kernel_start();
     values.load(table);
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto index = static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size);
     if (index < slices.count) {
-        const PackedSlice slice = slices.slices[index];
-        const std::int64_t place = std::int64_t{index} * warp_size + lane;
-        const int length = slice.common == slice.steps ? slice.steps : __ldg(slices.length + place);
-        const RowSum<A> sum = sum_lane<A>(slices, slice, lane, length, values, table, task.x);
-        const std::int32_t row = slice.is_adjacent != 0 ? slice.first_row + lane : __ldg(slices.row + place);
-        if (lane < slice.rows) finish_row(sum, rows, row, task, LaneGroup(1), escalated);
+        const SliceOfWarp own(slices, index);
+        RowSum<A> sum;
+        add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
+        if (own.lane < own.slice.rows) finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
     }
     wait_for_former_kernel();  // which works on the long rows; whoever waits for this kernel has waited for both
+}
+
+// Rows of doubles in exact, for alpha = 1 or -1, are tried by anchored pairs first, in a kernel of few registers. What that
+// leaves open is listed, and summed again in three terms by the next kernel.
+
+/// The first try of a row; with `on_grid` it knows the smallest x that it has met.
+template <bool on_grid>
+struct AnchoredRow {
+    AnchoredPair sum;
+    std::uint32_t smallest = ~0u;  ///< upper half of the smallest |x| but 0, without the sign's bit
+
+    /// `word` of a product that is added last, `room` of room_for.
+    __device__ __forceinline__ AnchoredRow(std::uint32_t word, int room) : sum(word, room), word_(word), room_(room) {}
+
+    /// The first products, which are not added yet.
+    template <int count>
+    __device__ __forceinline__ void anchor(const double (&a)[count], const double (&x)[count]) {
+#pragma unroll
+        for (int i = 0; i < count; ++i) word_ = max(word_, AnchoredPair::word_of(mul_rn(a[i], x[i])));
+        sum = AnchoredPair(word_, room_);
+    }
+    __device__ __forceinline__ void add_product(double a, double x) {
+        sum.add_product(a, x);
+        if constexpr (on_grid) look_at(x);
+    }
+    __device__ __forceinline__ void look_at(double x) {
+        const auto upper = static_cast<std::uint32_t>(__double2hiint(x)) << 1;
+        if ((upper | static_cast<std::uint32_t>(__double2loint(x))) != 0) smallest = min(smallest, upper);
+    }
+    /// 2^this divides all products, where all values are multiples of 2^unit.
+    __device__ __forceinline__ int grid(int unit) const {
+        constexpr int digits = 52;
+        if (smallest == ~0u) return 20'000;       // all x are 0
+        if (smallest < 1u << 21) return -20'000;  // subnormal: never mind
+        return unit + static_cast<int>(smallest >> 21) - 1023 - digits;
+    }
+
+private:
+    std::uint32_t word_;
+    int room_;
+};
+
+/// The first try of a slice. Returns the lanes whose rows are open.
+template <bool on_grid, class Values>
+__device__ __forceinline__ unsigned try_slice(const Slices& slices, const SliceOfWarp& own, const Values& values,
+                                              const typename Values::Table& table, const RowTask<double>& task, int unit) {
+    const bool has_row = own.lane < own.slice.rows;
+    const int terms = own.slice.steps + 1;
+    // read twice: registers are scarce
+    const auto y = [&] { return has_row ? *static_cast<const volatile double*>(task.y_in + own.row(slices)) : 0; };
+    AnchoredRow<on_grid> sum(task.beta != 0 ? AnchoredPair::word_of(mul_rn(task.beta, y())) : 0, AnchoredPair::room_for(terms));
+    add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
+    if (task.beta != 0) sum.add_product(task.alpha * task.beta, y());
+    if (task.alpha < 0) sum.sum.negate();
+    double result;
+    bool proven = sum.sum.try_result(result, terms);
+    if constexpr (on_grid)
+        if (!proven) proven = sum.sum.try_on_grid(result, terms, sum.grid(unit));
+    if (has_row && proven) task.y[own.row(slices)] = result;
+    return __ballot_sync(~0u, has_row && !proven);
+}
+
+template <bool on_grid, class Values>
+__global__ void __launch_bounds__(slice_threads, first_try_blocks)
+    try_slices(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
+               const __grid_constant__ RowTask<double> task, int unit, OpenRows open, Gate gate) {
+    __shared__ typename Values::Table table;
+    if (!is_open(gate)) return;
+    let_next_kernel_start();
+    const unsigned without_try = open.state->without_try;
+    const auto index = static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size);
+    const SliceOfWarp own(slices, min(index, slices.count - 1));
+    if (without_try == 0) {
+        values.load(table);
+        if (index < slices.count) {
+            const unsigned left = try_slice<on_grid>(slices, own, values, table, task, unit);
+            if (left != 0 && own.lane == 0) open.slices[atomicAdd(&open.state->count, 1u)] = {index, left};
+        }
+    }
+    wait_for_former_kernel();  // as above
+}
+
+/// After products in which more than a part in this many of the slices had open rows, so many go without the first try: x and
+/// the matrix seldom change so much that it would do better.
+constexpr std::int32_t much_open = 16;
+constexpr unsigned products_without_try = 15;
+
+template <class Values>
+__global__ void __launch_bounds__(slice_threads, slice_blocks<FilteredTriple<double>>)
+    multiply_open_rows(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
+                       const __grid_constant__ CsrRows<double, std::int32_t> rows, const __grid_constant__ RowTask<double> task,
+                       OpenRows open, unsigned* escalated, Gate gate) {
+    __shared__ typename Values::Table table;
+    if (!is_open(gate)) return;
+    wait_for_former_kernel();
+    const bool all = open.state->without_try != 0;
+    const std::int32_t count = all ? slices.count : static_cast<std::int32_t>(open.state->count);
+    if (count == 0) return;
+    if (blockIdx.x * slices_a_block < static_cast<unsigned>(count)) values.load(table);
+    for (auto i = static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size); i < count;
+         i += static_cast<std::int32_t>(gridDim.x) * slices_a_block) {
+        const OpenRows::Slice listed = all ? OpenRows::Slice{i, ~0u} : open.slices[i];
+        const SliceOfWarp own(slices, listed.index);
+        const bool has_work = own.lane < own.slice.rows && (listed.lanes >> own.lane & 1) != 0;
+        RowSum<FilteredTriple<double>> sum;
+        add_lane(sum, slices, own.slice, own.lane, all ? own.slice.common : 0, has_work ? own.length(slices) : 0, values, table,
+                 task.x);
+        if (has_work) finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
+    }
+    if (!block_comes_last(&open.state->blocks, gridDim.x) || threadIdx.x != 0) return;
+    if (all)
+        --open.state->without_try;
+    else if (count > slices.count / much_open)
+        open.state->without_try = products_without_try;
+    open.state->count = 0;
 }
 
 /// Calls work(values) with the reader of the encoding.
@@ -166,12 +186,43 @@ void with_values(const PackedValuesOnDevice<T>& packed, const Work& work) {
     }
 }
 
+Slices slices_of(const PackedPatternOnDevice& packed) {
+    return {static_cast<std::int32_t>(packed.slices.size()),
+            packed.slices.data(),
+            packed.row.data(),
+            packed.length.data(),
+            packed.base.data(),
+            packed.offsets.data()};
+}
+
+/// The exponent of the power of 2 that divides all these values, or nothing where more than 30 digits follow it: then sums of
+/// products seldom lie on a grid.
+template <class T>
+std::optional<int> unit_of(const std::vector<T>& values) {
+    double unit = std::numeric_limits<double>::infinity();
+    double largest = 0;
+    for (const T value : values) {
+        unit = std::min(unit, last_digit(value));
+        if (is_finite(value)) largest = std::max(largest, std::abs(double{value}));
+    }
+    if (!(largest < 0x1p30 * unit) || !is_finite(unit)) return std::nullopt;
+    return std::ilogb(unit);
+}
+
+unsigned blocks_for(std::int64_t items, int a_block) { return static_cast<unsigned>((items + a_block - 1) / a_block); }
+
 }  // namespace
 
 template <class T>
-PackedProduct<T>::PackedProduct(int device, std::shared_ptr<const PackedOnDevice<T>> packed,
+PackedProduct<T>::PackedProduct(int device, const Traits& traits, std::shared_ptr<const PackedOnDevice<T>> packed,
                                 const CsrRows<T, std::int32_t>& rows, Stream stream)
-    : packed_(std::move(packed)), rows_(rows) {
+    : packed_(std::move(packed)), traits_(traits), rows_(rows) {
+    split_long_rows(device, stream);
+    if constexpr (std::is_same_v<T, double>) prepare_first_try(device, stream);
+}
+
+template <class T>
+void PackedProduct<T>::split_long_rows(int device, Stream stream) {
     std::vector<Segment<std::int32_t>> segments;
     for (const PackedShare& share : packed_->pattern->shares) {
         const auto first = static_cast<std::int32_t>(segments.size()) - share.part;
@@ -186,37 +237,68 @@ PackedProduct<T>::PackedProduct(int device, std::shared_ptr<const PackedOnDevice
 }
 
 template <class T>
+void PackedProduct<T>::prepare_first_try(int device, Stream stream) {
+    open_ = DeviceArray<OpenRows::Slice>(device, packed_->pattern->slices.size(), "slices with open rows");
+    state_ = DeviceArray<OpenRows::State>(device, 1, "slices with open rows");
+    state_.fill_with_zeros(stream);
+    std::vector<T> dictionary(static_cast<std::size_t>(packed_->values.dictionary.size()));
+    packed_->values.dictionary.copy_to(dictionary, stream);
+    if (const std::optional<int> unit = unit_of(dictionary)) unit_ = *unit;
+}
+
+template <class T>
 template <class A>
-void PackedProduct<T>::multiply_with(const RowTask<T>& task, bool overlapping, unsigned* escalated, Stream stream,
-                                     Gate gate) const {
-    const auto blocks = [](std::int64_t items, int a_block) { return static_cast<unsigned>((items + a_block - 1) / a_block); };
-    if (segments_.size() > 0) {
-        const LongRows<std::int32_t> long_rows{segments_.data(), static_cast<std::int32_t>(segments_.size()), arrived_.data(),
-                                               partial_.data()};
-        multiply_long_rows<A, false><<<blocks(segments_.size(), long_row_threads / warp_size), long_row_threads, 0, stream>>>(
-            rows_, task, long_rows, Columns{}, escalated, gate);
-        check_launch("multiply_long_rows");
-    }
-    const PackedPatternOnDevice& packed = *packed_->pattern;
-    const Slices slices{static_cast<std::int32_t>(packed.slices.size()),
-                        packed.slices.data(),
-                        packed.row.data(),
-                        packed.length.data(),
-                        packed.base.data(),
-                        packed.offsets.data()};
-    if (slices.count == 0) return;
+void PackedProduct<T>::multiply_long(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const {
+    if (segments_.size() == 0) return;
+    const LongRows<std::int32_t> long_rows{segments_.data(), static_cast<std::int32_t>(segments_.size()), arrived_.data(),
+                                           partial_.data()};
+    multiply_long_rows<A, false><<<blocks_for(segments_.size(), long_row_threads / warp_size), long_row_threads, 0, stream>>>(
+        rows_, task, long_rows, Columns{}, escalated, gate);
+    check_launch("multiply_long_rows");
+}
+
+template <class T>
+template <class A, class Values>
+void PackedProduct<T>::multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
+                                    Gate gate) const {
+    const Slices slices = slices_of(*packed_->pattern);
+    launch_after(overlaps(gate), multiply_slices<A, Values, T>, blocks_for(slices.count, slices_a_block),
+                 static_cast<unsigned>(slice_threads), stream, "multiply_slices", slices, values, rows_, task, escalated, gate);
+}
+
+template <class T>
+template <class Values>
+void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
+                                 Gate gate) const {
+    const Slices slices = slices_of(*packed_->pattern);
+    const OpenRows open{open_.data(), state_.data()};
+    const unsigned blocks = blocks_for(slices.count, slices_a_block);
+    const int unit = unit_ == no_unit ? unit_ : std::min(unit_, std::ilogb(std::min(last_digit(task.beta), 0x1p1000)));
+    launch_after(overlaps(gate), unit == no_unit ? try_slices<false, Values> : try_slices<true, Values>, blocks,
+                 static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
+    const auto resident = static_cast<unsigned>(traits_.multiprocessors * slice_blocks<FilteredTriple<double>>);
+    launch_after(traits_.overlapping, multiply_open_rows<Values>, std::min(blocks, resident),
+                 static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
+                 escalated, gate);
+}
+
+template <class T>
+template <class A>
+void PackedProduct<T>::multiply_with(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const {
+    multiply_long<A>(task, escalated, stream, gate);
+    if (packed_->pattern->slices.size() == 0) return;
     with_values(packed_->values, [&]<class Values>(const Values& values) {
-        launch_after(overlapping && (segments_.size() > 0 || gate.stage != nullptr), multiply_slices<A, Values, T>,
-                     blocks(slices.count, slices_a_block), static_cast<unsigned>(slice_threads), stream, "multiply_slices",
-                     slices, values, rows_, task, escalated, gate);
+        if constexpr (std::is_same_v<A, FilteredTriple<double>> && std::is_same_v<T, double>)
+            if (magnitude(task.alpha) == 1) return try_first(values, task, escalated, stream, gate);
+        multiply_all<A>(values, task, escalated, stream, gate);
     });
 }
 
 template <class T>
-void PackedProduct<T>::multiply(const RowTask<T>& task, Accuracy accuracy, bool overlapping, unsigned* escalated, Stream stream,
+void PackedProduct<T>::multiply(const RowTask<T>& task, Accuracy accuracy, unsigned* escalated, Stream stream,
                                 Gate gate) const {
     with_accumulator<T>(accuracy, [&](auto accumulator) {
-        multiply_with<typename decltype(accumulator)::type>(task, overlapping, escalated, stream, gate);
+        multiply_with<typename decltype(accumulator)::type>(task, escalated, stream, gate);
     });
 }
 

@@ -108,7 +108,7 @@ void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& w
 template <class Offset>
 inline constexpr bool has_kernels_for_columns = std::is_same_v<Offset, std::int32_t>;
 
-/// Dynamic shared memory for any tile. The largest have 2 tile_work entries, so that plans of one device agree.
+/// Dynamic shared memory for any tile. None has more than tile_entries, so that plans of one device agree.
 template <class T, class Offset>
 void allow_shared_memory() {
     constexpr std::size_t always_allowed = 48 << 10;
@@ -121,10 +121,10 @@ void allow_shared_memory() {
         for (const Accuracy accuracy : all_accuracies)
             with_row_accumulator<T, Offset>(accuracy, float_sums, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
-                allow(multiply_adaptive<A, false, false, T, Offset>, tile_bytes<A, false>(2 * tile_work));
+                allow(multiply_adaptive<A, false, false, T, Offset>, tile_bytes<A, false>(tile_entries));
                 if constexpr (has_kernels_for_columns<Offset>)
-                    allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(2 * tile_work));
-                allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(2 * tile_work));
+                    allow(multiply_adaptive<A, false, true, T, Offset>, tile_bytes<A, false>(tile_entries));
+                allow(multiply_adaptive<A, true, false, T, Offset>, tile_bytes<A, true>(tile_entries));
             });
 }
 
@@ -154,7 +154,7 @@ public:
         if (copy == nullptr) return;
         const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
         if (narrow == nullptr) throw InvalidArgument("cuda: a plan with 64-bit offsets cannot use a packed matrix");
-        packed.emplace(a.device, std::move(copy), narrow->rows, stream);
+        packed.emplace(a.device, traits, std::move(copy), narrow->rows, stream);
         synchronize(a.device, stream);
     }
 
@@ -360,8 +360,7 @@ private:
             scale<<<blocks_for(a.rows, plain_threads), plain_threads, 0, stream>>>(a.rows, task, gate);
             return check_launch("scale");
         }
-        if (packed && task.x_low == nullptr)
-            return packed->multiply(task, accuracy, traits.overlapping, escalated(), stream, gate);
+        if (packed && task.x_low == nullptr) return packed->multiply(task, accuracy, escalated(), stream, gate);
         const auto launch_with = [&]<class Offset>(const Prepared<T, Offset>& p) {
             with_row_accumulator<T, Offset>(accuracy, traits.float_sums, [&](auto accumulator) {
                 launch<typename decltype(accumulator)::type>(p, task, shapes[static_cast<int>(accuracy)], stream, gate);
