@@ -554,6 +554,8 @@ static void solve_with_preconditioners(void) {
     CHECK(z[0] == 1.5 && z[1] == 3 && z[2] == 3.5);
     CHECK_OK(solver_preconditioner_facts(own, &entries, &hash));
     CHECK(entries == 0 && hash == 0);
+    CHECK_REFUSED(solver_preconditioner_facts(own, NULL, &hash), SOLVER_INVALID_ARGUMENT, "entries is NULL");
+    CHECK_REFUSED(solver_preconditioner_facts(own, &entries, NULL), SOLVER_INVALID_ARGUMENT, "hash is NULL");
     memset(by_own, 0, sizeof by_own);
     CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, always_fail, NULL, &failing));
     CHECK_REFUSED(solver_solve(matrix, failing, 1, b, by_own, NULL, &options, NULL), SOLVER_CALLBACK_FAILED, "returned 42");

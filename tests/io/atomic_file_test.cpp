@@ -93,6 +93,13 @@ TEST_F(AtomicFileTest, KeepsTheOldFileWhenTheDiskIsFull) {
     EXPECT_EQ(files(), 1);
 }
 
+TEST_F(AtomicFileTest, GivesTheRightsOfAnyNewFile) {
+    const path other = folder_ / "other.txt";
+    std::ofstream(other) << "x";
+    write_file(file_, "x");
+    EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::status(other).permissions());
+}
+
 TEST_F(AtomicFileTest, RefusesFoldersAndPathsThatDoNotExist) {
     EXPECT_EQ(refusal(folder_, "x"), ": cannot be written: it is a folder");
     EXPECT_EQ(refusal(folder_ / "absent" / "a.txt", "x"),

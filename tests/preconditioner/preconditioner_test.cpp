@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -110,6 +111,18 @@ TYPED_TEST(Ilu0Factors, AreRoundedOnceInExact) {
     EXPECT_GT(factored, 200);
 }
 
+/// The last pivot is 1 - u/2 - tiny: a tie but for a product that a filter loses while a larger one is there.
+TYPED_TEST(Ilu0Factors, RoundOnceWhatALostProductDecides) {
+    using T = TypeParam;
+    const T u = std::numeric_limits<T>::epsilon() / 2, tiny = std::numeric_limits<T>::min(), between = std::sqrt(tiny);
+    const CsrMatrix<T> a{5,
+                         5,
+                         {0, 2, 4, 6, 8, 13},
+                         {0, 4, 1, 4, 2, 4, 3, 4, 0, 1, 2, 3, 4},
+                         {1, u / 2, 1, between, 1, tiny, 1, -between, 1, 1, 1, 1, 1}};
+    EXPECT_EQ(factor_ilu0(a.view(), Accuracy::exact).upper.values.back(), 1 - u);
+}
+
 /// Higham, Accuracy and Stability, theorem 9.3, entry by entry on the pattern: |a - (L U)| <= gamma_n (|L| |U|).
 TYPED_TEST(Ilu0Factors, MultiplyToTheMatrixOnItsPattern) {
     using T = TypeParam;
@@ -208,6 +221,14 @@ TEST(Preconditioner, JacobiDividesByTheDiagonalRepeatedEntriesSummed) {
     const CsrMatrix<double> a{2, 2, {0, 3, 4}, {0, 1, 0, 1}, {1, 5, 2, 7}};
     for (const Accuracy accuracy : all_accuracies)
         EXPECT_EQ(applied<double>(PreconditionerKind::jacobi, a, {1, 1}, accuracy), (std::vector<double>{1.0 / 3, 1.0 / 7}));
+}
+
+TEST(Preconditioner, JacobiTakesNothingOfTheNextRow) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 3}, {0, 0, 1}, {2, 6, 4}};
+    std::vector<double> z(2);
+    make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::exact)
+        ->apply(std::vector<double>{2, 4}, z, Accuracy::exact);
+    EXPECT_EQ(z, (std::vector<double>{1, 1}));
 }
 
 /// A product with the reciprocal is off by an ulp for many of these.

@@ -19,15 +19,16 @@ namespace {
 template <class T>
 class Multiply final : public Preconditioner<T> {
 public:
-    explicit Multiply(std::size_t n) : n_(n) {}
+    Multiply(std::size_t n, std::uint64_t hash) : n_(n), hash_(hash) {}
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
         for (std::size_t k = 0; k < n_; ++k) z[k] = r[k] * static_cast<T>(k + 1);
     }
     std::int64_t factor_entries() const override { return 7; }
-    std::uint64_t factor_hash() const override { return 9; }
+    std::uint64_t factor_hash() const override { return hash_; }
 
 private:
     std::size_t n_;
+    std::uint64_t hash_;
 };
 
 Preparation example() {
@@ -41,8 +42,8 @@ Preparation example() {
 }
 
 template <class T>
-std::unique_ptr<Prepared<T>> make(const Preparation& p) {
-    return std::make_unique<Prepared<T>>("test", p, std::make_unique<Multiply<T>>(p.row_order.size()), Device::cpu(2));
+std::unique_ptr<Prepared<T>> make(const Preparation& p, std::uint64_t hash = 9) {
+    return std::make_unique<Prepared<T>>("test", p, std::make_unique<Multiply<T>>(p.row_order.size(), hash), Device::cpu(2));
 }
 
 template <class T>
@@ -105,6 +106,7 @@ TYPED_TEST(PreparedPreconditioner, HashesWhatStandsAroundTheFactors) {
     const auto m = make<T>(example());
     EXPECT_EQ(m->factor_entries(), 7);
     EXPECT_EQ(m->factor_hash(), make<T>(example())->factor_hash());
+    EXPECT_NE(m->factor_hash(), make<T>(example(), 8)->factor_hash());
     Preparation p = example();
     ++p.row_exponents[1];
     EXPECT_NE(m->factor_hash(), make<T>(p)->factor_hash());

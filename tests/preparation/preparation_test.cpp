@@ -372,6 +372,8 @@ TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     EXPECT_THROW(maximum_product_transversal(overflows.view()), InvalidArgument);
     const CsrMatrix<double> one{1, 1, {0, 1}, {0}, {1}};
     EXPECT_THROW(prepared_matrix(one.view(), Preparation{}), DimensionMismatch);
+    const CsrMatrix<double> one_row{1, 2, {0, 1}, {0}, {1}};
+    EXPECT_THROW(prepared_matrix(one_row.view(), prepare(one.view(), Ordering::amd)), DimensionMismatch);
 }
 
 TEST(Diagnose, CountsWhatIsMissing) {

@@ -80,6 +80,7 @@ TYPED_TEST(Gemm, SaysWhichStridesItCannotUse) {
             multiply<T>({2, 3, 1, 2, data}, {3, 5, 1, 3, data + 20}, c, {GemmSummation::kahan, 0});
         },
         ThrowsMessage<InvalidArgument>("gemm: a block of 0 products; 1 or more are needed"));
+    multiply<T>({2, 3, 1, 2, data}, {3, 5, 1, 3, data + 20}, c, {GemmSummation::kahan, 1});
     multiply<T>({1, 3, 1, 7, data}, {3, 1, 9, 1, data + 20}, {1, 1, 5, 1, data + 100});  // one row, one column: any distance
     multiply<T>({0, 3, 0, 0, nullptr}, {3, 5, 1, 3, data}, {0, 5, 0, 0, nullptr});       // nothing: any strides
 }
