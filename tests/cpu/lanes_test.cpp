@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu/simd/anchored_lanes-inl.hpp"
 #include "cpu/simd/lanes-inl.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "support/adversarial.hpp"
@@ -350,7 +351,67 @@ void check_inexact_products() {
     }
 }
 
+#if HWY_NATIVE_FMA
+
+/// Numbers of like size; some far larger, subnormal, zero, Inf or NaN.
+double number_to_anchor(Random& random) {
+    if (random.between(0, 19) == 0) return any_number<double>(random, false);
+    return random.number<double>(static_cast<int>(random.between(-2, 2)));
+}
+
+void check_anchored_row(Random& random, int& proven) {
+    using D = hn::CappedTag<double, 8>;
+    constexpr std::size_t most = max_lanes<D>;
+    const auto n = static_cast<std::int32_t>(random.between(1, 30));
+    const int room = AnchoredPair::room_for(n);
+    double a[most] = {}, b[most] = {}, largest[most] = {}, value[most] = {};
+    for (double& x : largest) x = std::abs(number_to_anchor(random));
+    AnchoredPairLanes<8> lanes(load_widened(D(), largest), room);
+    std::vector<AnchoredPair> scalars;
+    for (const double x : largest) scalars.emplace_back(AnchoredPair::word_of(x), room);
+    const bool negated = random.coin();
+    for (std::int32_t k = 0; k < n; ++k) {
+        for (double& x : a) x = number_to_anchor(random);
+        for (double& x : b) x = number_to_anchor(random);
+        lanes.add_product(load_widened(D(), a), load_widened(D(), b));
+        for (std::size_t i = 0; i < most; ++i) scalars[i].add_product(a[i], b[i]);
+        if (!negated || k != n / 2) continue;
+        lanes.negate();
+        for (AnchoredPair& scalar : scalars) scalar.negate();
+    }
+    const int q = static_cast<int>(random.between(-130, 20));
+    const auto none = hn::FirstN(D(), 0);
+    const auto on_grid = lanes.results_on_grid(none, hn::Set(D(), std::ldexp(1.0, q + 52)), n);
+    const auto check = [&](const Results<D>& found, bool grid) {
+        HWY_ALIGN double is_proven[most];
+        store_rounded(found.value, value);
+        hn::Store(hn::IfThenElseZero(found.proven, hn::Set(D(), 1)), D(), is_proven);
+        for (std::size_t i = 0; i < hn::Lanes(D()); ++i) {
+            double expected = 0;
+            const bool decided = grid ? scalars[i].try_on_grid(expected, n, q) : scalars[i].try_result(expected, n);
+            ASSERT_EQ(is_proven[i] != 0, decided);
+            if (!decided) continue;
+            ++proven;
+            ASSERT_PRED2(same_bits<double>, value[i], canonical(expected));
+        }
+    };
+    check(lanes.results(n), false);
+    check(on_grid, true);
+}
+
+void check_anchored_pairs() {
+    Random random(8);
+    int proven = 0;
+    for (int trial = 0; trial < 5000; ++trial) check_anchored_row(random, proven);
+    EXPECT_GT(proven, 1000);
+}
+
+#endif
+
 void check_all() {
+#if HWY_NATIVE_FMA
+    check_anchored_pairs();
+#endif
     check_error_free_transformations();
     check_rounding_to_floats();
     check_lives<Plain<float>, float>();

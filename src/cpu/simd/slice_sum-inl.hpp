@@ -7,6 +7,7 @@
 #define SOLVER_CPU_SLICE_SUM_INL_HPP
 #endif
 
+#include "cpu/simd/anchored_lanes-inl.hpp"
 #include "cpu/simd/row_sum-inl.hpp"
 #include "packed/matrix.hpp"
 
@@ -94,6 +95,12 @@ struct OffsetColumns {
     }
 };
 
+/// At most so many, with beta y.
+template <class T>
+HWY_INLINE std::int32_t products_of_row(const RowTask<T>& task, std::int64_t steps) {
+    return static_cast<std::int32_t>(task.x_low != nullptr ? 2 * steps : steps) + 1;
+}
+
 /// The lanes of a slice that one vector holds.
 struct SlicePart {
     const PackedSlice* slice;
@@ -120,18 +127,49 @@ HWY_INLINE Acc add_part(Acc acc, const SlicePart& part, const Values& values, co
     return acc;
 }
 
+/// Sums that start from an anchor.
+template <class Acc>
+concept AnchoredLanes = std::is_constructible_v<Acc, typename Acc::V, int>;
+
+/// Steps whose products set the anchor.
+inline constexpr std::int64_t anchoring_steps = 4;
+
+/// add_part for sums yet to be started; `addend`: magnitudes of what is added to them at the end.
+template <AnchoredLanes Acc, class Values, class Columns, class T>
+HWY_INLINE Acc add_part_anchored(typename Acc::V addend, int room, const SlicePart& part, const Values& values,
+                                 const Columns& columns, const T* x) {
+    const typename Acc::D d;
+    using Length = hn::TFromD<typename Acc::D>;
+    const std::int64_t steps = std::min<std::int64_t>(anchoring_steps, part.slice->steps);
+    const std::int64_t common = std::min<std::int64_t>(steps, part.slice->common);
+    auto largest = addend;
+    const auto product = [&](std::int64_t k) HWY_ATTR __attribute__((always_inline)) {
+        return hn::Abs(hn::Mul(values.at(d, part.slot + k * part.height), columns.at(d, x, k)));
+    };
+    for (std::int64_t k = 0; k < common; ++k) largest = hn::Max(largest, product(k));
+    if (common < steps) {
+        const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(part.length[i]); });
+        for (std::int64_t k = common; k < steps; ++k)
+            largest = hn::Max(largest, hn::IfThenElseZero(hn::Gt(length, hn::Set(d, static_cast<Length>(k))), product(k)));
+    }
+    return add_part(Acc(largest, room), part, values, columns, x);
+}
+
 /// The part's sums with x, and with x_low where there is one.
 template <class Acc, class Values, class T>
 HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane, const Values& values,
-                        const RowTask<T>& task) {
+                        const RowTask<T>& task, typename Acc::V addend) {
     const PackedSlice& slice = *part.slice;
     const std::int32_t* const base = pattern.base.data() + slice.first_step;
     const std::uint8_t* const offsets = pattern.offsets.data() + slice.first_offset;
     const auto sum = [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
         Acc acc;
-        const int passes = task.x_low != nullptr ? 2 : 1;
-        for (int pass = 0; pass < passes; ++pass) acc = add_part(acc, part, values, columns, pass == 0 ? task.x : task.x_low);
-        return acc;
+        if constexpr (AnchoredLanes<Acc>)
+            acc = add_part_anchored<Acc>(addend, AnchoredPair::room_for(products_of_row(task, slice.steps)), part, values,
+                                         columns, task.x);
+        else
+            acc = add_part(acc, part, values, columns, task.x);
+        return task.x_low != nullptr ? add_part(acc, part, values, columns, task.x_low) : acc;
     };
     switch (slice.offsets) {
         case ColumnOffsets::none:
@@ -145,6 +183,14 @@ HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std
     }
     return Acc();
 }
+
+/// What slices try first.
+template <class Acc>
+struct FirstSliceTry : FirstTry<Acc> {};
+#if HWY_NATIVE_FMA
+template <std::size_t limit>
+struct FirstSliceTry<FilteredTripleLanes<limit>> : std::type_identity<AnchoredPairLanes<limit>> {};
+#endif
 
 /// What slices try where the first try fails; the same accumulator where there is nothing in between.
 template <class Acc>
@@ -185,7 +231,7 @@ public:
 
 private:
     HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, Unfinished<lanes>& unfinished) const {
-        using First = typename FirstTry<Acc>::type;
+        using First = typename FirstSliceTry<Acc>::type;
         using Second = typename SecondTry<Acc>::type;
         const std::int64_t height = pattern_.shape.height;
         const PackedSlice& slice = pattern_.slices[s];
@@ -216,9 +262,17 @@ private:
     template <class First>
     HWY_INLINE Results<typename First::D> found_first(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
         const First sums = summed<First>(part, s, lane);
-        const auto results = sums.results(row_underflow(task_, part.slice->steps));
-        if (unit_ == 0 || hn::AllTrue(typename First::D(), results.proven)) return results;
-        return sums.results_on_grid(results.proven, grid(part, s, lane));
+        const typename First::D d;
+        if constexpr (AnchoredLanes<First>) {
+            const std::int32_t n = products_of_row(task_, part.slice->steps);
+            const auto results = sums.results(n);
+            if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
+            return sums.results_on_grid(results.proven, grid(part, s, lane), n);
+        } else {
+            const auto results = sums.results(row_underflow(task_, part.slice->steps));
+            if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
+            return sums.results_on_grid(results.proven, grid(part, s, lane));
+        }
     }
 
     HWY_INLINE hn::Vec<typename Acc::D> grid(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
@@ -228,9 +282,12 @@ private:
     template <class A>
     HWY_INLINE A summed(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
         const typename A::D d;
-        A acc = sum_part<A>(pattern_, part, lane, values_, task_);
+        const auto beta = hn::Set(d, task_.beta);
+        const bool has_addend = task_.beta != T(0);
+        const auto y = has_addend ? addends(d, *part.slice, s, lane) : hn::Zero(d);
+        A acc = sum_part<A>(pattern_, part, lane, values_, task_, hn::Abs(hn::Mul(beta, y)));
         if (task_.alpha == T(-1)) acc.negate();
-        if (task_.beta != T(0)) acc.add_product(hn::Set(d, task_.beta), addends(d, *part.slice, s, lane));
+        if (has_addend) acc.add_product(beta, y);
         return acc;
     }
 
