@@ -187,6 +187,30 @@ TYPED_TEST(PackedSpmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
     expect_products_kept<T>(a, x);
 }
 
+/// What the first four entries tell of a row is wrong in these: they are far smaller than the others, far larger, or nothing;
+/// with values that are few small integers, as they are in stencils, and with any.
+TYPED_TEST(PackedSpmv, KeepsItsPromisesWhateverTheFirstEntriesOfARowSay) {
+    using T = TypeParam;
+    Random random(27);
+    for (const bool integers : {true, false}) {
+        CsrMatrix<T> a;
+        a.rows = 320;
+        a.columns = 400;
+        for (std::int64_t row = 0; row < a.rows; ++row) {
+            for (std::int64_t k = 0; k < 9; ++k) {
+                const std::int64_t kind = k < 4 ? row % 4 : row / 4 % 4;  // the magnitude of x
+                a.column_indices.push_back(static_cast<std::int32_t>(4 * random.between(0, 99) + kind));
+                a.values.push_back(integers ? static_cast<T>(random.between(-3, 3)) : random.number<T>());
+            }
+            a.row_offsets.push_back(a.nonzeros());
+        }
+        std::vector<T> x;
+        for (std::int64_t i = 0; i < a.columns; ++i)
+            x.push_back(i % 4 == 0 ? T(0) : random.number<T>(i % 4 == 1 ? -40 : i % 4 == 2 ? 20 : 0));
+        expect_products_kept<T>(a, x);
+    }
+}
+
 TYPED_TEST(PackedSpmv, RoundsHugeAdversarialRowsOnceWhereThreadsShareThem) {
     using T = TypeParam;
     Random random(7);

@@ -10,6 +10,9 @@
 #include "cpu/simd/lanes-inl.hpp"
 #include "solver/numeric/anchored_pair.hpp"
 
+#include <bit>
+#include <cstdint>
+
 HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
 

@@ -11,6 +11,8 @@
 #include "cpu/simd/row_sum-inl.hpp"
 #include "packed/matrix.hpp"
 
+#include <type_traits>
+
 HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
 
