@@ -104,7 +104,7 @@ int soak(double seconds, std::uint64_t seed, const std::optional<Device>& device
 int run(const std::vector<std::string_view>& arguments) {
     const bool on_device = arguments.size() > 2 && arguments[arguments.size() - 2] == "--device" && arguments.back() == "cuda";
     const std::size_t plain = arguments.size() - (on_device ? 2 : 0);
-    if (plain < 1 || plain > 2) {
+    if (plain < 1 || plain > 2 || arguments[plain - 1].starts_with("-")) {
         fmt::print(stderr, "usage: soak SECONDS [SEED] [--device cuda]\n");
         return 1;
     }
