@@ -237,7 +237,7 @@ DenseMatrix<double> dense(std::int64_t n) {
 }
 
 TEST_P(CudaFaults, OfDenseProducts) {
-    for (const std::int64_t n : {60, 300}) {
+    for (const std::int64_t n : {60, 600}) {
         const DenseMatrix<double> a = dense(n);
         for (const Accuracy mode : all_accuracies) {
             SCOPED_TRACE(std::to_string(n) + " " + std::string(to_string(mode)));
@@ -346,12 +346,15 @@ Numbers solved_by_c() {
                    .values = a.values.data(),
                    .storage = nullptr,
                    .expected_products = 0};
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    options.accuracy = SOLVER_EXACT;
     solver_matrix* matrix = nullptr;
     solver_preconditioner* m = nullptr;
     Numbers x(static_cast<std::size_t>(a.rows));
     solver_status status = solver_csr_create(&csr, 0, &matrix);
     if (status == SOLVER_OK) status = solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, nullptr, &m);
-    if (status == SOLVER_OK) status = solver_solve(matrix, m, 1, ones(a.rows).data(), x.data(), nullptr, nullptr, nullptr);
+    if (status == SOLVER_OK) status = solver_solve(matrix, m, 1, ones(a.rows).data(), x.data(), nullptr, &options, nullptr);
     solver_preconditioner_destroy(m);
     solver_matrix_destroy(matrix);
     if (status == SOLVER_RESOURCE_LIMIT) throw ResourceLimit(solver_last_error());
