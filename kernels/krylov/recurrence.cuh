@@ -7,6 +7,7 @@
 #include "preconditioner.hpp"
 #include "runtime/check.cuh"
 #include "runtime/device_loop.cuh"
+#include "runtime/pinned.cuh"
 #include "runtime/traits.hpp"
 
 #include <algorithm>
@@ -15,37 +16,6 @@ namespace solver::cuda {
 
 /// Steps in the body of a loop: a round costs some microseconds.
 inline constexpr int steps_a_round = 4;
-
-/// In pinned memory, so that copies need no detour.
-template <class T>
-class Pinned {
-public:
-    explicit Pinned(int count) : count_(count) {
-        check(cudaMallocHost(reinterpret_cast<void**>(&values_), static_cast<std::size_t>(count) * sizeof(T)), "cudaMallocHost",
-              "the state of a solve");
-        std::fill_n(values_, count, T());
-    }
-    Pinned(const Pinned&) = delete;
-    Pinned& operator=(const Pinned&) = delete;
-    ~Pinned() { cudaFreeHost(values_); }
-    T& operator[](int i) const { return values_[i]; }
-
-    void upload(const DeviceArray<T>& to, Stream stream) const {
-        check(cudaMemcpyAsync(to.data(), values_, bytes(), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync",
-              "the state of a solve");
-    }
-    void download(const DeviceArray<T>& from, Stream stream) const {
-        check(cudaMemcpyAsync(values_, from.data(), bytes(), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync",
-              "the state of a solve");
-        check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", "steps of a solve");
-    }
-
-private:
-    std::size_t bytes() const { return static_cast<std::size_t>(count_) * sizeof(T); }
-
-    int count_;
-    T* values_ = nullptr;
-};
 
 /// From a vector to the next one, so that all begin as allocated memory does.
 template <class T>
@@ -114,7 +84,7 @@ struct DeviceRecurrence<Scalars>::Chain {
           arrived(on_device, columns * 2, "counters"),
           device_state(on_device, columns, "the state of a solve"),
           device_norms(on_device, columns * most_steps, "norms"),
-          state(columns),
+          state("the state of a solve", columns),
           column(static_cast<std::size_t>(columns)) {
         arrived.fill_with_zeros(stream);
         vectors.own([&](T*& vector) { vector = new_vector(own_arrays); });

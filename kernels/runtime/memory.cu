@@ -1,4 +1,5 @@
 #include "runtime/check.cuh"
+#include "runtime/pinned.cuh"
 #include "runtime/staged_copy.hpp"
 #include "runtime/traits.hpp"
 
@@ -90,6 +91,21 @@ void synchronize(int device, Stream stream) {
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
+void* allocate_pinned(std::size_t bytes, const char* purpose) {
+    void* memory = nullptr;
+    const cudaError_t status = cudaMallocHost(&memory, bytes);
+    if (status != cudaErrorMemoryAllocation) {
+        check(status, "cudaMallocHost", purpose);
+        return memory;
+    }
+    cudaGetLastError();
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    throw ResourceLimit("the host has too little memory that cuda:" + std::to_string(device) + " can reach for " + purpose +
+                        ": " + readable(bytes) + " needed, which the system must lock; what may help: the processor, " +
+                        "fewer processes that use a GPU");
+}
+
 namespace detail {
 
 Stream create_stream(int device) {
@@ -119,7 +135,7 @@ void* allocate(int device, std::int64_t bytes, const char* purpose) {
     cudaGetLastError();
     std::size_t free = 0;
     std::size_t total = 0;
-    cudaMemGetInfo(&free, &total);
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) cudaGetLastError();
     throw ResourceLimit("cuda:" + std::to_string(device) + " has too little memory for " + purpose + ": " +
                         readable(static_cast<std::size_t>(bytes)) + " needed, " + readable(free) + " of " + readable(total) +
                         " free; what may help: the processor, another device, single precision");

@@ -18,7 +18,9 @@ constexpr int most_lanes = 8;
 /// What one thread copies with: two pieces of pinned memory and a stream.
 class Lane {
 public:
-    explicit Lane(char* pinned) : pinned_{pinned, pinned + piece} {
+    explicit Lane(char* pinned) : Lane() {  // so that an exception destroys what there is
+        pinned_[0] = pinned;
+        pinned_[1] = pinned + piece;
         check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", "a staged copy");
         for (cudaEvent_t& done : done_)
             check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cudaEventCreateWithFlags", "a staged copy");
@@ -26,7 +28,10 @@ public:
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
     ~Lane() {
-        for (cudaEvent_t done : done_) cudaEventDestroy(done);
+        if (stream_ == nullptr) return;
+        cudaStreamSynchronize(stream_);  // the next lane uses the same pieces, even after an exception
+        for (cudaEvent_t done : done_)
+            if (done != nullptr) cudaEventDestroy(done);
         cudaStreamDestroy(stream_);
     }
 
@@ -52,6 +57,8 @@ public:
     }
 
 private:
+    Lane() = default;
+
     void start(std::int64_t k, void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
         check(cudaMemcpyAsync(to, from, size, kind, stream_), "cudaMemcpyAsync", "a staged copy");
         check(cudaEventRecord(done_[k % 2], stream_), "cudaEventRecord", "a staged copy");
@@ -60,7 +67,7 @@ private:
     /// For the last copy from or to the piece that k uses; at once where there was none.
     void wait_for(std::int64_t k) { check(cudaEventSynchronize(done_[k % 2]), "cudaEventSynchronize", "a staged copy"); }
 
-    char* pinned_[2];
+    char* pinned_[2] = {};
     cudaStream_t stream_ = nullptr;
     cudaEvent_t done_[2] = {};
 };

@@ -277,9 +277,14 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
     launch_after(overlaps(gate), unit == no_unit ? try_slices<false, Values> : try_slices<true, Values>, blocks,
                  static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
     const auto resident = static_cast<unsigned>(traits_.multiprocessors * slice_blocks<FilteredTriple<double>>);
-    launch_after(traits_.overlapping, multiply_open_rows<Values>, std::min(blocks, resident),
-                 static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
-                 escalated, gate);
+    try {
+        launch_after(traits_.overlapping, multiply_open_rows<Values>, std::min(blocks, resident),
+                     static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
+                     escalated, gate);
+    } catch (...) {
+        state_.fill_with_zeros(stream);  // or the next product's list would begin behind this one's
+        throw;
+    }
 }
 
 template <class T>

@@ -150,12 +150,12 @@ public:
 
     void use(std::shared_ptr<const PackedOnDevice<T>> copy, Stream stream) override {
         const CurrentDevice current(a.device);
-        packed.reset();
-        if (copy == nullptr) return;
+        if (copy == nullptr) return packed.reset();
         const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
         if (narrow == nullptr) throw InvalidArgument("cuda: a plan with 64-bit offsets cannot use a packed matrix");
-        packed.emplace(a.device, traits, std::move(copy), narrow->rows, stream);
+        PackedProduct<T> prepared_product(a.device, traits, std::move(copy), narrow->rows, stream);
         synchronize(a.device, stream);
+        packed = std::move(prepared_product);
     }
 
     SpmvKernel kernel() const override { return kernel_; }

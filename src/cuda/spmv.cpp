@@ -160,18 +160,24 @@ void SpmvOnDevice<T>::unpack() {
 
 template <class T>
 void SpmvOnDevice<T>::use(PackedOnDevice<T> packed) {
-    sparse().packed = std::make_shared<const PackedOnDevice<T>>(std::move(packed));
-    sparse().products->use(sparse().packed, stream_.get());
+    auto shared = std::make_shared<const PackedOnDevice<T>>(std::move(packed));
+    sparse().products->use(shared, stream_.get());
+    sparse().packed = std::move(shared);
 }
 
 template <class T>
 void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     const std::lock_guard turn(mutex_);
     Sparse& of = sparse();
-    of.copy->update_values(values, stream_.get());
-    if (of.packed != nullptr) use({of.packed->pattern, pack_values(*of.packed->pattern, of.matrix, stream_.get())});
     column_norms_ = DeviceArray<T>();
     facts_.reset();
+    if (of.packed == nullptr) return of.copy->update_values(values, stream_.get());
+    // All that may be refused comes before the matrix changes.
+    const DeviceArray<T> uploaded(device_, values, "new values of a matrix", stream_.get());
+    DeviceCsrView<T> renewed = of.matrix;
+    renewed.values = uploaded.data();
+    use({of.packed->pattern, pack_values(*of.packed->pattern, renewed, stream_.get())});
+    of.copy->update_values(std::span<const T>(uploaded.data(), values.size()), stream_.get());
 }
 
 template <class T>

@@ -53,6 +53,16 @@ CsrView<T> sizes_of(const cuda::DeviceCsrView<T>& a) {
     return sizes;
 }
 
+/// Packs, where nobody asked for it by name; why that was not worth it or had no room, or nothing.
+template <class T>
+std::string why_not_packed(cuda::SpmvOnDevice<T>& on_device, const CsrView<T>& a) {
+    try {
+        return why_csr_is_faster(on_device.pack(), csr_bytes_a_nonzero(a));
+    } catch (const ResourceLimit& refusal) {
+        return refusal.what();
+    }
+}
+
 template <class T>
 void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy,
                    const Device& device) {
@@ -142,9 +152,11 @@ void SpmvPlan<T>::store_on_device(const CsrView<T>& a, std::shared_ptr<cuda::Spm
     const StorageChoice choice = choose_storage(a, options, packing_terms_on_cuda(device_.index(), a));
     reason_ = choice.reason;
     if (choice.storage != SpmvStorage::packed) return;
-    const PackedDescription packed = on_device->pack();
-    if (options.storage == SpmvStorage::packed) return;
-    const std::string why_not = why_csr_is_faster(packed, csr_bytes_a_nonzero(a));
+    if (options.storage == SpmvStorage::packed) {
+        on_device->pack();
+        return;
+    }
+    const std::string why_not = why_not_packed(*on_device, a);
     if (why_not.empty()) return;
     on_device->unpack();
     reason_ = why_not;

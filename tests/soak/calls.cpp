@@ -32,8 +32,6 @@ Accuracy some_accuracy(Random& random) {
     return one_of(random, std::array{Accuracy::fast, Accuracy::compensated, Accuracy::exact});
 }
 
-Device some_device(Random& random) { return Device::cpu(static_cast<int>(between(random, 1, 3))); }
-
 /// One in `n` numbers is no number, where `n` is not 0.
 template <class T>
 std::vector<T> numbers(Random& random, std::int64_t count, int n = 0) {
@@ -88,9 +86,9 @@ SpmvOptions some_storage(Random& random) {
 }
 
 template <class T>
-void solve_a_system(Random& random) {
+void solve_a_system(Random& random, const Device& device) {
     const CsrMatrix<T> a = some_matrix<T>(random);
-    const SpmvPlan<T> plan(a.view(), some_device(random), some_storage(random));
+    const SpmvPlan<T> plan(a.view(), device, some_storage(random));
     SolveOptions options = some_options(random);
     if constexpr (std::is_same_v<T, double>) options.mixed = between(random, 0, 4) == 0;
     const std::vector<T> b = numbers<T>(random, a.rows, static_cast<int>(between(random, 0, 19)) == 0);
@@ -99,9 +97,9 @@ void solve_a_system(Random& random) {
 }
 
 template <class T>
-void multiply(Random& random) {
+void multiply(Random& random, const Device& device) {
     const CsrMatrix<T> a = some_matrix<T>(random);
-    SpmvPlan<T> plan(a.view(), some_device(random), some_storage(random));
+    SpmvPlan<T> plan(a.view(), device, some_storage(random));
     const std::vector<T> x = numbers<T>(random, a.columns - (between(random, 0, 9) == 0));
     std::vector<T> y = numbers<T>(random, a.rows);
     plan.multiply(2, x, 1, y, some_accuracy(random));
@@ -110,28 +108,27 @@ void multiply(Random& random) {
 }
 
 template <class T>
-void solve_a_triangle(Random& random) {
+void solve_a_triangle(Random& random, const Device& device) {
     const CsrMatrix<T> a = some_matrix<T>(random);
     const TriangularSolvePlan<T> plan(a.view(), one_of(random, std::array{Triangle::lower, Triangle::upper}),
-                                      one_of(random, std::array{Diagonal::stored, Diagonal::unit}), some_device(random));
+                                      one_of(random, std::array{Diagonal::stored, Diagonal::unit}), device);
     std::vector<T> x(static_cast<std::size_t>(a.rows));
     plan.solve(numbers<T>(random, a.rows), x, some_accuracy(random));
 }
 
 template <class T>
-void multiply_dense(Random& random) {
+void multiply_dense(Random& random, const Device& device) {
     const std::int64_t n = between(random, 0, 90), k = between(random, 0, 90), m = between(random, 0, 90);
     const std::vector<T> a = numbers<T>(random, n * k), b = numbers<T>(random, k * m);
     std::vector<T> c(static_cast<std::size_t>(n * m));
     gemm(T(1), DenseView<T>{n, k, k, 1, a.data()}, DenseView<T>{k, m, m, 1, b.data()}, T(0),
-         MutableDenseView<T>{n, m, m, 1, c.data()}, some_accuracy(random), some_device(random));
+         MutableDenseView<T>{n, m, m, 1, c.data()}, some_accuracy(random), device);
 }
 
 template <class T>
-void reduce(Random& random) {
+void reduce(Random& random, const Device& device) {
     const std::vector<T> x = numbers<T>(random, between(random, 0, 200000)),
                          y = numbers<T>(random, between(random, 0, 1) * 7 + 100);
-    const Device device = some_device(random);
     sum(x, some_accuracy(random), device);
     norm2(x, some_accuracy(random), device);
     dot(y, std::span(x).first(std::min(x.size(), std::size_t{100})), some_accuracy(random), device);
@@ -172,25 +169,30 @@ void in_a_thread_of_its_own(const Work& work) {
 
 }  // namespace
 
+Device Calls::some_device() {
+    if (cuda_ && between(random_, 0, 9) != 0) return *cuda_;
+    return Device::cpu(static_cast<int>(between(random_, 1, 3)));
+}
+
 template <class T>
 void Calls::make() {
     switch (between(random_, 0, 9)) {
         case 0:
-            return multiply<T>(random_);
+            return multiply<T>(random_, some_device());
         case 1:
-            return solve_a_triangle<T>(random_);
+            return solve_a_triangle<T>(random_, some_device());
         case 2:
-            return multiply_dense<T>(random_);
+            return multiply_dense<T>(random_, some_device());
         case 3:
-            return reduce<T>(random_);
+            return reduce<T>(random_, some_device());
         case 4:
             return write_and_read<T>(random_, folder_);
         case 5:
             return call_from_c(random_, folder_);
         case 6:
-            return in_a_thread_of_its_own([&] { reduce<T>(random_); });
+            return in_a_thread_of_its_own([&] { reduce<T>(random_, some_device()); });
         default:
-            return solve_a_system<T>(random_);
+            return solve_a_system<T>(random_, some_device());
     }
 }
 
