@@ -55,7 +55,7 @@ class Fork {
 public:
     enum Mark { begun, formed, product_1, product_4, side_is_done, marks };
 
-    explicit Fork(int device) : side_(device) {
+    explicit Fork(int device) : Fork(device, WithoutEvents{}) {  // so that an exception destroys what there is
         const CurrentDevice current(device);
         for (cudaEvent_t& event : events_)
             check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags", "a second stream");
@@ -63,7 +63,8 @@ public:
     Fork(const Fork&) = delete;
     Fork& operator=(const Fork&) = delete;
     ~Fork() {
-        for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+        for (const cudaEvent_t event : events_)
+            if (event != nullptr) cudaEventDestroy(event);
     }
 
     Stream side() const { return side_.get(); }
@@ -75,6 +76,9 @@ public:
     }
 
 private:
+    struct WithoutEvents {};
+    Fork(int device, WithoutEvents) : side_(device) {}
+
     OwnedStream side_;
     std::array<cudaEvent_t, marks> events_{};
 };
