@@ -147,7 +147,9 @@ TEST_P(CudaFaults, OfLargeCopies) {
     std::int64_t given = 0;
     for (std::int64_t n = 1; given < 2; ++n) {
         const std::optional<Numbers> found = call_refusing(add_up, Request::memory, n);
-        if (found) EXPECT_EQ(found->front(), 0x1p20);
+        if (found) {
+            EXPECT_EQ(found->front(), 0x1p20);
+        }
         given += found.has_value();
         ASSERT_LT(n, 100);
     }
@@ -191,7 +193,9 @@ TEST_P(CudaFaults, OfProductsThatMayBePacked) {
         in_csr += plan.describe().storage == SpmvStorage::csr;
         return products(plan, std::array{exact});
     });
-    if (GetParam() == Request::memory) EXPECT_GT(in_csr, 0);
+    if (GetParam() == Request::memory) {
+        EXPECT_GT(in_csr, 0);
+    }
 }
 
 /// By plans that were made before: they have the old values where the new ones were refused for want of memory.
