@@ -35,8 +35,10 @@ struct Tiling {
     const Tile<Offset>* tiles;
     const Segment<Offset>* segments;
     std::int32_t segment_count;
-    unsigned* arrived;  ///< for each segment; the row's first one counts
-    void* partial;      ///< RowSum<A> for each segment
+    unsigned* arrived;          ///< for each segment; the row's first one counts
+    void* partial;              ///< RowSum<A> for each segment
+    std::uint8_t* without_try;  ///< for each segment, where the row's first one counts, and each tile: see FirstTryOf
+    std::int32_t blocks;        ///< segments and tiles
 };
 
 /// Sizes found by the analysis.
@@ -102,31 +104,127 @@ template <Accumulator A, class Offset>
 __device__ Tiling<Offset> column_of(Tiling<Offset> tiling, unsigned column) {
     tiling.arrived += column * tiling.segment_count;
     tiling.partial = static_cast<RowSum<A>*>(tiling.partial) + column * tiling.segment_count;
+    tiling.without_try += static_cast<std::int64_t>(column) * tiling.blocks;
     return tiling;
 }
 
-template <Accumulator A, bool paired, class T, class Offset>
-__device__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
-                                 const RowTask<T>& task, unsigned* escalated) {
-    __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> warp_sums;
-    const Segment<Offset> segment = tiling.segments[index];
-    auto* partial = static_cast<RowSum<A>*>(tiling.partial) + segment.first;
-    const int thread = static_cast<int>(threadIdx.x);
-    RowSum<A> sum;
+template <Accumulator A, bool several, class Offset>
+__device__ __forceinline__ decltype(auto) tiling_of_column(const Tiling<Offset>& first, unsigned column) {
+    if constexpr (several)
+        return column_of<A>(first, column);
+    else
+        return (first);
+}
+
+/// What tries sums of A first: cheaper, in fewer registers, and nearly always enough.
+template <Accumulator A>
+struct FirstTryOf {
+    using type = A;
+};
+template <>
+struct FirstTryOf<FilteredTriple<double>> {
+    using type = FilteredPair<double>;
+};
+template <Accumulator A, bool paired>
+using FirstTry = std::conditional_t<paired, A, typename FirstTryOf<A>::type>;
+template <Accumulator A, bool paired>
+inline constexpr bool has_first_try = !std::is_same_v<A, FirstTry<A, paired>>;
+
+/// So many products of a tile, or of a long row, go without the first try after one that left a row open: x and the matrix
+/// seldom change so much that it would do better.
+inline constexpr std::uint8_t products_without_try = 15;
+inline constexpr std::uint8_t long_row_without_try = 255;  // it is summed again by one block
+
+/// The entries begin..end-1 of a row by a block, the sum in all threads of its first warp.
+template <Accumulator A, bool paired, int unroll = 4, class T, class Offset>
+__device__ __forceinline__ RowSum<A> sum_by_block(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
+                                                  const RowTask<T>& task, RowSum<A>* warp_sums) {
     constexpr Offset entries_a_chain = adaptive_threads * chain_length / (paired ? 2 : 1);
-    for (Offset first = segment.begin; first < segment.end; first += entries_a_chain)
-        sum.merge(sum_entries<A, 4>(rows, static_cast<Offset>(first + thread),
-                                    min(static_cast<Offset>(first + entries_a_chain), segment.end), adaptive_threads,
-                                    Multiplicand<T, paired>{task.x, task.x_low}));
-    sum = merge_block(sum, warp_sums.data());
-    if (segment.count > 1) {
-        if (thread == 0) partial[static_cast<int>(index) - segment.first] = sum;
-        if (!block_comes_last(tiling.arrived + segment.first, static_cast<unsigned>(segment.count))) return;
-        sum = RowSum<A>();
-        for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial + i));
-        sum = merge_block(sum, warp_sums.data());
+    RowSum<A> sum;
+    for (Offset first = begin; first < end; first += entries_a_chain)
+        sum.merge(sum_entries<A, unroll>(rows, static_cast<Offset>(first + static_cast<Offset>(threadIdx.x)),
+                                         min(static_cast<Offset>(first + entries_a_chain), end), adaptive_threads,
+                                         Multiplicand<T, paired>{task.x, task.x_low}));
+    return merge_block(sum, warp_sums);
+}
+
+/// Sums a segment and, in the block that comes last of the row's, all of them: true there, and the first warp has the sum.
+/// Partial sums of a cheaper accumulator than A lie where A's would.
+template <Accumulator S, Accumulator A, bool paired, class T, class Offset>
+__device__ __forceinline__ bool sum_segments(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
+                                             const Segment<Offset>& segment, const RowTask<T>& task, void* block_memory,
+                                             RowSum<S>& sum) {
+    static_assert(sizeof(RowSum<S>) <= sizeof(RowSum<A>));
+    constexpr int unroll = std::is_same_v<S, A> ? 4 : 2;  // more would spill registers
+    auto* const warp_sums = static_cast<RowSum<S>*>(block_memory);
+    const auto partial = [&](int i) {
+        return reinterpret_cast<RowSum<S>*>(static_cast<RowSum<A>*>(tiling.partial) + segment.first + i);
+    };
+    const int thread = static_cast<int>(threadIdx.x);
+    sum = sum_by_block<S, paired, unroll>(rows, segment.begin, segment.end, task, warp_sums);
+    if (segment.count == 1) return true;
+    if (thread == 0) *partial(static_cast<int>(index) - segment.first) = sum;
+    if (!block_comes_last(tiling.arrived + segment.first, static_cast<unsigned>(segment.count))) return false;
+    sum = RowSum<S>();
+    for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial(i)));
+    sum = merge_block(sum, warp_sums);
+    return true;
+}
+
+/// The row of these segments, by the blocks of all.
+template <Accumulator A, bool paired, class T, class Offset>
+__device__ __forceinline__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
+                                                 const RowTask<T>& task, unsigned* escalated) {
+    __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> memory;
+    const Segment<Offset> segment = tiling.segments[index];
+    RowSum<A> sum;
+    if (!sum_segments<A, A, paired>(rows, tiling, index, segment, task, memory.data(), sum)) return;
+    if (threadIdx.x < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
+}
+
+/// The same without a try, where one would be too dear if it failed, or failed lately.
+template <Accumulator A, class T, class Offset>
+__device__ __noinline__ void multiply_segment_with_care(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling,
+                                                        unsigned index, const RowTask<T>& task, void* memory,
+                                                        unsigned* escalated) {
+    const Segment<Offset> segment = tiling.segments[index];
+    RowSum<A> sum;
+    if (!sum_segments<A, A, false>(rows, tiling, index, segment, task, memory, sum)) return;
+    std::uint8_t& without_try = tiling.without_try[segment.first];
+    if (threadIdx.x == 0 && without_try != 0) --without_try;
+    if (threadIdx.x < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
+}
+
+/// A row that its first try left open, by one block.
+template <Accumulator A, class T, class Offset>
+__device__ __noinline__ void sum_long_row_again(const CsrRows<T, Offset>& rows, Offset row, const RowTask<T>& task,
+                                                void* memory, unsigned* escalated) {
+    const auto sum = sum_by_block<A, false>(rows, rows.begin(row), rows.end(row), task, static_cast<RowSum<A>*>(memory));
+    if (threadIdx.x < warp_size) finish_row(sum, rows, row, task, LaneGroup(warp_size), escalated);
+}
+
+/// The same, tried in fewer terms first.
+template <Accumulator A, class T, class Offset>
+__device__ __forceinline__ void try_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
+                                            const RowTask<T>& task, unsigned* escalated) {
+    using S = FirstTry<A, false>;
+    __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> memory;
+    constexpr int longest = 128;  // segments; by one block, more would take too long
+    const Segment<Offset> segment = tiling.segments[index];
+    if (segment.count > longest || tiling.without_try[segment.first] != 0)
+        return multiply_segment_with_care<A>(rows, tiling, index, task, memory.data(), escalated);
+    RowSum<S> sum;
+    if (!sum_segments<S, A, false>(rows, tiling, index, segment, task, memory.data(), sum)) return;
+    bool open = false;
+    if (threadIdx.x == 0) {
+        T result;
+        open = !try_affine(sum, task, segment.row, rows.end(segment.row) - rows.begin(segment.row), result);
+        if (open)
+            tiling.without_try[segment.first] = long_row_without_try;
+        else
+            task.y[segment.row] = result;
     }
-    if (thread < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
+    if (__syncthreads_or(open)) sum_long_row_again<A>(rows, segment.row, task, memory.data(), escalated);
 }
 
 /// The products of a tile in shared memory, with x and, behind them, with x_low.
@@ -190,104 +288,205 @@ __device__ inline int lanes_a_row(int rows) {
     return lanes;
 }
 
-/// Rows of a tile that their sums do not decide. They wait for the block's end: a function called among the other rows would
-/// take the registers that these need.
-template <int most>
-struct HardRows {
+/// Rows of a tile that their sums do not decide. They wait for the block's end: what is done to them would take the registers
+/// that the others need.
+struct OpenInTile {
+    unsigned rows[tile_work / warp_size];  ///< a bit for each
     int count;
-    std::uint16_t row[most];
 
-    /// By the one lane that has the sum.
-    template <Accumulator A, class T, class Offset>
-    __device__ __forceinline__ void finish(const RowSum<A>& sum, const RowTask<T>& task, Offset first, int row_of_tile,
-                                           int length) {
-        const std::int64_t place = static_cast<std::int64_t>(first) + row_of_tile;
-        if constexpr (is_filter<A>) {
-            T result;
-            if (try_affine(sum, task, place, length, result))
-                task.y[place] = result;
-            else
-                row[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(row_of_tile);
-        } else {
-            const T y_in = task.beta != T(0) ? task.y_in[place] : T(0);
-            task.y[place] = affine(sum.sum, task.alpha, task.beta, y_in).result();
-        }
+    /// By all threads of the block, which meet before the first row is added.
+    __device__ __forceinline__ void clear() {
+        const int i = static_cast<int>(threadIdx.x);
+        if (i < tile_work / warp_size) rows[i] = 0;
+        if (i == 0) count = 0;
     }
-
-    /// Those that are left, of a tile whose first row is `first`, by all threads of the block.
-    template <class T, class Offset>
-    __device__ __forceinline__ void round(const CsrRows<T, Offset>& rows, const RowTask<T>& task, Offset first,
-                                          unsigned* escalated) const {
-        __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x) / warp_size; i < count; i += adaptive_threads / warp_size)
-            round_hard_row(rows, task, static_cast<Offset>(first + row[i]), LaneGroup(warp_size), escalated);
+    __device__ __forceinline__ void add(int row) {
+        atomicOr(rows + row / warp_size, 1u << row % warp_size);
+        atomicAdd(&count, 1);
     }
 };
+
+/// Rounds a row's sum and stores it, or finds the row open. By one lane.
+template <Accumulator A, class T>
+__device__ __forceinline__ void finish_in_tile(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t first, int row,
+                                               int length, OpenInTile& open) {
+    const std::int64_t place = first + row;
+    if constexpr (is_filter<A>) {
+        T result;
+        if (try_affine(sum, task, place, length, result))
+            task.y[place] = result;
+        else
+            open.add(row);
+    } else {
+        const T y_in = task.beta != T(0) ? task.y_in[place] : T(0);
+        task.y[place] = affine(sum.sum, task.alpha, task.beta, y_in).result();
+    }
+}
+
+/// What a block needs to add up the rows of its tile.
+template <class T, class Offset>
+struct TileRows {
+    const Tile<Offset>& tile;
+    const Offset* offsets;  ///< of the tile's first row
+    const RowTask<T>& task;
+    int inexact;  ///< whether any product of the tile is
+};
+
+/// Rows of a tile that need a warp.
+struct DeferredRows {
+    int count;
+    int row[tile_entries / row_work_a_lane];
+};
+
+/// Where the calling lane's first row begins and ends. Asked for before the products are made, it is there when they are.
+template <class Offset>
+struct LaneRow {
+    int width;  ///< lanes that share a row
+    Offset begin;
+    Offset end;
+};
+template <class Offset>
+__device__ __forceinline__ LaneRow<Offset> first_row_of_lane(const Tile<Offset>& tile, const Offset* offsets) {
+    const int width = lanes_a_row(tile.rows);
+    const int row = static_cast<int>(threadIdx.x) / width;
+    return {width, row < tile.rows ? offsets[row] : tile.entry, row < tile.rows ? offsets[row + 1] : tile.entry};
+}
+
+/// Adds up the rows of a tile and finishes them.
+template <Accumulator S, bool paired, class T, class Offset>
+__device__ __forceinline__ void sum_tile(const TileRows<T, Offset>& rows, const TileTerms<S, paired>& products,
+                                         LaneRow<Offset> lane_row, DeferredRows& deferred, OpenInTile& open) {
+    const Tile<Offset>& tile = rows.tile;
+    auto [width, begin, end] = lane_row;
+    const int lane = static_cast<int>(threadIdx.x) & (width - 1);
+    const int rows_at_once = adaptive_threads / width;
+    int row = static_cast<int>(threadIdx.x) / width;
+    for (int first = 0; first < tile.rows; first += rows_at_once, row += rows_at_once) {
+        if (first != 0) {
+            begin = row < tile.rows ? rows.offsets[row] : tile.entry;
+            end = row < tile.rows ? rows.offsets[row + 1] : tile.entry;
+        }
+        const auto length = static_cast<int>(end - begin);
+        const bool defer = width < warp_size && length > row_work_a_lane * width;
+        const auto start = static_cast<int>(begin - tile.entry);
+        S sum;
+        if (!defer) products.add(sum, start + lane, start + length, width);
+        sum = merge_lanes(sum, width);
+        if (lane != 0 || row >= tile.rows) continue;
+        if (defer)
+            deferred.row[atomicAdd(&deferred.count, 1)] = row;
+        else
+            finish_in_tile(RowSum<S>{sum, rows.inexact}, rows.task, tile.row, row, length, open);
+    }
+    __syncthreads();
+    const int warp_lane = static_cast<int>(threadIdx.x) % warp_size;
+    for (int i = static_cast<int>(threadIdx.x) / warp_size; i < deferred.count; i += adaptive_threads / warp_size) {
+        const int start = static_cast<int>(rows.offsets[deferred.row[i]] - tile.entry);
+        const int stop = static_cast<int>(rows.offsets[deferred.row[i] + 1] - tile.entry);
+        S sum;
+        products.add(sum, start + warp_lane, stop, warp_size);
+        sum = merge_lanes(sum, warp_size);
+        if (warp_lane == 0)
+            finish_in_tile(RowSum<S>{sum, rows.inexact}, rows.task, tile.row, deferred.row[i], stop - start, open);
+    }
+}
+
+/// The rows that are left, a warp each: `round(row)`.
+template <class Round>
+__device__ __forceinline__ void for_each_open_row(const OpenInTile& open, int rows, const Round& round) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    int turn = 0;
+    for (int first = 0; first < rows; first += warp_size)
+        for (unsigned left = open.rows[first / warp_size]; left != 0; left &= left - 1)
+            if (turn++ % (adaptive_threads / warp_size) == warp) round(first + __ffs(static_cast<int>(left)) - 1);
+}
+
+/// Rows that no filter has decided.
+template <class T, class Offset>
+__device__ __forceinline__ void round_open_rows(const CsrRows<T, Offset>& rows, const Tile<Offset>& tile,
+                                                const RowTask<T>& task, const OpenInTile& open, unsigned* escalated) {
+    __syncthreads();
+    if (open.count == 0) return;
+    for_each_open_row(open, tile.rows, [&](int row) {
+        round_hard_row(rows, task, static_cast<Offset>(tile.row + row), LaneGroup(warp_size), escalated);
+    });
+}
+
+/// What the first try left open of a tile whose products are in shared memory: those rows, or all where there was no try.
+template <Accumulator A, bool paired, class T, class Offset>
+__device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, const Tile<Offset> tile, const RowTask<T>& task,
+                                                typename A::Term* terms, int inexact, bool tried, std::uint8_t* without_try,
+                                                DeferredRows& deferred, OpenInTile& open, unsigned* escalated) {
+    const Offset* offsets = rows.offsets + tile.row;
+    const TileTerms<A, paired> products{terms, tile.entries};
+    if (threadIdx.x == 0) *without_try = tried ? products_without_try : *without_try - 1;
+    if (tried)
+        return for_each_open_row(open, tile.rows, [&](int row) {
+            const auto start = static_cast<int>(offsets[row] - tile.entry);
+            const auto stop = static_cast<int>(offsets[row + 1] - tile.entry);
+            A sum;
+            products.add(sum, start + static_cast<int>(threadIdx.x) % warp_size, stop, warp_size);
+            finish_hard_row(RowSum<A>{merge_lanes(sum, warp_size), inexact}, rows, task, static_cast<Offset>(tile.row + row),
+                            LaneGroup(warp_size), escalated);
+        });
+    sum_tile(TileRows<T, Offset>{tile, offsets, task, inexact}, products, first_row_of_lane(tile, offsets), deferred, open);
+    round_open_rows(rows, tile, task, open, escalated);
+}
+
+/// Blocks to be resident on a multiprocessor, which bounds the registers: of 8 to 12 what was fastest on an H200.
+template <Accumulator A, bool paired>
+inline constexpr int adaptive_blocks = paired                             ? 4
+                                       : has_first_try<A, paired>         ? 10
+                                       : wants_exact_products<A>          ? 8
+                                       : std::is_same_v<A, Plain<double>> ? 10
+                                                                          : 12;
 
 /// Of several columns, blocks with the same work follow one another, so that one reads A from memory and the others from the
 /// cache.
 template <Accumulator A, bool paired, bool several, class T, class Offset>
-__global__ void __launch_bounds__(adaptive_threads, paired                    ? 4
-                                                    : wants_exact_products<A> ? 8
-                                                                              : 12)
-    multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, Tiling<Offset> first_tiling,
+__global__ void __launch_bounds__(adaptive_threads, adaptive_blocks<A, paired>)
+    multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ Tiling<Offset> first_tiling,
                       const __grid_constant__ RowTask<T> first_task, const __grid_constant__ Columns columns,
                       unsigned* escalated, Gate gate) {
+    using S = FirstTry<A, paired>;
     extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ int deferred[tile_entries / row_work_a_lane];
-    __shared__ int deferred_count;
-    __shared__ HardRows<is_filter<A> ? tile_work : 1> hard_rows;
+    __shared__ DeferredRows deferred;
+    __shared__ OpenInTile open;
 
     const Share share = share_of_block<several>(columns);
     if (!is_open(gate, columns, share.column)) return;
     let_next_kernel_start();
     decltype(auto) task = task_of_column<several>(first_task, columns, share.column);
-    if (share.block < static_cast<unsigned>(first_tiling.segment_count))
-        return multiply_segment<A, paired>(rows, several ? column_of<A>(first_tiling, share.column) : first_tiling, share.block,
-                                           task, escalated);
-    const Tile<Offset> tile = first_tiling.tiles[share.block - first_tiling.segment_count];
-    if (tile.rows == 0) return;
-    const TileTerms<A, paired> products{reinterpret_cast<typename A::Term*>(memory), tile.entries};
-    if (threadIdx.x == 0) deferred_count = hard_rows.count = 0;
-
-    const int width = lanes_a_row(tile.rows);
-    const int lane = static_cast<int>(threadIdx.x) & (width - 1);
-    const int rows_at_once = adaptive_threads / width;
-    int row = static_cast<int>(threadIdx.x) / width;
-    const Offset* offsets = rows.offsets + tile.row;
-    // asked for before the stream, needed after it
-    Offset begin = row < tile.rows ? offsets[row] : tile.entry;
-    Offset end = row < tile.rows ? offsets[row + 1] : tile.entry;
-    const int inexact = stream_tile(rows, tile.entry, task, products) ? 0 : 1;
-
-    for (int first = 0; first < tile.rows; first += rows_at_once, row += rows_at_once) {
-        if (first != 0) {
-            begin = row < tile.rows ? offsets[row] : tile.entry;
-            end = row < tile.rows ? offsets[row + 1] : tile.entry;
-        }
-        const auto length = static_cast<int>(end - begin);
-        const bool defer = width < warp_size && length > row_work_a_lane * width;
-        const auto start = static_cast<int>(begin - tile.entry);
-        A sum;
-        if (!defer) products.add(sum, start + lane, start + length, width);
-        sum = merge_lanes(sum, width);
-        if (lane != 0 || row >= tile.rows) continue;
-        if (defer)
-            deferred[atomicAdd(&deferred_count, 1)] = row;
+    if (share.block < static_cast<unsigned>(first_tiling.segment_count)) {
+        decltype(auto) tiling = tiling_of_column<A, several>(first_tiling, share.column);
+        if constexpr (has_first_try<A, paired>)
+            return try_segment<A>(rows, tiling, share.block, task, escalated);
         else
-            hard_rows.finish(RowSum<A>{sum, inexact}, task, tile.row, row, length);
+            return multiply_segment<A, paired>(rows, tiling, share.block, task, escalated);
     }
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x) / warp_size; i < deferred_count; i += adaptive_threads / warp_size) {
-        const int warp_lane = static_cast<int>(threadIdx.x) % warp_size;
-        const int start = static_cast<int>(offsets[deferred[i]] - tile.entry);
-        const int stop = static_cast<int>(offsets[deferred[i] + 1] - tile.entry);
-        A sum;
-        products.add(sum, start + warp_lane, stop, warp_size);
-        sum = merge_lanes(sum, warp_size);
-        if (warp_lane == 0) hard_rows.finish(RowSum<A>{sum, inexact}, task, tile.row, deferred[i], stop - start);
+    const Tile<Offset> tile = first_tiling.tiles[share.block - first_tiling.segment_count];
+    std::uint8_t* without_try = nullptr;
+    bool careful = false;
+    if constexpr (has_first_try<A, paired>) {
+        without_try = first_tiling.without_try + static_cast<std::int64_t>(share.column) * first_tiling.blocks + share.block;
+        careful = *without_try != 0;
     }
-    if constexpr (is_filter<A>) hard_rows.round(rows, task, tile.row, escalated);
+    if (tile.rows == 0) return;
+    if (threadIdx.x == 0) deferred.count = 0;
+    if constexpr (is_filter<A>) open.clear();
+    const Offset* offsets = rows.offsets + tile.row;
+    const LaneRow<Offset> lane_row = first_row_of_lane(tile, offsets);
+    const TileTerms<S, paired> products{reinterpret_cast<typename S::Term*>(memory), tile.entries};
+    const int inexact = stream_tile(rows, tile.entry, task, products) ? 0 : 1;
+    if (!careful) sum_tile(TileRows<T, Offset>{tile, offsets, task, inexact}, products, lane_row, deferred, open);
+    if constexpr (has_first_try<A, paired>) {
+        __syncthreads();
+        if (careful || open.count != 0)
+            sum_tile_with_care<A, paired>(rows, tile, task, products.terms, inexact, !careful, without_try, deferred, open,
+                                          escalated);
+    } else if constexpr (is_filter<A>) {
+        round_open_rows(rows, tile, task, open, escalated);
+    }
 }
 
 }  // namespace solver::cuda

@@ -52,10 +52,13 @@ struct Prepared {
     DeviceArray<Segment<Offset>> segments;
     DeviceArray<Tile<Offset>> tiles;
     DeviceArray<Segment<Offset>> block_segments;  ///< of adaptive tiles
+    DeviceArray<std::uint8_t> without_try;        ///< of adaptive blocks, and columns
 
     int largest_tile = 0;
 
-    std::int64_t bytes() const { return offsets.bytes() + segments.bytes() + tiles.bytes() + block_segments.bytes(); }
+    std::int64_t bytes() const {
+        return offsets.bytes() + segments.bytes() + tiles.bytes() + block_segments.bytes() + without_try.bytes();
+    }
     std::int64_t parts() const { return segments.size() + block_segments.size(); }
 };
 
@@ -232,9 +235,13 @@ private:
         make_tiles(p, stream);
         const TilingSizes sizes = counted(stream).tiling;
         p.largest_tile = sizes.largest_tile;
-        if (sizes.segments == 0) return;
-        p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
-        make_tiles(p, stream);
+        if (sizes.segments > 0) {
+            p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
+            make_tiles(p, stream);
+        }
+        const std::int64_t blocks = p.block_segments.size() + p.tiles.size();
+        p.without_try = DeviceArray<std::uint8_t>(a.device, most_columns * blocks, "tiles to sum with care");
+        p.without_try.fill_with_zeros(stream);
     }
 
     /// `automatic` is general where no row is much longer than the mean.
@@ -319,8 +326,14 @@ private:
     template <Accumulator A, bool paired, bool several, class Offset>
     void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
                          Gate gate) const {
-        const Tiling<Offset> tiling{p.tiles.data(), p.block_segments.data(), static_cast<std::int32_t>(p.block_segments.size()),
-                                    arrived.data(), partial.data()};
+        const auto segments = static_cast<std::int32_t>(p.block_segments.size());
+        const Tiling<Offset> tiling{p.tiles.data(),
+                                    p.block_segments.data(),
+                                    segments,
+                                    arrived.data(),
+                                    partial.data(),
+                                    p.without_try.data(),
+                                    segments + static_cast<std::int32_t>(p.tiles.size())};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
         const auto blocks = static_cast<unsigned>(columns.count * (p.block_segments.size() + p.tiles.size()));
         launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, several, T, Offset>,
