@@ -626,6 +626,29 @@ static void choose_the_method(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* Symmetric, its diagonal positive, and indefinite, which conjugate gradients see in their second step. */
+static void tell_what_is_repeated(void) {
+    static const double indefinite[] = {1, 2, 2, 1, 3, 3, 1};
+    const double b[] = {0.3, -0.7, 0.9};
+    double x[3] = {0};
+    int64_t k;
+    solver_csr csr = small_csr();
+    solver_matrix* matrix = NULL;
+    solver_result* result = NULL;
+    solver_options options = options_with("jacobi");
+    solver_attempt attempt;
+    attempt.size = sizeof attempt;
+    csr.values = indefinite;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    for (k = 0; k < 2; ++k) {
+        CHECK_OK(solver_result_attempt(result, k, &attempt));
+        CHECK(strcmp(attempt.method, k == 0 ? "cg" : "bicgstab") == 0 && attempt.repeated == (k == 0));
+    }
+    solver_result_destroy(result);
+    solver_matrix_destroy(matrix);
+}
+
 /* The attempt says what was done: with which preconditioner, in which precision, and how far it came. */
 static void tell_of_the_attempt(void) {
     const double b[] = {6, 12, 14};
@@ -777,6 +800,7 @@ int main(int argc, char** argv) {
     solve_with_preconditioners();
     make_every_preconditioner();
     choose_the_method();
+    tell_what_is_repeated();
     tell_of_the_attempt();
     end_badly_as_an_outcome();
     refuse_bad_options();

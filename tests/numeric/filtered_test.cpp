@@ -265,6 +265,24 @@ TYPED_TEST(Triple, CertifiesTiesAndExactZerosOfFewBitNumbers) {
     }
 }
 
+TYPED_TEST(Triple, IsNothingTimesZeroAndItsOppositeTimesMinusOne) {
+    using T = TypeParam;
+    FilteredTriple<T> sum;
+    sum.add(T(3));
+    sum.add(unit_roundoff<T>);
+    T result = 1;
+    for (const T zero : {T(0), -T(0)}) {
+        ASSERT_TRUE(sum.scaled(zero).try_result(result));
+        EXPECT_TRUE(same_bits(result, T(0)));
+    }
+    ASSERT_TRUE(sum.scaled(T(-1)).try_result(result));
+    EXPECT_EQ(result, T(-3));
+    FilteredTriple<T> difference = sum.scaled(T(-1));
+    difference.add(T(3));
+    ASSERT_TRUE(difference.try_result(result));
+    EXPECT_EQ(result, -unit_roundoff<T>);
+}
+
 TYPED_TEST(Triple, NeverCertifiesAWrongNegatedOrScaledSum) {
     using T = TypeParam;
     Random random(4);
@@ -441,6 +459,34 @@ TEST(FilteredFloatScaled, NeverCertifiesAWrongResult) {
     }
     EXPECT_EQ(score.wrong, 0);
     EXPECT_GE(score.share(), 0.5);
+}
+
+/// alpha s is so near a midpoint of floats that only the error of its product in double tells the side.
+TEST(FilteredFloatScaled, KeepsTheErrorOfItsProductBesideAMidpoint) {
+    Random random(11);
+    int certified = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        const float below = std::abs(random.number<float>());
+        const float above = std::nextafter(below, std::numeric_limits<float>::infinity());
+        const double midpoint = (double{below} + double{above}) / 2;
+        const float alpha = std::abs(random.number<float>());
+        FilteredFloat sum;
+        sum.add_term(midpoint / double{alpha});
+        const double beyond = std::fma(double{alpha}, midpoint / double{alpha}, -midpoint);
+        float result = 0;
+        if (beyond == 0 || !sum.scaled(alpha).try_result(result)) continue;
+        ++certified;
+        EXPECT_EQ(result, beyond > 0 ? above : below) << alpha << " times " << midpoint / double{alpha};
+    }
+    EXPECT_GT(certified, 0);
+}
+
+TEST(FilteredFloatScaled, CertifiesNoRootBehindAPathThatIsTooLongForTheProof) {
+    const ErrorPath path{.additions = 1 << 30, .merges = 1 << 24};
+    ASSERT_LT(path.factor<double>(), 0);
+    float result = 0;
+    EXPECT_FALSE(FilteredFloat(4, 0, 0, path).try_sqrt(result));
+    EXPECT_FALSE(FilteredFloat(4, 0, 0, path).try_result(result));
 }
 
 // The traps: filters that look right and certify wrong results. They show that the inputs above would find such a mistake.
