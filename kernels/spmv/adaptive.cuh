@@ -37,7 +37,7 @@ struct Tiling {
     std::int32_t segment_count;
     unsigned* arrived;          ///< for each segment; the row's first one counts
     void* partial;              ///< RowSum<A> for each segment
-    std::uint8_t* without_try;  ///< for each segment, where the row's first one counts, and each tile: see FirstTryOf
+    std::uint8_t* without_try;  ///< products that each segment (the row's first one counts) and tile goes without a first try
     std::int32_t blocks;        ///< segments and tiles
 };
 

@@ -239,6 +239,7 @@ private:
             p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
             make_tiles(p, stream);
         }
+        if (!std::is_same_v<T, double>) return;  // there is no first try
         const std::int64_t blocks = p.block_segments.size() + p.tiles.size();
         p.without_try = DeviceArray<std::uint8_t>(a.device, most_columns * blocks, "tiles to sum with care");
         p.without_try.fill_with_zeros(stream);

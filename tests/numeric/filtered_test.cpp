@@ -481,7 +481,7 @@ TEST(FilteredFloatScaled, KeepsTheErrorOfItsProductBesideAMidpoint) {
     EXPECT_GT(certified, 0);
 }
 
-TEST(FilteredFloatScaled, CertifiesNoRootBehindAPathThatIsTooLongForTheProof) {
+TEST(FilteredFloat, CertifiesNothingBehindAPathThatIsTooLongForTheProof) {
     const ErrorPath path{.additions = 1 << 30, .merges = 1 << 24};
     ASSERT_LT(path.factor<double>(), 0);
     float result = 0;
