@@ -52,14 +52,12 @@ struct Prepared {
     DeviceArray<Segment<Offset>> segments;
     DeviceArray<Tile<Offset>> tiles;
     DeviceArray<Segment<Offset>> block_segments;  ///< of adaptive tiles
-    DeviceArray<std::uint8_t> without_try;        ///< of adaptive blocks, and columns
 
     int largest_tile = 0;
 
-    std::int64_t bytes() const {
-        return offsets.bytes() + segments.bytes() + tiles.bytes() + block_segments.bytes() + without_try.bytes();
-    }
+    std::int64_t bytes() const { return offsets.bytes() + segments.bytes() + tiles.bytes() + block_segments.bytes(); }
     std::int64_t parts() const { return segments.size() + block_segments.size(); }
+    std::int64_t adaptive_blocks() const { return block_segments.size() + tiles.size(); }
 };
 
 template <class T, class Offset>
@@ -179,7 +177,7 @@ private:
     Shape shapes[all_accuracies.size()]{};
     int longest_short = 0;  ///< of general rows
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
-    DeviceArray<unsigned> arrived;
+    DeviceArray<unsigned> arrived;                        ///< and, behind it, Tiling::without_try
     DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
     DeviceArray<Counts> counts;                           ///< of a first pass, and of the second one
     std::optional<PackedProduct<T>> packed;               ///< for single products with x alone
@@ -235,14 +233,9 @@ private:
         make_tiles(p, stream);
         const TilingSizes sizes = counted(stream).tiling;
         p.largest_tile = sizes.largest_tile;
-        if (sizes.segments > 0) {
-            p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
-            make_tiles(p, stream);
-        }
-        if (!std::is_same_v<T, double>) return;  // there is no first try
-        const std::int64_t blocks = p.block_segments.size() + p.tiles.size();
-        p.without_try = DeviceArray<std::uint8_t>(a.device, most_columns * blocks, "tiles to sum with care");
-        p.without_try.fill_with_zeros(stream);
+        if (sizes.segments == 0) return;
+        p.block_segments = DeviceArray<Segment<Offset>>(a.device, sizes.segments, "parts of long rows");
+        make_tiles(p, stream);
     }
 
     /// `automatic` is general where no row is much longer than the mean.
@@ -270,6 +263,16 @@ private:
     }
 
     template <class Offset>
+    void prepare_counters(const Prepared<T, Offset>& p, Stream stream) {
+        const std::int64_t parts = most_columns * p.parts();
+        const std::int64_t tries = std::is_same_v<T, double> ? most_columns * p.adaptive_blocks() : 0;  // a byte each
+        if (parts + tries == 0) return;
+        arrived = DeviceArray<unsigned>(a.device, parts + (tries + 3) / 4, "counters of long rows and of first tries");
+        arrived.fill_with_zeros(stream);
+        if (parts > 0) partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, parts, "partial sums of long rows");
+    }
+
+    template <class Offset>
     void prepare(Stream stream) {
         Prepared<T, Offset> p;
         counts = DeviceArray<Counts>(a.device, 2, "what an analysis counts");
@@ -279,12 +282,7 @@ private:
             prepare_rows(p, stream);
         else if (kernel_ == SpmvKernel::automatic)
             kernel_ = SpmvKernel::general;
-        if (p.parts() > 0) {
-            const std::int64_t parts = most_columns * p.parts();
-            arrived = DeviceArray<unsigned>(a.device, parts, "counters of long rows");
-            arrived.fill_with_zeros(stream);
-            partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, parts, "partial sums of long rows");
-        }
+        prepare_counters(p, stream);
         prepared = std::move(p);
         synchronize(a.device, stream);
     }
@@ -327,16 +325,16 @@ private:
     template <Accumulator A, bool paired, bool several, class Offset>
     void launch_adaptive(const Prepared<T, Offset>& p, const RowTask<T>& task, const Columns& columns, Stream stream,
                          Gate gate) const {
-        const auto segments = static_cast<std::int32_t>(p.block_segments.size());
+        auto* const without_try = reinterpret_cast<std::uint8_t*>(arrived.data() + most_columns * p.parts());
         const Tiling<Offset> tiling{p.tiles.data(),
                                     p.block_segments.data(),
-                                    segments,
+                                    static_cast<std::int32_t>(p.block_segments.size()),
                                     arrived.data(),
                                     partial.data(),
-                                    p.without_try.data(),
-                                    segments + static_cast<std::int32_t>(p.tiles.size())};
+                                    without_try,
+                                    static_cast<std::int32_t>(p.adaptive_blocks())};
         const std::size_t shared = tile_bytes<A, paired>(p.largest_tile);
-        const auto blocks = static_cast<unsigned>(columns.count * (p.block_segments.size() + p.tiles.size()));
+        const auto blocks = static_cast<unsigned>(columns.count * p.adaptive_blocks());
         launch_after(traits.overlapping && gate.stage != nullptr, multiply_adaptive<A, paired, several, T, Offset>,
                      Grid{blocks, adaptive_threads, shared}, stream, "multiply_adaptive", p.rows, tiling, task, columns,
                      escalated(), gate);
