@@ -2,6 +2,7 @@
 
 #include "runtime/check.cuh"
 #include "solver/numeric/anchored_pair.hpp"
+#include "solver/numeric/bounded_float.hpp"
 #include "spmv/packed_slices.cuh"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ struct SliceOfWarp {
     int lane;
 
     __device__ __forceinline__ SliceOfWarp(const Slices& slices, std::int32_t index)
-        : slice(slices.slices[index]), lane(static_cast<int>(threadIdx.x) % warp_size) {
+        : slice(slices.slices[index]), lane(static_cast<int>(threadIdx.x % warp_size)) {
         place = std::int64_t{index} * warp_size + lane;
     }
     __device__ __forceinline__ int length(const Slices& slices) const {
@@ -30,10 +31,17 @@ struct SliceOfWarp {
     }
 };
 
-/// What bounds the registers: blocks to be resident on a multiprocessor.
+/// Blocks to be resident on a multiprocessor, which bounds the registers.
 template <class A>
-inline constexpr int slice_blocks = wants_exact_products<A> ? 9 : 12;
-constexpr int first_try_blocks = 10;
+inline constexpr int slice_blocks = wants_exact_products<A>      ? 9
+                                    : sizeof(A) > sizeof(double) ? 12
+                                                                 : 16;
+
+/// The calling warp takes this slice first, then every so many-th.
+__device__ __forceinline__ std::int32_t first_slice() {
+    return static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size);
+}
+__device__ __forceinline__ std::int32_t slices_at_once() { return static_cast<std::int32_t>(gridDim.x) * slices_a_block; }
 
 template <class A, class Values, class T>
 __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
@@ -44,8 +52,7 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
     if (!is_open(gate)) return;
     let_next_kernel_start();
     values.load(table);
-    const auto index = static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size);
-    if (index < slices.count) {
+    for (std::int32_t index = first_slice(); index < slices.count; index += slices_at_once()) {
         const SliceOfWarp own(slices, index);
         RowSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
@@ -54,80 +61,121 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
     wait_for_former_kernel();  // which works on the long rows; whoever waits for this kernel has waited for both
 }
 
-// Rows of doubles in exact, for alpha = 1 or -1, are tried by anchored pairs first, in a kernel of few registers. What that
-// leaves open is listed, and summed again in three terms by the next kernel.
+// Rows in exact, for alpha = 1 or -1, are tried by cheaper sums first, in a kernel of few registers. What that leaves open is
+// listed, and summed again by exact's own accumulator in the next kernel.
 
-/// The first try of a row; with `on_grid` it knows the smallest x that it has met.
+/// The first try of a row of doubles; with `on_grid` it knows the smallest x that it has met.
 template <bool on_grid>
-struct AnchoredRow {
-    AnchoredPair sum;
-    std::uint32_t smallest = ~0u;  ///< upper half of the smallest |x| but 0, without the sign's bit
+class AnchoredRow {
+public:
+    static constexpr int blocks = 10;
 
-    /// `word` of a product that is added last, `room` of room_for.
-    __device__ __forceinline__ AnchoredRow(std::uint32_t word, int room) : sum(word, room), word_(word), room_(room) {}
+    /// Of so many products; beta y is added last.
+    __device__ __forceinline__ AnchoredRow(double beta, double y, int terms)
+        : word_(AnchoredPair::word_of(mul_rn(beta, y))), room_(AnchoredPair::room_for(terms)), sum_(word_, room_) {}
 
     /// The first products, which are not added yet.
     template <int count>
     __device__ __forceinline__ void anchor(const double (&a)[count], const double (&x)[count]) {
 #pragma unroll
         for (int i = 0; i < count; ++i) word_ = max(word_, AnchoredPair::word_of(mul_rn(a[i], x[i])));
-        sum = AnchoredPair(word_, room_);
+        sum_ = AnchoredPair(word_, room_);
     }
     __device__ __forceinline__ void add_product(double a, double x) {
-        sum.add_product(a, x);
+        sum_.add_product(a, x);
         if constexpr (on_grid) look_at(x);
     }
-    __device__ __forceinline__ void look_at(double x) {
-        const auto upper = static_cast<std::uint32_t>(__double2hiint(x)) << 1;
-        if ((upper | static_cast<std::uint32_t>(__double2loint(x))) != 0) smallest = min(smallest, upper);
-    }
-    /// 2^this divides all products, where all values are multiples of 2^unit.
-    __device__ __forceinline__ int grid(int unit) const {
-        constexpr int digits = 52;
-        if (smallest == ~0u) return 20'000;       // all x are 0
-        if (smallest < 1u << 21) return -20'000;  // subnormal: never mind
-        return unit + static_cast<int>(smallest >> 21) - 1023 - digits;
+    __device__ __forceinline__ void negate() { sum_.negate(); }
+
+    /// All values are multiples of 2^unit, with `on_grid`.
+    __device__ __forceinline__ bool try_result(double& result, int terms, int unit) const {
+        if (sum_.try_result(result, terms)) return true;
+        if constexpr (on_grid) return sum_.try_on_grid(result, terms, grid(unit));
+        return false;
     }
 
 private:
+    __device__ __forceinline__ void look_at(double x) {
+        const auto upper = static_cast<std::uint32_t>(__double2hiint(x)) << 1;
+        if ((upper | static_cast<std::uint32_t>(__double2loint(x))) != 0) smallest_ = min(smallest_, upper);
+    }
+    /// 2^this divides all products.
+    __device__ __forceinline__ int grid(int unit) const {
+        constexpr int digits = 52;
+        if (smallest_ == ~0u) return 20'000;       // all x are 0
+        if (smallest_ < 1u << 21) return -20'000;  // subnormal: never mind
+        return unit + static_cast<int>(smallest_ >> 21) - 1023 - digits;
+    }
+
     std::uint32_t word_;
     int room_;
+    AnchoredPair sum_;
+    std::uint32_t smallest_ = ~0u;  ///< upper half of the smallest |x| but 0, without the sign's bit
 };
 
+/// The first try of a row of floats; `on_grid` as above.
+template <bool on_grid>
+class BoundedRow {
+public:
+    static constexpr int blocks = 12;
+
+    __device__ __forceinline__ BoundedRow(float, float, int) {}
+    __device__ __forceinline__ void add_product(float a, float x) {
+        sum_.add_product(a, x);
+        if constexpr (on_grid) smallest_ = min(smallest_, 2 * __float_as_uint(x) - 1);
+    }
+    __device__ __forceinline__ void negate() { sum_.negate(); }
+    __device__ __forceinline__ bool try_result(float& result, int terms, int unit) const {
+        if (sum_.try_result(result, terms)) return true;
+        if constexpr (on_grid) return sum_.try_on_grid(result, grid(unit));
+        return false;
+    }
+
+private:
+    /// 2^this divides all products. A power of 2 is taken for one that is smaller, and subnormal numbers end where 2^-126 does.
+    __device__ __forceinline__ int grid(int unit) const {
+        constexpr int digits = 23;
+        return unit + max(static_cast<int>(smallest_ >> 24), 1) - 127 - digits;
+    }
+
+    BoundedFloat sum_;
+    std::uint32_t smallest_ = ~0u;  ///< the bits of the smallest |x| but 0, doubled and less 1, which makes 0 the largest
+};
+
+template <class T, bool on_grid>
+using FirstTry = std::conditional_t<std::is_same_v<T, double>, AnchoredRow<on_grid>, BoundedRow<on_grid>>;
+
 /// The first try of a slice. Returns the lanes whose rows are open.
-template <bool on_grid, class Values>
+template <class Try, class Values, class T>
 __device__ __forceinline__ unsigned try_slice(const Slices& slices, const SliceOfWarp& own, const Values& values,
-                                              const typename Values::Table& table, const RowTask<double>& task, int unit) {
+                                              const typename Values::Table& table, const RowTask<T>& task, int unit) {
     const bool has_row = own.lane < own.slice.rows;
     const int terms = own.slice.steps + 1;
     // read twice: registers are scarce
-    const auto y = [&] { return has_row ? *static_cast<const volatile double*>(task.y_in + own.row(slices)) : 0; };
-    AnchoredRow<on_grid> sum(task.beta != 0 ? AnchoredPair::word_of(mul_rn(task.beta, y())) : 0, AnchoredPair::room_for(terms));
+    const auto y = [&] { return has_row && task.beta != 0 ? *static_cast<const volatile T*>(task.y_in + own.row(slices)) : 0; };
+    Try sum(task.beta, y(), terms);
     add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
     if (task.beta != 0) sum.add_product(task.alpha * task.beta, y());
-    if (task.alpha < 0) sum.sum.negate();
-    double result;
-    bool proven = sum.sum.try_result(result, terms);
-    if constexpr (on_grid)
-        if (!proven) proven = sum.sum.try_on_grid(result, terms, sum.grid(unit));
+    if (task.alpha < 0) sum.negate();
+    T result;
+    const bool proven = sum.try_result(result, terms, unit);
     if (has_row && proven) task.y[own.row(slices)] = result;
     return __ballot_sync(~0u, has_row && !proven);
 }
 
-template <bool on_grid, class Values>
-__global__ void __launch_bounds__(slice_threads, first_try_blocks)
+template <class Try, class Values, class T>
+__global__ void __launch_bounds__(slice_threads, Try::blocks)
     try_slices(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
-               const __grid_constant__ RowTask<double> task, int unit, OpenRows open, Gate gate) {
+               const __grid_constant__ RowTask<T> task, int unit, OpenRows open, Gate gate) {
     __shared__ typename Values::Table table;
     if (!is_open(gate)) return;
     let_next_kernel_start();
     const unsigned without_try = open.state->without_try;
-    const auto index = static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size);
-    const SliceOfWarp own(slices, min(index, slices.count - 1));
     if (without_try == 0) {
         values.load(table);
-        if (index < slices.count) {
-            const unsigned left = try_slice<on_grid>(slices, own, values, table, task, unit);
+        for (std::int32_t index = first_slice(); index < slices.count; index += slices_at_once()) {
+            const SliceOfWarp own(slices, index);
+            const unsigned left = try_slice<Try>(slices, own, values, table, task, unit);
             if (left != 0 && own.lane == 0) open.slices[atomicAdd(&open.state->count, 1u)] = {index, left};
         }
     }
@@ -139,10 +187,10 @@ __global__ void __launch_bounds__(slice_threads, first_try_blocks)
 constexpr std::int32_t much_open = 16;
 constexpr unsigned products_without_try = 15;
 
-template <class Values>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<FilteredTriple<double>>)
+template <class A, class Values, class T>
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
     multiply_open_rows(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
-                       const __grid_constant__ CsrRows<double, std::int32_t> rows, const __grid_constant__ RowTask<double> task,
+                       const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                        OpenRows open, unsigned* escalated, Gate gate) {
     __shared__ typename Values::Table table;
     if (!is_open(gate)) return;
@@ -151,12 +199,11 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<FilteredTriple<dou
     const std::int32_t count = all ? slices.count : static_cast<std::int32_t>(open.state->count);
     if (count == 0) return;
     if (blockIdx.x * slices_a_block < static_cast<unsigned>(count)) values.load(table);
-    for (auto i = static_cast<std::int32_t>(blockIdx.x * slices_a_block + threadIdx.x / warp_size); i < count;
-         i += static_cast<std::int32_t>(gridDim.x) * slices_a_block) {
+    for (std::int32_t i = first_slice(); i < count; i += slices_at_once()) {
         const OpenRows::Slice listed = all ? OpenRows::Slice{i, ~0u} : open.slices[i];
         const SliceOfWarp own(slices, listed.index);
         const bool has_work = own.lane < own.slice.rows && (listed.lanes >> own.lane & 1) != 0;
-        RowSum<FilteredTriple<double>> sum;
+        RowSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, all ? own.slice.common : 0, has_work ? own.length(slices) : 0, values, table,
                  task.x);
         if (has_work) finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
@@ -218,7 +265,7 @@ PackedProduct<T>::PackedProduct(int device, const Traits& traits, std::shared_pt
                                 const CsrRows<T, std::int32_t>& rows, Stream stream)
     : packed_(std::move(packed)), traits_(traits), rows_(rows) {
     split_long_rows(device, stream);
-    if constexpr (std::is_same_v<T, double>) prepare_first_try(device, stream);
+    prepare_first_try(device, stream);
 }
 
 template <class T>
@@ -258,27 +305,47 @@ void PackedProduct<T>::multiply_long(const RowTask<T>& task, unsigned* escalated
 }
 
 template <class T>
+unsigned PackedProduct<T>::resident_blocks(std::int32_t slices, int of_a_multiprocessor) const {
+    return std::min(blocks_for(slices, slices_a_block), static_cast<unsigned>(traits_.multiprocessors * of_a_multiprocessor));
+}
+
+/// Blocks that have a table to read stay, and take slice after slice. Without one that gains nothing, and costs: such blocks
+/// drift apart, and what they share of x leaves the caches behind streams of values.
+template <class T>
+template <class Values>
+unsigned PackedProduct<T>::blocks_with(std::int32_t slices, int of_a_multiprocessor) const {
+    if constexpr (std::is_empty_v<typename Values::Table>)
+        return blocks_for(slices, slices_a_block);
+    else
+        return resident_blocks(slices, of_a_multiprocessor);
+}
+
+template <class T>
 template <class A, class Values>
 void PackedProduct<T>::multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
                                     Gate gate) const {
     const Slices slices = slices_of(*packed_->pattern);
-    launch_after(overlaps(gate), multiply_slices<A, Values, T>, blocks_for(slices.count, slices_a_block),
+    launch_after(overlaps(gate), multiply_slices<A, Values, T>, blocks_with<Values>(slices.count, slice_blocks<A>),
                  static_cast<unsigned>(slice_threads), stream, "multiply_slices", slices, values, rows_, task, escalated, gate);
 }
 
 template <class T>
-template <class Values>
+template <class A, class Values>
 void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
                                  Gate gate) const {
     const Slices slices = slices_of(*packed_->pattern);
     const OpenRows open{open_.data(), state_.data()};
-    const unsigned blocks = blocks_for(slices.count, slices_a_block);
     const int unit = unit_ == no_unit ? unit_ : std::min(unit_, std::ilogb(std::min(last_digit(task.beta), 0x1p1000)));
-    launch_after(overlaps(gate), unit == no_unit ? try_slices<false, Values> : try_slices<true, Values>, blocks,
-                 static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
-    const auto resident = static_cast<unsigned>(traits_.multiprocessors * slice_blocks<FilteredTriple<double>>);
+    const auto launch_try = [&]<class Try>(std::type_identity<Try>) {
+        launch_after(overlaps(gate), try_slices<Try, Values, T>, blocks_with<Values>(slices.count, Try::blocks),
+                     static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
+    };
+    if (unit == no_unit)
+        launch_try(std::type_identity<FirstTry<T, false>>());
+    else
+        launch_try(std::type_identity<FirstTry<T, true>>());
     try {
-        launch_after(traits_.overlapping, multiply_open_rows<Values>, std::min(blocks, resident),
+        launch_after(traits_.overlapping, multiply_open_rows<A, Values, T>, resident_blocks(slices.count, slice_blocks<A>),
                      static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
                      escalated, gate);
     } catch (...) {
@@ -293,8 +360,8 @@ void PackedProduct<T>::multiply_with(const RowTask<T>& task, unsigned* escalated
     multiply_long<A>(task, escalated, stream, gate);
     if (packed_->pattern->slices.size() == 0) return;
     with_values(packed_->values, [&]<class Values>(const Values& values) {
-        if constexpr (std::is_same_v<A, FilteredTriple<double>> && std::is_same_v<T, double>)
-            if (magnitude(task.alpha) == 1) return try_first(values, task, escalated, stream, gate);
+        if constexpr (is_filter<A>)
+            if (magnitude(task.alpha) == 1) return try_first<A>(values, task, escalated, stream, gate);
         multiply_all<A>(values, task, escalated, stream, gate);
     });
 }

@@ -12,7 +12,7 @@
 
 namespace solver::cuda {
 
-/// Slices of which the first try has left rows open, and for how many products to go without it.
+/// Slices of which exact's first try has left rows open, and for how many products to go without it.
 struct OpenRows {
     struct Slice {
         std::int32_t index;
@@ -46,6 +46,9 @@ public:
 private:
     void split_long_rows(int device, Stream stream);
     void prepare_first_try(int device, Stream stream);
+    unsigned resident_blocks(std::int32_t slices, int of_a_multiprocessor) const;
+    template <class Values>
+    unsigned blocks_with(std::int32_t slices, int of_a_multiprocessor) const;
     bool overlaps(Gate gate) const { return traits_.overlapping && (segments_.size() > 0 || gate.stage != nullptr); }
 
     template <class A>
@@ -54,7 +57,7 @@ private:
     void multiply_long(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
     template <class A, class Values>
     void multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
-    template <class Values>
+    template <class A, class Values>
     void try_first(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
 
     std::shared_ptr<const PackedOnDevice<T>> packed_;

@@ -27,7 +27,7 @@ inline std::int64_t bytes_of(ColumnOffsets offsets) {
 }
 
 /// So many rows (the height) side by side. Step k holds the k-th entry of every row, in adjacent slots. A row that has ended
-/// repeats its last column with any value, which nothing multiplies.
+/// repeats its last column, with the code 0 as its value; both may be read, and nothing multiplies them.
 struct PackedSlice {
     std::int64_t first_step = 0;    ///< of all slices' steps, one after another
     std::int64_t first_offset = 0;  ///< bytes of column offsets before this slice's

@@ -351,6 +351,27 @@ TYPED_TEST(CudaPacked, KeepsItsPromisesWhateverTheFirstEntriesOfARowSay) {
     }
 }
 
+/// 1 + half an ulp +- x for every power of 2 as x, the smallest number included: the x decides, which no double holds beside 1.
+TYPED_TEST(CudaPacked, SeesWhatBreaksATieHoweverSmallItIs) {
+    using T = TypeParam;
+    using Limits = std::numeric_limits<T>;
+    std::vector<T> x{T(1), std::ldexp(T(1), -Limits::digits)};
+    for (T power = x[1] / 2; power != 0; power /= 2) x.push_back(power);
+    CsrMatrix<T> a;
+    a.columns = static_cast<std::int64_t>(x.size());
+    for (std::int32_t small = 2; small < a.columns; ++small)
+        for (const T sign : {T(1), T(-1)})
+            for (const std::vector<std::int32_t>& columns : {std::vector{0, 1, small}, {small, 0, 1}, {0, 0, 0, 1, 0, small}}) {
+                for (const std::int32_t column : columns) {
+                    a.column_indices.push_back(column);
+                    a.values.push_back(column == small ? sign : T(1));
+                }
+                a.row_offsets.push_back(a.nonzeros());
+                ++a.rows;
+            }
+    expect_products_kept<T>(a, x);
+}
+
 /// Every row cancels to 0, which its values do not prove at the first try: such products go without it for some time, and try
 /// it again. Their results are those of others.
 TYPED_TEST(CudaPacked, GoesWithoutItsFirstTryAndComesBackToIt) {
