@@ -383,6 +383,13 @@ using FiltersWithRoot =
     ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredTriple<float>, FilteredTriple<double>, FilteredFloat>;
 TYPED_TEST_SUITE(SquareRoot, FiltersWithRoot);
 
+TYPED_TEST(SquareRoot, OfNothingIsZero) {
+    ValueOf<TypeParam> result = 7;
+    if (TypeParam().try_sqrt(result)) {
+        EXPECT_PRED2(testing::same_bits<ValueOf<TypeParam>>, result, ValueOf<TypeParam>(0));
+    }
+}
+
 template <class Filter>
 void judge_root(const Terms<ValueOf<Filter>>& terms, Score& score) {
     using T = ValueOf<Filter>;

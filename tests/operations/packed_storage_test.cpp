@@ -338,6 +338,41 @@ TYPED_TEST(PackedStorage, SaysHowManyBytesAValueTakes) {
 
 /// Of the same entries, those of a byte's code and those that are stored as they are: bytes differ by the slots' values and the
 /// dictionary alone.
+/// Rows of 1 and 2 entries in turn, whose order costs too many slots, and rows of 3: the former are sorted, the latter are not.
+TYPED_TEST(PackedStorage, TellsWhichSlicesHaveRowsSideBySide) {
+    using T = TypeParam;
+    Random random(8);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < 64; ++i) lengths.push_back(i % 2 == 0 ? 1 : 4);
+    lengths.insert(lengths.end(), 70, 3);
+    const PackedMatrix<T> packed = packed_without_loss(random_matrix<T>(random, 200, lengths));
+    std::vector<int> found;
+    for (const PackedSlice& slice : packed.pattern->slices) found.push_back(slice.is_adjacent);
+    EXPECT_EQ(found, (std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0}));  // the last has 6 rows
+}
+
+/// What stands behind the end of a row may be read: its last column again, and the code 0.
+TYPED_TEST(PackedStorage, FillsIdleSlotsWithWhatMayBeRead) {
+    using T = TypeParam;
+    CsrMatrix<T> a = matrix_of<T>(300, {{5, 9}, {7}, {}, {280, 4, 6}});
+    a.values = {T(1), T(2), T(1), T(2), T(1), T(2)};
+    const PackedMatrix<T> packed = packed_without_loss(a);
+    const PackedSlice& slice = packed.pattern->slices.front();
+    ASSERT_EQ(packed.values.encoding, ValueEncoding::dictionary8);
+    ASSERT_EQ(slice.steps, 3);
+    for (std::int64_t k = 0; k < slice.steps; ++k)
+        for (int lane = 0; lane < packed.pattern->shape.height; ++lane) {
+            const std::int32_t length = packed.pattern->length[static_cast<std::size_t>(lane)];
+            if (k < length) continue;
+            EXPECT_EQ(packed.values.index8[static_cast<std::size_t>(k * packed.pattern->shape.height + lane)], 0);
+            const std::int32_t column = column_in(*packed.pattern, slice, k, lane);
+            if (length > 0) {
+                EXPECT_EQ(column, a.column_indices[a.row_offsets[packed.pattern->row[static_cast<std::size_t>(lane)] + 1] - 1]);
+            }
+            EXPECT_LT(column, a.columns);
+        }
+}
+
 TYPED_TEST(PackedStorage, CountsItsBytes) {
     using T = TypeParam;
     Random random(6);
@@ -349,6 +384,11 @@ TYPED_TEST(PackedStorage, CountsItsBytes) {
     ASSERT_EQ(plain.values.encoding, ValueEncoding::plain);
     const auto size = static_cast<std::int64_t>(sizeof(T));
     EXPECT_EQ(plain.bytes() - coded.bytes(), coded.pattern->slots() * (size - 1) - 10 * size);
+    const PackedPattern& pattern = *coded.pattern;
+    const std::size_t of_slices =
+        pattern.slices.size() * sizeof(PackedSlice) + 4 * pattern.row.size() + 2 * pattern.length.size();
+    const std::size_t of_steps = 4 * pattern.base.size() + pattern.offsets.size() + pattern.shares.size() * sizeof(PackedShare);
+    EXPECT_EQ(coded.bytes(), static_cast<std::int64_t>(of_slices + of_steps) + coded.pattern->slots() + 10 * size);
 }
 
 /// Ten entries more in a long row are ten numbers and columns more.

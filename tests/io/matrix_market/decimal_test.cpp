@@ -114,6 +114,7 @@ TYPED_TEST(Nearest, SaysWhichRangeANumberIsBeyond) {
                 ThrowsMessage<LineError>(HasSubstr(single ? "'-3.5e38' is beyond the range of single precision, 3.4e+38"
                                                           : "'1.8e308' is beyond the range of double precision, 1.8e+308")));
     EXPECT_THROW(nearest<TypeParam>(split(std::string("1").append(400, '0'))), LineError);
+    EXPECT_THROW(nearest<TypeParam>(split(std::string("-1.").append(500, '0') + "e309")), LineError);
     EXPECT_EQ(nearest<TypeParam>(split(std::string("0.").append(400, '0').append("1"))), TypeParam(0));
 }
 

@@ -103,6 +103,9 @@ TYPED_TEST(Gemm, RefusesACThatOverlapsAOrB) {
     refused("B", a, b, {4, 4, 4, 1, data + 100});
     multiply<T>(a, b, {4, 4, 1, 4, data + 16});
     multiply<T>(a, b, {4, 4, 1, 4, data + 84});
+    multiply<T>(a, b, {4, 4, 4, 1, data + 16});  // of another layout, right behind A and before B
+    multiply<T>(a, b, {4, 4, 4, 1, data + 84});
+    refused("A", a, b, {4, 4, 4, 1, data + 15});
 
     // Blocks of one matrix of 20 x 20: the rows and columns that each begins at.
     for (const bool by_rows : {false, true}) {
