@@ -64,6 +64,15 @@ TYPED_TEST(BenchInputs, NoFilterDecidesTheWorstDotProduct) {
         }
 }
 
+TYPED_TEST(BenchInputs, TheWorstOfAnEvenLengthHasNoElementThatIsNotSet) {
+    using T = TypeParam;
+    for (const Input input : {Input::worst, Input::scattered}) {
+        const std::vector<T> sum = vector_to_sum<T>(input, 1000);
+        const Factors<T> factors = vectors_to_multiply<T>(input, 1000);
+        for (const std::vector<T>& x : {sum, factors.x, factors.y}) EXPECT_EQ(std::count(x.begin(), x.end(), T(0)), 0);
+    }
+}
+
 /// Two elements are the tie that every longer input ends in; one alone is random.
 TYPED_TEST(BenchInputs, TheWorstOfTwoIsTheTie) {
     using T = TypeParam;
