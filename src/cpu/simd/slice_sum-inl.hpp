@@ -111,13 +111,16 @@ struct SlicePart {
     const std::uint16_t* length;  ///< lane by lane
 };
 
-/// acc and the part's entries times x, step by step. (By value: what others refer to stays in memory, not in registers.)
+/// acc and the part's entries from step `first` on times x, step by step. (By value: what others refer to stays in memory, not
+/// in registers.)
 template <class Acc, class Values, class Columns, class T>
-HWY_INLINE Acc add_part(Acc acc, const SlicePart& part, const Values& values, const Columns& columns, const T* x) {
+HWY_INLINE Acc add_part(Acc acc, const SlicePart& part, const Values& values, const Columns& columns, const T* x,
+                        std::int64_t first = 0) {
     const typename Acc::D d;
     const std::int64_t common = part.slice->common;
     const std::int64_t steps = part.slice->steps;
-    for (std::int64_t k = 0; k < common; ++k) acc.add_product(values.at(d, part.slot + k * part.height), columns.at(d, x, k));
+    for (std::int64_t k = first; k < common; ++k)
+        acc.add_product(values.at(d, part.slot + k * part.height), columns.at(d, x, k));
     if (common == steps) return acc;
     using Length = hn::TFromD<typename Acc::D>;
     const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(part.length[i]); });
@@ -141,20 +144,33 @@ template <AnchoredLanes Acc, class Values, class Columns, class T>
 HWY_INLINE Acc add_part_anchored(typename Acc::V addend, int room, const SlicePart& part, const Values& values,
                                  const Columns& columns, const T* x) {
     const typename Acc::D d;
+    using V = typename Acc::V;
     using Length = hn::TFromD<typename Acc::D>;
-    const std::int64_t steps = std::min<std::int64_t>(anchoring_steps, part.slice->steps);
-    const std::int64_t common = std::min<std::int64_t>(steps, part.slice->common);
-    auto largest = addend;
-    const auto product = [&](std::int64_t k) HWY_ATTR __attribute__((always_inline)) {
-        return hn::Abs(hn::Mul(values.at(d, part.slot + k * part.height), columns.at(d, x, k)));
+    V largest = addend;
+    const auto value = [&](std::int64_t k) HWY_ATTR __attribute__((always_inline)) {
+        return values.at(d, part.slot + k * part.height);
     };
-    for (std::int64_t k = 0; k < common; ++k) largest = hn::Max(largest, product(k));
-    if (common < steps) {
+    Acc acc;
+    std::int64_t added = 0;
+    if (part.slice->common >= anchoring_steps) {  // read once, and kept
+        V a[anchoring_steps];
+        V element[anchoring_steps];
+        for (std::int64_t k = 0; k < anchoring_steps; ++k) {
+            a[k] = value(k);
+            element[k] = columns.at(d, x, k);
+            largest = hn::Max(largest, hn::Abs(hn::Mul(a[k], element[k])));
+        }
+        acc = Acc(largest, room);
+        for (; added < anchoring_steps; ++added) acc.add_product(a[added], element[added]);
+    } else {
         const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(part.length[i]); });
-        for (std::int64_t k = common; k < steps; ++k)
-            largest = hn::Max(largest, hn::IfThenElseZero(hn::Gt(length, hn::Set(d, static_cast<Length>(k))), product(k)));
+        for (std::int64_t k = 0; k < std::min<std::int64_t>(anchoring_steps, part.slice->steps); ++k) {
+            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
+            largest = hn::Max(largest, hn::IfThenElseZero(has_work, hn::Abs(hn::Mul(value(k), columns.at(d, x, k)))));
+        }
+        acc = Acc(largest, room);
     }
-    return add_part(Acc(largest, room), part, values, columns, x);
+    return add_part(acc, part, values, columns, x, added);
 }
 
 /// The part's sums with x, and with x_low where there is one.
