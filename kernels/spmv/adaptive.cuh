@@ -10,6 +10,7 @@
 /// cache in which x is looked up: then that row is a long one.
 
 #include "runtime/gate.cuh"
+#include "solver/numeric/bounded_float.hpp"
 #include "spmv/rows.cuh"
 
 namespace solver::cuda {
@@ -124,6 +125,10 @@ struct FirstTryOf {
 template <>
 struct FirstTryOf<FilteredTriple<double>> {
     using type = FilteredPair<double>;
+};
+template <>
+struct FirstTryOf<FilteredFloat> {
+    using type = CountedBoundedFloat;
 };
 template <Accumulator A, bool paired>
 using FirstTry = std::conditional_t<paired, A, typename FirstTryOf<A>::type>;
@@ -435,11 +440,10 @@ __device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, 
 
 /// Blocks to be resident on a multiprocessor, which bounds the registers: of 8 to 12 what was fastest on an H200.
 template <Accumulator A, bool paired>
-inline constexpr int adaptive_blocks = paired                             ? 4
-                                       : has_first_try<A, paired>         ? 10
-                                       : wants_exact_products<A>          ? 8
-                                       : std::is_same_v<A, Plain<double>> ? 10
-                                                                          : 12;
+inline constexpr int adaptive_blocks = paired                                                        ? 4
+                                       : wants_exact_products<A> && !has_first_try<A, paired>        ? 8
+                                       : wants_exact_products<A> || std::is_same_v<A, Plain<double>> ? 10
+                                                                                                     : 12;
 
 /// Of several columns, blocks with the same work follow one another, so that one reads A from memory and the others from the
 /// cache.

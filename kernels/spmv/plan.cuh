@@ -265,7 +265,7 @@ private:
     template <class Offset>
     void prepare_counters(const Prepared<T, Offset>& p, Stream stream) {
         const std::int64_t parts = most_columns * p.parts();
-        const std::int64_t tries = std::is_same_v<T, double> ? most_columns * p.adaptive_blocks() : 0;  // a byte each
+        const std::int64_t tries = most_columns * p.adaptive_blocks();  // a byte each
         if (parts + tries == 0) return;
         arrived = DeviceArray<unsigned>(a.device, parts + (tries + 3) / 4, "counters of long rows and of first tries");
         arrived.fill_with_zeros(stream);

@@ -141,6 +141,67 @@ TEST(BoundedFloat, KnowsWhatUnluckyRoundingsLose) {
     }
 }
 
+/// The same in two parts, whichever comes first, of products that are made in one place or in two, of either sign, scaled.
+TEST(CountedBoundedFloat, KnowsWhatUnluckyRoundingsLoseInParts) {
+    constexpr int lost = 1001;
+    CountedBoundedFloat small;
+    small.add_product(0x1p-60F, 0x1p-60F);
+    CountedBoundedFloat nothing;
+    nothing.add(0.5F);
+    nothing.add(-0.5F);
+    float result = 0;
+    EXPECT_TRUE(small.try_result(result));
+    for (const float sign : {1.0F, -1.0F}) {
+        for (const bool at_once : {false, true}) {
+            CountedBoundedFloat large;
+            const auto add = [&](float a, float b) {
+                if (at_once)
+                    large.add_product(a, b);
+                else
+                    large.add_term(CountedBoundedFloat::product(a, b));
+            };
+            add(sign, 1);
+            add(sign, 0x1p-24F);
+            add(-sign * static_cast<float>(lost / 2), 0x1p-52F);
+            for (int i = 0; i < lost; ++i) add(sign * 0x1p-53F, 1 - 0x1p-20F);
+            EXPECT_FALSE(large.try_result(result));
+            for (const CountedBoundedFloat& other : {small, nothing}) {
+                CountedBoundedFloat sum = large;
+                sum.merge(other);
+                EXPECT_FALSE(sum.try_result(result));
+                sum = other;
+                sum.merge(large);
+                EXPECT_FALSE(sum.try_result(result));
+                for (const float alpha : {-1.0F, 1024.0F, 0x1p-10F}) {
+                    sum = large.scaled(alpha);
+                    EXPECT_FALSE(sum.try_result(result)) << alpha;
+                    sum.merge(other);
+                    EXPECT_FALSE(sum.try_result(result)) << alpha;
+                }
+            }
+        }
+    }
+}
+
+TEST(CountedBoundedFloat, KnowsWhatWasLostBeforeOthersCancelled) {
+    CountedBoundedFloat sum;
+    for (const double term : {0x1p60, 1.0, -0x1p60}) sum.add_term(term);
+    float result = 0;
+    EXPECT_FALSE(sum.try_result(result));
+}
+
+TEST(CountedBoundedFloat, DecidesNothingOfMoreProductsThanTheProofHolds) {
+    CountedBoundedFloat sum;
+    sum.add(1);
+    CountedBoundedFloat zero;
+    zero.add(0);
+    for (int i = 0; i < 20; ++i) zero.merge(CountedBoundedFloat(zero));
+    float result = 0;
+    EXPECT_TRUE(sum.try_result(result));
+    sum.merge(zero);
+    EXPECT_FALSE(sum.try_result(result));
+}
+
 /// The magnitudes decide, and not the sum, which cancels here after it has lost a digit.
 TEST(BoundedFloat, ComparesTheGridWithAllThatWasAdded) {
     const auto judge = [](float large) {

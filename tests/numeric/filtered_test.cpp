@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "solver/numeric/bounded_float.hpp"
 #include "support/adversarial.hpp"
 #include "support/oracle.hpp"
 
@@ -80,7 +81,7 @@ Oracle oracle_of(const Terms<T>& terms) {
 }
 
 template <class Filter>
-constexpr bool needs_underflow_bound = !std::is_same_v<Filter, FilteredFloat>;
+constexpr bool needs_underflow_bound = !std::is_same_v<Filter, FilteredFloat> && !std::is_same_v<Filter, CountedBoundedFloat>;
 
 /// try_result, and the cheaper test where a filter has one.
 template <class Filter>
@@ -126,7 +127,7 @@ template <class Filter>
 class Filtered : public ::testing::Test {};
 using Filters = ::testing::Types<FilteredPair<float>, FilteredPair<double>, FilteredWatchedPair<float>,
                                  FilteredWatchedPair<double>, FilteredTriple<float>, FilteredTriple<double>,
-                                 FilteredExpansion<float>, FilteredExpansion<double>, FilteredFloat>;
+                                 FilteredExpansion<float>, FilteredExpansion<double>, FilteredFloat, CountedBoundedFloat>;
 TYPED_TEST_SUITE(Filtered, Filters);
 
 /// As in substitution with a stencil of ones: every second such sum is a tie, or loses nothing.
@@ -444,7 +445,12 @@ TYPED_TEST(SquareRoot, NeverCertifiesAWrongRootBesideTheSquareOfAMidpoint) {
     std::printf("    %lld of %lld certified\n", static_cast<long long>(score.certified), static_cast<long long>(score.tried));
 }
 
-TEST(FilteredFloatScaled, NeverCertifiesAWrongResult) {
+template <class Filter>
+class ScaledFilterOfFloats : public ::testing::Test {};
+using FiltersOfFloats = ::testing::Types<FilteredFloat, CountedBoundedFloat>;
+TYPED_TEST_SUITE(ScaledFilterOfFloats, FiltersOfFloats);
+
+TYPED_TEST(ScaledFilterOfFloats, NeverCertifiesAWrongResult) {
     Random random(10);
     Score score;
     for (const auto& adversary : testing::adversarial_classes<float>()) {
@@ -453,7 +459,7 @@ TEST(FilteredFloatScaled, NeverCertifiesAWrongResult) {
             const int range = repeat % 2 == 0 ? 2 : 100;
             const auto scalar = [&] { return random.number<float>(static_cast<int>(random.between(-range, range))); };
             const float alpha = repeat % 7 == 0 ? -1.0F : scalar();
-            FilteredFloat sum = chain<FilteredFloat>(terms, 0, terms.size()).scaled(alpha);
+            TypeParam sum = chain<TypeParam>(terms, 0, terms.size()).scaled(alpha);
             Oracle oracle = oracle_of(terms);
             oracle.multiply(alpha);
             judge(sum, true, terms.size(), oracle.rounded<float>(), score);

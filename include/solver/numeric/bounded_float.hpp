@@ -19,6 +19,8 @@ namespace solver {
 ///
 /// Where all products are multiples of 2^q, so are all partial sums; with m <= 2^52 2^q they stay below 2^53 2^q, hence are
 /// doubles: s is the sum, ties and zeros included.
+///
+/// All of that holds for sums in parts that are merged: a product passes at most n - 1 additions that round.
 class BoundedFloat {
 public:
     using value_type = float;
@@ -27,7 +29,21 @@ public:
         s_ = fma_rn(double{a}, double{b}, s_);
         m_ = fma_rn(magnitude(double{a}), magnitude(double{b}), m_);
     }
+    /// A product that was made before.
+    SOLVER_HD void add_term(double x) noexcept {
+        s_ = add_rn(s_, x);
+        m_ = add_rn(m_, magnitude(x));
+    }
+    SOLVER_HD void merge(const BoundedFloat& other) noexcept {
+        s_ = add_rn(s_, other.s_);
+        m_ = add_rn(m_, other.m_);
+    }
     SOLVER_HD void negate() noexcept { s_ = -s_; }
+    /// alpha times the sum. RN(alpha s) loses u |alpha s| <= u |alpha| m, as much as an addition: it counts as a product.
+    SOLVER_HD void scale(float alpha) noexcept {
+        s_ = mul_rn(double{alpha}, s_);
+        m_ = mul_rn(magnitude(double{alpha}), m_);
+    }
 
     /// Gives RN of the exact sum of n products to float and returns true, or returns false.
     SOLVER_HD bool try_result(float& result, std::int32_t n) const noexcept {
@@ -48,6 +64,46 @@ public:
 private:
     double s_{0};
     double m_{0};
+};
+
+/// The same where nobody else counts the products.
+class CountedBoundedFloat {
+public:
+    using value_type = float;
+    using Term = double;
+    static constexpr bool is_filter = true;
+    static constexpr bool wants_exact_products = false;
+
+    SOLVER_HD void add(float x) noexcept { add_term(double{x}); }
+    SOLVER_HD void add_product(float a, float b) noexcept {
+        sum_.add_product(a, b);
+        ++count_;
+    }
+    SOLVER_HD static Term product(float a, float b) noexcept { return mul_rn(double{a}, double{b}); }  ///< exact
+    SOLVER_HD void add_term(Term x) noexcept {
+        sum_.add_term(x);
+        ++count_;
+    }
+    SOLVER_HD void merge(const CountedBoundedFloat& other) noexcept {
+        sum_.merge(other.sum_);
+        count_ += other.count_;
+    }
+    SOLVER_HD CountedBoundedFloat scaled(float alpha) const noexcept {
+        CountedBoundedFloat result = *this;
+        result.sum_.scale(alpha);
+        ++result.count_;
+        return result;
+    }
+
+    /// Gives RN of the exact sum to float and returns true, or returns false.
+    SOLVER_HD bool try_result(float& result) const noexcept {
+        constexpr std::int32_t most = 1 << 20;
+        return count_ <= most && sum_.try_result(result, count_);
+    }
+
+private:
+    BoundedFloat sum_;
+    std::int32_t count_ = 0;
 };
 
 }  // namespace solver
