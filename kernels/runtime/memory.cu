@@ -70,6 +70,7 @@ DeviceDescription describe(int device) {
 
 Traits traits_of(int device) {
     return {.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device),
+            .level2_bytes = attribute(cudaDevAttrL2CacheSize, device),
             .overlapping = attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9,
             .float_sums = float_sums(device)};
 }

@@ -9,6 +9,7 @@ namespace solver::cuda {
 /// A part of a DeviceDescription that takes no time to get.
 struct Traits {
     int multiprocessors;
+    std::int64_t level2_bytes;
     bool overlapping;  ///< whether the device can launch a kernel before the former one has ended
     FloatSums float_sums;
 };

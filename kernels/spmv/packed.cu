@@ -31,11 +31,12 @@ struct SliceOfWarp {
     }
 };
 
-/// Blocks to be resident on a multiprocessor, which bounds the registers.
-template <class A>
-inline constexpr int slice_blocks = wants_exact_products<A>      ? 9
-                                    : sizeof(A) > sizeof(double) ? 12
-                                                                 : 16;
+/// Blocks to be resident on a multiprocessor, which bounds the registers: what was fastest on an H200.
+template <class A, class Values>
+inline constexpr int slice_blocks = wants_exact_products<A>       ? 9
+                                    : sizeof(A) <= sizeof(double) ? 16
+                                    : has_table<Values>           ? 12
+                                                                  : 10;
 
 /// The calling warp takes this slice first, then every so many-th.
 __device__ __forceinline__ std::int32_t first_slice() {
@@ -44,7 +45,7 @@ __device__ __forceinline__ std::int32_t first_slice() {
 __device__ __forceinline__ std::int32_t slices_at_once() { return static_cast<std::int32_t>(gridDim.x) * slices_a_block; }
 
 template <class A, class Values, class T>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     multiply_slices(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
                     const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                     unsigned* escalated, Gate gate) {
@@ -68,11 +69,10 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
 template <bool on_grid>
 class AnchoredRow {
 public:
-    static constexpr int blocks = 10;
-
-    /// Of so many products; beta y is added last.
-    __device__ __forceinline__ AnchoredRow(double beta, double y, int terms)
-        : word_(AnchoredPair::word_of(mul_rn(beta, y))), room_(AnchoredPair::room_for(terms)), sum_(word_, room_) {}
+    /// Of so many products; beta y() is added last.
+    template <class Y>
+    __device__ __forceinline__ AnchoredRow(double beta, const Y& y, int terms)
+        : word_(AnchoredPair::word_of(mul_rn(beta, y()))), room_(AnchoredPair::room_for(terms)), sum_(word_, room_) {}
 
     /// The first products, which are not added yet.
     template <int count>
@@ -96,30 +96,29 @@ public:
 
 private:
     __device__ __forceinline__ void look_at(double x) {
-        const auto upper = static_cast<std::uint32_t>(__double2hiint(x)) << 1;
-        if ((upper | static_cast<std::uint32_t>(__double2loint(x))) != 0) smallest_ = min(smallest_, upper);
+        const auto bits = static_cast<std::uint64_t>(__double_as_longlong(x));
+        smallest_ = min(smallest_, static_cast<std::uint32_t>((2 * bits - 1) >> 32));
     }
-    /// 2^this divides all products.
+    /// 2^this divides all products. A power of 2 is taken for one that is smaller.
     __device__ __forceinline__ int grid(int unit) const {
         constexpr int digits = 52;
         if (smallest_ == ~0u) return 20'000;       // all x are 0
-        if (smallest_ < 1u << 21) return -20'000;  // subnormal: never mind
+        if (smallest_ < 1u << 21) return -20'000;  // subnormal, or nearly so: never mind
         return unit + static_cast<int>(smallest_ >> 21) - 1023 - digits;
     }
 
     std::uint32_t word_;
     int room_;
     AnchoredPair sum_;
-    std::uint32_t smallest_ = ~0u;  ///< upper half of the smallest |x| but 0, without the sign's bit
+    std::uint32_t smallest_ = ~0u;  ///< upper half of the bits of the smallest |x| but 0, doubled and less 1 (0 is the largest)
 };
 
 /// The first try of a row of floats; `on_grid` as above.
 template <bool on_grid>
 class BoundedRow {
 public:
-    static constexpr int blocks = 12;
-
-    __device__ __forceinline__ BoundedRow(float, float, int) {}
+    template <class Y>
+    __device__ __forceinline__ BoundedRow(float, const Y&, int) {}
     __device__ __forceinline__ void add_product(float a, float x) {
         sum_.add_product(a, x);
         if constexpr (on_grid) smallest_ = min(smallest_, 2 * __float_as_uint(x) - 1);
@@ -145,6 +144,12 @@ private:
 template <class T, bool on_grid>
 using FirstTry = std::conditional_t<std::is_same_v<T, double>, AnchoredRow<on_grid>, BoundedRow<on_grid>>;
 
+/// As slice_blocks.
+template <class T, class Values>
+inline constexpr int try_blocks = std::is_same_v<T, double> ? 10
+                                  : is_stored<Values>       ? 16
+                                                            : 12;
+
 /// The first try of a slice. Returns the lanes whose rows are open.
 template <class Try, class Values, class T>
 __device__ __forceinline__ unsigned try_slice(const Slices& slices, const SliceOfWarp& own, const Values& values,
@@ -153,18 +158,18 @@ __device__ __forceinline__ unsigned try_slice(const Slices& slices, const SliceO
     const int terms = own.slice.steps + 1;
     // read twice: registers are scarce
     const auto y = [&] { return has_row && task.beta != 0 ? *static_cast<const volatile T*>(task.y_in + own.row(slices)) : 0; };
-    Try sum(task.beta, y(), terms);
+    Try sum(task.beta, y, terms);
     add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
     if (task.beta != 0) sum.add_product(task.alpha * task.beta, y());
     if (task.alpha < 0) sum.negate();
     T result;
-    const bool proven = sum.try_result(result, terms, unit);
-    if (has_row && proven) task.y[own.row(slices)] = result;
+    const bool proven = has_row && sum.try_result(result, terms, unit);
+    if (proven) task.y[own.row(slices)] = result;
     return __ballot_sync(~0u, has_row && !proven);
 }
 
 template <class Try, class Values, class T>
-__global__ void __launch_bounds__(slice_threads, Try::blocks)
+__global__ void __launch_bounds__(slice_threads, try_blocks<T, Values>)
     try_slices(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
                const __grid_constant__ RowTask<T> task, int unit, OpenRows open, Gate gate) {
     __shared__ typename Values::Table table;
@@ -188,7 +193,7 @@ constexpr std::int32_t much_open = 16;
 constexpr unsigned products_without_try = 15;
 
 template <class A, class Values, class T>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<A>)
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     multiply_open_rows(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
                        const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                        OpenRows open, unsigned* escalated, Gate gate) {
@@ -305,19 +310,22 @@ void PackedProduct<T>::multiply_long(const RowTask<T>& task, unsigned* escalated
 }
 
 template <class T>
-unsigned PackedProduct<T>::resident_blocks(std::int32_t slices, int of_a_multiprocessor) const {
-    return std::min(blocks_for(slices, slices_a_block), static_cast<unsigned>(traits_.multiprocessors * of_a_multiprocessor));
+unsigned PackedProduct<T>::resident_blocks(int of_a_multiprocessor) const {
+    return std::min(blocks_for(packed_->pattern->slices.size(), slices_a_block),
+                    static_cast<unsigned>(traits_.multiprocessors * of_a_multiprocessor));
 }
 
-/// Blocks that have a table to read stay, and take slice after slice. Without one that gains nothing, and costs: such blocks
-/// drift apart, and what they share of x leaves the caches behind streams of values.
+/// Blocks stay, and take slice after slice; but then they drift apart. Where the values that all of them read for a slice each
+/// fill much of the cache, what they share of x would be gone from it: blocks come in the order of the slices instead.
 template <class T>
 template <class Values>
-unsigned PackedProduct<T>::blocks_with(std::int32_t slices, int of_a_multiprocessor) const {
-    if constexpr (std::is_empty_v<typename Values::Table>)
-        return blocks_for(slices, slices_a_block);
-    else
-        return resident_blocks(slices, of_a_multiprocessor);
+unsigned PackedProduct<T>::blocks_with(int of_a_multiprocessor) const {
+    const PackedPatternOnDevice& pattern = *packed_->pattern;
+    const std::int64_t slices = pattern.slices.size();
+    const unsigned resident = resident_blocks(of_a_multiprocessor);
+    const std::int64_t bytes_a_slice = pattern.slots() / slices * static_cast<std::int64_t>(sizeof(typename Values::Code));
+    return resident * slices_a_block * bytes_a_slice <= traits_.level2_bytes / 2 ? resident
+                                                                                 : blocks_for(slices, slices_a_block);
 }
 
 template <class T>
@@ -325,7 +333,7 @@ template <class A, class Values>
 void PackedProduct<T>::multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
                                     Gate gate) const {
     const Slices slices = slices_of(*packed_->pattern);
-    launch_after(overlaps(gate), multiply_slices<A, Values, T>, blocks_with<Values>(slices.count, slice_blocks<A>),
+    launch_after(overlaps(gate), multiply_slices<A, Values, T>, blocks_with<Values>(slice_blocks<A, Values>),
                  static_cast<unsigned>(slice_threads), stream, "multiply_slices", slices, values, rows_, task, escalated, gate);
 }
 
@@ -337,7 +345,7 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
     const OpenRows open{open_.data(), state_.data()};
     const int unit = unit_ == no_unit ? unit_ : std::min(unit_, std::ilogb(std::min(last_digit(task.beta), 0x1p1000)));
     const auto launch_try = [&]<class Try>(std::type_identity<Try>) {
-        launch_after(overlaps(gate), try_slices<Try, Values, T>, blocks_with<Values>(slices.count, Try::blocks),
+        launch_after(overlaps(gate), try_slices<Try, Values, T>, blocks_with<Values>(try_blocks<T, Values>),
                      static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
     };
     if (unit == no_unit)
@@ -345,7 +353,7 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
     else
         launch_try(std::type_identity<FirstTry<T, true>>());
     try {
-        launch_after(traits_.overlapping, multiply_open_rows<A, Values, T>, resident_blocks(slices.count, slice_blocks<A>),
+        launch_after(traits_.overlapping, multiply_open_rows<A, Values, T>, resident_blocks(slice_blocks<A, Values>),
                      static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
                      escalated, gate);
     } catch (...) {

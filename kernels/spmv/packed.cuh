@@ -46,9 +46,9 @@ public:
 private:
     void split_long_rows(int device, Stream stream);
     void prepare_first_try(int device, Stream stream);
-    unsigned resident_blocks(std::int32_t slices, int of_a_multiprocessor) const;
+    unsigned resident_blocks(int of_a_multiprocessor) const;
     template <class Values>
-    unsigned blocks_with(std::int32_t slices, int of_a_multiprocessor) const;
+    unsigned blocks_with(int of_a_multiprocessor) const;
     bool overlaps(Gate gate) const { return traits_.overlapping && (segments_.size() > 0 || gate.stage != nullptr); }
 
     template <class A>

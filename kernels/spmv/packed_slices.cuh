@@ -83,6 +83,13 @@ struct LargeDictionarySlots {
     __device__ __forceinline__ T value(unsigned code, const Table&) const { return __ldg(dictionary + code); }
 };
 
+template <class Values>
+inline constexpr bool has_table = !std::is_empty_v<typename Values::Table>;
+template <class Values>
+inline constexpr bool is_stored = false;
+template <class V, class T>
+inline constexpr bool is_stored<StoredSlots<V, T>> = true;
+
 // How columns are read, by one lane: of a step that is so many behind the present one.
 
 struct RunColumns {
