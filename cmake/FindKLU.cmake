@@ -1,4 +1,5 @@
-# SuiteSparse::KLU: KLU (LGPL-2.1+) with AMD, BTF, COLAMD and SuiteSparse_config; static libraries where there are any.
+# SuiteSparse::KLU: KLU (LGPL-2.1+) with AMD, BTF, COLAMD and SuiteSparse_config; static libraries where there are any, but
+# for a shared library, of which Debian's, compiled without -fPIC, cannot be a part.
 # SuiteSparse before 7 has neither CMake packages nor pkg-config files.
 include(FindPackageHandleStandardArgs)
 
@@ -7,7 +8,11 @@ set(KLU_LIBRARIES "")
 set(_klu_required KLU_INCLUDE_DIR)
 foreach(_klu_name klu amd btf colamd suitesparseconfig)
   string(TOUPPER ${_klu_name} _klu_upper)
-  find_library(KLU_${_klu_upper}_LIBRARY NAMES lib${_klu_name}.a ${_klu_name})
+  set(_klu_static lib${_klu_name}.a)
+  if(BUILD_SHARED_LIBS)
+    set(_klu_static "")
+  endif()
+  find_library(KLU_${_klu_upper}_LIBRARY NAMES ${_klu_static} ${_klu_name})
   mark_as_advanced(KLU_${_klu_upper}_LIBRARY)
   list(APPEND KLU_LIBRARIES ${KLU_${_klu_upper}_LIBRARY})
   list(APPEND _klu_required KLU_${_klu_upper}_LIBRARY)

@@ -53,7 +53,7 @@ TYPED_TEST(Spmv, RoundsEveryAdversarialRowOnceForEveryAlphaAndBeta) {
                                   : testing::affine<T>(sums, alpha, beta, addend);
             const std::vector<T> rounded = testing::rounded(rows);
             compared += rounded.size();
-            const auto expect_by = [&](const Execution& execution) {
+            const auto expect_by = [&, &a = a, &x = x](const Execution& execution) {  // clang 14 captures no binding
                 SCOPED_TRACE(::testing::Message() << execution);
                 for (const Accuracy accuracy : all_accuracies) {
                     if (accuracy != Accuracy::exact && turn % 7 != 0) continue;
@@ -91,7 +91,7 @@ TYPED_TEST(Spmv, RoundsResidualsOfAdversarialRowsOnce) {
         const auto rows = testing::affine<T>(sums, -1, 1, b);
         const std::vector<T> rounded = testing::rounded(rows);
         std::size_t turn = 0;
-        for_each_target([&] {
+        for_each_target([&, &a = a, &x = x] {
             for (const Execution& execution : executions())
                 EXPECT_EQ(testing::differences<T>(residual<T>(execution, a, b, x, paired ? Span<T>(x_low) : Span<T>(),
                                                               turn++ % 2 == 0, Accuracy::exact),
