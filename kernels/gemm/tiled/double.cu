@@ -6,17 +6,17 @@ namespace solver::cuda::tiled {
 namespace {
 
 template <class S>
-struct PlainShapeOf : std::type_identity<MmaShape<128, 128, tile_depth, 64, 32, 4, 4, 1>> {};
+struct PlainShapeOf : std::type_identity<MmaShape<128, 128, tile_depth, 64, 32, 4, 1>> {};
 template <>
-struct PlainShapeOf<float> : std::type_identity<MmaShape<64, 128, tile_depth, 32, 64, 4, 4, 2>> {};
+struct PlainShapeOf<float> : std::type_identity<MmaShape<64, 128, tile_depth, 32, 64, 4, 2>> {};
 template <class S>
 using PlainShape = typename PlainShapeOf<S>::type;
 
 /// Totals lie in shared memory, which leaves less of it to tiles.
-using CompensatedShape = MmaShape<128, 128, 8, 64, 32, 4, 4, 1>;
+using CompensatedShape = MmaShape<128, 128, 8, 64, 32, 4, 1>;
 using Totals = SharedStore<double, CompensatedShape::sums, CompensatedShape::threads>;
 /// Sums that take three times the registers: a warp's tile is half as large.
-using SmallShape = MmaShape<64, 64, tile_depth, 32, 32, 4, 4, 2>;
+using SmallShape = MmaShape<64, 64, tile_depth, 32, 32, 4, 2>;
 
 template <class S, class Shape, class Sums>
 void multiply(const GemmTask<S>& task, std::int64_t block, Stream stream) {

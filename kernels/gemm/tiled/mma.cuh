@@ -9,13 +9,13 @@
 namespace solver::cuda::tiled {
 
 /// block_rows x block_columns of C a block, warp_rows x warp_columns a warp.
-template <int block_rows_, int block_columns_, int depth_, int warp_rows_, int warp_columns_, int step_depth_, int stages_,
+template <int block_rows_, int block_columns_, int depth_, int warp_rows_, int warp_columns_, int stages_,
           int blocks_per_processor_>
 struct MmaShape {
     static constexpr int block_rows = block_rows_;
     static constexpr int block_columns = block_columns_;
-    static constexpr int depth = depth_;            ///< of a tile along k
-    static constexpr int step_depth = step_depth_;  ///< of the instruction: 4 or 8
+    static constexpr int depth = depth_;  ///< of a tile along k
+    static constexpr int step_depth = 4;  ///< of the instruction
     static constexpr int warp_rows = warp_rows_;
     static constexpr int warp_columns = warp_columns_;
     static constexpr int warps_down = block_rows / warp_rows;
@@ -41,28 +41,16 @@ struct MmaLayout {
 
 /// c += a b of 16 x 4 and 4 x 8. A thread holds, with g = lane / 4 and q = lane % 4: a = A(g, q), A(g + 8, q); b = B(q, g);
 /// c = C(g, 2q), C(g, 2q + 1), C(g + 8, 2q), C(g + 8, 2q + 1).
-__device__ __forceinline__ void multiply_add(double* c, const double (&a)[2], const double (&b)[1]) {
+__device__ __forceinline__ void multiply_add(double* c, const double (&a)[2], double b) {
 #if __CUDA_ARCH__ >= 900
     asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(b[0]));
+        : "d"(a[0]), "d"(a[1]), "d"(b));
 #else
     for (int half = 0; half < 2; ++half)
         asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
             : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-            : "d"(a[half]), "d"(b[0]));
-#endif
-}
-
-/// The same of 16 x 8 and 8 x 8: the upper half of k follows.
-__device__ __forceinline__ void multiply_add(double* c, const double (&a)[4], const double (&b)[2]) {
-#if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-#else
-    multiply_add(c, {a[0], a[1]}, {b[0]});
-    multiply_add(c, {a[2], a[3]}, {b[1]});
+            : "d"(a[half]), "d"(b));
 #endif
 }
 
@@ -70,42 +58,33 @@ __device__ __forceinline__ void multiply_add(double* c, const double (&a)[4], co
 /// columns.
 template <class S, class Shape, class Layout>
 struct MmaFragments {
-    static constexpr int step_depth = Shape::step_depth;
     using LoaderA = typename Layout::LoaderA;
     using LoaderB = typename Layout::LoaderB;
 
     const S* from_a;  ///< the thread's first elements in a stage
     const S* from_b;
-    S a[2][Shape::down][step_depth / 2];
-    S b[2][Shape::across][step_depth / 4];
+    S a[2][Shape::down][2];
+    S b[2][Shape::across];
 
     __device__ __forceinline__ void fetch(int to, int stage, int k) {
 #pragma unroll
         for (int i = 0; i < Shape::down; ++i)
 #pragma unroll
-            for (int e = 0; e < step_depth / 2; ++e)
-                a[to][i][e] =
-                    from_a[stage + (i * 16 + e % 2 * 8) * LoaderA::outer_stride + (k + e / 2 * 4) * LoaderA::inner_stride];
+            for (int e = 0; e < 2; ++e)
+                a[to][i][e] = from_a[stage + (i * 16 + e * 8) * LoaderA::outer_stride + k * LoaderA::inner_stride];
 #pragma unroll
         for (int j = 0; j < Shape::across; ++j)
-#pragma unroll
-            for (int e = 0; e < step_depth / 4; ++e)
-                b[to][j][e] = from_b[stage + j * 8 * LoaderB::outer_stride + (k + e * 4) * LoaderB::inner_stride];
+            b[to][j] = from_b[stage + j * 8 * LoaderB::outer_stride + k * LoaderB::inner_stride];
     }
 
     __device__ __forceinline__ void multiply(int now, double* sums) const {
 #pragma unroll
         for (int i = 0; i < Shape::down; ++i) {
-            double row[step_depth / 2];
-#pragma unroll
-            for (int e = 0; e < step_depth / 2; ++e) row[e] = static_cast<double>(a[now][i][e]);
+            const double row[] = {static_cast<double>(a[now][i][0]), static_cast<double>(a[now][i][1])};
 #pragma unroll
             for (int step = 0; step < Shape::across; ++step) {
                 const int j = i % 2 == 0 ? step : Shape::across - 1 - step;
-                double column[step_depth / 4];
-#pragma unroll
-                for (int e = 0; e < step_depth / 4; ++e) column[e] = static_cast<double>(b[now][j][e]);
-                multiply_add(sums + (i * Shape::across + j) * 4, row, column);
+                multiply_add(sums + (i * Shape::across + j) * 4, row, static_cast<double>(b[now][j]));
             }
         }
     }
