@@ -1,3 +1,4 @@
+#include "core/readable_bytes.hpp"
 #include "runtime/check.cuh"
 #include "runtime/pinned.cuh"
 #include "runtime/staged_copy.hpp"
@@ -8,14 +9,6 @@
 
 namespace solver::cuda {
 namespace {
-
-/// "12 MiB" below a gibibyte, else "3.25 GiB".
-std::string readable(std::size_t bytes) {
-    if (bytes < std::size_t{1} << 30) return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
-    const std::size_t hundredths = (bytes * 25 + (1 << 27)) >> 28;
-    const std::string digits = std::to_string(hundredths % 100);
-    return std::to_string(hundredths / 100) + (digits.size() == 1 ? ".0" : ".") + digits + " GiB";
-}
 
 __global__ void do_nothing() {}
 
@@ -103,7 +96,7 @@ void* allocate_pinned(std::size_t bytes, const char* purpose) {
     int device = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");
     throw ResourceLimit("the host has too little memory that cuda:" + std::to_string(device) + " can reach for " + purpose +
-                        ": " + readable(bytes) + " needed, which the system must lock; what may help: the processor, " +
+                        ": " + readable_bytes(bytes) + " needed, which the system must lock; what may help: the processor, " +
                         "fewer processes that use a GPU");
 }
 
@@ -138,8 +131,8 @@ void* allocate(int device, std::int64_t bytes, const char* purpose) {
     std::size_t total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) cudaGetLastError();
     throw ResourceLimit("cuda:" + std::to_string(device) + " has too little memory for " + purpose + ": " +
-                        readable(static_cast<std::size_t>(bytes)) + " needed, " + readable(free) + " of " + readable(total) +
-                        " free; what may help: the processor, another device, single precision");
+                        readable_bytes(static_cast<std::size_t>(bytes)) + " needed, " + readable_bytes(free) + " of " +
+                        readable_bytes(total) + " free; what may help: the processor, another device, single precision");
 }
 
 void release(int device, void* memory) noexcept {
