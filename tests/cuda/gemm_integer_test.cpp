@@ -160,6 +160,9 @@ TEST_P(CudaResidueProducts, MoreTilesThanMultiprocessors) {
     expect_right({16512, 256, 128, 2}, any, any, 9);
 }
 
+/// As many as Hopper's kernel keeps at hand.
+TEST_P(CudaResidueProducts, SixtyFourModuli) { expect_right({128, 256, 128, 64}, any, any, 2); }
+
 TEST_P(CudaResidueProducts, NothingToDo) {
     expect_right({0, 256, 128, 2});
     expect_right({128, 0, 128, 2});

@@ -211,6 +211,38 @@ TYPED_TEST(CudaGemmResidue, SeesWhatBreaksATieWhereverItLies) {
             EXPECT_EQ(c.at(i, j), 1 + 2 * unit_roundoff<T>) << "element " << i << ", " << j;
 }
 
+/// Every element cancels by more than three terms hold, and there are more than the list of open elements has room for: what is
+/// left of the seven products is the one in the middle.
+TYPED_TEST(CudaGemmResidue, RoundsMoreOpenElementsThanAreListed) {
+    using T = TypeParam;
+    constexpr std::int64_t rows = 1031, columns = 1033, inner = 7;
+    static_assert(rows * columns > 1 << 20);
+    constexpr int step = std::is_same_v<T, double> ? 500 : 62;  // of the exponents of what cancels
+    Random random(9);
+    const auto left = [&](std::int64_t, std::int64_t l) {
+        return l >= 4 ? 0.0 : std::ldexp(random.number<T>(), l == 3 ? -step / 2 : step - static_cast<int>(l) * step);
+    };
+    const auto right = [&](std::int64_t l, std::int64_t) {
+        return l >= 4 ? 0.0 : std::ldexp(random.number<T>(), l == 3 ? -step / 2 : step - static_cast<int>(l) * step);
+    };
+    Matrix<T> a(rows, inner, true, left), b(inner, columns, false, right);
+    for (std::int64_t l = 0; l < 3; ++l) {
+        for (std::int64_t i = 0; i < rows; ++i) a.at(i, 6 - l) = -a.at(i, l);
+        for (std::int64_t j = 0; j < columns; ++j) b.at(6 - l, j) = b.at(l, j);
+    }
+    a.on_device = cuda::DeviceArray<T>(0, a.values, "a matrix");
+    b.on_device = cuda::DeviceArray<T>(0, b.values, "a matrix");
+    Matrix<T> c(rows, columns, true, [](std::int64_t, std::int64_t) { return 0.0; });
+    cuda::Multiplier multiplier(0);
+    multiplier.gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, Accuracy::exact);
+    EXPECT_GT(multiplier.report().recomputed, 1 << 20);
+    c.on_device.copy_to(c.values);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) wrong += c.at(i, j) != a.at(i, 3) * b.at(3, j);
+    EXPECT_EQ(wrong, 0);
+}
+
 /// Integers of few digits need few moduli, and nothing is computed twice; what needs more has more.
 TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
     using T = TypeParam;
