@@ -1,5 +1,5 @@
 # SuiteSparse::KLU: KLU (LGPL-2.1+) with AMD, BTF, COLAMD and SuiteSparse_config; static libraries where there are any, but
-# for a shared library, of which Debian's, compiled without -fPIC, cannot be a part.
+# shared ones for a solver that is shared itself: into that Debian's static ones, compiled without -fPIC, do not link.
 # SuiteSparse before 7 has neither CMake packages nor pkg-config files.
 include(FindPackageHandleStandardArgs)
 
