@@ -2,6 +2,7 @@
 
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
+#include "cpu/keep_if.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -21,10 +22,7 @@ public:
         const auto all_outside = [](std::uint64_t, std::int64_t) { return outside; };
         cpu::update(std::span(key_), device, all_outside);
         cpu::update(std::span(lowest_), device, all_outside);
-        reserve_in_huge_pages(undecided_, graph.size());
-        for (std::int64_t i = 0; i < graph.size(); ++i)
-            if (!graph.of(i).empty()) undecided_.push_back(static_cast<std::int32_t>(i));
-        reserve_in_huge_pages(within_reach_, graph.size());
+        undecided_ = cpu::numbers_with(graph.size(), device, [&](std::int32_t i) { return !graph.of(i).empty(); });
         within_reach_ = undecided_;
     }
 
@@ -33,12 +31,17 @@ public:
             for_each(undecided_, [&](std::int32_t i) { key_[i] = priority(static_cast<std::uint32_t>(i), round); });
             for_each(within_reach_, [&](std::int32_t i) { lowest_[i] = lowest_key(i); });
             for_each(undecided_, [&](std::int32_t i) { decide(i); });
-            std::erase_if(undecided_, [&](std::int32_t i) { return key_[i] == member || key_[i] == outside; });
-            std::erase_if(within_reach_, [&](std::int32_t i) { return lowest_[i] == outside; });
+            cpu::keep_if(undecided_, device_, [&](std::int32_t i) { return key_[i] != member && key_[i] != outside; });
+            cpu::keep_if(within_reach_, device_, [&](std::int32_t i) { return lowest_[i] != outside; });
         }
     }
 
     bool is_member(std::int64_t i) const { return key_[i] == member; }
+
+    /// Rising.
+    std::vector<std::int32_t> members() const {
+        return cpu::numbers_with(graph_.size(), device_, [&](std::int32_t i) { return is_member(i); });
+    }
 
 private:
     static constexpr std::uint64_t member = 0;
@@ -89,13 +92,13 @@ private:
 };
 
 /// Gives each node at distance 1 of a member that member's aggregate; there is only one such member.
-void take_neighbours(const Graph& graph, const IndependentSet& set, Aggregates& aggregates, const Device& device) {
-    std::vector<std::int32_t> number = zeros<std::int32_t>(graph.size(), device.threads());
-    for (std::int64_t i = 0; i < graph.size(); ++i) {
-        number[i] = aggregates.count;
-        if (set.is_member(i)) ++aggregates.count;
-    }
-    cpu::update(std::span(aggregates.of), device, [&](std::int32_t, std::int64_t i) {
+void take_neighbours(const Graph& graph, const IndependentSet& set, std::span<const std::int32_t> members,
+                     std::vector<std::int32_t>& of, const Device& device) {
+    std::vector<std::int32_t> number = zeros<std::int32_t>(graph.size(), device.threads());  // of members
+    cpu::for_each_range(std::ssize(members), device, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k) number[members[k]] = static_cast<std::int32_t>(k);
+    });
+    cpu::update(std::span(of), device, [&](std::int32_t, std::int64_t i) {
         if (set.is_member(i)) return number[i];
         for (const std::int32_t j : graph.of(i))
             if (set.is_member(j)) return number[j];
@@ -103,21 +106,24 @@ void take_neighbours(const Graph& graph, const IndependentSet& set, Aggregates& 
     });
 }
 
-void take_the_rest(const Graph& graph, Aggregates& aggregates, const Device& device) {
-    std::vector<std::int32_t> size(static_cast<std::size_t>(aggregates.count));
-    for (const std::int32_t aggregate : aggregates.of)
-        if (aggregate != Aggregates::none) ++size[aggregate];
-    const std::vector<std::int32_t> before = aggregates.of;
-    cpu::update(std::span(aggregates.of), device, [&](std::int32_t mine, std::int64_t i) {
+/// A node without an aggregate takes that of a neighbour. So far a member's has all of its neighbours.
+std::vector<std::int32_t> take_the_rest(const Graph& graph, std::span<const std::int32_t> members,
+                                        std::span<const std::int32_t> of, const Device& device) {
+    std::vector<std::int32_t> all = zeros<std::int32_t>(graph.size(), device.threads());
+    cpu::update(std::span(all), device, [&](std::int32_t, std::int64_t i) {
+        std::int32_t mine = of[i];
         if (mine != Aggregates::none) return mine;
-        std::int32_t smallest = std::numeric_limits<std::int32_t>::max();
-        for (const std::int32_t j : graph.of(i))
-            if (before[j] != Aggregates::none && size[before[j]] < smallest) {
-                smallest = size[before[j]];
-                mine = before[j];
-            }
+        std::size_t least = std::numeric_limits<std::size_t>::max();
+        for (const std::int32_t j : graph.of(i)) {
+            if (of[j] == Aggregates::none) continue;
+            const std::size_t size = graph.of(members[of[j]]).size();
+            if (size >= least) continue;
+            least = size;
+            mine = of[j];
+        }
         return mine;
     });
+    return all;
 }
 
 }  // namespace
@@ -134,10 +140,10 @@ std::vector<bool> independent_set(const Graph& graph, const Device& device) {
 Aggregates aggregate(const Graph& graph, const Device& device) {
     IndependentSet set(graph, device);
     set.find();
-    Aggregates aggregates{zeros<std::int32_t>(graph.size(), device.threads()), 0};
-    take_neighbours(graph, set, aggregates, device);
-    take_the_rest(graph, aggregates, device);
-    return aggregates;
+    const std::vector<std::int32_t> members = set.members();
+    std::vector<std::int32_t> of = zeros<std::int32_t>(graph.size(), device.threads());
+    take_neighbours(graph, set, members, of, device);
+    return {take_the_rest(graph, members, of, device), static_cast<std::int32_t>(members.size())};
 }
 
 }  // namespace solver::amg

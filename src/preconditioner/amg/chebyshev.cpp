@@ -7,20 +7,27 @@
 #include "solver/reduce.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace solver::amg {
 namespace {
 
 template <class T>
 double gershgorin_bound(const CsrView<T>& a, std::span<const double> inverse_diagonal, const Device& device) {
-    std::vector<double> bounds = zeros<double>(a.rows, device.threads());
-    cpu::update(std::span(bounds), device, [&](double, std::int64_t i) {
-        double sum = 0;
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            sum = add_rn(sum, magnitude<double>(a.values[k]));
-        return mul_rn(sum, magnitude(inverse_diagonal[i]));
+    double bound = 0;
+    std::mutex mutex;
+    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
+        double mine = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            double sum = 0;
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                sum = add_rn(sum, magnitude<double>(a.values[k]));
+            mine = std::max(mine, mul_rn(sum, magnitude(inverse_diagonal[i])));
+        }
+        const std::lock_guard lock(mutex);
+        bound = std::max(bound, mine);
     });
-    return *std::max_element(bounds.begin(), bounds.end());
+    return bound;
 }
 
 /// y = D^-1 A x / norm, every sum in the order of the row.

@@ -106,6 +106,35 @@ TEST(AmgAggregates, CoverEveryNodeThatHasNeighboursAndAreConnected) {
     }
 }
 
+/// Members number the aggregates; what is two steps away goes to the smallest one, sizes counted before any of these.
+TEST(AmgAggregates, FollowTheirDefinition) {
+    std::mt19937_64 random(5);
+    for (const double edges : {1.0, 3.0, 12.0}) {
+        const Graph graph = graph_of(random_laplacian(random, 3000, edges, 1));
+        const std::vector<bool> members = independent_set(graph, Device::cpu(1));
+        std::vector<std::int32_t> near(members.size(), Aggregates::none), size;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (!members[i]) continue;
+            near[i] = static_cast<std::int32_t>(size.size());
+            for (const std::int32_t j : graph.of(static_cast<std::int64_t>(i))) near[j] = near[i];
+            size.push_back(static_cast<std::int32_t>(std::count(near.begin(), near.end(), near[i])));
+        }
+        const Aggregates aggregates = aggregate(graph, Device::cpu(2));
+        ASSERT_EQ(aggregates.count, std::ssize(size));
+        int far = 0;
+        for (std::int32_t i = 0; i < std::ssize(near); ++i) {
+            std::int32_t expected = near[i];
+            if (expected == Aggregates::none)
+                for (const std::int32_t j : graph.of(i))
+                    if (near[j] != Aggregates::none && (expected == Aggregates::none || size[near[j]] < size[expected]))
+                        expected = near[j];
+            EXPECT_EQ(aggregates.of[i], expected) << i;
+            far += near[i] == Aggregates::none && expected != Aggregates::none ? 1 : 0;
+        }
+        EXPECT_GT(far, 0);
+    }
+}
+
 TEST(AmgAggregates, DoNotDependOnThreads) {
     const CsrMatrix<double> a = matrices::poisson3d(45);  // enough rows for seven threads
     const Aggregates expected = aggregate(graph_of(a), Device::cpu(1));
