@@ -22,16 +22,28 @@ public:
 
     template <class T>
     void add(const CsrView<T>& matrix) {
-        using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         add(static_cast<std::uint64_t>(matrix.rows));
         for (const std::int64_t offset : matrix.row_offsets) add(static_cast<std::uint64_t>(offset));
-        for (const std::int32_t column : matrix.column_indices) add(static_cast<std::uint64_t>(column));
-        for (const T value : matrix.values) add(std::bit_cast<Bits>(value));
+        add_entries(matrix, 0, matrix.nonzeros());
+    }
+
+    /// These rows.
+    template <class T>
+    void add(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) add(static_cast<std::uint64_t>(matrix.row_offsets[row + 1]));
+        add_entries(matrix, matrix.row_offsets[begin], matrix.row_offsets[end]);
     }
 
     std::uint64_t value() const { return state_ ^ (state_ >> 32); }
 
 private:
+    template <class T>
+    void add_entries(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
+        using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        for (std::int64_t k = begin; k < end; ++k) add(static_cast<std::uint64_t>(matrix.column_indices[k]));
+        for (std::int64_t k = begin; k < end; ++k) add(std::bit_cast<Bits>(matrix.values[k]));
+    }
+
     std::uint64_t state_ = 0xBF58476D1CE4E5B9u;
 };
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -56,25 +57,23 @@ template <class T, class V>
 class Amg final : public Preconditioner<T> {
 public:
     Amg(Hierarchy<V> hierarchy, std::int64_t rows, const Device& device)
-        : device_(device), hierarchy_(std::move(hierarchy)), cycle_(hierarchy_, device), rows_(static_cast<std::size_t>(rows)) {
-        if constexpr (is_mixed) {
-            r_ = zeros<V>(rows, device.threads());
-            z_ = zeros<V>(rows, device.threads());
-        }
+        : host_(host_of(device)), hierarchy_(std::move(hierarchy)), rows_(static_cast<std::size_t>(rows)) {
+        if (device.kind() == Device::Kind::cpu) make_cycle();
     }
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
         check_lengths("amg", rows_, r.size(), z.size());
         if (rows_ == 0) return;
         const std::lock_guard lock(mutex_);
+        if (!cycle_) make_cycle();
         if constexpr (is_mixed)
             apply_scaled(r, z, accuracy);
         else
-            cycle_.apply(r, z, accuracy);
+            cycle_->apply(r, z, accuracy);
     }
 
     std::int64_t factor_entries() const override { return hierarchy_.entries(); }
-    std::uint64_t factor_hash() const override { return hierarchy_.hash(); }
+    std::uint64_t factor_hash() const override { return hierarchy_.hash(host_); }
     std::vector<LevelSummary> levels() const override { return hierarchy_.summary; }
     bool is_symmetric() const override { return hierarchy_.is_symmetric; }
 
@@ -86,19 +85,28 @@ public:
 private:
     static constexpr bool is_mixed = !std::is_same_v<T, V>;
 
-    void apply_scaled(std::span<const T> r, std::span<T> z, Accuracy accuracy) const {
-        const double scale = scale_of(largest_magnitude_bits(r, device_));
-        cpu::update(std::span(r_), device_, [=](V, std::int64_t i) { return static_cast<V>(mul_rn(r[i], scale)); });
-        cycle_.apply(r_, z_, accuracy);
-        const V* from = z_.data();
-        const double back = div_rn(1.0, scale);
-        cpu::update(z, device_, [=](T, std::int64_t i) { return mul_rn(static_cast<T>(from[i]), back); });
+    /// The cycle on the host: where a device iterates, made only if the host is asked to apply it.
+    void make_cycle() const {
+        cycle_.emplace(hierarchy_, host_);
+        if constexpr (is_mixed) {
+            r_ = zeros<V>(static_cast<std::int64_t>(rows_), host_.threads());
+            z_ = zeros<V>(static_cast<std::int64_t>(rows_), host_.threads());
+        }
     }
 
-    Device device_;
+    void apply_scaled(std::span<const T> r, std::span<T> z, Accuracy accuracy) const {
+        const double scale = scale_of(largest_magnitude_bits(r, host_));
+        cpu::update(std::span(r_), host_, [=](V, std::int64_t i) { return static_cast<V>(mul_rn(r[i], scale)); });
+        cycle_->apply(r_, z_, accuracy);
+        const V* from = z_.data();
+        const double back = div_rn(1.0, scale);
+        cpu::update(z, host_, [=](T, std::int64_t i) { return mul_rn(static_cast<T>(from[i]), back); });
+    }
+
+    Device host_;
     Hierarchy<V> hierarchy_;
     mutable std::mutex mutex_;
-    mutable Cycle<V> cycle_;
+    mutable std::optional<Cycle<V>> cycle_;
     std::size_t rows_;
     mutable std::vector<V> r_;
     mutable std::vector<V> z_;
@@ -111,7 +119,7 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_amg(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device) {
     const Device host = host_of(device);
     const auto make = [&]<class V>(V) {
-        return std::make_unique<amg::Amg<T, V>>(amg::make_hierarchy<V>(a, options, host), a.rows, host);
+        return std::make_unique<amg::Amg<T, V>>(amg::make_hierarchy<V>(a, options, host), a.rows, device);
     };
     if constexpr (std::is_same_v<T, double>)
         if (!amg::suits_single_precision(a, host)) return make(double());

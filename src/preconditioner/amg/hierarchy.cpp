@@ -184,6 +184,26 @@ std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, con
     return std::move(coarse);
 }
 
+/// Adds the hashes of blocks of rows, which several threads find.
+template <class V>
+void add_in_blocks(Hash& hash, const CsrView<V>& a, const Device& device) {
+    constexpr std::int64_t rows_a_block = 4096;
+    const auto begin_of = [&](std::int64_t block) { return std::min(block * rows_a_block, a.rows); };
+    std::vector<std::uint64_t> of_block(static_cast<std::size_t>((a.rows + rows_a_block - 1) / rows_a_block));
+    const auto blocks = static_cast<int>(of_block.size());
+    const int parts = std::clamp(blocks, 1, device.threads());
+    cpu::parallel_for(parts, [&](int part) {
+        for (std::int64_t block = cpu::share_begin(blocks, part, parts); block < cpu::share_begin(blocks, part + 1, parts);
+             ++block) {
+            Hash of_rows;
+            of_rows.add(a, begin_of(block), begin_of(block + 1));
+            of_block[block] = of_rows.value();
+        }
+    });
+    hash.add(static_cast<std::uint64_t>(a.rows));
+    for (const std::uint64_t value : of_block) hash.add(value);
+}
+
 template <class V>
 class Setup {
 public:
@@ -267,12 +287,12 @@ std::int64_t Hierarchy<V>::entries() const {
 }
 
 template <class V>
-std::uint64_t Hierarchy<V>::hash() const {
+std::uint64_t Hierarchy<V>::hash(const Device& device) const {
     Hash hash;
     for (const Level<V>& level : this->levels) {
-        hash.add(level.a.view());
-        hash.add(level.prolongation.view());
-        if (!is_symmetric) hash.add(level.restriction.view());
+        add_in_blocks(hash, level.a.view(), device);
+        add_in_blocks(hash, level.prolongation.view(), device);
+        if (!is_symmetric) add_in_blocks(hash, level.restriction.view(), device);
     }
     hash.add(this->coarsest_inverse.view());
     return hash.value();

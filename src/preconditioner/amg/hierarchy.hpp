@@ -19,8 +19,8 @@ struct Hierarchy : Levels<V> {
     std::vector<LevelSummary> summary;
     bool is_symmetric = false;  ///< A is, to the bit, so the cycle is a symmetric operator
 
-    std::int64_t entries() const;  ///< of all matrices but A
-    std::uint64_t hash() const;    ///< of all bits
+    std::int64_t entries() const;                    ///< of all matrices but A
+    std::uint64_t hash(const Device& device) const;  ///< of all bits; for any number of threads the same
 };
 
 /// Throws InvalidArgument that names the row where a diagonal entry is missing or zero or an entry not finite, and

@@ -222,22 +222,26 @@ TEST(AmgHierarchy, RandomGraphsDoNotFillTheNextLevel) {
 }
 
 TEST(AmgHierarchy, HashDependsOnEveryKindOfValue) {
-    const auto a = matrices::poisson2d(60);
-    const auto hash = [](const CsrMatrix<double>& matrix) {
-        return make_hierarchy<float>(matrix.view(), {}, Device::cpu(1)).hash();
-    };
+    const auto a = matrices::poisson2d(90);  // more rows than a block of the hash has
+    const Device one = Device::cpu(1);
+    const auto hash = [&](const CsrMatrix<double>& matrix) { return make_hierarchy<float>(matrix.view(), {}, one).hash(one); };
     auto changed = a;
     changed.values.back() += 0x1p-20;
     EXPECT_NE(hash(changed), hash(a));
     auto hierarchy = make_hierarchy<float>(a.view(), {}, Device::cpu(1));
-    const auto before = hierarchy.hash();
-    for (float* value : {&hierarchy.levels[0].a.values[5], &hierarchy.levels[0].prolongation.values[5],
-                         &hierarchy.levels[1].a.values[0], &hierarchy.coarsest_inverse.values[3]}) {
+    const auto before = hierarchy.hash(one);
+    for (const int threads : {2, 3}) EXPECT_EQ(hierarchy.hash(Device::cpu(threads)), before) << threads << " threads";
+    for (float* value :
+         {&hierarchy.levels[0].a.values[5], &hierarchy.levels[0].a.values.back(), &hierarchy.levels[0].prolongation.values[5],
+          &hierarchy.levels[1].a.values[0], &hierarchy.coarsest_inverse.values[3]}) {
         const float kept = std::exchange(*value, *value + 1);
-        EXPECT_NE(hierarchy.hash(), before);
+        EXPECT_NE(hierarchy.hash(one), before);
         *value = kept;
-        EXPECT_EQ(hierarchy.hash(), before);
+        EXPECT_EQ(hierarchy.hash(one), before);
     }
+    CsrMatrix<float>& first = hierarchy.levels[0].a;
+    --first.row_offsets[4097];  // an entry goes to the next row
+    EXPECT_NE(hierarchy.hash(one), before);
 }
 
 }  // namespace
