@@ -86,7 +86,7 @@ private:
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner().is_symmetric());
             attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
-                                         pauses_for(candidate, attempt.method), attempt.method);
+                                         pauses_for(candidate), attempt.method);
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -121,7 +121,7 @@ private:
         KrylovOptions options = options_.iteration;
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
         std::vector<ConvergenceMonitor> monitors;
-        for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, attempt.method, column));
+        for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, column));
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
             if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
@@ -133,16 +133,16 @@ private:
     }
 
     /// The rate is judged when the monitor wants, the caller's callback asked as he wants.
-    Pauses pauses_for(const Candidate& candidate, KrylovMethod method) const {
+    Pauses pauses_for(const Candidate& candidate) const {
         Pauses asked = pauses_of(options_.iteration);
-        return [asked, monitor = monitor_of(candidate, method, left_.front())](std::int64_t iteration) {
+        return [asked, monitor = monitor_of(candidate, left_.front())](std::int64_t iteration) {
             return std::min(asked(iteration), monitor.next_check(iteration));
         };
     }
 
     /// When it judges is the same for every column.
-    ConvergenceMonitor monitor_of(const Candidate& candidate, KrylovMethod method, std::int64_t column) const {
-        return {candidate.give_up, method, iterates_.tolerance(column), candidate.share, candidate.is_out_of_reach};
+    ConvergenceMonitor monitor_of(const Candidate& candidate, std::int64_t column) const {
+        return {candidate.give_up, iterates_.tolerance(column), candidate.share, candidate.is_out_of_reach};
     }
 
     /// The first record of a later attempt is where the one before ended.

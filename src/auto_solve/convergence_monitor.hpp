@@ -16,28 +16,27 @@ namespace solver {
 /// What an attempt is given up for.
 enum class GiveUp {
     never,
-    when_too_slow,  ///< at the rate of the last eighth of the iterations, it would take more than its share
+    when_too_slow,  ///< at the rate of the last quarter of the iterations, it would take more than its share
     when_stuck,     ///< the residual has not halved in the last half of the iterations, 1024 or more
 };
 
 /// Judges after a first number of iterations and whenever that has doubled, by the least residuals: those of Krylov methods may
-/// rise before they fall. What may be too slow is judged first when an eighth of its share is used, and not before 64
-/// iterations of conjugate gradients, which gather speed, or 350 of BiCGStab, which under strong convection stands for as many
-/// iterations as lie across the flow and then falls within a few; a quarter of the share is enough in any case. The rate is
-/// that of the last iterations, for conjugate gradients converge faster and faster where the spectrum's ends are found (van der
-/// Sluis and van der Vorst, Numer. Math. 48, 1986), and slow down behind first digits that came easily.
+/// rise before they fall. What may be too slow is judged first when a quarter of its share is used. To go on for a quarter in
+/// vain costs a quarter more than to give up at once; to give up what was about to converge costs much more: conjugate
+/// gradients gather speed when the spectrum's ends are found (van der Sluis and van der Vorst, Numer. Math. 48, 1986), after
+/// standing still, perhaps, behind first digits that came easily. The rate is that of the last quarter of the iterations: by
+/// less, what stands still for a moment seems to do so for good; by more, that it has gathered speed does not show.
 ///
 /// Where is_out_of_reach is given, there is an early check after a sixteenth of the share, at least 16 iterations: what is too
 /// slow there and cannot gather speed within its share, as is_out_of_reach() says, is given up. It is asked nowhere else.
 class ConvergenceMonitor {
 public:
-    ConvergenceMonitor(GiveUp rule, KrylovMethod method, double tolerance, std::int64_t share,
-                       std::function<bool()> is_out_of_reach = {})
+    ConvergenceMonitor(GiveUp rule, double tolerance, std::int64_t share, std::function<bool()> is_out_of_reach = {})
         : rule_(rule),
           tolerance_(tolerance),
           share_(share),
           is_out_of_reach_(std::move(is_out_of_reach)),
-          first_check_(first_check(rule, method, share)),
+          first_check_(first_check(rule, share)),
           early_check_(is_out_of_reach_ ? std::min(std::max(earliest, share / 16), first_check_) : first_check_),
           check_(early_check_) {}
 
@@ -66,17 +65,15 @@ public:
 private:
     static constexpr std::int64_t earliest = 16;
 
-    static std::int64_t first_check(GiveUp rule, KrylovMethod method, std::int64_t share) {
+    static std::int64_t first_check(GiveUp rule, std::int64_t share) {
         constexpr std::int64_t least = 4, when_stuck = 1024;
-        if (rule == GiveUp::when_stuck) return when_stuck;
-        const std::int64_t patience = method == KrylovMethod::cg ? 64 : 350;
-        return std::max({least, share / 8, std::min(share / 4, patience)});
+        return rule == GiveUp::when_stuck ? when_stuck : std::max(least, share / 4);
     }
 
     /// The last iterations before a check that it judges by.
     std::int64_t window() const {
         constexpr std::int64_t least = 8;
-        return rule_ == GiveUp::when_stuck ? check_ / 2 : std::max(check_ / 8, std::min(check_ / 2, least));
+        return rule_ == GiveUp::when_stuck ? check_ / 2 : std::max(check_ / 4, std::min(check_ / 2, least));
     }
 
     /// At a check.
