@@ -19,7 +19,7 @@ inline constexpr int adaptive_threads = 128;
 inline constexpr int tile_work = 512;
 inline constexpr int tile_entries = tile_work + 64;
 inline constexpr int segment_entries = 1024;  ///< at least
-inline constexpr int blocks_a_row = 1024;     ///< at most
+inline constexpr int blocks_a_row = 2048;     ///< at most
 inline constexpr int row_work_a_lane = 16;    ///< entries; longer rows get a warp
 
 /// The short rows of a tile, adjacent.
@@ -214,7 +214,9 @@ __device__ __forceinline__ void try_segment(const CsrRows<T, Offset>& rows, cons
                                             const RowTask<T>& task, unsigned* escalated) {
     using S = FirstTry<A, false>;
     __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> memory;
-    constexpr int longest = 128;  // segments; by one block, more would take too long
+    // Rows of more than a million entries are not tried, for one block would take too long to sum them again. They have more
+    // segments than these, the longest rows too: those have between half as many as there may be, and all.
+    constexpr int longest = blocks_a_row / 2;
     const Segment<Offset> segment = tiling.segments[index];
     if (segment.count > longest || tiling.without_try[segment.first] != 0)
         return multiply_segment_with_care<A>(rows, tiling, index, task, memory.data(), escalated);
@@ -417,13 +419,19 @@ __device__ __forceinline__ void round_open_rows(const CsrRows<T, Offset>& rows, 
     });
 }
 
-/// What the first try left open of a tile whose products are in shared memory: those rows, or all where there was no try.
-template <Accumulator A, bool paired, class T, class Offset>
-__device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, const Tile<Offset> tile, const RowTask<T>& task,
-                                                typename A::Term* terms, int inexact, bool tried, std::uint8_t* without_try,
+/// What the first try left open of a tile whose products are in shared memory: those rows, or all where there was no try. It
+/// looks its tile up again, so that no register keeps it for this while rows are tried.
+template <Accumulator A, bool several, class T, class Offset>
+__device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling,
+                                                const RowTask<T>& first_task, const Columns& columns, int inexact, bool tried,
                                                 DeferredRows& deferred, OpenInTile& open, unsigned* escalated) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    const Share share = share_of_block<several>(columns);
+    decltype(auto) task = task_of_column<several>(first_task, columns, share.column);
+    const Tile<Offset> tile = tiling.tiles[share.block - tiling.segment_count];
+    std::uint8_t* without_try = tiling.without_try + static_cast<std::int64_t>(share.column) * tiling.blocks + share.block;
     const Offset* offsets = rows.offsets + tile.row;
-    const TileTerms<A, paired> products{terms, tile.entries};
+    const TileTerms<A, false> products{reinterpret_cast<typename A::Term*>(memory), tile.entries};
     if (threadIdx.x == 0) *without_try = tried ? products_without_try : *without_try - 1;
     if (tried)
         return for_each_open_row(open, tile.rows, [&](int row) {
@@ -438,11 +446,12 @@ __device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, 
     round_open_rows(rows, tile, task, open, escalated);
 }
 
-/// Blocks to be resident on a multiprocessor, which bounds the registers: of 8 to 12 what was fastest on an H200.
+/// Blocks to be resident on a multiprocessor, which bounds the registers: of 8 to 16 what was fastest on an H200.
 template <Accumulator A, bool paired>
 inline constexpr int adaptive_blocks = paired                                                        ? 4
                                        : wants_exact_products<A> && !has_first_try<A, paired>        ? 8
                                        : wants_exact_products<A> || std::is_same_v<A, Plain<double>> ? 10
+                                       : has_first_try<A, paired>                                    ? 16
                                                                                                      : 12;
 
 /// Of several columns, blocks with the same work follow one another, so that one reads A from memory and the others from the
@@ -469,12 +478,9 @@ __global__ void __launch_bounds__(adaptive_threads, adaptive_blocks<A, paired>)
             return multiply_segment<A, paired>(rows, tiling, share.block, task, escalated);
     }
     const Tile<Offset> tile = first_tiling.tiles[share.block - first_tiling.segment_count];
-    std::uint8_t* without_try = nullptr;
     bool careful = false;
-    if constexpr (has_first_try<A, paired>) {
-        without_try = first_tiling.without_try + static_cast<std::int64_t>(share.column) * first_tiling.blocks + share.block;
-        careful = *without_try != 0;
-    }
+    if constexpr (has_first_try<A, paired>)
+        careful = first_tiling.without_try[static_cast<std::int64_t>(share.column) * first_tiling.blocks + share.block] != 0;
     if (tile.rows == 0) return;
     if (threadIdx.x == 0) deferred.count = 0;
     if constexpr (is_filter<A>) open.clear();
@@ -486,8 +492,8 @@ __global__ void __launch_bounds__(adaptive_threads, adaptive_blocks<A, paired>)
     if constexpr (has_first_try<A, paired>) {
         __syncthreads();
         if (careful || open.count != 0)
-            sum_tile_with_care<A, paired>(rows, tile, task, products.terms, inexact, !careful, without_try, deferred, open,
-                                          escalated);
+            sum_tile_with_care<A, several>(rows, first_tiling, first_task, columns, inexact, !careful, deferred, open,
+                                           escalated);
     } else if constexpr (is_filter<A>) {
         round_open_rows(rows, tile, task, open, escalated);
     }
