@@ -37,8 +37,8 @@ const CostModel::Constants& CostModel::constants_of(CostProfile profile) {
                                          .hierarchy_entry = 100,
                                          .shortest_step = 0,
                                          .shortest_cycle = 0};
-    // An H200 beside the 16 cores of its host, which factor one by one and make hierarchies together: a million rows in the time
-    // of 3000 to 5400 steps, at 3.6 to 5 ps an entry; a step of a tiny system takes 20 us.
+    // An H200 beside the 16 cores of its host, which factor one by one and make hierarchies together: a million rows in the
+    // time of 3000 to 5400 steps, at 3.6 to 5 ps an entry; a step of a tiny system takes 20 us.
     static constexpr Constants gpu{.vector_element = 12,
                                    .solved_entry = 20,
                                    .host_entry = 45,
