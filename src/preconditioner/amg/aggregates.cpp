@@ -106,7 +106,8 @@ void take_neighbours(const Graph& graph, const IndependentSet& set, std::span<co
     });
 }
 
-/// A node without an aggregate takes that of a neighbour. So far a member's has all of its neighbours.
+/// A node without an aggregate takes the smallest of its neighbours' aggregates. So far each is a member with all of its
+/// neighbours, for none of them has another member beside it: the member's degree orders them by size.
 std::vector<std::int32_t> take_the_rest(const Graph& graph, std::span<const std::int32_t> members,
                                         std::span<const std::int32_t> of, const Device& device) {
     std::vector<std::int32_t> all = zeros<std::int32_t>(graph.size(), device.threads());
