@@ -5,6 +5,7 @@
 #include "solver/dense_matrix.hpp"
 #include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/proof.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct SolveOptions {
     std::optional<KrylovMethod> method = {};                ///< nothing: chosen automatically
     CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
+    Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x (guarantee.hpp)
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
 };
 
@@ -63,8 +65,12 @@ struct SolveReport {
     std::vector<Attempt> attempts;
     CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
     std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved; else empty
+    std::vector<SolutionProof> proofs;        ///< one for each right-hand side, where a guarantee was asked for
+    double guarantee_seconds = 0;             ///< what they took, all together
+    std::int64_t certificate_iterations = 0;  ///< that the proof of A took, for all right-hand sides
 
     const SolveResult& result() const { return results.front(); }
+    const SolutionProof& proof() const { return proofs.front(); }
 };
 
 /// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, x_low is as for bicgstab.
@@ -95,6 +101,12 @@ struct SolveReport {
 /// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so
 /// that whatever is solved in double is solved in mixed, too.
+///
+/// With options.guarantee a certificate of A (certify) is looked for after the solve, and every solution gets a proven bound,
+/// or is rounded: x_i = RN((A^-1 b)_i), by the rules of proof.hpp, x_low = 0. These bits depend on A and b alone, not on the
+/// method, the preconditioner, the tolerance, the mode, the device or the version. What could not be proven is told in
+/// `proofs`, and changes nothing of the status, which speaks of the residual before the rounding. Where the solve did not
+/// converge x is not rounded.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

@@ -40,6 +40,7 @@ public:
         }
     }
 
+    bool has_preconditioner() const { return m_ != nullptr; }
     const Preconditioner<V>& preconditioner() const { return *m_; }
 
     const Preparation& preparation() {

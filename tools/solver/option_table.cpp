@@ -51,6 +51,9 @@ const Option the_method[] = {
      "of amg: vectors that A maps to nearly nothing, one a column, as the rigid-body modes of elasticity (default: "
      "constants)"},
     {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
+    {"verify", nullptr, "prove how far x can be off, component by component; exit status 3 where that cannot be proven"},
+    {"rounded", nullptr,
+     "round every component of the solution once, proven: bits that depend on A and b alone, whatever computes them"},
     {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
     {"absolute-tolerance", "T", "or at ||b - A x|| <= T, whichever is met first (default 0)"},
     {"max-iterations", "N", "give up after N iterations (default 10000)"},
@@ -104,8 +107,11 @@ Examples:
       a circuit with very long rows, every sum as if in twice the precision
   solver --matrix A.mtx --rhs b.mtx --solution x.mtx --exact --tolerance 1e-12
       the same bits of x on every machine, with any number of threads, on a CUDA device too
+  solver --matrix A.mtx --rounded
+      x = A^-1 b itself, every component rounded once: one fingerprint for every method, device and version
 
-Exit status: 0 converged, 2 not converged, 1 bad usage or input.
+Exit status: 0 converged (and proven, where --verify or --rounded asks), 2 not converged, 3 converged but not proven, 1 bad
+usage or input.
 )";
 
 }  // namespace

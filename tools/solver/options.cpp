@@ -91,6 +91,11 @@ Accuracy accuracy_of(const po::variables_map& values) {
     return wishes.front();
 }
 
+Guarantee guarantee_of(const po::variables_map& values) {
+    if (is_given(values, "rounded")) return Guarantee::rounded;
+    return is_given(values, "verify") ? Guarantee::bound : Guarantee::none;
+}
+
 Rhs rhs_of(const po::variables_map& values) {
     const auto text = given(values, "rhs");
     if (!text || *text == "A*ones") return RhsOfOnes{};
@@ -117,6 +122,7 @@ Options options_of(const po::variables_map& values) {
     options.rhs = rhs_of(values);
     options.initial = given(values, "initial").value_or("");
     options.accuracy = accuracy_of(values);
+    options.guarantee = guarantee_of(values);
     options.precision = choice(values, "precision", options.precision, precision_from_text);
     options.preconditioner = choice(values, "preconditioner", options.preconditioner, automatic_or_kind);
     options.method = choice(values, "method", options.method, automatic_or_method);

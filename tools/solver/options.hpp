@@ -40,6 +40,7 @@ struct Options {
     Rhs rhs = RhsOfOnes{};
     std::filesystem::path initial;
     Accuracy accuracy = Accuracy::fast;
+    Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x
     Precision precision = Precision::double_precision;
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: automatic
     std::optional<KrylovMethod> method = {};                ///< nothing: automatic
