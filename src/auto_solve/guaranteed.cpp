@@ -2,11 +2,14 @@
 
 #include "auto_solve/vector_copy.hpp"
 #include "guarantee/comparison_matrix.hpp"
+#include "guarantee/factor_bound.hpp"
 #include "guarantee/inverse_columns.hpp"
 #include "guarantee/norms.hpp"
 #include "guarantee/refinement.hpp"
 #include "preconditioner/klu.hpp"
+#include "preparation/fill_estimate.hpp"
 #include "solver/error.hpp"
+#include "solver/reduce.hpp"
 
 #include <fmt/format.h>
 
@@ -17,14 +20,16 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace solver {
 namespace {
 
-/// Operations of the inverse by columns, at most: some ten seconds.
-constexpr double most_operations = 4e9;
+/// Operations of a factorisation, and of an inverse by columns, at most: some ten seconds, and a minute.
+constexpr double most_operations = 2e10;
+constexpr double most_operations_of_inverse = 1e11;
 
 /// Tolerances at which an approximate solution of <A> v = s is looked at, one after another.
 constexpr std::array tolerances{1e-1, 1e-2, 1e-3, 1e-5, 1e-8};
@@ -119,33 +124,47 @@ Certificate by_comparison(const SpmvPlan<T>& a, SystemSolver<T>& solver, const S
     }
 }
 
-/// From complete factors of A in double.
-Certificate by_inverse(const SpmvPlan<double>& a, const SolveOptions& options) {
-    const auto n = static_cast<double>(a.rows());
-    const auto entries = static_cast<double>(a.matrix().nonzeros());
-    const auto too_many = [](double operations) {
-        return unproven(
-            fmt::format("an inverse by columns would take {:.0e} operations, more than {:.0e}", operations, most_operations));
-    };
-    if (n * entries > most_operations) return too_many(n * entries);
+Certificate too_many(std::string_view what, double operations, double limit) {
+    return unproven(fmt::format("{} would take {:.0e} operations, more than {:.0e}", what, operations, limit));
+}
+
+/// From complete factors of A: by a bound of their rounding errors, or else by the inverse that they give, column by column.
+Certificate by_factors(const SpmvPlan<double>& a, const SolveOptions& options) {
+    if (const double flops = preparation::estimate_fill(a.matrix()).flops; flops > 4 * most_operations)
+        return too_many("complete factors", flops, most_operations);  // an estimate, cheap
     const Preparation preparation = prepare(a.matrix(), Ordering::amd);
-    const double operations = n * (2 * entries + 2 * predict_klu(preparation).entries);
-    if (operations > most_operations) return too_many(operations);
+    if (const double flops = predict_klu(preparation).flops; flops > most_operations)
+        return too_many("complete factors", flops, most_operations);
     try {
-        const auto inverse = make_klu<double>(a.matrix(), preparation, options.factors, Device::cpu());
-        return guarantee::certificate_by_inverse(a, preparation, *inverse);
+        KluFactors<double> made = factor_klu<double>(a.matrix(), preparation, options.factors.memory_limit);
+        Certificate certificate = guarantee::certificate_by_factors(made.factors.lower, made.factors.upper, made.preparation);
+        if (certificate.is_proof()) return certificate;
+        const double entries =
+            static_cast<double>(a.matrix().nonzeros() + made.factors.lower.nonzeros() + made.factors.upper.nonzeros());
+        const double operations = 4 * static_cast<double>(a.rows()) * entries;
+        Certificate by_columns;
+        if (operations > most_operations_of_inverse) {
+            by_columns = too_many("an inverse by columns", operations, most_operations_of_inverse);
+        } else {
+            const Device one_thread = Device::cpu(1);
+            auto inner = std::make_unique<LuPreconditioner<double>>("klu", std::move(made.factors), one_thread);
+            const Prepared<double> inverse("klu", made.preparation, std::move(inner), one_thread);
+            by_columns = guarantee::certificate_by_inverse(a, made.preparation, inverse);
+        }
+        if (!by_columns.is_proof()) by_columns.reason = certificate.reason + "; " + by_columns.reason;
+        return by_columns;
     } catch (const Error& error) {
         return unproven(error.what());
     }
 }
 
 template <class T>
-Certificate by_inverse_in_double(const SpmvPlan<T>& a, const SolveOptions& options) {
+Certificate by_factors_in_double(const SpmvPlan<T>& a, const SolveOptions& options) {
     if constexpr (std::is_same_v<T, double>) {
-        return by_inverse(a, options);
+        return by_factors(a, options);
     } else {
         const CsrMatrix<double> wide = convert<double>(a.matrix());
-        return by_inverse(SpmvPlan<double>(wide, a.device()), options);
+        return by_factors(SpmvPlan<double>(wide, a.device()), options);
     }
 }
 
@@ -179,21 +198,15 @@ public:
     GuaranteedColumn(const SpmvPlan<T>& a, SystemSolver<T>& solver, const Certificate& certificate, const SolveOptions& options)
         : a_(a), solver_(solver), certificate_(certificate), options_(options) {}
 
-    SolutionProof operator()(const Unknown<T>& unknown, const SolveResult& result) const {
+    SolutionProof operator()(const Unknown<T>& unknown, SolveResult& result) const {
         SolutionProof proof;
         const bool is_finite = result.status != SolveStatus::non_finite;
         const bool wants_rounding = options_.guarantee == Guarantee::rounded;
         if (!certificate_.is_proof() || !is_finite) {
             proof.status = certificate_.is_proof() ? ProofStatus::unproven : certificate_.status;
             proof.reason = is_finite ? certificate_.reason : "A, b or x has Inf or NaN";
-        } else if (wants_rounding && result.status == SolveStatus::converged) {
-            proof = round(unknown, result);
         } else {
-            proof = bound(unknown);
-            if (wants_rounding) {
-                proof.status = ProofStatus::unproven;
-                proof.reason = "the solve did not converge";
-            }
+            proof = wants_rounding ? round(unknown, result) : bound(unknown);
         }
         proof.backward_error = backward_error<T>(a_, unknown.b, unknown.x, unknown.x_low);
         return proof;
@@ -210,7 +223,17 @@ private:
         return proof;
     }
 
-    SolutionProof round(const Unknown<T>& unknown, const SolveResult& result) const {
+    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is.
+    void tell_of_rounded(const Unknown<T>& unknown, SolveResult& result) const {
+        result.status = SolveStatus::converged;
+        std::vector<T> r(unknown.b.size());
+        a_.residual(unknown.b, unknown.x, {}, r, Accuracy::exact);
+        const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));
+        const auto rest = static_cast<double>(norm2(std::span<const T>(r), Accuracy::exact));
+        result.relative_residual = size > 0 ? rest / size : rest;
+    }
+
+    SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
         constexpr double coarsest = 1e-8;
         const double tolerance = std::min(options_.iteration.tolerance, coarsest);
         // A correction may take twice what the solve took: what needs more gains nothing.
@@ -220,6 +243,7 @@ private:
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
         std::fill(unknown.x_low.begin(), unknown.x_low.end(), T(0));
+        if (proof.status == ProofStatus::proven) tell_of_rounded(unknown, result);
         proof.reason =
             proof.status == ProofStatus::proven
                 ? certificate_.reason
@@ -244,10 +268,10 @@ Certificate find_certificate(const SpmvPlan<T>& a, SystemSolver<T>& solver, cons
     if (a.rows() > 0 && maps_ones_to_zero(a)) return singular("A is singular: A times ones is exactly zero");
     Certificate by_sign = by_comparison(a, solver, options);
     if (by_sign.is_proof()) return by_sign;
-    Certificate by_columns = by_inverse_in_double(a, options);
-    by_columns.iterations += by_sign.iterations;
-    if (!by_columns.is_proof()) by_columns.reason = by_sign.reason + "; " + by_columns.reason;
-    return by_columns;
+    Certificate by_factors = by_factors_in_double(a, options);
+    by_factors.iterations += by_sign.iterations;
+    if (!by_factors.is_proof()) by_factors.reason = by_sign.reason + "; " + by_factors.reason;
+    return by_factors;
 }
 
 template <class T>

@@ -13,7 +13,7 @@ namespace solver::guarantee {
 /// the preparation, y_j an approximate solution of A y = D^-1 e_j, g_j = e_j - D A y_j. Where alpha = max ||g_j||_1 < 1: with D
 /// A Y = I - G is A^-1 = Y (I - G)^-1 D, so |A^-1 r|_i <= max_j |y_ij| ||D r||_1 / (1 - alpha). Unproven where alpha is 1 or
 /// more.
-template <class T>
-Certificate certificate_by_inverse(const SpmvPlan<T>& a, const Preparation& preparation, const Preconditioner<T>& inverse);
+Certificate certificate_by_inverse(const SpmvPlan<double>& a, const Preparation& preparation,
+                                   const Preconditioner<double>& inverse);
 
 }  // namespace solver::guarantee
