@@ -268,7 +268,7 @@ typedef struct solver_options {
                             NULL: as the device is. The same profile gives the same bits of SOLVER_EXACT everywhere */
 } solver_options;
 
-/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_COMPENSATED, "auto" thrice. `size` is sizeof(solver_options). */
+/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_EXACT, "auto" thrice. `size` is sizeof(solver_options). */
 solver_status solver_options_init(solver_options* options, uint64_t size);
 
 typedef struct solver_result solver_result;

@@ -89,7 +89,7 @@ std::string advice(const Options& options, const Run& run) {
     if (run.interrupted) return "by Ctrl-C; x is the iterate reached";
     if (run.worst().status != SolveStatus::converged && !run.report.obstacle.empty()) return run.report.obstacle;
     std::string better;
-    if (run.accuracy == Accuracy::fast) better += "--compensated, ";
+    if (run.accuracy == Accuracy::fast) better += "--exact, ";
     if (options.precision == Precision::single_precision) better += "--precision double, ";
     if (options.preconditioner) better += "--preconditioner auto, ";
     switch (run.worst().status) {

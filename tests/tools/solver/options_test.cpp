@@ -19,7 +19,8 @@ using testing::SolverCommand;
 using ::testing::StartsWith;
 
 TEST_F(SolverCommand, OptionsReachTheSolve) {
-    EXPECT_EQ(report("--matrix A.mtx")["accuracy"], "fast");
+    EXPECT_EQ(report("--matrix A.mtx")["accuracy"], "exact");
+    EXPECT_EQ(report("--matrix A.mtx --fast")["accuracy"], "fast");
     EXPECT_EQ(report("--matrix A.mtx --compensated")["accuracy"], "compensated");
     EXPECT_EQ(report("--matrix A.mtx --accuracy exact --exact")["accuracy"], "exact");
     EXPECT_EQ(report("--matrix A.mtx --precision single --tolerance 1e-4")["precision"], "single");
@@ -82,9 +83,10 @@ TEST_F(SolverCommand, HelpNamesEveryOptionAndGivesExamples) {
     const Finished finished = run("--help");
     EXPECT_EQ(finished.status, 0);
     for (const char* option :
-         {"--matrix",    "--rhs",     "--initial", "--solution",       "--accuracy", "--compensated", "--exact",
-          "--precision", "--device",  "--threads", "--preconditioner", "--spmv",     "--tolerance",   "--max-iterations",
-          "--report",    "--history", "--quiet",   "--version",        "--help",     "Examples:",     "Exit status:"})
+         {"--matrix",      "--rhs",       "--initial",        "--solution",  "--accuracy", "--fast",
+          "--compensated", "--exact",     "--precision",      "--device",    "--threads",  "--preconditioner",
+          "--spmv",        "--tolerance", "--max-iterations", "--report",    "--history",  "--quiet",
+          "--version",     "--help",      "Examples:",        "Exit status:"})
         EXPECT_THAT(finished.out, HasSubstr(option));
 }
 
