@@ -42,8 +42,8 @@ const Option the_method[] = {
      "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
      "bicgstab or cg"},
     {"profile", "NAME",
-     "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
-     "profile gives the same bits everywhere"},
+     "what the choice takes operations to cost: auto (default: in exact processor, so that x has the same bits on every "
+     "device, else as the device is), processor, or gpu, which suits a GPU best, with other bits"},
     {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
     {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
     {"unknowns-per-node", "N",
