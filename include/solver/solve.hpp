@@ -116,7 +116,8 @@ template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low = {},
                   const SolveOptions& options = {});
 
-/// The same for every column of B: all share each attempt and each product with A, and those that converged leave.
+/// Solves A X = B; every column is solved as by the function for one vector. All share each attempt and each product with A,
+/// and those that converged leave.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
                   const SolveOptions& options = {});

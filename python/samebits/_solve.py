@@ -49,7 +49,7 @@ class Iteration(_Step):
 
 
 def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
-    """The same matrix with every value as a number of this type, to float32 rounded."""
+    """A copy of the matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
     made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
     values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
