@@ -65,7 +65,7 @@ struct SolveReport {
     std::vector<Attempt> attempts;
     CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
     std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved; else empty
-    std::vector<SolutionProof> proofs;        ///< one for each right-hand side, where a guarantee was asked for
+    std::vector<SolutionProof> proofs = {};   ///< one for each right-hand side, where a guarantee was asked for
     double guarantee_seconds = 0;             ///< what they took, all together
     std::int64_t certificate_iterations = 0;  ///< that the proof of A took, for all right-hand sides
 
