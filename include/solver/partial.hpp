@@ -55,7 +55,7 @@ public:
             return sum_.try_result(result, underflow_);
     }
 
-    /// Gives RN(sqrt(exact sum)) and returns true, or returns false and leaves `result`: then only SumDigits know.
+    /// The same for RN(sqrt(exact sum)).
     SOLVER_HD bool try_sqrt(T& result) const noexcept {
         if constexpr (std::is_same_v<T, float>)
             return sum_.try_sqrt(result);
