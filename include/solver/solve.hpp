@@ -17,9 +17,9 @@
 
 namespace solver {
 
-/// What the automatic choice takes operations to cost. In exact, the bits of x are the same everywhere for the same profile.
+/// What the automatic choice takes operations to cost. In exact, equal profiles give equal bits of x on every device.
 enum class CostProfile {
-    automatic,  ///< gpu where the plan is on a CUDA device, else processor
+    automatic,  ///< exact: processor on every device. fast, compensated: gpu where the plan is on a CUDA device, else processor
     processor,  ///< iterations, factors and hierarchies are made by the same cores
     gpu,        ///< iterations are cheap; what is made on the host (orders, factors, hierarchies) is dear beside them
 };
@@ -65,7 +65,7 @@ struct SolveReport {
     std::vector<Attempt> attempts;
     CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
     std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved; else empty
-    std::vector<SolutionProof> proofs;        ///< one for each right-hand side, where a guarantee was asked for
+    std::vector<SolutionProof> proofs = {};   ///< one for each right-hand side, where a guarantee was asked for
     double guarantee_seconds = 0;             ///< what they took, all together
     std::int64_t certificate_iterations = 0;  ///< that the proof of A took, for all right-hand sides
 
@@ -91,8 +91,10 @@ struct SolveReport {
 ///  - at last what gained most digits per operation, with the iterations that are left.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
-/// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine for the same
-/// profile. Where nothing helps, the status is that of the whole solve, and `obstacle` says what is known of the reason.
+/// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless
+/// options.profile says otherwise, so that the path and the bits of x are the same on every machine; `gpu` is what suits a GPU
+/// best until hierarchies are made there, with other bits. Where nothing helps, the status is that of the whole solve, and
+/// `obstacle` says what is known of the reason.
 ///
 /// The method, unless options.method says it, is cg where A is symmetric to the bit with a positive diagonal and the
 /// preconditioner is symmetric, too, else bicgstab. Where cg finds that A or M is not positive definite, the attempt is
@@ -114,7 +116,8 @@ template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low = {},
                   const SolveOptions& options = {});
 
-/// The same for every column of B: all share each attempt and each product with A, and those that converged leave.
+/// Solves A X = B; every column is solved as by the function for one vector. All share each attempt and each product with A,
+/// and those that converged leave.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
                   const SolveOptions& options = {});

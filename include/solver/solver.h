@@ -265,10 +265,11 @@ typedef struct solver_options {
                                       A is symmetric with a positive diagonal and the preconditioner symmetric, too;
                                       bicgstab where one of the caller's is given */
     const char* profile; /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
-                            NULL: as the device is. The same profile gives the same bits of SOLVER_EXACT everywhere */
+                            NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
+                            other accuracies that of the device. "gpu" suits a GPU best, with other bits */
 } solver_options;
 
-/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_COMPENSATED, "auto" thrice. `size` is sizeof(solver_options). */
+/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_EXACT, "auto" thrice. `size` is sizeof(solver_options). */
 solver_status solver_options_init(solver_options* options, uint64_t size);
 
 typedef struct solver_result solver_result;

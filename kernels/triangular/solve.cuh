@@ -2,7 +2,7 @@
 
 /// Triangular solves in one kernel: a row waits for the elements of x that it needs, and for nothing else.
 ///
-/// Blocks take items in order by a ticket, warps of a block take the item's chunks in order (triangular_schedule.hpp). An
+/// Blocks take items in order by a ticket, warps of a block take the item's chunks in order (schedule.hpp). An
 /// element of x is its own flag: one word that is `unsolved`, a NaN that no result is, until it is known. Elements of the
 /// block's own item lie in shared memory, those that other blocks may need in the device's memory as well. There they lie
 /// twice: a solve uses one half and makes the other one unsolved for the next.

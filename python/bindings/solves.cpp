@@ -145,7 +145,7 @@ SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::s
     return report;
 }
 
-/// The same for several columns one after the other.
+/// Solves for several columns, which lie one after the other in b, x and x_low, together.
 template <class T>
 SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::span<const T> b, std::span<T> x,
                         std::span<T> x_low, const SolveOptions& options) {

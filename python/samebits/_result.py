@@ -116,7 +116,7 @@ class Result:
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("status", f"{self.status} after {_iterations(self.iterations)}"),
-            ("true residual", f"{self.residual:.1e}, the recursion says {self.recursive_residual:.1e}"),
+            ("true residual", f"{self.residual:.1e}, updated residual {self.recursive_residual:.1e}"),
         ]
         for a in self.attempts:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"

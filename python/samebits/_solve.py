@@ -49,7 +49,7 @@ class Iteration(_Step):
 
 
 def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
-    """The same matrix with every value as a number of this type, to float32 rounded."""
+    """A copy of the matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
     made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
     values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
@@ -203,8 +203,8 @@ def solve(
 ) -> Result:
     """Solves A x = b by a preconditioned Krylov method, and finds method and preconditioner that will do.
 
-    Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'`` the bits of x are the same on
-    every machine and for every number of threads.
+    Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'``, the default, the bits of x are
+    the same on every machine and device and for every number of threads; they depend on `preconditioner`, `method` and `profile`.
 
     Parameters
     ----------
@@ -225,8 +225,8 @@ def solve(
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners. 'auto' takes it where A is symmetric with a
         positive diagonal and the preconditioner symmetric, too, and goes on with 'bicgstab' where that turns out to be wrong.
     profile : {'auto', 'processor', 'gpu'}
-        What the choice of preconditioners takes operations to cost; 'auto' is that of the device. The same profile gives the same bits
-        everywhere.
+        What the choice of preconditioners takes operations to cost. 'auto' is 'processor' on every device where `accuracy` is 'exact',
+        so that x has the same bits everywhere, else that of the device. 'gpu' suits a GPU best, with other bits.
     precision : {'double', 'single', 'mixed'}, optional
         'single' rounds A and b to float32 and returns the sum of two floats; 'mixed' iterates in single and solves as accurately as
         double. None is that of A.

@@ -37,7 +37,8 @@ public:
             fmt::print(" {:>9}", to_string(kind));
             csv_ += fmt::format(",{}", to_string(kind));
         }
-        fmt::print("\n");
+        fmt::print(" {:>9}\n", "auto");
+        csv_ += ",auto";
     }
 
     template <class T>
@@ -55,6 +56,8 @@ public:
             show(
                 std::string(to_string(kind)), 9,
                 [&](const Trial<T>& trial) { return trial.solve(kind, options_.max_iterations); }, first, second);
+        show(
+            "auto", 9, [&](const Trial<T>& trial) { return trial.solve_by_default(); }, first, second);
         fmt::print("  {:.2f} s, {:.2f} s", seconds_[0], seconds_[1]);
         for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");

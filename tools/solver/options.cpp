@@ -80,7 +80,8 @@ PreconditionerOptions factors_of(const po::variables_map& values) {
 
 Accuracy accuracy_of(const po::variables_map& values) {
     std::vector<Accuracy> wishes;
-    if (is_given(values, "accuracy")) wishes.push_back(choice(values, "accuracy", Accuracy::fast, accuracy_from_text));
+    if (is_given(values, "accuracy")) wishes.push_back(choice(values, "accuracy", Options{}.accuracy, accuracy_from_text));
+    if (is_given(values, "fast")) wishes.push_back(Accuracy::fast);
     if (is_given(values, "compensated")) wishes.push_back(Accuracy::compensated);
     if (is_given(values, "exact")) wishes.push_back(Accuracy::exact);
     if (wishes.empty()) return Options{}.accuracy;

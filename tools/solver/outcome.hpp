@@ -26,7 +26,7 @@ struct ForwardError {
 
 /// One solve in one accuracy.
 struct Run {
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::exact;
     SolveReport report;
     bool interrupted = false;                   ///< by Ctrl-C; x is the iterate reached
     std::optional<ForwardError> forward_error;  ///< where the solution is known

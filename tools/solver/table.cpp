@@ -89,7 +89,7 @@ std::string advice(const Options& options, const Run& run) {
     if (run.interrupted) return "by Ctrl-C; x is the iterate reached";
     if (run.worst().status != SolveStatus::converged && !run.report.obstacle.empty()) return run.report.obstacle;
     std::string better;
-    if (run.accuracy == Accuracy::fast) better += "--compensated, ";
+    if (run.accuracy == Accuracy::fast) better += "--exact, ";
     if (options.precision == Precision::single_precision) better += "--precision double, ";
     if (options.preconditioner) better += "--preconditioner auto, ";
     switch (run.worst().status) {
@@ -232,7 +232,7 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
     const std::string absolute =
         options.absolute_tolerance > 0 ? fmt::format(" or {:.1e} without ||b||", options.absolute_tolerance) : "";
-    rows.add("true residual", fmt::format("{}  tolerance {:.1e}{}, the recursion says {:.1e}",
+    rows.add("true residual", fmt::format("{}  tolerance {:.1e}{}, updated residual {:.1e}",
                                           rows.bold(fmt::format("{:.1e}", result.relative_residual)), options.tolerance,
                                           absolute, result.recursive_residual));
     if (run.forward_error)

@@ -184,6 +184,7 @@ Outcome compared() {
 TEST(SolverTexts, OfAccuraciesAndReferencesSideBySide) {
     Options options = options_of("solver --compare --reference");
     options.rhs = RhsRandom{7};
+    options.accuracy = Accuracy::fast;
     options.compare = options.reference = true;
     options.preconditioner = PreconditionerKind::none;
     Outcome outcome = compared();
@@ -226,13 +227,12 @@ TEST(SolverTexts, AdviseByHowASolveEnded) {
     };
     const std::string gap(20, ' ');
     EXPECT_THAT(advice(Accuracy::fast, SolveStatus::converged), ::testing::StartsWith("  true residual     8.0e-11"));
-    EXPECT_EQ(advice(Accuracy::fast, SolveStatus::iteration_limit),
-              gap + "what may help: --compensated, a larger --max-iterations");
+    EXPECT_EQ(advice(Accuracy::fast, SolveStatus::iteration_limit), gap + "what may help: --exact, a larger --max-iterations");
     options.precision = Precision::single_precision;
     options.preconditioner = PreconditionerKind::none;
     EXPECT_EQ(advice(Accuracy::fast, SolveStatus::stagnated),
               gap +
-                  "the residual stopped falling; what may help: --compensated, --precision double, --preconditioner auto, a "
+                  "the residual stopped falling; what may help: --exact, --precision double, --preconditioner auto, a "
                   "larger --tolerance");
     options.precision = Precision::mixed;
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::breakdown),
