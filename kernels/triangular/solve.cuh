@@ -277,7 +277,7 @@ __device__ __forceinline__ T round_rows(const TriangleView<T>& a, const ItemInWo
         const std::int64_t length = (std::int64_t{chunk.depth} << chunk.log2_width) * max(1, chunk.segments) + chunk.late();
         bool proven = sum.try_result(result, affine_underflow(T(1), length)) || !mine.is_first();
         if (__all_sync(all_lanes, proven)) return result;
-        if constexpr (!std::is_same_v<typename Escalation<T, TrianglesOnGpu>::Again, None>)
+        if constexpr (!std::is_same_v<typename Escalation<T, TrianglesOnGpu>::Again, NoFilter>)
             if (!proven) proven = try_again(a, work, first, mine.row_in_chunk(), mine.b, length, result);
         const unsigned open = __ballot_sync(all_lanes, !proven);
         if (open != 0) last_resort.take();

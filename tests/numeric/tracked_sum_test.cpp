@@ -108,7 +108,7 @@ TEST(TrackedSum, AffineCountsWhatBetaTimesYLoses) {
 template <class T, class Place>
 constexpr bool stages_are_filters = [] {
     using Table = Escalation<T, Place>;
-    return (std::is_same_v<typename Table::First, None> || Table::skip.next > 0) &&
+    return (std::is_same_v<typename Table::First, NoFilter> || Table::skip.next > 0) &&
            std::is_same_v<typename Table::Sum::value_type, T>;
 }();
 template <class... Places>

@@ -21,28 +21,28 @@
 namespace solver {
 
 /// No filter at this stage.
-struct None {};
+struct NoFilter {};
 
-/// After a first try that left more than one sum in `one_in` open, so many go without: their neighbours, and they themselves in
-/// the next product, are much like them.
+/// When a first try is left out, since its neighbours, or the next product with its matrix, will be much like one that failed.
 struct SkipRule {
     static constexpr int any = std::numeric_limits<int>::max();  ///< a single one is too many
 
-    int one_in = 1;  ///< 1: never
-    int next = 0;
+    int one_in = 1;  ///< a try fails that leaves more than one sum in so many open; 1: none fails
+    int next = 0;    ///< how many are left out after one that failed
 
+    /// Whether a try failed that left so many sums open.
     template <class Count>
     SOLVER_HD constexpr bool applies(Count open, Count all) const noexcept {
         return open > all / static_cast<Count>(one_in);
     }
 };
 
-/// The filters of `exact`, stage by stage.
-template <class FirstTry, class SumItself, class SeesFarther>
+/// The filters of `exact`: what is tried first, what adds up, what sums again what these left open.
+template <class F, class S, class A>
 struct Stages {
-    using First = FirstTry;
-    using Sum = SumItself;
-    using Again = SeesFarther;
+    using First = F;
+    using Sum = S;
+    using Again = A;
     static constexpr SkipRule skip{};
 };
 
@@ -63,28 +63,28 @@ struct TermsOnGpu {};     ///< sums, dot products and norms
 struct StepsOnGpu {};     ///< norms in the kernels of Krylov methods
 struct ElementsOnGpu {};  ///< of a dense product that residues do not serve
 
-/// The table. After the last stage comes the last resort: Superaccumulator on a processor and in triangles, reductions and
-/// steps on a GPU, DigitwiseSum, which needs no memory, in products there, SumDigits for several processes.
+/// The table. What no filter decides goes to the last resort: a Superaccumulator, in products on a GPU DigitwiseSum, which
+/// needs no memory, among several processes SumDigits. A place without a line of its own has that of Anywhere.
 template <class T, class Place>
 struct Escalation : Escalation<T, Anywhere> {};
 
 template <>
-struct Escalation<double, Anywhere> : Stages<None, FilteredTriple<double>, None> {};
+struct Escalation<double, Anywhere> : Stages<NoFilter, FilteredTriple<double>, NoFilter> {};
 template <>
-struct Escalation<float, Anywhere> : Stages<None, FilteredFloat, None> {};
+struct Escalation<float, Anywhere> : Stages<NoFilter, FilteredFloat, NoFilter> {};
 template <>
-struct Escalation<float, FloatsOnly> : Stages<None, FilteredTriple<float>, None> {};
+struct Escalation<float, FloatsOnly> : Stages<NoFilter, FilteredTriple<float>, NoFilter> {};
 
 /// A pair takes half of the operations. Six terms, for rows whose products are exact, take 0.6 of a superaccumulator's time.
-/// Groups of rows; ones times a stencil leave nearly all open.
+/// The rule counts groups of rows: ones times a stencil leave nearly all of them open.
 template <>
 struct Escalation<double, RowsOnCpu> : Stages<FilteredPair<double>, FilteredTriple<double>, FilteredExpansion<double>> {
     static constexpr SkipRule skip{2, 31};
 };
 
 /// A slice's rows are of one length, so that their first steps can set an anchor: 4 operations a product. A row left open waits
-/// for others to be summed again with them, which costs as much as `deferred_row_cost` steps of its whole slice: where that is
-/// more than the slice itself, the rule applies as well. Parts of slices.
+/// for others to be summed again with them, which costs as much as `deferred_row_cost` steps of its whole slice: a try whose
+/// open rows cost more than the slice itself failed as well. The rule counts vectors of rows.
 template <>
 struct Escalation<double, SlicesOnCpu> : Stages<AnchoredPair, FilteredTriple<double>, FilteredExpansion<double>> {
     static constexpr SkipRule skip{2, 7};
@@ -93,10 +93,10 @@ struct Escalation<double, SlicesOnCpu> : Stages<AnchoredPair, FilteredTriple<dou
 
 /// Memory is slower than three terms. Six take 0.6 of a superaccumulator's time.
 template <>
-struct Escalation<double, TermsOnCpu> : Stages<None, FilteredTriple<double>, FilteredExpansion<double>> {};
+struct Escalation<double, TermsOnCpu> : Stages<NoFilter, FilteredTriple<double>, FilteredExpansion<double>> {};
 
-/// The first try is the kernel's own sum, anchored strip by strip (cpu/gemm/tiles-inl.hpp). Of a block in which one element in
-/// 16 stays open all are summed again, else those alone.
+/// The first try is always made: the kernel's own sum, anchored strip by strip (cpu/gemm/tiles-inl.hpp). In a block with more
+/// than one open element in 16 the sum is made of all, else the last resort decides those alone.
 template <class T>
 struct Escalation<T, BlocksOnCpu> : Escalation<T, Anywhere> {
     static constexpr SkipRule one_by_one{16};
@@ -104,12 +104,12 @@ struct Escalation<T, BlocksOnCpu> : Escalation<T, Anywhere> {
 
 /// Three terms hide behind memory. What they leave open cancels: six terms, where all products are exact and alpha is 1 or -1.
 template <>
-struct Escalation<double, RowsOnGpu> : Stages<None, FilteredTriple<double>, FilteredExpansion<double>> {};
+struct Escalation<double, RowsOnGpu> : Stages<NoFilter, FilteredTriple<double>, FilteredExpansion<double>> {};
 template <>
-struct Escalation<float, RowsOnGpu> : Stages<None, FilteredFloat, FilteredTriple<double>> {};
+struct Escalation<float, RowsOnGpu> : Stages<NoFilter, FilteredFloat, FilteredTriple<double>> {};
 
-/// Products wait in shared memory, so a second look costs no memory, and the first takes the registers of two terms. Products
-/// of the whole matrix, tile by tile, after a single row that was open.
+/// Products wait in shared memory, so that a second look at them is cheap, and a first one takes few registers. The rule counts
+/// products of the whole matrix, for each tile by itself.
 template <>
 struct Escalation<double, TilesOnGpu> : Stages<FilteredPair<double>, FilteredTriple<double>, FilteredExpansion<double>> {
     static constexpr SkipRule skip{SkipRule::any, 15};
@@ -119,14 +119,15 @@ struct Escalation<float, TilesOnGpu> : Stages<CountedBoundedFloat, FilteredFloat
     static constexpr SkipRule skip{SkipRule::any, 15};
 };
 
-/// A long row is summed again by one block alone, which is dear: at most every 256th product tries, and never rows of more than
-/// a million entries.
+/// A long row that a first try left open is summed again by one block alone, which is dear: rows of more than a million entries
+/// are never tried.
 template <class T>
 struct Escalation<T, SegmentsOnGpu> : Escalation<T, TilesOnGpu> {
     static constexpr SkipRule skip{SkipRule::any, 255};
 };
 
-/// As on a processor, in a kernel of few registers; rows left open are listed for the next one. Products of the whole matrix.
+/// As on a processor, in a kernel of few registers; rows left open are listed for the next kernel. The rule looks at slices and
+/// counts products of the whole matrix.
 template <>
 struct Escalation<double, SlicesOnGpu> : Stages<AnchoredPair, FilteredTriple<double>, FilteredExpansion<double>> {
     static constexpr SkipRule skip{16, 15};
@@ -139,32 +140,33 @@ struct Escalation<float, SlicesOnGpu> : Stages<BoundedFloat, FilteredFloat, Filt
 /// Later rows wait: a pair is done soonest when the last element arrives, and one that watches itself knows where nothing was
 /// lost. With factors of stencils half of all rows are ties.
 template <>
-struct Escalation<double, TrianglesOnGpu> : Stages<None, FilteredWatchedPair<double>, FilteredTriple<double>> {};
+struct Escalation<double, TrianglesOnGpu> : Stages<NoFilter, FilteredWatchedPair<double>, FilteredTriple<double>> {};
 
 /// A thread sees several terms before it adds them, which sets the anchor.
 template <>
-struct Escalation<double, TermsOnGpu> : Stages<None, AnchoredTriple, None> {};
+struct Escalation<double, TermsOnGpu> : Stages<NoFilter, AnchoredTriple, NoFilter> {};
 
-/// Squares do not cancel: a pair is enough, at half of the operations. Steps that are open are launched again with
-/// superaccumulators, which the loop on the device has no kernels for: it is left, and has them in every step once more than
-/// one in `one_in` needed them (64 steps are free).
+/// Squares do not cancel: a pair is enough, at half of the operations of three terms.
 template <>
-struct Escalation<double, StepsOnGpu> : Stages<None, FilteredPair<double>, None> {};
+struct Escalation<double, StepsOnGpu> : Stages<NoFilter, FilteredPair<double>, NoFilter> {};
+
+/// A loop of steps on a GPU has no last resort, and is left for a step that needs one. Where more than one step in so many
+/// needed it, not counting the first ones, another loop is taken, which launches it in every step.
 struct CarefulSteps {
     static constexpr std::int64_t one_in = 8;
-    static constexpr std::int64_t free = 64;
+    static constexpr std::int64_t free = 64;  ///< steps, of which one in one_in may need it before this is asked
 };
 
 /// A tile's sums are many: pairs, and the elements that they leave open by a warp or a block each in three terms.
 template <>
-struct Escalation<double, ElementsOnGpu> : Stages<None, FilteredPair<double>, FilteredTriple<double>> {};
+struct Escalation<double, ElementsOnGpu> : Stages<NoFilter, FilteredPair<double>, FilteredTriple<double>> {};
 template <>
-struct Escalation<float, ElementsOnGpu> : Stages<None, FilteredFloat, FilteredTriple<double>> {};
+struct Escalation<float, ElementsOnGpu> : Stages<NoFilter, FilteredFloat, FilteredTriple<double>> {};
 
-/// The filter to try before A at a place, or A itself where there is none.
+/// What to try before A at a place; A itself where there is nothing.
 template <class A, class Place>
 using FirstTry = std::conditional_t<std::is_same_v<A, typename Escalation<typename A::value_type, Place>::Sum> &&
-                                        !std::is_same_v<typename Escalation<typename A::value_type, Place>::First, None>,
+                                        !std::is_same_v<typename Escalation<typename A::value_type, Place>::First, NoFilter>,
                                     typename Escalation<typename A::value_type, Place>::First, A>;
 
 /// What sums of values of type T are added up in, by mode.
