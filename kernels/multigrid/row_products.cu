@@ -1,13 +1,24 @@
 #include "multigrid/row_products.cuh"
 
+#include "multigrid/hashed_products.cuh"
 #include "multigrid/sorted_products.cuh"
 
 namespace solver::cuda {
 namespace {
 
-struct AnyRow {
-    __device__ bool operator()(std::int32_t) const { return true; }
-};
+/// By the smallest tables first that are likely to suffice, the rest by larger ones, the longest by sorting.
+template <class L, class B>
+void multiply_all(const RowsView<L>& a, const DeviceCsrView<B>& b, const RowsWanted& wanted, const RowSink& sink,
+                  Stream stream) {
+    using Short = HashedShape<8, 64>;
+    using Middle = HashedShape<8, 256>;
+    using Long = HashedShape<32, 1024>;
+    RowsLeft left{{}, a.rows};
+    if (wanted.likely_length <= Short::places / 2) left = multiply_where_short<Short>(left, a, b, wanted.order, sink, stream);
+    left = multiply_where_short<Middle>(left, a, b, wanted.order, sink, stream);
+    left = multiply_where_short<Long>(left, a, b, wanted.order, sink, stream);
+    if (left.count > 0) SortedProduct<L, B>(a, b, wanted.order, sink, stream).multiply(left.list.part(0, left.count));
+}
 
 /// The number of entries that there is to be room for.
 template <class L, class B>
@@ -15,7 +26,7 @@ std::int64_t fill(const RowsView<L>& a, const DeviceCsrView<B>& b, const RowsWan
                   Stream stream) {
     const Counter used(b.device, 0, stream);
     const RowSink sink{to.begin.data(), to.end.data(), to.columns.data(), to.values.data(), to.columns.size(), used.get()};
-    SortedProduct<L, B>(a, b, wanted.order, sink, stream).multiply(numbers_with(b.device, a.rows, stream, AnyRow()));
+    multiply_all(a, b, wanted, sink, stream);
     if (wanted.unit_if_empty)
         for_all("rows without entries", a.rows, stream, [=] __device__(std::int64_t i) {
             if (sink.begin[i] != sink.end[i]) return;

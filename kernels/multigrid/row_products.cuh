@@ -62,9 +62,10 @@ enum class ColumnOrder {
 /// What is made of a product.
 struct RowsWanted {
     ColumnOrder order = ColumnOrder::rising;
-    bool unit_if_empty = false;  ///< a row without entries gets a 1 in the column of its own number
-    std::int64_t most_entries;   ///< nothing where there would be more
-    std::int64_t room;           ///< for so many entries at first: a guess
+    bool unit_if_empty = false;      ///< a row without entries gets a 1 in the column of its own number
+    std::int64_t likely_length = 1;  ///< of a row of the product: a guess
+    std::int64_t most_entries;       ///< nothing where there would be more
+    std::int64_t room;               ///< for so many entries at first: a guess
 };
 
 template <class L, class B>

@@ -214,10 +214,13 @@ std::optional<DeviceMatrix<double>> CudaPlace::galerkin_product(const View<V>& r
     const CurrentDevice current(device_);
     const std::int64_t* const offsets = r.row_offsets.template as<std::int64_t>();
     const RowsView<V> restriction{r.rows, offsets, offsets + 1, r.column_indices, r.values};
-    const ScatteredRows restricted = *multiply_rows(
-        restriction, a,
-        {.order = ColumnOrder::first_met, .most_entries = std::numeric_limits<std::int64_t>::max(), .room = a.nonzeros},
-        stream_);
+    constexpr std::int64_t likely_in_r_a = 200;
+    const ScatteredRows restricted = *multiply_rows(restriction, a,
+                                                    {.order = ColumnOrder::first_met,
+                                                     .likely_length = likely_in_r_a,
+                                                     .most_entries = std::numeric_limits<std::int64_t>::max(),
+                                                     .room = a.nonzeros},
+                                                    stream_);
     const auto product =
         multiply_rows(restricted.view(), p, {.unit_if_empty = true, .most_entries = most_entries, .room = a.nonzeros}, stream_);
     if (!product) return std::nullopt;
