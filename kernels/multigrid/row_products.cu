@@ -10,13 +10,16 @@ namespace {
 template <class L, class B>
 void multiply_all(const RowsView<L>& a, const DeviceCsrView<B>& b, const RowsWanted& wanted, const RowSink& sink,
                   Stream stream) {
-    using Short = HashedShape<8, 64>;
-    using Middle = HashedShape<8, 256>;
-    using Long = HashedShape<32, 1024>;
     RowsLeft left{{}, a.rows};
-    if (wanted.likely_length <= Short::places / 2) left = multiply_where_short<Short>(left, a, b, wanted.order, sink, stream);
-    left = multiply_where_short<Middle>(left, a, b, wanted.order, sink, stream);
-    left = multiply_where_short<Long>(left, a, b, wanted.order, sink, stream);
+    const auto multiply = [&]<class Shape>(Shape) {
+        left = multiply_where_short<Shape>(left, a, b, wanted.order, sink, stream);
+    };
+    const auto is_likely_in = [&](int places) { return 5 * wanted.likely_length <= 3 * places; };
+    if (is_likely_in(16) && b.nonzeros <= b.rows) multiply(HashedShape<1, 16>());
+    if (is_likely_in(64)) multiply(HashedShape<8, 64>());
+    if (is_likely_in(128)) multiply(HashedShape<8, 128>());
+    if (is_likely_in(256)) multiply(HashedShape<16, 256>());
+    multiply(HashedShape<32, 1024>());
     if (left.count > 0) SortedProduct<L, B>(a, b, wanted.order, sink, stream).multiply(left.list.part(0, left.count));
 }
 

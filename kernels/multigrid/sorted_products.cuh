@@ -6,6 +6,8 @@
 #include "multigrid/row_products.cuh"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 #include <vector>
 
 namespace solver::cuda {
@@ -85,6 +87,9 @@ void SortedProduct<L, B>::multiply(const std::int32_t* list, std::int64_t rows) 
         first_product[term + 1] = b.row_offsets[j + 1] - b.row_offsets[j];
     });
     const std::int64_t products = sum_up(first_products, stream_);
+    if (products > std::numeric_limits<std::int32_t>::max())
+        throw ResourceLimit("preconditioner amg: a row of the next level's matrix is a sum of " + std::to_string(products) +
+                            " products, more than a device sorts; what may help: the processor, jacobi");
     const DeviceArray<std::uint64_t> keys(device_, products, "places of products");
     const DeviceArray<double> values(device_, products, "products");
     std::uint64_t* const key = keys.data();

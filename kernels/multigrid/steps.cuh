@@ -78,6 +78,7 @@ inline std::int64_t sum_up(const DeviceArray<std::int64_t>& lengths, Stream stre
 /// The numbers below n for which keep(number), rising.
 template <class Keep>
 DeviceArray<std::int32_t> numbers_with(int device, std::int64_t n, Stream stream, const Keep& keep) {
+    if (n == 0) return {};
     DeviceArray<std::int32_t> numbers(device, n, "a list of rows");
     const DeviceArray<std::int64_t> found(device, 1, "the length of a list");
     with_cub(device, "a list of rows", [&](void* scratch, std::size_t& bytes) {

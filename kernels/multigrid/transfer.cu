@@ -207,19 +207,19 @@ DeviceMatrix<V> CudaPlace::smoothed_prolongator(const View<T>& a, const Graph& s
     return gathered<V>(rows, t.columns, stream_);
 }
 
-/// (R A) P, and the sums of R A in the order in which the processor's row meets them.
+/// (R A) P, and the sums of R A in the order in which the processor's row meets them. Measured on grids of two and three
+/// dimensions, elasticity and jumping coefficients, R A has from 0.3 to 1.2 times the entries of A.
 template <class V, class T>
 std::optional<DeviceMatrix<double>> CudaPlace::galerkin_product(const View<V>& r, const View<T>& a, const View<V>& p,
                                                                 std::int64_t most_entries) const {
     const CurrentDevice current(device_);
     const std::int64_t* const offsets = r.row_offsets.template as<std::int64_t>();
     const RowsView<V> restriction{r.rows, offsets, offsets + 1, r.column_indices, r.values};
-    constexpr std::int64_t likely_in_r_a = 200;
     const ScatteredRows restricted = *multiply_rows(restriction, a,
                                                     {.order = ColumnOrder::first_met,
-                                                     .likely_length = likely_in_r_a,
+                                                     .likely_length = 4 * a.nonzeros / (5 * r.rows),
                                                      .most_entries = std::numeric_limits<std::int64_t>::max(),
-                                                     .room = a.nonzeros},
+                                                     .room = a.nonzeros + a.nonzeros / 4 + r.rows},
                                                     stream_);
     const auto product =
         multiply_rows(restricted.view(), p, {.unit_if_empty = true, .most_entries = most_entries, .room = a.nonzeros}, stream_);

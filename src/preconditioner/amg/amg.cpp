@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -186,7 +187,8 @@ std::unique_ptr<Preconditioner<T>> make_amg(const SpmvPlan<T>& a, const Precondi
     if (there == nullptr || a.dense() != nullptr) return make_amg<T>(a.matrix(), options, a.device());
     const cuda::DeviceCsrView<T>& matrix = there->matrix();
     const cuda::CudaPlace place(matrix.device);
-    if (!place.has_sorted_rows(matrix)) return make_amg<T>(a.matrix(), options, a.device());
+    constexpr std::int64_t most_entries = std::numeric_limits<std::int32_t>::max();  // that a device sorts
+    if (matrix.nonzeros > most_entries || !place.has_sorted_rows(matrix)) return make_amg<T>(a.matrix(), options, a.device());
     const auto make = [&]<class V>(V) -> std::unique_ptr<Preconditioner<T>> {
         amg::SharedLevels<V> levels(amg::make_hierarchy<V>(matrix, options), matrix.device, host_of(a.device()));
         return std::make_unique<amg::Amg<T, V>>(std::move(levels), matrix.rows, a.device());
