@@ -21,6 +21,9 @@ template <class T>
 class DevicePreconditioner;
 }
 
+template <class T>
+class SpmvPlan;
+
 /// A level of a multigrid hierarchy.
 struct LevelSummary {
     std::int64_t rows = 0;
@@ -126,6 +129,12 @@ struct PreconditionerOptions {
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best(),
+                                                       const PreconditionerOptions& options = {});
+
+/// Of the matrix that a plan has, for the plan's device. Where it lies on a CUDA device with sorted rows, multigrid's levels
+/// are made there, with the same bits, and nothing is copied to the host; the other kinds read plan.matrix().
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const SpmvPlan<T>& plan, Accuracy accuracy,
                                                        const PreconditionerOptions& options = {});
 
 }  // namespace solver
