@@ -43,6 +43,7 @@ __all__ = [
     "NotConverged",
     "NotSupported",
     "Preconditioner",
+    "Proof",
     "ResourceLimit",
     "Result",
     "__version__",
