@@ -239,9 +239,10 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
         rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", run.forward_error->error)),
                                               floor_text(*run.forward_error)));
     add_proof(rows, options, run);
+    const std::string proof_time = run.worst_proof() == nullptr ? "" : ", proof " + time(run.report.guarantee_seconds);
     rows.add("time",
-             fmt::format("{} {}, setup {}, solve {}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
-                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds))));
+             fmt::format("{} {}, setup {}, solve {}{}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
+                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds)), proof_time));
 }
 
 }  // namespace
