@@ -90,7 +90,8 @@ private:
         constexpr unsigned factor = 0x9E3779B1u;
         unsigned slot = (static_cast<unsigned>(column) * factor >> 16) % Shape::slots;
         while (true) {
-            const std::int32_t key = atomicCAS(keys_ + slot, empty, column);
+            const std::int32_t seen = static_cast<const volatile std::int32_t*>(keys_)[slot];
+            const std::int32_t key = seen == empty ? atomicCAS(keys_ + slot, empty, column) : seen;
             if (key == empty) return {slot, true};
             if (key == column) return {slot, false};
             slot = (slot + 1) % Shape::slots;
@@ -103,6 +104,20 @@ private:
     std::int16_t* place_of_;  // of the column in each slot
     int size_ = 0;
 };
+
+/// a_ij B_j: a factor and a row of B.
+struct Term {
+    double factor = 0;
+    std::int64_t first = 0;
+    std::int64_t length = 0;
+};
+
+template <class L, class B>
+__device__ Term term_of(const RowsView<L>& a, const DeviceCsrView<B>& b, std::int64_t k) {
+    const std::int32_t j = a.columns[k];
+    const std::int64_t first = b.row_offsets[j];
+    return {static_cast<double>(a.values[k]), first, b.row_offsets[j + 1] - first};
+}
 
 /// What is left to do elsewhere.
 struct RowList {
@@ -124,23 +139,19 @@ __global__ void __launch_bounds__(Shape::threads)
     HashedRow<Shape> sum(shared, group);
     sum.clear(lane);
     bool is_room = true;
+    const auto term_at = [&](std::int64_t entry) { return entry < end ? term_of(a, b, entry) : Term{}; };
+    Term term = term_at(k), next = term_at(k + 1);  // the next one is on its way while this one is added
     while (__any_sync(~0u, k < end)) {
-        bool is_there = false;
-        std::int32_t column = 0;
-        double value = 0;
-        if (k < end) {
-            const std::int32_t j = a.columns[k];
-            const std::int64_t first = b.row_offsets[j], length = b.row_offsets[j + 1] - first;
-            is_there = done + lane < length;
-            if (is_there) {
-                column = b.column_indices[first + done + lane];
-                value = mul_rn(static_cast<double>(a.values[k]), static_cast<double>(b.values[first + done + lane]));
-            }
-            done += Shape::lanes;
-            if (done >= length) {
-                ++k;
-                done = 0;
-            }
+        const bool is_there = k < end && done + lane < term.length;
+        const std::int64_t entry = term.first + done + lane;
+        const std::int32_t column = is_there ? b.column_indices[entry] : 0;
+        const double value = is_there ? mul_rn(term.factor, static_cast<double>(b.values[entry])) : 0;
+        done += Shape::lanes;
+        if (k < end && done >= term.length) {
+            ++k;
+            done = 0;
+            term = next;
+            next = term_at(k + 1);
         }
         is_room = sum.add(is_there, column, value);
         if (!is_room) end = k;

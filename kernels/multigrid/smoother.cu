@@ -96,8 +96,11 @@ double CudaPlace::power_method(const View<T>& a, const DeviceArray<double>& inve
     for (int k = 0; k < iterations && norm > 0; ++k) {
         const double *const x = one.data(), *const inverse = inverse_diagonal.data();
         double* const y = other.data();
-        for_all("a step of the power method", a.rows, stream_,
-                [=] __device__(std::int64_t i) { y[i] = amg::scaled_product(a, i, inverse[i], x, norm); });
+        for_all_rows("a step of the power method", a.rows, stream_, [=] __device__(std::int64_t i, bool is_row, int lane) {
+            const std::int64_t begin = is_row ? a.row_offsets[i] : 0, end = is_row ? a.row_offsets[i + 1] : 0;
+            const double sum = sum_in_order(begin, end, lane, [&](std::int64_t e) { return amg::term_of_product(a, e, x); });
+            if (is_row && lane == 0) y[i] = amg::scaled(sum, inverse[i], norm);
+        });
         norm = growth = norm_of(other);
         std::swap(one, other);
     }

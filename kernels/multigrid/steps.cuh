@@ -55,6 +55,31 @@ void for_all(const char* name, std::int64_t n, Stream stream, const F& f) {
     launch_for_each(name, n, stream, Gate{}, f);
 }
 
+inline constexpr int lanes_a_row = 8;
+
+/// f(row, whether there is one, lane) for so many lanes a row, all lanes of a warp together.
+template <class F>
+void for_all_rows(const char* name, std::int64_t rows, Stream stream, const F& f) {
+    constexpr int rows_a_warp = 32 / lanes_a_row;
+    const std::int64_t whole_warps = (rows + rows_a_warp - 1) / rows_a_warp * rows_a_warp;
+    for_all(name, whole_warps * lanes_a_row, stream,
+            [=] __device__(std::int64_t t) { f(t / lanes_a_row, t / lanes_a_row < rows, static_cast<int>(t % lanes_a_row)); });
+}
+
+/// The sum of term(k) from begin to end in their order, in every lane of a row: lanes make terms side by side, each adds all.
+template <class Term>
+__device__ double sum_in_order(std::int64_t begin, std::int64_t end, int lane, const Term& term) {
+    double sum = 0;
+    for (std::int64_t k = begin; __any_sync(~0u, k < end); k += lanes_a_row) {
+        const double mine = k + lane < end ? term(k + lane) : 0;
+        for (int other = 0; other < lanes_a_row; ++other) {
+            const double next = __shfl_sync(~0u, mine, other, lanes_a_row);
+            if (k + other < end) sum = add_rn(sum, next);
+        }
+    }
+    return sum;
+}
+
 template <class T>
 T read(const T* from, int device, Stream stream) {
     T value{};

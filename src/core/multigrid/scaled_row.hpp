@@ -39,12 +39,14 @@ SOLVER_HD double gershgorin_radius(const Matrix& a, std::int64_t i, double inver
     return mul_rn(sum, magnitude(inverse_diagonal));
 }
 
-/// (D^-1 A x)_i / norm
+/// a_ij x_j
 template <class Matrix>
-SOLVER_HD double scaled_product(const Matrix& a, std::int64_t i, double inverse_diagonal, const double* x, double norm) {
-    double sum = 0;
-    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-        sum = add_rn(sum, mul_rn(static_cast<double>(a.values[k]), x[a.column_indices[k]]));
+SOLVER_HD double term_of_product(const Matrix& a, std::int64_t k, const double* x) {
+    return mul_rn(static_cast<double>(a.values[k]), x[a.column_indices[k]]);
+}
+
+/// (D^-1 A x)_i / norm from the sum of the terms
+SOLVER_HD double scaled(double sum, double inverse_diagonal, double norm) {
     return div_rn(mul_rn(inverse_diagonal, sum), norm);
 }
 

@@ -71,9 +71,13 @@ double power_method(const CsrView<T>& a, std::span<const double> inverse_diagona
     std::vector<double> x = zeros<double>(a.rows, device.threads()), y = zeros<double>(a.rows, device.threads());
     cpu::update(std::span(x), device, [=](double, std::int64_t i) { return random_element<double>(seed, i); });
     double norm = norm2(x, Accuracy::exact, device), growth = 0;
-    for (int k = 0; k < iterations && norm > 0; ++k) {
-        cpu::update(std::span(y), device,
-                    [&](double, std::int64_t i) { return scaled_product(a, i, inverse_diagonal[i], x.data(), norm); });
+    for (int step = 0; step < iterations && norm > 0; ++step) {
+        cpu::update(std::span(y), device, [&](double, std::int64_t i) {
+            double sum = 0;
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                sum = add_rn(sum, term_of_product(a, k, x.data()));
+            return scaled(sum, inverse_diagonal[i], norm);
+        });
         norm = growth = norm2(y, Accuracy::exact, device);
         std::swap(x, y);
     }
