@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <unordered_set>
 
@@ -139,14 +141,35 @@ private:
     }
 };
 
-PooledMemory::PooledMemory(int device) : pool_(new Pool{device, nullptr, {}, current_pool}) {
-    if (attribute(cudaDevAttrMemoryPoolsSupported, device) != 0) {
+namespace {
+
+/// The pool of a device, which stays until the process ends: one that is destroyed while arrays still have memory of it makes
+/// later calls of the driver crash (seen with driver 580).
+cudaMemPool_t pool_of_device(int device) {
+    static std::mutex mutex;
+    static std::map<int, cudaMemPool_t> pools;
+    const std::lock_guard lock(mutex);
+    cudaMemPool_t& pool = pools[device];
+    if (pool == nullptr) {
         cudaMemPoolProps properties{};
         properties.allocType = cudaMemAllocationTypePinned;
         properties.location = {cudaMemLocationTypeDevice, device};
-        check(cudaMemPoolCreate(&pool_->memory, &properties), "cudaMemPoolCreate");
-        std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-        check(cudaMemPoolSetAttribute(pool_->memory, cudaMemPoolAttrReleaseThreshold, &all), "cudaMemPoolSetAttribute");
+        check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+    }
+    return pool;
+}
+
+/// How much of what nobody uses the pool keeps.
+void keep_in_pool(cudaMemPool_t pool, std::uint64_t bytes) {
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes);
+}
+
+}  // namespace
+
+PooledMemory::PooledMemory(int device) : pool_(new Pool{device, nullptr, {}, current_pool}) {
+    if (attribute(cudaDevAttrMemoryPoolsSupported, device) != 0) {
+        pool_->memory = pool_of_device(device);
+        keep_in_pool(pool_->memory, std::numeric_limits<std::uint64_t>::max());
     }
     current_pool = this;
 }
@@ -155,8 +178,8 @@ PooledMemory::~PooledMemory() {
     current_pool = pool_->former;
     if (pool_->memory == nullptr) return;
     cudaStreamSynchronize(nullptr);
+    keep_in_pool(pool_->memory, 0);
     cudaMemPoolTrimTo(pool_->memory, 0);
-    cudaMemPoolDestroy(pool_->memory);
 }
 
 namespace detail {
