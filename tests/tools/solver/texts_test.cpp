@@ -157,22 +157,34 @@ TEST(SolverTexts, OfSeveralRightHandSidesAndAttempts) {
     EXPECT_EQ(comparison(options, outcome, false), "") << "of one run";
 }
 
+SolutionProof proof(ProofStatus status, const char* reason) {
+    SolutionProof made;
+    made.status = status;
+    made.reason = reason;
+    return made;
+}
+
+SolutionProof rounding(ProofStatus status, const char* reason, std::int64_t undecided) {
+    SolutionProof made = proof(status, reason);
+    made.rounded = 12000 - undecided;
+    made.undecided = undecided;
+    made.ties = 3;
+    made.zeros = 1;
+    made.refinements = 2;
+    made.iterations = 31;
+    return made;
+}
+
 /// A reader must see at once whether x is proven, and how far.
-TEST(SolverTexts, OfProofs) {
+TEST(SolverTexts, OfRoundedSolutions) {
     Options options = options_of("solver --matrix A.mtx --rounded");
     options.guarantee = Guarantee::rounded;
     Outcome outcome = several_columns();
-    Run& run = outcome.runs[0];
+    command::Run& run = outcome.runs[0];
     run.backward_error = 1.5e-16;
     run.report.certificate_iterations = 4;
     run.report.guarantee_seconds = 0.25;
-    run.report.proofs = {{.status = ProofStatus::proven,
-                          .reason = "H-matrix",
-                          .rounded = 12000,
-                          .ties = 3,
-                          .zeros = 1,
-                          .refinements = 2,
-                          .iterations = 31}};
+    run.report.proofs = {rounding(ProofStatus::proven, "H-matrix", 0)};
     std::string text = table(options, outcome, false);
     EXPECT_THAT(text, HasSubstr("backward error    1.5e-16  proven, by components\n"));
     EXPECT_THAT(text,
@@ -181,17 +193,23 @@ TEST(SolverTexts, OfProofs) {
     EXPECT_THAT(text, HasSubstr("solve 5.50 s, proof 250 ms\n"));
     EXPECT_THAT(text, HasSubstr("of the bits of x, whatever computes it\n"));
 
-    run.report.proofs.push_back(
-        {.status = ProofStatus::unproven, .reason = "7 components", .rounded = 11993, .undecided = 7, .refinements = 1});
+    run.report.proofs.push_back(rounding(ProofStatus::unproven, "7 components", 7));
     text = table(options, outcome, false);
     EXPECT_THAT(text, HasSubstr("rounded           11 993 of 12 000 components")) << "of the worst";
     EXPECT_THAT(text, Not(HasSubstr("whatever computes it")));
+}
 
+TEST(SolverTexts, OfBounds) {
+    Options options = options_of("solver --matrix A.mtx --verify");
     options.guarantee = Guarantee::bound;
-    run.report.proofs = {{.status = ProofStatus::proven, .reason = "H-matrix", .error_bound = 2e-9, .certified_digits = 10.99}};
+    Outcome outcome = several_columns();
+    SolutionProof bound = proof(ProofStatus::proven, "H-matrix");
+    bound.error_bound = 2e-9;
+    bound.certified_digits = 10.99;  // never more digits than there are
+    outcome.runs[0].report.proofs = {bound};
     EXPECT_THAT(table(options, outcome, false),
                 HasSubstr("error bound       2.0e-09 relative at most, 10.9 digits in the mean; proven: H-matrix"));
-    run.report.proofs = {{.status = ProofStatus::singular, .reason = "structural rank 2 of 3"}};
+    outcome.runs[0].report.proofs = {proof(ProofStatus::singular, "structural rank 2 of 3")};
     EXPECT_THAT(table(options, outcome, false), HasSubstr("error bound       singular: structural rank 2 of 3\n"));
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"status\": \"singular\""));
 }
