@@ -179,15 +179,7 @@ void SortedProduct<L, B>::store(const Elements& elements, const std::int32_t* li
     const DeviceArray<std::int64_t> begins(device_, rows + 1, "elements of rows");
     std::int64_t* const begin = begins.data();
     for_all("elements of rows", rows + 1, stream_, [=] __device__(std::int64_t l) {
-        std::int64_t low = 0, high = count;  // the first element of row l or a later one
-        while (low < high) {
-            const std::int64_t middle = low + (high - low) / 2;
-            if (static_cast<std::int64_t>(key[middle] >> 32) < l)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        begin[l] = low;
+        begin[l] = partition_point(count, [=](std::int64_t e) { return static_cast<std::int64_t>(key[e] >> 32) < l; });
     });
     for_all("places of rows", rows, stream_, [=] __device__(std::int64_t l) { sink.place(list[l], begin[l + 1] - begin[l]); });
     for_all("rows of a product", count, stream_, [=] __device__(std::int64_t e) {

@@ -131,18 +131,23 @@ void keep_if(DeviceArray<std::int32_t>& items, std::int64_t& count, Stream strea
     items = std::move(kept);
 }
 
-/// The last place in offsets[0..n] that is at most k; offsets[0] is.
-template <class Offset>
-__device__ std::int64_t last_at_most(const Offset* offsets, std::int64_t n, std::int64_t k) {
+/// The first place below n for which is_before(place) does not hold, n if there is none; it holds for all before that place.
+template <class IsBefore>
+__device__ std::int64_t partition_point(std::int64_t n, const IsBefore& is_before) {
     std::int64_t low = 0, high = n;
     while (low < high) {
-        const std::int64_t middle = high - (high - low) / 2;
-        if (offsets[middle] <= k)
-            low = middle;
+        const std::int64_t middle = low + (high - low) / 2;
+        if (is_before(middle))
+            low = middle + 1;
         else
-            high = middle - 1;
+            high = middle;
     }
     return low;
+}
+
+/// The last place in offsets[0..n] that is at most k; offsets[0] is.
+__device__ inline std::int64_t last_at_most(const std::int64_t* offsets, std::int64_t n, std::int64_t k) {
+    return partition_point(n + 1, [=](std::int64_t place) { return offsets[place] <= k; }) - 1;
 }
 
 /// How many bits the numbers below n have.

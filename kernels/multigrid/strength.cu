@@ -125,6 +125,24 @@ __device__ void for_each_block(const DeviceCsrView<T>& a, std::int64_t node, int
     }
 }
 
+/// visit(how many come before, column) for the strong entries of a row, by its lanes side by side; how many there are. No row
+/// where i is negative. All lanes of a warp come together.
+template <class T, class Visit>
+__device__ std::int64_t for_each_strong(const amg::Strength<DeviceCsrView<T>>& strength, double theta, std::int64_t i, int lane,
+                                        const Visit& visit) {
+    const std::int64_t begin = i < 0 ? 0 : strength.a.row_offsets[i], end = i < 0 ? 0 : strength.a.row_offsets[i + 1];
+    const unsigned in_warp = threadIdx.x % 32;
+    const unsigned of_row = ((1u << lanes_a_row) - 1) << (in_warp - static_cast<unsigned>(lane));
+    std::int64_t count = 0;
+    for (std::int64_t k = begin + lane; __any_sync(~0u, k - lane < end); k += lanes_a_row) {
+        const bool is_strong = k < end && strength.is_strong(i, k, theta);
+        const unsigned strong = __ballot_sync(~0u, is_strong) & of_row;
+        if (is_strong) visit(count + __popc(strong & ((1u << in_warp) - 1)), strength.a.column_indices[k]);
+        count += __popc(strong);
+    }
+    return count;
+}
+
 }  // namespace
 
 template <class T>
@@ -163,21 +181,23 @@ DeviceGraph CudaPlace::strong_connections(const View<T>& magnitudes, double thet
     const amg::Strength<View<T>> strength{magnitudes, weight, largest};
     for_all("weights of strength", rows, stream_,
             [=] __device__(std::int64_t i) { weight[i] = strength.weight_of_row(magnitudes, i); });
-    for_all("largest strengths", rows, stream_, [=] __device__(std::int64_t i) { largest[i] = strength.largest_of_row(i); });
+    for_all_rows("largest strengths", rows, stream_, [=] __device__(std::int64_t i, bool is_row, int lane) {
+        double most = is_row ? strength.largest_of_row(i, lane, lanes_a_row) : 0;
+        for (int distance = lanes_a_row / 2; distance > 0; distance /= 2)
+            most = std::max(most, __shfl_xor_sync(~0u, most, distance));
+        if (is_row && lane == 0) largest[i] = most;
+    });
     DeviceGraph graph{{device_, rows + 1, "offsets of a graph"}, {}};
     std::int64_t* const offsets = graph.offsets.data();
-    for_all("degrees", rows, stream_, [=] __device__(std::int64_t i) {
-        std::int64_t count = 0;
-        for (std::int64_t k = magnitudes.row_offsets[i]; k < magnitudes.row_offsets[i + 1]; ++k)
-            count += strength.is_strong(i, k, theta) ? 1 : 0;
-        offsets[i + 1] = count;
+    for_all_rows("degrees", rows, stream_, [=] __device__(std::int64_t i, bool is_row, int lane) {
+        const std::int64_t count = for_each_strong(strength, theta, is_row ? i : -1, lane, [](std::int64_t, std::int32_t) {});
+        if (is_row && lane == 0) offsets[i + 1] = count;
     });
     graph.neighbours = {device_, sum_up(graph.offsets, stream_), "neighbours in a graph"};
     std::int32_t* const neighbours = graph.neighbours.data();
-    for_all("neighbours", rows, stream_, [=] __device__(std::int64_t i) {
-        std::int64_t next = offsets[i];
-        for (std::int64_t k = magnitudes.row_offsets[i]; k < magnitudes.row_offsets[i + 1]; ++k)
-            if (strength.is_strong(i, k, theta)) neighbours[next++] = magnitudes.column_indices[k];
+    for_all_rows("neighbours", rows, stream_, [=] __device__(std::int64_t i, bool is_row, int lane) {
+        for_each_strong(strength, theta, is_row ? i : -1, lane,
+                        [&](std::int64_t before, std::int32_t j) { neighbours[offsets[i] + before] = j; });
     });
     return graph;
 }

@@ -45,15 +45,7 @@ SortedNumbers sorted_by(const std::int32_t* numbers, std::int64_t count, std::in
 void find_offsets(const DeviceArray<std::int32_t>& sorted, std::int64_t rows, std::int64_t* offsets, Stream stream) {
     for_all("offsets of sorted numbers", rows + 1, stream,
             [=, number = sorted.data(), count = sorted.size()] __device__(std::int64_t i) {
-                std::int64_t low = 0, high = count;
-                while (low < high) {
-                    const std::int64_t middle = low + (high - low) / 2;
-                    if (number[middle] < i)
-                        low = middle + 1;
-                    else
-                        high = middle;
-                }
-                offsets[i] = low;
+                offsets[i] = partition_point(count, [=](std::int64_t k) { return number[k] < i; });
             });
 }
 

@@ -23,10 +23,10 @@ struct Strength {
         return div_rn(1.0, sqrt_rn(magnitude(static_cast<double>(a.values[place_in_row(a, i, i)]))));
     }
 
-    /// max_{j != i} s_ij
-    SOLVER_HD double largest_of_row(std::int64_t i) const {
+    /// max_{j != i} s_ij over every step-th entry from the first on
+    SOLVER_HD double largest_of_row(std::int64_t i, int first = 0, int step = 1) const {
         double most = 0;
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+        for (std::int64_t k = a.row_offsets[i] + first; k < a.row_offsets[i + 1]; k += step)
             if (a.column_indices[k] != i) most = std::max(most, of_entry(i, k));
         return most;
     }
