@@ -6,6 +6,7 @@ import samebits
 
 project = "solver"
 author = "the authors of solver"
+copyright = "2026, the authors of solver. Apache-2.0"
 version = release = samebits.__version__
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_gallery.gen_gallery"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -30,7 +31,7 @@ def read_front_page(app, docname, source):
     """What is the front page in the repository is a page here, whose links begin in this folder."""
     if docname == "readme":
         text = (pathlib.Path(app.srcdir).parent / "README.md").read_text()
-        source[0] = text.replace("(docs/", "(").replace("(CONTRIBUTING.md", "(contributing.md")
+        source[0] = text.replace("(docs/", "(").replace("(CONTRIBUTING.md", "(contributing.md").replace("(CHANGELOG.md", "(changes.md")
     else:
         source[0] = source[0].replace("(../README.md", "(readme.md")
 

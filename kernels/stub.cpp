@@ -2,8 +2,10 @@
 #include "gemm.hpp"
 #include "krylov.hpp"
 #include "multigrid.hpp"
+#include "multigrid/place.hpp"
 #include "packed.hpp"
 #include "products.hpp"
+#include "runtime/pooled_memory.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/cuda/partial.hpp"
@@ -194,13 +196,151 @@ template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::u
                                                                      std::span<const std::int32_t>,
                                                                      std::span<const std::int16_t>);
 
-template <class T, class V>
-std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int, const amg::Levels<V>&) {
+struct PooledMemory::Pool {};
+PooledMemory::PooledMemory(int) { built_without_cuda(); }
+PooledMemory::~PooledMemory() = default;
+
+std::int64_t CudaPlace::default_memory_limit() const { built_without_cuda(); }
+bool CudaPlace::suits_cycle_in_floats(const View<double>&) const { built_without_cuda(); }
+DeviceNearNullSpace CudaPlace::space(int, int, std::span<const double>) const { built_without_cuda(); }
+DeviceAggregates CudaPlace::aggregate(const Graph&) const { built_without_cuda(); }
+DeviceTentative CudaPlace::tentative(Aggregates, const Space&) const { built_without_cuda(); }
+void CudaPlace::mirror_upper_triangle(DeviceMatrix<double>&) const { built_without_cuda(); }
+template <class T>
+bool CudaPlace::has_sorted_rows(const View<T>&) const {
     built_without_cuda();
 }
-template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, const amg::Levels<float>&);
-template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<float>&);
-template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<double>&);
+template <class T>
+bool CudaPlace::is_symmetric(const View<T>&) const {
+    built_without_cuda();
+}
+template <class T>
+int CudaPlace::unknowns_per_node(const View<T>&) const {
+    built_without_cuda();
+}
+template <class V, class T>
+DeviceArray<double> CudaPlace::inverse_diagonal(const View<T>&, std::int64_t&) const {
+    built_without_cuda();
+}
+template <class T>
+double CudaPlace::gershgorin_bound(const View<T>&, const DeviceArray<double>&) const {
+    built_without_cuda();
+}
+template <class T>
+double CudaPlace::power_method(const View<T>&, const DeviceArray<double>&, int, std::uint64_t) const {
+    built_without_cuda();
+}
+template <class T>
+DeviceMatrix<T> CudaPlace::transpose(const View<T>&) const {
+    built_without_cuda();
+}
+template <class T>
+DeviceMatrix<T> CudaPlace::symmetric_magnitudes(const View<T>&, const View<T>&) const {
+    built_without_cuda();
+}
+template <class T>
+DeviceMatrix<T> CudaPlace::magnitudes_of_nodes(const View<T>&, int) const {
+    built_without_cuda();
+}
+template <class T>
+DeviceGraph CudaPlace::strong_connections(const View<T>&, double) const {
+    built_without_cuda();
+}
+template <class V>
+DeviceMatrix<V> CudaPlace::matrix_of(const Tentative&) const {
+    built_without_cuda();
+}
+template <class V, class T>
+DeviceMatrix<V> CudaPlace::smoothed_prolongator(const View<T>&, const Graph&, const Tentative&) const {
+    built_without_cuda();
+}
+template <class V, class T>
+std::optional<DeviceMatrix<double>> CudaPlace::galerkin_product(const View<V>&, const View<T>&, const View<V>&,
+                                                                std::int64_t) const {
+    built_without_cuda();
+}
+template <class T>
+CsrMatrix<T> CudaPlace::to_host(const View<T>&) const {
+    built_without_cuda();
+}
+template <class T>
+DeviceMatrix<T> CudaPlace::from_host(const CsrMatrix<T>&) const {
+    built_without_cuda();
+}
+template <class V>
+std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<V>&, std::int64_t) const {
+    built_without_cuda();
+}
+template <class V, class T>
+DeviceMatrix<V> CudaPlace::rounded(const View<T>&) const {
+    built_without_cuda();
+}
+template <class V>
+DeviceArray<V> CudaPlace::rounded(const DeviceArray<double>&) const {
+    built_without_cuda();
+}
+template bool CudaPlace::has_sorted_rows(const View<float>&) const;
+template bool CudaPlace::has_sorted_rows(const View<double>&) const;
+template bool CudaPlace::is_symmetric(const View<float>&) const;
+template bool CudaPlace::is_symmetric(const View<double>&) const;
+template int CudaPlace::unknowns_per_node(const View<float>&) const;
+template int CudaPlace::unknowns_per_node(const View<double>&) const;
+template DeviceMatrix<float> CudaPlace::symmetric_magnitudes(const View<float>&, const View<float>&) const;
+template DeviceMatrix<double> CudaPlace::symmetric_magnitudes(const View<double>&, const View<double>&) const;
+template DeviceMatrix<float> CudaPlace::magnitudes_of_nodes(const View<float>&, int) const;
+template DeviceMatrix<double> CudaPlace::magnitudes_of_nodes(const View<double>&, int) const;
+template DeviceGraph CudaPlace::strong_connections(const View<float>&, double) const;
+template DeviceGraph CudaPlace::strong_connections(const View<double>&, double) const;
+template DeviceArray<double> CudaPlace::inverse_diagonal<float>(const View<float>&, std::int64_t&) const;
+template DeviceArray<double> CudaPlace::inverse_diagonal<float>(const View<double>&, std::int64_t&) const;
+template DeviceArray<double> CudaPlace::inverse_diagonal<double>(const View<double>&, std::int64_t&) const;
+template DeviceMatrix<float> CudaPlace::rounded<float>(const View<float>&) const;
+template DeviceMatrix<float> CudaPlace::rounded<float>(const View<double>&) const;
+template DeviceMatrix<double> CudaPlace::rounded<double>(const View<double>&) const;
+template DeviceArray<float> CudaPlace::rounded<float>(const DeviceArray<double>&) const;
+template DeviceArray<double> CudaPlace::rounded<double>(const DeviceArray<double>&) const;
+template double CudaPlace::gershgorin_bound(const View<float>&, const DeviceArray<double>&) const;
+template double CudaPlace::gershgorin_bound(const View<double>&, const DeviceArray<double>&) const;
+template double CudaPlace::power_method(const View<float>&, const DeviceArray<double>&, int, std::uint64_t) const;
+template double CudaPlace::power_method(const View<double>&, const DeviceArray<double>&, int, std::uint64_t) const;
+template CsrMatrix<float> CudaPlace::to_host(const View<float>&) const;
+template CsrMatrix<double> CudaPlace::to_host(const View<double>&) const;
+template DeviceMatrix<float> CudaPlace::from_host(const CsrMatrix<float>&) const;
+template DeviceMatrix<double> CudaPlace::from_host(const CsrMatrix<double>&) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<float>&, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<double>&, std::int64_t) const;
+template DeviceMatrix<float> CudaPlace::transpose(const View<float>&) const;
+template DeviceMatrix<double> CudaPlace::transpose(const View<double>&) const;
+template DeviceMatrix<float> CudaPlace::matrix_of<float>(const Tentative&) const;
+template DeviceMatrix<double> CudaPlace::matrix_of<double>(const Tentative&) const;
+template DeviceMatrix<float> CudaPlace::smoothed_prolongator<float>(const View<float>&, const Graph&, const Tentative&) const;
+template DeviceMatrix<float> CudaPlace::smoothed_prolongator<float>(const View<double>&, const Graph&, const Tentative&) const;
+template DeviceMatrix<double> CudaPlace::smoothed_prolongator<double>(const View<double>&, const Graph&,
+                                                                      const Tentative&) const;
+template std::optional<DeviceMatrix<double>> CudaPlace::galerkin_product(const View<float>&, const View<float>&,
+                                                                         const View<float>&, std::int64_t) const;
+template std::optional<DeviceMatrix<double>> CudaPlace::galerkin_product(const View<float>&, const View<double>&,
+                                                                         const View<float>&, std::int64_t) const;
+template std::optional<DeviceMatrix<double>> CudaPlace::galerkin_product(const View<double>&, const View<double>&,
+                                                                         const View<double>&, std::int64_t) const;
+
+template <class V>
+using SharedLevels = std::shared_ptr<const DeviceLevels<V>>;
+
+template <class V>
+SharedLevels<V> copy_to_device(int, const amg::Levels<V>&) {
+    built_without_cuda();
+}
+template SharedLevels<float> copy_to_device(int, const amg::Levels<float>&);
+template SharedLevels<double> copy_to_device(int, const amg::Levels<double>&);
+
+template <class T, class V>
+std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int, SharedLevels<V>) {
+    built_without_cuda();
+}
+template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, SharedLevels<float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<double>);
 
 template <class S>
 struct DeviceRecurrence<S>::Chain {};

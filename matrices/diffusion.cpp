@@ -15,7 +15,7 @@ CsrMatrix<double> constant_on_square(std::int64_t n, const std::array<Neighbour,
         n, n, 1, points, [&](std::int64_t, std::int64_t, std::int64_t) -> const auto& { return stencil; });
 }
 
-/// The same bits whichever comes first, and a itself where both are equal.
+/// 2 / (1/a + 1/b), with equal bits whichever comes first, and a itself where both are equal.
 double harmonic_mean(double a, double b) {
     const auto [low, high] = std::minmax(a, b);
     return low * (2 * high / (low + high));

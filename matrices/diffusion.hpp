@@ -21,8 +21,8 @@ CsrMatrix<double> anisotropic_rotated(std::int64_t n);
 /// volumes: 7 points, two neighbours coupled by the harmonic mean of their k, a boundary by the k of its point.
 CsrMatrix<double> jumping_blocks(std::int64_t n);
 
-/// The same with k = 1 in about half of all blocks of 4 x 4 x 4 points, and 10^-4, 10^-3, ..., 10^4, drawn at random, in each
-/// of the others.
+/// K = k I on n x n x n points by finite volumes, 7 points, with k = 1 in about half of all blocks of 4 x 4 x 4 points, and
+/// 10^-4, 10^-3, ..., 10^4, drawn at random, in each of the others.
 CsrMatrix<double> jumping_random(std::int64_t n);
 
 }  // namespace solver::matrices

@@ -41,7 +41,7 @@ private:
     const PetscScalar* data_ = nullptr;
 };
 
-/// The same to be changed; the Vec knows that it was.
+/// The elements of a Vec on this rank, to be changed; the Vec knows that they were.
 class MutableElements {
 public:
     explicit MutableElements(Vec vec, const Place& place = {}) : vec_(vec), on_device_(place.on_device()) {

@@ -15,11 +15,11 @@ using Span = std::span<const double>;
 /// sum_i x_i y_ji for every y_j, with the proof of what is lost.
 std::vector<solver::PartialSum<double>> partial_dots(const Place& place, Span x, std::span<const Span> ys);
 
-/// The same as integers. Where the sum is Inf or NaN, or has bits below the smallest subnormal, a device's vectors are copied
-/// for it, which is slow.
+/// sum_i x_i y_i as integers, without any error. Where the sum is Inf or NaN, or has bits below the smallest subnormal, a
+/// device's vectors are copied for it, which is slow.
 solver::SumDigits dot_digits(const Place& place, Span x, Span y);
 
-/// The same as plain sums.
+/// sum_i x_i y_ji for every y_j as plain sums, by the library's fast mode.
 void plain_dots(const Place& place, Span x, std::span<const Span> ys, double* results);
 
 /// The working memory on the device, which must go before PETSc's device does.

@@ -42,7 +42,7 @@ CsrMatrix<T> csr_from_entries(std::int64_t rows, std::int64_t columns, std::span
 template <class T>
 CsrMatrix<T> transpose(const CsrView<T>& matrix, const Device& device = Device::cpu(1));
 
-/// The same matrix with every value rounded to To.
+/// A copy of the matrix with every value rounded to To, to nearest.
 template <class To, class From>
 CsrMatrix<To> convert(const CsrView<From>& matrix);
 

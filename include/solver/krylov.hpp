@@ -59,9 +59,9 @@ struct Iteration {
 };
 
 struct KrylovOptions {
-    Accuracy accuracy = Accuracy::compensated;  ///< of every product, dot, norm and preconditioner step
-    double tolerance = 1e-10;                   ///< on ||b - A x||_2 / ||b||_2
-    double absolute_tolerance = 0;              ///< or on ||b - A x||_2, whichever is met first; for each right-hand side
+    Accuracy accuracy = Accuracy::exact;  ///< of every product, dot, norm and preconditioner step
+    double tolerance = 1e-10;             ///< on ||b - A x||_2 / ||b||_2
+    double absolute_tolerance = 0;        ///< or on ||b - A x||_2, whichever is met first; for each right-hand side
     std::int64_t max_iterations = 10000;
     std::function<bool(const Iteration&)> callback =
         {};                              ///< told of every iteration; false stops. Called from the solving thread.

@@ -44,11 +44,13 @@ std::vector<T> read_vector(const std::filesystem::path& path, const MatrixMarket
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const CsrView<T>& matrix);
 
-/// The same in "array real general".
+/// Writes a dense matrix as "array real general", in shortest decimals, whole or not at all, compressed where the name ends in
+/// .gz.
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const DenseView<T>& matrix);
 
-/// The same for a vector, as an array of one column.
+/// Writes a vector as an "array real general" of one column, in shortest decimals, whole or not at all, compressed where the
+/// name ends in .gz.
 template <class T>
 void write_vector(const std::filesystem::path& path, std::span<const T> vector);
 

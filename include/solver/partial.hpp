@@ -15,7 +15,7 @@
 /// on a device. An empty part is that of a sum without terms.
 
 #include "solver/device.hpp"
-#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/escalation.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
 #include <array>
@@ -34,7 +34,7 @@ namespace solver {
 template <std::floating_point T>
 class PartialSum {
 public:
-    using Filter = std::conditional_t<std::is_same_v<T, float>, FilteredFloat, FilteredTriple<T>>;
+    using Filter = typename AccumulatorOf<T, Accuracy::exact>::type;
 
     /// No terms.
     PartialSum() = default;
@@ -48,20 +48,10 @@ public:
     }
 
     /// Gives RN of the exact sum and returns true, or returns false and leaves `result`: then only SumDigits know.
-    SOLVER_HD bool try_result(T& result) const noexcept {
-        if constexpr (std::is_same_v<T, float>)
-            return sum_.try_result(result);
-        else
-            return sum_.try_result(result, underflow_);
-    }
+    SOLVER_HD bool try_result(T& result) const noexcept { return sum_.try_result(result, underflow_); }
 
     /// The same for RN(sqrt(exact sum)).
-    SOLVER_HD bool try_sqrt(T& result) const noexcept {
-        if constexpr (std::is_same_v<T, float>)
-            return sum_.try_sqrt(result);
-        else
-            return sum_.try_sqrt(result, underflow_);
-    }
+    SOLVER_HD bool try_sqrt(T& result) const noexcept { return sum_.try_sqrt(result, underflow_); }
 
     const Filter& filter() const noexcept { return sum_; }
 

@@ -21,6 +21,9 @@ template <class T>
 class DevicePreconditioner;
 }
 
+template <class T>
+class SpmvPlan;
+
 /// A level of a multigrid hierarchy.
 struct LevelSummary {
     std::int64_t rows = 0;
@@ -61,7 +64,7 @@ public:
     /// The levels of multigrid, the finest first; none elsewhere.
     virtual std::vector<LevelSummary> levels() const { return {}; }
 
-    /// The same preconditioner in the memory of a CUDA device (solver/cuda/preconditioner.hpp), equal bits in exact;
+    /// A copy of the preconditioner in the memory of a CUDA device (solver/cuda/preconditioner.hpp), equal bits in exact;
     /// independent of this object from then on. Null where there is no such thing, as it is unless overridden: then a method
     /// that runs on the device calls apply and copies r and z. Throws ResourceLimit where the device has not enough memory.
     virtual std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const;
@@ -74,7 +77,8 @@ enum class PreconditionerKind {
     isai,  ///< M^-1 = V W, sparse approximate inverses of ILU(0)'s U and L: two products (Anzt, Huckle, Braeckle, Dongarra
            ///< 2018)
     ilut,  ///< M = L U with a threshold (Saad, Numer. Linear Algebra Appl. 1, 1994), of the prepared matrix (preparation.hpp)
-    klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010), prepared likewise
+    klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010), of the prepared
+           ///< matrix
     amg,   ///< one V-cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
 };
 
@@ -125,6 +129,12 @@ struct PreconditionerOptions {
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best(),
+                                                       const PreconditionerOptions& options = {});
+
+/// Of the matrix that a plan has, for the plan's device. Where it lies on a CUDA device with sorted rows, multigrid's levels
+/// are made there, with the same bits, and nothing is copied to the host; the other kinds read plan.matrix().
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const SpmvPlan<T>& plan, Accuracy accuracy,
                                                        const PreconditionerOptions& options = {});
 
 }  // namespace solver

@@ -5,6 +5,7 @@
 #include "solver/dense_matrix.hpp"
 #include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/proof.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstdint>
@@ -16,9 +17,9 @@
 
 namespace solver {
 
-/// What the automatic choice takes operations to cost. In exact, the bits of x are the same everywhere for the same profile.
+/// What the automatic choice takes operations to cost. In exact, equal profiles give equal bits of x on every device.
 enum class CostProfile {
-    automatic,  ///< gpu where the plan is on a CUDA device, else processor
+    automatic,  ///< exact: processor on every device. fast, compensated: gpu where the plan is on a CUDA device, else processor
     processor,  ///< iterations, factors and hierarchies are made by the same cores
     gpu,        ///< iterations are cheap; what is made on the host (orders, factors, hierarchies) is dear beside them
 };
@@ -35,6 +36,7 @@ struct SolveOptions {
     std::optional<KrylovMethod> method = {};                ///< nothing: chosen automatically
     CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
     PreconditionerOptions factors = {};
+    Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x (guarantee.hpp)
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
 };
 
@@ -63,8 +65,12 @@ struct SolveReport {
     std::vector<Attempt> attempts;
     CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
     std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved; else empty
+    std::vector<SolutionProof> proofs = {};   ///< one for each right-hand side, where a guarantee was asked for
+    double guarantee_seconds = 0;             ///< what they took, all together
+    std::int64_t certificate_iterations = 0;  ///< that the proof of A took, for all right-hand sides
 
     const SolveResult& result() const { return results.front(); }
+    const SolutionProof& proof() const { return proofs.front(); }
 };
 
 /// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, x_low is as for bicgstab.
@@ -85,8 +91,10 @@ struct SolveReport {
 ///  - at last what gained most digits per operation, with the iterations that are left.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
-/// entries, operations and iterations, never on a clock, so that in exact the path is the same on every machine for the same
-/// profile. Where nothing helps, the status is that of the whole solve, and `obstacle` says what is known of the reason.
+/// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless
+/// options.profile says otherwise, so that the path and the bits of x are the same on every machine; `gpu` is what suits a GPU
+/// best until hierarchies are made there, with other bits. Where nothing helps, the status is that of the whole solve, and
+/// `obstacle` says what is known of the reason.
 ///
 /// The method, unless options.method says it, is cg where A is symmetric to the bit with a positive diagonal and the
 /// preconditioner is symmetric, too, else bicgstab. Where cg finds that A or M is not positive definite, the attempt is
@@ -96,13 +104,20 @@ struct SolveReport {
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so
 /// that whatever is solved in double is solved in mixed, too.
 ///
+/// With options.guarantee a certificate of A (certify) is looked for after the solve, and every solution gets a proven bound,
+/// or is rounded: x_i = RN((A^-1 b)_i), by the rules of proof.hpp, x_low = 0. These bits depend on A and b alone, not on the
+/// method, the preconditioner, the tolerance, the mode, the device or the version. Where all of a column is proven to be
+/// rounded its status is `converged`: nothing better can be had. What could not be proven is told in `proofs`, and changes
+/// nothing of the status.
+///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low = {},
                   const SolveOptions& options = {});
 
-/// The same for every column of B: all share each attempt and each product with A, and those that converged leave.
+/// Solves A X = B; every column is solved as by the function for one vector. All share each attempt and each product with A,
+/// and those that converged leave.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
                   const SolveOptions& options = {});

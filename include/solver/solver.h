@@ -265,10 +265,13 @@ typedef struct solver_options {
                                       A is symmetric with a positive diagonal and the preconditioner symmetric, too;
                                       bicgstab where one of the caller's is given */
     const char* profile; /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
-                            NULL: as the device is. The same profile gives the same bits of SOLVER_EXACT everywhere */
+                            NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
+                            other accuracies that of the device. "gpu" suits a GPU best, with other bits */
+    const char* guarantee; /* what is to be proven of x: "none", as NULL, "bound" or "rounded" (solver_result_proof); not with a
+                              preconditioner of the caller's */
 } solver_options;
 
-/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_COMPENSATED, "auto" thrice. `size` is sizeof(solver_options). */
+/* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_EXACT, "auto" thrice. `size` is sizeof(solver_options). */
 solver_status solver_options_init(solver_options* options, uint64_t size);
 
 typedef struct solver_result solver_result;
@@ -339,6 +342,34 @@ const char* solver_result_obstacle(const solver_result* result);
 
 /* The profile that the choice of preconditioners followed, "processor" or "gpu"; empty where there was no choice. */
 const char* solver_result_profile(const solver_result* result);
+
+/* How far a guarantee was proven. */
+enum {
+    SOLVER_PROOF_NOT_ASKED = 0,
+    SOLVER_PROVEN = 1,         /* A is regular, and what was asked for holds */
+    SOLVER_PROVEN_SINGULAR = 2, /* A has no inverse */
+    SOLVER_UNPROVEN = 3        /* neither could be proven */
+};
+
+/* What was proven of a solution; the bounds are for the numbers as they are stored (solver/proof.hpp). */
+typedef struct solver_proof {
+    uint64_t size;           /* sizeof(solver_proof) */
+    int32_t status;          /* one of the above */
+    int32_t reserved;
+    const char* reason;      /* how it was proven, or why not; belongs to the result */
+    double backward_error;   /* x solves exactly a system whose entries differ by at most this, relatively; negative: not asked */
+    double error_bound;      /* |x_i - x*_i| <= error_bound |x_i|; negative where nothing is proven, and for "rounded" */
+    double certified_digits; /* in the mean over the components */
+    int64_t rounded;         /* components that are proven to be x* rounded once, by the rules of ties and zeros */
+    int64_t ties;            /* of these, ties */
+    int64_t zeros;           /* of these, zeros */
+    int64_t undecided;       /* the others */
+    int64_t refinements;     /* corrections that were solved for, and their iterations */
+    int64_t iterations;
+} solver_proof;
+
+/* Of a column, where options->guarantee asked for one. The size is set by the caller. */
+solver_status solver_result_proof(const solver_result* result, int64_t column, solver_proof* proof);
 
 /* The iterations of a column, which belong to the result; none without keep_history. */
 solver_status solver_result_history(const solver_result* result, int64_t column, const solver_iteration** history,

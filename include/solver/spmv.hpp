@@ -96,9 +96,10 @@ class SpmvPlan {
 public:
     explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
 
-    /// The same with a choice of storage. A packed plan serves alpha = 1 and -1 with any beta, x as a pair and several tasks;
-    /// other factors are multiplied from the CSR matrix, which is kept in any case. In fast and compensated its bits do not
-    /// depend on the number of threads. Throws ResourceLimit where `packed` is asked for and the memory limit forbids it.
+    /// With a choice of kernel, storage and what is expected of the plan. A packed plan serves alpha = 1 and -1 with any beta,
+    /// x as a pair and several tasks; other factors are multiplied from the CSR matrix, which is kept in any case. In fast and
+    /// compensated its bits do not depend on the number of threads. Throws ResourceLimit where `packed` is asked for and the
+    /// memory limit forbids it.
     SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options);
 
     /// A matrix that lies on a CUDA device (cuda.hpp) is read there, by products of that device: it must outlive the plan
@@ -138,8 +139,8 @@ public:
     std::int64_t rows() const;
     std::int64_t columns() const;
 
-    /// In the host's memory. Of a dense matrix its nonzero elements, put together when first asked for; of one that was given
-    /// on a CUDA device a copy, likewise. There until update_values or the plan's end.
+    /// In the host's memory. Of a dense matrix its nonzero elements, of one that was given on a CUDA device a copy: both are
+    /// made when first asked for. There until update_values or the plan's end.
     const CsrView<T>& matrix() const;
 
     /// The dense matrix; null for a sparse one.

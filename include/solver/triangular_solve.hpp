@@ -61,8 +61,8 @@ private:
     std::shared_ptr<cuda::TriangleOnDevice<T>> on_device_;  ///< null on the processor
 };
 
-/// The same for a dense matrix, of which only the triangle named is read. On the processor only: NotSupported on a
-/// CUDA device.
+/// Solves T x = b for the triangle T of a dense matrix by substitution, x_i = RN(numerator / t_ii) as a TriangularSolvePlan
+/// does; only the triangle named is read. On the processor only: NotSupported on a CUDA device.
 void triangular_solve(const DenseView<double>& a, Triangle triangle, Diagonal diagonal, std::span<const double> b,
                       std::span<double> x, Accuracy accuracy, const Device& device = Device::cpu());
 void triangular_solve(const DenseView<float>& a, Triangle triangle, Diagonal diagonal, std::span<const float> b,

@@ -37,7 +37,7 @@ struct DenseView {
     DenseView transposed() const { return {columns, rows, column_stride, row_stride, data}; }
 };
 
-/// The same for a matrix that is written.
+/// A dense matrix in memory of the caller's that is written: a_ij is data[i row_stride + j column_stride].
 template <class T>
 struct MutableDenseView {
     std::int64_t rows = 0;

@@ -170,8 +170,8 @@ struct DeviceRecurrence<Scalars>::Chain {
 
     template <class Op>
     void launch(const Memory& on, Stage stage) const {
-        with_accumulator<T, StepAccumulatorsOf>(accuracy, [&](auto accumulator) {
-            using A = typename decltype(accumulator)::type;
+        with_accuracy(accuracy, [&](auto mode) {
+            using A = StepAccumulators<T, mode.value>;
             const Grid grid{.blocks = blocks(), .threads = step_threads, .rows = static_cast<unsigned>(columns)};
             launch_after(traits.overlapping, step_kernel<Op, A>, grid, stream, Op::name, on, bit(stage));
         });
@@ -301,7 +301,8 @@ struct DeviceRecurrence<Scalars>::Chain {
                 download();
                 continue;
             }
-            if (8 * careful_steps * columns < steps_made + steps_under_way() + 64 * columns) {
+            if (CarefulSteps::one_in * careful_steps * columns <
+                steps_made + steps_under_way() + CarefulSteps::free * columns) {
                 Method::launch_start(*this, memory(0, 0));
                 repeat_steps(false);
                 if (has_ended()) return;

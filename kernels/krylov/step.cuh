@@ -10,20 +10,12 @@ namespace solver::cuda {
 
 inline constexpr int step_threads = 256;
 
-template <class D, class N>
-struct StepAccumulators {
-    using Dot = D;
-    using Norm = N;
-};
-
-/// Squares do not cancel: for a norm in exact a pair is enough, at half the operations of three terms.
+/// What the products and the squares of a step are added up in.
 template <class T, Accuracy accuracy>
-struct StepAccumulatorsOf
-    : std::type_identity<
-          StepAccumulators<typename AccumulatorOf<T, accuracy>::type, typename AccumulatorOf<T, accuracy>::type>> {};
-template <>
-struct StepAccumulatorsOf<double, Accuracy::exact>
-    : std::type_identity<StepAccumulators<FilteredTriple<double>, FilteredPair<double>>> {};
+struct StepAccumulators {
+    using Dot = typename AccumulatorOf<T, accuracy>::type;
+    using Norm = typename AccumulatorOf<T, accuracy, StepsOnGpu>::type;
+};
 
 template <class A, int count>
 struct SumsOfAKind {
@@ -39,7 +31,7 @@ struct SumsOfAKind<A, 0> {
     __device__ void merge(const SumsOfAKind&) {}
 };
 
-/// The sums of an operation, by filters or plain.
+/// The sums of an operation: tracked sums that know together whether a product was inexact.
 template <class A, class Op>
 struct StepSums {
     SumsOfAKind<typename A::Norm, Op::norms> norms;
@@ -48,82 +40,37 @@ struct StepSums {
 
     template <class T>
     __device__ __forceinline__ void add_product(T a, T b) {
-        add(dots.sum[0], a, b);
+        add_tracked(dots.sum[0], inexact, a, b);
     }
     template <class T>
     __device__ __forceinline__ void add_square(int q, T a) {
-        add(norms.sum[q], a, a);
+        add_tracked(norms.sum[q], inexact, a, a);
     }
     __device__ __forceinline__ void merge(const StepSums& other) {
         norms.merge(other.norms);
         dots.merge(other.dots);
         inexact |= other.inexact;
     }
-
-private:
-    template <class Sum, class T>
-    __device__ __forceinline__ void add(Sum& sum, T a, T b) {
-        if constexpr (wants_exact_products<Sum>) {
-            const auto p = Sum::product(a, b);
-            if (!product_is_exact(a, b, p.value)) inexact = 1;
-            sum.add_term(p);
-        } else {
-            sum.add_product(a, b);
-        }
-    }
 };
 
 /// Room for a block's sums.
 inline constexpr std::int64_t largest_part = 160;
-
-/// N for n products of which one or more may be inexact.
-template <class A>
-__device__ double lost_by_underflow(bool inexact, std::int64_t n) {
-    return wants_exact_products<A> && inexact ? underflow_bound<double>(n) : 0;
-}
-
-/// The rounded sum, or false.
-template <class T, class A>
-__device__ bool try_dot(const A& sum, bool inexact, std::int64_t n, T& value) {
-    if constexpr (!is_filter<A>) {
-        value = sum.result();
-        return true;
-    } else if constexpr (wants_exact_products<A>) {
-        return sum.try_result(value, lost_by_underflow<A>(inexact, n));
-    } else {
-        return sum.try_result(value);
-    }
-}
-
-/// The rounded root of the sum, or false.
-template <class T, class A>
-__device__ bool try_norm(const A& sum, bool inexact, std::int64_t n, T& value) {
-    if constexpr (!is_filter<A>) {
-        const T square = sum.result();
-        value = sqrt_rn(square);
-        return is_safe_square<A>(square);
-    } else if constexpr (wants_exact_products<A>) {
-        return sum.try_sqrt(value, lost_by_underflow<A>(inexact, n));
-    } else {
-        return sum.try_sqrt(value);
-    }
-}
 
 /// By the first warp, which has the sums of all blocks: a thread for each.
 template <class Op, class A>
 __device__ void decide(const StepMemory<typename Op::Scalars>& on, const StepSums<A, Op>& sums) {
     using T = typename Op::Value;
     const auto lane = static_cast<int>(threadIdx.x);
-    const bool inexact = sums.inexact != 0;
+    const T bound = underflow_bound<T>(on.n);
     T value = 0;
     bool decided = true;
     if constexpr (Op::norms > 0) {
         typename A::Norm mine = sums.norms.sum[0];
         if (Op::norms > 1 && lane == 1) mine = sums.norms.sum[Op::norms - 1];
-        if (lane < Op::norms) decided = try_norm(mine, inexact, on.n, value);
+        if (lane < Op::norms) decided = TrackedSum<typename A::Norm>{mine, sums.inexact}.try_sqrt(value, bound);
     }
     if constexpr (Op::dots > 0)
-        if (lane == Op::norms) decided = try_dot(sums.dots.sum[0], inexact, on.n, value);
+        if (lane == Op::norms) decided = TrackedSum<typename A::Dot>{sums.dots.sum[0], sums.inexact}.try_result(value, bound);
     const bool all_decided = __all_sync(0xFFFFFFFFu, decided);
     StepValues values;
     values.norm[0] = __shfl_sync(0xFFFFFFFFu, value, 0);

@@ -1,14 +1,17 @@
 #include "multigrid.hpp"
 
 #include "core/multigrid/scale.hpp"
+#include "multigrid/place.hpp"
 #include "preconditioner.hpp"
 #include "products.hpp"
 #include "runtime/for_each.cuh"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace solver::cuda {
@@ -45,37 +48,35 @@ struct Smooth {
 template <class V>
 class Product {
 public:
-    Product(int device, const CsrMatrix<V>& matrix)
-        : matrix_(device, matrix), products_(make_products(matrix_.view(), SpmvKernel::automatic, nullptr)) {}
+    explicit Product(const DeviceMatrix<V>& matrix) : products_(make_products(matrix.view(), SpmvKernel::automatic, nullptr)) {}
     const CsrProducts<V>& operator*() const { return *products_; }
 
 private:
-    DeviceCsrMatrix<V> matrix_;
     std::unique_ptr<CsrProducts<V>> products_;
 };
 
 /// A level that is smoothed.
 template <class V>
-class DeviceLevel {
+class SmoothedLevel {
 public:
-    DeviceLevel(int device, const amg::Level<V>& level)
+    SmoothedLevel(int device, const amg::Level<V, OnDevice>& level)
         : rows_(level.a.rows),
           steps_(level.steps),
-          a_(device, level.a),
-          inverse_diagonal_(device, level.inverse_diagonal, "a level's diagonal"),
+          a_(level.a),
+          inverse_diagonal_(level.inverse_diagonal.data()),
           residual_(device, rows_, "a level's residual"),
           direction_(device, rows_, "a level's direction"),
           coarse_b_(device, level.prolongation.columns, "a level's right-hand side"),
           coarse_x_(device, level.prolongation.columns, "a level's correction") {
         if (level.prolongation.columns == 0) return;
-        prolongation_.emplace(device, level.prolongation);
-        restriction_.emplace(device, level.restriction);
+        prolongation_.emplace(level.prolongation);
+        restriction_.emplace(level.restriction);
     }
 
     /// x = the smoother applied once to b, from zero.
     void smooth_from_zero(const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
         launch_for_each("a smoother's first step", rows_, stream, gate,
-                        BeginAtZero<V>{steps_.front().alpha, inverse_diagonal_.data(), b, direction_.data(), x});
+                        BeginAtZero<V>{steps_.front().alpha, inverse_diagonal_, b, direction_.data(), x});
         for (std::size_t k = 1; k < steps_.size(); ++k) step(steps_[k], b, x, accuracy, stream, gate);
     }
 
@@ -99,7 +100,7 @@ private:
     void step(const amg::SmootherStep<V>& now, const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
         residual(b, x, accuracy, stream, gate);
         launch_for_each("a smoother's step", rows_, stream, gate,
-                        Smooth<V>{now, inverse_diagonal_.data(), residual_.data(), direction_.data(), x});
+                        Smooth<V>{now, inverse_diagonal_, residual_.data(), direction_.data(), x});
     }
 
     void residual(const V* b, const V* x, Accuracy accuracy, Stream stream, Gate gate) {
@@ -109,7 +110,7 @@ private:
     std::int64_t rows_;
     std::vector<amg::SmootherStep<V>> steps_;
     Product<V> a_;
-    DeviceArray<V> inverse_diagonal_;
+    const V* inverse_diagonal_;
     DeviceArray<V> residual_;
     DeviceArray<V> direction_;
     DeviceArray<V> coarse_b_;
@@ -121,11 +122,12 @@ private:
 template <class V>
 class DeviceCycle {
 public:
-    DeviceCycle(int device, const amg::Levels<V>& from) {
-        const bool has_inverse = from.coarsest_inverse.rows > 0;
-        const std::size_t smoothed = from.levels.size() - (has_inverse ? 1 : 0);
-        for (std::size_t l = 0; l < smoothed; ++l) levels_.push_back(std::make_unique<DeviceLevel<V>>(device, from.levels[l]));
-        if (has_inverse) inverse_.emplace(device, from.coarsest_inverse);
+    DeviceCycle(int device, std::shared_ptr<const DeviceLevels<V>> from) : from_(std::move(from)) {
+        const bool has_inverse = from_->coarsest_inverse.rows > 0;
+        const std::size_t smoothed = from_->levels.size() - (has_inverse ? 1 : 0);
+        for (std::size_t l = 0; l < smoothed; ++l)
+            levels_.push_back(std::make_unique<SmoothedLevel<V>>(device, from_->levels[l]));
+        if (has_inverse) inverse_.emplace(from_->coarsest_inverse);
     }
 
     void apply(const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) { descend(0, b, x, accuracy, stream, gate); }
@@ -133,7 +135,7 @@ public:
 private:
     void descend(std::size_t l, const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
         if (l == levels_.size()) return (**inverse_).multiply({.x = b, .y = x}, accuracy, stream, gate);
-        DeviceLevel<V>& level = *levels_[l];
+        SmoothedLevel<V>& level = *levels_[l];
         level.smooth_from_zero(b, x, accuracy, stream, gate);
         if (l + 1 < levels_.size() || inverse_) {
             level.restrict_residual(b, x, accuracy, stream, gate);
@@ -143,14 +145,16 @@ private:
         level.smooth(b, x, accuracy, stream, gate);
     }
 
-    std::vector<std::unique_ptr<DeviceLevel<V>>> levels_;
+    std::shared_ptr<const DeviceLevels<V>> from_;
+    std::vector<std::unique_ptr<SmoothedLevel<V>>> levels_;
     std::optional<Product<V>> inverse_;
 };
 
 template <class T>
 class DeviceMultigrid final : public GatedPreconditioner<T> {
 public:
-    DeviceMultigrid(int device, const amg::Levels<T>& levels) : device_(device), cycle_(device, levels) {}
+    DeviceMultigrid(int device, std::shared_ptr<const DeviceLevels<T>> levels)
+        : device_(device), cycle_(device, std::move(levels)) {}
 
     void apply_if_open(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
@@ -198,10 +202,10 @@ struct ScaleBack {
 /// Of doubles, in floats.
 class DeviceMixedMultigrid final : public GatedPreconditioner<double> {
 public:
-    DeviceMixedMultigrid(int device, const amg::Levels<float>& levels)
+    DeviceMixedMultigrid(int device, std::shared_ptr<const DeviceLevels<float>> levels)
         : device_(device),
-          rows_(levels.levels.front().a.rows),
-          cycle_(device, levels),
+          rows_(levels->levels.front().a.rows),
+          cycle_(device, std::move(levels)),
           r_(device, rows_, "a residual in single precision"),
           z_(device, rows_, "a correction in single precision"),
           largest_(device, 1, "a vector's largest element") {}
@@ -229,16 +233,35 @@ private:
 
 }  // namespace
 
-template <class T, class V>
-std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int device, const amg::Levels<V>& levels) {
-    if constexpr (std::is_same_v<T, V>)
-        return std::make_unique<DeviceMultigrid<T>>(device, levels);
-    else
-        return std::make_unique<DeviceMixedMultigrid>(device, levels);
+template <class V>
+std::shared_ptr<const DeviceLevels<V>> copy_to_device(int device, const amg::Levels<V>& levels) {
+    const CudaPlace place(device);
+    auto copy = std::make_shared<DeviceLevels<V>>();
+    for (const amg::Level<V>& level : levels.levels)
+        copy->levels.push_back({place.from_host(level.a),
+                                {device, level.inverse_diagonal, "a level's diagonal"},
+                                level.steps,
+                                place.from_host(level.prolongation),
+                                place.from_host(level.restriction)});
+    copy->coarsest_inverse = place.from_host(levels.coarsest_inverse);
+    return copy;
 }
 
-template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, const amg::Levels<float>&);
-template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<float>&);
-template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, const amg::Levels<double>&);
+template <class T, class V>
+std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int device, std::shared_ptr<const DeviceLevels<V>> levels) {
+    if constexpr (std::is_same_v<T, V>)
+        return std::make_unique<DeviceMultigrid<T>>(device, std::move(levels));
+    else
+        return std::make_unique<DeviceMixedMultigrid>(device, std::move(levels));
+}
+
+template <class V>
+using SharedLevels = std::shared_ptr<const DeviceLevels<V>>;
+
+template SharedLevels<float> copy_to_device(int, const amg::Levels<float>&);
+template SharedLevels<double> copy_to_device(int, const amg::Levels<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, SharedLevels<float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<double>);
 
 }  // namespace solver::cuda

@@ -9,28 +9,18 @@
 
 namespace solver::cuda {
 
-/// Calls work(std::type_identity<accumulator of the mode>()).
-template <class T, template <class, Accuracy> class Of = AccumulatorOf, class Work>
+/// Calls work(std::type_identity<accumulator of the mode at a place>()).
+template <class T, class Place = Anywhere, class Work>
 void with_accumulator(Accuracy accuracy, const Work& work) {
-    with_accuracy(accuracy, [&](auto mode) { work(std::type_identity<typename Of<T, mode.value>::type>()); });
+    with_accuracy(accuracy, [&](auto mode) { work(std::type_identity<typename AccumulatorOf<T, mode.value, Place>::type>()); });
 }
 
 /// The same where a device may prefer accumulators of floats for floats.
-template <class T, template <class, Accuracy> class Of = AccumulatorOf, class Work>
+template <class T, class Place = Anywhere, class Work>
 void with_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& work) {
     if constexpr (std::is_same_v<T, float>)
-        if (float_sums == FloatSums::in_float) return with_accumulator<T, AccumulatorInFloats>(accuracy, work);
-    with_accumulator<T, Of>(accuracy, work);
-}
-
-/// product_is_exact, where the product is known, by its upper word and rarely by more.
-inline constexpr std::uint32_t exact_product_word = (1023 - 969) << 20;
-__device__ inline bool product_is_exact(double a, double b, double product) {
-    if ((__double2hiint(product) & 0x7FFFFFFF) >= exact_product_word) return true;
-    return a == 0 || b == 0 || magnitude(product) >= exact_product_threshold<double>;
-}
-__device__ inline bool product_is_exact(float a, float b, float product) {
-    return magnitude(product) >= exact_product_threshold<float> || a == 0 || b == 0;
+        if (float_sums == FloatSums::in_float) return with_accumulator<T, FloatsOnly>(accuracy, work);
+    with_accumulator<T, Place>(accuracy, work);
 }
 
 /// Additions in one chain of one thread; what keeps h <= 1024.

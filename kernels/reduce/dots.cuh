@@ -25,17 +25,18 @@ struct SeveralParts {
 #pragma unroll
         for (int q = 0; q < count; ++q) part[q].merge(other.part[q]);
     }
-    template <int lanes = warp_size>
-    __device__ void merge_warp() {
-#pragma unroll
-        for (int q = 0; q < count; ++q) part[q].template merge_warp<lanes>();
-    }
 
 private:
     template <int... q>
     __device__ SeveralParts(std::int64_t terms, std::integer_sequence<int, q...>)
-        : part{(static_cast<void>(q), Part<A>(terms))...} {}
+        : part{(static_cast<void>(q), empty_part<Part<A>>(terms))...} {}
 };
+
+template <int lanes, Summation A, int count>
+__device__ void merge_warp(SeveralParts<A, count>& parts) {
+#pragma unroll
+    for (int q = 0; q < count; ++q) merge_warp<lanes>(parts.part[q]);
+}
 
 /// Elements before the first at a multiple of 16 bytes, the same for all vectors; all n where they do not lie alike.
 template <class T, int count>

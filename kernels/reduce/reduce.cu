@@ -45,7 +45,7 @@ struct Reducer::Workspace {
         const auto kernel = reduce_all<reduction, A, T>;
         launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, in.n, Pack<T>::size, traits), reduce_threads, stream,
                      "reduce_all", in, its_parts, counters.data(), result);
-        if constexpr (is_filter<A>) {
+        if constexpr (A::is_filter) {
             const auto rest = round_rest<reduction, T>;
             constexpr int threads = exact_threads<reduction, T>;
             launch_after(traits.overlapping, rest, exact_blocks(rest, threads, in.n), threads, stream, "round_rest", in,
@@ -60,7 +60,7 @@ struct Reducer::Workspace {
     template <class T>
     void reduce(Reduction reduction, const Operands<T>& in, Accuracy accuracy, T* result, Stream stream) {
         const CurrentDevice current(device);
-        with_accumulator<T, SumOf>(accuracy, traits.float_sums, [&](auto accumulator) {
+        with_accumulator<T, TermsOnGpu>(accuracy, traits.float_sums, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             switch (reduction) {
                 case Reduction::sum:
@@ -85,12 +85,12 @@ struct Reducer::Workspace {
 
     template <int count, class T>
     void several_dots(std::int64_t n, std::span<const Factors<T>> of, Accuracy accuracy, T* results, Stream stream) {
-        with_accumulator<T, SumOf>(accuracy, [&](auto accumulator) {
+        with_accumulator<T, TermsOnGpu>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             const auto kernel = dots_all<A, T, count>;
             launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, n, Pack<T>::size, traits), reduce_threads, stream,
                          "dots_all", several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
-            if constexpr (is_filter<A>) {
+            if constexpr (A::is_filter) {
                 constexpr int threads = exact_threads<Reduction::dot, T>;
                 const unsigned blocks = (exact_blocks(dots_rest<T>, threads, n) + count - 1) / count;
                 const Grid grid{.blocks = blocks, .threads = threads, .rows = count};

@@ -7,7 +7,6 @@
 #include "runtime/pack.cuh"
 #include "runtime/traits.hpp"
 #include "solver/cuda/reduce.hpp"
-#include "solver/numeric/anchored.hpp"
 #include "solver/partial.hpp"
 
 #include <algorithm>
@@ -51,57 +50,65 @@ struct Operands {
     const T* y;  ///< of sums and norms not read
 };
 
-/// As everywhere, but for doubles in exact, where a thread sees several terms before it adds them.
-template <class T, Accuracy accuracy>
-struct SumOf : AccumulatorOf<T, accuracy> {};
-template <>
-struct SumOf<double, Accuracy::exact> : std::type_identity<AnchoredTriple> {};
 template <Summation A>
 inline constexpr bool is_anchored = std::is_same_v<A, AnchoredTriple>;
+
+__device__ inline int upper_word(double x) {
+    const int word = __double2hiint(x) & 0x7FFFFFFF;
+    return word != 0 || x == 0 ? word : 1;
+}
+__device__ inline int upper_word(float x) { return __float_as_int(x) & 0x7FFFFFFF; }
+
+/// A sum that no filter judges, and the upper word of the largest magnitude in it, by which a norm may have to be scaled.
+template <Summation A>
+struct MeasuredSum {
+    A sum;
+    int largest_word = 0;
+
+    template <class T>
+    __device__ __forceinline__ void add_product(T a, T b) {
+        sum.add_product(a, b);
+    }
+    template <class T>
+    __device__ __forceinline__ void measure(T x) {
+        largest_word = max(largest_word, upper_word(x));
+    }
+    __device__ void merge(const MeasuredSum& other) {
+        sum.merge(other.sum);
+        largest_word = max(largest_word, other.largest_word);
+    }
+};
+
+/// What a block finds.
+template <Summation A>
+using Part = std::conditional_t<A::is_filter, TrackedSum<A>, MeasuredSum<A>>;
 
 /// The least L with n < 2^L.
 __device__ __forceinline__ int log2_above(std::int64_t n) { return 64 - __clzll(n); }
 
-/// What a block finds.
-template <Summation A>
-struct Part {
-    A sum;
-    int inexact = 0;       ///< whether a product had no exact two_prod
-    int largest_word = 0;  ///< of norms: the upper word of the largest magnitude
+/// A part without terms, of a sum that will have so many.
+template <class Part>
+__device__ Part empty_part(std::int64_t terms) {
+    if constexpr (std::is_same_v<Part, TrackedSum<AnchoredTriple>>)
+        return {AnchoredTriple(log2_above(terms))};
+    else if constexpr (std::is_constructible_v<Part, std::int64_t>)
+        return Part(terms);
+    else
+        return {};
+}
 
-    Part() = default;
-    __device__ explicit Part(std::int64_t) {}  ///< of a sum of so many terms
-
-    __device__ void merge(const Part& other) {
-        sum.merge(other.sum);
-        inexact |= other.inexact;
-        largest_word = max(largest_word, other.largest_word);
-    }
-    /// The sum over so many lanes side by side, in all of them.
-    template <int lanes = warp_size>
-    __device__ void merge_warp() {
-        *this = merge_lanes(*this, lanes);
-    }
-};
-template <>
-struct Part<AnchoredTriple> {
-    AnchoredTriple sum;
-    int inexact = 0;
-
-    __device__ explicit Part(std::int64_t terms) : sum(log2_above(terms)) {}
-
-    __device__ void merge(const Part& other) {
-        sum.merge_moved(other.sum);
-        inexact |= other.inexact;
-    }
-    template <int lanes = warp_size>
-    __device__ void merge_warp() {
-        sum.reach(__reduce_max_sync(0xFFFFFFFFu, sum.word()));
-        for (int mask = lanes / 2; mask > 0; mask /= 2)
-            sum.merge_by([&](auto value) { return __shfl_xor_sync(0xFFFFFFFFu, value, mask); });
-        inexact = __reduce_or_sync(0xFFFFFFFFu, inexact);
-    }
-};
+/// The sum over so many lanes side by side, in all of them.
+template <int lanes, class Part>
+__device__ void merge_warp(Part& part) {
+    part = merge_lanes(part, lanes);
+}
+template <int lanes>
+__device__ void merge_warp(TrackedSum<AnchoredTriple>& part) {
+    part.sum.reach(__reduce_max_sync(0xFFFFFFFFu, part.sum.word()));
+    for (int mask = lanes / 2; mask > 0; mask /= 2)
+        part.sum.merge_by([&](auto value) { return __shfl_xor_sync(0xFFFFFFFFu, value, mask); });
+    part.inexact = __reduce_or_sync(0xFFFFFFFFu, part.inexact);
+}
 
 /// The sum over all threads of a block, in the first threads of the first warp.
 template <class Part>
@@ -109,12 +116,12 @@ __device__ Part merge_threads(Part part, Part* shared, std::int64_t n) {
     constexpr int warps = reduce_threads / warp_size;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    part.merge_warp();
+    merge_warp<warp_size>(part);
     if (lane == 0) shared[warp] = part;
     __syncthreads();
     if (warp != 0) return part;
-    part = lane < warps ? shared[lane] : Part(n);
-    part.template merge_warp<warps>();
+    part = lane < warps ? shared[lane] : empty_part<Part>(n);
+    merge_warp<warps>(part);
     return part;
 }
 
@@ -130,41 +137,28 @@ struct Counters {
     Rest rest[most_dots];
 };
 
-__device__ inline int upper_word(double x) {
-    const int word = __double2hiint(x) & 0x7FFFFFFF;
-    return word != 0 || x == 0 ? word : 1;
-}
-__device__ inline int upper_word(float x) { return __float_as_int(x) & 0x7FFFFFFF; }
-
 /// The exponent that upper_word tells, of subnormals too low a one, which is as good for scaling.
 template <class T>
 __device__ int exponent_of_word(int word) {
     return std::is_same_v<T, double> ? (word >> 20) - 1023 : (word >> 23) - 127;
 }
 
-template <Reduction reduction, Summation A, class T>
-__device__ __forceinline__ void add_element(Part<A>& part, T x, T y) {
-    if constexpr (reduction == Reduction::sum) {
-        part.sum.add(x);
-    } else if constexpr (wants_exact_products<A>) {
-        const auto p = A::product(x, y);
-        if (!product_is_exact(x, y, p.value)) part.inexact = 1;
-        part.sum.add_term(p);
-    } else {
-        part.sum.add_product(x, y);
-    }
-    if constexpr (reduction == Reduction::norm2) part.largest_word = max(part.largest_word, upper_word(x));
-}
-
-template <Reduction reduction, Summation A, class T, int count>
-__device__ __forceinline__ void add_elements(Part<A>& part, const T (&x)[count], const T (&y)[count]) {
+template <Reduction reduction, class Part, class T, int count>
+__device__ __forceinline__ void add_elements(Part& part, const T (&x)[count], const T (&y)[count]) {
 #pragma unroll
-    for (int j = 0; j < count; ++j) add_element<reduction>(part, x[j], y[j]);
+    for (int j = 0; j < count; ++j) {
+        if constexpr (reduction == Reduction::sum)
+            part.sum.add(x[j]);
+        else
+            part.add_product(x[j], y[j]);
+        if constexpr (reduction == Reduction::norm2 && requires { part.measure(x[j]); }) part.measure(x[j]);
+    }
 }
 
-/// Exact sums have to know the largest term first.
+/// An anchored sum has to know the largest term first.
 template <Reduction reduction, int count>
-__device__ __forceinline__ void add_elements(Part<AnchoredTriple>& part, const double (&x)[count], const double (&y)[count]) {
+__device__ __forceinline__ void add_elements(TrackedSum<AnchoredTriple>& part, const double (&x)[count],
+                                             const double (&y)[count]) {
     using A = AnchoredTriple;
     std::uint32_t word = 0;
     if constexpr (reduction == Reduction::sum) {
@@ -202,8 +196,8 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     constexpr int size = Pack<T>::size;
     constexpr bool has_y = reduction == Reduction::dot;
     constexpr int unroll = has_y || (is_anchored<A> && reduction == Reduction::norm2) ? 4 : 8;
-    Part<A> total(in.n);
-    Part<A> part(in.n);
+    Part<A> total = empty_part<Part<A>>(in.n);
+    Part<A> part = empty_part<Part<A>>(in.n);
     int chain = 0;
     const std::int64_t head = elements_before_packs<has_y>(in);
     const std::int64_t packs = (in.n - head) / size;
@@ -212,7 +206,7 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
         chain += unroll * size;
         if (chain < chain_length) return;
         total.merge(part);
-        part = Part<A>(in.n);
+        part = empty_part<Part<A>>(in.n);
         chain = 0;
     };
     const auto* packed_x = reinterpret_cast<const Pack<T>*>(in.x + head);
@@ -259,39 +253,38 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
 /// An exact sum of n terms, as others may be merged with it. What a lane adds to its last rest: its terms, a few more than the
 /// others' at most, and what moving its sums leaves, once for each term at most (where vectors do not lie alike) and some times
 /// in merges.
-__device__ inline PartialSum<double> partial_sum_of(const Part<AnchoredTriple>& part, std::int64_t n) {
+__device__ inline PartialSum<double> partial_sum_of(const TrackedSum<AnchoredTriple>& part, std::int64_t n) {
     const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * reduce_threads;
     constexpr int uneven = 2 * Pack<double>::size + 4;
     constexpr int moves_in_merges = 64;
     return {part.sum.total(static_cast<std::int32_t>(2 * (n / threads + uneven) + moves_in_merges)),
-            part.inexact != 0 ? underflow_bound<double>(n) : 0};
+            part.lost(underflow_bound<double>(n))};
 }
 
 /// The result, or what is needed to get it.
 template <Reduction reduction, Summation A, class T>
-__device__ Rest finish(const Part<A>& part, std::int64_t n, T* result) {
+__device__ Rest finish(const TrackedSum<A>& part, std::int64_t n, T* result) {
     constexpr bool squares = reduction == Reduction::norm2;
-    if constexpr (is_filter<A>) {
-        T value;
-        bool proven;
-        if constexpr (is_anchored<A>) {
-            const PartialSum<double> total = partial_sum_of(part, n);
-            proven = squares ? total.try_sqrt(value) : total.try_result(value);
-        } else if constexpr (wants_exact_products<A>) {
-            const T lost = part.inexact != 0 ? underflow_bound<T>(n) : T(0);
-            proven = squares ? part.sum.try_sqrt(value, lost) : part.sum.try_result(value, lost);
-        } else {
-            proven = squares ? part.sum.try_sqrt(value) : part.sum.try_result(value);
-        }
-        if (proven) *result = value;
-        return {proven ? 0 : 1, 0};
+    T value;
+    bool proven;
+    if constexpr (is_anchored<A>) {
+        const PartialSum<double> total = partial_sum_of(part, n);
+        proven = squares ? total.try_sqrt(value) : total.try_result(value);
     } else {
-        const T sum = part.sum.result();
-        *result = squares ? canonical(sqrt_rn(sum)) : sum;
-        constexpr int infinite = std::is_same_v<T, double> ? 0x7FF00000 : 0x7F800000;
-        const bool scale = squares && !is_safe_square<A>(sum) && part.largest_word < infinite && part.largest_word != 0;
-        return {scale ? 1 : 0, part.largest_word};
+        const T bound = underflow_bound<T>(n);
+        proven = squares ? part.try_sqrt(value, bound) : part.try_result(value, bound);
     }
+    if (proven) *result = value;
+    return {proven ? 0 : 1, 0};
+}
+template <Reduction reduction, Accumulator A, class T>
+__device__ Rest finish(const MeasuredSum<A>& part, std::int64_t, T* result) {
+    constexpr bool squares = reduction == Reduction::norm2;
+    const T sum = part.sum.result();
+    *result = squares ? canonical(sqrt_rn(sum)) : sum;
+    constexpr int infinite = std::is_same_v<T, double> ? 0x7FF00000 : 0x7F800000;
+    const bool scale = squares && !is_safe_square<A>(sum) && part.largest_word < infinite && part.largest_word != 0;
+    return {scale ? 1 : 0, part.largest_word};
 }
 
 /// Puts a block's sum beside the others'. True in the block that comes last: then it is that of all, in the first warp.
@@ -300,7 +293,7 @@ __device__ bool merge_blocks(Part& part, Part* parts, unsigned* arrived, Part* s
     if (gridDim.x == 1) return true;
     if (threadIdx.x == 0) parts[blockIdx.x] = part;
     if (!block_comes_last(arrived, gridDim.x)) return false;
-    part = Part(n);
+    part = empty_part<Part>(n);
     for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) part.merge(load_fresh(parts + i));
     part = merge_threads(part, shared, n);
     return true;

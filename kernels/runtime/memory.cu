@@ -1,11 +1,15 @@
 #include "core/readable_bytes.hpp"
 #include "runtime/check.cuh"
 #include "runtime/pinned.cuh"
+#include "runtime/pooled_memory.hpp"
 #include "runtime/staged_copy.hpp"
 #include "runtime/traits.hpp"
 
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
+#include <unordered_set>
 
 namespace solver::cuda {
 namespace {
@@ -17,6 +21,9 @@ int attribute(cudaDeviceAttr which, int device) {
     check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
     return value;
 }
+
+/// The pool from which this thread allocates; null as a rule.
+thread_local PooledMemory* current_pool = nullptr;
 
 int floats_per_double(int device) { return attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, device); }
 
@@ -100,6 +107,58 @@ void* allocate_pinned(std::size_t bytes, const char* purpose) {
                         "fewer processes that use a GPU");
 }
 
+struct PooledMemory::Pool {
+    int device;
+    cudaMemPool_t memory = nullptr;
+    std::unordered_set<void*> given;
+    PooledMemory* former;
+};
+
+/// The calls of detail::allocate and release, from the current pool where there is one for the device.
+class PooledAllocation {
+public:
+    static cudaError_t allocate(int device, void** memory, std::size_t bytes) {
+        PooledMemory::Pool* const pool = pool_of(device);
+        if (pool == nullptr) return cudaMalloc(memory, bytes);
+        const cudaError_t status = cudaMallocFromPoolAsync(memory, bytes, pool->memory, nullptr);
+        if (status == cudaSuccess) pool->given.insert(*memory);
+        return status;
+    }
+    static void release(int device, void* memory) noexcept {
+        PooledMemory::Pool* const pool = pool_of(device);
+        if (pool != nullptr && pool->given.erase(memory) > 0)
+            cudaFreeAsync(memory, nullptr);
+        else
+            cudaFree(memory);
+    }
+
+private:
+    static PooledMemory::Pool* pool_of(int device) {
+        if (current_pool == nullptr || current_pool->pool_->device != device) return nullptr;
+        return current_pool->pool_->memory == nullptr ? nullptr : current_pool->pool_.get();
+    }
+};
+
+PooledMemory::PooledMemory(int device) : pool_(new Pool{device, nullptr, {}, current_pool}) {
+    if (attribute(cudaDevAttrMemoryPoolsSupported, device) != 0) {
+        cudaMemPoolProps properties{};
+        properties.allocType = cudaMemAllocationTypePinned;
+        properties.location = {cudaMemLocationTypeDevice, device};
+        check(cudaMemPoolCreate(&pool_->memory, &properties), "cudaMemPoolCreate");
+        std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+        check(cudaMemPoolSetAttribute(pool_->memory, cudaMemPoolAttrReleaseThreshold, &all), "cudaMemPoolSetAttribute");
+    }
+    current_pool = this;
+}
+
+PooledMemory::~PooledMemory() {
+    current_pool = pool_->former;
+    if (pool_->memory == nullptr) return;
+    cudaStreamSynchronize(nullptr);
+    cudaMemPoolTrimTo(pool_->memory, 0);
+    cudaMemPoolDestroy(pool_->memory);
+}
+
 namespace detail {
 
 Stream create_stream(int device) {
@@ -121,7 +180,7 @@ void* allocate(int device, std::int64_t bytes, const char* purpose) {
     if (bytes == 0) return nullptr;
     const CurrentDevice current(device);
     void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
+    const cudaError_t status = PooledAllocation::allocate(device, &memory, static_cast<std::size_t>(bytes));
     if (status != cudaErrorMemoryAllocation) {
         check(status, "cudaMalloc", purpose);
         return memory;
@@ -140,7 +199,7 @@ void release(int device, void* memory) noexcept {
     int former = device;
     cudaGetDevice(&former);
     if (former != device) cudaSetDevice(device);
-    cudaFree(memory);
+    PooledAllocation::release(device, memory);
     if (former != device) cudaSetDevice(former);
 }
 

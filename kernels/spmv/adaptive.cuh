@@ -5,7 +5,6 @@
 /// the last to arrive merges all in a fixed order. Best where rows are of very different lengths.
 
 #include "runtime/gate.cuh"
-#include "solver/numeric/bounded_float.hpp"
 #include "spmv/rows.cuh"
 #include "spmv/tiling.cuh"
 
@@ -14,35 +13,18 @@ namespace solver::cuda {
 inline constexpr int adaptive_threads = 128;
 inline constexpr int row_work_a_lane = 16;  ///< entries; longer rows get a warp
 
-/// What tries sums of A first: cheaper, in fewer registers, and nearly always enough.
-template <Accumulator A>
-struct FirstTryOf {
-    using type = A;
-};
-template <>
-struct FirstTryOf<FilteredTriple<double>> {
-    using type = FilteredPair<double>;
-};
-template <>
-struct FirstTryOf<FilteredFloat> {
-    using type = CountedBoundedFloat;
-};
+/// What tries the rows of a tile first; A itself where nothing does.
 template <Accumulator A, bool paired>
-using FirstTry = std::conditional_t<paired, A, typename FirstTryOf<A>::type>;
+using TileSum = std::conditional_t<paired, A, FirstTry<A, TilesOnGpu>>;
 template <Accumulator A, bool paired>
-inline constexpr bool has_first_try = !std::is_same_v<A, FirstTry<A, paired>>;
-
-/// So many products of a tile, or of a long row, go without the first try after one that left a row open: x and the matrix
-/// seldom change so much that it would do better.
-inline constexpr std::uint8_t products_without_try = 15;
-inline constexpr std::uint8_t long_row_without_try = 255;  // it is summed again by one block
+inline constexpr bool has_first_try = !std::is_same_v<A, TileSum<A, paired>>;
 
 /// The entries begin..end-1 of a row by a block, the sum in all threads of its first warp.
 template <Accumulator A, bool paired, int unroll = 4, class T, class Offset>
-__device__ __forceinline__ RowSum<A> sum_by_block(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
-                                                  const RowTask<T>& task, RowSum<A>* warp_sums) {
+__device__ __forceinline__ TrackedSum<A> sum_by_block(const CsrRows<T, Offset>& rows, Offset begin, Offset end,
+                                                      const RowTask<T>& task, TrackedSum<A>* warp_sums) {
     constexpr Offset entries_a_chain = adaptive_threads * chain_length / (paired ? 2 : 1);
-    RowSum<A> sum;
+    TrackedSum<A> sum;
     for (Offset first = begin; first < end; first += entries_a_chain)
         sum.merge(sum_entries<A, unroll>(rows, static_cast<Offset>(first + static_cast<Offset>(threadIdx.x)),
                                          min(static_cast<Offset>(first + entries_a_chain), end), adaptive_threads,
@@ -55,19 +37,19 @@ __device__ __forceinline__ RowSum<A> sum_by_block(const CsrRows<T, Offset>& rows
 template <Accumulator S, Accumulator A, bool paired, class T, class Offset>
 __device__ __forceinline__ bool sum_segments(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
                                              const Segment<Offset>& segment, const RowTask<T>& task, void* block_memory,
-                                             RowSum<S>& sum) {
-    static_assert(sizeof(RowSum<S>) <= sizeof(RowSum<A>));
+                                             TrackedSum<S>& sum) {
+    static_assert(sizeof(TrackedSum<S>) <= sizeof(TrackedSum<A>));
     constexpr int unroll = std::is_same_v<S, A> ? 4 : 2;  // more would spill registers
-    auto* const warp_sums = static_cast<RowSum<S>*>(block_memory);
+    auto* const warp_sums = static_cast<TrackedSum<S>*>(block_memory);
     const auto partial = [&](int i) {
-        return reinterpret_cast<RowSum<S>*>(static_cast<RowSum<A>*>(tiling.partial) + segment.first + i);
+        return reinterpret_cast<TrackedSum<S>*>(static_cast<TrackedSum<A>*>(tiling.partial) + segment.first + i);
     };
     const int thread = static_cast<int>(threadIdx.x);
     sum = sum_by_block<S, paired, unroll>(rows, segment.begin, segment.end, task, warp_sums);
     if (segment.count == 1) return true;
     if (thread == 0) *partial(static_cast<int>(index) - segment.first) = sum;
     if (!block_comes_last(tiling.arrived + segment.first, static_cast<unsigned>(segment.count))) return false;
-    sum = RowSum<S>();
+    sum = TrackedSum<S>();
     for (int i = thread; i < segment.count; i += adaptive_threads) sum.merge(load_fresh(partial(i)));
     sum = merge_block(sum, warp_sums);
     return true;
@@ -77,9 +59,9 @@ __device__ __forceinline__ bool sum_segments(const CsrRows<T, Offset>& rows, con
 template <Accumulator A, bool paired, class T, class Offset>
 __device__ __forceinline__ void multiply_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
                                                  const RowTask<T>& task, unsigned* escalated) {
-    __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> memory;
+    __shared__ Shared<TrackedSum<A>, adaptive_threads / warp_size> memory;
     const Segment<Offset> segment = tiling.segments[index];
-    RowSum<A> sum;
+    TrackedSum<A> sum;
     if (!sum_segments<A, A, paired>(rows, tiling, index, segment, task, memory.data(), sum)) return;
     if (threadIdx.x < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
 }
@@ -90,7 +72,7 @@ __device__ __noinline__ void multiply_segment_with_care(const CsrRows<T, Offset>
                                                         unsigned index, const RowTask<T>& task, void* memory,
                                                         unsigned* escalated) {
     const Segment<Offset> segment = tiling.segments[index];
-    RowSum<A> sum;
+    TrackedSum<A> sum;
     if (!sum_segments<A, A, false>(rows, tiling, index, segment, task, memory, sum)) return;
     std::uint8_t& without_try = tiling.without_try[segment.first];
     if (threadIdx.x == 0 && without_try != 0) --without_try;
@@ -101,7 +83,7 @@ __device__ __noinline__ void multiply_segment_with_care(const CsrRows<T, Offset>
 template <Accumulator A, class T, class Offset>
 __device__ __noinline__ void sum_long_row_again(const CsrRows<T, Offset>& rows, Offset row, const RowTask<T>& task,
                                                 void* memory, unsigned* escalated) {
-    const auto sum = sum_by_block<A, false>(rows, rows.begin(row), rows.end(row), task, static_cast<RowSum<A>*>(memory));
+    const auto sum = sum_by_block<A, false>(rows, rows.begin(row), rows.end(row), task, static_cast<TrackedSum<A>*>(memory));
     if (threadIdx.x < warp_size) finish_row(sum, rows, row, task, LaneGroup(warp_size), escalated);
 }
 
@@ -109,22 +91,22 @@ __device__ __noinline__ void sum_long_row_again(const CsrRows<T, Offset>& rows, 
 template <Accumulator A, class T, class Offset>
 __device__ __forceinline__ void try_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
                                             const RowTask<T>& task, unsigned* escalated) {
-    using S = FirstTry<A, false>;
-    __shared__ Shared<RowSum<A>, adaptive_threads / warp_size> memory;
+    using S = TileSum<A, false>;
+    __shared__ Shared<TrackedSum<A>, adaptive_threads / warp_size> memory;
     // Rows of more than a million entries are not tried, for one block would take too long to sum them again. They have more
     // segments than these, the longest rows too: those have between half as many as there may be, and all.
     constexpr int longest = blocks_a_row / 2;
     const Segment<Offset> segment = tiling.segments[index];
     if (segment.count > longest || tiling.without_try[segment.first] != 0)
         return multiply_segment_with_care<A>(rows, tiling, index, task, memory.data(), escalated);
-    RowSum<S> sum;
+    TrackedSum<S> sum;
     if (!sum_segments<S, A, false>(rows, tiling, index, segment, task, memory.data(), sum)) return;
     bool open = false;
     if (threadIdx.x == 0) {
         T result;
         open = !try_affine(sum, task, segment.row, rows.end(segment.row) - rows.begin(segment.row), result);
         if (open)
-            tiling.without_try[segment.first] = long_row_without_try;
+            tiling.without_try[segment.first] = Escalation<T, SegmentsOnGpu>::skip.next;
         else
             task.y[segment.row] = result;
     }
@@ -154,7 +136,7 @@ __device__ __forceinline__ bool stream_tile(const CsrRows<T, Offset>& rows, Offs
     bool exact = true;
     const auto store = [&](int k, T a, T x) {
         const auto p = A::product(a, x);
-        if constexpr (wants_exact_products<A>) exact = exact && product_is_exact(a, x, p.value);
+        if constexpr (A::wants_exact_products) exact = exact && product_is_exact(a, x, p.value);
         products.terms[k] = p;
     };
     for (int first = static_cast<int>(threadIdx.x); first < products.count; first += batch * adaptive_threads) {
@@ -180,7 +162,7 @@ __device__ __forceinline__ bool stream_tile(const CsrRows<T, Offset>& rows, Offs
             if constexpr (paired) store(at(i) + products.count, a[i], x_low[i]);
         }
     }
-    if constexpr (wants_exact_products<A>) return __syncthreads_and(exact) != 0;
+    if constexpr (A::wants_exact_products) return __syncthreads_and(exact) != 0;
     __syncthreads();
     return true;
 }
@@ -212,19 +194,14 @@ struct OpenInTile {
 
 /// Rounds a row's sum and stores it, or finds the row open. By one lane.
 template <Accumulator A, class T>
-__device__ __forceinline__ void finish_in_tile(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t first, int row,
+__device__ __forceinline__ void finish_in_tile(const TrackedSum<A>& sum, const RowTask<T>& task, std::int64_t first, int row,
                                                int length, OpenInTile& open) {
     const std::int64_t place = first + row;
-    if constexpr (is_filter<A>) {
-        T result;
-        if (try_affine(sum, task, place, length, result))
-            task.y[place] = result;
-        else
-            open.add(row);
-    } else {
-        const T y_in = task.beta != T(0) ? task.y_in[place] : T(0);
-        task.y[place] = affine(sum.sum, task.alpha, task.beta, y_in).result();
-    }
+    T result;
+    if (try_affine(sum, task, place, length, result))
+        task.y[place] = result;
+    else
+        open.add(row);
 }
 
 /// What a block needs to add up the rows of its tile.
@@ -280,7 +257,7 @@ __device__ __forceinline__ void sum_tile(const TileRows<T, Offset>& rows, const 
         if (defer)
             deferred.row[atomicAdd(&deferred.count, 1)] = row;
         else
-            finish_in_tile(RowSum<S>{sum, rows.inexact}, rows.task, tile.row, row, length, open);
+            finish_in_tile(TrackedSum<S>{sum, rows.inexact}, rows.task, tile.row, row, length, open);
     }
     __syncthreads();
     const int warp_lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -291,7 +268,7 @@ __device__ __forceinline__ void sum_tile(const TileRows<T, Offset>& rows, const 
         products.add(sum, start + warp_lane, stop, warp_size);
         sum = merge_lanes(sum, warp_size);
         if (warp_lane == 0)
-            finish_in_tile(RowSum<S>{sum, rows.inexact}, rows.task, tile.row, deferred.row[i], stop - start, open);
+            finish_in_tile(TrackedSum<S>{sum, rows.inexact}, rows.task, tile.row, deferred.row[i], stop - start, open);
     }
 }
 
@@ -329,15 +306,15 @@ __device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, 
     std::uint8_t* without_try = tiling.without_try + static_cast<std::int64_t>(share.column) * tiling.blocks + share.block;
     const Offset* offsets = rows.offsets + tile.row;
     const TileTerms<A, false> products{reinterpret_cast<typename A::Term*>(memory), tile.entries};
-    if (threadIdx.x == 0) *without_try = tried ? products_without_try : *without_try - 1;
+    if (threadIdx.x == 0) *without_try = tried ? Escalation<T, TilesOnGpu>::skip.next : *without_try - 1;
     if (tried)
         return for_each_open_row(open, tile.rows, [&](int row) {
             const auto start = static_cast<int>(offsets[row] - tile.entry);
             const auto stop = static_cast<int>(offsets[row + 1] - tile.entry);
             A sum;
             products.add(sum, start + static_cast<int>(threadIdx.x) % warp_size, stop, warp_size);
-            finish_hard_row(RowSum<A>{merge_lanes(sum, warp_size), inexact}, rows, task, static_cast<Offset>(tile.row + row),
-                            LaneGroup(warp_size), escalated);
+            finish_hard_row(TrackedSum<A>{merge_lanes(sum, warp_size), inexact}, rows, task,
+                            static_cast<Offset>(tile.row + row), LaneGroup(warp_size), escalated);
         });
     sum_tile(TileRows<T, Offset>{tile, offsets, task, inexact}, products, first_row_of_lane(tile, offsets), deferred, open);
     round_open_rows(rows, tile, task, open, escalated);
@@ -346,8 +323,8 @@ __device__ __noinline__ void sum_tile_with_care(const CsrRows<T, Offset>& rows, 
 /// Blocks to be resident on a multiprocessor, which bounds the registers: of 8 to 16 what was fastest on an H200.
 template <Accumulator A, bool paired>
 inline constexpr int adaptive_blocks = paired                                                        ? 4
-                                       : wants_exact_products<A> && !has_first_try<A, paired>        ? 8
-                                       : wants_exact_products<A> || std::is_same_v<A, Plain<double>> ? 10
+                                       : A::wants_exact_products && !has_first_try<A, paired>        ? 8
+                                       : A::wants_exact_products || std::is_same_v<A, Plain<double>> ? 10
                                        : has_first_try<A, paired>                                    ? 16
                                                                                                      : 12;
 
@@ -358,7 +335,7 @@ __global__ void __launch_bounds__(adaptive_threads, adaptive_blocks<A, paired>)
     multiply_adaptive(const __grid_constant__ CsrRows<T, Offset> rows, const __grid_constant__ Tiling<Offset> first_tiling,
                       const __grid_constant__ RowTask<T> first_task, const __grid_constant__ Columns columns,
                       unsigned* escalated, Gate gate) {
-    using S = FirstTry<A, paired>;
+    using S = TileSum<A, paired>;
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ DeferredRows deferred;
     __shared__ OpenInTile open;
@@ -380,7 +357,7 @@ __global__ void __launch_bounds__(adaptive_threads, adaptive_blocks<A, paired>)
         careful = first_tiling.without_try[static_cast<std::int64_t>(share.column) * first_tiling.blocks + share.block] != 0;
     if (tile.rows == 0) return;
     if (threadIdx.x == 0) deferred.count = 0;
-    if constexpr (is_filter<A>) open.clear();
+    if constexpr (A::is_filter) open.clear();
     const Offset* offsets = rows.offsets + tile.row;
     const LaneRow<Offset> lane_row = first_row_of_lane(tile, offsets);
     const TileTerms<S, paired> products{reinterpret_cast<typename S::Term*>(memory), tile.entries};
@@ -391,7 +368,7 @@ __global__ void __launch_bounds__(adaptive_threads, adaptive_blocks<A, paired>)
         if (careful || open.count != 0)
             sum_tile_with_care<A, several>(rows, first_tiling, first_task, columns, inexact, !careful, deferred, open,
                                            escalated);
-    } else if constexpr (is_filter<A>) {
+    } else if constexpr (A::is_filter) {
         round_open_rows(rows, tile, task, open, escalated);
     }
 }

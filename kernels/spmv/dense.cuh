@@ -75,7 +75,7 @@ public:
         segments_ = DeviceArray<Segment<std::int32_t>>(device_, segments, "parts of dense rows", stream);
         if (parts.count > 1) {
             arrived_ = DeviceArray<unsigned>(device_, most_columns * segments_.size(), "counters of dense rows");
-            partial_ = DeviceArray<RowSum<FilteredTriple<double>>>(device_, arrived_.size(), "partial sums of dense rows");
+            partial_ = DeviceArray<LargestRowSum>(device_, arrived_.size(), "partial sums of dense rows");
             arrived_.fill_with_zeros(stream);
         }
         escalated_.fill_with_zeros(stream);
@@ -94,7 +94,7 @@ public:
                                                                                    gate_of(gate, columns, j));
             return check_launch("scale");
         }
-        with_accumulator<T>(accuracy, traits_.float_sums, [&](auto accumulator) {
+        with_accumulator<T, RowsOnGpu>(accuracy, traits_.float_sums, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             if (task.x_low == nullptr)
                 launch<A, false>(task, columns, stream, gate);
@@ -130,8 +130,8 @@ private:
     Traits traits_;
     std::int64_t most_columns_;
     DeviceArray<Segment<std::int32_t>> segments_;
-    DeviceArray<unsigned> arrived_;                        ///< where rows have several parts
-    DeviceArray<RowSum<FilteredTriple<double>>> partial_;  ///< likewise; the largest of its kind
+    DeviceArray<unsigned> arrived_;  ///< where rows have several parts
+    DeviceArray<LargestRowSum> partial_;
     DeviceArray<unsigned> escalated_;
 };
 

@@ -17,7 +17,7 @@ inline constexpr int general_threads = 128;
 /// Blocks to be resident on a multiprocessor: what bounds the registers.
 template <Accumulator A, int unroll, bool paired>
 inline constexpr int general_blocks = paired                     ? 6
-                                      : !wants_exact_products<A> ? (unroll == 8 ? 10 : 16)
+                                      : !A::wants_exact_products ? (unroll == 8 ? 10 : 16)
                                       : unroll == 8              ? 8
                                       : unroll == 4              ? 9
                                                                  : 12;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(general_threads, general_blocks<A, unroll, pai
     const Offset end = inside ? __ldg(rows.offsets + row + 1) : 0;
     const bool is_long = end - begin > longest_short;
     const Multiplicand<T, paired> x_of{task.x, task.x_low};
-    RowSum<A> sum = sum_entries<A, unroll>(rows, static_cast<Offset>(begin + lane), is_long ? begin : end, width, x_of);
+    TrackedSum<A> sum = sum_entries<A, unroll>(rows, static_cast<Offset>(begin + lane), is_long ? begin : end, width, x_of);
     sum = merge_lanes(sum, width);
     if (inside && !is_long) finish_row(sum, rows, static_cast<Offset>(row), task, LaneGroup(width), escalated);
 

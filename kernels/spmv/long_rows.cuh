@@ -16,14 +16,14 @@ struct LongRows {
     const Segment<Offset>* segments;
     std::int32_t count;
     unsigned* arrived;  ///< for each segment; the row's first one counts
-    void* partial;      ///< RowSum<A> for each segment
+    void* partial;      ///< TrackedSum<A> for each segment
 };
 
 /// The same for another column.
 template <Accumulator A, class Offset>
 __device__ LongRows<Offset> column_of(LongRows<Offset> rows, unsigned column) {
     rows.arrived += column * rows.count;
-    rows.partial = static_cast<RowSum<A>*>(rows.partial) + column * rows.count;
+    rows.partial = static_cast<TrackedSum<A>*>(rows.partial) + column * rows.count;
     return rows;
 }
 
@@ -63,12 +63,12 @@ __global__ void __launch_bounds__(long_row_threads)
     if (index >= long_rows.count) return;
     const Segment<Offset> segment = long_rows.segments[index];
     decltype(auto) rows = all_rows.of(segment.row);
-    RowSum<A> sum = sum_by_warp<A, 4>(rows, segment.begin, segment.end, Multiplicand<T, paired>{task.x, task.x_low});
+    TrackedSum<A> sum = sum_by_warp<A, 4>(rows, segment.begin, segment.end, Multiplicand<T, paired>{task.x, task.x_low});
     if (segment.count > 1) {
-        auto* partial = static_cast<RowSum<A>*>(long_rows.partial) + segment.first;
+        auto* partial = static_cast<TrackedSum<A>*>(long_rows.partial) + segment.first;
         if (lane == 0) partial[index - segment.first] = sum;
         if (!warp_comes_last(long_rows.arrived + segment.first, static_cast<unsigned>(segment.count))) return;
-        sum = RowSum<A>();
+        sum = TrackedSum<A>();
         for (int i = lane; i < segment.count; i += warp_size) sum.merge(load_fresh(partial + i));
         sum = merge_lanes(sum, warp_size);
     }

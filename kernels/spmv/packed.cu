@@ -1,8 +1,6 @@
 #include "spmv/packed.cuh"
 
 #include "runtime/check.cuh"
-#include "solver/numeric/anchored_pair.hpp"
-#include "solver/numeric/bounded_float.hpp"
 #include "spmv/packed_slices.cuh"
 
 #include <algorithm>
@@ -33,7 +31,7 @@ struct SliceOfWarp {
 
 /// Blocks to be resident on a multiprocessor, which bounds the registers: what was fastest on an H200.
 template <class A, class Values>
-inline constexpr int slice_blocks = wants_exact_products<A>       ? 9
+inline constexpr int slice_blocks = A::wants_exact_products       ? 9
                                     : sizeof(A) <= sizeof(double) ? 16
                                     : has_table<Values>           ? 12
                                                                   : 10;
@@ -55,7 +53,7 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     values.load(table);
     for (std::int32_t index = first_slice(); index < slices.count; index += slices_at_once()) {
         const SliceOfWarp own(slices, index);
-        RowSum<A> sum;
+        TrackedSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
         if (own.lane < own.slice.rows) finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
     }
@@ -65,13 +63,16 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
 // Rows in exact, for alpha = 1 or -1, are tried by cheaper sums first, in a kernel of few registers. What that leaves open is
 // listed, and summed again by exact's own accumulator in the next kernel.
 
-/// The first try of a row of doubles; with `on_grid` it knows the smallest x that it has met.
+/// The first try of a row by a filter; with `on_grid` it knows the smallest x that it has met.
+template <class F, bool on_grid>
+class FirstTryOfRow;
+
 template <bool on_grid>
-class AnchoredRow {
+class FirstTryOfRow<AnchoredPair, on_grid> {
 public:
     /// Of so many products; beta y() is added last.
     template <class Y>
-    __device__ __forceinline__ AnchoredRow(double beta, const Y& y, int terms)
+    __device__ __forceinline__ FirstTryOfRow(double beta, const Y& y, int terms)
         : word_(AnchoredPair::word_of(mul_rn(beta, y()))), room_(AnchoredPair::room_for(terms)), sum_(word_, room_) {}
 
     /// The first products, which are not added yet.
@@ -113,12 +114,11 @@ private:
     std::uint32_t smallest_ = ~0u;  ///< upper half of the bits of the smallest |x| but 0, doubled and less 1 (0 is the largest)
 };
 
-/// The first try of a row of floats; `on_grid` as above.
 template <bool on_grid>
-class BoundedRow {
+class FirstTryOfRow<BoundedFloat, on_grid> {
 public:
     template <class Y>
-    __device__ __forceinline__ BoundedRow(float, const Y&, int) {}
+    __device__ __forceinline__ FirstTryOfRow(float, const Y&, int) {}
     __device__ __forceinline__ void add_product(float a, float x) {
         sum_.add_product(a, x);
         if constexpr (on_grid) smallest_ = min(smallest_, 2 * __float_as_uint(x) - 1);
@@ -140,9 +140,6 @@ private:
     BoundedFloat sum_;
     std::uint32_t smallest_ = ~0u;  ///< the bits of the smallest |x| but 0, doubled and less 1, which makes 0 the largest
 };
-
-template <class T, bool on_grid>
-using FirstTry = std::conditional_t<std::is_same_v<T, double>, AnchoredRow<on_grid>, BoundedRow<on_grid>>;
 
 /// As slice_blocks.
 template <class T, class Values>
@@ -187,11 +184,6 @@ __global__ void __launch_bounds__(slice_threads, try_blocks<T, Values>)
     wait_for_former_kernel();  // as above
 }
 
-/// After products in which more than a part in this many of the slices had open rows, so many go without the first try: x and
-/// the matrix seldom change so much that it would do better.
-constexpr std::int32_t much_open = 16;
-constexpr unsigned products_without_try = 15;
-
 template <class A, class Values, class T>
 __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     multiply_open_rows(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
@@ -208,7 +200,7 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
         const OpenRows::Slice listed = all ? OpenRows::Slice{i, ~0u} : open.slices[i];
         const SliceOfWarp own(slices, listed.index);
         const bool has_work = own.lane < own.slice.rows && (listed.lanes >> own.lane & 1) != 0;
-        RowSum<A> sum;
+        TrackedSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, all ? own.slice.common : 0, has_work ? own.length(slices) : 0, values, table,
                  task.x);
         if (has_work) finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
@@ -216,8 +208,8 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     if (!block_comes_last(&open.state->blocks, gridDim.x) || threadIdx.x != 0) return;
     if (all)
         --open.state->without_try;
-    else if (count > slices.count / much_open)
-        open.state->without_try = products_without_try;
+    else if (constexpr SkipRule skip = Escalation<T, SlicesOnGpu>::skip; skip.applies(count, slices.count))
+        open.state->without_try = skip.next;
     open.state->count = 0;
 }
 
@@ -285,7 +277,7 @@ void PackedProduct<T>::split_long_rows(int device, Stream stream) {
     segments_ = DeviceArray<Segment<std::int32_t>>(device, segments, "segments of long rows", stream);
     arrived_ = DeviceArray<unsigned>(device, count, "counters of long rows");
     arrived_.fill_with_zeros(stream);
-    partial_ = DeviceArray<RowSum<FilteredTriple<double>>>(device, count, "partial sums of long rows");
+    partial_ = DeviceArray<LargestRowSum>(device, count, "partial sums of long rows");
 }
 
 template <class T>
@@ -348,10 +340,11 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
         launch_after(overlaps(gate), try_slices<Try, Values, T>, blocks_with<Values>(try_blocks<T, Values>),
                      static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
     };
+    using First = typename Escalation<T, SlicesOnGpu>::First;
     if (unit == no_unit)
-        launch_try(std::type_identity<FirstTry<T, false>>());
+        launch_try(std::type_identity<FirstTryOfRow<First, false>>());
     else
-        launch_try(std::type_identity<FirstTry<T, true>>());
+        launch_try(std::type_identity<FirstTryOfRow<First, true>>());
     try {
         launch_after(traits_.overlapping, multiply_open_rows<A, Values, T>, resident_blocks(slice_blocks<A, Values>),
                      static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
@@ -368,7 +361,7 @@ void PackedProduct<T>::multiply_with(const RowTask<T>& task, unsigned* escalated
     multiply_long<A>(task, escalated, stream, gate);
     if (packed_->pattern->slices.size() == 0) return;
     with_values(packed_->values, [&]<class Values>(const Values& values) {
-        if constexpr (is_filter<A>)
+        if constexpr (A::is_filter)
             if (magnitude(task.alpha) == 1) return try_first<A>(values, task, escalated, stream, gate);
         multiply_all<A>(values, task, escalated, stream, gate);
     });
@@ -377,7 +370,7 @@ void PackedProduct<T>::multiply_with(const RowTask<T>& task, unsigned* escalated
 template <class T>
 void PackedProduct<T>::multiply(const RowTask<T>& task, Accuracy accuracy, unsigned* escalated, Stream stream,
                                 Gate gate) const {
-    with_accumulator<T>(accuracy, [&](auto accumulator) {
+    with_accumulator<T, SlicesOnGpu>(accuracy, [&](auto accumulator) {
         multiply_with<typename decltype(accumulator)::type>(task, escalated, stream, gate);
     });
 }

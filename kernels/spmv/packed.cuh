@@ -65,7 +65,7 @@ private:
     CsrRows<T, std::int32_t> rows_;
     DeviceArray<Segment<std::int32_t>> segments_;
     DeviceArray<unsigned> arrived_;
-    DeviceArray<RowSum<FilteredTriple<double>>> partial_;  ///< the largest of its kind
+    DeviceArray<LargestRowSum> partial_;
 
     // Of the first try.
     DeviceArray<OpenRows::Slice> open_;

@@ -100,9 +100,9 @@ std::size_t tile_bytes(int entries) {
 template <class T, class Offset, class Work>
 void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& work) {
     if constexpr (std::is_same_v<Offset, std::int32_t>)
-        with_accumulator<T>(accuracy, float_sums, work);
+        with_accumulator<T, RowsOnGpu>(accuracy, float_sums, work);
     else
-        with_accumulator<T>(accuracy, work);
+        with_accumulator<T, RowsOnGpu>(accuracy, work);
 }
 
 /// Nor have they kernels for several columns at once.
@@ -177,10 +177,10 @@ private:
     Shape shapes[all_accuracies.size()]{};
     int longest_short = 0;  ///< of general rows
     std::variant<Prepared<T, std::int32_t>, Prepared<T, std::int64_t>> prepared;
-    DeviceArray<unsigned> arrived;                        ///< and, behind it, Tiling::without_try
-    DeviceArray<RowSum<FilteredTriple<double>>> partial;  ///< the largest of its kind
-    DeviceArray<Counts> counts;                           ///< of a first pass, and of the second one
-    std::optional<PackedProduct<T>> packed;               ///< for single products with x alone
+    DeviceArray<unsigned> arrived;  ///< and, behind it, Tiling::without_try
+    DeviceArray<LargestRowSum> partial;
+    DeviceArray<Counts> counts;              ///< of a first pass, and of the second one
+    std::optional<PackedProduct<T>> packed;  ///< for single products with x alone
 
     // An analysis allocates little and waits once or twice: on small matrices either takes longer than a product.
 
@@ -269,7 +269,7 @@ private:
         if (parts + tries == 0) return;
         arrived = DeviceArray<unsigned>(a.device, parts + (tries + 3) / 4, "counters of long rows and of first tries");
         arrived.fill_with_zeros(stream);
-        if (parts > 0) partial = DeviceArray<RowSum<FilteredTriple<double>>>(a.device, parts, "partial sums of long rows");
+        if (parts > 0) partial = DeviceArray<LargestRowSum>(a.device, parts, "partial sums of long rows");
     }
 
     template <class Offset>
@@ -354,7 +354,7 @@ private:
     void multiply_columns(const RowTask<T>& task, const Columns& columns, Accuracy accuracy, Stream stream, Gate gate) const {
         const auto* narrow = std::get_if<Prepared<T, std::int32_t>>(&prepared);
         if (columns.count > 1 && narrow != nullptr && a.rows > 0 && task.x_low == nullptr && task.alpha != T(0))
-            return with_accumulator<T>(accuracy, traits.float_sums, [&](auto accumulator) {
+            return with_accumulator<T, RowsOnGpu>(accuracy, traits.float_sums, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 const int log2_width = shapes[static_cast<int>(accuracy)].log2_width;
                 if (kernel_ == SpmvKernel::general)

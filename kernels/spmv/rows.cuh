@@ -86,27 +86,8 @@ struct Multiplicand {
     __device__ __forceinline__ T low(std::int32_t column) const { return __ldg(x_low + column); }
 };
 
-/// A sum, and whether a product in it had no exact two_prod.
-template <Accumulator A>
-struct RowSum {
-    A sum;
-    int inexact = 0;
-
-    template <class T>
-    __device__ __forceinline__ void add_product(T a, T x) {
-        if constexpr (wants_exact_products<A>) {
-            const auto p = A::product(a, x);
-            if (!product_is_exact(a, x, p.value)) inexact = 1;
-            sum.add_term(p);
-        } else {
-            sum.add_product(a, x);
-        }
-    }
-    __device__ __forceinline__ void merge(const RowSum& other) {
-        sum.merge(other.sum);
-        if constexpr (wants_exact_products<A>) inexact |= other.inexact;
-    }
-};
+/// The largest sum of a row, for arrays in which parts of long rows lie in every mode.
+using LargestRowSum = TrackedSum<FilteredTriple<double>>;
 
 /// Adjacent lanes of a warp that share a row, a power of two.
 struct LaneGroup {
@@ -143,28 +124,16 @@ struct LaneGroup {
     }
 };
 
-/// alpha sum + beta y_in of a filter: the result, or false.
+/// alpha sum + beta y_in: the result, or false where a filter does not know it.
 template <Accumulator A, class T>
-__device__ __forceinline__ bool try_affine(const RowSum<A>& sum, T alpha, T beta, T y_in, std::int64_t length, T& result) {
-    using V = typename A::value_type;
-    const A total = affine(sum.sum, V{alpha}, V{beta}, V{y_in});
-    if constexpr (wants_exact_products<A> && std::is_same_v<T, V>) {
-        const bool exact =
-            sum.inexact == 0 && magnitude(alpha) == T(1) && (beta == T(0) || solver::product_is_exact(beta, y_in));
-        return total.try_result(result, exact ? T(0) : affine_underflow<T>(alpha, length));
-    } else {
-        return total.try_result(result);
-    }
-}
-template <Accumulator A, class T>
-__device__ __forceinline__ bool try_affine(const RowSum<A>& sum, const RowTask<T>& task, std::int64_t row, std::int64_t length,
-                                           T& result) {
-    return try_affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0), length, result);
+__device__ __forceinline__ bool try_affine(const TrackedSum<A>& sum, const RowTask<T>& task, std::int64_t row,
+                                           std::int64_t length, T& result) {
+    return solver::try_affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0), length, result);
 }
 
 /// Adds `count` entries, step apart, whose loads overlap. With `checked`, those from `end` on are left out.
 template <int count, bool checked, Accumulator A, class Rows, class T, bool paired>
-__device__ __forceinline__ void add_entries(RowSum<A>& sum, const Rows& rows, typename Rows::Offset first,
+__device__ __forceinline__ void add_entries(TrackedSum<A>& sum, const Rows& rows, typename Rows::Offset first,
                                             typename Rows::Offset end, int step, const Multiplicand<T, paired>& x_of) {
     std::int32_t column[count];
     T a[count];
@@ -191,9 +160,9 @@ __device__ __forceinline__ void add_entries(RowSum<A>& sum, const Rows& rows, ty
 
 /// The entries first, first + step, ... before `end`: one chain.
 template <Accumulator A, int unroll, class Rows, class T, bool paired>
-__device__ __forceinline__ RowSum<A> sum_entries(const Rows& rows, typename Rows::Offset first, typename Rows::Offset end,
-                                                 int step, const Multiplicand<T, paired>& x_of) {
-    RowSum<A> sum;
+__device__ __forceinline__ TrackedSum<A> sum_entries(const Rows& rows, typename Rows::Offset first, typename Rows::Offset end,
+                                                     int step, const Multiplicand<T, paired>& x_of) {
+    TrackedSum<A> sum;
     for (; first + (unroll - 1) * step < end; first += unroll * step)
         add_entries<unroll, false>(sum, rows, first, end, step, x_of);
     add_entries<unroll - 1, true>(sum, rows, first, end, step, x_of);
@@ -237,13 +206,13 @@ template <class Rows>
 __device__ bool try_six_terms(const Rows& rows, const RowTask<double>& task, typename Rows::Offset row, const LaneGroup& group,
                               double& result) {
     using Offset = typename Rows::Offset;
-    using A = FilteredExpansion<double>;
+    using A = typename Escalation<double, RowsOnGpu>::Again;
     if (magnitude(task.alpha) != 1.0) return false;
     const auto first = static_cast<Offset>(rows.begin(row) + group.lane);
     const Offset end = rows.end(row);
-    RowSum<A> sum = task.x_low == nullptr
-                        ? sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, false>{task.x, nullptr})
-                        : sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, true>{task.x, task.x_low});
+    TrackedSum<A> sum = task.x_low == nullptr
+                            ? sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, false>{task.x, nullptr})
+                            : sum_entries<A, 4>(rows, first, end, group.width, Multiplicand<double, true>{task.x, task.x_low});
     for (int step = group.width / 2; step > 0; step /= 2) sum.merge(shuffle_xor(sum, step, group.mask));
     if (task.alpha < 0) sum.sum.negate();
     if (task.beta != 0) sum.add_product(task.beta, task.y_in[row]);
@@ -266,7 +235,7 @@ __device__ __noinline__ void round_hard_row(const Rows& rows, const RowTask<T>& 
         const Offset begin = rows.begin(row);
         const Offset end = rows.end(row);
         if (end - begin <= longest * group.width) {
-            RowSum<FilteredTriple<double>> wider;
+            TrackedSum<typename Escalation<T, RowsOnGpu>::Again> wider;
             for (Offset k = begin + group.lane; k < end; k += group.width) {
                 wider.add_product(double{rows.value(k)}, double{task.x[rows.column(k)]});
                 if (task.x_low != nullptr) wider.add_product(double{rows.value(k)}, double{task.x_low[rows.column(k)]});
@@ -284,8 +253,8 @@ __device__ __noinline__ void round_hard_row(const Rows& rows, const RowTask<T>& 
 
 /// What the quickest test does not decide: by all tests of the sum, which all lanes of the group have, then without it.
 template <Accumulator A, class Rows, class T>
-__device__ __noinline__ void finish_hard_row(RowSum<A> sum, const Rows& rows, const RowTask<T>& task, typename Rows::Offset row,
-                                             LaneGroup group, unsigned* escalated) {
+__device__ __noinline__ void finish_hard_row(TrackedSum<A> sum, const Rows& rows, const RowTask<T>& task,
+                                             typename Rows::Offset row, LaneGroup group, unsigned* escalated) {
     T result;
     if (!try_affine(sum, task, row, rows.end(row) - rows.begin(row), result))
         round_hard_row(rows, task, row, group, escalated);
@@ -295,19 +264,20 @@ __device__ __noinline__ void finish_hard_row(RowSum<A> sum, const Rows& rows, co
 
 /// Rounds alpha sum + beta y_in and stores it. All lanes of the group have the sum.
 template <Accumulator A, class Rows, class T>
-__device__ __forceinline__ void finish_row(const RowSum<A>& sum, const Rows& rows, typename Rows::Offset row,
+__device__ __forceinline__ void finish_row(const TrackedSum<A>& sum, const Rows& rows, typename Rows::Offset row,
                                            const RowTask<T>& task, const LaneGroup& group, unsigned* escalated) {
-    if constexpr (!is_filter<A>) {
+    if constexpr (!A::is_filter) {
         if (group.lane != 0) return;
-        const T y_in = task.beta != T(0) ? task.y_in[row] : T(0);
-        task.y[row] = affine(sum.sum, task.alpha, task.beta, y_in).result();
+        T result;
+        try_affine(sum, task, row, 0, result);
+        task.y[row] = result;
     } else {
         T result;
         bool proven = false;
         if (task.alpha == T(1) && task.beta == T(0)) {
             constexpr T much = std::is_same_v<T, double> ? T(0x1p-900) : T(0x1p-80);  // far more than 2^63 eta
-            if constexpr (wants_exact_products<A>)
-                proven = sum.sum.try_quickly(result, sum.inexact != 0 ? much : T(0));
+            if constexpr (A::wants_exact_products)
+                proven = sum.sum.try_quickly(result, sum.lost(much));
             else
                 proven = sum.sum.try_result(result);
         }
@@ -320,12 +290,12 @@ __device__ __forceinline__ void finish_row(const RowSum<A>& sum, const Rows& row
 
 /// The entries begin..end-1 of a row by a warp, the sum in all of its lanes.
 template <Accumulator A, int unroll, class Rows, class T, bool paired>
-__device__ __forceinline__ RowSum<A> sum_by_warp(const Rows& rows, typename Rows::Offset begin, typename Rows::Offset end,
-                                                 const Multiplicand<T, paired>& x_of) {
+__device__ __forceinline__ TrackedSum<A> sum_by_warp(const Rows& rows, typename Rows::Offset begin, typename Rows::Offset end,
+                                                     const Multiplicand<T, paired>& x_of) {
     using Offset = typename Rows::Offset;
     constexpr Offset entries_a_chain = warp_size * chain_length / (paired ? 2 : 1);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    RowSum<A> total;
+    TrackedSum<A> total;
     for (Offset first = begin; first < end; first += entries_a_chain) {
         const Offset last = min(static_cast<Offset>(first + entries_a_chain), end);
         total.merge(sum_entries<A, unroll>(rows, static_cast<Offset>(first + lane), last, warp_size, x_of));

@@ -33,7 +33,7 @@ struct Tiling {
     const Segment<Offset>* segments;
     std::int32_t segment_count;
     unsigned* arrived;          ///< for each segment; the row's first one counts
-    void* partial;              ///< RowSum<A> for each segment
+    void* partial;              ///< TrackedSum<A> for each segment
     std::uint8_t* without_try;  ///< products that each segment (the row's first one counts) and tile goes without a first try
     std::int32_t blocks;        ///< segments and tiles
 };
@@ -100,7 +100,7 @@ __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tile
 template <Accumulator A, class Offset>
 __device__ Tiling<Offset> column_of(Tiling<Offset> tiling, unsigned column) {
     tiling.arrived += column * tiling.segment_count;
-    tiling.partial = static_cast<RowSum<A>*>(tiling.partial) + column * tiling.segment_count;
+    tiling.partial = static_cast<TrackedSum<A>*>(tiling.partial) + column * tiling.segment_count;
     tiling.without_try += static_cast<std::int64_t>(column) * tiling.blocks;
     return tiling;
 }

@@ -9,7 +9,7 @@
 namespace solver::cuda {
 namespace {
 
-constexpr std::int64_t largest_partial = 64;  // bytes of a RowSum
+constexpr std::int64_t largest_partial = 64;  // bytes of a TrackedSum
 
 int shared_memory_of_a_block(int device) {
     int bytes = 0;
@@ -90,9 +90,9 @@ struct TriangularSystem<T>::Analysis {
         if (solved.size() > 0)  // unsolved
             check(cudaMemsetAsync(solved.data(), 0xFF, static_cast<std::size_t>(solved.bytes()), nullptr), "cudaMemsetAsync");
         for (const Accuracy accuracy : all_accuracies)
-            with_accumulator<T, TriangleAccumulatorOf>(accuracy, [&](auto accumulator) {
+            with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
-                static_assert(sizeof(RowSum<A>) <= largest_partial);
+                static_assert(sizeof(TrackedSum<A>) <= largest_partial);
                 allow_all_shared_memory(solve_triangle<A, T>, device);
             });
         synchronize(device, nullptr);
@@ -112,7 +112,7 @@ template <class T>
 void TriangularSystem<T>::solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const {
     const CurrentDevice current(analysis_->device);
     if (analysis_->view.items == 0) return;
-    with_accumulator<T, TriangleAccumulatorOf>(accuracy, [&](auto accumulator) {
+    with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
         using A = typename decltype(accumulator)::type;
         solve_triangle<A, T>
             <<<analysis_->view.items, analysis_->threads, analysis_->shared_bytes, stream>>>(analysis_->view, b, x, gate);

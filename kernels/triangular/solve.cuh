@@ -2,7 +2,7 @@
 
 /// Triangular solves in one kernel: a row waits for the elements of x that it needs, and for nothing else.
 ///
-/// Blocks take items in order by a ticket, warps of a block take the item's chunks in order (triangular_schedule.hpp). An
+/// Blocks take items in order by a ticket, warps of a block take the item's chunks in order (schedule.hpp). An
 /// element of x is its own flag: one word that is `unsolved`, a NaN that no result is, until it is known. Elements of the
 /// block's own item lie in shared memory, those that other blocks may need in the device's memory as well. There they lie
 /// twice: a solve uses one half and makes the other one unsolved for the next.
@@ -20,13 +20,6 @@ namespace solver::cuda {
 inline constexpr int triangular_threads = 512;  ///< at most
 inline constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
-/// The accumulator of a row. In exact a pair, which is done soonest when the last element arrives, and which knows where
-/// nothing was lost: with factors of stencils half of all rows are ties.
-template <class T, Accuracy accuracy>
-struct TriangleAccumulatorOf : AccumulatorOf<T, accuracy> {};
-template <>
-struct TriangleAccumulatorOf<double, Accuracy::exact> : std::type_identity<FilteredWatchedPair<double>> {};
-
 template <class T>
 struct TriangleView {
     std::int32_t places;
@@ -38,7 +31,7 @@ struct TriangleView {
     const std::int32_t* column;
     const T* value;
     T* solved;          ///< 2 * places
-    void* partial;      ///< RowSum<A> of each segment of a long row
+    void* partial;      ///< TrackedSum<A> of each segment of a long row
     unsigned* arrived;  ///< of each segment; the row's first one counts
     unsigned* ticket;   ///< from 0 to 2 * items - 1 and round again
 };
@@ -196,11 +189,11 @@ struct LaneWork {
 
 /// Adds the products of `count` entries, the same for all lanes, each as soon as its elements are known.
 template <Accumulator A, class T>
-__device__ __forceinline__ void add_solved(RowSum<A>& sum, const ItemInWork<T>& work, LaneEntries<T>& entries, int count) {
+__device__ __forceinline__ void add_solved(TrackedSum<A>& sum, const ItemInWork<T>& work, LaneEntries<T>& entries, int count) {
     T x[triangular_unroll];
 #pragma unroll
     for (int i = 0; i < triangular_unroll; ++i) x[i] = work.element(entries.column[i]);
-    if constexpr (!is_filter<A>) {
+    if constexpr (!A::is_filter) {
 #pragma unroll
         for (int i = 0; i < triangular_unroll; ++i) {
             if (i >= count) break;
@@ -249,37 +242,24 @@ __device__ __noinline__ T round_exactly(const TriangleView<T>& a, const ItemInWo
     return sum.template result<T>();
 }
 
-/// The same by three terms, or false: what a pair leaves open are mostly ties and zeros, which these decide.
-__device__ __noinline__ inline bool try_three_terms(const TriangleView<double>& a, const ItemInWork<double>& work,
-                                                    const TriangleChunk* chunk, int row_in_chunk, double b, std::int64_t length,
-                                                    double& result) {
-    RowSum<FilteredTriple<double>> sum;
+/// The same by a filter that sees farther, if there is one, or false.
+template <class T>
+__device__ __noinline__ bool try_again(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* chunk,
+                                       int row_in_chunk, T b, std::int64_t length, T& result) {
+    TrackedSum<typename Escalation<T, TrianglesOnGpu>::Again> sum;
     sum.sum.add(b);
     add_row(sum, a, work, chunk, row_in_chunk);
-    return sum.sum.try_result(result, sum.inexact == 0 ? 0.0 : affine_underflow(1.0, length));
-}
-__device__ inline bool try_three_terms(const TriangleView<float>&, const ItemInWork<float>&, const TriangleChunk*, int, float,
-                                       std::int64_t, float&) {
-    return false;
-}
-
-/// Rounds the sum of a row of `length` products, or returns false.
-template <Accumulator A, class T>
-__device__ __forceinline__ bool try_round(const RowSum<A>& sum, T& result, std::int64_t length) {
-    if constexpr (wants_exact_products<A>)
-        return sum.sum.try_result(result, sum.inexact == 0 ? T(0) : affine_underflow<T>(T(1), length));
-    else
-        return sum.sum.try_result(result);
+    return sum.try_result(result, affine_underflow(T(1), length));
 }
 
 /// The sum of a long row in the warp that comes last, where `sum` is of one segment: true there.
 template <Accumulator A, class T>
-__device__ __noinline__ bool is_whole_row(const TriangleView<T>& a, const TriangleChunk& chunk, RowSum<A>& sum) {
+__device__ __noinline__ bool is_whole_row(const TriangleView<T>& a, const TriangleChunk& chunk, TrackedSum<A>& sum) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    auto* partial = static_cast<RowSum<A>*>(a.partial) + chunk.first_segment;
+    auto* partial = static_cast<TrackedSum<A>*>(a.partial) + chunk.first_segment;
     if (lane == 0) partial[chunk.segment] = sum;
     if (!warp_comes_last(a.arrived + chunk.first_segment, static_cast<unsigned>(chunk.segments))) return false;
-    sum = RowSum<A>();
+    sum = TrackedSum<A>();
     for (int i = lane; i < chunk.segments; i += warp_size) sum.merge(load_fresh(partial + i));
     sum = merge_lanes(sum, warp_size);
     return true;
@@ -288,16 +268,17 @@ __device__ __noinline__ bool is_whole_row(const TriangleView<T>& a, const Triang
 /// The rounded sums of a chunk's rows, in the first lane of each. `first` is where the row's first chunk comes from.
 template <Accumulator A, class T>
 __device__ __forceinline__ T round_rows(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* first,
-                                        const LaneWork<T>& mine, const RowSum<A>& sum, LastResort& last_resort) {
-    if constexpr (!is_filter<A>) {
+                                        const LaneWork<T>& mine, const TrackedSum<A>& sum, LastResort& last_resort) {
+    if constexpr (!A::is_filter) {
         return sum.sum.result();
     } else {
         const TriangleChunk& chunk = mine.chunk;
         T result{};
         const std::int64_t length = (std::int64_t{chunk.depth} << chunk.log2_width) * max(1, chunk.segments) + chunk.late();
-        bool proven = try_round(sum, result, length) || !mine.is_first();
+        bool proven = sum.try_result(result, affine_underflow(T(1), length)) || !mine.is_first();
         if (__all_sync(all_lanes, proven)) return result;
-        if (!proven) proven = try_three_terms(a, work, first, mine.row_in_chunk(), mine.b, length, result);
+        if constexpr (!std::is_same_v<typename Escalation<T, TrianglesOnGpu>::Again, NoFilter>)
+            if (!proven) proven = try_again(a, work, first, mine.row_in_chunk(), mine.b, length, result);
         const unsigned open = __ballot_sync(all_lanes, !proven);
         if (open != 0) last_resort.take();
         for (unsigned left = open; left != 0; left &= left - 1) {
@@ -324,7 +305,7 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
     const Divisor<T> pivot(mine.pivot);
     if (is_first) work.next_solved[place] = unsolved<T>();
 
-    RowSum<A> sum;
+    TrackedSum<A> sum;
     sum.sum.add(chunk.segment == 0 ? mine.b : T(0));
     LaneEntries<T> entries = mine.entries;
     const std::int32_t* columns = a.column + chunk.first_entry + mine.lane();
@@ -350,7 +331,7 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
         if (chunk.late() > 0) add_solved(sum, work, entries, late_entries);
         if (chunk.segments > 0) {
             const TriangleChunk segment = chunk;
-            RowSum<A> whole = sum;
+            TrackedSum<A> whole = sum;
             if (!is_whole_row(a, segment, whole)) return;
             sum = whole;
         }

@@ -56,7 +56,7 @@ public:
     const solver::SpmvPlan<T>& plan() const { return *plan_; }
 
 private:
-    /// The same arrays as a matrix on the device where they lie.
+    /// A view of arrays that lie on a device, as a matrix there.
     static solver::cuda::DeviceCsrView<T> on_device(const solver::CsrView<T>& a, int device) {
         if (std::ssize(a.row_offsets) != a.rows + 1 || std::ssize(a.column_indices) != a.nonzeros())
             throw solver::DimensionMismatch("the matrix has " + std::to_string(a.rows) + " rows and " +

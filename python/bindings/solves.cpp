@@ -117,6 +117,26 @@ nb::dict in_python(const Attempt& attempt) {
     return made;
 }
 
+nb::dict in_python(const SolutionProof& proof) {
+    nb::dict made;
+    made["status"] = std::string(to_string(proof.status));
+    made["reason"] = proof.reason;
+    made["backward_error"] = proof.backward_error;
+    made["error_bound"] = proof.error_bound;
+    made["certified_digits"] = proof.certified_digits;
+    made["rounded"] = proof.rounded;
+    made["ties"] = proof.ties;
+    made["zeros"] = proof.zeros;
+    made["undecided"] = proof.undecided;
+    nb::list open;
+    for (const std::int64_t component : proof.first_undecided) open.append(component);
+    made["first_undecided"] = open;
+    made["bounds"] = nb::bytes(reinterpret_cast<const char*>(proof.bounds.data()), proof.bounds.size() * sizeof(double));
+    made["refinements"] = proof.refinements;
+    made["iterations"] = proof.iterations;
+    return made;
+}
+
 SolveOptions options_of(const nb::dict& given) {
     SolveOptions options;
     const auto kind = nb::cast<std::string>(given["preconditioner"]);
@@ -124,6 +144,7 @@ SolveOptions options_of(const nb::dict& given) {
     const auto method = nb::cast<std::string>(given["method"]);
     if (method != "auto") options.method = krylov_method_from_text(method);
     options.profile = cost_profile_from_text(nb::cast<std::string>(given["profile"]));
+    options.guarantee = guarantee_from_text(nb::cast<std::string>(given["guarantee"]));
     options.mixed = nb::cast<bool>(given["mixed"]);
     options.iteration.accuracy = accuracy_of(nb::cast<int>(given["accuracy"]));
     options.iteration.tolerance = nb::cast<double>(given["rtol"]);
@@ -145,7 +166,7 @@ SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::s
     return report;
 }
 
-/// The same for several columns one after the other.
+/// Solves for several columns, which lie one after the other in b, x and x_low, together.
 template <class T>
 SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::span<const T> b, std::span<T> x,
                         std::span<T> x_low, const SolveOptions& options) {
@@ -184,7 +205,7 @@ void require_rows(const SpmvPlan<T>& a, const Preconditioner<T>* m) {
                                 std::to_string(a.rows()));
 }
 
-/// (results, attempts, profile, obstacle, whether the callback stopped it, what was raised); x holds the guess and then the
+/// (results, attempts, proofs, profile, obstacle, whether the callback stopped it, what was raised); x holds the guess and then the
 /// best iterate.
 template <class T>
 nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool is_vector, const Vector<T>& b,
@@ -204,10 +225,11 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
                   : is_vector    ? run<T>
                                  : run_columns<T>)(a.plan(), preconditioner, view<T>(b), view<T>(x), low, options);
     }
-    nb::list results, attempts;
+    nb::list results, attempts, proofs;
     for (const SolveResult& result : report.results) results.append(in_python(result));
     for (const Attempt& attempt : report.attempts) attempts.append(in_python(attempt));
-    return nb::make_tuple(results, attempts, std::string(to_string(report.profile)), report.obstacle, watch.stopped(),
+    for (const SolutionProof& proof : report.proofs) proofs.append(in_python(proof));
+    return nb::make_tuple(results, attempts, proofs, std::string(to_string(report.profile)), report.obstacle, watch.stopped(),
                           watch.raised());
 }
 

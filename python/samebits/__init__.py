@@ -26,12 +26,13 @@ from ._arguments import threads
 from ._files import generate, read_mtx, write_mtx
 from ._matrix import Matrix, solve_triangular
 from ._preconditioner import Preconditioner
-from ._result import Attempt, ConvergenceWarning, NotConverged, Result
+from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
 from ._solve import Iteration, KrylovResult, bicgstab, cg, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
     "Attempt",
+    "Proof",
     "ConvergenceWarning",
     "DimensionMismatch",
     "FileError",
@@ -42,6 +43,7 @@ __all__ = [
     "NotConverged",
     "NotSupported",
     "Preconditioner",
+    "Proof",
     "ResourceLimit",
     "Result",
     "__version__",

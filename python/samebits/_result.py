@@ -45,6 +45,24 @@ class Attempt(NamedTuple):
     solve_seconds: float
 
 
+class Proof(NamedTuple):
+    """What ``guarantee='bound'`` or ``'rounded'`` proved of one column; x* is the solution with the numbers as they are stored."""
+
+    status: str  #: 'proven', 'singular' or 'could not prove'
+    reason: str  #: how it was proven, or why it was not
+    backward_error: float  #: x solves exactly a system whose entries differ by at most this, relatively
+    error_bound: float  #: ``|x_i - x*_i| <= error_bound |x_i|``; negative where nothing is proven, and for 'rounded'
+    certified_digits: float  #: in the mean over the components
+    rounded: int  #: components that are proven to be x* rounded once, by the rules of ties and zeros
+    ties: int  #: of these, ties
+    zeros: int  #: of these, zeros
+    undecided: int  #: the others
+    first_undecided: list[int]  #: the first ten of them
+    bounds: np.ndarray  #: of ``|x_i - x*_i|``, for 'bound'
+    refinements: int  #: corrections that were solved for
+    iterations: int  #: of the Krylov method in these
+
+
 def _iterations(count: int) -> str:
     return f"{count} iteration" if count == 1 else f"{count} iterations"
 
@@ -80,6 +98,8 @@ class Result:
         What is known to stand in the way, in one sentence, where not all was solved; else empty.
     profile : str
         That the choice of preconditioners followed, 'processor' or 'gpu'.
+    proofs : list of Proof
+        With a guarantee one for each column, else empty; `proof` is the first.
     history : ndarray or None
         With ``history=True`` a structured array: number, recursive_residual, true_residual (negative where it was not computed),
         replaced; of several columns a list of them.
@@ -93,6 +113,7 @@ class Result:
         self.x = x
         self.obstacle = ""
         self.profile = ""
+        self.proofs: list[Proof] = []
         self.columns = columns
         self.attempts = attempts
         self.converged = all(c["status"] == "converged" for c in columns)
@@ -102,6 +123,11 @@ class Result:
         self.recursive_residual = max((c["recursive_residual"] for c in columns), default=0.0)
         histories = [np.array(c["history"], dtype=HISTORY_DTYPE) for c in columns]
         self.history = None if not keeps_history else histories[0] if x.ndim == 1 else histories
+
+    @property
+    def proof(self) -> Proof | None:
+        """That of the first column; None where no guarantee was asked for."""
+        return self.proofs[0] if self.proofs else None
 
     @property
     def fingerprint(self) -> str:
@@ -116,11 +142,13 @@ class Result:
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("status", f"{self.status} after {_iterations(self.iterations)}"),
-            ("true residual", f"{self.residual:.1e}, the recursion says {self.recursive_residual:.1e}"),
+            ("true residual", f"{self.residual:.1e}, updated residual {self.recursive_residual:.1e}"),
         ]
         for a in self.attempts:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
+        for p in self.proofs[:1]:
+            rows.append(("proof", f"{p.status}: {p.reason}"))
         if self.obstacle:
             rows.append(("obstacle", self.obstacle))
         return [*rows, ("fingerprint", self.fingerprint)]

@@ -14,7 +14,7 @@ from ._arguments import accuracy_number, text, whole_number
 from ._matrix import Matrix, _device_of
 from ._places import Host, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner, preconditioner_of
-from ._result import Attempt, ConvergenceWarning, Result
+from ._result import Attempt, ConvergenceWarning, Proof, Result
 
 
 PRODUCTS_OF_A_SOLVE = 1000
@@ -49,7 +49,7 @@ class Iteration(_Step):
 
 
 def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
-    """The same matrix with every value as a number of this type, to float32 rounded."""
+    """A copy of the matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
     made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
     values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
@@ -170,12 +170,13 @@ def _run(
     place.wait()
     told = _callback(callback, matrix.shape[0])
     found = _core.solve(matrix._core, given, b.ndim == 1, right, x, low, options, told)
-    columns, attempts, profile, obstacle, stopped, raised = found
+    columns, attempts, proofs, profile, obstacle, stopped, raised = found
     if stopped:
         columns = [{**c, "status": "stopped" if c["status"] == "iteration limit" else c["status"]} for c in columns]
     whole = x if low is None else place.cast(x, np.dtype(np.float64)) + low
     result = Result(place.shaped(whole, tuple(b.shape)), columns, [_attempt(a) for a in attempts], options["history"])
     result.obstacle, result.profile = obstacle, profile if attempts else ""
+    result.proofs = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
             raised.result = result
@@ -198,13 +199,14 @@ def solve(
     accuracy: str = "exact",
     callback: Callable[[Iteration], Any] | None = None,
     history: bool = False,
+    guarantee: str = "none",
     device: str | None = None,
     threads: int | None = None,
 ) -> Result:
     """Solves A x = b by a preconditioned Krylov method, and finds method and preconditioner that will do.
 
-    Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'`` the bits of x are the same on
-    every machine and for every number of threads.
+    Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'``, the default, the bits of x are
+    the same on every machine and device and for every number of threads; they depend on `preconditioner`, `method` and `profile`.
 
     Parameters
     ----------
@@ -225,8 +227,8 @@ def solve(
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners. 'auto' takes it where A is symmetric with a
         positive diagonal and the preconditioner symmetric, too, and goes on with 'bicgstab' where that turns out to be wrong.
     profile : {'auto', 'processor', 'gpu'}
-        What the choice of preconditioners takes operations to cost; 'auto' is that of the device. The same profile gives the same bits
-        everywhere.
+        What the choice of preconditioners takes operations to cost. 'auto' is 'processor' on every device where `accuracy` is 'exact',
+        so that x has the same bits everywhere, else that of the device. 'gpu' suits a GPU best, with other bits.
     precision : {'double', 'single', 'mixed'}, optional
         'single' rounds A and b to float32 and returns the sum of two floats; 'mixed' iterates in single and solves as accurately as
         double. None is that of A.
@@ -235,6 +237,9 @@ def solve(
         Called with an `Iteration` after every step; a true value stops. What it raises arrives unchanged. ``iteration.x`` is the iterate.
     history : bool
         Keeps every iteration in the result.
+    guarantee : {'none', 'bound', 'rounded'}
+        'bound' proves how far each component can be off, 'rounded' rounds the solution once, component by component, proven: bits that
+        depend on A and b alone. `Result.proof` says what was proven. Not with a `Preconditioner` that is made.
     device : str, optional
         None, the default, is that of `a` or `b` where one lies on a CUDA device, else the first CUDA device where there is one, else the
         processor.
@@ -280,7 +285,10 @@ def solve(
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
         "history": bool(history),
+        "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
     }
+    if isinstance(m, Preconditioner) and guarantee != "none":
+        raise _core.InvalidArgument(f"guarantee {guarantee!r} needs a preconditioner that is made here; give its kind")
     if isinstance(m, Preconditioner) and options["mixed"]:
         raise _core.InvalidArgument("precision 'mixed' makes its preconditioner itself, in single; give its kind")
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
@@ -372,6 +380,7 @@ def _in_scipys_manner(
         "profile": "auto",
         "maxiter": 10 * matrix.shape[0] if maxiter is None else whole_number(maxiter, "maxiter"),
         "history": False,
+        "guarantee": "none",
     }
 
     guess = _start(place, x0, flat, preconditioner, matrix)

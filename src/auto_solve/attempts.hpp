@@ -44,6 +44,8 @@ public:
         }
     }
 
+    bool has_more_to_do() const { return !left_.empty(); }
+
     /// After the last schedule.
     SolveReport report() {
         for (std::size_t j = 0; j < report_.results.size(); ++j) {

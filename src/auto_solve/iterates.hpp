@@ -49,8 +49,8 @@ public:
     }
 
     /// The rounding of x alone changes b - A x by about u || |A| |x| ||, estimated by the norm of (w_j x_j), w_j the 1-norm of
-    /// column j (as for the drift of the residual, bicgstab/drift.hpp). Where that is above the tolerance, an x that came out
-    /// of nearly singular factors, the initial guess is the better place to go on from.
+    /// column j (as for the drift of the residual, core/krylov/drift.hpp). Where that is above the tolerance, an x that came
+    /// out of nearly singular factors, the initial guess is the better place to go on from.
     void start_over_if_too_large(std::int64_t column, double residual) {
         Unknown<T>& unknown = unknowns_[column];
         if (!unknown.x_low.empty()) return;

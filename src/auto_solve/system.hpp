@@ -40,6 +40,7 @@ public:
         }
     }
 
+    bool has_preconditioner() const { return m_ != nullptr; }
     const Preconditioner<V>& preconditioner() const { return *m_; }
 
     const Preparation& preparation() {
@@ -64,7 +65,7 @@ public:
         else if (plan().dense() != nullptr && diagonal_suffices)
             m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), options_.factors);
         else
-            m_ = make_preconditioner<V>(kind, matrix(), accuracy, a_.device(), options_.factors);
+            m_ = make_preconditioner<V>(kind, plan(), accuracy, options_.factors);
     }
 
     std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses,

@@ -50,7 +50,7 @@ solver_status solver_preconditioner_create(const solver_matrix* matrix, const ch
             using T = element_t<decltype(of)>;
             const SpmvPlan<T>& plan = of.plan();
             solver_preconditioner_of<T> made{
-                make_preconditioner<T>(which, plan.matrix(), accuracy_of(accuracy, name), plan.device(), options), plan.rows()};
+                make_preconditioner<T>(which, plan, accuracy_of(accuracy, name), options), plan.rows()};
             *preconditioner = new solver_preconditioner{std::move(made)};
         });
     });

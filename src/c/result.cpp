@@ -46,6 +46,22 @@ solver_attempt attempt_of(const Attempt& attempt, const std::string& refusal) {
     return found;
 }
 
+solver_proof proof_of(const SolutionProof& proof, const std::string& reason) {
+    return {sizeof(solver_proof),
+            static_cast<std::int32_t>(proof.status),
+            0,
+            reason.c_str(),
+            proof.backward_error,
+            proof.error_bound,
+            proof.certified_digits,
+            proof.rounded,
+            proof.ties,
+            proof.zeros,
+            proof.undecided,
+            proof.refinements,
+            proof.iterations};
+}
+
 }  // namespace
 
 solver_iteration to_c(const Iteration& iteration) {
@@ -68,6 +84,9 @@ solver_result to_c(const SolveReport& report, const std::vector<bool>& stopped) 
     }
     result.obstacle = report.obstacle;
     if (!report.attempts.empty()) result.profile = to_string(report.profile);
+    for (const SolutionProof& proof : report.proofs) result.reasons.push_back(proof.reason);
+    for (std::size_t column = 0; column < report.proofs.size(); ++column)
+        result.proofs.push_back(proof_of(report.proofs[column], result.reasons[column]));
     for (const Attempt& attempt : report.attempts) result.refusals.push_back(attempt.refusal);
     for (std::size_t k = 0; k < report.attempts.size(); ++k)
         result.attempts.push_back(attempt_of(report.attempts[k], result.refusals[k]));
@@ -106,6 +125,13 @@ solver_status solver_result_attempt(const solver_result* result, int64_t index, 
     constexpr const char* name = "solver_result_attempt";
     return guarded([&] {
         hand_over(numbered(required(result, name, "result").attempts, index, name, "attempt"), attempt, name, "attempt");
+    });
+}
+
+solver_status solver_result_proof(const solver_result* result, int64_t column, solver_proof* proof) {
+    constexpr const char* name = "solver_result_proof";
+    return guarded([&] {
+        hand_over(numbered(required(result, name, "result").proofs, column, name, "the proof of column"), proof, name, "proof");
     });
 }
 

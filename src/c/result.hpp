@@ -13,6 +13,8 @@ struct solver_result {
     std::vector<std::vector<solver_iteration>> histories;
     std::vector<solver_attempt> attempts;
     std::vector<std::string> refusals;  ///< that the attempts point to
+    std::vector<solver_proof> proofs;
+    std::vector<std::string> reasons;  ///< that the proofs point to
     std::string obstacle;
     std::string profile;
 };

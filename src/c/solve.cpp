@@ -31,6 +31,7 @@ solver_options default_options() {
     options.preconditioner = "auto";
     options.method = "auto";
     options.profile = "auto";
+    options.guarantee = "none";
     options.callback_interval = defaults.iteration.callback_interval;
     return options;
 }
@@ -67,6 +68,7 @@ SolveOptions options_from_c(const solver_options& given, std::vector<bool>& stop
     if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
     if (method != "auto") options.method = krylov_method_from_text(method);
     options.profile = cost_profile_from_text(or_automatic(given.profile));
+    options.guarantee = given.guarantee == nullptr ? Guarantee::none : guarantee_from_text(given.guarantee);
     options.factors = factors_from_c(given.factors, name);
     options.mixed = given.mixed != 0;
     options.iteration.accuracy = accuracy_of(given.accuracy, name);
@@ -155,6 +157,8 @@ solver_result solved(const Task<T>& task, const solver_preconditioner* precondit
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
     const SolveOptions options = options_from_c(given, stopped);
     const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows());
+    require(m == nullptr || options.guarantee == Guarantee::none, name,
+            "a guarantee needs a preconditioner that the library makes; give NULL");
     require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
     if (task.columns == 0) return {};
     return to_c(run_task(task, m, options), stopped);

@@ -10,12 +10,13 @@ namespace solver {
 template <class T>
 void require_valid(const char* operation, const char* name, const DenseView<T>& a);
 
-/// The same for matrices that are stored by rows or by columns, with any distance between them.
+/// Throws InvalidArgument unless sizes are 0 or more, there is memory, and the matrix is stored by rows or by columns, with any
+/// distance between them.
 template <class T>
 void require_lines(const char* operation, const char* name, const DenseView<T>& a);
 
-/// The same for all three of a product, DimensionMismatch unless their sizes agree, and InvalidArgument where C shares an
-/// element with A or B.
+/// Throws InvalidArgument unless A, B and C have sizes of 0 or more and memory, and C shares no element with A or B;
+/// DimensionMismatch unless their sizes agree.
 template <class T>
 void require_valid(const char* operation, const GemmTask<T>& task);
 

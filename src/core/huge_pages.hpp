@@ -39,8 +39,8 @@ void reserve_in_huge_pages(std::vector<T>& vector, std::int64_t size) {
         ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice: a refusal costs only time
 }
 
-/// vector.resize(size) of an empty vector, likewise, in memory that so many threads ask for: measured, filling 100 MB of new
-/// memory takes a quarter of the time with one thread.
+/// vector.resize(size) of an empty vector, in huge pages that so many threads ask for: measured, filling 100 MB of
+/// new memory takes a quarter of the time with one thread.
 template <class T>
 void resize_in_huge_pages(std::vector<T>& vector, std::int64_t size, int threads) {
     reserve_in_huge_pages(vector, size);

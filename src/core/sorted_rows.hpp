@@ -27,7 +27,7 @@ bool has_sorted_rows(const CsrView<T>& a, const Device& device = Device::cpu(1))
     return sorted;
 }
 
-/// The same matrix, repeated entries summed with one rounding.
+/// A copy of the matrix with the columns of every row sorted, repeated entries summed with one rounding.
 template <class T>
 CsrMatrix<T> with_sorted_rows(const CsrView<T>& a) {
     std::vector<Entry<T>> entries;

@@ -23,7 +23,8 @@ void multiply_dense(const DenseView<T>& a, int threads, const RowTask<T>& task) 
 
 template <class T>
 void multiply_dense_in(const DenseView<T>& a, int threads, const RowTask<T>& task, Accuracy accuracy) {
-    with_lanes<T, row_lanes>(accuracy, [&](auto lanes) { multiply_dense<typename decltype(lanes)::type>(a, threads, task); });
+    with_lanes<T, row_lanes, RowsOnCpu>(accuracy,
+                                        [&](auto lanes) { multiply_dense<typename decltype(lanes)::type>(a, threads, task); });
 }
 
 void dense_double(const DenseView<double>& a, int threads, const RowTask<double>& task, Accuracy accuracy) {

@@ -56,8 +56,8 @@ void join_shares(const PackedPattern& pattern, const CsrView<T>& a, std::vector<
         if (first.parts == 1) continue;
         Scalar& sum = parts[i];
         for (std::size_t j = 1; j < static_cast<std::size_t>(first.parts); ++j) sum.merge(parts[i + j]);
-        task.y[first.row] = round_row(combine(sum, task, first.row), CsrRows<T>(a), a.row_offsets[first.row], 0,
-                                      a.row_length(first.row), task, first.row);
+        task.y[first.row] =
+            round_row(sum, CsrRows<T>(a), a.row_offsets[first.row], 0, a.row_length(first.row), task, first.row);
     }
 }
 
@@ -113,7 +113,7 @@ static void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const 
     with_accuracy(accuracy, [&](auto mode) {
         if constexpr ((mode.value == Accuracy::exact) == SOLVER_EXACT) {
             const double unit = packed.values.unit;
-            using Acc = typename LanesOf<typename AccumulatorOf<SOLVER_NUMBER, mode.value>::type, row_lanes>::type;
+            using Acc = typename LanesOf<typename AccumulatorOf<SOLVER_NUMBER, mode.value, SlicesOnCpu>::type, row_lanes>::type;
             with_values(packed.values, hn::Lanes(typename Acc::D()),
                         [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, unit, a, threads, tasks); });
         }

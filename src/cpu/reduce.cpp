@@ -16,7 +16,7 @@ using cpu::Reduction;
 template <class T>
 T reduce_in(Reduction reduction, std::int64_t n, const T* x, const T* y, Accuracy accuracy, int threads) {
     T result = 0;
-    with_lanes<T, all_lanes>(accuracy, [&](auto lanes) {
+    with_lanes<T, all_lanes, TermsOnCpu>(accuracy, [&](auto lanes) {
         using Acc = typename decltype(lanes)::type;
         switch (reduction) {
             case Reduction::sum:
@@ -45,7 +45,7 @@ Expansion<T> expand(bool products, std::int64_t n, const T* x, const T* y, int t
 }
 
 template <class T>
-using ExactLanes = typename LanesOf<typename AccumulatorOf<T, Accuracy::exact>::type, all_lanes>::type;
+using ExactLanes = typename LanesOf<typename PartialSum<T>::Filter, all_lanes>::type;
 
 template <class T>
 PartialSum<T> partial_sum(std::int64_t n, const T* x, int threads) {
@@ -53,13 +53,15 @@ PartialSum<T> partial_sum(std::int64_t n, const T* x, int threads) {
 }
 
 /// N is looked into only where it can be felt: a small sum, or one that is zero.
-inline PartialSum<double> with_underflow(const FilteredTriple<double>& sum, const Terms<double, true>& terms, int threads) {
-    const auto bound = underflow_bound<double>(terms.n);
-    double ignored;
-    const bool exact = !sum.try_result(ignored, bound) && products_are_exact(terms, threads);
-    return {sum, exact ? 0 : bound};
+template <class T>
+PartialSum<T> with_underflow(const typename PartialSum<T>::Filter& sum, const Terms<T, true>& terms, int threads) {
+    TrackedSum<typename PartialSum<T>::Filter> tracked{sum, true};
+    const T bound = underflow_bound<T>(terms.n);
+    T ignored;
+    if constexpr (PartialSum<T>::Filter::wants_exact_products)
+        if (!tracked.try_result(ignored, bound)) tracked.inexact = !products_are_exact(terms, threads);
+    return {sum, tracked.lost(bound)};
 }
-inline PartialSum<float> with_underflow(const FilteredFloat& sum, const Terms<float, true>&, int) { return {sum, 0}; }
 
 /// Block by block for all y, so that the block of x stays in the nearest cache.
 template <class T>
@@ -77,7 +79,7 @@ std::vector<PartialSum<T>> partial_dots(std::int64_t n, const T* x, std::span<co
     });
     std::vector<PartialSum<T>> dots;
     for (std::size_t j = 0; j < ys.size(); ++j)
-        dots.push_back(with_underflow(merge_tree(parts[j], 0, parts[j].size()), Terms<T, true>{n, x, ys[j]}, threads));
+        dots.push_back(with_underflow<T>(merge_tree(parts[j], 0, parts[j].size()), Terms<T, true>{n, x, ys[j]}, threads));
     return dots;
 }
 

@@ -26,7 +26,7 @@ void join_shared_rows(const CsrView<T>& a, std::span<const WorkBoundary> boundar
         Scalar& sum = last_part[t - 1];
         sum.merge(first_part[t]);
         while (is_shared(t + 1) && boundaries[t + 1].row == row) sum.merge(first_part[++t]);
-        task.y[row] = round_row(combine(sum, task, row), CsrRows<T>(a), a.row_offsets[row], 0, a.row_length(row), task, row);
+        task.y[row] = round_row(sum, CsrRows<T>(a), a.row_offsets[row], 0, a.row_length(row), task, row);
     }
 }
 
@@ -77,8 +77,8 @@ void multiply_between(const CsrView<T>& a, std::span<const WorkBoundary> boundar
 template <class T>
 void multiply_csr_in(const CsrView<T>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<T>> tasks,
                      Accuracy accuracy) {
-    with_lanes<T, row_lanes>(accuracy,
-                             [&](auto lanes) { multiply_between<typename decltype(lanes)::type>(a, boundaries, tasks); });
+    with_lanes<T, row_lanes, RowsOnCpu>(
+        accuracy, [&](auto lanes) { multiply_between<typename decltype(lanes)::type>(a, boundaries, tasks); });
 }
 
 void csr_double(const CsrView<double>& a, std::span<const WorkBoundary> boundaries, std::span<const RowTask<double>> tasks,

@@ -86,7 +86,7 @@ void substitute(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal di
         const std::int64_t start = rows.start(row);
         const auto [first, last, pivot] = cpu::triangle_row(rows, row, triangle, diagonal);
         const auto sum = sum_solved<Acc>(rows, start, first, last, task, triangle);
-        const T numerator = round_row(combine(sum, task, row), rows, start, first, last, task, row);
+        const T numerator = round_row(sum, rows, start, first, last, task, row);
         x[row] = diagonal == Diagonal::unit ? numerator : canonical(div_rn(numerator, rows.entry(pivot).value(start)));
     }
 }
@@ -113,7 +113,8 @@ public:
     }
 
 private:
-    using FirstAcc = typename FirstTry<Acc>::type;
+    using FirstAcc = FirstLanes<Acc, RowsOnCpu>;
+    static constexpr SkipRule skip = Escalation<T, RowsOnCpu>::skip;
 
     HWY_INLINE void solve_group(std::int64_t place, std::int64_t count) {
         if (count < fewest_side_by_side) return solve_one_by_one(place, count);
@@ -128,7 +129,7 @@ private:
         }
         const std::uint64_t open = solve_side_by_side(group, place, common);
         if (HWY_LIKELY(open == 0)) return;
-        if (2 * hwy::PopCount(open) > lanes) groups_without_first_try_ = 31;
+        if (skip.applies(hwy::PopCount(open), lanes)) groups_without_first_try_ = skip.next;
         leave_open(place, count, open);
     }
 
@@ -157,7 +158,7 @@ private:
         acc.add_product(hn::Set(d, 1), pack_widened(d, [&](std::size_t i) HWY_ATTR {
                             return task_.y_in[group.row[i < group.count ? i : 0]];
                         }));
-        const auto found = acc.results(row_underflow(task_, common));
+        const auto found = acc.results(affine_underflow(task_.alpha, common));
         HWY_ALIGN T value[lanes];
         store_rounded(found.value, value);
         const std::uint64_t open = ~bits_of(d, found.proven) & ((std::uint64_t{1} << group.count) - 1);
@@ -192,7 +193,7 @@ private:
             const std::int64_t start = rows_.start(place);
             const std::int64_t length = rows_.length(place);
             const auto sum = sum_solved<Acc>(rows_, start, 0, length, task_, Triangle::lower);
-            finish(place, round_row(combine(sum, task_, row), rows_, start, 0, length, task_, row));
+            finish(place, round_row(sum, rows_, start, 0, length, task_, row));
         }
     }
 
@@ -241,18 +242,18 @@ void solve_scheduled(const LevelSchedule<T>& schedule, const T* b, T* x) {
 }
 
 void solve_levels_double(const LevelSchedule<double>& schedule, const double* b, double* x, Accuracy accuracy) {
-    with_lanes<double, row_lanes>(accuracy,
-                                  [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x); });
+    with_lanes<double, row_lanes, RowsOnCpu>(
+        accuracy, [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x); });
 }
 void solve_levels_float(const LevelSchedule<float>& schedule, const float* b, float* x, Accuracy accuracy) {
-    with_lanes<float, row_lanes>(accuracy,
-                                 [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x); });
+    with_lanes<float, row_lanes, RowsOnCpu>(
+        accuracy, [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x); });
 }
 
 template <class Rows, class T>
 void substitute_in(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal diagonal, const T* b, T* x,
                    Accuracy accuracy) {
-    with_lanes<T, row_lanes>(
+    with_lanes<T, row_lanes, RowsOnCpu>(
         accuracy, [&](auto lanes) { substitute<typename decltype(lanes)::type>(rows, n, triangle, diagonal, b, x); });
 }
 

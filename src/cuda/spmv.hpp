@@ -60,13 +60,13 @@ public:
     /// Of a sparse matrix: computed when first asked for.
     const FactsOnDevice& facts();
 
-    /// The 1-norms of the columns of `a`, the matrix this was made of: likewise.
+    /// The 1-norms of the columns of `a`, the matrix this was made of, computed when first asked for.
     const DeviceArray<T>& column_norms(const solver::SpmvPlan<T>& a);
 
     /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);
 
-    /// Y = alpha A X + beta Y in the host's memory with a dense A, likewise.
+    /// Y = alpha A X + beta Y with a dense A and X and Y in the host's memory; waits for the result. Calls take turns.
     void multiply(T alpha, const DenseView<T>& x, T beta, const MutableDenseView<T>& y, Accuracy accuracy);
 
 private:
@@ -95,8 +95,8 @@ private:
     std::variant<Sparse, Dense> storage_;
     std::mutex mutex_;
     DeviceArray<T> x_, x_low_, y_;  ///< made when first used
-    DeviceArray<T> row_norms_;      ///< likewise, with the facts
-    DeviceArray<T> column_norms_;   ///< likewise, where they are others
+    DeviceArray<T> row_norms_;      ///< made with the facts
+    DeviceArray<T> column_norms_;   ///< made when first used, where they are not the norms of the rows
     std::optional<FactsOnDevice> facts_;
     std::optional<CsrMatrix<T>> host_copy_;
     CsrView<T> on_host_;

@@ -24,7 +24,7 @@ public:
 
     std::int64_t size() const { return line_ * lines_; }
 
-    /// The same matrix at `data`.
+    /// The matrix without gaps, at `data`.
     MutableDenseView<T> view(T* data) const {
         if (by_rows_) return {lines_, line_, line_, 1, data};
         return {line_, lines_, 1, line_, data};

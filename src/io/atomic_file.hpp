@@ -43,7 +43,8 @@ void require_writable(const std::filesystem::path& path);
 /// Writes a whole file.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// The same for what will be written again with more in it. What such a write does not replace, a pipe or a device, gets none.
+/// Writes a whole file that will be written again with more in it. What such a write does not replace, a pipe or a device, gets
+/// none.
 void write_draft(const std::filesystem::path& path, std::string_view bytes);
 
 /// One of the two.

@@ -17,18 +17,18 @@ constexpr std::int64_t least_nonzeros = 20000;
 }  // namespace
 
 PackingTerms packing_terms_on_cpu(std::int64_t rows) {
-    constexpr std::int64_t tens_of_products = 100;
-    return {cpu::packed_shape, tens_of_products, 0, available_memory() / 4, why_not_packed(rows)};
+    constexpr std::int64_t min_products_to_pack = 100;
+    return {cpu::packed_shape, min_products_to_pack, 0, available_memory() / 4, why_not_packed(rows)};
 }
 
 template <class T>
 PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a) {
-    constexpr std::int64_t hundreds_of_products =
-        500;  // launches and allocations count most where a product takes microseconds
+    // Launches and allocations count most where a product takes microseconds.
+    constexpr std::int64_t min_products_to_pack = 500;
     // A packed row is one lane's. With fewer rows than half of the threads of a large device, whose latencies nothing hides
     // then, CSR is faster: it gives a row several lanes (docs/packed.md).
     constexpr std::int64_t busy = 1 << 17;
-    return {cuda::packed_shape(a.rows, a.nonzeros()), hundreds_of_products, busy, cuda::free_bytes(device) / 2,
+    return {cuda::packed_shape(a.rows, a.nonzeros()), min_products_to_pack, busy, cuda::free_bytes(device) / 2,
             cuda::why_not_packed<T>(device, a.rows, a.nonzeros())};
 }
 

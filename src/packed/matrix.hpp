@@ -47,8 +47,8 @@ struct PackedShare {
     std::int64_t start = 0;  ///< the row's first entry in the CSR matrix
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::int32_t part = 0;   ///< the how many-th of the row
-    std::int32_t parts = 0;  ///< of the row
+    std::int32_t part = 0;   ///< its index within the row, from 0
+    std::int32_t parts = 0;  ///< that the row has
 };
 
 /// What makes a pattern.
@@ -81,7 +81,7 @@ inline constexpr std::int64_t short_row = 16;
 struct PackedPattern : PackedSizes {
     std::vector<PackedSlice> slices;
     std::vector<std::int32_t> row;      ///< of lane i of slice s at s * height + i; an idle lane has its slice's first row
-    std::vector<std::uint16_t> length;  ///< likewise; 0 for an idle lane
+    std::vector<std::uint16_t> length;  ///< of that row; 0 for an idle lane
     std::vector<std::int32_t> base;     ///< of each step
     std::vector<std::uint8_t> offsets;  ///< of each slot, as wide as its slice says, from the base of its step
     std::vector<PackedShare> shares;    ///< of long rows, a row's parts one after another

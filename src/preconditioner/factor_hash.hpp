@@ -1,51 +1,12 @@
 #pragma once
 
-/// A number that stands for all the bits of matrices.
+/// A number that stands for all the bits of factors.
 
-#include "solver/csr_matrix.hpp"
+#include "core/hash.hpp"
 
-#include <bit>
 #include <cstdint>
-#include <type_traits>
 
 namespace solver {
-
-/// A 64-bit hash of a sequence of words, the same on every machine. Not proof against anyone who wants a collision.
-class Hash {
-public:
-    /// A bijection of the state for any word, and the other way round: two sequences that differ in one word never collide.
-    void add(std::uint64_t word) {
-        word *= 0x9E3779B97F4A7C15u;
-        word ^= word >> 32;
-        state_ = std::rotl((state_ ^ word) * 0x94D049BB133111EBu, 27);
-    }
-
-    template <class T>
-    void add(const CsrView<T>& matrix) {
-        add(static_cast<std::uint64_t>(matrix.rows));
-        for (const std::int64_t offset : matrix.row_offsets) add(static_cast<std::uint64_t>(offset));
-        add_entries(matrix, 0, matrix.nonzeros());
-    }
-
-    /// These rows.
-    template <class T>
-    void add(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) add(static_cast<std::uint64_t>(matrix.row_offsets[row + 1]));
-        add_entries(matrix, matrix.row_offsets[begin], matrix.row_offsets[end]);
-    }
-
-    std::uint64_t value() const { return state_ ^ (state_ >> 32); }
-
-private:
-    template <class T>
-    void add_entries(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
-        using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-        for (std::int64_t k = begin; k < end; ++k) add(static_cast<std::uint64_t>(matrix.column_indices[k]));
-        for (std::int64_t k = begin; k < end; ++k) add(std::bit_cast<Bits>(matrix.values[k]));
-    }
-
-    std::uint64_t state_ = 0xBF58476D1CE4E5B9u;
-};
 
 /// The hash of two factors, one after the other.
 template <class T>

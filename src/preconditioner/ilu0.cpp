@@ -2,8 +2,9 @@
 
 #include "core/sorted_rows.hpp"
 #include "solver/error.hpp"
-#include "solver/numeric/accumulator_of.hpp"
+#include "solver/numeric/escalation.hpp"
 #include "solver/numeric/superaccumulator.hpp"
+#include "solver/numeric/tracked_sum.hpp"
 
 #include <fmt/format.h>
 
@@ -17,59 +18,28 @@
 namespace solver {
 namespace {
 
-/// s_ij in fast: nothing removed.
-template <class T>
-class PlainEntry {
-public:
-    explicit PlainEntry(T a) { sum_.add(a); }
-    void subtract_product(T l, T u) { sum_.add_product(-l, u); }
-    std::optional<T> result() const { return sum_.result(); }
-
-private:
-    Plain<T> sum_;
-};
-
-/// s_ij in compensated, for chains of any length: three terms in double, double for floats.
-template <class T>
-class CompensatedEntry {
-public:
-    explicit CompensatedEntry(T a) { sum_.add(a); }
-    void subtract_product(T l, T u) { sum_.add_product(-l, u); }
-    std::optional<T> result() const {
-        if constexpr (std::is_same_v<T, float>)
-            return sum_.result();
-        else
-            return canonical(add_rn(sum_.s(), add_rn(sum_.c(), sum_.d())));
-    }
-
-private:
-    std::conditional_t<std::is_same_v<T, float>, FloatInDouble, FilteredTriple<T>> sum_;
-};
-
-/// s_ij in exact: nothing where the filter does not certify the rounding.
-template <class T>
-class ExactEntry {
-public:
-    explicit ExactEntry(T a) { sum_.add(a); }
-    void subtract_product(T l, T u) {
-        sum_.add_product(-l, u);
-        ++products_;
-        products_are_exact_ = products_are_exact_ && product_is_exact(l, u);
-    }
-    std::optional<T> result() const {
-        T value;
-        return try_sum(sum_, products_, products_are_exact_, value) ? std::optional(value) : std::nullopt;
-    }
-
-private:
-    typename AccumulatorOf<T, Accuracy::exact>::type sum_;
-    std::int64_t products_ = 0;
-    bool products_are_exact_ = true;
-};
-
+/// s_ij. In compensated three terms in double, whose bound holds for chains of any length.
 template <class T, Accuracy accuracy>
-using EntryOf = std::conditional_t<accuracy == Accuracy::fast, PlainEntry<T>,
-                                   std::conditional_t<accuracy == Accuracy::exact, ExactEntry<T>, CompensatedEntry<T>>>;
+class EntrySum {
+public:
+    explicit EntrySum(T a) { tracked_.sum.add(a); }
+    void subtract_product(T l, T u) { tracked_.add_product(-l, u); }
+
+    /// Of so many products at most; nothing where exact's filter does not certify the rounding.
+    std::optional<T> result(std::int64_t products) const {
+        if constexpr (has_three_terms) return canonical(add_rn(sum().s(), add_rn(sum().c(), sum().d())));
+        T value;
+        return tracked_.try_result(value, underflow_bound<T>(products)) ? std::optional(value) : std::nullopt;
+    }
+
+private:
+    static constexpr bool has_three_terms = accuracy == Accuracy::compensated && std::is_same_v<T, double>;
+    static constexpr Accuracy summation = has_three_terms ? Accuracy::exact : accuracy;
+
+    const auto& sum() const { return tracked_.sum; }
+
+    TrackedSum<typename AccumulatorOf<T, summation>::type> tracked_;
+};
 
 /// A stored row: sorted columns and their values.
 template <class T>
@@ -79,7 +49,7 @@ struct SparseRow {
 };
 
 /// Makes the factors of a matrix with sorted rows, row by row.
-template <class T, class EntrySum>
+template <class T, Accuracy accuracy>
 class Ilu0Factorization {
 public:
     explicit Ilu0Factorization(const CsrView<T>& a) : a_(a), place_(static_cast<std::size_t>(a.columns), absent) {
@@ -114,7 +84,7 @@ private:
 
     /// Entry e of row i has all its products: round it, and, left of the diagonal, subtract its multiple of a row of U.
     void finish_entry(std::int64_t i, std::int64_t e) {
-        const std::optional<T> sum = sums_[e].result();
+        const std::optional<T> sum = sums_[e].result(std::min(e, diagonal_));
         values_[e] = sum ? *sum : exact_sum(i, e);
         const std::int32_t column = columns_[e];
         if (e < diagonal_) values_[e] = div_rn(values_[e], factors_.upper.values[factors_.upper.row_offsets[column]]);
@@ -185,7 +155,7 @@ private:
     IluFactors<T> factors_;
     std::vector<std::int64_t> place_;  // of each column in the current row
     std::span<const std::int32_t> columns_;
-    std::vector<EntrySum> sums_;
+    std::vector<EntrySum<T, accuracy>> sums_;
     std::vector<T> values_;
     std::int64_t diagonal_ = 0;
 };
@@ -195,7 +165,7 @@ private:
 template <class T>
 IluFactors<T> factor_ilu0(const CsrView<T>& a, Accuracy accuracy) {
     if (!has_sorted_rows(a)) return factor_ilu0(with_sorted_rows(a).view(), accuracy);
-    return with_accuracy(accuracy, [&](auto mode) { return Ilu0Factorization<T, EntryOf<T, mode.value>>(a).run(); });
+    return with_accuracy(accuracy, [&](auto mode) { return Ilu0Factorization<T, mode.value>(a).run(); });
 }
 
 template IluFactors<float> factor_ilu0(const CsrView<float>&, Accuracy);

@@ -22,8 +22,9 @@ namespace solver {
 template <class T>
 CsrMatrix<T> invert_unit_lower(const CsrView<T>& lower, int threads);
 
-/// V ~ U^-1 with the pattern of U, likewise: (V U)_ij = delta_ij on the pattern,
+/// V ~ U^-1 with the pattern of U, whose columns must be sorted: (V U)_ij = delta_ij on the pattern, every operation rounded,
 ///     v_ii = RN(1 / u_ii),  v_ij = RN(-(sum_{k in J, k < j} v_ik u_kj) / u_jj),  j rising.
+/// Threads do not show in the bits. Throws InvalidArgument where an entry is not finite.
 template <class T>
 CsrMatrix<T> invert_upper(const CsrView<T>& upper, int threads);
 

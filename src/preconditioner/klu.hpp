@@ -25,7 +25,7 @@ struct FactorPrediction {
 /// ones.
 FactorPrediction predict_klu(const Preparation& preparation);
 
-/// The same where there is no preparation yet.
+/// Of a matrix that is prepared for it, with Ordering::amd, and forgotten again.
 template <class T>
 FactorPrediction predict_klu(const CsrView<T>& a);
 

@@ -84,9 +84,23 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
 
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const SpmvPlan<T>& plan, Accuracy accuracy,
+                                                       const PreconditionerOptions& options) {
+    if (kind != PreconditionerKind::amg || plan.rows() != plan.columns())
+        return make_preconditioner<T>(kind, plan.matrix(), accuracy, plan.device(), options);
+    const cpu::FloatingPointGuard guard;
+    return make_amg(plan, options);
+}
+
 template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const CsrView<float>&, Accuracy,
                                                                     const Device&, const PreconditionerOptions&);
 template std::unique_ptr<Preconditioner<double>> make_preconditioner(PreconditionerKind, const CsrView<double>&, Accuracy,
                                                                      const Device&, const PreconditionerOptions&);
+
+template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const SpmvPlan<float>&, Accuracy,
+                                                                    const PreconditionerOptions&);
+template std::unique_ptr<Preconditioner<double>> make_preconditioner(PreconditionerKind, const SpmvPlan<double>&, Accuracy,
+                                                                     const PreconditionerOptions&);
 
 }  // namespace solver

@@ -96,7 +96,7 @@ TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
         EXPECT_LE(true_residual(a, b, solved.x), 1e-10);
         std::vector<double> x(b.size());
         const SpmvPlan<double> plan(a, Device::cpu(1));
-        const auto m = make_preconditioner<double>(kind, a, Accuracy::compensated, Device::cpu(1));
+        const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
         EXPECT_EQ(bicgstab<double>(plan, *m, b, x).iterations, solved.report.result().iterations);
         EXPECT_EQ(x, solved.x);
     }
@@ -384,7 +384,7 @@ TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryDeviceThreadCountAndPre
         const auto b = image_of_ones(*a);
         for (const std::optional<Kind> kind :
              {std::optional<Kind>(), std::optional(Kind::ilut), std::optional(Kind::klu), std::optional(Kind::isai)}) {
-            SolveOptions options{.preconditioner = kind, .profile = CostProfile::processor};
+            SolveOptions options{.preconditioner = kind};
             options.iteration.accuracy = Accuracy::exact;
             options.iteration.max_iterations = 100;
             Solved<double> one;
@@ -511,8 +511,12 @@ TEST(Solve, GivesUpEarlyWhatCannotReachAllRowsAndWaitsForWhatCan) {
 TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);
-    EXPECT_EQ(solve_by(a, b, {}).report.profile, CostProfile::processor);
-    EXPECT_EQ(solve_by(a, b, {.profile = CostProfile::gpu}).report.profile, CostProfile::gpu);
+    for (const Accuracy accuracy : all_accuracies) {
+        SolveOptions options{.iteration = {.accuracy = accuracy}};
+        EXPECT_EQ(solve_by(a, b, options).report.profile, CostProfile::processor) << to_string(accuracy);
+        options.profile = CostProfile::gpu;
+        EXPECT_EQ(solve_by(a, b, options).report.profile, CostProfile::gpu) << to_string(accuracy);
+    }
     for (const CostProfile profile : {CostProfile::automatic, CostProfile::processor, CostProfile::gpu})
         EXPECT_EQ(cost_profile_from_text(to_string(profile)), profile);
     EXPECT_THROW(cost_profile_from_text("fast"), InvalidArgument);

@@ -17,7 +17,7 @@ struct Sample {
     std::vector<T> x = {};  ///< right factors of adversarial sums
 };
 
-/// The same kind of matrix for both precisions: what is hard for one is not for the other.
+/// A kind of matrix, made for either precision: what is hard for one is not for the other.
 struct BuiltIn {
     std::string_view name;
     bool is_square;

@@ -16,7 +16,7 @@ struct Timing {
 /// The seconds of one call, by the clock on the wall: as many calls as take 0.2 ms.
 double seconds_of(const std::function<void()>& call);
 
-/// The same from so many calls, with what waits for them at the end.
+/// The seconds of one call, by the clock on the wall, of so many calls and what waits for them at the end.
 double seconds_of_calls(int calls, const std::function<void()>& call, const std::function<void()>& wait);
 
 /// Gives everybody a turn, which returns the seconds of a call, five times over.

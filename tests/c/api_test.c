@@ -487,8 +487,8 @@ static int32_t count_calls(void* context, const solver_iteration* iteration) {
 static solver_options options_with(const char* preconditioner) {
     solver_options options;
     CHECK_OK(solver_options_init(&options, sizeof options));
+    CHECK(options.accuracy == SOLVER_EXACT);
     options.preconditioner = preconditioner;
-    options.accuracy = SOLVER_EXACT;
     return options;
 }
 

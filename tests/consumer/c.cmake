@@ -17,14 +17,6 @@ add_test(NAME consumer.c_by_pkg_config
     ${folder}/example_c)
 expect_output(consumer.c_by_pkg_config "converged, x = 1 2 3")
 
-write_example(first.c c "From C++, C and Python")
-add_test(NAME consumer.first_in_c
-  COMMAND sh ${here}/pkg_config_c.sh "${CMAKE_C_COMPILER} -std=c99 -pedantic -Wall -Wextra -Werror" ${pc_folder} ${folder}/first.c
-    ${folder}/first_in_c)
-set_tests_properties(consumer.first_in_c PROPERTIES WORKING_DIRECTORY ${folder}/find_package FIXTURES_REQUIRED consumer
-  DEPENDS consumer.find_package PASS_REGULAR_EXPRESSION "converged, residual 0.0e.00, x.0. = 1"
-  ENVIRONMENT LD_LIBRARY_PATH=${installed}/${CMAKE_INSTALL_LIBDIR})
-
 find_program(GFORTRAN gfortran)
 mark_as_advanced(GFORTRAN)
 if(GFORTRAN)

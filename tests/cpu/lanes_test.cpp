@@ -113,7 +113,7 @@ void expect_same_state(const Lanes& lanes, const std::vector<typename Lanes::Sca
         ASSERT_TRUE(same_state(stored[i], scalars[i])) << "lane " << i << " after " << after;
 }
 
-/// The same up to the signs of zeros and NaN within: what comes out has the same bits.
+/// Expects that every lane gives the result of its scalar, bit for bit; signs of zeros and NaN within may differ.
 template <class Lanes>
 void expect_same_results(const Lanes& lanes, const std::vector<typename Lanes::Scalar>& scalars) {
     using Scalar = typename Lanes::Scalar;

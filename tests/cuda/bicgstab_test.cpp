@@ -78,7 +78,7 @@ TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuForRealMatrices) {
     if (found == 0) GTEST_SKIP() << "no real matrices";
 }
 
-/// The same M by kernels that know nothing of launch predicates, as a user's own.
+/// A preconditioner by kernels that know nothing of launch predicates, as a user's own.
 class WithoutGates final : public Preconditioner<double> {
 public:
     explicit WithoutGates(const Preconditioner<double>& m) : m_(m) {}

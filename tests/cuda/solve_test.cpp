@@ -13,6 +13,7 @@
 #include "solver/cuda/spmv.hpp"
 #include "support/krylov_on_cuda.hpp"
 #include "support/products.hpp"
+#include "support/real_matrices.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -90,6 +91,53 @@ TEST_F(CudaSolve, HasTheBitsOfTheHostsVectors) {
         SolveOptions mixed = exact(1e-10);
         mixed.mixed = true;
         expect_the_same<double>(a, column, guess, false, mixed);
+    }
+}
+
+/// What solve chooses when it is told nothing, and what comes of it.
+void expect_the_processors_default(const CsrView<double>& a, const SolveOptions& options = {}) {
+    const std::vector<double> b = right_hand_side(a);
+    std::vector<double> expected(b.size()), found(b.size());
+    const SolveReport here = solve<double>(SpmvPlan<double>(a, Device::cpu()), b, expected, {}, options);
+    const SolveReport there = solve<double>(SpmvPlan<double>(a, Device::cuda()), b, found, {}, options);
+    EXPECT_EQ(here.profile, CostProfile::processor);
+    EXPECT_EQ(there.profile, CostProfile::processor);
+    EXPECT_EQ(difference(there.result(), here.result()), "");
+    EXPECT_EQ(differences<double>(found, expected), "");
+    ASSERT_EQ(there.attempts.size(), here.attempts.size());
+    for (std::size_t i = 0; i < here.attempts.size(); ++i) {
+        EXPECT_EQ(there.attempts[i].preconditioner, here.attempts[i].preconditioner);
+        EXPECT_EQ(there.attempts[i].method, here.attempts[i].method);
+        EXPECT_EQ(there.attempts[i].factor_hash, here.attempts[i].factor_hash);
+    }
+}
+
+/// In exact, which is the default, nothing need be said for equal bits.
+TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
+    for (const char* name : {"poisson2d_100", "poisson2d_300", "poisson3d_40", "convection_diffusion_300", "stencil27_30",
+                             "anisotropic_rotated_100", "elasticity2d_40", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        expect_the_processors_default(generated(name).view());
+    }
+    expect_the_processors_default(generated("poisson2d_100").view(), {.mixed = true});
+}
+
+TEST_F(CudaSolve, HasTheProcessorsBitsByDefaultOnRealMatrices) {
+    for (const char* name : {"memplus", "add20", "epb0", "bcsstk18", "orsreg_1", "sherman5", "west0479"}) {
+        const auto a = real_matrix(name);
+        if (!a) GTEST_SKIP() << "no real matrices here";
+        SCOPED_TRACE(name);
+        expect_the_processors_default(a->view());
+    }
+}
+
+TEST_F(CudaSolve, FollowsTheDeviceWhereBitsAreNotPromised) {
+    const CsrMatrix<double> a = generated("poisson2d_60");
+    const std::vector<double> b = right_hand_side(a.view());
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated}) {
+        std::vector<double> x(b.size());
+        const SolveOptions options{.iteration = {.accuracy = accuracy}};
+        EXPECT_EQ(solve<double>(SpmvPlan<double>(a, Device::cuda()), b, x, {}, options).profile, CostProfile::gpu);
     }
 }
 

@@ -81,7 +81,7 @@ public:
         return on_device_y.host();
     }
 
-    /// The same by the CPU, in exact.
+    /// alpha A (x + x_low) + beta y by the processor, in exact.
     std::vector<T> expected(T alpha, Span<T> x, Span<T> x_low, T beta, Span<T> y) const {
         std::vector<T> result(y.begin(), y.end());
         const SpmvTask<T> task{.alpha = alpha, .x = x, .x_low = x_low, .beta = beta, .y_in = result, .y = result};
@@ -250,7 +250,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithOffsetsThatTheMatrixHasIn32Bits) {
         expect_exact<T>(narrow.view(), x, width);
 }
 
-/// The same matrix with values that cancel in pairs, and something tiny behind them in rows of odd length.
+/// A copy of a with values that cancel in pairs, and something tiny behind them in rows of odd length.
 template <class T>
 CsrMatrix<T> with_rows_that_cancel(CsrMatrix<T> a) {
     for (std::int64_t row = 0; row < a.rows; ++row) {

@@ -443,8 +443,8 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
     }
 }
 
-/// BiCGStab from x = 0, without a preconditioner, in MPFR: every operation rounds once, in the nesting that updates.hpp and
-/// step.hpp give.
+/// BiCGStab from x = 0, without a preconditioner, in MPFR: every operation rounds once, in the nesting of
+/// core/krylov/updates.hpp and core/krylov/bicgstab_scalars.hpp.
 template <class T>
 class BicgstabByTheBook {
 public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "support/adversarial.hpp"
 #include "support/oracle.hpp"
@@ -148,6 +149,22 @@ TEST(Anchored, DecidesNothingAboutInfNanAndWhatIsHuge) {
     T result = 1;
     EXPECT_TRUE(sum_of(Terms<T>(), 1, 1, 0).try_result(result));
     EXPECT_PRED2(same_bits<T>, result, T(0));
+}
+
+TEST(AnchoredTriple, MergesSumsAtDifferentPlaces) {
+    const auto sum_of_one = [](double x) {
+        AnchoredTriple sum(2);
+        sum.reach(AnchoredTriple::word_of(x));
+        sum.add(x);
+        return sum;
+    };
+    for (const auto& [first, second] : {std::pair(0x1p50, 1.5), std::pair(1.5, 0x1p50)}) {
+        AnchoredTriple sum = sum_of_one(first);
+        sum.merge(sum_of_one(second));
+        double result = 0;
+        ASSERT_TRUE(sum.total(2).try_result(result));
+        EXPECT_EQ(result, 0x1p50 + 1.5);
+    }
 }
 
 }  // namespace

@@ -141,7 +141,8 @@ TEST(BoundedFloat, KnowsWhatUnluckyRoundingsLose) {
     }
 }
 
-/// The same in two parts, whichever comes first, of products that are made in one place or in two, of either sign, scaled.
+/// Unlucky roundings in a sum of two parts, whichever comes first, of products that are made in one place or in two, of either
+/// sign, scaled.
 TEST(CountedBoundedFloat, KnowsWhatUnluckyRoundingsLoseInParts) {
     constexpr int lost = 1001;
     CountedBoundedFloat small;

@@ -1,5 +1,5 @@
-// What it takes to add an accumulator: the class, its lanes, and one line that names them for each other. Here they go through
-// the processor's products and reductions unchanged. (For a mode to use them: another line, in numeric/accumulator_of.hpp.)
+// What it takes to add an accumulator: its class, its lanes, and one line of the table in numeric/escalation.hpp, by which
+// loops find it. Here it goes through the processor's products and reductions unchanged.
 
 #include <gtest/gtest.h>
 
@@ -46,11 +46,19 @@ private:
     T tail_{0};
 };
 
+/// A place where sums are formed, for this test.
+struct ToyPlace {};
+
 static_assert(Accumulator<Neumaier<double>> && ScalableAccumulator<Neumaier<double>> && !Filter<Neumaier<double>>);
 static_assert(Filter<FilteredTriple<double>> && Filter<FilteredFloat> && Accumulator<FilteredWatchedPair<float>>);
 static_assert(!Accumulator<int> && !Accumulator<Superaccumulator>);
 
 }  // namespace
+
+// The line.
+template <>
+struct AccumulatorOf<double, Accuracy::compensated, ToyPlace> : std::type_identity<Neumaier<double>> {};
+
 }  // namespace solver
 
 HWY_BEFORE_NAMESPACE();
@@ -106,17 +114,15 @@ namespace {
 
 using testing::Random;
 
-template <class Scalar>
-using RowLanes = typename LanesOf<Scalar, row_lanes>::type;
-template <class Scalar>
-using TermLanes = typename LanesOf<Scalar, all_lanes>::type;
-
-template <class Scalar>
+/// y = alpha A x + beta y_in in compensated, with the accumulator of a place.
+template <class Place>
 std::vector<double> product(const CsrView<double>& a, std::span<const double> x, double alpha, double beta,
                             std::span<const double> y_in) {
     std::vector<double> y(static_cast<std::size_t>(a.rows));
     const RowTask<double> task{.alpha = alpha, .x = x.data(), .beta = beta, .y_in = y_in.data(), .y = y.data()};
-    multiply_rows<RowLanes<Scalar>>(cpu::CsrRows<double>(a), 0, a.rows, task);
+    with_lanes<double, row_lanes, Place>(Accuracy::compensated, [&](auto lanes) {
+        multiply_rows<typename decltype(lanes)::type>(cpu::CsrRows<double>(a), 0, a.rows, task);
+    });
     return y;
 }
 
@@ -129,15 +135,18 @@ TEST(ToyAccumulator, KeepsThePromiseInRowsOfAMatrixWithTheBitsOfDot2) {
         for (const double beta : {0.0, 1.0, -3.0}) {
             const auto expected = testing::affine<double>(rows, alpha, beta, y_in);
             const std::vector<double> rounded = testing::rounded(expected);
-            const std::vector<double> y = product<Neumaier<double>>(a, x, alpha, beta, y_in);
+            const std::vector<double> y = product<ToyPlace>(a, x, alpha, beta, y_in);
             EXPECT_EQ(testing::broken_promises<double>(y, expected, rounded, Accuracy::compensated), "");
-            const std::vector<double> of_dot2 = product<Dot2<double>>(a, x, alpha, beta, y_in);
+            const std::vector<double> of_dot2 = product<RowsOnCpu>(a, x, alpha, beta, y_in);
             for (std::size_t i = 0; i < y.size(); ++i) {
                 if (expected[i].may_overflow()) continue;
                 ASSERT_PRED2(testing::same_bits<double>, y[i], of_dot2[i]) << i;
             }
         }
 }
+
+template <class Place>
+using TermLanes = typename LanesOf<typename AccumulatorOf<double, Accuracy::compensated, Place>::type, all_lanes>::type;
 
 TEST(ToyAccumulator, KeepsThePromiseInReductions) {
     Random random(2);
@@ -151,12 +160,12 @@ TEST(ToyAccumulator, KeepsThePromiseInReductions) {
             dot.add_product(x[i], y[i]);
             squares.add_product(x[i], x[i]);
         }
-        using Lanes = TermLanes<Neumaier<double>>;
+        using Lanes = TermLanes<ToyPlace>;
         const auto length = static_cast<std::int64_t>(n);
         const cpu::Terms<double, true> products{length, x.data(), y.data()};
         const double found = sum_of<Lanes>(products, 2);
         EXPECT_TRUE(dot.allows(found, Accuracy::compensated));
-        EXPECT_EQ(found, sum_of<TermLanes<Dot2<double>>>(products, 2));
+        EXPECT_EQ(found, sum_of<TermLanes<TermsOnCpu>>(products, 2));
         EXPECT_TRUE(sum.allows(sum_of<Lanes>(cpu::Terms<double, false>{length, x.data(), nullptr}, 2), Accuracy::compensated));
         const double root = norm<Lanes>(cpu::Terms<double, true>{length, x.data(), x.data()}, 2);
         EXPECT_LE(std::abs(root - squares.sqrt_rounded()), 4 * unit_roundoff<double> * root);

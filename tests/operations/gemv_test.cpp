@@ -31,7 +31,7 @@ TYPED_TEST_SUITE(Gemv, ValueTypes);
 
 constexpr int thread_counts[] = {1, 2, 7};
 
-/// The same elements in different places. Everything between them is NaN.
+/// Where the elements of a matrix stand. Everything between them is NaN.
 enum class Layout { row_major, column_major, padded_rows, padded_columns, both_strided, reversed };
 constexpr Layout layouts[] = {Layout::row_major,      Layout::column_major, Layout::padded_rows,
                               Layout::padded_columns, Layout::both_strided, Layout::reversed};

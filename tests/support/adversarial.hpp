@@ -257,8 +257,9 @@ Terms<T> lost_errors_of_a_triple(Random& random, std::size_t n) {
     return lost_errors<T>(random, n, 2);
 }
 
-/// The same for a sum that takes the two errors of a product one by one, each losing up to u c: c = 2, s in [2, 4), and
-/// products in [1, 2) whose addition to s loses 2u and whose own error has the same sign.
+/// Terms whose lost errors add up as far as the bound allows, for a sum that takes the two errors of a product one by one, each
+/// losing up to u c: c = 2, s in [2, 4), and products in [1, 2) whose addition to s loses 2u and whose own error has the same
+/// sign.
 template <class T>
 Terms<T> lost_halves(Random& random, std::size_t n) {
     int k = 6;
@@ -290,8 +291,8 @@ Terms<T> lost_halves(Random& random, std::size_t n) {
     return terms;
 }
 
-/// The same against floats summed in double: c = 1, errors of 2^-53, and s in double (from three floats) that puts a boundary
-/// of float three quarters of the way.
+/// Terms whose lost errors add up as far as the bound allows, of floats summed in double: c = 1, errors of 2^-53, and s in
+/// double (from three floats) that puts a boundary of float three quarters of the way.
 template <class T>
 Terms<T> lost_errors_in_double(Random& random, std::size_t n) {
     const auto lost = static_cast<std::int64_t>(n > 16 ? n - 6 : 10);

@@ -66,7 +66,8 @@ public:
         return is_special() ? same_bits(found, rounded()) : oracle_.within(found, bound(accuracy));
     }
 
-    /// The same for this sum divided by a number, rounded once more. Finite numbers; fast and compensated only.
+    /// Whether the promise of `accuracy` allows `found` for this sum divided by a number, rounded once more. Finite numbers;
+    /// fast and compensated only.
     bool allows_quotient(T found, T divisor, Accuracy accuracy) const {
         Oracle remainder(oracle_);
         remainder.add_product(-found, divisor);

@@ -58,7 +58,7 @@ struct TriangularRows {
         return values;
     }
 
-    /// The same system with rows and columns in opposite order.
+    /// The system with rows and columns in opposite order.
     TriangularRows reversed() const {
         TriangularRows other;
         other.triangle = triangle == Triangle::lower ? Triangle::upper : Triangle::lower;

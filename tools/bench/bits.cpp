@@ -35,7 +35,7 @@ public:
         fmt::print("\n  {} beside {}; iterations, and = where all bits agree\n\n  {:<26} {:>9} {:>11} {:<6} {:>8} {:>8}",
                    in_words(first_), in_words(second_), "matrix", "rows", "nonzeros", "", "products", "dots");
         for (const PreconditionerKind kind : kinds_) fmt::print(" {:>9}", to_string(kind));
-        fmt::print("\n");
+        fmt::print(" {:>9}\n", "auto");
     }
 
     template <class T>
@@ -53,6 +53,8 @@ public:
             show(
                 std::string(to_string(kind)), 9,
                 [&](const Trial<T>& trial) { return trial.solve(kind, options_.max_iterations); }, first, second);
+        show(
+            "auto", 9, [&](const Trial<T>& trial) { return trial.solve_by_default(); }, first, second);
         fmt::print("  {:.2f} s, {:.2f} s", seconds_[0], seconds_[1]);
         for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");

@@ -9,6 +9,7 @@
 #include "solver/bicgstab.hpp"
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"
+#include "solver/solve.hpp"
 
 #include <limits>
 #include <optional>
@@ -63,6 +64,7 @@ public:
         return record;
     }
 
+    /// BiCGStab with a preconditioner by name.
     Record solve(PreconditionerKind kind, std::int64_t max_iterations) const try {
         const auto m = make_preconditioner<T>(kind, a_, accuracy_, device_);
         const std::vector<T> b = ones_times_a();
@@ -70,9 +72,35 @@ public:
         const SolveResult result =
             bicgstab<T>(plan_, *m, b, x, {},
                         {.accuracy = accuracy_, .tolerance = 1e-10, .max_iterations = max_iterations, .keep_history = true});
+        Record record = record_of(result, x);
+        record.add("factors", m->factor_hash());
+        return record;
+    } catch (const Error& refusal) {
+        return refused(refusal);
+    }
+
+    /// The library's own choice, told nothing but the accuracy; single precision to half of its digits.
+    Record solve_by_default() const try {
+        const std::vector<T> b = ones_times_a();
+        std::vector<T> x(b.size());
+        const double tolerance = sizeof(T) == sizeof(float) ? 1e-5 : 1e-10;
+        const SolveReport report = solver::solve<T>(
+            plan_, b, x, {}, {.iteration = {.accuracy = accuracy_, .tolerance = tolerance, .keep_history = true}});
+        Record record = record_of(report.result(), x);
+        for (const Attempt& attempt : report.attempts) {
+            record.add("attempts", attempt.preconditioner);
+            record.add("attempts", attempt.method);
+            record.add("factors", attempt.factor_hash);
+        }
+        return record;
+    } catch (const Error& refusal) {
+        return refused(refusal);
+    }
+
+private:
+    static Record record_of(const SolveResult& result, const std::vector<T>& x) {
         Record record;
         record.remark = std::to_string(result.iterations);
-        record.add("factors", m->factor_hash());
         record.add("solution", std::span<const T>(x));
         record.add("status", result.status);
         record.add("residual", result.relative_residual);
@@ -83,14 +111,15 @@ public:
             record.add("replacements", step.replaced);
         }
         return record;
-    } catch (const Error& refusal) {
+    }
+
+    static Record refused(const Error& refusal) {
         Record record;
         record.remark = "refused";
         record.add("refusal", std::span<const char>(std::string_view(refusal.what())));
         return record;
     }
 
-private:
     /// Right-hand sides are the same in every accuracy.
     std::vector<T> ones_times_a() const {
         const std::vector<T> ones(static_cast<std::size_t>(a_.columns), T(1));

@@ -28,6 +28,7 @@ public:
             add(start, "reductions", trial.reductions());
             for (const PreconditionerKind kind : preconditioners_of(options_))
                 add(start, to_string(kind), trial.solve(kind, options_.max_iterations));
+            add(start, "auto", trial.solve_by_default());
         }
     }
 

@@ -13,7 +13,7 @@
 namespace solver::bench::mkl {
 namespace {
 
-// Of mkl_spblas.h and mkl_service.h, for 32-bit indices (LP64).
+// As MKL declares them, for 32-bit indices (LP64).
 using Handle = void*;
 struct MatrixDescription {
     int type, mode, diagonal;

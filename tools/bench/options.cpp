@@ -66,8 +66,9 @@ constexpr std::array commands{
     Command{
         Subject::bits, "bits", "whether exact gives the same bits on every device: products, reductions, whole solves",
         "For every square matrix (a folder, files, generators): y = A x and b - A (x + x_low) for random x, A ones, the sum,\n"
-        "dot product and norm of random vectors, and BiCGStab for b = A ones with every preconditioner: solution, status,\n"
-        "history, hash of the factors. What one thread of the processor gives is compared with what all of its threads give,\n"
+        "dot product and norm of random vectors, and for b = A ones BiCGStab with every preconditioner and what solve chooses\n"
+        "when it is told nothing (auto): solution, status, history, hash of the factors. What one thread of the processor "
+        "gives is compared with what all of its threads give,\n"
         "or, with --device cuda, what the processor gives with what the GPU does. --record FILE writes hashes instead, a line\n"
         "for each matrix, accuracy and computation, for diff to compare with those of another version of the library: on the\n"
         "same machine, for fast and compensated depend on threads and vector instructions.\n",
@@ -175,7 +176,7 @@ void add_bits(po::options_description_easy_init& add) {
     add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
     add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu, amg; may be repeated (default: all)");
     add("record", text("FILE"), "compare nothing: write the hashes of what the device gives, in every accuracy");
-    add("max-iterations", text("N"), "of every solve (default: 100)");
+    add("max-iterations", text("N"), "of every solve with a preconditioner by name (default: 100)");
     add("precision", text("TYPE"), "double, single or both (default)");
 }
 

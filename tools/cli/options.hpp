@@ -65,7 +65,7 @@ T number_where(std::string_view name, std::string_view text, std::string_view ex
     return *value;
 }
 
-/// The same for numbers from `least` to `most`.
+/// The number in the text of the option --name; UsageError unless it is one from `least` to `most`.
 template <class T>
 T number_between(std::string_view name, std::string_view text, T least, T most) {
     return number_where<T>(name, text, fmt::format("a number from {} to {}", least, most),

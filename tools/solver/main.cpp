@@ -21,7 +21,7 @@
 namespace solver::command {
 namespace {
 
-enum ExitStatus { exit_converged = 0, exit_not_converged = 2 };
+enum ExitStatus { exit_converged = 0, exit_not_converged = 2, exit_not_proven = 3 };
 
 void write_files(const Options& options, const Outcome& outcome) {
     if (!options.solution.empty()) write_matrix_market(options.solution, outcome.run().solution.view());
@@ -45,7 +45,8 @@ int solve_and_tell(const Options& options) {
         fmt::print("{}{}", table(options, outcome, wants_colour()), comparison(options, outcome, wants_colour()));
     std::fflush(stdout);  // an output may be /dev/stdout
     write_files(options, outcome);
-    return outcome.run().worst().status == SolveStatus::converged ? exit_converged : exit_not_converged;
+    if (outcome.run().worst().status != SolveStatus::converged) return exit_not_converged;
+    return outcome.run().is_proven() ? exit_converged : exit_not_proven;
 }
 
 int run(int argc, char** argv) {

@@ -32,7 +32,8 @@ const Option the_system[] = {
 };
 
 const Option the_method[] = {
-    {"accuracy", "MODE", "of every sum: fast (default), compensated (as if in twice the precision), exact (rounded once)"},
+    {"accuracy", "MODE", "of every sum: exact (default: rounded once), compensated (as if in twice the precision) or fast"},
+    {"fast", nullptr, "short for --accuracy fast"},
     {"compensated", nullptr, "short for --accuracy compensated"},
     {"exact", nullptr, "short for --accuracy exact"},
     {"precision", "TYPE", "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
@@ -41,8 +42,8 @@ const Option the_method[] = {
      "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
      "bicgstab or cg"},
     {"profile", "NAME",
-     "what auto takes operations to cost: auto (default: as the device is), processor or gpu; with --exact, the same "
-     "profile gives the same bits everywhere"},
+     "what the choice takes operations to cost: auto (default: in exact processor, so that x has the same bits on every "
+     "device, else as the device is), processor, or gpu, which suits a GPU best, with other bits"},
     {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
     {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
     {"unknowns-per-node", "N",
@@ -51,6 +52,9 @@ const Option the_method[] = {
      "of amg: vectors that A maps to nearly nothing, one a column, as the rigid-body modes of elasticity (default: "
      "constants)"},
     {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
+    {"verify", nullptr, "prove how far x can be off, component by component; exit status 3 where that cannot be proven"},
+    {"rounded", nullptr,
+     "round every component of the solution once, proven: bits that depend on A and b alone, whatever computes them"},
     {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
     {"absolute-tolerance", "T", "or at ||b - A x|| <= T, whichever is met first (default 0)"},
     {"max-iterations", "N", "give up after N iterations (default 10000)"},
@@ -98,14 +102,17 @@ constexpr const char* tail = R"(
 Examples:
   solver --matrix memplus.mtx
       b = A * ones, so the error of the computed solution is shown as well
-  solver --matrix dc2.mtx --compensated
+  solver --matrix dc2.mtx --preconditioner ilu0 --report run.json
       a circuit of the SuiteSparse collection, fetched into the cache if it is not there
-  solver --matrix dc2_like.mtx --compensated --preconditioner ilu0 --report run.json
-      a circuit with very long rows, every sum as if in twice the precision
-  solver --matrix A.mtx --rhs b.mtx --solution x.mtx --exact --tolerance 1e-12
+  solver --matrix A.mtx --rhs b.mtx --solution x.mtx --tolerance 1e-12
       the same bits of x on every machine, with any number of threads, on a CUDA device too
+  solver --matrix A.mtx --rounded
+      x = A^-1 b itself, every component rounded once: one fingerprint for every method, device and version
+  solver --matrix dc2_like.mtx --fast
+      sums as others make them: quicker, with other bits from machine to machine
 
-Exit status: 0 converged, 2 not converged, 1 bad usage or input.
+Exit status: 0 converged (and proven, where --verify or --rounded asks), 2 not converged, 3 converged but not proven, 1 bad
+usage or input.
 )";
 
 }  // namespace

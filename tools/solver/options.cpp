@@ -80,7 +80,8 @@ PreconditionerOptions factors_of(const po::variables_map& values) {
 
 Accuracy accuracy_of(const po::variables_map& values) {
     std::vector<Accuracy> wishes;
-    if (is_given(values, "accuracy")) wishes.push_back(choice(values, "accuracy", Accuracy::fast, accuracy_from_text));
+    if (is_given(values, "accuracy")) wishes.push_back(choice(values, "accuracy", Options{}.accuracy, accuracy_from_text));
+    if (is_given(values, "fast")) wishes.push_back(Accuracy::fast);
     if (is_given(values, "compensated")) wishes.push_back(Accuracy::compensated);
     if (is_given(values, "exact")) wishes.push_back(Accuracy::exact);
     if (wishes.empty()) return Options{}.accuracy;
@@ -89,6 +90,11 @@ Accuracy accuracy_of(const po::variables_map& values) {
             throw UsageError(
                 fmt::format("{} and {} accuracy are both asked for; choose one", to_string(wishes.front()), to_string(wish)));
     return wishes.front();
+}
+
+Guarantee guarantee_of(const po::variables_map& values) {
+    if (is_given(values, "rounded")) return Guarantee::rounded;
+    return is_given(values, "verify") ? Guarantee::bound : Guarantee::none;
 }
 
 Rhs rhs_of(const po::variables_map& values) {
@@ -117,6 +123,7 @@ Options options_of(const po::variables_map& values) {
     options.rhs = rhs_of(values);
     options.initial = given(values, "initial").value_or("");
     options.accuracy = accuracy_of(values);
+    options.guarantee = guarantee_of(values);
     options.precision = choice(values, "precision", options.precision, precision_from_text);
     options.preconditioner = choice(values, "preconditioner", options.preconditioner, automatic_or_kind);
     options.method = choice(values, "method", options.method, automatic_or_method);

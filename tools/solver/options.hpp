@@ -39,7 +39,8 @@ struct Options {
     std::string matrix = {};
     Rhs rhs = RhsOfOnes{};
     std::filesystem::path initial;
-    Accuracy accuracy = Accuracy::fast;
+    Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x
+    Accuracy accuracy = Accuracy::exact;
     Precision precision = Precision::double_precision;
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: automatic
     std::optional<KrylovMethod> method = {};                ///< nothing: automatic

@@ -26,10 +26,11 @@ struct ForwardError {
 
 /// One solve in one accuracy.
 struct Run {
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::exact;
     SolveReport report;
     bool interrupted = false;                   ///< by Ctrl-C; x is the iterate reached
     std::optional<ForwardError> forward_error;  ///< where the solution is known
+    double backward_error = 0;                  ///< of the right-hand side that is worst (guarantee.hpp)
     double setup_seconds = 0;                   ///< choosing and making preconditioners
     double solve_seconds = 0;                   ///< all attempts
     DenseMatrix<double> solution;               ///< in single precision with a second part, the sum of both
@@ -37,6 +38,12 @@ struct Run {
 
     /// The result of the right-hand side that went worst.
     const SolveResult& worst() const;
+
+    /// Of the right-hand side of which least was proven; null where nothing was asked for.
+    const SolutionProof* worst_proof() const;
+
+    /// Whether all that was asked for is proven.
+    bool is_proven() const;
 };
 
 /// Somebody else's solve of the same system.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The same system solved by others, in double precision.
+/// The system of a solve, solved by others in double precision.
 
 #include "live_line.hpp"
 #include "options.hpp"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -68,13 +69,37 @@ Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) 
     return all;
 }
 
+/// JSON has no infinity.
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json proof_json(const SolutionProof& proof) {
+    Json json;
+    json["status"] = text(to_string(proof.status));
+    json["reason"] = proof.reason;
+    json["backward_error"] = finite_or_null(proof.backward_error);
+    json["error_bound"] = proof.error_bound < 0 ? Json() : finite_or_null(proof.error_bound);
+    json["certified_digits"] = proof.certified_digits;
+    json["rounded"] = proof.rounded;
+    json["ties"] = proof.ties;
+    json["zeros"] = proof.zeros;
+    json["undecided"] = proof.undecided;
+    json["first_undecided"] = proof.first_undecided;
+    json["refinements"] = proof.refinements;
+    json["iterations"] = proof.iterations;
+    return json;
+}
+
 Json run_json(const Run& run, Precision precision) {
     Json json;
     json["accuracy"] = text(to_string(run.accuracy));
     add_result(json, run.worst());
     json["status"] = status_text(run);
     add_forward_error(json, run.forward_error);
-    json["seconds"] = {{"setup", run.setup_seconds}, {"solve", run.solve_seconds}};
+    json["backward_error"] = finite_or_null(run.backward_error);
+    json["proofs"] = Json::array();
+    for (const SolutionProof& proof : run.report.proofs) json["proofs"].push_back(proof_json(proof));
+    json["certificate_iterations"] = run.report.certificate_iterations;
+    json["seconds"] = {{"setup", run.setup_seconds}, {"solve", run.solve_seconds}, {"guarantee", run.report.guarantee_seconds}};
     json["solution_sha256"] = run.sha256;
     json["profile"] = text(to_string(run.report.profile));
     json["obstacle"] = run.report.obstacle.empty() ? Json() : Json(run.report.obstacle);
@@ -136,10 +161,12 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["tolerance"] = options.tolerance;
     json["absolute_tolerance"] = options.absolute_tolerance;
     json["max_iterations"] = options.max_iterations;
+    json["guarantee"] = text(to_string(options.guarantee));
     json.update(run_json(outcome.run(), options.precision));
     json["seconds"] = {{"read", outcome.read_seconds},
                        {"setup", outcome.setup_seconds + outcome.run().setup_seconds},
-                       {"solve", outcome.run().solve_seconds}};
+                       {"solve", outcome.run().solve_seconds},
+                       {"guarantee", outcome.run().report.guarantee_seconds}};
     if (options.compare) {
         json["compared"] = Json::array();
         for (const Run& run : std::span(outcome.runs).subspan(1)) json["compared"].push_back(run_json(run, options.precision));

@@ -3,6 +3,7 @@
 #include "errors.hpp"
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
+#include "solver/guarantee.hpp"
 #include "solver/reduce.hpp"
 #include "stopwatch.hpp"
 
@@ -40,9 +41,21 @@ ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, con
     return {error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
 }
 
+template <class T>
+double backward_error_of(const SpmvPlan<T>& a, const DenseMatrix<T>& b, const DenseMatrix<T>& x, const DenseMatrix<T>& x_low,
+                         std::int64_t column) {
+    const auto part = [&](const DenseMatrix<T>& m) {
+        if (m.values.empty()) return std::span<const T>();
+        return std::span<const T>(m.values).subspan(static_cast<std::size_t>(column * m.rows),
+                                                    static_cast<std::size_t>(m.rows));
+    };
+    return backward_error<T>(a, part(b), part(x), part(x_low));
+}
+
 /// A second part of x is what lets single precision reach small residuals, where the sums are accurate enough to see them.
 bool holds_pair(const Options& options, Accuracy accuracy) {
-    return options.precision == Precision::single_precision && accuracy != Accuracy::fast;
+    return options.precision == Precision::single_precision && accuracy != Accuracy::fast &&
+           options.guarantee != Guarantee::rounded;
 }
 
 }  // namespace
@@ -56,6 +69,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
                         .method = options.method,
                         .profile = options.profile,
                         .factors = options.factors,
+                        .guarantee = options.guarantee,
                         .mixed = options.precision == Precision::mixed};
     const std::function<void(const std::string&)> progress = [&](const std::string& next) { live.show("  preparing " + next); };
     method.factors.progress = &progress;
@@ -80,10 +94,12 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     live.clear();
 
     for (const Attempt& attempt : run.report.attempts) run.solve_seconds += attempt.solve_seconds;
-    run.setup_seconds = seconds - run.solve_seconds;
+    run.setup_seconds = seconds - run.solve_seconds - run.report.guarantee_seconds;
     run.interrupted = interrupt.requested() && run.worst().status == SolveStatus::iteration_limit;
     run.solution = as_double(x, x_low);
     run.sha256 = sha256(run.solution.values);
+    for (std::int64_t j = 0; j < x.columns; ++j)
+        run.backward_error = std::max(run.backward_error, backward_error_of(a, rhs, x, x_low, j));
     if (std::holds_alternative<RhsOfOnes>(options.rhs))
         run.forward_error = forward_error_of(a, rhs.values, x.values, x_low.values, run.solution.values);
     return run;
@@ -96,6 +112,21 @@ const SolveResult& Run::worst() const {
         return is_worse(other.relative_residual, one.relative_residual);
     };
     return *std::max_element(report.results.begin(), report.results.end(), is_better);
+}
+
+const SolutionProof* Run::worst_proof() const {
+    const auto is_worse_proof = [](const SolutionProof& one, const SolutionProof& other) {
+        const bool proven = one.status == ProofStatus::proven;
+        if (proven != (other.status == ProofStatus::proven)) return !proven;
+        return one.undecided > other.undecided || one.error_bound > other.error_bound;
+    };
+    const auto& proofs = report.proofs;
+    return proofs.empty() ? nullptr : &*std::min_element(proofs.begin(), proofs.end(), is_worse_proof);
+}
+
+bool Run::is_proven() const {
+    const SolutionProof* const worst = worst_proof();
+    return worst == nullptr || worst->status == ProofStatus::proven;
 }
 
 std::string_view method_name(const Run& run) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -88,7 +89,7 @@ std::string advice(const Options& options, const Run& run) {
     if (run.interrupted) return "by Ctrl-C; x is the iterate reached";
     if (run.worst().status != SolveStatus::converged && !run.report.obstacle.empty()) return run.report.obstacle;
     std::string better;
-    if (run.accuracy == Accuracy::fast) better += "--compensated, ";
+    if (run.accuracy == Accuracy::fast) better += "--exact, ";
     if (options.precision == Precision::single_precision) better += "--precision double, ";
     if (options.preconditioner) better += "--preconditioner auto, ";
     switch (run.worst().status) {
@@ -189,6 +190,38 @@ std::string summary(const Run& run) {
     return fmt::format("{} of {} right-hand sides converged; of the worst:", spaced(converged), spaced(std::ssize(results)));
 }
 
+/// 1.1e-16, or "0" for what is nothing but the smallest number.
+std::string bound_text(double bound) { return bound < 1e-300 ? "0" : fmt::format("{:.1e}", bound); }
+
+std::string proven_text(const Run& run, const SolutionProof& proof) {
+    return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));
+}
+
+std::string rounded_text(const SolutionProof& proof) {
+    return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}", spaced(proof.rounded),
+                       spaced(proof.rounded + proof.undecided), counted(proof.refinements, "refinement"),
+                       counted(proof.iterations, "iteration"), spaced(proof.ties), spaced(proof.zeros));
+}
+
+void add_proof(Rows& rows, const Options& options, const Run& run) {
+    rows.add("backward error", fmt::format("{}  proven, by components", rows.bold(bound_text(run.backward_error))));
+    const SolutionProof* const proof = run.worst_proof();
+    if (proof == nullptr) return;
+    const bool wants_rounding = options.guarantee == Guarantee::rounded;
+    const std::string_view name = wants_rounding ? "rounded" : "error bound";
+    if (proof->refinements > 0) {
+        rows.add(name, rounded_text(*proof));
+        rows.add("", proof->status == ProofStatus::proven ? rows.green(proven_text(run, *proof)) : rows.red(proof->reason));
+    } else if (proof->status == ProofStatus::proven) {
+        constexpr double tenths = 10;
+        rows.add(name,
+                 fmt::format("{} relative at most, {:.1f} digits in the mean; {}", rows.bold(bound_text(proof->error_bound)),
+                             std::floor(proof->certified_digits * tenths) / tenths, rows.green(proven_text(run, *proof))));
+    } else {
+        rows.add(name, fmt::format("{}: {}", rows.red(to_string(proof->status)), proof->reason));
+    }
+}
+
 void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     const Run& run = outcome.run();
     const SolveResult& result = run.worst();
@@ -199,15 +232,17 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
     const std::string absolute =
         options.absolute_tolerance > 0 ? fmt::format(" or {:.1e} without ||b||", options.absolute_tolerance) : "";
-    rows.add("true residual", fmt::format("{}  tolerance {:.1e}{}, the recursion says {:.1e}",
+    rows.add("true residual", fmt::format("{}  tolerance {:.1e}{}, updated residual {:.1e}",
                                           rows.bold(fmt::format("{:.1e}", result.relative_residual)), options.tolerance,
                                           absolute, result.recursive_residual));
     if (run.forward_error)
         rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", run.forward_error->error)),
                                               floor_text(*run.forward_error)));
+    add_proof(rows, options, run);
+    const std::string proof_time = run.worst_proof() == nullptr ? "" : ", proof " + time(run.report.guarantee_seconds);
     rows.add("time",
-             fmt::format("{} {}, setup {}, solve {}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
-                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds))));
+             fmt::format("{} {}, setup {}, solve {}{}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
+                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds)), proof_time));
 }
 
 }  // namespace
@@ -220,7 +255,9 @@ std::string table(const Options& options, const Outcome& outcome, bool coloured)
     add_method(rows, options, outcome);
     rows.gap();
     add_result(rows, options, outcome);
-    rows.add("fingerprint", fmt::format("{}  of the bits of x", outcome.run().sha256.substr(0, 16)));
+    const bool is_unique = options.guarantee == Guarantee::rounded && outcome.run().is_proven();
+    rows.add("fingerprint", fmt::format("{}  of the bits of x{}", outcome.run().sha256.substr(0, 16),
+                                        is_unique ? ", whatever computes it" : ""));
     rows.gap();
     return rows.text();
 }

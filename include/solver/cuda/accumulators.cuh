@@ -2,17 +2,12 @@
 
 /// Accumulators across the threads of a warp and of a block, for use in kernels.
 
-#include "solver/numeric/accumulator_of.hpp"
+#include "solver/numeric/escalation.hpp"
+#include "solver/numeric/tracked_sum.hpp"
 
 namespace solver::cuda {
 
 inline constexpr int warp_size = 32;
-
-/// Whether an accumulator may be unable to decide, and whether it matters to it that products have an exact two_prod.
-template <Summation A>
-inline constexpr bool is_filter = A::is_filter;
-template <Summation A>
-inline constexpr bool wants_exact_products = A::wants_exact_products;
 
 template <class A>
 __device__ __forceinline__ A shuffle_xor(const A& a, int mask, unsigned lanes = 0xFFFFFFFFu) {

@@ -2,7 +2,7 @@
 
 /// alpha sum + beta y for a sum in an accumulator: what every row of a product ends with.
 
-#include "solver/numeric/filtered.hpp"
+#include "solver/numeric/tracked_sum.hpp"
 
 namespace solver {
 
@@ -22,6 +22,23 @@ SOLVER_HD T affine_underflow(T alpha, std::int64_t n) noexcept {
     constexpr T least_normal = std::numeric_limits<T>::min();
     if (magnitude(alpha) == T(1) && n <= (1 << 20)) return least_normal;
     return add_rn(mul_rn(magnitude(alpha), underflow_bound<T>(2 * n)), least_normal);
+}
+
+/// Gives alpha sum + beta y for the sum of a row of n entries and returns true; a filter gives RN of it, or returns false. The
+/// sum of a row of floats may be one of doubles.
+template <ScalableAccumulator A, Real T>
+SOLVER_HD bool try_affine(const TrackedSum<A>& sum, T alpha, T beta, T y, std::int64_t n, T& result) noexcept {
+    using V = typename A::value_type;
+    const A total = affine(sum.sum, V{alpha}, V{beta}, V{y});
+    if constexpr (!A::is_filter) {
+        result = total.result();
+        return true;
+    } else if constexpr (A::wants_exact_products && std::is_same_v<T, V>) {
+        const bool exact = sum.inexact == 0 && magnitude(alpha) == T(1) && (beta == T(0) || product_is_exact(beta, y));
+        return total.try_result(result, exact ? T(0) : affine_underflow<T>(alpha, n));
+    } else {
+        return total.try_result(result);
+    }
 }
 
 }  // namespace solver

@@ -65,20 +65,18 @@ public:
     SOLVER_HD void add(double x) noexcept { add_rest(take(c_, take(s_, x))); }
     SOLVER_HD void add_term(Term x) noexcept { deposit(x.value, x.error); }
 
-    /// Adds a sum that has reached the same word, with the same log2_terms.
-    SOLVER_HD void merge(const AnchoredTriple& other) noexcept { merge_parts(other.s_, other.c_, other.d_, other.m_); }
+    /// Adds a sum with the same log2_terms.
+    SOLVER_HD void merge(AnchoredTriple other) noexcept {
+        reach(other.word());
+        other.reach(word());
+        merge_parts(other.s_, other.c_, other.d_, other.m_);
+    }
 
-    /// The same for a sum of which only exchange(part of this sum) can be had.
+    /// Adds a sum that has reached the same word, with the same log2_terms, of which only exchange(part of this sum) can be
+    /// had.
     template <class Exchange>
     SOLVER_HD void merge_by(const Exchange& exchange) noexcept {
         merge_parts(exchange(s_), exchange(c_), exchange(d_), exchange(m_));
-    }
-
-    /// Adds any sum with the same log2_terms.
-    SOLVER_HD void merge_moved(AnchoredTriple other) noexcept {
-        reach(other.word());
-        other.reach(word());
-        merge(other);
     }
 
     /// Of chains of at most so many terms in one lane, merged over at most 2^16 lanes.

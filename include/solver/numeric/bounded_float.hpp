@@ -95,8 +95,8 @@ public:
         return result;
     }
 
-    /// Gives RN of the exact sum to float and returns true, or returns false.
-    SOLVER_HD bool try_result(float& result) const noexcept {
+    /// Gives RN of the exact sum to float and returns true, or returns false. N is 0.
+    SOLVER_HD bool try_result(float& result, float = 0) const noexcept {
         constexpr std::int32_t most = 1 << 20;
         return count_ <= most && sum_.try_result(result, count_);
     }

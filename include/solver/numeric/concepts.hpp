@@ -60,12 +60,12 @@ concept Summation = std::is_trivially_copyable_v<A> && Real<typename A::value_ty
     a.merge(other);
 };
 
-/// Gives the correctly rounded sum, or says that it cannot.
+/// Gives the correctly rounded sum, or says that it cannot; it is told N, what its products have lost (filtered.hpp).
 template <class A>
 concept Filter = Summation<A> && A::is_filter && std::default_initializable<A> &&
     requires(A a, const A sum, typename A::value_type x) {
     a.add_product(x, x);
-    { sum.try_result(x) } -> std::same_as<bool>;
+    { sum.try_result(x, x) } -> std::same_as<bool>;
 };
 
 /// Starts at 0, takes terms one by one, and gives the sum at the end. What is known of one that is no filter:

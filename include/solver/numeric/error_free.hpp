@@ -50,6 +50,19 @@ SOLVER_HD bool product_is_exact(T a, T b) noexcept {
     return a == T(0) || b == T(0) || magnitude(mul_rn(a, b)) >= exact_product_threshold<T>;
 }
 
+/// Whether two_prod(a, b), whose value is `product`, is exact.
+template <Real T>
+SOLVER_HD bool product_is_exact(T a, T b, T product) noexcept {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, double>) {  // nearly always told by the upper word
+        constexpr std::uint32_t exact_word = (1023 - 969) << 20;
+        if ((__double2hiint(product) & 0x7FFFFFFF) >= exact_word) return true;
+        return a == 0 || b == 0 || magnitude(product) >= exact_product_threshold<T>;
+    }
+#endif
+    return magnitude(product) >= exact_product_threshold<T> || a == T(0) || b == T(0);
+}
+
 /// a + b rounded to odd: the neighbour with an odd last digit where the sum is not a number itself. Rounding that once more to
 /// nearest in a format with at least two digits less gives the correctly rounded sum (Boldo, Melquiond, IEEE Trans. Comp.
 /// 57(4), 2008).

@@ -402,8 +402,8 @@ public:
         return result;
     }
 
-    /// Gives RN of the exact sum to float and returns true, or returns false.
-    SOLVER_HD bool try_result(float& result) const noexcept {
+    /// Gives RN of the exact sum to float and returns true, or returns false. N is 0.
+    SOLVER_HD bool try_result(float& result, float = 0) const noexcept {
         const double factor = path_.factor<double>();
         if (factor < 0 || !is_finite(s_) || !is_finite(m_)) return false;
         const double bound = mul_rn(factor, m_);
@@ -416,7 +416,7 @@ public:
 
     /// Gives RN(sqrt(exact sum)) to float and returns true, or returns false. The root of s + (c -+ bound) is RN(sqrt(.)) of a
     /// double within one rounding of it, so that two steps outwards enclose the exact root.
-    SOLVER_HD bool try_sqrt(float& result) const noexcept {
+    SOLVER_HD bool try_sqrt(float& result, float = 0) const noexcept {
         const double factor = path_.factor<double>();
         if (factor < 0 || !is_finite(s_) || !is_finite(m_)) return false;
         const double bound = mul_rn(factor, m_);
@@ -434,26 +434,5 @@ private:
     double m_{0};
     ErrorPath path_;
 };
-
-/// The result of a filter for n products, where `exact_products` tells whether product_is_exact holds for all of them: given
-/// and true, or false.
-template <Filter F>
-SOLVER_HD bool try_sum(const F& sum, std::int64_t n, bool exact_products, typename F::value_type& result) noexcept {
-    using T = typename F::value_type;
-    if constexpr (F::wants_exact_products)
-        return sum.try_result(result, exact_products ? T(0) : underflow_bound<T>(n));
-    else
-        return sum.try_result(result);
-}
-
-/// The same for the root of the sum.
-template <Filter F>
-SOLVER_HD bool try_root(const F& sum, std::int64_t n, bool exact_products, typename F::value_type& result) noexcept {
-    using T = typename F::value_type;
-    if constexpr (F::wants_exact_products)
-        return sum.try_sqrt(result, exact_products ? T(0) : underflow_bound<T>(n));
-    else
-        return sum.try_sqrt(result);
-}
 
 }  // namespace solver

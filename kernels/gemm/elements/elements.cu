@@ -17,16 +17,12 @@ __device__ T element_of(const DenseView<T>& a, std::int64_t i, std::int64_t j) {
 
 /// alpha sum + beta y_in where that is decided.
 template <Accumulator A, class T>
-__device__ bool try_store(const RowSum<A>& sum, const GemmTask<T>& task, std::int64_t i, std::int64_t j) {
+__device__ bool try_store(const TrackedSum<A>& sum, const GemmTask<T>& task, std::int64_t i, std::int64_t j) {
     T& c = task.c.data[i * task.c.row_stride + j * task.c.column_stride];
     const T y_in = task.beta != T(0) ? c : T(0);
-    if constexpr (is_filter<A>) {
-        T result;
-        if (!try_affine(sum, task.alpha, task.beta, y_in, task.inner(), result)) return false;
-        c = result;
-    } else {
-        c = affine(sum.sum, task.alpha, task.beta, y_in).result();
-    }
+    T result;
+    if (!try_affine(sum, task.alpha, task.beta, y_in, task.inner(), result)) return false;
+    c = result;
     return true;
 }
 
@@ -72,7 +68,7 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t first_column = std::int64_t{blockIdx.y} * tile_columns;
     const int i = static_cast<int>(threadIdx.x) / 16;
     const int lane = static_cast<int>(threadIdx.x) % 16;
-    RowSum<A> total[elements_a_thread], sum[elements_a_thread];
+    TrackedSum<A> total[elements_a_thread], sum[elements_a_thread];
     int in_chain = 0;
     for (std::int64_t first_k = 0; first_k < task.inner(); first_k += tile_inner) {
         __syncthreads();
@@ -90,7 +86,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
         for (int e = 0; e < elements_a_thread; ++e) {
             total[e].merge(sum[e]);
-            sum[e] = RowSum<A>();
+            sum[e] = TrackedSum<A>();
         }
     }
     if (threadIdx.x < tile_rows * 4) marks[threadIdx.x / 4][threadIdx.x % 4] = 0;
@@ -110,10 +106,13 @@ __global__ void __launch_bounds__(threads)
             marks[threadIdx.x / 4][threadIdx.x % 4];
 }
 
+/// What sums open elements again.
+template <class T>
+using OpenSum = TrackedSum<typename Escalation<T, ElementsOnGpu>::Again>;
+
 /// Rounds alpha total + beta c_ij, by a warp all of whose lanes have the total.
 template <class T>
-__device__ __noinline__ void finish_element(const RowSum<FilteredTriple<double>>& total, const GemmTask<T>& task,
-                                            std::int64_t i, std::int64_t j) {
+__device__ __noinline__ void finish_element(const OpenSum<T>& total, const GemmTask<T>& task, std::int64_t i, std::int64_t j) {
     const LaneGroup group(warp_size);
     T& c = task.c.data[i * task.c.row_stride + j * task.c.column_stride];
     const T y_in = task.beta != T(0) ? c : T(0);
@@ -131,12 +130,11 @@ __device__ __noinline__ void finish_element(const RowSum<FilteredTriple<double>>
 
 /// The calling thread's share of sum_k a_ik b_kj: products first, first + step, ...
 template <class T>
-__device__ RowSum<FilteredTriple<double>> share_of_element(const GemmTask<T>& task, std::int64_t i, std::int64_t j, int first,
-                                                           int step) {
-    RowSum<FilteredTriple<double>> total;
+__device__ OpenSum<T> share_of_element(const GemmTask<T>& task, std::int64_t i, std::int64_t j, int first, int step) {
+    OpenSum<T> total;
     const std::int64_t chunk = std::int64_t{step} * chain_length;
     for (std::int64_t begin = 0; begin < task.inner(); begin += chunk) {
-        RowSum<FilteredTriple<double>> sum;
+        OpenSum<T> sum;
         const std::int64_t end = min(begin + chunk, task.inner());
 #pragma unroll 16
         for (std::int64_t k = begin + first; k < end; k += step)
@@ -169,7 +167,7 @@ __device__ void round_marked(const GemmTask<T>& task, const OpenElements& open, 
 /// The same by a block, once in a kernel.
 template <class T>
 __device__ void round_marked_by_block(const GemmTask<T>& task, const OpenElements& open, std::int64_t mark) {
-    __shared__ Shared<RowSum<FilteredTriple<double>>, threads / warp_size> of_warps;
+    __shared__ Shared<OpenSum<T>, threads / warp_size> of_warps;
     const Element at(open, mark);
     const auto share = share_of_element(task, at.row, at.column, static_cast<int>(threadIdx.x), threads);
     const auto total = merge_block(share, of_warps.data());
@@ -247,9 +245,9 @@ void multiply_filtered(const GemmTask<T>& task, Accuracy accuracy, const OpenEle
         check_launch("filtered_tiles");
     };
     if (accuracy == Accuracy::exact)
-        launch(std::type_identity<std::conditional_t<std::is_same_v<T, float>, FilteredFloat, FilteredPair<double>>>());
+        launch(AccumulatorOf<T, Accuracy::exact, ElementsOnGpu>());
     else
-        launch(AccumulatorOf<T, Accuracy::compensated>());
+        launch(AccumulatorOf<T, Accuracy::compensated, ElementsOnGpu>());
 }
 
 template <class T>

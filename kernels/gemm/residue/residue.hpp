@@ -82,7 +82,7 @@ private:
     std::unique_ptr<Memory> memory_;
 };
 
-/// Most products of one element on this route: what 64-bit sums of squares of a line hold (gemm_scaling.cuh), and far less than
+/// Most products of one element on this route: what 64-bit sums of squares of a line hold (scaling.cuh), and far less than
 /// grids can count.
 inline constexpr std::int64_t most_residue_products = 1 << 20;
 

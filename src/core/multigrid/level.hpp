@@ -30,21 +30,33 @@ SOLVER_HD V next_direction(const SmootherStep<V>& step, V d, V inverse_diagonal,
     return step.beta == 0 ? first : add_rn(mul_rn(step.beta, d), first);
 }
 
+class HostPlace;
+
+/// Matrices and vectors in the memory of the host, and what is done with them there while levels are made.
+struct OnHost {
+    template <class V>
+    using Matrix = CsrMatrix<V>;
+    template <class V>
+    using Vector = std::vector<V>;
+    using Place = HostPlace;
+};
+
 /// A_l, its smoother, and how the next level is reached. On the last level P and R have no columns and no rows.
-template <class V>
+template <class V, class Memory = OnHost>
 struct Level {
-    CsrMatrix<V> a;
-    std::vector<V> inverse_diagonal;
+    using Matrix = typename Memory::template Matrix<V>;
+    Matrix a;
+    typename Memory::template Vector<V> inverse_diagonal;
     std::vector<SmootherStep<V>> steps;
-    CsrMatrix<V> prolongation;  ///< P: values on the next level to corrections on this one
-    CsrMatrix<V> restriction;   ///< R: residuals on this level to right-hand sides on the next one
+    Matrix prolongation;  ///< P: values on the next level to corrections on this one
+    Matrix restriction;   ///< R: residuals on this level to right-hand sides on the next one
 };
 
 /// Where coarsest_inverse has rows, it takes the place of the last level's smoother.
-template <class V>
+template <class V, class Memory = OnHost>
 struct Levels {
-    std::vector<Level<V>> levels;   ///< the finest first
-    CsrMatrix<V> coarsest_inverse;  ///< dense
+    std::vector<Level<V, Memory>> levels;                  ///< the finest first
+    typename Memory::template Matrix<V> coarsest_inverse;  ///< dense
 };
 
 }  // namespace solver::amg

@@ -33,4 +33,11 @@ SOLVER_HD std::uint64_t magnitude_bits(double x) noexcept {
 #endif
 }
 
+/// Whether an entry of a matrix is far from the ends of the range of floats, so that the matrices of all levels will be, too.
+SOLVER_HD bool suits_single_precision(double entry) noexcept {
+    constexpr double least = 0x1p-90, most = 0x1p90;
+    const double size = magnitude(entry);
+    return size == 0 || (size >= least && size <= most);
+}
+
 }  // namespace solver::amg

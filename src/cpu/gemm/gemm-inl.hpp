@@ -195,17 +195,6 @@ private:
     std::vector<double> unit_;
 };
 
-template <class Kernel>
-class BlockProduct;
-
-/// The blocks of the second try; nothing where there is none.
-template <class Kernel>
-struct RestOf : std::type_identity<BlockProduct<typename SecondTry<Kernel>::type>> {};
-template <class Kernel>
-requires std::is_void_v<typename SecondTry<Kernel>::type>
-struct RestOf<Kernel> : std::type_identity<char> {
-};
-
 /// Blocks of C by one kernel, on one thread.
 template <class Kernel>
 class BlockProduct {
@@ -247,6 +236,9 @@ public:
     }
 
 private:
+    using Table = Escalation<T, BlocksOnCpu>;
+    using Again = BlockProduct<KernelOf<typename Table::Sum>>;
+
     Lane* tile(Span rows, std::int64_t i, std::int64_t j) {
         const std::int64_t down = (rows.size() + tile_rows - 1) / tile_rows;
         return tiles_.get() + (j / tile_columns * down + i / tile_rows) * parts_ * static_cast<std::int64_t>(Shape::size);
@@ -315,15 +307,11 @@ private:
 
     /// Elements that are open, by kernels that decide more: a block of them where there are many.
     void compute_rest(Span rows, Span columns) {
-        using Second = typename SecondTry<Kernel>::type;
-        constexpr std::int64_t many = 16;
-        if constexpr (!std::is_void_v<Second>) {
-            std::int64_t count = 0;
-            for (std::int64_t j = 0; j < columns.size(); ++j) count += static_cast<std::int64_t>(open_[j].size());
-            if (count * many > rows.size() * columns.size()) {
-                if (!second_) second_ = std::make_unique<BlockProduct<Second>>(task_, accuracy_, ending_.block, blocks_);
-                second_->settle(rows, columns, open_);
-            }
+        std::int64_t count = 0;
+        for (std::int64_t j = 0; j < columns.size(); ++j) count += static_cast<std::int64_t>(open_[j].size());
+        if (Table::one_by_one.applies(count, rows.size() * columns.size())) {
+            if (!again_) again_ = std::make_unique<Again>(task_, accuracy_, ending_.block, blocks_);
+            again_->settle(rows, columns, open_);
         }
         for (std::int64_t j = 0; j < columns.size(); ++j)
             if (!open_[j].empty()) rest_.compute(open_[j], rows, columns.begin + j);
@@ -376,7 +364,7 @@ private:
     std::vector<std::vector<std::int64_t>> open_;  ///< column by column, rows of the block
     Accuracy accuracy_;
     const Blocks& blocks_;
-    std::unique_ptr<typename RestOf<Kernel>::type> second_;
+    std::unique_ptr<Again> again_;
     ElementByElement<T> rest_;
 };
 

@@ -13,8 +13,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
 
-/// FilteredFloat in every element, 9 operations a product.
-struct PairKernel {
+/// The kernel with a filter in every element.
+template <Filter F>
+struct KernelOf;
+
+/// 9 operations a product.
+template <>
+struct KernelOf<FilteredFloat> {
     using T = float;
     using Lane = double;
     using Shape = std::conditional_t<has_32_registers, TileShape<double, 2, 3>, TileShape<double, 1, 3>>;
@@ -52,8 +57,9 @@ struct PairKernel {
     }
 };
 
-/// FilteredTriple in every element, 25 operations a product. Products are exact where the product of their units is a number.
-struct TripleKernel {
+/// 25 operations a product. Products are exact where the product of their units is a number.
+template <>
+struct KernelOf<FilteredTriple<double>> {
     using T = double;
     using Lane = double;
     using Shape = std::conditional_t<has_32_registers, TileShape<double, 1, 4>, TileShape<double, 1, 2>>;
@@ -94,14 +100,6 @@ struct TripleKernel {
         return rounded_triple(sum, underflow, ending, c_in);
     }
 };
-
-/// What follows where a kernel leaves much of a block open.
-template <class Kernel>
-struct SecondTry : std::type_identity<void> {};
-template <>
-struct SecondTry<BoundedFloatKernel> : std::type_identity<PairKernel> {};
-template <>
-struct SecondTry<AnchoredKernel> : std::type_identity<TripleKernel> {};
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace solver::HWY_NAMESPACE

@@ -91,6 +91,9 @@ private:
     V sigma_;
 };
 
+template <std::size_t limit>
+struct LanesOf<AnchoredPair, limit> : std::type_identity<AnchoredPairLanes<limit>> {};
+
 #endif
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

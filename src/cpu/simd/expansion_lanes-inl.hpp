@@ -63,6 +63,9 @@ private:
     V lost_;
 };
 
+template <std::size_t limit>
+struct LanesOf<FilteredExpansion<double>, limit> : std::type_identity<FilteredExpansionLanes<limit>> {};
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace solver::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

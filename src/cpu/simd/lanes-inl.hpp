@@ -9,7 +9,7 @@
 #define SOLVER_CPU_LANES_INL_HPP
 #endif
 
-#include "solver/numeric/accumulator_of.hpp"
+#include "solver/numeric/escalation.hpp"
 
 #include <hwy/highway.h>
 
@@ -597,7 +597,7 @@ private:
 };
 
 /// The lanes, at most `limit` of them, of an accumulator.
-template <Accumulator A, std::size_t limit>
+template <class A, std::size_t limit>
 struct LanesOf;
 template <class T, std::size_t limit>
 struct LanesOf<Plain<T>, limit> : std::type_identity<PlainLanes<Plain<T>, T, limit>> {};
@@ -606,14 +606,16 @@ struct LanesOf<FloatInDouble, limit> : std::type_identity<PlainLanes<FloatInDoub
 template <std::size_t limit>
 struct LanesOf<Dot2<double>, limit> : std::type_identity<Dot2Lanes<limit>> {};
 template <std::size_t limit>
+struct LanesOf<FilteredPair<double>, limit> : std::type_identity<FilteredPairLanes<limit>> {};
+template <std::size_t limit>
 struct LanesOf<FilteredTriple<double>, limit> : std::type_identity<FilteredTripleLanes<limit>> {};
 template <std::size_t limit>
 struct LanesOf<FilteredFloat, limit> : std::type_identity<FilteredFloatLanes<limit>> {};
 
-/// Calls work(LanesOf<accumulator of the mode for values of type T, limit>()).
-template <class T, std::size_t limit, class Work>
+/// Calls work(LanesOf<accumulator of the mode for values of type T at a place, limit>()).
+template <class T, std::size_t limit, class Place, class Work>
 HWY_INLINE void with_lanes(Accuracy accuracy, const Work& work) {
-    with_accuracy(accuracy, [&](auto mode) { work(LanesOf<typename AccumulatorOf<T, mode.value>::type, limit>()); });
+    with_accuracy(accuracy, [&](auto mode) { work(LanesOf<typename AccumulatorOf<T, mode.value, Place>::type, limit>()); });
 }
 
 /// Sums of products side by side, which give a result in every lane.
@@ -633,11 +635,35 @@ concept AccumulatorLanes = ProductLanes<L> && ScalableAccumulator<typename L::Sc
     sums.store(to);
 };
 
-/// A cheaper filter to try first.
+/// The lanes of the filter to try first at a place; Acc itself where there is none.
+template <AccumulatorLanes Acc, class Place, class First = FirstTry<typename Acc::Scalar, Place>>
+using FirstLanes = typename std::conditional_t<std::is_same_v<First, typename Acc::Scalar>, std::type_identity<Acc>,
+                                               LanesOf<First, max_lanes<typename Acc::D>>>::type;
+
+/// Lanes of TrackedSum.
 template <AccumulatorLanes Acc>
-struct FirstTry : std::type_identity<Acc> {};
-template <std::size_t limit>
-struct FirstTry<FilteredTripleLanes<limit>> : std::type_identity<FilteredPairLanes<limit>> {};
+class TrackedLanes {
+public:
+    using D = typename Acc::D;
+    using V = typename Acc::V;
+
+    HWY_INLINE TrackedLanes() {}
+
+    HWY_INLINE void add_product(V a, V b) {
+        sum_.add_product(a, b);
+        inexact_.add_product(a, b);
+    }
+    HWY_INLINE void negate() { sum_.negate(); }
+    HWY_INLINE Results<D> results(double underflow) const {
+        return sum_.results(hn::IfThenElseZero(inexact_.any(), hn::Set(D(), underflow)));
+    }
+    /// Lanes of which every product is the sum of two numbers, so that underflow takes nothing.
+    HWY_INLINE hn::Mask<D> exact() const { return hn::Not(inexact_.any()); }
+
+private:
+    Acc sum_;
+    InexactProducts<D> inexact_;
+};
 
 /// All lanes merged into one, by a fixed tree.
 template <AccumulatorLanes Acc>

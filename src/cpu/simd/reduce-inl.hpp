@@ -13,6 +13,7 @@
 #include "cpu/simd/lanes-inl.hpp"
 #include "cpu/terms.hpp"
 #include "solver/numeric/large_superaccumulator.hpp"
+#include "solver/numeric/tracked_sum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -210,7 +211,7 @@ inline bool products_are_exact(const Terms<double, true>& terms, int threads) {
 template <bool products>
 HWY_NOINLINE bool add_in_six_terms(FilteredExpansion<double>& sum, const Terms<double, products>& terms, std::int64_t first,
                                    std::int64_t last) {
-    using Acc = FilteredExpansionLanes<all_lanes>;
+    using Acc = typename LanesOf<FilteredExpansion<double>, all_lanes>::type;
     constexpr std::int64_t block_length = 1024;  // of two vectors, in the nearest cache
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(typename Acc::D()));
     Acc acc;
@@ -247,9 +248,9 @@ bool try_six_terms(const Terms<double, products>& terms, int threads, double& re
 template <Filter Scalar, class T, bool products>
 T round_exact(const Scalar& sum, const Terms<T, products>& terms, int threads) {
     T result;
-    if (try_sum(sum, terms.n, !products, result)) return result;
+    if (TrackedSum<Scalar>{sum, products}.try_result(result, underflow_bound<T>(terms.n))) return result;
     if constexpr (products && Scalar::wants_exact_products)
-        if (try_sum(sum, terms.n, true, result) && products_are_exact(terms, threads)) return result;
+        if (sum.try_result(result) && products_are_exact(terms, threads)) return result;
     if constexpr (std::is_same_v<T, double>)
         if (try_six_terms(terms, threads, result)) return result;
     return superaccumulate(terms, threads).template result<T>();
@@ -274,7 +275,8 @@ T norm(const Terms<T, true>& terms, int threads) {
     const Scalar sum = reduce_blocks<Acc>(terms, threads);
     if constexpr (Filter<Scalar>) {
         T root;
-        return try_root(sum, terms.n, false, root) ? root : superaccumulate(terms, threads).template sqrt_result<T>();
+        return sum.try_sqrt(root, underflow_bound<T>(terms.n)) ? root
+                                                               : superaccumulate(terms, threads).template sqrt_result<T>();
     } else {
         const T square = sum.result();
         return is_safe_square<Scalar>(square) ? sqrt_rn(square) : scaled_norm<Acc>(terms, threads);

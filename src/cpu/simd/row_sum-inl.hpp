@@ -69,33 +69,22 @@ typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int6
     return sum;
 }
 
-/// alpha sum + beta y_in, before the rounding.
-template <ScalableAccumulator Scalar, class T>
-HWY_INLINE Scalar combine(const Scalar& sum, const RowTask<T>& task, std::int64_t row) {
-    return affine(sum, task.alpha, task.beta, task.beta != T(0) ? task.y_in[row] : T(0));
-}
-
-template <class T>
-HWY_INLINE T row_underflow(const RowTask<T>& task, std::int64_t length) {
-    return affine_underflow(task.alpha, length);
-}
-
-/// The rounded result of entries first..last-1 of a row, from their combined sum; a filter that cannot decide makes way for the
+/// alpha sum + beta y_in of entries first..last-1 of a row, rounded; a filter that cannot decide makes way for the
 /// superaccumulator.
-template <Accumulator Scalar, class Rows, class T>
-HWY_INLINE T round_row(const Scalar& total, const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last,
+template <ScalableAccumulator Scalar, class Rows, class T>
+HWY_INLINE T round_row(const Scalar& sum, const Rows& rows, std::int64_t start, std::int64_t first, std::int64_t last,
                        const RowTask<T>& task, std::int64_t row) {
+    const T y = task.beta != T(0) ? task.y_in[row] : T(0);
+    const Scalar total = affine(sum, task.alpha, task.beta, y);
     if constexpr (!Filter<Scalar>) {
         return total.result();
     } else {
         T result;
+        if (total.try_result(result, affine_underflow(task.alpha, last - first))) return result;
         if constexpr (Scalar::wants_exact_products) {
-            if (total.try_result(result, row_underflow(task, last - first))) return result;
             const bool exact_products = magnitude(task.alpha) == T(1) && products_are_exact(rows, start, first, last, task) &&
-                                        (task.beta == T(0) || product_is_exact(task.beta, task.y_in[row]));
+                                        (task.beta == T(0) || product_is_exact(task.beta, y));
             if (exact_products && total.try_result(result)) return result;
-        } else {
-            if (total.try_result(result)) return result;
         }
         return cpu::round_exactly(rows, start, first, last, task, row);
     }
@@ -213,7 +202,7 @@ template <AccumulatorLanes Acc, class Rows, class T>
 HWY_NOINLINE T finish_row(const Rows& rows, std::int64_t row, const RowTask<T>& task) {
     const std::int64_t start = rows.start(row);
     const std::int64_t length = rows.length(row);
-    return round_row(combine(sum_entries<Acc>(rows, start, 0, length, task), task, row), rows, start, 0, length, task, row);
+    return round_row(sum_entries<Acc>(rows, start, 0, length, task), rows, start, 0, length, task, row);
 }
 
 /// One bit a lane.
@@ -224,31 +213,6 @@ HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
     hn::StoreMaskBits(d, mask, bytes);
     return bytes[0];
 }
-
-/// Three terms and a look at every product: what proves ties and zeros too.
-template <std::size_t limit>
-class WatchedTripleLanes {
-public:
-    using D = hn::CappedTag<double, limit>;
-    using V = hn::Vec<D>;
-
-    HWY_INLINE WatchedTripleLanes() {}
-
-    HWY_INLINE void add_product(V a, V b) {
-        sum_.add_product(a, b);
-        inexact_.add_product(a, b);
-    }
-    HWY_INLINE void negate() { sum_.negate(); }
-    HWY_INLINE Results<D> results(double underflow) const {
-        return sum_.results(hn::IfThenElseZero(inexact_.any(), hn::Set(D(), underflow)));
-    }
-    /// Lanes of which every product is the sum of two numbers, so that underflow takes nothing.
-    HWY_INLINE hn::Mask<D> exact() const { return hn::Not(inexact_.any()); }
-
-private:
-    FilteredTripleLanes<limit> sum_;
-    InexactProducts<D> inexact_;
-};
 
 /// Adds all that alpha sum + beta y_in of a group's rows consists of, for alpha = 1 or -1.
 template <class Acc, class Rows, std::size_t lanes>
@@ -264,11 +228,11 @@ HWY_INLINE void add_rows(Acc& acc, const Rows& rows, const RowGroup<lanes>& grou
     add(hn::Set(d, task.beta), pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i < group.count ? i : 0]]; }));
 }
 
-/// The rows of the bits `open` again in six terms. Returns the bits of those whose values that proves.
+/// The rows of the bits `open` by what sees farther. Returns the bits of those whose values that proves.
 template <class Rows, std::size_t lanes>
 HWY_NOINLINE std::uint64_t resolve_cancelled(const Rows& rows, const RowGroup<lanes>& group, const RowTask<double>& task,
                                              std::uint64_t open, double (&value)[lanes]) {
-    using Acc = FilteredExpansionLanes<lanes>;
+    using Acc = typename LanesOf<typename Escalation<double, RowsOnCpu>::Again, lanes>::type;
     Acc acc;
     add_rows(acc, rows, group, task);
     typename Acc::Scalar sums[Acc::lanes];
@@ -279,16 +243,17 @@ HWY_NOINLINE std::uint64_t resolve_cancelled(const Rows& rows, const RowGroup<la
     return proven;
 }
 
-/// Rows that the first try left open, again in three terms and with a look at every product; then in six; then the last
-/// resort.
+/// Rows that the first try left open, again with a look at every product, which proves ties and zeros too; then by what sees
+/// farther; then the last resort.
 template <class Rows, std::size_t lanes>
 HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<double>& task) {
-    WatchedTripleLanes<lanes> acc;
+    using Acc = TrackedLanes<typename LanesOf<typename Escalation<double, RowsOnCpu>::Sum, lanes>::type>;
+    Acc acc;
     add_rows(acc, rows, group, task);
-    const auto found = acc.results(row_underflow(task, group.longest()));
+    const auto found = acc.results(affine_underflow(task.alpha, group.longest()));
     HWY_ALIGN double value[lanes];
     store_rounded(found.value, value);
-    const typename WatchedTripleLanes<lanes>::D d;
+    const typename Acc::D d;
     std::uint64_t proven = bits_of(d, found.proven);
     const std::uint64_t open = bits_of(d, acc.exact()) & ~proven & ((std::uint64_t{1} << group.count) - 1);
     if (open != 0) proven |= resolve_cancelled(rows, group, task, open, value);
@@ -306,11 +271,11 @@ HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTas
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
         const std::int64_t start = group.start[i];
-        FilteredFloat sum;
+        typename Escalation<float, RowsOnCpu>::Sum sum;
         for (const float* x : {task.x, task.x_low})
             for (std::int64_t k = 0; x != nullptr && k < group.length[i]; ++k)
                 sum.add_product(rows.entry(k).value(start), x[rows.entry(k).column(start)]);
-        task.y[row] = round_row(combine(sum, task, row), rows, start, 0, group.length[i], task, row);
+        task.y[row] = round_row(sum, rows, start, 0, group.length[i], task, row);
     }
     group.clear();
 }
@@ -340,7 +305,7 @@ HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<la
     Acc acc = sum_side_by_side<Acc>(rows, group, common, task);
     if (task.alpha == T(-1)) acc.negate();
     if (task.beta != T(0)) acc.add_product(hn::Set(d, task.beta), load_widened(d, task.y_in + group.row[0]));
-    const auto found = acc.results(row_underflow(task, common));
+    const auto found = acc.results(affine_underflow(task.alpha, common));
     if (HWY_LIKELY(hn::AllTrue(d, found.proven))) {
         store_rounded(found.value, task.y + group.row[0]);
         return 0;
@@ -350,8 +315,7 @@ HWY_INLINE std::uint64_t finish_side_by_side(const Rows& rows, const RowGroup<la
     return store_proven(value, bits_of(d, found.proven) | known, rows, group, task, open);
 }
 
-/// Rows left open, and how many groups of rows are not worth a first try after one that failed (ones times a stencil: nearly
-/// all).
+/// Rows left open, and how many groups of rows go without a first try (SkipRule).
 template <std::size_t lanes>
 struct Unfinished {
     HWY_INLINE Unfinished() : groups_without_first_try(0) {}
@@ -372,7 +336,7 @@ HWY_NOINLINE void multiply_uneven_group(const Rows& rows, RowGroup<lanes> group,
         result[i] = finish_row<Acc>(rows, group.row[i], task);
         group.length[i] = common;  // its lane works along and is ignored
     }
-    finish_side_by_side<typename FirstTry<Acc>::type>(rows, group, common, along, task, open);
+    finish_side_by_side<FirstLanes<Acc, RowsOnCpu>>(rows, group, common, along, task, open);
     for (std::size_t i = 0; i < lanes; ++i)
         if ((along >> i & 1) != 0) task.y[group.row[i]] = result[i];
 }
@@ -380,7 +344,8 @@ HWY_NOINLINE void multiply_uneven_group(const Rows& rows, RowGroup<lanes> group,
 /// As many adjacent rows as there are lanes.
 template <AccumulatorLanes Acc, class Rows, class T, std::size_t lanes>
 HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTask<T>& task, Unfinished<lanes>& unfinished) {
-    using FirstAcc = typename FirstTry<Acc>::type;
+    using FirstAcc = FirstLanes<Acc, RowsOnCpu>;
+    constexpr SkipRule skip = Escalation<T, RowsOnCpu>::skip;
     RowGroup<lanes> group(rows, first);
     const std::int64_t longest = group.longest();
     const std::int64_t common = common_length(group, longest);
@@ -392,7 +357,7 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
         }
     }
     const std::uint64_t unproven = finish_side_by_side<FirstAcc>(rows, group, common, 0, task, unfinished.open);
-    if (HWY_UNLIKELY(2 * hwy::PopCount(unproven) > lanes)) unfinished.groups_without_first_try = 31;
+    if (HWY_UNLIKELY(skip.applies(hwy::PopCount(unproven), lanes))) unfinished.groups_without_first_try = skip.next;
 }
 
 /// Rows first..last-1.

@@ -202,27 +202,13 @@ HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std
     return Acc();
 }
 
-/// What slices try first.
+/// The anchored pair is worth while with a fused multiply-add; else slices try what rows do.
+using SliceTry = std::conditional_t<HWY_NATIVE_FMA, SlicesOnCpu, RowsOnCpu>;
+
+/// What slices try where the first try fails: with a look at every product, if that decides more.
 template <class Acc>
-struct FirstSliceTry : FirstTry<Acc> {};
-#if HWY_NATIVE_FMA
-template <std::size_t limit>
-struct FirstSliceTry<FilteredTripleLanes<limit>> : std::type_identity<AnchoredPairLanes<limit>> {};
-#endif
-
-/// What slices try where the first try fails; the same accumulator where there is nothing in between.
-template <class Acc>
-struct SecondTry : std::type_identity<Acc> {};
-template <std::size_t limit>
-struct SecondTry<FilteredTripleLanes<limit>> : std::type_identity<WatchedTripleLanes<limit>> {};
-
-/// A row that waits for others to be summed again with them costs as much as so many steps of its whole slice in the second
-/// try.
-inline constexpr std::size_t entries_worth_a_row = 10;
-
-/// A slice that needed the second try is followed by so many that begin with it: such rows have neighbours like
-/// them.
-inline constexpr int slices_like_it = 7;
+using SecondLanes = typename std::conditional_t<Acc::Scalar::wants_exact_products, std::type_identity<TrackedLanes<Acc>>,
+                                                std::type_identity<Acc>>::type;
 
 /// Multiplies slices for one task.
 template <class Acc, class Values, class T>
@@ -249,8 +235,8 @@ public:
 
 private:
     HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, Unfinished<lanes>& unfinished) const {
-        using First = typename FirstSliceTry<Acc>::type;
-        using Second = typename SecondTry<Acc>::type;
+        using First = FirstLanes<Acc, SliceTry>;
+        using Second = SecondLanes<Acc>;
         const std::int64_t height = pattern_.shape.height;
         const PackedSlice& slice = pattern_.slices[s];
         if (lane >= slice.rows) return;
@@ -258,14 +244,16 @@ private:
         if constexpr (std::is_same_v<First, Second>) {
             finish(s, lane, found<First>(part, s, lane), unfinished.open);
         } else {
+            using Table = Escalation<double, SlicesOnCpu>;
             if (unfinished.groups_without_first_try > 0) {
                 --unfinished.groups_without_first_try;
             } else {
                 const auto first = found_first<First>(part, s, lane);
                 const std::size_t unproven = lanes - hn::CountTrue(typename Acc::D(), first.proven);
-                if (HWY_LIKELY(unproven == 0 || (unproven <= lanes / 2 && entries_worth_a_row * unproven <= slice.steps)))
+                if (HWY_LIKELY(unproven == 0 ||
+                               (!Table::skip.applies(unproven, lanes) && Table::deferred_row_cost * unproven <= slice.steps)))
                     return finish(s, lane, first, unfinished.open);
-                unfinished.groups_without_first_try = slices_like_it;
+                unfinished.groups_without_first_try = Table::skip.next;
             }
             finish(s, lane, found<Second>(part, s, lane), unfinished.open);
         }
@@ -273,7 +261,7 @@ private:
 
     template <class A>
     HWY_INLINE Results<typename A::D> found(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
-        return summed<A>(part, s, lane).results(row_underflow(task_, part.slice->steps));
+        return summed<A>(part, s, lane).results(affine_underflow(task_.alpha, part.slice->steps));
     }
 
     /// The same by the first try, which decides more where it knows a grid of its products.
@@ -287,7 +275,7 @@ private:
             if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
             return sums.results_on_grid(results.proven, grid(part, s, lane), n);
         } else {
-            const auto results = sums.results(row_underflow(task_, part.slice->steps));
+            const auto results = sums.results(affine_underflow(task_.alpha, part.slice->steps));
             if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
             return sums.results_on_grid(results.proven, grid(part, s, lane));
         }

@@ -20,7 +20,7 @@ namespace solver::amg {
 std::vector<bool> independent_set(const Graph& graph, const Device& device);
 
 struct Aggregates {
-    static constexpr std::int32_t none = -1;
+    static constexpr std::int32_t none = no_aggregate;
     std::vector<std::int32_t> of;  ///< each node's; none for a node without neighbours
     std::int32_t count = 0;
 };

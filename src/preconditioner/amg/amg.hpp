@@ -4,6 +4,7 @@
 
 #include "solver/device.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
 
 #include <memory>
 
@@ -13,5 +14,9 @@ namespace solver {
 /// make_preconditioner says.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_amg(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device);
+
+/// Of the matrix where a plan has it: on a CUDA device the levels are made there, with the same bits, where rows are sorted.
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_amg(const SpmvPlan<T>& a, const PreconditionerOptions& options);
 
 }  // namespace solver

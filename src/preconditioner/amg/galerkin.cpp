@@ -1,5 +1,6 @@
 #include "preconditioner/amg/galerkin.hpp"
 
+#include "core/multigrid/sorted_row.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/amg/row_accumulator.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -65,14 +66,9 @@ std::optional<CsrMatrix<double>> galerkin_product(const CsrView<V>& r, const Csr
 }
 
 void mirror_upper_triangle(CsrMatrix<double>& a, const Device& device) {
-    const auto columns = a.column_indices.begin();
+    const CsrView<double> view = a.view();
     cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i)
-            for (std::int64_t k = a.row_offsets[i]; a.column_indices[k] < i; ++k) {
-                const std::int32_t j = a.column_indices[k];
-                const auto found = std::lower_bound(columns + a.row_offsets[j], columns + a.row_offsets[j + 1], i);
-                a.values[k] = a.values[found - columns];
-            }
+        for (std::int64_t i = begin; i < end; ++i) mirror_row(view, a.values.data(), i);
     });
 }
 

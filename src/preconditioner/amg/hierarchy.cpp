@@ -1,31 +1,22 @@
 #include "preconditioner/amg/hierarchy.hpp"
 
-#include "core/huge_pages.hpp"
+#include "core/hash.hpp"
 #include "core/sorted_rows.hpp"
-#include "cpu/elementwise.hpp"
-#include "cpu/symmetry.hpp"
-#include "preconditioner/amg/aggregates.hpp"
 #include "preconditioner/amg/chebyshev.hpp"
 #include "preconditioner/amg/dense_inverse.hpp"
-#include "preconditioner/amg/galerkin.hpp"
-#include "preconditioner/amg/near_null_space.hpp"
-#include "preconditioner/amg/nodes.hpp"
-#include "preconditioner/amg/prolongator.hpp"
-#include "preconditioner/amg/row_accumulator.hpp"
-#include "preconditioner/amg/strength.hpp"
-#include "preconditioner/amg/tentative.hpp"
-#include "preconditioner/factor_hash.hpp"
+#include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/memory_limit.hpp"
+#include "runtime/pooled_memory.hpp"
 #include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <limits>
 #include <optional>
-#include <ranges>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace solver::amg {
 namespace {
@@ -39,52 +30,17 @@ constexpr double least_reduction = 0.8;  // of the number of rows, or coarsening
 // Poisson's equation in two and three dimensions and on 27 points: 4 and 5 need the fewest iterations.
 constexpr double smoothed_range = 5;
 
-/// 1 / a_ii. Entries must be finite in V, too.
-template <class V, class T>
-std::vector<double> inverse_diagonal(const CsrView<T>& a, std::size_t level, const Device& device) {
-    std::vector<double> inverse = zeros<double>(a.rows, device.threads());
-    std::atomic<std::int64_t> first_failure{a.rows};
-    cpu::update(std::span(inverse), device, [&](double, std::int64_t i) {
-        double diagonal = 0;
-        bool finite = true;
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-            if (a.column_indices[k] == i) diagonal = a.values[k];
-            finite = finite && is_finite(static_cast<V>(a.values[k]));
-        }
-        const double result = div_rn(1.0, diagonal);
-        if (!finite || diagonal == 0 || !is_finite(static_cast<V>(result))) {
-            std::int64_t lowest = first_failure.load();
-            while (i < lowest && !first_failure.compare_exchange_weak(lowest, i)) {
-            }
-        }
-        return result;
-    });
-    if (first_failure == a.rows) return inverse;
+[[noreturn]] void refuse_row(std::int64_t row, std::size_t level) {
     if (level > 0)
         throw InvalidArgument(fmt::format(
             "preconditioner amg: on level {} row {} (counted from 1) has a diagonal entry that is zero, or entries that "
             "are not finite: A is too far from definite for aggregation; use ilut or klu",
-            level + 1, first_failure + 1));
+            level + 1, row + 1));
     throw InvalidArgument(fmt::format(
         "preconditioner amg: row {} (counted from 1) has a diagonal entry that is missing, zero or too small to divide "
         "by, or an entry that is not finite, and its smoother divides by the diagonal; use ilut or klu, which reorder "
         "the rows",
-        first_failure + 1));
-}
-
-/// By several threads.
-template <class V, std::ranges::sized_range Values>
-std::vector<V> rounded(const Values& values, const Device& device) {
-    std::vector<V> result = zeros<V>(std::ssize(values), device.threads());
-    cpu::update(std::span(result), device, [=](V, std::int64_t i) { return static_cast<V>(values[i]); });
-    return result;
-}
-
-/// convert<V> by several threads.
-template <class V, class T>
-CsrMatrix<V> rounded(const CsrView<T>& a, const Device& device) {
-    return {a.rows, a.columns, rounded<std::int64_t>(a.row_offsets, device), rounded<std::int32_t>(a.column_indices, device),
-            rounded<V>(a.values, device)};
+        row + 1));
 }
 
 void check_options(const AmgOptions& options, std::int64_t rows) {
@@ -113,125 +69,120 @@ void check_options(const AmgOptions& options, std::int64_t rows) {
         throw InvalidArgument("preconditioner amg: the near-null space has a number that is not finite");
 }
 
-template <class T>
-NearNullSpace near_null_space(const CsrView<T>& a, const AmgOptions& options, const Device& device) {
-    const int unknowns = options.unknowns_per_node > 0 ? options.unknowns_per_node : unknowns_per_node(a, device);
-    const auto given = options.near_null_space;
-    return {unknowns, static_cast<int>(std::ssize(given) / a.rows), {given.begin(), given.end()}};
-}
-
 /// What leads from one level to the next, and its matrix.
-template <class V>
+template <class V, class Place>
 struct Coarsening {
-    CsrMatrix<V> prolongation;
-    CsrMatrix<V> restriction;
-    CsrMatrix<double> matrix;
-    NearNullSpace space;  ///< of the next level
+    typename Place::template Matrix<V> prolongation;
+    typename Place::template Matrix<V> restriction;
+    typename Place::template Matrix<double> matrix;
+    typename Place::Space space;  ///< of the next level
 };
 
-/// Of A, whose transpose is read where A is not symmetric.
-template <class T>
-Graph strong_nodes(const CsrView<T>& a, const CsrView<T>& transposed, bool is_symmetric, int unknowns_per_node,
-                   double threshold, const Device& device) {
-    CsrMatrix<T> symmetric, of_nodes;
-    if (!is_symmetric) symmetric = symmetric_magnitudes(a, transposed, device);
-    CsrView<T> magnitudes = is_symmetric ? a : symmetric.view();
-    if (unknowns_per_node > 1) {
-        of_nodes = magnitudes_of_nodes(magnitudes, unknowns_per_node, device);
-        magnitudes = of_nodes.view();
+/// From one level to the next, by the steps of the place where its matrix of T lies.
+template <class V, class T, class Place>
+class Coarsener {
+public:
+    using View = typename Place::template View<T>;
+
+    Coarsener(const View& a, bool is_symmetric, double threshold, const Place& place)
+        : a_(a), is_symmetric_(is_symmetric), threshold_(threshold), place_(place) {
+        if (!is_symmetric) transposed_ = place.transpose(a);
     }
-    return strong_connections(magnitudes, threshold, device);
-}
 
-/// T, P and R; the matrix is not made yet. Nothing where aggregates are not much fewer than nodes.
-template <class V, class T>
-std::optional<std::pair<TentativeProlongator, Coarsening<V>>> make_transfer(const CsrView<T>& a, bool is_symmetric,
-                                                                            const NearNullSpace& space, double threshold,
-                                                                            const Device& device) {
-    CsrMatrix<T> transposed;
-    if (!is_symmetric) transposed = transpose(a, device);
-    const Graph strong = strong_nodes(a, transposed.view(), is_symmetric, space.unknowns_per_node, threshold, device);
-    Aggregates aggregates = aggregate(strong, device);
-    const double nodes = static_cast<double>(aggregates.of.size());
-    if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * nodes) return std::nullopt;
-    TentativeProlongator tentative(std::move(aggregates), space, device);
-    const auto smoothed = [&](const CsrView<T>& matrix) { return smoothed_prolongator<V>(matrix, strong, tentative, device); };
-    Coarsening<V> coarse{smoothed(a), {}, {}, tentative.coarse_space()};
-    coarse.restriction = transpose(is_symmetric ? coarse.prolongation.view() : smoothed(transposed.view()).view(), device);
-    return std::pair(std::move(tentative), std::move(coarse));
-}
-
-/// The next level. Where the smoothed prolongators would make a matrix of more entries than A, as on graphs whose distances
-/// are short, they are not smoothed.
-template <class V, class T>
-std::optional<Coarsening<V>> coarsen(const CsrView<T>& a, bool is_symmetric, const NearNullSpace& space, double threshold,
-                                     const Device& device) {
-    auto transfer = make_transfer<V>(a, is_symmetric, space, threshold, device);
-    if (!transfer) return std::nullopt;
-    TentativeProlongator& tentative = transfer->first;
-    Coarsening<V>& coarse = transfer->second;
-    const auto product = [&](std::int64_t most_entries) {
-        return galerkin_product<V>(coarse.restriction.view(), a, coarse.prolongation.view(), device, most_entries);
-    };
-    std::optional<CsrMatrix<double>> matrix = product(a.nonzeros());
-    if (!matrix) {
-        coarse.prolongation = tentative.template matrix<V>();
-        coarse.restriction = transpose(coarse.prolongation.view(), device);
-        matrix = product(no_limit);
-    }
-    coarse.matrix = std::move(*matrix);
-    if (is_symmetric) mirror_upper_triangle(coarse.matrix, device);
-    return std::move(coarse);
-}
-
-/// Adds the hashes of blocks of rows, which several threads find.
-template <class V>
-void add_in_blocks(Hash& hash, const CsrView<V>& a, const Device& device) {
-    constexpr std::int64_t rows_a_block = 4096;
-    const auto begin_of = [&](std::int64_t block) { return std::min(block * rows_a_block, a.rows); };
-    std::vector<std::uint64_t> of_block(static_cast<std::size_t>((a.rows + rows_a_block - 1) / rows_a_block));
-    const auto blocks = static_cast<int>(of_block.size());
-    const int parts = std::clamp(blocks, 1, device.threads());
-    cpu::parallel_for(parts, [&](int part) {
-        for (std::int64_t block = cpu::share_begin(blocks, part, parts); block < cpu::share_begin(blocks, part + 1, parts);
-             ++block) {
-            Hash of_rows;
-            of_rows.add(a, begin_of(block), begin_of(block + 1));
-            of_block[block] = of_rows.value();
+    /// Nothing where aggregates are not much fewer than nodes. Where the smoothed prolongators would make a matrix of more
+    /// entries than A, as on graphs whose distances are short, they are not smoothed.
+    std::optional<Coarsening<V, Place>> coarsen(const typename Place::Space& space) {
+        const auto strong = strong_nodes(space.unknowns_per_node);
+        auto aggregates = place_.aggregate(strong);
+        const auto nodes = static_cast<double>(strong.size());
+        if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * nodes) return std::nullopt;
+        auto tentative = place_.tentative(std::move(aggregates), space);
+        Coarsening<V, Place> coarse = smoothed(strong, tentative);
+        auto matrix = product(coarse, Place::nonzeros(a_));
+        if (!matrix) {
+            coarse.prolongation = place_.template matrix_of<V>(tentative);
+            coarse.restriction = place_.transpose(coarse.prolongation.view());
+            matrix = product(coarse, std::numeric_limits<std::int64_t>::max());
         }
-    });
-    hash.add(static_cast<std::uint64_t>(a.rows));
-    for (const std::uint64_t value : of_block) hash.add(value);
-}
+        coarse.matrix = std::move(*matrix);
+        if (is_symmetric_) place_.mirror_upper_triangle(coarse.matrix);
+        coarse.space = tentative.take_coarse_space();
+        return coarse;
+    }
 
-template <class V>
+private:
+    auto strong_nodes(int unknowns_per_node) const {
+        typename Place::template Matrix<T> symmetric, of_nodes;
+        if (!is_symmetric_) symmetric = place_.symmetric_magnitudes(a_, transposed_.view());
+        View magnitudes = is_symmetric_ ? a_ : symmetric.view();
+        if (unknowns_per_node > 1) {
+            of_nodes = place_.magnitudes_of_nodes(magnitudes, unknowns_per_node);
+            magnitudes = of_nodes.view();
+        }
+        return place_.strong_connections(magnitudes, threshold_);
+    }
+
+    /// P and R.
+    template <class Graph, class Tentative>
+    Coarsening<V, Place> smoothed(const Graph& strong, const Tentative& tentative) const {
+        const auto prolongator = [&](const View& a) { return place_.template smoothed_prolongator<V>(a, strong, tentative); };
+        Coarsening<V, Place> coarse{prolongator(a_), {}, {}, {}};
+        coarse.restriction =
+            place_.transpose(is_symmetric_ ? coarse.prolongation.view() : prolongator(transposed_.view()).view());
+        return coarse;
+    }
+
+    auto product(const Coarsening<V, Place>& coarse, std::int64_t most_entries) const {
+        return place_.galerkin_product(coarse.restriction.view(), a_, coarse.prolongation.view(), most_entries);
+    }
+
+    View a_;
+    bool is_symmetric_;
+    double threshold_;
+    const Place& place_;
+    typename Place::template Matrix<T> transposed_;  ///< where A is not symmetric
+};
+
+template <class V, class Place>
 class Setup {
 public:
-    Setup(const PreconditionerOptions& options, const Device& device) : options_(options), device_(device) {}
+    Setup(const PreconditionerOptions& options, const Place& place)
+        : options_(options),
+          place_(place),
+          memory_limit_(options.memory_limit > 0 ? options.memory_limit : place.default_memory_limit()) {}
 
     template <class T>
-    Hierarchy<V> run(const CsrView<T>& a) {
-        hierarchy_.is_symmetric = cpu::is_symmetric(a, device_);
-        space_ = near_null_space(a, options_.amg, device_);
-        std::optional<CsrMatrix<double>> coarse = add_level(a);
-        while (coarse) coarse = add_level(coarse->view());
+    Hierarchy<V, typename Place::Memory> run(const typename Place::template View<T>& a) {
+        hierarchy_.is_symmetric = place_.is_symmetric(a);
+        const int given = options_.amg.unknowns_per_node;
+        const auto vectors = options_.amg.near_null_space;
+        space_ = place_.space(given > 0 ? given : place_.unknowns_per_node(a), static_cast<int>(std::ssize(vectors) / a.rows),
+                              vectors);
+        std::optional<typename Place::template Matrix<double>> coarse = add_level<T>(a);
+        while (coarse) coarse = add_level<double>(coarse->view());
         return std::move(hierarchy_);
     }
 
 private:
+    template <class T>
+    using View = typename Place::template View<T>;
+
     /// The matrix of the next level, if there is one.
     template <class T>
-    std::optional<CsrMatrix<double>> add_level(const CsrView<T>& a) {
-        const std::vector<double> inverse = inverse_diagonal<V>(a, hierarchy_.levels.size(), device_);
-        require_memory_for(a);
-        hierarchy_.levels.push_back({rounded<V>(a, device_), rounded<V>(std::span(inverse), device_), {}, {}, {}});
-        hierarchy_.summary.push_back({a.rows, a.nonzeros(), space_.unknowns_per_node});
+    std::optional<typename Place::template Matrix<double>> add_level(const View<T>& a) {
+        std::int64_t first_failure = 0;
+        const auto inverse = place_.template inverse_diagonal<V>(a, first_failure);
+        if (first_failure < a.rows) refuse_row(first_failure, hierarchy_.levels.size());
+        require_memory_for<T>(a);
+        hierarchy_.levels.push_back({place_.template rounded<V>(a), place_.template rounded<V>(inverse), {}, {}, {}});
+        hierarchy_.summary.push_back({a.rows, Place::nonzeros(a), space_.unknowns_per_node});
         if (options_.progress) (*options_.progress)(fmt::format("amg, level {}: {} rows", hierarchy_.summary.size(), a.rows));
-        Level<V>& level = hierarchy_.levels.back();
-        if (a.rows <= rows_to_invert && try_invert(a)) return std::nullopt;
-        level.steps = smoother_steps(largest_eigenvalue(a, inverse, device_));
+        auto& level = hierarchy_.levels.back();
+        if (a.rows <= rows_to_invert && try_invert<T>(a)) return std::nullopt;
+        level.steps = smoother_steps(largest_eigenvalue(a, inverse, place_));
         if (a.rows <= rows_to_invert || std::ssize(hierarchy_.levels) == most_levels) return std::nullopt;
-        auto coarse = coarsen<V>(a, hierarchy_.is_symmetric, space_, options_.amg.strength_threshold, device_);
+        auto coarse =
+            Coarsener<V, T, Place>(a, hierarchy_.is_symmetric, options_.amg.strength_threshold, place_).coarsen(space_);
         if (!coarse) return std::nullopt;
         space_ = std::move(coarse->space);
         level.prolongation = std::move(coarse->prolongation);
@@ -249,20 +200,21 @@ private:
         return std::vector<SmootherStep<V>>(static_cast<std::size_t>(degree), {static_cast<V>(div_rn(damping, largest)), V(0)});
     }
 
+    /// On the host, wherever the matrix lies: it is small.
     template <class T>
-    bool try_invert(const CsrView<T>& a) {
-        const auto inverse = regularized_inverse(convert<double>(a), hierarchy_.is_symmetric);
-        if (inverse) hierarchy_.coarsest_inverse = convert<V>(inverse->view());
+    bool try_invert(const View<T>& a) {
+        const auto inverse = regularized_inverse(convert<double>(place_.to_host(a).view()).view(), hierarchy_.is_symmetric);
+        if (inverse) hierarchy_.coarsest_inverse = place_.from_host(convert<V>(inverse->view()));
         return inverse.has_value();
     }
 
     /// A, P and R take up to twice A, the packed copy of A for the cycle as much as A; the last level more while it is made.
     template <class T>
-    void require_memory_for(const CsrView<T>& a) {
+    void require_memory_for(const View<T>& a) {
         constexpr double transient = 4;
-        const double needed = bytes_ + transient * bytes(a.rows, a.nonzeros());
-        require_memory("amg", needed, options_.memory_limit, "use jacobi, which needs none");
-        bytes_ += 3 * bytes(a.rows, a.nonzeros());
+        const double of_level = bytes(a.rows, Place::nonzeros(a));
+        require_memory("amg", bytes_ + transient * of_level, memory_limit_, "use jacobi, which needs none");
+        bytes_ += 3 * of_level;
     }
 
     static double bytes(std::int64_t rows, std::int64_t nonzeros) {
@@ -271,30 +223,39 @@ private:
     }
 
     const PreconditionerOptions& options_;
-    const Device& device_;
-    NearNullSpace space_;  ///< of the last level
-    Hierarchy<V> hierarchy_;
+    const Place& place_;
+    std::int64_t memory_limit_;
+    Hierarchy<V, typename Place::Memory> hierarchy_;
+    typename Place::Space space_;
     double bytes_ = 0;
 };
 
+/// Adds the hashes of blocks of rows, which are found side by side.
+template <class V, class Place>
+void add_in_blocks(Hash& hash, const typename Place::template Matrix<V>& a, const Place& place) {
+    constexpr std::int64_t rows_a_block = 4096;
+    hash.add(static_cast<std::uint64_t>(a.rows));
+    for (const std::uint64_t value : place.hashes_of_blocks(a.view(), rows_a_block)) hash.add(value);
+}
+
 }  // namespace
 
-template <class V>
-std::int64_t Hierarchy<V>::entries() const {
+template <class V, class Memory>
+std::int64_t Hierarchy<V, Memory>::entries() const {
     std::int64_t entries = this->coarsest_inverse.nonzeros();
-    for (const Level<V>& level : this->levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+    for (const Level<V, Memory>& level : this->levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
     return this->levels.empty() ? 0 : entries - this->levels.front().a.nonzeros();
 }
 
-template <class V>
-std::uint64_t Hierarchy<V>::hash(const Device& device) const {
+template <class V, class Memory>
+std::uint64_t Hierarchy<V, Memory>::hash(const typename Memory::Place& place) const {
     Hash hash;
-    for (const Level<V>& level : this->levels) {
-        add_in_blocks(hash, level.a.view(), device);
-        add_in_blocks(hash, level.prolongation.view(), device);
-        if (!is_symmetric) add_in_blocks(hash, level.restriction.view(), device);
+    for (const Level<V, Memory>& level : this->levels) {
+        add_in_blocks<V>(hash, level.a, place);
+        add_in_blocks<V>(hash, level.prolongation, place);
+        if (!is_symmetric) add_in_blocks<V>(hash, level.restriction, place);
     }
-    hash.add(this->coarsest_inverse.view());
+    hash.add(place.to_host(this->coarsest_inverse.view()).view());
     return hash.value();
 }
 
@@ -302,15 +263,47 @@ template <class V, class T>
 Hierarchy<V> make_hierarchy(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device) {
     if (a.rows == 0) return {};
     check_options(options.amg, a.rows);
-    if (has_sorted_rows(a, device)) return Setup<V>(options, device).run(a);
+    const HostPlace place(device);
+    if (has_sorted_rows(a, device)) return Setup<V, HostPlace>(options, place).template run<T>(a);
     const CsrMatrix<T> sorted = with_sorted_rows(a);
-    return Setup<V>(options, device).run(sorted.view());
+    return Setup<V, HostPlace>(options, place).template run<T>(sorted.view());
+}
+
+template <class V, class T>
+DeviceHierarchy<V> make_hierarchy(const cuda::DeviceCsrView<T>& a, const PreconditionerOptions& options) {
+    if (a.rows == 0) return {};
+    check_options(options.amg, a.rows);
+    const cuda::PooledMemory pool(a.device);
+    const cuda::CudaPlace place(a.device);
+    return Setup<V, cuda::CudaPlace>(options, place).template run<T>(a);
+}
+
+template <class V>
+Hierarchy<V> copy_to_host(const DeviceHierarchy<V>& hierarchy, const cuda::CudaPlace& place) {
+    Hierarchy<V> copy;
+    for (const Level<V, cuda::OnDevice>& level : hierarchy.levels) {
+        std::vector<V> diagonal(static_cast<std::size_t>(level.inverse_diagonal.size()));
+        level.inverse_diagonal.copy_to(diagonal);
+        copy.levels.push_back({place.to_host(level.a.view()), std::move(diagonal), level.steps,
+                               place.to_host(level.prolongation.view()), place.to_host(level.restriction.view())});
+    }
+    copy.coarsest_inverse = place.to_host(hierarchy.coarsest_inverse.view());
+    copy.summary = hierarchy.summary;
+    copy.is_symmetric = hierarchy.is_symmetric;
+    return copy;
 }
 
 template struct Hierarchy<float>;
 template struct Hierarchy<double>;
+template struct Hierarchy<float, cuda::OnDevice>;
+template struct Hierarchy<double, cuda::OnDevice>;
 template Hierarchy<float> make_hierarchy(const CsrView<float>&, const PreconditionerOptions&, const Device&);
 template Hierarchy<float> make_hierarchy(const CsrView<double>&, const PreconditionerOptions&, const Device&);
 template Hierarchy<double> make_hierarchy(const CsrView<double>&, const PreconditionerOptions&, const Device&);
+template DeviceHierarchy<float> make_hierarchy(const cuda::DeviceCsrView<float>&, const PreconditionerOptions&);
+template DeviceHierarchy<float> make_hierarchy(const cuda::DeviceCsrView<double>&, const PreconditionerOptions&);
+template DeviceHierarchy<double> make_hierarchy(const cuda::DeviceCsrView<double>&, const PreconditionerOptions&);
+template Hierarchy<float> copy_to_host(const DeviceHierarchy<float>&, const cuda::CudaPlace&);
+template Hierarchy<double> copy_to_host(const DeviceHierarchy<double>&, const cuda::CudaPlace&);
 
 }  // namespace solver::amg

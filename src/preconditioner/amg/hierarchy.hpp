@@ -3,6 +3,7 @@
 /// The levels of smoothed aggregation.
 
 #include "core/multigrid/level.hpp"
+#include "multigrid/place.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/preconditioner.hpp"
@@ -14,18 +15,28 @@ namespace solver::amg {
 
 /// Made in double whatever V is, every operation rounded as written and in a fixed order: the same bits on every machine, for
 /// every number of threads and in every accuracy.
-template <class V>
-struct Hierarchy : Levels<V> {
+template <class V, class Memory = OnHost>
+struct Hierarchy : Levels<V, Memory> {
     std::vector<LevelSummary> summary;
     bool is_symmetric = false;  ///< A is, to the bit, so the cycle is a symmetric operator
 
-    std::int64_t entries() const;                    ///< of all matrices but A
-    std::uint64_t hash(const Device& device) const;  ///< of all bits; for any number of threads the same
+    std::int64_t entries() const;                                   ///< of all matrices but A
+    std::uint64_t hash(const typename Memory::Place& place) const;  ///< of all bits; the same in all places
 };
+
+template <class V>
+using DeviceHierarchy = Hierarchy<V, cuda::OnDevice>;
 
 /// Throws InvalidArgument that names the row where a diagonal entry is missing or zero or an entry not finite, and
 /// ResourceLimit where the hierarchy would take more than options.memory_limit.
 template <class V, class T>
 Hierarchy<V> make_hierarchy(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device);
+
+/// By a CUDA device, of a matrix that lies there with rows sorted: the bits of the one made on the host.
+template <class V, class T>
+DeviceHierarchy<V> make_hierarchy(const cuda::DeviceCsrView<T>& a, const PreconditionerOptions& options);
+
+template <class V>
+Hierarchy<V> copy_to_host(const DeviceHierarchy<V>& hierarchy, const cuda::CudaPlace& place);
 
 }  // namespace solver::amg

@@ -1,6 +1,7 @@
 #include "preconditioner/amg/strength.hpp"
 
 #include "core/huge_pages.hpp"
+#include "core/multigrid/strength.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/amg/row_accumulator.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -11,39 +12,24 @@
 namespace solver::amg {
 namespace {
 
-/// s_ij, the same for (i, j) and (j, i).
+/// Strength with what it needs of each row.
 template <class T>
-class Strength {
+class StrengthOfRows {
 public:
-    Strength(const CsrView<T>& a, const Device& device)
-        : a_(a), weight_(zeros<double>(a.rows, device.threads())), largest_(zeros<double>(a.rows, device.threads())) {
-        cpu::update(std::span(weight_), device, [&](double, std::int64_t i) {
-            const auto row = a.column_indices.subspan(a.row_offsets[i], a.row_length(i));
-            const auto place = std::lower_bound(row.begin(), row.end(), i) - row.begin();
-            return div_rn(1.0, sqrt_rn(magnitude<double>(a.values[a.row_offsets[i] + place])));
-        });
-        cpu::update(std::span(largest_), device, [&](double, std::int64_t i) {
-            double largest = 0;
-            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-                if (a.column_indices[k] != i) largest = std::max(largest, of_entry(i, k));
-            return largest;
-        });
+    StrengthOfRows(const CsrView<T>& a, const Device& device)
+        : weight_(zeros<double>(a.rows, device.threads())),
+          largest_(zeros<double>(a.rows, device.threads())),
+          of_{a, weight_.data(), largest_.data()} {
+        cpu::update(std::span(weight_), device, [&](double, std::int64_t i) { return of_.weight_of_row(a, i); });
+        cpu::update(std::span(largest_), device, [&](double, std::int64_t i) { return of_.largest_of_row(i); });
     }
 
-    bool is_strong(std::int64_t i, std::int64_t k, double theta) const {
-        const std::int32_t j = a_.column_indices[k];
-        const double s = of_entry(i, k);
-        return j != i && s > 0 && s >= theta * std::min(largest_[i], largest_[j]);
-    }
+    const Strength<CsrView<T>>& operator*() const { return of_; }
 
 private:
-    double of_entry(std::int64_t i, std::int64_t k) const {
-        return mul_rn(magnitude<double>(a_.values[k]), mul_rn(weight_[i], weight_[a_.column_indices[k]]));
-    }
-
-    CsrView<T> a_;
     std::vector<double> weight_;
     std::vector<double> largest_;
+    Strength<CsrView<T>> of_;
 };
 
 template <class T>
@@ -51,21 +37,11 @@ class MagnitudeRows {
 public:
     MagnitudeRows(const CsrView<T>& a, const CsrView<T>& transposed) : a_(a), transposed_(transposed) {}
 
-    /// Merges two sorted rows.
     void add_row(std::int64_t i, std::vector<std::int32_t>& columns, std::vector<T>& values) const {
-        std::int64_t k = a_.row_offsets[i], l = transposed_.row_offsets[i];
-        const std::int64_t end = a_.row_offsets[i + 1], transposed_end = transposed_.row_offsets[i + 1];
-        while (k < end || l < transposed_end) {
-            const std::int32_t column = l == transposed_end ? a_.column_indices[k]
-                                        : k == end          ? transposed_.column_indices[l]
-                                                            : std::min(a_.column_indices[k], transposed_.column_indices[l]);
-            T value = 0;
-            if (k < end && a_.column_indices[k] == column) value = magnitude(a_.values[k++]);
-            if (l < transposed_end && transposed_.column_indices[l] == column)
-                value = add_rn(value, magnitude(transposed_.values[l++]));
+        for_each_magnitude(a_, transposed_, i, [&](std::int32_t column, T value) {
             columns.push_back(column);
             values.push_back(value);
-        }
+        });
     }
 
 private:
@@ -94,7 +70,8 @@ private:
 
 template <class T>
 Graph strong_connections(const CsrView<T>& magnitudes, double theta, const Device& device) {
-    const Strength<T> strength(magnitudes, device);
+    const StrengthOfRows<T> of_rows(magnitudes, device);
+    const auto& strength = *of_rows;
     Graph graph;
     graph.offsets = zeros<std::int64_t>(magnitudes.rows + 1, device.threads());
     const auto offsets = std::span(graph.offsets);

@@ -2,6 +2,7 @@
 
 /// Which unknowns of a matrix hang together.
 
+#include "core/multigrid/graph.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 
@@ -20,6 +21,7 @@ struct Graph {
     std::span<const std::int32_t> of(std::int64_t i) const {
         return std::span(neighbours).subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
+    GraphView view() const { return {size(), offsets.data(), neighbours.data()}; }
 };
 
 /// Row i is connected strongly to row j where s_ij > 0 and

@@ -1,9 +1,7 @@
 #include "preconditioner/amg/tentative.hpp"
 
 #include "cpu/elementwise.hpp"
-#include "solver/numeric/rounding.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -33,66 +31,6 @@ private:
     std::vector<std::int32_t> nodes_;
 };
 
-/// The rows of one aggregate in the vectors, column by column.
-class LocalVectors {
-public:
-    explicit LocalVectors(int count) : count_(count), columns_(count), r_(static_cast<std::size_t>(count) * count) {}
-
-    void read(std::span<const std::int32_t> nodes, const NearNullSpace& space) {
-        const std::int64_t rows = std::ssize(space.vectors) / count_;
-        for (int c = 0; c < count_; ++c) {
-            columns_[c].clear();
-            for (const std::int32_t node : nodes)
-                for (int u = 0; u < space.unknowns_per_node; ++u)
-                    columns_[c].push_back(space.vectors[c * rows + std::int64_t{node} * space.unknowns_per_node + u]);
-        }
-    }
-
-    /// Columns become Q's.
-    void orthonormalize() {
-        std::fill(r_.begin(), r_.end(), 0.0);
-        for (int c = 0; c < count_; ++c) {
-            const double norm = norm_of(columns_[c]);
-            for (int pass = 0; pass < 2; ++pass)
-                for (int p = 0; p < c; ++p) remove(p, c);
-            normalize(c, norm);
-        }
-    }
-
-    double q(std::size_t row, int c) const { return columns_[c][row]; }
-    double r(int p, int c) const { return r_[static_cast<std::size_t>(p) * count_ + c]; }
-
-private:
-    static double dot(std::span<const double> x, std::span<const double> y) {
-        double sum = 0;
-        for (std::size_t i = 0; i < x.size(); ++i) sum = add_rn(sum, mul_rn(x[i], y[i]));
-        return sum;
-    }
-
-    static double norm_of(std::span<const double> x) { return sqrt_rn(dot(x, x)); }
-
-    double& part(int p, int c) { return r_[static_cast<std::size_t>(p) * count_ + c]; }
-
-    void remove(int p, int c) {
-        const double removed = dot(columns_[p], columns_[c]);
-        part(p, c) = add_rn(part(p, c), removed);
-        for (std::size_t i = 0; i < columns_[c].size(); ++i)
-            columns_[c][i] = add_rn(columns_[c][i], -mul_rn(removed, columns_[p][i]));
-    }
-
-    void normalize(int c, double norm_before) {
-        constexpr double dependent = 1e-10;
-        const double norm = norm_of(columns_[c]);
-        const bool is_new = norm > mul_rn(dependent, norm_before);
-        part(c, c) = is_new ? norm : 0;
-        for (double& element : columns_[c]) element = is_new ? div_rn(element, norm) : 0;
-    }
-
-    int count_;
-    std::vector<std::vector<double>> columns_;
-    std::vector<double> r_;
-};
-
 }  // namespace
 
 TentativeProlongator::TentativeProlongator(Aggregates aggregates, const NearNullSpace& space, const Device& device)
@@ -108,18 +46,16 @@ void TentativeProlongator::factor(const NearNullSpace& space, const Device& devi
     const Members members(aggregates_);
     q_.resize(static_cast<std::size_t>(rows() * k));
     coarse_space_.vectors.resize(static_cast<std::size_t>(columns() * k));
+    cpu::for_each_range(rows(), device, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i)
+            for (int c = 0; c < k && !is_empty(i); ++c) q_[i * k + c] = space.vectors[c * rows() + i];
+    });
     cpu::for_each_range(aggregates_.count, device, [&](std::int64_t begin, std::int64_t end) {
-        LocalVectors local(k);
         for (std::int64_t aggregate = begin; aggregate < end; ++aggregate) {
             const std::span<const std::int32_t> nodes = members.of(aggregate);
-            local.read(nodes, space);
-            local.orthonormalize();
-            for (int c = 0; c < k; ++c) {
-                for (std::size_t i = 0; i < nodes.size(); ++i)
-                    for (int u = 0; u < unknowns_; ++u)
-                        q_[(std::int64_t{nodes[i]} * unknowns_ + u) * k + c] = local.q(i * unknowns_ + u, c);
-                for (int p = 0; p < k; ++p) coarse_space_.vectors[c * columns() + aggregate * k + p] = local.r(p, c);
-            }
+            LocalBasis{nodes.data(), std::ssize(nodes), unknowns_, k, q_.data(), coarse_space_.vectors.data() + aggregate * k,
+                       columns()}
+                .orthonormalize();
         }
     });
 }

@@ -2,12 +2,14 @@
 
 /// From the values of aggregates to values of unknowns, before smoothing.
 
+#include "core/multigrid/tentative.hpp"
 #include "preconditioner/amg/aggregates.hpp"
 #include "preconditioner/amg/near_null_space.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace solver::amg {
@@ -27,17 +29,18 @@ public:
     int columns_per_aggregate() const { return columns_per_aggregate_; }
     bool has_vectors() const { return !q_.empty(); }
     const NearNullSpace& coarse_space() const { return coarse_space_; }
+    NearNullSpace take_coarse_space() { return std::move(coarse_space_); }
 
-    std::int64_t node(std::int64_t row) const { return unknowns_ == 1 ? row : row / unknowns_; }
-    bool is_empty(std::int64_t row) const { return aggregates_.of[node(row)] == Aggregates::none; }
+    TentativeView view() const {
+        return {aggregates_.of.data(), unknowns_, columns_per_aggregate_, has_vectors() ? q_.data() : nullptr};
+    }
+    std::int64_t node(std::int64_t row) const { return view().node(row); }
+    bool is_empty(std::int64_t row) const { return view().is_empty(row); }
 
     /// f(column, t) for the entries of a row that is not empty.
     template <class F>
     void for_each_entry(std::int64_t row, const F& f) const {
-        const std::int32_t first = aggregates_.of[node(row)] * columns_per_aggregate_;
-        if (!has_vectors()) return f(unknowns_ == 1 ? first : first + static_cast<std::int32_t>(row % unknowns_), 1.0);
-        for (int c = 0; c < columns_per_aggregate_; ++c)
-            if (const double t = q_[row * columns_per_aggregate_ + c]; t != 0) f(first + c, t);
+        view().for_each_entry(row, f);
     }
 
     /// T itself, whose products R A T have no more entries than A where there are no vectors.

@@ -4,6 +4,7 @@
 #include "preconditioner/amg/chebyshev.hpp"
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
+#include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/amg/nodes.hpp"
 #include "preconditioner/amg/prolongator.hpp"
 #include "preconditioner/amg/strength.hpp"
@@ -102,14 +103,14 @@ TEST(AmgChebyshev, DampsItsIntervalEqually) {
 
 TEST(AmgChebyshev, BoundsTheLargestEigenvalue) {
     const CsrMatrix<double> poisson = matrices::poisson2d(40);  // 1 + cos(pi / 41)
-    EXPECT_EQ(largest_eigenvalue(poisson.view(), std::vector<double>(1600, 0.25), Device::cpu(1)), 2);
+    EXPECT_EQ(largest_eigenvalue(poisson.view(), std::vector<double>(1600, 0.25), HostPlace(Device::cpu(1))), 2);
     CsrMatrix<double> all_ones{50, 50, {0}, {}, {}};  // eigenvalues 50 and 0
     for (std::int32_t i = 0; i < 50; ++i) {
         for (std::int32_t j = 0; j < 50; ++j) all_ones.column_indices.push_back(j);
         all_ones.values.resize(all_ones.column_indices.size(), 1.0);
         all_ones.row_offsets.push_back(all_ones.nonzeros());
     }
-    EXPECT_EQ(largest_eigenvalue(all_ones.view(), std::vector<double>(50, 1.0), Device::cpu(1)), 50);
+    EXPECT_EQ(largest_eigenvalue(all_ones.view(), std::vector<double>(50, 1.0), HostPlace(Device::cpu(1))), 50);
 }
 
 TEST(AmgScale, BringsTheLargestElementNearOne) {

@@ -60,6 +60,7 @@ const Refusal refusals[] = {
     {"ValueMissing", "--matrix", {"--matrix", "missing"}},
     {"ValueEmpty", "--matrix ''", {"--matrix needs a value"}},
     {"ContradictoryShortForms", "--matrix A.mtx --compensated --exact", {"compensated and exact", "choose one"}},
+    {"FastAndExact", "--matrix A.mtx --fast --exact", {"fast and exact", "choose one"}},
     {"ContradictoryAccuracy", "--matrix A.mtx --accuracy fast --exact", {"fast and exact", "choose one"}},
     {"UnknownAccuracy", "--matrix A.mtx --accuracy superb", {"superb", "fast, compensated or exact"}},
     {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double, single or mixed"}},

@@ -19,7 +19,8 @@ using testing::SolverCommand;
 using ::testing::StartsWith;
 
 TEST_F(SolverCommand, OptionsReachTheSolve) {
-    EXPECT_EQ(report("--matrix A.mtx")["accuracy"], "fast");
+    EXPECT_EQ(report("--matrix A.mtx")["accuracy"], "exact");
+    EXPECT_EQ(report("--matrix A.mtx --fast")["accuracy"], "fast");
     EXPECT_EQ(report("--matrix A.mtx --compensated")["accuracy"], "compensated");
     EXPECT_EQ(report("--matrix A.mtx --accuracy exact --exact")["accuracy"], "exact");
     EXPECT_EQ(report("--matrix A.mtx --precision single --tolerance 1e-4")["precision"], "single");
@@ -82,9 +83,10 @@ TEST_F(SolverCommand, HelpNamesEveryOptionAndGivesExamples) {
     const Finished finished = run("--help");
     EXPECT_EQ(finished.status, 0);
     for (const char* option :
-         {"--matrix",    "--rhs",     "--initial", "--solution",       "--accuracy", "--compensated", "--exact",
-          "--precision", "--device",  "--threads", "--preconditioner", "--spmv",     "--tolerance",   "--max-iterations",
-          "--report",    "--history", "--quiet",   "--version",        "--help",     "Examples:",     "Exit status:"})
+         {"--matrix",      "--rhs",       "--initial",        "--solution",  "--accuracy", "--fast",
+          "--compensated", "--exact",     "--precision",      "--device",    "--threads",  "--preconditioner",
+          "--spmv",        "--tolerance", "--max-iterations", "--report",    "--history",  "--quiet",
+          "--version",     "--help",      "Examples:",        "Exit status:"})
         EXPECT_THAT(finished.out, HasSubstr(option));
 }
 
@@ -129,9 +131,11 @@ TEST_F(SolverCommandOnCuda, IsTheDefaultAndTheReportSaysSo) {
 }
 
 TEST_F(SolverCommandOnCuda, ExactHasTheProcessorsBits) {
-    for (const char* how : {"none", "jacobi", "ilu0", "isai", "ilut", "klu", "auto"}) {
+    const std::string by = "poisson2d_30.mtx --preconditioner ";
+    for (const std::string& how : {by + "none", by + "jacobi", by + "ilu0", by + "isai", by + "ilut", by + "klu",
+                                   std::string("poisson2d_30.mtx"), std::string("poisson2d_300.mtx")}) {
         SCOPED_TRACE(how);
-        const std::string arguments = std::string("--matrix poisson2d_30.mtx --quiet --exact --preconditioner ") + how;
+        const std::string arguments = "--quiet --matrix " + how;
         const auto outcome = [&](const std::string& device) {
             run(arguments + " --device " + device + " --history h.csv --report r.json");
             return json::parse(read("r.json"))["solution_sha256"].get<std::string>() + read("h.csv");

@@ -157,6 +157,45 @@ TEST(SolverTexts, OfSeveralRightHandSidesAndAttempts) {
     EXPECT_EQ(comparison(options, outcome, false), "") << "of one run";
 }
 
+/// A reader must see at once whether x is proven, and how far.
+TEST(SolverTexts, OfProofs) {
+    Options options = options_of("solver --matrix A.mtx --rounded");
+    options.guarantee = Guarantee::rounded;
+    Outcome outcome = several_columns();
+    Run& run = outcome.runs[0];
+    run.backward_error = 1.5e-16;
+    run.report.certificate_iterations = 4;
+    run.report.guarantee_seconds = 0.25;
+    run.report.proofs = {{.status = ProofStatus::proven,
+                          .reason = "H-matrix",
+                          .rounded = 12000,
+                          .ties = 3,
+                          .zeros = 1,
+                          .refinements = 2,
+                          .iterations = 31}};
+    std::string text = table(options, outcome, false);
+    EXPECT_THAT(text, HasSubstr("backward error    1.5e-16  proven, by components\n"));
+    EXPECT_THAT(text,
+                HasSubstr("rounded           12 000 of 12 000 components, 2 refinements, 31 iterations; ties 3, zeros 1\n"));
+    EXPECT_THAT(text, HasSubstr("proven: H-matrix (4 iterations)\n"));
+    EXPECT_THAT(text, HasSubstr("solve 5.50 s, proof 250 ms\n"));
+    EXPECT_THAT(text, HasSubstr("of the bits of x, whatever computes it\n"));
+
+    run.report.proofs.push_back(
+        {.status = ProofStatus::unproven, .reason = "7 components", .rounded = 11993, .undecided = 7, .refinements = 1});
+    text = table(options, outcome, false);
+    EXPECT_THAT(text, HasSubstr("rounded           11 993 of 12 000 components")) << "of the worst";
+    EXPECT_THAT(text, Not(HasSubstr("whatever computes it")));
+
+    options.guarantee = Guarantee::bound;
+    run.report.proofs = {{.status = ProofStatus::proven, .reason = "H-matrix", .error_bound = 2e-9, .certified_digits = 10.99}};
+    EXPECT_THAT(table(options, outcome, false),
+                HasSubstr("error bound       2.0e-09 relative at most, 10.9 digits in the mean; proven: H-matrix"));
+    run.report.proofs = {{.status = ProofStatus::singular, .reason = "structural rank 2 of 3"}};
+    EXPECT_THAT(table(options, outcome, false), HasSubstr("error bound       singular: structural rank 2 of 3\n"));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"status\": \"singular\""));
+}
+
 Outcome compared() {
     Outcome outcome = several_columns();
     outcome.matrix = "poisson2d_3";
@@ -184,6 +223,7 @@ Outcome compared() {
 TEST(SolverTexts, OfAccuraciesAndReferencesSideBySide) {
     Options options = options_of("solver --compare --reference");
     options.rhs = RhsRandom{7};
+    options.accuracy = Accuracy::fast;
     options.compare = options.reference = true;
     options.preconditioner = PreconditionerKind::none;
     Outcome outcome = compared();
@@ -226,13 +266,12 @@ TEST(SolverTexts, AdviseByHowASolveEnded) {
     };
     const std::string gap(20, ' ');
     EXPECT_THAT(advice(Accuracy::fast, SolveStatus::converged), ::testing::StartsWith("  true residual     8.0e-11"));
-    EXPECT_EQ(advice(Accuracy::fast, SolveStatus::iteration_limit),
-              gap + "what may help: --compensated, a larger --max-iterations");
+    EXPECT_EQ(advice(Accuracy::fast, SolveStatus::iteration_limit), gap + "what may help: --exact, a larger --max-iterations");
     options.precision = Precision::single_precision;
     options.preconditioner = PreconditionerKind::none;
     EXPECT_EQ(advice(Accuracy::fast, SolveStatus::stagnated),
               gap +
-                  "the residual stopped falling; what may help: --compensated, --precision double, --preconditioner auto, a "
+                  "the residual stopped falling; what may help: --exact, --precision double, --preconditioner auto, a "
                   "larger --tolerance");
     options.precision = Precision::mixed;
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::breakdown),

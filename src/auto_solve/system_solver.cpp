@@ -1,0 +1,105 @@
+#include "auto_solve/system_solver.hpp"
+
+#include "auto_solve/attempts.hpp"
+#include "auto_solve/fallback_schedule.hpp"
+#include "auto_solve/iterates.hpp"
+#include "auto_solve/matrix_facts.hpp"
+#include "auto_solve/obstacle.hpp"
+#include "auto_solve/profile.hpp"
+#include "auto_solve/reach.hpp"
+#include "preparation/fill_estimate.hpp"
+#include "solver/error.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace solver {
+namespace {
+
+/// has_rows_beyond of A, which answers the same question once.
+template <class T>
+std::function<bool(std::int64_t)> reach_of(const SpmvPlan<T>& a) {
+    return [&a, steps = std::make_shared<std::int64_t>(-1), answer = std::make_shared<bool>()](std::int64_t asked) {
+        if (asked != *steps) *answer = has_rows_beyond(a.matrix(), asked);
+        *steps = asked;
+        return *answer;
+    };
+}
+
+}  // namespace
+
+template <class T>
+template <class V>
+void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, double tolerance,
+                                 std::int64_t max_iterations) {
+    system = std::make_unique<System<T, V>>(a_, preparation_, options_);
+    const MatrixFacts facts = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
+    MethodChoice method(options_.method, facts.may_be_positive_definite());
+    if (options_.preconditioner) {
+        FallbackSchedule only(*options_.preconditioner);
+        return attempts.run(*system, only, method, max_iterations);
+    }
+    FallbackSchedule schedule({.matrix = facts,
+                               .tolerance = tolerance,
+                               .fill_factor = options_.factors.fill_factor,
+                               .conjugate_gradients = method.with(true) == KrylovMethod::cg,
+                               .profile = chosen_profile(options_, a_.device()),
+                               .has_rows_beyond = reach_of(a_),
+                               .fill_estimate = [&] { return preparation::estimate_fill(a_.matrix()); },
+                               .preparation = [&]() -> const Preparation& { return system->preparation(); }});
+    attempts.run(*system, schedule, method, max_iterations);
+}
+
+template <class T>
+SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
+    Iterates<T> iterates(a_, std::move(unknowns), options_.iteration);
+    Attempts<T> attempts(iterates, options_);
+    const double tolerance = iterates.least_tolerance();
+    const std::int64_t limit = options_.iteration.max_iterations;
+    if (options_.mixed) {
+        if constexpr (!std::is_same_v<T, double>)
+            throw InvalidArgument("solve: mixed precision iterates in single and holds x in double; give A, b and x in double");
+        else
+            attempt_in<float>(mixed_, attempts, tolerance, (limit + 1) / 2);
+    }
+    if (!options_.mixed || attempts.has_more_to_do()) {
+        mixed_.reset();
+        attempt_in<T>(system_, attempts, tolerance, limit);
+    }
+    SolveReport report = attempts.report();
+    report.profile = chosen_profile(options_, a_.device());
+    remember(report.attempts);
+    const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
+    if (!std::ranges::all_of(report.results, is_solved)) report.obstacle = obstacle(a_, report.attempts);
+    return report;
+}
+
+template <class T>
+void SystemSolver<T>::remember(std::span<const Attempt> attempts) {
+    if (attempts.empty()) return;
+    method_ = attempts.back().method;
+    preconditioner_ = attempts.back().preconditioner;
+    for (const SolveResult& result : attempts.back().results) iterations_ = std::max(iterations_, result.iterations);
+}
+
+template <class T>
+SolveResult SystemSolver<T>::solve_again(const Unknown<T>& unknown, double tolerance, std::int64_t max_iterations) {
+    KrylovOptions options = options_.iteration;
+    options.tolerance = tolerance;
+    options.absolute_tolerance = 0;
+    options.max_iterations = max_iterations;
+    options.callback = {};
+    options.keep_history = false;
+    const std::span<const Unknown<T>> unknowns(&unknown, 1);
+    return (mixed_ ? mixed_->run(unknowns, options, pauses_of(options), method_)
+                   : system_->run(unknowns, options, pauses_of(options), method_))
+        .front();
+}
+
+template class SystemSolver<float>;
+template class SystemSolver<double>;
+
+}  // namespace solver

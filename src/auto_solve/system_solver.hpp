@@ -1,0 +1,60 @@
+#pragma once
+
+/// One matrix and what has been made to solve systems with it.
+
+#include "auto_solve/system.hpp"
+#include "krylov/run.hpp"
+#include "solver/preparation.hpp"
+#include "solver/solve.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace solver {
+
+template <class T>
+class Attempts;
+
+template <class T>
+class SystemSolver {
+public:
+    /// Both must outlive it.
+    SystemSolver(const SpmvPlan<T>& a, const SolveOptions& options) : a_(a), options_(options) {}
+
+    /// Attempts along the schedule.
+    SolveReport solve(std::vector<Unknown<T>> unknowns);
+
+    /// Whether the last attempt of `solve` made iterations.
+    bool can_solve_again() const {
+        return (mixed_ && mixed_->has_preconditioner()) || (system_ && system_->has_preconditioner());
+    }
+
+    /// The last attempt of `solve`.
+    PreconditionerKind preconditioner() const { return preconditioner_; }
+    std::int64_t iterations() const { return iterations_; }  ///< of the column that took most
+
+    /// A further system, by the preconditioner and method of the last attempt, which made iterations.
+    SolveResult solve_again(const Unknown<T>& unknown, double tolerance, std::int64_t max_iterations);
+
+private:
+    /// Attempts with the iteration in V, for at most so many iterations. The schedule is that of the least relative tolerance.
+    template <class V>
+    void attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, double tolerance,
+                    std::int64_t max_iterations);
+
+    void remember(std::span<const Attempt> attempts);
+
+    const SpmvPlan<T>& a_;
+    const SolveOptions& options_;
+    std::optional<Preparation> preparation_;
+    std::unique_ptr<System<T, T>> system_;
+    std::unique_ptr<System<T, float>> mixed_;  ///< where the last attempt was mixed
+    KrylovMethod method_ = KrylovMethod::bicgstab;
+    PreconditionerKind preconditioner_ = PreconditionerKind::none;
+    std::int64_t iterations_ = 0;
+};
+
+}  // namespace solver

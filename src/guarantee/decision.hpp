@@ -1,0 +1,110 @@
+#pragma once
+
+/// When an interval around a sum decides how the number in it is rounded.
+
+#include "solver/numeric/error_free.hpp"
+#include "solver/proof.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace solver::guarantee {
+
+/// All bounds are products of at most eight rounded factors that are not negative: (1 + 2^-53)^8 < 1 + 2^-40, by which a bound
+/// is multiplied once.
+inline constexpr double inflation = 1 + 0x1p-40;
+
+/// x + low + d = head + tail + rest up to `lost`: head the nearest T to the sum or next to it, rest far below tail.
+template <class T>
+struct ThreeTerms {
+    T head;
+    double tail;
+    double rest;
+    double lost;
+};
+
+/// Exact for doubles. For floats the last addition of two terms below 2^-53 of the sum is rounded.
+template <class T>
+ThreeTerms<T> sum_of(T x, T low, double d) noexcept {
+    const Split<double> first = two_sum(static_cast<double>(x), d);
+    const Split<double> second = two_sum(first.error, static_cast<double>(low));
+    const Split<double> sum = two_sum(first.value, second.value);
+    if constexpr (std::is_same_v<T, double>) {
+        return {sum.value, sum.error, second.error, 0};
+    } else {
+        const T head = static_cast<T>(sum.value);
+        const Split<double> tail = two_sum(sum.value - static_cast<double>(head), sum.error);
+        const double rest = tail.error + second.error;
+        return {head, tail.value, rest, magnitude(rest) * 0x1p-53};
+    }
+}
+
+enum class Decision : std::uint8_t { undecided, nearest, tie, zero };
+
+template <class T>
+struct Rounded {
+    T value;
+    Decision decision;
+};
+
+/// The neighbour of a finite x, upwards or downwards.
+template <class T>
+T neighbour(T x, bool upwards) noexcept {
+    using Bits = std::conditional_t<std::is_same_v<T, double>, std::uint64_t, std::uint32_t>;
+    if (x == 0) return upwards ? smallest_subnormal<T> : -smallest_subnormal<T>;
+    const auto bits = std::bit_cast<Bits>(x);
+    return std::bit_cast<T>((x > 0) == upwards ? bits + 1 : bits - 1);
+}
+
+template <class T>
+bool is_even(T x) noexcept {
+    using Bits = std::conditional_t<std::is_same_v<T, double>, std::uint64_t, std::uint32_t>;
+    return (std::bit_cast<Bits>(x) & 1) == 0;
+}
+
+/// What is known of the distance between the number in the interval and a midpoint, all doubled: the distance itself and how
+/// far it may be off.
+struct Distance {
+    double doubled;
+    double error;
+};
+
+/// To the midpoint between head and `next`, positive on head's side.
+template <class T>
+Distance distance_to_midpoint(const ThreeTerms<T>& x, T next, double radius) noexcept {
+    const bool upwards = next > x.head;
+    const double gap = magnitude(static_cast<double>(next) - static_cast<double>(x.head));  // exact: adjacent
+    const double towards = upwards ? 2 * x.tail : -2 * x.tail;
+    const double rough = gap - towards;
+    const double doubled = rough - (upwards ? 2 * x.rest : -2 * x.rest);
+    return {doubled, (2 * radius + 0x1p-52 * (magnitude(rough) + magnitude(doubled))) * inflation};
+}
+
+/// Rounds the number that lies within `radius` of x, by the rules of ties and zeros (proof.hpp). `zero_below` is what the rule
+/// of zeros allows. Where the interval does not decide, the value is head. Proof of the first case: the number is farther from
+/// both midpoints beside head than the distance can be off, on head's side. Comparisons fail where something is NaN.
+template <class T>
+Rounded<T> decide(const ThreeTerms<T>& x, double radius, double zero_below) noexcept {
+    const double size = magnitude(static_cast<double>(x.head)), rest = magnitude(x.tail) + magnitude(x.rest) + radius;
+    if ((size + rest) * inflation <= zero_below) return {T(0), Decision::zero};
+    const Rounded<T> undecided{x.head, Decision::undecided};
+    if (x.head != 0 && !(size - rest * inflation > zero_below * inflation)) return undecided;
+
+    const double tie = 2 * tie_width<T> * size;
+    bool is_nearest = true;
+    for (const bool upwards : {true, false}) {
+        const T next = neighbour(x.head, upwards);
+        if (!is_finite(next)) return undecided;
+        const auto [doubled, error] = distance_to_midpoint(x, next, radius);
+        const double gap = magnitude(static_cast<double>(next) - static_cast<double>(x.head));
+        if (-doubled > error + tie && -doubled + error < gap)  // the midpoint beyond `next` is 1.5 gaps away, or more
+            return {canonical(next), Decision::nearest};
+        if (magnitude(doubled) + error <= tie) return {is_even(x.head) ? x.head : next, Decision::tie};
+        if (!(doubled > error + tie)) is_nearest = false;
+    }
+    return is_nearest ? Rounded<T>{canonical(x.head), Decision::nearest} : undecided;
+}
+
+}  // namespace solver::guarantee

@@ -1,0 +1,81 @@
+#include "cpu/elementwise.hpp"
+#include "guarantee/norms.hpp"
+#include "solver/error.hpp"
+#include "solver/guarantee.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace solver {
+namespace {
+
+template <class T>
+void check_vectors(const char* caller, const SpmvPlan<T>& a, std::size_t b, std::size_t x, std::size_t x_low) {
+    const auto n = static_cast<std::size_t>(a.rows());
+    if (a.rows() == a.columns() && b == n && x == n && (x_low == 0 || x_low == n)) return;
+    throw DimensionMismatch(
+        fmt::format("{}: A is {} x {}, b has {} elements, x {} and x_low {}; expected a square A, as many elements each, and "
+                    "x_low empty or like x",
+                    caller, a.rows(), a.columns(), b, x, x_low));
+}
+
+/// At most (|A| |x + x_low| + |b|)_i. Of the n terms each has at most n + 7 roundings to 1 + u or less, or one that adds half
+/// of a subnormal.
+template <class T>
+double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    double sum = static_cast<double>(magnitude(b[i]));
+    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+        const std::int32_t j = a.column_indices[k];
+        const double whole = static_cast<double>(x[j]) + (x_low.empty() ? 0.0 : static_cast<double>(x_low[j]));
+        sum += magnitude(static_cast<double>(a.values[k])) * magnitude(whole);
+    }
+    const auto terms = static_cast<double>(a.row_length(i) + 1);
+    return std::max(0.0, sum * (1 - (terms + 7) * unit_roundoff<double>)-terms * smallest_subnormal<double>);
+}
+
+}  // namespace
+
+template <class T>
+void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span<const T> b, std::span<const T> x,
+                 std::span<const T> x_low, std::span<double> bounds) {
+    check_vectors("error_bound", a, b.size(), x.size(), x_low.size());
+    if (!certificate.is_proof() || certificate.reach.size() != b.size() || bounds.size() != b.size())
+        throw InvalidArgument(fmt::format(
+            "error_bound: the certificate is one of {} rows and says '{}', A has {} rows and bounds has {} elements; "
+            "expected a proof for A, and as many bounds",
+            certificate.reach.size(), to_string(certificate.status), a.rows(), bounds.size()));
+    std::vector<T> r(b.size());
+    a.residual(b, x, x_low, r, Accuracy::exact);
+    const double norm =
+        guarantee::norm_above(certificate, [&](std::int64_t i) { return guarantee::size_before_rounding(r[i]); });
+    cpu::update(bounds, Device::cpu(), [&](double, std::int64_t i) {
+        return certificate.reach[i] * norm * guarantee::inflation + smallest_subnormal<double>;
+    });
+}
+
+template <class T>
+double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    check_vectors("backward_error", a, b.size(), x.size(), x_low.size());
+    const CsrView<T>& matrix = a.matrix();
+    std::vector<T> r(b.size());
+    a.residual(b, x, x_low, r, Accuracy::exact);
+    return guarantee::largest(a.rows(), [&](std::int64_t i) {
+        const double terms = terms_below(matrix, i, b, x, x_low);
+        if (terms == 0 && r[i] == 0) return 0.0;
+        return guarantee::size_before_rounding(r[i]) / terms * guarantee::inflation;
+    });
+}
+
+template void error_bound(const SpmvPlan<float>&, const Certificate&, std::span<const float>, std::span<const float>,
+                          std::span<const float>, std::span<double>);
+template void error_bound(const SpmvPlan<double>&, const Certificate&, std::span<const double>, std::span<const double>,
+                          std::span<const double>, std::span<double>);
+template double backward_error(const SpmvPlan<float>&, std::span<const float>, std::span<const float>, std::span<const float>);
+template double backward_error(const SpmvPlan<double>&, std::span<const double>, std::span<const double>,
+                               std::span<const double>);
+
+}  // namespace solver

@@ -1,0 +1,297 @@
+#include "solver/guarantee.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "matrices/generators.hpp"
+#include "solver/solver.hpp"
+#include "support/rational_system.hpp"
+
+namespace solver {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Rational;
+using testing::solve_in_rationals;
+
+/// A small dense system, stored sparsely.
+template <class T>
+struct SmallSystem {
+    std::vector<double> dense;
+    CsrMatrix<T> a;
+    std::vector<T> b;
+
+    SmallSystem(std::vector<double> elements, std::vector<double> rhs) : dense(std::move(elements)) {
+        const std::size_t n = rhs.size();
+        std::vector<Entry<T>> entries;
+        for (std::size_t k = 0; k < n * n; ++k) {
+            dense[k] = static_cast<T>(dense[k]);
+            if (dense[k] != 0)
+                entries.push_back(
+                    {static_cast<std::int32_t>(k / n), static_cast<std::int32_t>(k % n), static_cast<T>(dense[k])});
+        }
+        const auto size = static_cast<std::int64_t>(n);
+        a = csr_from_entries<T>(size, size, entries);
+        b.assign(rhs.begin(), rhs.end());
+    }
+
+    std::vector<Rational> solution() const { return solve_in_rationals(dense, std::vector<double>(b.begin(), b.end())); }
+};
+
+/// Random numbers of few or many digits and wide exponents; every third system is made nearly or exactly singular, every fourth
+/// has right-hand sides with zeros.
+template <class T>
+SmallSystem<T> random_system(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+    const int n = 1 + below(9);
+    const bool few_digits = below(2) == 0, wide = below(3) == 0;
+    const auto number = [&] {
+        const double digits = few_digits ? below(7) - 3 : std::uniform_real_distribution<double>(-1, 1)(random);
+        return wide ? std::ldexp(digits, below(40) - 20) : digits;
+    };
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<double> a(size * size), b(size);
+    for (double& value : a) value = below(10) < 6 ? number() : 0;
+    for (double& value : b) value = seed % 4 == 0 && below(2) == 0 ? 0 : number();
+    if (n > 1 && seed % 3 == 0)
+        for (std::size_t j = 0; j < size; ++j) a[j] = a[size + j] + (seed % 2 == 0 ? 0 : std::ldexp(number(), -30 - below(30)));
+    return {std::move(a), std::move(b)};
+}
+
+/// What `rounded` promises of a component, by rationals.
+template <class T>
+double expected_component(const Rational& x) {
+    return x.rounded(std::numeric_limits<T>::digits);
+}
+
+struct Judged {
+    std::int64_t components = 0, proven = 0, unproven = 0, singular = 0;
+};
+
+/// A false claim of any kind fails here: a bound that does not hold, a component rounded wrongly, a singular matrix taken for
+/// regular or the other way round.
+template <class T>
+Judged judge_random_systems(std::uint64_t first, std::uint64_t last) {
+    Judged judged;
+    for (std::uint64_t seed = first; seed < last; ++seed) {
+        const SmallSystem<T> system = random_system<T>(seed);
+        const std::vector<Rational> solution = system.solution();
+        const SpmvPlan<T> plan(system.a, Device::cpu(1));
+        for (const Guarantee wanted : {Guarantee::bound, Guarantee::rounded}) {
+            std::vector<T> x(system.b.size());
+            SolveOptions options{.guarantee = wanted};
+            options.iteration.accuracy = Accuracy::exact;
+            options.iteration.tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-10;
+            options.iteration.max_iterations = 200;
+            const SolutionProof proof = solve<T>(plan, system.b, x, {}, options).proof();
+            if (proof.status == ProofStatus::singular) {
+                EXPECT_TRUE(solution.empty()) << seed;
+                ++judged.singular;
+            }
+            if (proof.status != ProofStatus::proven) ++judged.unproven;
+            if (proof.status != ProofStatus::proven && proof.rounded == 0) continue;
+            EXPECT_FALSE(solution.empty()) << seed << ": certified, but singular; " << proof.reason;
+            if (solution.empty()) continue;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const auto& open = proof.first_undecided;
+                if (std::find(open.begin(), open.end(), static_cast<std::int64_t>(i)) != open.end()) continue;
+                ++judged.components;
+                if (wanted == Guarantee::rounded) {
+                    EXPECT_EQ(static_cast<double>(x[i]), expected_component<T>(solution[i])) << seed << ", component " << i;
+                } else {
+                    Rational error = solution[i];
+                    error -= Rational(static_cast<double>(x[i]));
+                    EXPECT_TRUE(error.is_within(proof.bounds[i])) << seed << ", component " << i;
+                }
+            }
+            if (proof.status == ProofStatus::proven) ++judged.proven;
+        }
+    }
+    return judged;
+}
+
+TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInDouble) {
+    const Judged judged = judge_random_systems<double>(0, 1500);
+    EXPECT_GT(judged.components, 5000);
+    EXPECT_GT(judged.proven, 1200);
+    EXPECT_GT(judged.singular, 20);
+    RecordProperty("components", static_cast<int>(judged.components));
+}
+
+TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInSingle) {
+    const Judged judged = judge_random_systems<float>(5000, 5700);
+    EXPECT_GT(judged.components, 2000);
+    EXPECT_GT(judged.proven, 400);
+}
+
+/// The classical example: cond_2 = 1.6e13, where a solution in double has three right digits.
+TEST(GuaranteedSolve, RoundsTheSolutionWithHilbertsMatrix) {
+    constexpr std::size_t n = 10;
+    std::vector<double> a(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) a[i * n + j] = 1.0 / static_cast<double>(i + j + 1);
+    const SmallSystem<double> system(a, std::vector<double>(n, 1.0));
+    const std::vector<Rational> solution = system.solution();
+    std::vector<double> x(n);
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    const SolveReport report = solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::rounded});
+    ASSERT_EQ(report.proof().status, ProofStatus::proven) << report.proof().reason;
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(x[i], solution[i].rounded());
+}
+
+CsrMatrix<double> generated(const char* name) { return matrices::find_generator(name)->make(); }
+
+std::vector<double> random_rhs(std::int64_t n) {
+    std::mt19937_64 random(3);
+    std::vector<double> b(static_cast<std::size_t>(n));
+    for (double& value : b) value = std::uniform_real_distribution<double>(-1, 1)(random);
+    return b;
+}
+
+/// The bits of the rounded solution depend on A and b alone.
+TEST(GuaranteedSolve, HasTheSameBitsWhateverComputesThem) {
+    for (const char* name : {"poisson2d_40", "convection_diffusion_30", "jumping_random_8", "poisson3d_12"}) {
+        const CsrMatrix<double> a = generated(name);
+        const std::vector<double> b = random_rhs(a.rows);
+        std::vector<double> first;
+        const auto expect_same_bits = [&](const SolveOptions& options, const Device& device) {
+            const SpmvPlan<double> plan(a, device);
+            std::vector<double> x(b.size());
+            const SolveReport report = solve<double>(plan, b, x, {}, options);
+            ASSERT_EQ(report.proof().status, ProofStatus::proven) << name << ": " << report.proof().reason;
+            ASSERT_EQ(report.proof().rounded, a.rows);
+            if (first.empty()) first = x;
+            EXPECT_EQ(x, first) << name << ", " << to_string(options.iteration.accuracy);
+        };
+        using enum PreconditionerKind;
+        for (const PreconditionerKind kind : {none, jacobi, ilu0, ilut, klu, amg})
+            for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated, Accuracy::exact})
+                for (const double tolerance : {1e-6, 1e-12}) {
+                    SolveOptions options{.preconditioner = kind, .guarantee = Guarantee::rounded};
+                    options.iteration.accuracy = accuracy;
+                    options.iteration.tolerance = tolerance;
+                    expect_same_bits(options, Device::cpu(1 + static_cast<int>(kind) % 3));
+                }
+        expect_same_bits({.guarantee = Guarantee::rounded, .mixed = true}, Device::cpu(2));
+    }
+}
+
+TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
+    const CsrMatrix<double> a = generated("poisson3d_30");
+    const SpmvPlan<double> plan(a, Device::cpu(2));
+    const std::vector<double> ones(static_cast<std::size_t>(a.rows), 1.0);
+    std::vector<double> b(ones.size()), x(ones.size());
+    plan.multiply(1, ones, 0, b, Accuracy::exact);  // without any rounding: the solution is ones
+    const SolveReport report = solve<double>(plan, b, x, {}, {.guarantee = Guarantee::bound});
+    const SolutionProof& proof = report.proof();
+    ASSERT_EQ(proof.status, ProofStatus::proven);
+    EXPECT_EQ(proof.reason, "H-matrix");
+    EXPECT_LT(proof.error_bound, 1e-5);
+    EXPECT_GT(proof.certified_digits, 5);
+    EXPECT_GE(proof.backward_error, 0);
+    EXPECT_LT(proof.backward_error, 1e-9);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(x[i] - 1), proof.bounds[i]);
+}
+
+TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
+    const CsrMatrix<double> a = generated("poisson2d_20");
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    const std::vector<double> one = random_rhs(a.rows);
+    DenseMatrix<double> b{a.rows, 2, one}, x{a.rows, 2, std::vector<double>(2 * one.size())};
+    b.values.insert(b.values.end(), one.rbegin(), one.rend());
+    const SolveReport report = solve<double>(plan, b, x, nullptr, {.guarantee = Guarantee::rounded});
+    ASSERT_EQ(report.proofs.size(), 2U);
+    for (std::size_t j = 0; j < 2; ++j) {
+        std::vector<double> alone(one.size());
+        const std::span<const double> column = std::span<const double>(b.values).subspan(j * one.size(), one.size());
+        solve<double>(plan, column, alone, {}, {.guarantee = Guarantee::rounded});
+        EXPECT_TRUE(std::equal(alone.begin(), alone.end(), x.values.begin() + static_cast<std::ptrdiff_t>(j * one.size())));
+        EXPECT_EQ(report.proofs[j].status, ProofStatus::proven);
+    }
+}
+
+/// Zeros that the graph of A tells, and those that a wide range of exponents would hide.
+TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
+    const SmallSystem<double> system({2, 0, 0, 1, 3, 0, 5, 1, 7}, {0, 1, 1});
+    std::vector<double> x{1e-3, 0, 0};
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    ASSERT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(report.proof().zeros, 1);
+    EXPECT_EQ(x[0], 0);
+    EXPECT_EQ(x[1], 1.0 / 3);
+}
+
+TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
+    const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
+        hidden({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1});
+    EXPECT_EQ(certify(SpmvPlan<double>(structurally.a)).status, ProofStatus::singular);
+    EXPECT_EQ(certify(SpmvPlan<double>(by_ones.a)).status, ProofStatus::singular);
+    const Certificate unknown = certify(SpmvPlan<double>(hidden.a));
+    EXPECT_EQ(unknown.status, ProofStatus::unproven);
+    EXPECT_FALSE(unknown.reason.empty());
+    EXPECT_TRUE(unknown.reach.empty());
+}
+
+TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
+    // 1 + 3 - 2.5 = 1.5 on the diagonal, -1 - 1 + 1 = -1 beside it; magnitudes of the parts alone would prove nothing
+    const CsrMatrix<double> a{2, 2, {0, 4, 6}, {0, 0, 0, 1, 0, 1}, {1, 3, -2.5, -1, -1, 2}};
+    EXPECT_EQ(certify(SpmvPlan<double>(a, Device::cpu(1))).status, ProofStatus::proven);
+}
+
+TEST(Certify, RefusesWhatIsNotSquare) {
+    const CsrMatrix<double> a{1, 2, {0, 2}, {0, 1}, {1, 2}};
+    EXPECT_THROW(certify(SpmvPlan<double>(a, Device::cpu(1))), DimensionMismatch);
+}
+
+TEST(Certify, DoesNotTakeInfinitiesForNumbers) {
+    const SmallSystem<double> system({1, 0, 0, std::numeric_limits<double>::infinity()}, {1, 1});
+    const Certificate certificate = certify(SpmvPlan<double>(system.a, Device::cpu(1)));
+    EXPECT_EQ(certificate.status, ProofStatus::unproven);
+    EXPECT_THAT(certificate.reason, HasSubstr("Inf or NaN"));
+}
+
+TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
+    const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    const std::vector<double> x(2);
+    std::vector<double> bounds(2);
+    EXPECT_THROW(error_bound<double>(plan, Certificate(), system.b, x, {}, bounds), InvalidArgument);
+    const Certificate certificate = certify(plan);
+    EXPECT_THROW(error_bound<double>(plan, certificate, system.b, std::vector<double>(3), {}, bounds), DimensionMismatch);
+    error_bound<double>(plan, certificate, system.b, x, {}, bounds);
+    EXPECT_GE(bounds[0], 1.0 / 11);  // the solution is (1, 7) / 11
+    EXPECT_GE(bounds[1], 7.0 / 11);
+}
+
+/// Oettli and Prager's quotient, by rationals.
+TEST(BackwardError, IsAtLeastTheQuotientAndHardlyMore) {
+    for (std::uint64_t seed = 100; seed < 300; ++seed) {
+        const SmallSystem<double> system = random_system<double>(seed);
+        const std::size_t n = system.b.size();
+        std::vector<double> x = random_rhs(static_cast<std::int64_t>(n));
+        const double found = backward_error<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x);
+        long double expected = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            long double r = system.b[i], terms = std::abs(system.b[i]);
+            for (std::size_t j = 0; j < n; ++j) {
+                r -= static_cast<long double>(system.dense[i * n + j]) * x[j];
+                terms += std::abs(static_cast<long double>(system.dense[i * n + j]) * x[j]);
+            }
+            if (terms > 0) expected = std::max(expected, std::abs(r) / terms);
+        }
+        EXPECT_GE(found * (1 + 1e-15L), expected) << seed;
+        EXPECT_LE(found, expected * (1 + 1e-9L) + 1e-18L) << seed;
+    }
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,95 @@
+#pragma once
+
+/// Solutions of small linear systems in rational arithmetic (GMP), and what they are rounded to (MPFR).
+
+#include <gmp.h>
+#include <mpfr.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace solver::testing {
+
+class Rational {
+public:
+    explicit Rational(double value = 0) {
+        mpq_init(value_);
+        mpq_set_d(value_, value);
+    }
+    Rational(const Rational& other) {
+        mpq_init(value_);
+        mpq_set(value_, other.value_);
+    }
+    Rational& operator=(const Rational& other) {
+        mpq_set(value_, other.value_);
+        return *this;
+    }
+    ~Rational() { mpq_clear(value_); }
+
+    Rational& operator-=(const Rational& other) {
+        mpq_sub(value_, value_, other.value_);
+        return *this;
+    }
+    Rational& operator*=(const Rational& other) {
+        mpq_mul(value_, value_, other.value_);
+        return *this;
+    }
+    Rational& operator/=(const Rational& other) {
+        mpq_div(value_, value_, other.value_);
+        return *this;
+    }
+    bool is_zero() const { return mpq_sgn(value_) == 0; }
+
+    /// Whether |this| <= bound.
+    bool is_within(double bound) const {
+        Rational size(*this), limit(bound);
+        mpq_abs(size.value_, size.value_);
+        return mpq_cmp(size.value_, limit.value_) <= 0;
+    }
+
+    /// RN, ties to even, to a double in the normal range or zero; for floats give 24 digits.
+    double rounded(int digits = 53) const {
+        mpfr_t result;
+        mpfr_init2(result, digits);
+        mpfr_set_q(result, value_, MPFR_RNDN);
+        const double value = mpfr_get_d(result, MPFR_RNDN);
+        mpfr_clear(result);
+        return value == 0 ? 0.0 : value;
+    }
+
+private:
+    mpq_t value_;
+};
+
+/// x with A x = b, A by rows; empty where A is singular.
+inline std::vector<Rational> solve_in_rationals(std::span<const double> a, std::span<const double> b) {
+    const std::size_t n = b.size();
+    std::vector<std::vector<Rational>> rows(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) rows[i].emplace_back(a[i * n + j]);
+        rows[i].emplace_back(b[i]);
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t pivot = k;
+        while (pivot < n && rows[pivot][k].is_zero()) ++pivot;
+        if (pivot == n) return {};
+        std::swap(rows[k], rows[pivot]);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i == k || rows[i][k].is_zero()) continue;
+            Rational factor = rows[i][k];
+            factor /= rows[k][k];
+            for (std::size_t j = k; j <= n; ++j) {
+                Rational product = rows[k][j];
+                product *= factor;
+                rows[i][j] -= product;
+            }
+        }
+    }
+    std::vector<Rational> x;
+    for (std::size_t i = 0; i < n; ++i) x.emplace_back(rows[i][n]) /= rows[i][i];
+    return x;
+}
+
+}  // namespace solver::testing
