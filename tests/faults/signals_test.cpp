@@ -137,7 +137,6 @@ TEST_F(Signals, LeaveTheOutputsOfTheBenchAsTheyWere) {
     const Words sum{solver_bench, "sum", "--size",   "32",  "--repetitions", "1",
                     "--threads",  "1",   "--device", "cpu", "--input",       "random"};
     end_while_writing(sum + Words{"--json", "r.json"}, "r.json", 4);
-    end_while_writing(sum + Words{"--csv", "r.csv"}, "r.csv", 4);
     const Words bits{solver_bench, "bits",        "poisson2d_5", "--preconditioner", "jacobi", "--threads",
                      "1",          "--precision", "double"};
     end_while_writing(bits + Words{"--record", "b.txt"}, "b.txt", 4);
@@ -271,7 +270,7 @@ using Pipes = testing::StartedPrograms;
 /// A reader would take that for the end.
 TEST_F(Pipes, AreNotOpenedAndClosedBeforeThereIsSomethingToWrite) {
     ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
-    const pid_t child = start({solver_bench, "sum", "--size", "32", "--repetitions", "1", "--device", "cpu", "--csv", "fifo"});
+    const pid_t child = start({solver_bench, "sum", "--size", "32", "--repetitions", "1", "--device", "cpu", "--json", "fifo"});
     const std::string found = content(path("fifo"));
     EXPECT_THAT(found, ::testing::HasSubstr("compensated"));
     if (found.empty()) ::kill(child, SIGKILL);

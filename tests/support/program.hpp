@@ -12,7 +12,7 @@ struct Finished {
     std::string err;
 };
 
-/// The program that a test starts: the one that was built, unless the environment names another (as tools/mutate does).
+/// The program that a test starts: the one that was built, unless the environment names another.
 inline std::string program(const char* variable, const char* built) {
     const char* const other = std::getenv(variable);
     return other != nullptr ? other : built;

@@ -47,8 +47,8 @@ protected:
     /// The report of one repetition on two threads.
     json report(const std::string& arguments) const {
         const bool on_processor_only = arguments.starts_with("read") || arguments.starts_with("gemm");
-        const Finished finished = run(arguments + (on_processor_only ? "" : " --device cpu") +
-                                      " --threads 2 --repetitions 1 --json report.json --csv report.csv");
+        const Finished finished =
+            run(arguments + (on_processor_only ? "" : " --device cpu") + " --threads 2 --repetitions 1 --json report.json");
         EXPECT_EQ(finished.status, 0) << finished.err;
         return json::parse(read("report.json"));
     }

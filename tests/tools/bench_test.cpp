@@ -181,16 +181,6 @@ TEST_F(SolverBench, ComparesReadersOfFilesAndGeneratedMatrices) {
     EXPECT_EQ(result["cases"][0]["file_bytes"], std::to_string(fs::file_size(folder_.path() / "A.mtx")));
 }
 
-TEST_F(SolverBench, WritesACsvLineForEachCase) {
-    const json result = report("sum --size 100 --input random");
-    const std::string csv = read("report.csv");
-    EXPECT_EQ(csv.substr(0, csv.find('\n')),
-              "size,input,precision,competitor,threads,repetitions,median_seconds,relative_uncertainty,gigabytes_per_second,"
-              "peer,ratio_to_peer,baseline,ratio_to_baseline,error_ulp,remark");
-    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), std::ssize(result["cases"]) + 1);
-    EXPECT_THAT(csv, HasSubstr("\n100,random,double,exact,2,1,"));
-}
-
 TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
     const Finished finished = run("dot --device cpu --size 64 --input random --repetitions 3");
     EXPECT_EQ(finished.status, 0);
@@ -201,10 +191,10 @@ TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
 }
 
 TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
-    expect_refusal("", "spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling or report");
+    expect_refusal("", "spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or scaling");
     expect_refusal("symv",
                    "there is no benchmark 'symv'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, "
-                   "robustness, scaling or report");
+                   "robustness or scaling");
     expect_refusal("dot --matrix A.mtx", "--matrix");
     expect_refusal("dot 100", "belongs to an option");
     expect_refusal("dot --size 0", "--size 0: expected a number from 1");
@@ -214,8 +204,6 @@ TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
     expect_refusal("gemm --block 0", "--block 0: expected a number from 1");
     expect_refusal("gemm --paper badin2012", "--paper badin2012: expected badin2011 or badin2013");
     expect_refusal("gemm --paper badin2011 --grade", "choose one");
-    expect_refusal("gemm --plot p.svg", "add --paper");
-    expect_refusal("gemm --paper badin2011 --plot p.pdf", "--plot p.pdf: expected a name that ends in .svg");
     expect_refusal("gemm --paper badin2013 --size 8 --device cpu", "need a CUDA device");
     expect_refusal("gemm --size 131072", "--size 131072: matrices of 412.3 GB, but ");
     expect_refusal("sum --threads 0", "--threads 0: expected");
@@ -231,7 +219,6 @@ TEST_F(SolverBench, SaysWhatIsWrongWithTheCommandLine) {
 
 TEST_F(SolverBench, RefusesFilesItCannotWriteBeforeAnythingIsMeasured) {
     expect_refusal("sum --json no/such/folder.json", "no/such/folder.json");
-    expect_refusal("sum --json same --csv same", "name the same file");
     expect_refusal("spmv --matrix A.mtx --json A.mtx", "would replace the matrix");
     EXPECT_THAT(read("A.mtx"), HasSubstr("%%MatrixMarket"));
     EXPECT_FALSE(exists("same"));
@@ -252,22 +239,19 @@ TEST_F(SolverBench, ExplainsItself) {
 }
 
 TEST_F(SolverBench, HelpNamesEveryOption) {
-    const std::string timed = "device threads precision repetitions time-limit json csv help";
+    const std::string timed = "device threads precision repetitions time-limit json help";
     const std::vector<std::pair<std::string, std::string>> options{
         {"spmv", "matrix x kernel storage " + timed},
         {"dot", "size input " + timed},
         {"sum", "size input " + timed},
         {"norm2", "size input " + timed},
-        {"gemm", "size input phi block grade paper plot " + timed},
+        {"gemm", "size input phi block grade paper " + timed},
         {"triangular", "matrix preconditioner " + timed},
         {"solve", "matrix tolerance max-iterations " + timed},
-        {"bits", "device threads matrix preconditioner record max-iterations precision json csv help"},
-        {"read", "matrix threads precision repetitions time-limit json csv help"},
-        {"robustness", "threads matrix solver accuracy tolerance max-iterations time-limit markdown json csv help"},
-        {"scaling",
-         "threads matrix solver device accuracy tolerance max-iterations time-limit from markdown plot json csv help"},
-        {"report",
-         "html from verdicts matrix tolerance max-iterations device threads precision repetitions time-limit json help"}};
+        {"bits", "device threads matrix preconditioner record max-iterations precision json help"},
+        {"read", "matrix threads precision repetitions time-limit json help"},
+        {"robustness", "threads matrix solver accuracy tolerance max-iterations time-limit json help"},
+        {"scaling", "threads matrix solver device accuracy tolerance max-iterations time-limit json help"}};
     for (const auto& [subject, names] : options) {
         std::istringstream lines(run(subject + " --help").out);
         std::string found;

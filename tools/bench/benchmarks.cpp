@@ -21,7 +21,6 @@ void run_benchmark(const Options& options, Report& report) {
         case Subject::bits:
         case Subject::robustness:
         case Subject::scaling:
-        case Subject::report:
             break;
     }
 }

@@ -27,9 +27,6 @@ bool bench_grades(const Options& options);
 /// Whether all results agreed.
 bool bench_bits(const Options& options);
 
-/// A page on several subjects, measured now or recorded before. Whether all that must be exact was.
-bool bench_report(const Options& options);
-
 /// Whether no claim of convergence by the library was false.
 bool bench_robustness(const Options& options);
 

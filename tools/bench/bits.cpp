@@ -3,12 +3,14 @@
 #include "bits.hpp"
 #include "benchmarks.hpp"
 #include "io/atomic_file.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 namespace solver::bench {
 namespace {
@@ -32,20 +34,15 @@ public:
           kinds_(preconditioners_of(options)) {
         fmt::print("\n  {} beside {}; iterations, and = where all bits agree\n\n  {:<26} {:>9} {:>11} {:<6} {:>8} {:>8}",
                    in_words(first_), in_words(second_), "matrix", "rows", "nonzeros", "", "products", "dots");
-        csv_ = "matrix,rows,nonzeros,precision,products,reductions";
-        for (const PreconditionerKind kind : kinds_) {
-            fmt::print(" {:>9}", to_string(kind));
-            csv_ += fmt::format(",{}", to_string(kind));
-        }
+        for (const PreconditionerKind kind : kinds_) fmt::print(" {:>9}", to_string(kind));
         fmt::print(" {:>9}\n", "auto");
-        csv_ += ",auto";
     }
 
     template <class T>
     void add(const std::string& name, const CsrView<T>& a) {
         const Trial<T> first(a, first_, Accuracy::exact), second(a, second_, Accuracy::exact);
         fmt::print("  {:<26} {:>9} {:>11} {:<6}", name, a.rows, a.nonzeros(), precision_name<T>);
-        csv_ += fmt::format("\n{},{},{},{}", name, a.rows, a.nonzeros(), precision_name<T>);
+        cases_.push_back({{"matrix", name}, {"rows", a.rows}, {"nonzeros", a.nonzeros()}, {"precision", precision_name<T>}});
         seconds_ = {};
         differences_.clear();
         show(
@@ -62,17 +59,24 @@ public:
         for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");
         std::fflush(stdout);
-        if (!options_.csv.empty()) write_draft(options_.csv, csv_ + '\n');
+        write(write_draft);
     }
 
     /// Prints the end and writes all; whether all agreed.
     bool finish() {
-        if (!options_.csv.empty()) write_file(options_.csv, csv_ + '\n');
+        write(write_file);
         fmt::print("\n  {} comparisons: {} agree, {} DIFFER\n", equal_ + different_, equal_, different_);
         return different_ == 0;
     }
 
 private:
+    void write(FileWriter to_file) const {
+        if (options_.json.empty()) return;
+        nlohmann::ordered_json json = head_of_record(options_, "bits");
+        json["cases"] = cases_;
+        to_file(options_.json, text_of(json));
+    }
+
     static std::string in_words(const Device& device) {
         if (device.kind() == Device::Kind::cuda) return fmt::format("{} ({})", to_string(device), describe(device).name);
         return fmt::format("the processor, {} thread{}", device.threads(), device.threads() == 1 ? "" : "s");
@@ -94,13 +98,13 @@ private:
         else if (text != "refused")
             text += text.empty() ? "=" : " =";
         fmt::print(" {:>{}}", text, width);
-        csv_ += ',' + csv_field(text);
+        cases_.back()[what] = text;
     }
 
     const Options& options_;
     Device first_, second_;
     std::vector<PreconditionerKind> kinds_;
-    std::string csv_;
+    nlohmann::ordered_json cases_ = nlohmann::ordered_json::array();
     std::array<double, 2> seconds_{};       ///< of the matrix, on both devices
     std::vector<std::string> differences_;  ///< of the matrix
     int equal_ = 0, different_ = 0;

@@ -16,9 +16,8 @@ enum ExitStatus { exit_done = 0, exit_not_exact = 2 };
 
 int measure(const Options& options) {
     check_outputs(options);
-    if (options.subject == Subject::report) return bench_report(options) ? exit_done : exit_not_exact;
     Report report(options);
-    if (options.recorded.empty()) report.print_head();
+    report.print_head();
     if (options.subject == Subject::bits) return bench_bits(options) ? exit_done : exit_not_exact;
     if (options.subject == Subject::robustness) return bench_robustness(options) ? exit_done : exit_not_exact;
     if (options.subject == Subject::scaling) return bench_scaling(options) ? exit_done : exit_not_exact;

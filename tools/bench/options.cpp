@@ -82,8 +82,8 @@ constexpr std::array commands{
         "who solves what: BiCGStab with every preconditioner, beside Eigen's, on many matrices",
         "Solves A x = b for every square real or integer matrix: b = A x*, x*_i = 1 + (i mod 8)/8, formed exactly and\n"
         "rounded. Each solve has a process of its own, so that neither a hang nor a crash ends the run; what takes less than\n"
-        "0.2 s is repeated, and the fastest run counts. Solutions are judged by the exact residual. The output files are\n"
-        "written anew after every solve: an interrupted run keeps what it has.\n",
+        "0.2 s is repeated, and the fastest run counts. Solutions are judged by the exact residual. JSON is written\n"
+        "anew after every solve: an interrupted run keeps what it has.\n",
         ""},
     Command{
         Subject::scaling, "scaling",
@@ -94,23 +94,15 @@ constexpr std::array commands{
         "by that of our fastest preconditioner picked by hand. A peer that stops at a true residual above the tolerance is "
         "run\n"
         "again with a tenth and a hundredth of it, and only the last run counts. Peers for symmetric definite matrices run\n"
-        "where A is symmetric to the bit with a positive diagonal. On a CUDA device there are no peers. The output files are\n"
-        "written anew after every solve. With --from nothing is run: what --json wrote before is tabled and drawn.\n",
+        "where A is symmetric to the bit with a positive diagonal. On a CUDA device there are no peers. JSON is written anew\n"
+        "after every solve.\n",
         ""},
-    Command{
-        Subject::report, "report", "a page of HTML: products, dots, dense products and solves beside their peers",
-        "Runs spmv, dot, gemm and solve on a few inputs (a minute or two), counts the errors of products by their size in "
-        "ulp,\n"
-        "follows the residuals that solvers believe in, and draws all that: one file that fetches nothing, for screens and\n"
-        "for paper. With --from nothing is run; what was measured elsewhere (--json of these subjects or of report) is\n"
-        "drawn, so a server without a screen can do the measuring.\n",
-        "as of the subjects it runs"},
 };
 
 constexpr const char* overview =
     R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
-Usage: solver-bench spmv|dot|sum|norm2|gemm|triangular|solve|bits|read|robustness|scaling|report
+Usage: solver-bench spmv|dot|sum|norm2|gemm|triangular|solve|bits|read|robustness|scaling
                     [options]
 
 )";
@@ -137,8 +129,8 @@ Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
     throw InvalidArgument(fmt::format(
-        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling or "
-        "report",
+        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or "
+        "scaling",
         text));
 }
 
@@ -146,7 +138,7 @@ bool is_reduction(Subject subject) { return subject == Subject::dot || subject =
 
 bool runs_on_cuda(Subject subject) {
     return is_reduction(subject) || subject == Subject::spmv || subject == Subject::triangular || subject == Subject::solve ||
-           subject == Subject::bits || subject == Subject::gemm || subject == Subject::report;
+           subject == Subject::bits || subject == Subject::gemm;
 }
 
 std::string_view usual_matrices(Subject subject) {
@@ -178,11 +170,6 @@ void add_scaling(po::options_description_easy_init& add) {
     add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
     add("max-iterations", text("N"), "for everybody (default: 10000)");
     add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 600)");
-    add("from", texts("FILE"), "table and draw these results, written by --json, and measure nothing; may be repeated");
-    add("markdown", text("FILE"), "write a table of the fastest and a summary");
-    add("plot", text("FILE"),
-        "draw time, iterations and memory by size through gnuplot: .svg, .png, or .gnuplot for the scripts alone; FILE.svg "
-        "means FILE_time.svg, FILE_iterations.svg and FILE_memory.svg");
 }
 
 void add_bits(po::options_description_easy_init& add) {
@@ -200,18 +187,6 @@ void add_robustness(po::options_description_easy_init& add) {
     add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
     add("max-iterations", text("N"), "for everybody (default: 3000)");
     add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
-    add("markdown", text("FILE"), "write a table and a summary");
-}
-
-void add_report(po::options_description_easy_init& add) {
-    add("html", text("FILE"), "the page");
-    add("from", texts("FILE"), "draw these results, written by --json, and measure nothing; may be repeated");
-    add("verdicts", texts("FILE"), "show the verdicts that test-blas2 --json wrote as well; may be repeated");
-    add("matrix", texts("NAME"),
-        "for products and solves, a file, or a name that solver --matrix knows; may be repeated (default: the usual ones of "
-        "spmv and solve)");
-    add("tolerance", text("T"), "of solves, on ||b - A x|| / ||b|| (default: 1e-8)");
-    add("max-iterations", text("N"), "of solves (default: 500)");
 }
 
 void add_gemm(po::options_description_easy_init& add) {
@@ -223,8 +198,6 @@ void add_gemm(po::options_description_easy_init& add) {
     add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
     add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
     add("paper", text("NAME"), "measure the tables and figures of badin2011 or badin2013 (sizes by default as published)");
-    add("plot", text("FILE"),
-        "draw the paper's figures, errors by size, through gnuplot: .svg, .png, or .gnuplot for the script alone");
 }
 
 void add_reduction(po::options_description_easy_init& add) {
@@ -253,18 +226,15 @@ void add_inputs(po::options_description_easy_init& add, Subject subject) {
         add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
         add("max-iterations", text("N"), "for everybody (default: 200)");
     }
-    if (subject == Subject::report) add_report(add);
     if (is_reduction(subject)) add_reduction(add);
     if (subject == Subject::gemm) add_gemm(add);
 }
 
 /// How long is measured.
-void add_effort(po::options_description_easy_init& add, Subject subject) {
-    const bool report = subject == Subject::report;
-    add("precision", text("TYPE"), report ? "double, single or both (default)" : "double (default), single or both");
+void add_effort(po::options_description_easy_init& add) {
+    add("precision", text("TYPE"), "double (default), single or both");
     add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
-    add("time-limit", text("SECONDS"),
-        fmt::format("for a table, if repetitions are not given (default: {})", report ? 2 : 5).c_str());
+    add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
 }
 
 po::options_description option_table(Subject subject) {
@@ -281,9 +251,9 @@ po::options_description option_table(Subject subject) {
     else if (subject == Subject::scaling)
         add_scaling(add);
     else
-        add_effort(add, subject);
-    add("json", text("FILE"), "write the results and the machine as JSON");
-    if (subject != Subject::report) add("csv", text("FILE"), "write the results as CSV");
+        add_effort(add);
+    add("json", text("FILE"),
+        "write the results and the machine as JSON, of which tools/bench-pages makes pages, tables and figures");
     add("help", "print this text");
     return table;
 }
@@ -352,14 +322,6 @@ std::optional<Paper> paper_of(const po::variables_map& values) {
     throw InvalidArgument(fmt::format("--paper {}: expected badin2011 or badin2013", *name));
 }
 
-std::filesystem::path plot_of(const po::variables_map& values) {
-    const std::filesystem::path path = given(values, "plot").value_or("");
-    if (path.empty()) return path;
-    if (path.extension() != ".svg" && path.extension() != ".png" && path.extension() != ".gnuplot")
-        throw InvalidArgument(fmt::format("--plot {}: expected a name that ends in .svg, .png or .gnuplot", path.string()));
-    return path;
-}
-
 std::vector<std::int64_t> sizes_of(const po::variables_map& values, Subject subject, bool on_cuda) {
     const std::int64_t largest = std::int64_t{1} << (subject == Subject::gemm ? 17 : 34);
     std::vector<std::int64_t> sizes;
@@ -377,8 +339,6 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 void read_gemm(const po::variables_map& values, Options& options) {
     options.grade = is_given(values, "grade");
     options.paper = paper_of(values);
-    options.plot = plot_of(values);
-    if (!options.plot.empty() && !options.paper) throw InvalidArgument("--plot draws the figures of a paper; add --paper");
     if (!is_given(values, "size")) {
         if (options.grade) options.sizes = {64, 128, 256, 512, 1024};
         if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120, 8192};
@@ -395,26 +355,6 @@ void read_robustness(const po::variables_map& values, Options& options) {
     if (!is_given(values, "time-limit")) options.effort.time_limit = 120;
     options.solvers = all_given(values, "solver");
     if (const auto text = given(values, "accuracy")) options.accuracy = accuracy_from_text(*text);
-    options.markdown = given(values, "markdown").value_or("");
-}
-
-/// What was asked for of the measurements, although nothing is to be measured.
-void refuse_to_measure(const po::variables_map& values) {
-    for (const char* name : {"matrix", "device", "threads", "precision", "repetitions", "time-limit", "tolerance",
-                             "max-iterations", "solver", "accuracy", "json"})
-        if (is_given(values, name))
-            throw InvalidArgument(
-                fmt::format("--from draws what was measured before; leave out --{0}, or measure again without --from", name));
-}
-
-void read_report(const po::variables_map& values, Options& options) {
-    options.html = given(values, "html").value_or("");
-    if (options.html.empty()) throw InvalidArgument("--html FILE is missing: where is the page to be written?");
-    for (const std::string& file : all_given(values, "from")) options.recorded.emplace_back(file);
-    for (const std::string& file : all_given(values, "verdicts")) options.verdicts.emplace_back(file);
-    if (!options.recorded.empty()) refuse_to_measure(values);
-    if (!is_given(values, "time-limit")) options.effort.time_limit = 2;
-    if (!is_given(values, "tolerance")) options.tolerance = 1e-8;
 }
 
 /// The device is not looked at: a process that has used CUDA cannot have children that do.
@@ -426,13 +366,10 @@ std::optional<int> untouched_cuda_device(const po::variables_map& values) {
 }
 
 void read_scaling(const po::variables_map& values, Options& options) {
-    for (const std::string& file : all_given(values, "from")) options.recorded.emplace_back(file);
-    if (!options.recorded.empty()) refuse_to_measure(values);
     read_robustness(values, options);
     if (!is_given(values, "time-limit")) options.effort.time_limit = 600;
     if (!is_given(values, "max-iterations")) options.max_iterations = 10'000;
     options.cuda_device = untouched_cuda_device(values);
-    options.plot = plot_of(values);
 }
 
 Options options_of(const po::variables_map& values, Subject subject) {
@@ -441,8 +378,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
     options.threads = Device::cpu(cli::threads_of(values)).threads();
     if (const auto count = number<int>(values, "repetitions", 1, 1'000'000)) options.effort.repetitions = *count;
     if (const auto seconds = number<double>(values, "time-limit", 0, 1e6)) options.effort.time_limit = *seconds;
-    const Either precision = either(values, "precision", "double", "single",
-                                    subject == Subject::bits || subject == Subject::report ? "both" : "double");
+    const Either precision = either(values, "precision", "double", "single", subject == Subject::bits ? "both" : "double");
     options.in_double = precision.first;
     options.in_single = precision.second;
     options.matrices = all_given(values, "matrix");
@@ -457,18 +393,15 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (subject == Subject::solve) options.max_iterations = 200;
     if (subject == Subject::bits) options.max_iterations = 100;
     options.record = subject == Subject::bits ? given(values, "record").value_or("") : "";
-    if (subject == Subject::report) options.max_iterations = 500;
     options.max_iterations = number<std::int64_t>(values, "max-iterations", 1, 1'000'000'000).value_or(options.max_iterations);
     if (is_reduction(subject)) options.inputs = inputs_of(values);
     if (subject == Subject::gemm) read_gemm(values, options);
     options.json = given(values, "json").value_or("");
-    options.csv = given(values, "csv").value_or("");
-    if (takes_folders(subject) && options.matrices.empty() && !is_given(values, "from"))
+    if (takes_folders(subject) && options.matrices.empty())
         throw InvalidArgument(fmt::format("which matrices? solver-bench {} FOLDER, or names of files", to_string(subject)));
     if (subject == Subject::robustness) read_robustness(values, options);
     if (subject == Subject::scaling) read_scaling(values, options);
-    if (subject == Subject::report) read_report(values, options);
-    options.keep_residuals = subject == Subject::report || !options.json.empty();
+    options.keep_residuals = !options.json.empty();
     for (const std::string& text : all_given(values, "preconditioner"))
         options.preconditioners.push_back(preconditioner_from_text(text));
     return options;
@@ -477,11 +410,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
 }  // namespace
 
 std::vector<std::filesystem::path> outputs(const Options& options) {
-    std::vector<std::filesystem::path> paths{options.json, options.csv, options.markdown, options.html, options.record};
-    if (options.subject == Subject::scaling && !options.plot.empty())
-        for (std::filesystem::path& figure : figures_of_scaling(options.plot)) paths.push_back(std::move(figure));
-    else
-        paths.push_back(options.plot);
+    std::vector<std::filesystem::path> paths{options.json, options.record};
     std::erase(paths, std::filesystem::path());
     return paths;
 }
@@ -493,7 +422,7 @@ std::string_view to_string(Vector vector) { return vector == Vector::ones ? "one
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
     if (argc < 2)
         throw InvalidArgument(
-            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling or report; "
+            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or scaling; "
             "solver-bench --help tells more");
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
@@ -504,13 +433,6 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
     Options wanted = options_of(values, subject);
     wanted.command = page::command_line(argc, argv);
     return wanted;
-}
-
-std::vector<std::filesystem::path> figures_of_scaling(const std::filesystem::path& plot) {
-    std::vector<std::filesystem::path> paths;
-    for (const char* quantity : {"time", "iterations", "memory"})
-        paths.push_back(plot.parent_path() / fmt::format("{}_{}{}", plot.stem().string(), quantity, plot.extension().string()));
-    return paths;
 }
 
 }  // namespace solver::bench

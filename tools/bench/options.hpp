@@ -16,9 +16,9 @@
 
 namespace solver::bench {
 
-enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling, report };
+enum class Subject { spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness, scaling };
 
-/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read", "robustness", "scaling" or "report".
+/// "spmv", "dot", "sum", "norm2", "gemm", "triangular", "solve", "bits", "read", "robustness" or "scaling".
 std::string_view to_string(Subject subject);
 
 enum class Vector { random, ones };
@@ -50,10 +50,8 @@ struct Options {
     std::int64_t block = 64;  ///< products summed plainly in selective compensation
     std::optional<Paper> paper;
     bool grade = false;
-    std::filesystem::path plot;  ///< of a paper's figures, or of scaling's; empty: not drawn
 
     std::filesystem::path json;  ///< empty: not written
-    std::filesystem::path csv;
 
     std::vector<PreconditionerKind> preconditioners;  ///< triangular, bits; empty: the usual ones
 
@@ -66,13 +64,7 @@ struct Options {
     // robustness and scaling
     std::vector<std::string> solvers;  ///< empty: all
     Accuracy accuracy = Accuracy::compensated;
-    std::filesystem::path markdown;
-
-    // report
-    std::filesystem::path html;
-    std::vector<std::filesystem::path> recorded;  ///< results to draw instead of measuring; of scaling, too
-    std::vector<std::filesystem::path> verdicts;  ///< of test-blas2
-    bool keep_residuals = false;                  ///< of solves
+    bool keep_residuals = false;  ///< of solves
 };
 
 /// The files that are to be written.
@@ -80,8 +72,5 @@ std::vector<std::filesystem::path> outputs(const Options& options);
 
 /// The options of a run, or the text that --help or --version asked for. Throws InvalidArgument.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
-
-/// The figures that --plot FILE means for scaling: of time, iterations and memory.
-std::vector<std::filesystem::path> figures_of_scaling(const std::filesystem::path& plot);
 
 }  // namespace solver::bench

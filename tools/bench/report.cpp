@@ -13,7 +13,6 @@
 #include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -91,17 +90,6 @@ void add(Json& entry, const Residuals& residuals) {
     entry["residuals"] = {{"believed", json_of(residuals.believed)}, {"true", json_of(residuals.truth)}};
 }
 
-}  // namespace
-
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
-
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
-}
-
 Json machine_facts(const Options& options) {
     Json facts = {{"processor", describe(Device::cpu()).name},
                   {"processors", processors()},
@@ -113,6 +101,18 @@ Json machine_facts(const Options& options) {
     if (options.cuda_device) facts["device"] = device_description(options);
     facts["peer"] = options.cuda_device ? peers_on_device(options) : peers_on_processor(options);
     return facts;
+}
+
+}  // namespace
+
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
+Json head_of_record(const Options& options, const std::string& benchmark) {
+    return {{"solver", SOLVER_VERSION},
+            {"benchmark", benchmark},
+            {"command", options.command},
+            {"made", page::now()},
+            {"machine", machine_facts(options)}};
 }
 
 void Report::print_head() const {
@@ -204,12 +204,7 @@ void Report::print_table(const Contest& contest, std::span<const Case> cases) co
 }
 
 Json Report::json() const {
-    Json json;
-    json["solver"] = SOLVER_VERSION;
-    json["benchmark"] = std::string(to_string(options_.subject));
-    json["command"] = options_.command;
-    json["made"] = page::now();
-    json["machine"] = machine_facts(options_);
+    Json json = head_of_record(options_, std::string(to_string(options_.subject)));
     json["verified"] = verified_;
     json["rate"] = json_of(rate_);
     json["error"] = json_of(error_);
@@ -237,35 +232,8 @@ Json Report::json() const {
     return json;
 }
 
-std::string Report::csv() const {
-    std::string text;
-    const auto add_line = [&](const std::vector<std::string>& fields) { text += fmt::format("{}\n", fmt::join(fields, ",")); };
-    std::vector<std::string> names;
-    for (const auto& [name, value] : cases_.front().parameters) names.push_back(name);
-    names.insert(names.end(), {"competitor", "threads", "repetitions", "median_seconds", "relative_uncertainty", rate_.name,
-                               "peer", "ratio_to_peer", "baseline", "ratio_to_baseline", error_.name});
-    for (const Measure& detail : details_) names.push_back(detail.name);
-    names.emplace_back("remark");
-    add_line(names);
-    for (const Case& result : cases_) {
-        std::vector<std::string> fields;
-        for (const auto& [name, value] : result.parameters) fields.push_back(csv_field(value));
-        fields.insert(
-            fields.end(),
-            {csv_field(result.competitor), std::to_string(result.threads), std::to_string(result.repetitions),
-             fmt::format("{}", result.seconds), fmt::format("{}", result.uncertainty), fmt::format("{}", result.rate),
-             csv_field(result.peer), result.ratio_to_peer ? fmt::format("{}", *result.ratio_to_peer) : "",
-             csv_field(result.baseline), fmt::format("{}", result.ratio_to_baseline), fmt::format("{}", result.error)});
-        for (const double detail : result.details) fields.push_back(fmt::format("{}", detail));
-        fields.push_back(csv_field(result.remark));
-        add_line(fields);
-    }
-    return text;
-}
-
 void Report::write(FileWriter to_file) const {
     if (!options_.json.empty()) to_file(options_.json, text_of(json()));
-    if (!options_.csv.empty()) to_file(options_.csv, csv());
 }
 
 void Report::finish() const { write(write_file); }

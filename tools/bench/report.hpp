@@ -1,6 +1,6 @@
 #pragma once
 
-/// Results for a person (tables, as they come) and for programs (JSON, CSV).
+/// Results for a person (tables, as they come) and for programs (JSON, of which tools/bench-pages makes pages).
 
 #include "contest.hpp"
 #include "io/atomic_file.hpp"
@@ -16,7 +16,7 @@
 
 namespace solver::bench {
 
-/// How a column is called in tables, and in JSON and CSV.
+/// How a column is called in tables, and in JSON.
 struct Measure {
     std::string title;
     std::string name;
@@ -45,7 +45,7 @@ public:
     /// A remark for whoever looks on.
     void note(const std::string& text) const;
 
-    /// Runs a contest, prints its table, keeps its results and writes JSON and CSV anew where they are asked for: an
+    /// Runs a contest, prints its table, keeps its results and writes JSON anew where it is asked for: an
     /// interrupted run keeps what it has. Existing files are replaced whole.
     void run(const Contest& contest);
 
@@ -83,7 +83,6 @@ private:
     void write(FileWriter to_file) const;
     void judge(const Contest& contest, std::span<const Timing> timings);
     void print_table(const Contest& contest, std::span<const Case> cases) const;
-    std::string csv() const;
 
     const Options& options_;
     std::vector<Case> cases_;
@@ -93,14 +92,11 @@ private:
     bool verified_ = true;
 };
 
-/// The machine and the peer, for JSON.
-nlohmann::ordered_json machine_facts(const Options& options);
+/// What every JSON begins with: version, benchmark, command, time, machine and peer.
+nlohmann::ordered_json head_of_record(const Options& options, const std::string& benchmark);
 
 /// As the content of a file; what is not UTF-8 is replaced.
 std::string text_of(const nlohmann::ordered_json& json);
-
-/// Quoted as RFC 4180 asks where it must be.
-std::string csv_field(const std::string& text);
 
 /// Throws FileError where an output cannot be written, InvalidArgument where two name the same file.
 void check_outputs(const Options& options);

@@ -16,15 +16,12 @@ public:
 
     /// A cell for each column; what was not measured is empty.
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-    bool empty() const { return rows_.empty(); }
 
     /// The first column to the left, the others to the right.
     void print() const;
-    std::string csv() const;
-    std::string markdown() const;
     /// With the machine and the name of what was measured. All cells are strings.
     std::string json(const Options& options, const std::string& benchmark) const;
-    /// Where the options want JSON and CSV.
+    /// Where the options want JSON.
     void write(const Options& options, const std::string& benchmark, FileWriter to_file) const;
 
 private:

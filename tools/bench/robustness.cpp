@@ -5,9 +5,9 @@
 #include "common.hpp"
 #include "eigen_bicgstab.hpp"
 #include "linear_solvers.hpp"
-#include "robustness_report.hpp"
 #include "singularity.hpp"
 #include "solver/error.hpp"
+#include "trial_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,7 +56,7 @@ std::string singularity_of(const Problem& problem, const Options& options) {
 
 bool bench_robustness(const Options& options) {
     const std::vector<LinearSolver> solvers = chosen(all_solvers(), options);
-    RobustnessReport report(options);
+    TrialReport report(options);
     std::vector<std::string> left_out;
     for (const matrices::FoundMatrix& found : matrices_of(options)) {
         if (const auto reason = reason_against(found)) {
@@ -65,7 +65,7 @@ bool bench_robustness(const Options& options) {
         }
         const Problem problem = problem_of(load(found));
         report.begin({.name = short_name(found),
-                      .rows = problem.a.rows,
+                      .unknowns = problem.a.rows,
                       .nonzeros = problem.a.view().nonzeros(),
                       .singularity = singularity_of(problem, options)});
         for (const LinearSolver& solver : solvers) report.add(trial_of(solver, problem, options));

@@ -10,10 +10,10 @@
 #include "hypre_peer.hpp"
 #include "linear_solvers.hpp"
 #include "pyamg_peer.hpp"
-#include "scaling_report.hpp"
 #include "solver/error.hpp"
 #include "suitesparse_peer.hpp"
 #include "text_file.hpp"
+#include "trial_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -252,7 +252,7 @@ Trial trial_or_not(const LinearSolver& solver, const Problem& problem, const Opt
     return trial;
 }
 
-void measure(const Options& options, ScalingReport& report) {
+void measure(const Options& options, TrialReport& report) {
     const TemporaryFolder scratch;
     const std::vector<LinearSolver> solvers = solvers_of(options, scratch.path());
     if (!options.cuda_device) say_who_is_missing();
@@ -262,13 +262,9 @@ void measure(const Options& options, ScalingReport& report) {
             continue;
         }
         const Problem problem = named_problem(found);
-        report.begin({.name = problem.name,
-                      .unknowns = problem.a.rows,
-                      .nonzeros = problem.a.view().nonzeros(),
-                      .tolerance = options.tolerance});
+        report.begin({.name = problem.name, .unknowns = problem.a.rows, .nonzeros = problem.a.view().nonzeros()});
         for (const LinearSolver& solver : solvers)
             if (!solver.needs_modes || size_of_elasticity(problem.name)) report.add(trial_or_not(solver, problem, options));
-        report.end();
     }
 }
 
@@ -283,9 +279,8 @@ std::string peers_of_scaling() {
 }
 
 bool bench_scaling(const Options& options) {
-    ScalingReport report(options);
-    for (const fs::path& file : options.recorded) report.read(file);
-    if (options.recorded.empty()) measure(options, report);
+    TrialReport report(options);
+    measure(options, report);
     report.finish();
     return !report.has_false_claims_of_ours();
 }

@@ -50,20 +50,6 @@ Trial failed(std::string status, std::string remark) {
     return trial;
 }
 
-const Trial* automatic_trial(std::span<const Trial> trials) {
-    for (const Trial& trial : trials)
-        if (trial.automatic) return &trial;
-    return nullptr;
-}
-
-const Trial* best_hand_picked(std::span<const Trial> trials, double tolerance) {
-    const Trial* best = nullptr;
-    for (const Trial& trial : trials)
-        if (trial.ours && !trial.automatic && trial.reached(tolerance) && (!best || trial.seconds() < best->seconds()))
-            best = &trial;
-    return best;
-}
-
 Trial tried_apart(const std::function<Trial()>& work, double time_limit) {
     const Ending ending = run_apart([&] { return as_text(tried_or_failed(work)); }, time_limit);
     switch (ending.how) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <span>
 #include <string>
 
 namespace solver::bench {
@@ -31,12 +30,6 @@ struct Trial {
 
 /// That came to nothing.
 Trial failed(std::string status, std::string remark);
-
-/// The automatic choice; null where it is not among them.
-const Trial* automatic_trial(std::span<const Trial> trials);
-
-/// The fastest of ours that was picked by hand and reached the tolerance; null where none did.
-const Trial* best_hand_picked(std::span<const Trial> trials, double tolerance);
 
 /// What `work` returns from a process of its own; where it throws, hangs or crashes, that is the status.
 Trial tried_apart(const std::function<Trial()>& work, double time_limit);

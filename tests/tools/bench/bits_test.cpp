@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace solver::bench;
 using solver::testing::Finished;
+using solver::testing::json;
 using solver::testing::SolverBench;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -27,16 +29,22 @@ TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
     write("all/no_diagonal.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
     write("all/wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
     const Finished finished =
-        run("bits all poisson2d_20 --device cpu --threads 3 --csv r.csv --precision double --max-iterations 7");
+        run("bits all poisson2d_20 --device cpu --threads 3 --json r.json --precision double --max-iterations 7");
     EXPECT_EQ(finished.status, 0) << finished.err;
     for (const char* text : {"the processor, 1 thread beside the processor, 3 threads", "not square and real: wide",
                              "30 comparisons: 30 agree, 0 DIFFER"})
         EXPECT_THAT(finished.out, HasSubstr(text));
-    const std::string csv = read("r.csv");
-    EXPECT_THAT(csv, HasSubstr("matrix,rows,nonzeros,precision,products,reductions,none,jacobi,ilu0,isai,ilut,klu,amg,auto\n"));
-    EXPECT_THAT(csv, HasSubstr("\npoisson2d_20,400,1920,double,=,=,7 =,7 =,7 =,7 =,"));
-    EXPECT_THAT(csv, HasSubstr("\nno_diagonal,2,2,double,=,=,"));
-    EXPECT_THAT(csv, HasSubstr("refused"));
+    const json cases = json::parse(read("r.json"))["cases"];
+    const auto is = [](const std::string& name) { return [name](const json& entry) { return entry["matrix"] == name; }; };
+    const auto poisson = std::find_if(cases.begin(), cases.end(), is("poisson2d_20"));
+    ASSERT_NE(poisson, cases.end());
+    EXPECT_EQ((*poisson)["rows"], 400);
+    EXPECT_EQ((*poisson)["nonzeros"], 1920);
+    for (const char* what : {"products", "dots"}) EXPECT_EQ((*poisson)[what], "=");
+    for (const char* kind : {"none", "jacobi", "ilu0", "isai"}) EXPECT_EQ((*poisson)[kind], "7 =");
+    const auto no_diagonal = std::find_if(cases.begin(), cases.end(), is("no_diagonal"));
+    ASSERT_NE(no_diagonal, cases.end());
+    EXPECT_THAT(no_diagonal->dump(), HasSubstr("refused"));
     expect_refusal("bits", "which matrices?");
 }
 

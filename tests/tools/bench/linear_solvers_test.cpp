@@ -192,7 +192,7 @@ TEST(BenchTrials, SayHowTheyFailed) {
     EXPECT_EQ(status(tried_apart([]() -> Trial { throw InvalidArgument("bad"); }, 60)), "failed: bad");
 }
 
-TEST(BenchTrials, AreComparedByTimeAmongThoseThatReachedTheTolerance) {
+TEST(BenchTrials, AreBelievedWhereTheyReachedTheTolerance) {
     std::vector<Trial> trials(5);
     const std::vector<double> residuals{1e-11, 1e-11, 1e-10, 1e-11, 1e-9}, seconds{0.1, 0.2, 5, 6, 1};
     for (std::size_t i = 0; i < 5; ++i) {
@@ -201,11 +201,6 @@ TEST(BenchTrials, AreComparedByTimeAmongThoseThatReachedTheTolerance) {
         trials[i].residual = residuals[i];
         trials[i].setup_seconds = seconds[i];
     }
-    EXPECT_EQ(automatic_trial(trials), &trials[1]);
-    EXPECT_EQ(best_hand_picked(trials, 1e-10), &trials[2]);
-    EXPECT_EQ(best_hand_picked(trials, 1e-9), &trials[4]);
-    EXPECT_EQ(best_hand_picked(trials, 1e-12), nullptr);
-    EXPECT_EQ(automatic_trial(std::span(trials).first(1)), nullptr);
     trials[4].claimed = true;
     EXPECT_TRUE(trials[4].false_claim(1e-10));
     EXPECT_FALSE(trials[4].false_claim(1e-9));

@@ -17,7 +17,6 @@ using namespace solver::bench;
 using solver::PreconditionerKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::variant<Options, std::string> parsed(const std::string& line) {
     std::istringstream in("solver-bench " + line);
@@ -52,12 +51,10 @@ TEST(BenchOptions, OfProductsByDefault) {
     EXPECT_EQ(options.effort.time_limit, 5);
     EXPECT_TRUE(options.in_double);
     EXPECT_FALSE(options.in_single);
-    EXPECT_THAT(options.matrices, IsEmpty());
     EXPECT_THAT(options.vectors, ElementsAre(Vector::random, Vector::ones));
     EXPECT_EQ(options.kernel, solver::SpmvKernel::automatic);
     EXPECT_EQ(options.storage, solver::SpmvStorage::csr);
     EXPECT_EQ(options.tolerance, 1e-10);
-    EXPECT_THAT(outputs(options), IsEmpty());
     EXPECT_FALSE(options.keep_residuals);
     EXPECT_TRUE(options_of("solve --json r.json" + on_cpu).keep_residuals);
     EXPECT_EQ(options_of("spmv" + on_cpu).threads, solver::Device::cpu().threads());
@@ -66,7 +63,7 @@ TEST(BenchOptions, OfProductsByDefault) {
 TEST(BenchOptions, OfProductsAsAskedFor) {
     const Options options = options_of(
         "spmv --matrix A --matrix B --x ones --kernel general --storage packed --precision single --repetitions 7 "
-        "--time-limit 2.5 --json a.json --csv a.csv" +
+        "--time-limit 2.5 --json a.json" +
         on_cpu);
     EXPECT_THAT(options.matrices, ElementsAre("A", "B"));
     EXPECT_THAT(options.vectors, ElementsAre(Vector::ones));
@@ -77,7 +74,7 @@ TEST(BenchOptions, OfProductsAsAskedFor) {
     EXPECT_TRUE(options.in_single);
     EXPECT_EQ(options.effort.repetitions, 7);
     EXPECT_EQ(options.effort.time_limit, 2.5);
-    EXPECT_THAT(outputs(options), ElementsAre("a.json", "a.csv"));
+    EXPECT_THAT(outputs(options), ElementsAre("a.json"));
     const Options both = options_of("spmv --precision both" + on_cpu);
     EXPECT_TRUE(both.in_double && both.in_single);
 }
@@ -120,11 +117,10 @@ TEST(BenchOptions, OfDenseProducts) {
     EXPECT_TRUE(graded.in_double && graded.in_single);
     EXPECT_FALSE(options_of("gemm --grade --precision double" + on_cpu).in_single);
     EXPECT_THAT(options_of("gemm --grade --size 8" + on_cpu).sizes, ElementsAre(8));
-    const Options first = options_of("gemm --paper badin2011 --plot f.svg" + on_cpu);
+    const Options first = options_of("gemm --paper badin2011" + on_cpu);
     EXPECT_EQ(first.paper, Paper::badin2011);
     EXPECT_THAT(first.sizes, ElementsAre(1024, 2048, 3072, 4096, 5120, 8192));
     EXPECT_FALSE(first.in_single);
-    EXPECT_THAT(outputs(first), ElementsAre("f.svg"));
     const Options second = options_of("gemm --paper badin2013" + on_cpu);
     EXPECT_EQ(second.paper, Paper::badin2013);
     EXPECT_THAT(second.sizes, ElementsAre(1024, 2048, 4096, 8192, 16384));
@@ -143,12 +139,12 @@ TEST(BenchOptions, OfManySolves) {
     EXPECT_EQ(robust.effort.time_limit, 120);
     EXPECT_EQ(robust.accuracy, solver::Accuracy::compensated);
     EXPECT_EQ(robust.tolerance, 1e-10);
-    const Options scaling = options_of("scaling A --plot p/f.svg --markdown m.md --accuracy exact");
+    const Options scaling = options_of("scaling A --json m.json --accuracy exact");
     EXPECT_EQ(scaling.max_iterations, 10'000);
     EXPECT_EQ(scaling.effort.time_limit, 600);
     EXPECT_EQ(scaling.accuracy, solver::Accuracy::exact);
     EXPECT_FALSE(scaling.cuda_device);
-    EXPECT_THAT(outputs(scaling), ElementsAre("m.md", "p/f_time.svg", "p/f_iterations.svg", "p/f_memory.svg"));
+    EXPECT_THAT(outputs(scaling), ElementsAre("m.json"));
     EXPECT_EQ(options_of("scaling A --device cuda").cuda_device, 0);
     EXPECT_EQ(options_of("scaling A --device cuda:3").cuda_device, 3);
     for (const std::string subject : {"scaling", "robustness"}) {
@@ -156,26 +152,6 @@ TEST(BenchOptions, OfManySolves) {
         EXPECT_EQ(wished.max_iterations, 5) << subject;
         EXPECT_EQ(wished.effort.time_limit, 7) << subject;
     }
-    const Options recorded = options_of("scaling --from a.json --from b.json --csv c.csv");
-    EXPECT_THAT(recorded.recorded, ElementsAre("a.json", "b.json"));
-    EXPECT_THAT(recorded.matrices, IsEmpty());
-}
-
-TEST(BenchOptions, OfAReport) {
-    const Options report = options_of("report --html p.html --json r.json" + on_cpu);
-    EXPECT_EQ(report.tolerance, 1e-8);
-    EXPECT_EQ(report.max_iterations, 500);
-    EXPECT_EQ(report.effort.time_limit, 2);
-    EXPECT_TRUE(report.in_double && report.in_single);
-    EXPECT_TRUE(report.keep_residuals);
-    EXPECT_TRUE(options_of("report --html p.html" + on_cpu).keep_residuals);
-    EXPECT_THAT(outputs(report), ElementsAre("r.json", "p.html"));
-    const Options wished =
-        options_of("report --html p.html --tolerance 1e-3 --max-iterations 9 --time-limit 1 --verdicts v.json" + on_cpu);
-    EXPECT_EQ(wished.tolerance, 1e-3);
-    EXPECT_EQ(wished.max_iterations, 9);
-    EXPECT_EQ(wished.effort.time_limit, 1);
-    EXPECT_THAT(wished.verdicts, ElementsAre("v.json"));
 }
 
 TEST(BenchOptions, EndWhereTheirRangesEnd) {
@@ -209,21 +185,12 @@ TEST(BenchOptions, EndWhereTheirRangesEnd) {
     EXPECT_NE(refusal("sum --threads 4097" + on_cpu), "");
 }
 
-TEST(BenchOptions, AreNotTakenWhereNothingIsMeasured) {
-    for (const char* option : {"--matrix A", "--device cpu", "--threads 1", "--time-limit 1", "--tolerance 1e-3",
-                               "--max-iterations 5", "--solver jacobi", "--accuracy fast", "--json j"})
-        EXPECT_THAT(refusal(std::string("scaling --from a.json ") + option), HasSubstr("leave out --")) << option;
-    for (const char* option : {"--precision double", "--repetitions 2"})
-        EXPECT_THAT(refusal(std::string("report --html p --from a.json ") + option), HasSubstr("leave out --")) << option;
-}
-
 TEST(BenchOptions, AreOfNoUseWithoutABenchmark) {
     EXPECT_THAT(refusal(""), HasSubstr("which benchmark?"));
     for (const char* help : {"--help", "-h", "help"})
         EXPECT_THAT(std::get<std::string>(parsed(help)), HasSubstr("\n  robustness who solves what")) << help;
     EXPECT_THAT(std::get<std::string>(parsed("--version")), ::testing::StartsWith("solver-bench "));
     EXPECT_THAT(std::get<std::string>(parsed("sum --help")), HasSubstr("Compulsory traffic: x: n s bytes"));
-    EXPECT_THAT(std::get<std::string>(parsed("report --help")), HasSubstr("(default: 2)"));
     EXPECT_THAT(std::get<std::string>(parsed("read --help")), HasSubstr("a coordinate file, or a name"));
     for (const char* folders : {"robustness", "scaling", "bits"})
         EXPECT_THAT(std::get<std::string>(parsed(folders + std::string(" --help"))), ::testing::Not(HasSubstr("Compulsory")))

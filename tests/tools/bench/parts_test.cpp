@@ -65,7 +65,7 @@ TEST_F(BenchFiles, OfAFolderComeSmallOnesFirst) {
     std::vector<std::string> names;
     for (const auto& found : matrices_of(options)) names.push_back(name_of(found));
     EXPECT_THAT(names, ElementsAre("c.mtx.gz", "a.mtx", "b.mtx", "poisson2d_3.mtx"));
-    options.csv = folder_.path() / "a.mtx";
+    options.json = folder_.path() / "a.mtx";
     EXPECT_THROW(matrices_of(options), InvalidArgument);
     options.matrices = {"poisson2d_3"};
     EXPECT_EQ(matrices_of(options).size(), 1u);

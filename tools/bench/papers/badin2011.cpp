@@ -1,7 +1,6 @@
 /// The tables of badin2011_tables.hpp, measured again.
 
 #include "benchmarks.hpp"
-#include "figure.hpp"
 #include "papers/badin2011_tables.hpp"
 #include "papers/millionths.hpp"
 #include "product_machine.hpp"
@@ -41,7 +40,6 @@ public:
         table_.print();
         if (!shapes_.empty()) print_shapes();
         table_.write(options_, "gemm --paper badin2011", write_file);
-        if (!options_.plot.empty()) write_figure(options_.plot, "Selective compensation of floats: errors by size", panels_);
     }
 
 private:
@@ -53,9 +51,7 @@ private:
         machine_->load(factors);
         const ProductWay peer = machine_->peers().front();
         peer_gigaflops_ = 0;
-        const Measured of_peer = add(peer.name, peer.multiply, elements, n, find_line(GemmSummation::plain, elements, n, 0), 0);
-        peer_gigaflops_ = of_peer.gigaflops;
-        add_to_figure(peer.name, elements, n, 0, of_peer.errors);
+        peer_gigaflops_ = add(peer.name, peer.multiply, elements, n, find_line(GemmSummation::plain, elements, n, 0), 0);
         add_ours(GemmSummation::plain, elements, n, 0);
         for (const auto summation : {GemmSummation::doubly_compensated, GemmSummation::kahan})
             for (const std::int64_t tile : {1, 16, 32, 64}) add_ours(summation, elements, n, tile);
@@ -66,7 +62,7 @@ private:
         for (const ShapedWay& way : machine_->shapes(64)) {
             const std::string tile = fmt::format("{} x {}", way.rows, way.columns);
             const std::string name = fmt::format("doubly-compensated {} by {} threads", tile, way.threads);
-            shapes_[way.threads][tile] = add(name, way.multiply, Elements::uniform, n, nullptr, 64).gigaflops;
+            shapes_[way.threads][tile] = add(name, way.multiply, Elements::uniform, n, nullptr, 64);
         }
     }
 
@@ -74,15 +70,12 @@ private:
         const auto multiply = [&] { machine_->multiply(Accuracy::fast, {summation, std::max<std::int64_t>(tile, 1)}); };
         const published::Line* line = tile == 0 ? nullptr : find_line(summation, elements, n, tile);
         const std::string name(to_string(summation));
-        add_to_figure(name, elements, n, tile, add(name, multiply, elements, n, line, tile).errors);
+        add(name, multiply, elements, n, line, tile);
     }
 
-    struct Measured {
-        double gigaflops;
-        Errors errors;
-    };
-    Measured add(const std::string& name, const std::function<void()>& multiply, Elements elements, std::int64_t n,
-                 const published::Line* line, std::int64_t tile) {
+    /// GFLOPS.
+    double add(const std::string& name, const std::function<void()>& multiply, Elements elements, std::int64_t n,
+               const published::Line* line, std::int64_t tile) {
         const double seconds = seconds_of_product(*machine_, options_.effort, multiply);
         const double gigaflops = 1e-9 * operations_of_product(n) / seconds;
         const Errors errors = errors_of(machine_->result(), exact_);
@@ -94,15 +87,7 @@ private:
                     line == nullptr ? "" : fmt::format("{:.1f}", line->gigaflops), fmt::format("{:.1f}", gigaflops),
                     line == nullptr ? "" : fmt::format("{:.2f}", line->gigaflops / peer->gigaflops),
                     peer_gigaflops_ == 0 ? "1.00" : fmt::format("{:.2f}", gigaflops / peer_gigaflops_)});
-        return {gigaflops, errors};
-    }
-
-    void add_to_figure(const std::string& name, Elements elements, std::int64_t n, std::int64_t tile, const Errors& errors) {
-        if (tile != 0 && tile != 1 && tile != 64) return;  // the others lie between these
-        const std::string curve = tile == 0 ? name : fmt::format("{}, tile {}", name, tile);
-        const std::size_t first = elements == Elements::uniform ? 0 : 2;
-        panels_[first].add(curve, static_cast<double>(n), 1e-6 * errors.largest());
-        panels_[first + 1].add(curve, static_cast<double>(n), 1e-6 * errors.relative);
+        return gigaflops;
     }
 
     void print_shapes() const {
@@ -136,10 +121,6 @@ private:
     std::vector<double> exact_;
     double peer_gigaflops_ = 0;
     std::map<int, std::map<std::string, double>> shapes_;  ///< GFLOPS by threads and tile
-    std::vector<Panel> panels_{{"entries in [0, 1)", "largest |error|", {}},
-                               {"entries in [0, 1)", "average |error| / |c|", {}},
-                               {"entries in [-1, 1)", "largest |error|", {}},
-                               {"entries in [-1, 1)", "average |error| / |c|", {}}};
     ResultTable table_{{{"method", "method"},
                         {"input", "input"},
                         {"n", "size"},

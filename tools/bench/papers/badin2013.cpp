@@ -2,7 +2,6 @@
 /// multiplication on GPUs using recursive algorithms, ICS 2013: its figures, measured again.
 
 #include "benchmarks.hpp"
-#include "figure.hpp"
 #include "product_machine.hpp"
 #include "result_table.hpp"
 #include "solver/error.hpp"
@@ -62,8 +61,6 @@ public:
         }
         table_.print();
         table_.write(options_, "gemm --paper badin2013", write_file);
-        if (!options_.plot.empty())
-            write_figure(options_.plot, "Products of matrices with entries in [0, 1): largest errors by size", panels_);
     }
 
 private:
@@ -92,10 +89,7 @@ private:
                 take_errors(samples, machine->result(samples.places()), measured[i].errors);
             }
         }
-        for (const Measured& way : measured) {
-            add(way, measured.front(), precision_name<T>, n);
-            add_to_figure(way, precision_name<T>, n);
-        }
+        for (const Measured& way : measured) add(way, measured.front(), precision_name<T>, n);
     }
 
     void add(const Measured& way, const Measured& peer, const char* precision, std::int64_t n) {
@@ -106,22 +100,7 @@ private:
                     fmt::format("{:.1f}", 1e-9 * operations_of_product(n) / seconds), ratio(median(peer.seconds), seconds)});
     }
 
-    /// Absolute errors, then relative ones, of floats before those of doubles.
-    void add_to_figure(const Measured& way, const std::string& precision, std::int64_t n) {
-        const auto size = static_cast<double>(n);
-        for (const auto& [quantity, error] :
-             {std::pair("largest |error|", way.errors.absolute), std::pair("largest |error| / |c|", way.errors.relative)}) {
-            const auto is_this = [&, quantity = quantity](const Panel& panel) {
-                return panel.title == precision && panel.quantity == quantity;
-            };
-            auto panel = std::find_if(panels_.begin(), panels_.end(), is_this);
-            if (panel == panels_.end()) panel = panels_.insert(panels_.end(), {precision, quantity, {}});
-            panel->add(way.name, size, error);
-        }
-    }
-
     const Options& options_;
-    std::vector<Panel> panels_;
     ResultTable table_{{{"method", "method"},
                         {"precision", "precision"},
                         {"n", "size"},
