@@ -76,11 +76,8 @@ build() {
     # One at a time, however many are started.
     exec {lock}>"$build_folder/.lock"
     flock "$lock"
-    # Code for one processor alone is of no use to another that shares this folder.
-    [[ $preset != run || $(cat "$build_folder/.processor" 2>/dev/null) == "$(processor)" ]] || rm -f "$build_folder"/{build.ninja,CMakeCache.txt}
     if [[ ! -e $build_folder/build.ninja ]]; then
         cd_root run_quietly "Configuring" cmake --preset "$preset" $(cuda_options)
-        processor >"$build_folder/.processor"
         say "$(cuda_in_one_line)"
         [[ $preset != run ]] || say "Compiling for the best vector instructions of this machine; cmake --preset release is for every machine."
     fi
@@ -90,9 +87,6 @@ build() {
     fi
     exec {lock}>&-
 }
-
-# What tells processors with other vector instructions apart.
-processor() { grep -m 1 -E '^(flags|Features)' /proc/cpuinfo | cksum; }
 
 has_cuda_device() { [[ -e /dev/nvidiactl || -e /dev/dxg ]]; }
 
