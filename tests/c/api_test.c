@@ -492,6 +492,29 @@ static solver_options options_with(const char* preconditioner) {
     return options;
 }
 
+static void prove(void) {
+    const double b[] = {6, 12, 14};
+    double x[3] = {0};
+    solver_matrix* const matrix = small_matrix();
+    solver_options options = options_with("none");
+    solver_result* result = NULL;
+    solver_proof proof = {.size = sizeof proof};
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_REFUSED(solver_result_proof(result, 0, &proof), SOLVER_INVALID_ARGUMENT, "there are 0");
+    solver_result_destroy(result);
+    options.guarantee = "rounded";
+    memset(x, 0, sizeof x);
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_OK(solver_result_proof(result, 0, &proof));
+    CHECK(proof.status == SOLVER_PROVEN && proof.rounded == 3 && proof.undecided == 0 && strlen(proof.reason) > 0);
+    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 3 && proof.backward_error < 1e-300);
+    solver_result_destroy(result);
+    options.guarantee = "surely";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result), SOLVER_INVALID_ARGUMENT,
+                  "none, bound or rounded");
+    solver_matrix_destroy(matrix);
+}
+
 static void solve_and_tell(void) {
     const double b[] = {6, 12, 14, 4, 1, 0};
     double x[6] = {0};
@@ -796,6 +819,7 @@ int main(int argc, char** argv) {
     refuse_what_is_no_float();
     solve_triangles();
     solve_with_defaults();
+    prove();
     solve_and_tell();
     solve_with_preconditioners();
     make_every_preconditioner();

@@ -1,0 +1,58 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import samebits as sb
+from test_solves import poisson
+
+
+def test_rounded_bits_depend_on_the_system_alone():
+    a, b = poisson(), np.random.default_rng(2).standard_normal(900)
+    prints = set()
+    for preconditioner in ("auto", "none", "jacobi", "ilu0", "amg"):
+        for accuracy in ("fast", "exact"):
+            for precision in ("double", "mixed"):
+                options = {"preconditioner": preconditioner, "accuracy": accuracy, "precision": precision}
+                r = sb.solve(a, b, rtol=1e-8, guarantee="rounded", **options)
+                assert r.converged and r.proof.status == "proven" and r.proof.undecided == 0 and r.proof.rounded == 900
+                prints.add(r.fingerprint)
+    assert len(prints) == 1
+
+
+def test_bounds_hold():
+    """The solution of this system is known: (1, 7) / 11."""
+    r = sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0], guarantee="bound")
+    assert r.proof.status == "proven" and "proof" in repr(r)
+    for x, exact, bound in zip(r.x, (Fraction(1, 11), Fraction(7, 11)), r.proof.bounds):
+        assert abs(Fraction(float(x)) - exact) <= Fraction(float(bound))
+    assert 0 <= r.proof.error_bound < 1e-9 and r.proof.certified_digits > 9
+    rounded = sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0], guarantee="rounded")
+    assert list(rounded.x) == [1 / 11, 7 / 11]
+
+
+def test_columns_have_a_proof_each():
+    a, b = poisson(10), np.random.default_rng(3).standard_normal((100, 3))
+    r = sb.solve(a, b, guarantee="rounded")
+    assert [p.status for p in r.proofs] == ["proven"] * 3
+    alone = [sb.solve(a, b[:, j].copy(), guarantee="rounded").x for j in range(3)]
+    assert np.array_equal(r.x, np.array(alone).T)
+
+
+def test_singular_matrices_are_named():
+    with pytest.warns(sb.ConvergenceWarning):
+        r = sb.solve([[1.0, -1.0], [-1.0, 1.0]], [1.0, 1.0], guarantee="bound")
+    assert r.proof.status == "singular" and "A times ones" in r.proof.reason
+
+
+def test_without_a_guarantee_there_is_no_proof():
+    r = sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0])
+    assert r.proof is None and r.proofs == []
+
+
+def test_bad_guarantees_are_refused():
+    a, b = [[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0]
+    with pytest.raises(sb._core.InvalidArgument, match="none, bound or rounded"):
+        sb.solve(a, b, guarantee="sure")
+    with pytest.raises(sb._core.InvalidArgument, match="made here"):
+        sb.solve(a, b, guarantee="bound", preconditioner=sb.Preconditioner(a, "jacobi"))
