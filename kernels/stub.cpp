@@ -5,7 +5,6 @@
 #include "multigrid/place.hpp"
 #include "packed.hpp"
 #include "products.hpp"
-#include "runtime/pooled_memory.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/cuda/partial.hpp"
@@ -195,10 +194,6 @@ template std::unique_ptr<DevicePreconditioner<double>> make_prepared(int, std::u
                                                                      std::span<const std::int16_t>,
                                                                      std::span<const std::int32_t>,
                                                                      std::span<const std::int16_t>);
-
-struct PooledMemory::Pool {};
-PooledMemory::PooledMemory(int) { built_without_cuda(); }
-PooledMemory::~PooledMemory() = default;
 
 std::int64_t CudaPlace::default_memory_limit() const { built_without_cuda(); }
 bool CudaPlace::suits_cycle_in_floats(const View<double>&) const { built_without_cuda(); }

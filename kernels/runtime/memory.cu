@@ -1,17 +1,11 @@
 #include "core/readable_bytes.hpp"
 #include "runtime/check.cuh"
 #include "runtime/pinned.cuh"
-#include "runtime/pooled_memory.hpp"
 #include "runtime/staged_copy.hpp"
 #include "runtime/traits.hpp"
 
-#include <cstdint>
 #include <cstdlib>
-#include <limits>
-#include <map>
-#include <mutex>
 #include <string_view>
-#include <unordered_set>
 
 namespace solver::cuda {
 namespace {
@@ -23,9 +17,6 @@ int attribute(cudaDeviceAttr which, int device) {
     check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
     return value;
 }
-
-/// The pool from which this thread allocates; null as a rule.
-thread_local PooledMemory* current_pool = nullptr;
 
 int floats_per_double(int device) { return attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, device); }
 
@@ -109,79 +100,6 @@ void* allocate_pinned(std::size_t bytes, const char* purpose) {
                         "fewer processes that use a GPU");
 }
 
-struct PooledMemory::Pool {
-    int device;
-    cudaMemPool_t memory = nullptr;
-    std::unordered_set<void*> given;
-    PooledMemory* former;
-};
-
-/// The calls of detail::allocate and release, from the current pool where there is one for the device.
-class PooledAllocation {
-public:
-    static cudaError_t allocate(int device, void** memory, std::size_t bytes) {
-        PooledMemory::Pool* const pool = pool_of(device);
-        if (pool == nullptr) return cudaMalloc(memory, bytes);
-        const cudaError_t status = cudaMallocFromPoolAsync(memory, bytes, pool->memory, nullptr);
-        if (status == cudaSuccess) pool->given.insert(*memory);
-        return status;
-    }
-    static void release(int device, void* memory) noexcept {
-        PooledMemory::Pool* const pool = pool_of(device);
-        if (pool != nullptr && pool->given.erase(memory) > 0)
-            cudaFreeAsync(memory, nullptr);
-        else
-            cudaFree(memory);
-    }
-
-private:
-    static PooledMemory::Pool* pool_of(int device) {
-        if (current_pool == nullptr || current_pool->pool_->device != device) return nullptr;
-        return current_pool->pool_->memory == nullptr ? nullptr : current_pool->pool_.get();
-    }
-};
-
-namespace {
-
-/// The pool of a device, which stays until the process ends: one that is destroyed while arrays still have memory of it makes
-/// later calls of the driver crash (seen with driver 580).
-cudaMemPool_t pool_of_device(int device) {
-    static std::mutex mutex;
-    static std::map<int, cudaMemPool_t> pools;
-    const std::lock_guard lock(mutex);
-    cudaMemPool_t& pool = pools[device];
-    if (pool == nullptr) {
-        cudaMemPoolProps properties{};
-        properties.allocType = cudaMemAllocationTypePinned;
-        properties.location = {cudaMemLocationTypeDevice, device};
-        check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    }
-    return pool;
-}
-
-/// How much of what nobody uses the pool keeps.
-void keep_in_pool(cudaMemPool_t pool, std::uint64_t bytes) {
-    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes);
-}
-
-}  // namespace
-
-PooledMemory::PooledMemory(int device) : pool_(new Pool{device, nullptr, {}, current_pool}) {
-    if (attribute(cudaDevAttrMemoryPoolsSupported, device) != 0) {
-        pool_->memory = pool_of_device(device);
-        keep_in_pool(pool_->memory, std::numeric_limits<std::uint64_t>::max());
-    }
-    current_pool = this;
-}
-
-PooledMemory::~PooledMemory() {
-    current_pool = pool_->former;
-    if (pool_->memory == nullptr) return;
-    cudaStreamSynchronize(nullptr);
-    keep_in_pool(pool_->memory, 0);
-    cudaMemPoolTrimTo(pool_->memory, 0);
-}
-
 namespace detail {
 
 Stream create_stream(int device) {
@@ -203,7 +121,7 @@ void* allocate(int device, std::int64_t bytes, const char* purpose) {
     if (bytes == 0) return nullptr;
     const CurrentDevice current(device);
     void* memory = nullptr;
-    const cudaError_t status = PooledAllocation::allocate(device, &memory, static_cast<std::size_t>(bytes));
+    const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
     if (status != cudaErrorMemoryAllocation) {
         check(status, "cudaMalloc", purpose);
         return memory;
@@ -222,7 +140,7 @@ void release(int device, void* memory) noexcept {
     int former = device;
     cudaGetDevice(&former);
     if (former != device) cudaSetDevice(device);
-    PooledAllocation::release(device, memory);
+    cudaFree(memory);
     if (former != device) cudaSetDevice(former);
 }
 

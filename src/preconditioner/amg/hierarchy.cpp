@@ -6,7 +6,6 @@
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/memory_limit.hpp"
-#include "runtime/pooled_memory.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -273,7 +272,6 @@ template <class V, class T>
 DeviceHierarchy<V> make_hierarchy(const cuda::DeviceCsrView<T>& a, const PreconditionerOptions& options) {
     if (a.rows == 0) return {};
     check_options(options.amg, a.rows);
-    const cuda::PooledMemory pool(a.device);
     const cuda::CudaPlace place(a.device);
     return Setup<V, cuda::CudaPlace>(options, place).template run<T>(a);
 }
