@@ -264,9 +264,9 @@ typedef struct solver_options {
     const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, or "auto", as NULL: cg where
                                       A is symmetric with a positive diagonal and the preconditioner symmetric, too;
                                       bicgstab where one of the caller's is given */
-    const char* profile; /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
-                            NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
-                            other accuracies that of the device. "gpu" suits a GPU best, with other bits */
+    const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
+                              NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
+                              other accuracies that of the device. "gpu" suits a GPU best, with other bits */
     const char* guarantee; /* what is to be proven of x: "none", as NULL, "bound" or "rounded" (solver_result_proof); not with a
                               preconditioner of the caller's */
 } solver_options;
@@ -346,19 +346,19 @@ const char* solver_result_profile(const solver_result* result);
 /* How far a guarantee was proven. */
 enum {
     SOLVER_PROOF_NOT_ASKED = 0,
-    SOLVER_PROVEN = 1,         /* A is regular, and what was asked for holds */
+    SOLVER_PROVEN = 1,          /* A is regular, and what was asked for holds */
     SOLVER_PROVEN_SINGULAR = 2, /* A has no inverse */
-    SOLVER_UNPROVEN = 3        /* neither could be proven */
+    SOLVER_UNPROVEN = 3         /* neither could be proven */
 };
 
 /* What was proven of a solution; the bounds are for the numbers as they are stored (solver/proof.hpp). */
 typedef struct solver_proof {
-    uint64_t size;           /* sizeof(solver_proof) */
-    int32_t status;          /* one of the above */
+    uint64_t size;  /* sizeof(solver_proof) */
+    int32_t status; /* one of the above */
     int32_t reserved;
-    const char* reason;      /* how it was proven, or why not; belongs to the result */
-    double backward_error;   /* x solves exactly a system whose entries differ by at most this, relatively; negative: not asked */
-    double error_bound;      /* |x_i - x*_i| <= error_bound |x_i|; negative where nothing is proven, and for "rounded" */
+    const char* reason;    /* how it was proven, or why not; belongs to the result */
+    double backward_error; /* x solves exactly a system whose entries differ by at most this, relatively; negative: not asked */
+    double error_bound;    /* |x_i - x*_i| <= error_bound |x_i|; negative where nothing is proven, and for "rounded" */
     double certified_digits; /* in the mean over the components */
     int64_t rounded;         /* components that are proven to be x* rounded once, by the rules of ties and zeros */
     int64_t ties;            /* of these, ties */

@@ -21,8 +21,7 @@ Preconditioner<T> make(const Matrix<T>& a, const std::string& kind, int accuracy
     options.drop_tolerance = drop_tolerance;
     options.fill_factor = fill_factor;
     options.memory_limit = memory_limit;
-    return {make_preconditioner<T>(preconditioner_from_text(kind), a.plan(), accuracy_of(accuracy), options),
-            a.plan().rows()};
+    return {make_preconditioner<T>(preconditioner_from_text(kind), a.plan(), accuracy_of(accuracy), options), a.plan().rows()};
 }
 
 /// Of vectors on a CUDA device, there if M can; else by way of the host.

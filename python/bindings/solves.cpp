@@ -205,8 +205,8 @@ void require_rows(const SpmvPlan<T>& a, const Preconditioner<T>* m) {
                                 std::to_string(a.rows()));
 }
 
-/// (results, attempts, proofs, profile, obstacle, whether the callback stopped it, what was raised); x holds the guess and then the
-/// best iterate.
+/// (results, attempts, proofs, profile, obstacle, whether the callback stopped it, what was raised); x holds the guess and then
+/// the best iterate.
 template <class T>
 nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool is_vector, const Vector<T>& b,
                           const MutableVector<T>& x, const std::optional<MutableVector<T>>& x_low, const nb::dict& given,

@@ -49,8 +49,8 @@ solver_status solver_preconditioner_create(const solver_matrix* matrix, const ch
         with_matrix(matrix, name, [&](const auto& of) {
             using T = element_t<decltype(of)>;
             const SpmvPlan<T>& plan = of.plan();
-            solver_preconditioner_of<T> made{
-                make_preconditioner<T>(which, plan, accuracy_of(accuracy, name), options), plan.rows()};
+            solver_preconditioner_of<T> made{make_preconditioner<T>(which, plan, accuracy_of(accuracy, name), options),
+                                             plan.rows()};
             *preconditioner = new solver_preconditioner{std::move(made)};
         });
     });
