@@ -242,7 +242,7 @@ __device__ __noinline__ T round_exactly(const TriangleView<T>& a, const ItemInWo
     return sum.template result<T>();
 }
 
-/// The same by a filter that sees farther, if there is one, or false.
+/// Tries to round the row by the filter that follows in the table of escalation, if there is one; false where it cannot.
 template <class T>
 __device__ __noinline__ bool try_again(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* chunk,
                                        int row_in_chunk, T b, std::int64_t length, T& result) {

@@ -218,8 +218,10 @@ private:
         proof.bounds.resize(unknown.b.size());
         error_bound<T>(a_, certificate_, unknown.b, unknown.x, unknown.x_low, proof.bounds);
         summarise_bounds<T>(unknown.x, unknown.x_low, proof);
-        proof.status = ProofStatus::proven;
-        proof.reason = certificate_.reason;
+        const double most =
+            guarantee::largest(static_cast<std::int64_t>(proof.bounds.size()), [&](std::int64_t i) { return proof.bounds[i]; });
+        proof.status = is_finite(most) ? ProofStatus::proven : ProofStatus::unproven;
+        proof.reason = is_finite(most) ? certificate_.reason : "the bound leaves the range of numbers";
         return proof;
     }
 

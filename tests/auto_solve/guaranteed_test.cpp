@@ -259,6 +259,18 @@ TEST(Certify, DoesNotTakeInfinitiesForNumbers) {
     EXPECT_THAT(certificate.reason, HasSubstr("Inf or NaN"));
 }
 
+/// The solution, 1e310, is no number of this type: an infinite bound is none.
+TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
+    const SmallSystem<double> system({1e-310, 0, 0, 1e308}, {1, 1});
+    for (const Guarantee wanted : {Guarantee::bound, Guarantee::rounded}) {
+        std::vector<double> x(2);
+        const SolveReport report =
+            solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = wanted});
+        EXPECT_EQ(report.proof().status, ProofStatus::unproven);
+        EXPECT_FALSE(report.proof().reason.empty());
+    }
+}
+
 TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});
     const SpmvPlan<double> plan(system.a, Device::cpu(1));
