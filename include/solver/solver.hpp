@@ -14,6 +14,7 @@
 #include "solver/gemv.hpp"
 #include "solver/guarantee.hpp"
 #include "solver/krylov.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/nonnegative_gemm.hpp"
 #include "solver/partial.hpp"

@@ -6,6 +6,7 @@
 #include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/iterates.hpp"
 #include "auto_solve/method_choice.hpp"
+#include "krylov/run.hpp"
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
 
@@ -87,6 +88,7 @@ private:
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner().is_symmetric());
+            check_symmetry(attempt.method, system.preconditioner().is_symmetric());
             attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
                                          pauses_for(candidate), attempt.method);
         } catch (const Error& error) {

@@ -11,20 +11,6 @@
 namespace solver {
 namespace {
 
-void check_options(std::string_view caller, const KrylovOptions& options) {
-    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
-        throw InvalidArgument(
-            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
-                        "and none below 0",
-                        caller, options.tolerance, options.absolute_tolerance));
-    if (options.max_iterations < 0)
-        throw InvalidArgument(
-            fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));
-    if (options.callback_interval < 1)
-        throw InvalidArgument(
-            fmt::format("{}: callback_interval is {}, but must be positive", caller, options.callback_interval));
-}
-
 template <class T>
 std::size_t checked_order(std::string_view caller, const SpmvPlan<T>& a) {
     if (a.rows() != a.columns())
@@ -75,6 +61,22 @@ void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single)
 
 }  // namespace
 
+void check_options(std::string_view caller, const KrylovOptions& options) {
+    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
+        throw InvalidArgument(
+            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
+                        "and none below 0",
+                        caller, options.tolerance, options.absolute_tolerance));
+    if (options.max_iterations < 0)
+        throw InvalidArgument(
+            fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));
+    if (options.restart < 1)
+        throw InvalidArgument(fmt::format("{}: restart is {}, but must be positive", caller, options.restart));
+    if (options.callback_interval < 1)
+        throw InvalidArgument(
+            fmt::format("{}: callback_interval is {}, but must be positive", caller, options.callback_interval));
+}
+
 template <class T>
 Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller) {
@@ -115,6 +117,14 @@ void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_sin
                         "the same matrix",
                         a.rows, a.columns, a.nonzeros(), a_single.rows, a_single.columns, a_single.nonzeros()));
     for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_entry(a.values[k], a_single.values[k], a.column_indices[k]);
+}
+
+void check_symmetry(KrylovMethod method, bool m_is_symmetric) {
+    if (method == KrylovMethod::minres && !m_is_symmetric)
+        throw InvalidArgument(
+            "minres: the preconditioner is not known to be symmetric (Preconditioner::is_symmetric); it needs one that is "
+            "symmetric and positive definite, such as none, jacobi where A's diagonal is positive, or amg; gmres, idr and "
+            "bicgstab take any");
 }
 
 template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,

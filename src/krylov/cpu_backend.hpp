@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -36,7 +37,8 @@ public:
           products_(products),
           m_(m) {}
 
-    Vector vector() const { return zeros<T>(products_.plan().rows(), device().threads()); }
+    std::int64_t rows() const { return products_.plan().rows(); }
+    Vector vector() const { return zeros<T>(rows(), device().threads()); }
     void copy(const Vector& x, Vector& out) const { out = x; }
     void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
 
@@ -55,6 +57,25 @@ public:
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }
 
+    void dots(std::span<const Vector> xs, const Vector& y, std::span<double> to) const {
+        std::ranges::transform(xs, to.begin(), [&](const Vector& x) { return dot(x, y); });
+    }
+    double dot_uncertainty() const { return solver::dot_uncertainty<T>(accuracy_, rows()); }
+
+    void scale(T alpha, Vector& out) const {
+        update(out, [=](T element, std::int64_t) { return mul_rn(alpha, element); });
+    }
+    /// By blocks of elements, which stay in the cache.
+    void add_combination(std::span<const T> alphas, std::span<const Vector> xs, Vector& out) const {
+        constexpr std::int64_t block = 1024;
+        cpu::for_each_range(std::ssize(out), device(), [=, to = out.data()](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t first = begin; first < end; first += block)
+                for (std::size_t k = 0; k < xs.size(); ++k) {
+                    const T* x = xs[k].data();
+                    for (std::int64_t i = first; i < std::min(end, first + block); ++i) to[i] = added(to[i], alphas[k], x[i]);
+                }
+        });
+    }
     void subtract(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
         update(out, [=](T element, std::int64_t i) { return subtracted(element, alpha, xs[i]); });

@@ -26,7 +26,7 @@ public:
     Column(B backend, std::span<const typename B::Wide> initial, const KrylovOptions& options, const Pauses& pauses,
            std::int64_t number)
         : backend_(std::move(backend)),
-          recurrence_(backend_),
+          recurrence_(make_recurrence<R>(backend_, options)),
           solve_(backend_, recurrence_, options, pauses, number),
           task_(solve_.run(initial)) {
         task_.start(stack_);
@@ -100,28 +100,43 @@ std::vector<SolveResult> solve_on_processor(KrylovMethod method, const SpmvPlan<
     });
 }
 
-/// As many columns at once as the system can take.
+/// So many columns at once.
+template <class R, class Value, class Wide, class MakeProducts>
+std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, const Call<Wide>& call, std::size_t at_once,
+                                            const MakeProducts& make_products) {
+    using Backend = CudaSolverBackend<Value, Wide>;
+    std::vector<SolveResult> results;
+    while (results.size() < call.unknowns.size()) {
+        const auto first = results.size();
+        const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
+        std::ranges::move(solve_together<R, Backend>(
+                              {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
+                              [&](const Unknown<Wide>& unknown, std::int64_t column) {
+                                  return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
+                              },
+                              make_products),
+                          std::back_inserter(results));
+    }
+    return results;
+}
+
+/// As many columns at once as the system can take, where they share products; where every operation is launched by itself they
+/// do not, and follow one another.
 template <class Value, class Wide>
 std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
                                          const Call<Wide>& call) {
     using Backend = CudaSolverBackend<Value, Wide>;
-    const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
     return with_method(method, [&]<class Method>(Method) {
-        using Scalars = typename Method::template Scalars<Value>;
-        system.template precondition<Scalars>(m, static_cast<int>(at_once));
-        std::vector<SolveResult> results;
-        while (results.size() < call.unknowns.size()) {
-            const auto first = results.size();
-            const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
-            std::ranges::move(solve_together<CudaRecurrence<Backend, Scalars>, Backend>(
-                                  {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
-                                  [&](const Unknown<Wide>& unknown, std::int64_t column) {
-                                      return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
-                                  },
-                                  [&] { system.template recurrence<Scalars>().run(); }),
-                              std::back_inserter(results));
+        if constexpr (HasKernelsOfSteps<Method>) {
+            using Scalars = typename Method::template Scalars<Value>;
+            const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
+            system.template precondition<Scalars>(m, static_cast<int>(at_once));
+            return solve_some_at_once<CudaRecurrence<Backend, Scalars>>(system, call, at_once,
+                                                                        [&] { system.template recurrence<Scalars>().run(); });
+        } else {
+            system.precondition(m);
+            return solve_some_at_once<typename Method::template Recurrence<Backend>>(system, call, 1, [] {});
         }
-        return results;
     });
 }
 
