@@ -1,8 +1,7 @@
 #include "matrix.hpp"
 #include "preconditioner.hpp"
-#include "solver/bicgstab.hpp"
-#include "solver/cg.hpp"
 #include "solver/cuda/solve.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/solve.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -150,10 +149,14 @@ SolveOptions options_of(const nb::dict& given) {
     options.iteration.tolerance = nb::cast<double>(given["rtol"]);
     options.iteration.absolute_tolerance = nb::cast<double>(given["atol"]);
     options.iteration.max_iterations = nb::cast<std::int64_t>(given["maxiter"]);
+    options.iteration.restart = nb::cast<std::int64_t>(given["restart"]);
     options.iteration.keep_history = nb::cast<bool>(given["history"]);
     options.iteration.callback_interval = nb::cast<std::int64_t>(given["interval"]);
     return options;
 }
+
+/// With a preconditioner of the caller's.
+KrylovMethod method_of(const SolveOptions& options) { return options.method.value_or(KrylovMethod::bicgstab); }
 
 /// Vectors as long as A has rows, and a preconditioner or none (null).
 template <class T>
@@ -161,8 +164,7 @@ SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::s
                 std::span<T> x_low, const SolveOptions& options) {
     if (m == nullptr) return solve(a, b, x, x_low, options);
     SolveReport report;
-    report.results = {options.method == KrylovMethod::cg ? cg(a, *m, b, x, x_low, options.iteration)
-                                                         : bicgstab(a, *m, b, x, x_low, options.iteration)};
+    report.results = {krylov_solve(method_of(options), a, *m, b, x, x_low, options.iteration)};
     return report;
 }
 
@@ -178,8 +180,7 @@ SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m
     if (m == nullptr)
         report = solve(a, of_b, of_x, of_low, options);
     else
-        report.results = options.method == KrylovMethod::cg ? cg(a, *m, of_b, of_x, of_low, options.iteration)
-                                                            : bicgstab(a, *m, of_b, of_x, of_low, options.iteration);
+        report.results = krylov_solve(method_of(options), a, *m, of_b, of_x, of_low, options.iteration);
     std::copy(of_x.values.begin(), of_x.values.end(), x.begin());
     std::copy(low.values.begin(), low.values.end(), x_low.begin());
     return report;
@@ -193,8 +194,7 @@ SolveReport run_on_device(const SpmvPlan<T>& a, const solver::Preconditioner<T>*
     const cuda::SolveTask<T> task{b.data(), x.data(), x_low.data(), columns};
     if (m == nullptr) return cuda::solve(a, task, options);
     SolveReport report;
-    report.results = options.method == KrylovMethod::cg ? cuda::cg(a, *m, task, options.iteration)
-                                                        : cuda::bicgstab(a, *m, task, options.iteration);
+    report.results = cuda::krylov_solve(method_of(options), a, *m, task, options.iteration);
     return report;
 }
 

@@ -40,7 +40,8 @@ const Option the_method[] = {
     {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
     {"method", "METHOD",
      "auto (default: cg where A is symmetric with a positive diagonal and the preconditioner symmetric, too), "
-     "bicgstab or cg"},
+     "bicgstab, cg, gmres, minres (symmetric A, definite or not) or idr"},
+    {"restart", "M", "of gmres: a cycle has M steps (default 30)"},
     {"profile", "NAME",
      "what the choice takes operations to cost: auto (default: in exact processor, so that x has the same bits on every "
      "device, else as the device is), processor, or gpu, which suits a GPU best, with other bits"},

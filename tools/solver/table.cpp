@@ -100,7 +100,9 @@ std::string advice(const Options& options, const Run& run) {
         case SolveStatus::breakdown:
             return fmt::format("restarts included; what may help: {}another --initial", better);
         case SolveStatus::indefinite:
-            return "conjugate gradients need A and M positive definite; what may help: bicgstab";
+            return run.report.attempts.back().method == KrylovMethod::minres
+                       ? "MINRES needs M positive definite; what may help: --preconditioner none, gmres"
+                       : "conjugate gradients need A and M positive definite; what may help: minres, bicgstab";
         case SolveStatus::non_finite:
             return "Inf or NaN on the way: numbers beyond the range of this precision, or a singular preconditioner";
         case SolveStatus::converged:
