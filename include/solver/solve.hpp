@@ -44,9 +44,10 @@ struct SolveOptions {
 struct Attempt {
     PreconditionerKind preconditioner = PreconditionerKind::none;
     KrylovMethod method = KrylovMethod::bicgstab;
-    bool repeated = false;  ///< by the next attempt, which is the same with bicgstab: A or M was not positive definite
-    bool mixed = false;     ///< the iteration ran in single precision
-    std::string refusal;    ///< why it could not be made; empty where it was
+    bool repeated =
+        false;            ///< by the next attempt, which is the same with minres or bicgstab: A or M was not positive definite
+    bool mixed = false;   ///< the iteration ran in single precision
+    std::string refusal;  ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
@@ -96,9 +97,9 @@ struct SolveReport {
 /// best until hierarchies are made there, with other bits. Where nothing helps, the status is that of the whole solve, and
 /// `obstacle` says what is known of the reason.
 ///
-/// The method, unless options.method says it, is cg where A is symmetric to the bit with a positive diagonal and the
-/// preconditioner is symmetric, too, else bicgstab. Where cg finds that A or M is not positive definite, the attempt is
-/// repeated with bicgstab, which stays the method from then on.
+/// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
+/// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
+/// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method.
 ///
 /// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

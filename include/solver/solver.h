@@ -262,9 +262,9 @@ typedef struct solver_options {
     void* context;                 /* for the callback */
     int64_t callback_interval;     /* the callback's answer counts after every so many iterations */
     const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, "gmres", "minres" for symmetric
-                                      A and symmetric positive definite M, "idr", or "auto", as NULL: cg where A is
-                                      symmetric with a positive diagonal and the preconditioner symmetric, too; bicgstab
-                                      where one of the caller's is given */
+                                      A and symmetric positive definite M, "idr", or "auto", as NULL: where
+                                      A and the preconditioner are symmetric cg, or minres if A's diagonal is not positive
+                                      or cg finds A indefinite, else bicgstab, as with a preconditioner of the caller's */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
                               NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
                               other accuracies that of the device. "gpu" suits a GPU best, with other bits */
@@ -329,7 +329,7 @@ typedef struct solver_attempt {
     double setup_seconds;
     double solve_seconds;
     const char* method; /* as in solver_options, "auto" apart */
-    int32_t repeated;   /* 1 where the next attempt is the same with bicgstab: A or M was not positive definite */
+    int32_t repeated;   /* 1 where the next attempt is the same with another method: A or M was not positive definite */
     int32_t reserved;
 } solver_attempt;
 

@@ -39,7 +39,7 @@ public:
             const std::optional<Candidate> candidate = schedule.next(judged);
             if (!candidate) break;
             attempt(system, *candidate, method, max_iterations);
-            if (report_.attempts.back().repeated && !left_.empty() && !is_spent(max_iterations))
+            while (report_.attempts.back().repeated && !left_.empty() && !is_spent(max_iterations))
                 attempt(system, *candidate, method, max_iterations);
             judged.push_back(report_.attempts.back());
         }
@@ -103,7 +103,7 @@ private:
         attempt.factor_hash = system.preconditioner().factor_hash();
         attempt.levels = system.preconditioner().levels();
         for (const SolveResult& result : attempt.results)
-            attempt.repeated = method.is_refuted_by(result.status) || attempt.repeated;
+            attempt.repeated = method.is_refuted_by(attempt.method, result.status) || attempt.repeated;
         finish(attempt);
     }
 

@@ -123,10 +123,10 @@ std::int64_t FallbackSchedule::share_of(Kind kind, double budget) const {
     return static_cast<std::int64_t>(std::clamp(budget / cost_of_iteration(kind), least_share, largest_share));
 }
 
-/// Of conjugate gradients where they can be taken, else of BiCGStab.
+/// BiCGStab makes two.
 double FallbackSchedule::steps_an_iteration(Kind kind) const {
     const bool symmetric = kind == Kind::none || kind == Kind::jacobi || kind == Kind::amg;
-    return facts_.conjugate_gradients && symmetric ? 1 : 2;
+    return facts_.one_product_a_step && symmetric ? 1 : 2;
 }
 
 double FallbackSchedule::cost_of_iteration(Kind kind) const { return steps_an_iteration(kind) * costs_.step(kind); }
