@@ -78,14 +78,20 @@ void check_options(std::string_view caller, const KrylovOptions& options) {
 }
 
 template <class T>
-Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller) {
-    const std::size_t n = checked_order(caller, a);
+    const auto n = static_cast<std::size_t>(rows);
     check_vector(caller, "b", b.size(), n);
     check_vector(caller, "x", x.size(), n);
     if (!x_low.empty()) check_vector(caller, "x_low", x_low.size(), n);
     check_options(caller, options);
     return {b, x, x_low};
+}
+
+template <class T>
+Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const KrylovOptions& options, std::string_view caller) {
+    return checked_unknown(static_cast<std::int64_t>(checked_order(caller, a)), b, x, x_low, options, caller);
 }
 
 template <class T>
@@ -127,6 +133,10 @@ void check_symmetry(KrylovMethod method, bool m_is_symmetric) {
             "bicgstab take any");
 }
 
+template Unknown<float> checked_unknown(std::int64_t, std::span<const float>, std::span<float>, std::span<float>,
+                                        const KrylovOptions&, std::string_view);
+template Unknown<double> checked_unknown(std::int64_t, std::span<const double>, std::span<double>, std::span<double>,
+                                         const KrylovOptions&, std::string_view);
 template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,
                                         const KrylovOptions&, std::string_view);
 template Unknown<double> checked_unknown(const SpmvPlan<double>&, std::span<const double>, std::span<double>, std::span<double>,

@@ -2,7 +2,6 @@
 
 /// The backend of the Krylov methods on the processor.
 
-#include "core/column_norms.hpp"
 #include "core/huge_pages.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
@@ -24,20 +23,20 @@
 
 namespace solver {
 
-/// Vectors and the operations on them that do not ask how x is held.
-template <class T>
+/// Vectors and the operations on them that do not ask how x is held. Products are those with a matrix, or with an operator.
+template <class T, class Products = SharedProducts<T>>
 class CpuVectors {
 public:
     using Value = T;
     using Vector = std::vector<T>;
 
-    CpuVectors(SharedProducts<T>& products, const Preconditioner<T>& m, Accuracy accuracy)
+    CpuVectors(Products& products, const Preconditioner<T>& m, Accuracy accuracy)
         : accuracy_(accuracy),
           true_accuracy_(accuracy == Accuracy::exact ? accuracy : Accuracy::compensated),
           products_(products),
           m_(m) {}
 
-    std::int64_t rows() const { return products_.plan().rows(); }
+    std::int64_t rows() const { return products_.rows(); }
     Vector vector() const { return zeros<T>(rows(), device().threads()); }
     void copy(const Vector& x, Vector& out) const { out = x; }
     void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
@@ -52,7 +51,7 @@ public:
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
 
-    Vector column_norms() const { return one_norms_of_columns(products_.plan()); }
+    Vector column_norms() const { return products_.column_norms(); }
 
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }
@@ -113,7 +112,7 @@ protected:
         return x;
     }
 
-    const Device& device() const { return products_.plan().device(); }
+    const Device& device() const { return products_.device(); }
 
     template <class U, class F>
     void update(std::vector<U>& out, const F& f) const {
@@ -122,16 +121,16 @@ protected:
 
     Accuracy accuracy_;
     Accuracy true_accuracy_;
-    SharedProducts<T>& products_;
+    Products& products_;
 
 private:
     const Preconditioner<T>& m_;
 };
 
 /// x as one vector, or, as_pair, as the unevaluated sum of two.
-template <class T>
-class CpuSolverBackend : public CpuVectors<T> {
-    using Base = CpuVectors<T>;
+template <class T, class Products = SharedProducts<T>>
+class CpuSolverBackend : public CpuVectors<T, Products> {
+    using Base = CpuVectors<T, Products>;
 
 public:
     using Vector = typename Base::Vector;
@@ -142,8 +141,7 @@ public:
     };
     using Residual = Vector;
 
-    CpuSolverBackend(SharedProducts<T>& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair,
-                     Accuracy accuracy)
+    CpuSolverBackend(Products& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair, Accuracy accuracy)
         : Base(products, m, accuracy), b_(b), as_pair_(as_pair) {}
 
     using Base::copy;

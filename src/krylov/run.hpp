@@ -68,6 +68,9 @@ void check_symmetry(KrylovMethod method, bool m_is_symmetric);
 
 /// What the public functions check, and the spans that they make. Messages begin with the caller's name.
 template <class T>
+Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const KrylovOptions& options, std::string_view caller);
+template <class T>
 Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller = "solve");
 template <class T>

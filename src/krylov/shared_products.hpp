@@ -2,10 +2,13 @@
 
 /// Products with one matrix that several solves wait for.
 
+#include "core/column_norms.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/device.hpp"
 #include "solver/spmv.hpp"
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace solver {
@@ -27,7 +30,9 @@ public:
         }
     }
 
-    const SpmvPlan<T>& plan() const { return a_; }
+    std::int64_t rows() const { return a_.rows(); }
+    const Device& device() const { return a_.device(); }
+    std::vector<T> column_norms() const { return one_norms_of_columns(a_); }
 
 private:
     const SpmvPlan<T>& a_;
