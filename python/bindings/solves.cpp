@@ -1,3 +1,4 @@
+#include "solves.hpp"
 #include "matrix.hpp"
 #include "preconditioner.hpp"
 #include "solver/cuda/solve.hpp"
@@ -5,11 +6,9 @@
 #include "solver/solve.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,85 +18,6 @@ namespace samebits {
 namespace {
 
 using namespace solver;
-
-/// The iterate of the step that a callback is told of.
-struct Seen {
-    const Iterate* iterate = nullptr;
-
-    void copy_to(const MutableVector<double>& x) const {
-        if (iterate == nullptr) throw InvalidArgument("iteration: its x can be asked for only while the callback runs");
-        iterate->copy_to(view<double>(x));
-    }
-};
-
-/// While the callback runs; what it has kept is of no use afterwards.
-struct Showing {
-    explicit Showing(const Iteration& iteration) : seen(std::make_shared<Seen>(Seen{iteration.iterate})) {}
-    Showing(const Showing&) = delete;
-    ~Showing() { seen->iterate = nullptr; }
-
-    std::shared_ptr<Seen> seen;
-};
-
-/// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one.
-/// What either raises stops the solve and is kept, so that the best x is not lost.
-class Watch {
-public:
-    explicit Watch(nb::object function) : function_(std::move(function)), asks_always_(!function_.is_none()) {}
-
-    bool goes_on(const Iteration& iteration) {
-        if (!asks_always_ && Clock::now() - last_look_ < look_every) return true;
-        last_look_ = Clock::now();
-        const nb::gil_scoped_acquire acquired;
-        try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            const bool stop = asks_always_ && asks_to_stop(iteration);
-            stopped_ = stopped_ || stop;
-            return !stop;
-        } catch (nb::python_error& error) {
-            raised_ = nb::borrow(error.value());
-            return false;
-        }
-    }
-
-    bool stopped() const { return stopped_; }
-    nb::object raised() const { return raised_; }
-
-private:
-    bool asks_to_stop(const Iteration& iteration) {
-        const Showing showing(iteration);
-        return nb::cast<bool>(nb::bool_(function_(iteration.number, iteration.recursive_residual, iteration.true_residual,
-                                                  iteration.replaced, iteration.column, showing.seen)));
-    }
-
-    using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds look_every{10};
-
-    nb::object function_;
-    nb::object raised_ = nb::none();
-    bool asks_always_;
-    bool stopped_ = false;
-    Clock::time_point last_look_ = Clock::now();
-};
-
-nb::list history_in_python(const SolveResult& result) {
-    nb::list history;
-    for (const Iteration& step : result.history)
-        history.append(nb::make_tuple(step.number, step.recursive_residual, step.true_residual, step.replaced));
-    return history;
-}
-
-nb::dict in_python(const SolveResult& result) {
-    nb::dict made;
-    made["status"] = std::string(to_string(result.status));
-    made["iterations"] = result.iterations;
-    made["residual"] = result.relative_residual;
-    made["recursive_residual"] = result.recursive_residual;
-    made["replacements"] = result.replacements;
-    made["restarts"] = result.restarts;
-    made["history"] = history_in_python(result);
-    return made;
-}
 
 nb::dict in_python(const Attempt& attempt) {
     nb::dict made;
@@ -111,7 +31,7 @@ nb::dict in_python(const Attempt& attempt) {
     made["setup_seconds"] = attempt.setup_seconds;
     made["solve_seconds"] = attempt.solve_seconds;
     nb::list results;
-    for (const SolveResult& result : attempt.results) results.append(in_python(result));
+    for (const SolveResult& result : attempt.results) results.append(column_in_python(result));
     made["results"] = results;
     return made;
 }
@@ -145,13 +65,7 @@ SolveOptions options_of(const nb::dict& given) {
     options.profile = cost_profile_from_text(nb::cast<std::string>(given["profile"]));
     options.guarantee = guarantee_from_text(nb::cast<std::string>(given["guarantee"]));
     options.mixed = nb::cast<bool>(given["mixed"]);
-    options.iteration.accuracy = accuracy_of(nb::cast<int>(given["accuracy"]));
-    options.iteration.tolerance = nb::cast<double>(given["rtol"]);
-    options.iteration.absolute_tolerance = nb::cast<double>(given["atol"]);
-    options.iteration.max_iterations = nb::cast<std::int64_t>(given["maxiter"]);
-    options.iteration.restart = nb::cast<std::int64_t>(given["restart"]);
-    options.iteration.keep_history = nb::cast<bool>(given["history"]);
-    options.iteration.callback_interval = nb::cast<std::int64_t>(given["interval"]);
+    options.iteration = iteration_of(given);
     return options;
 }
 
@@ -226,7 +140,7 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
                                  : run_columns<T>)(a.plan(), preconditioner, view<T>(b), view<T>(x), low, options);
     }
     nb::list results, attempts, proofs;
-    for (const SolveResult& result : report.results) results.append(in_python(result));
+    for (const SolveResult& result : report.results) results.append(column_in_python(result));
     for (const Attempt& attempt : report.attempts) attempts.append(in_python(attempt));
     for (const SolutionProof& proof : report.proofs) proofs.append(in_python(proof));
     return nb::make_tuple(results, attempts, proofs, std::string(to_string(report.profile)), report.obstacle, watch.stopped(),

@@ -4,7 +4,7 @@ Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed
 real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
+`solve_triangular`. Linear systems: `solve`, and `bicgstab`, `cg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files: `read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
 
@@ -27,7 +27,9 @@ from ._files import generate, read_mtx, write_mtx
 from ._matrix import Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
-from ._solve import Iteration, KrylovResult, bicgstab, cg, solve
+from ._in_scipys_manner import KrylovResult, bicgstab, cg, gmres, idr, minres
+from ._least_squares import LsmrResult, lsmr
+from ._solve import Iteration, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
@@ -52,7 +54,12 @@ __all__ = [
     "dot",
     "dot_expansion",
     "generate",
+    "gmres",
+    "idr",
+    "lsmr",
+    "LsmrResult",
     "matmul",
+    "minres",
     "norm",
     "read_mtx",
     "show_config",

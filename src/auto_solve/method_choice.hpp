@@ -8,6 +8,9 @@
 
 namespace solver {
 
+/// Of preconditioners.
+inline bool needs_definite(KrylovMethod method) { return method == KrylovMethod::cg || method == KrylovMethod::minres; }
+
 class MethodChoice {
 public:
     /// `given` is the caller's wish, if any; without one the choice is by what is known of A.

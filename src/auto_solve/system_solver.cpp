@@ -46,6 +46,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .tolerance = tolerance,
                                .fill_factor = options_.factors.fill_factor,
                                .one_product_a_step = method.with(true) != KrylovMethod::bicgstab,
+                               .definite_only = needs_definite(method.with(true)),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
                                .fill_estimate = [&] { return preparation::estimate_fill(a_.matrix()); },

@@ -481,6 +481,9 @@ TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
     EXPECT_THAT(methods({.preconditioner = Kind::ilu0}), ElementsAre(std::pair(KrylovMethod::bicgstab, false)));
     a = of_diagonal(-5);  // and so is Jacobi's M
     EXPECT_THAT(methods({.preconditioner = Kind::none}), ElementsAre(std::pair(KrylovMethod::minres, false)));
+    SolveOptions by_minres{.method = KrylovMethod::minres};
+    by_minres.iteration.max_iterations = 50;
+    EXPECT_EQ(solve_by(a, b, by_minres).report.result().status, SolveStatus::converged) << "with factors refused";
     EXPECT_THAT(methods({.preconditioner = Kind::jacobi}),
                 ElementsAre(std::pair(KrylovMethod::minres, true), std::pair(KrylovMethod::bicgstab, false)));
 }
