@@ -62,6 +62,16 @@ DenseMatrix<T> as_dense(const CsrMatrix<T>& sparse) {
     return dense;
 }
 
+template <class T>
+CsrMatrix<T> as_sparse(const DenseMatrix<T>& dense) {
+    std::vector<Entry<T>> entries;
+    for (std::int64_t j = 0; j < dense.columns; ++j)
+        for (std::int64_t i = 0; i < dense.rows; ++i)
+            entries.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j),
+                               dense.values[static_cast<std::size_t>(j * dense.rows + i)]});
+    return csr_from_entries<T>(dense.rows, dense.columns, entries);
+}
+
 /// A file of vectors, one a column; a single row counts as a column.
 template <class T>
 DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
@@ -107,13 +117,12 @@ DenseMatrix<T> transposed(DenseMatrix<T> square) {
 }  // namespace
 
 template <class T>
-std::variant<CsrMatrix<T>, DenseRows<T>> load_square(const matrices::FoundMatrix& found, int threads) {
+std::variant<CsrMatrix<T>, DenseRows<T>> load_matrix(const matrices::FoundMatrix& found, int threads) {
     AnyMatrix<T> matrix = load<T>(found, threads);
-    const auto [rows, columns] = std::visit([](const auto& any) { return std::pair(any.rows, any.columns); }, matrix);
-    if (rows != columns)
-        throw InvalidArgument(
-            fmt::format("{}: the matrix is {} x {}; BiCGStab solves square systems only", name_of(found), rows, columns));
-    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) return DenseRows<T>{transposed(std::move(*dense))};
+    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) {
+        if (dense->rows != dense->columns) return as_sparse(*dense);
+        return DenseRows<T>{transposed(std::move(*dense))};
+    }
     return std::get<CsrMatrix<T>>(std::move(matrix));
 }
 
@@ -136,12 +145,12 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
 }
 
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs) {
-    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns)};
-    auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess");
-    if (initial.columns != rhs.columns)
+DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides) {
+    if (options.initial.empty()) return {rows, right_hand_sides, zeros<T>(rows * right_hand_sides)};
+    auto initial = read_columns<T>(options.initial, options.threads, rows, "the initial guess");
+    if (initial.columns != right_hand_sides)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
-                                            options.initial.string(), initial.columns, rhs.columns));
+                                            options.initial.string(), initial.columns, right_hand_sides));
     return initial;
 }
 
@@ -160,11 +169,11 @@ std::string describe(const Rhs& rhs) {
                       rhs);
 }
 
-template std::variant<CsrMatrix<double>, DenseRows<double>> load_square(const matrices::FoundMatrix&, int);
-template std::variant<CsrMatrix<float>, DenseRows<float>> load_square(const matrices::FoundMatrix&, int);
+template std::variant<CsrMatrix<double>, DenseRows<double>> load_matrix(const matrices::FoundMatrix&, int);
+template std::variant<CsrMatrix<float>, DenseRows<float>> load_matrix(const matrices::FoundMatrix&, int);
 template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&);
 template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&);
-template DenseMatrix<double> make_initial(const Options&, const DenseMatrix<double>&);
-template DenseMatrix<float> make_initial(const Options&, const DenseMatrix<float>&);
+template DenseMatrix<double> make_initial(const Options&, std::int64_t, std::int64_t);
+template DenseMatrix<float> make_initial(const Options&, std::int64_t, std::int64_t);
 
 }  // namespace solver::command

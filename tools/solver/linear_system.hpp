@@ -22,10 +22,9 @@ struct DenseRows {
     DenseView<T> view() const { return transposed.view().transposed(); }
 };
 
-/// The matrix, read or made; dense where it comes from an array file. Throws FileError, and InvalidArgument where it is not
-/// square.
+/// The matrix, read or made; dense where it is square and comes from an array file. Throws FileError.
 template <class T>
-std::variant<CsrMatrix<T>, DenseRows<T>> load_square(const matrices::FoundMatrix& found, int threads);
+std::variant<CsrMatrix<T>, DenseRows<T>> load_matrix(const matrices::FoundMatrix& found, int threads);
 
 /// The path of the file, or the name of the generator.
 std::string name_of(const matrices::FoundMatrix& found);
@@ -35,9 +34,10 @@ std::string name_of(const matrices::FoundMatrix& found);
 template <class T>
 DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a);
 
-/// The initial guesses: of the file, or zero. Throws like make_rhs, also where there is not one for each right-hand side.
+/// The initial guesses of so many rows: of the file, or zero. Throws like make_rhs, also where there is not one for each of the
+/// right-hand sides.
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs);
+DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides);
 
 /// The vectors of --near-null, one after another, as PreconditionerOptions wants them; none where there is no such file.
 /// Throws like make_rhs.

@@ -131,6 +131,7 @@ bool Run::is_proven() const {
 }
 
 std::string_view method_name(const Run& run) {
+    if (run.normal_residual) return "LSMR";
     switch (run.report.attempts.back().method) {
         case KrylovMethod::bicgstab:
             return "BiCGStab";

@@ -1,5 +1,6 @@
 #include "solve.hpp"
 
+#include "least_squares.hpp"
 #include "linear_system.hpp"
 #include "products.hpp"
 #include "reference.hpp"
@@ -64,7 +65,7 @@ template <class T>
 Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, LiveLine& live) {
     Stopwatch watch;
     live.show(fmt::format("  reading {}", name_of(found)));
-    const auto matrix = load_square<T>(found, wanted.threads);
+    const auto matrix = load_matrix<T>(found, wanted.threads);
     Outcome outcome;
     outcome.read_seconds = watch.lap();
     outcome.matrix = name_of(found);
@@ -76,15 +77,17 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.rows = a.rows();
     outcome.columns = a.columns();
     outcome.nonzeros = nonzeros_of(a);
-    outcome.structure = structure_of(a, outcome.nonzeros);
+    const bool is_square = a.rows() == a.columns();
+    if (!is_square) check_least_squares(options, a.rows(), a.columns());
+    if (is_square) outcome.structure = structure_of(a, outcome.nonzeros);
     const DenseMatrix<T> rhs = make_rhs(options, a);
-    const DenseMatrix<T> initial = make_initial(options, rhs);
+    const DenseMatrix<T> initial = make_initial<T>(options, a.columns(), rhs.columns);
     outcome.setup_seconds = watch.lap();
     outcome.spmv = a.kernel();
     outcome.storage = a.describe();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
-        outcome.runs.push_back(run_solve(options, accuracy, a, rhs, initial, live));
+        outcome.runs.push_back((is_square ? run_solve<T> : run_least_squares<T>)(options, accuracy, a, rhs, initial, live));
         if (outcome.runs.back().interrupted) break;
     }
     if constexpr (std::is_same_v<T, double>)
