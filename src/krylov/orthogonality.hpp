@@ -25,7 +25,7 @@ namespace solver {
 ///
 /// where the last 4 u stand for the division. Where dot products are exact nu is 0, and no c_k knows how long the vectors are:
 /// so one pass mostly suffices. Where it does not, another one is made of w', whose h is short, so that E hardly counts. In
-/// fast nu is gamma_n, and every step with long vectors takes two.
+/// fast nu is gamma_n, and in single precision every step with long vectors takes two.
 ///
 /// What it is for: the norm of a residual V t is within sqrt(1 +- e) of ||t||, e = ||E||_F, and the least ||t|| within a factor
 /// sqrt((1 + e) / (1 - e)) of the least residual (Paige, Rozloznik, Strakos, SIAM J. Matrix Anal. Appl. 28(1), 2006, say what
