@@ -144,6 +144,7 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["rows"] = outcome.rows;
     json["columns"] = outcome.columns;
     json["nonzeros"] = outcome.nonzeros;
+    json["complex"] = outcome.is_complex;
     json["structure"] = structure_json(outcome.structure);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);

@@ -134,8 +134,9 @@ std::string defects(const Diagnosis& structure) {
 void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("matrix",
              rows.bold(std::filesystem::path(outcome.matrix).filename().string()) + (outcome.generated ? "  (generated)" : ""));
-    rows.add("size",
-             fmt::format("{} x {}, {} nonzeros", spaced(outcome.rows), spaced(outcome.columns), spaced(outcome.nonzeros)));
+    rows.add("size", fmt::format("{} x {}, {} {}nonzeros", spaced(outcome.rows), spaced(outcome.columns),
+                                 spaced(outcome.nonzeros), outcome.is_complex ? "complex " : ""));
+    if (outcome.is_complex) rows.add("", "as a real system of twice the order: real parts, imaginary parts");
     if (const std::string text = defects(outcome.structure); !text.empty()) rows.add("structure", rows.yellow(text));
     rows.add("right-hand side", outcome.right_hand_sides == 1
                                     ? describe(options.rhs)
