@@ -127,13 +127,55 @@ static void reduce_vectors(void) {
     CHECK(count == 1 && single_components[0] == 25);
 }
 
+/* Real and imaginary parts in turn. */
+static void compute_with_complex_numbers(const char* folder) {
+    const double x[] = {1, 2, 0, 1}, y[] = {3, -1, 2, 0}; /* (1 + 2i, i), (3 - i, 2) */
+    double z[2] = {0, 0}, norm = 0;
+    CHECK_OK(solver_dot(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 1 && z[1] == -9); /* (1 - 2i)(3 - i) - 2i */
+    CHECK_OK(solver_dotu(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 5 && z[1] == 7);
+    CHECK_OK(solver_dotu(SOLVER_DOUBLE, 4, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 1);
+    CHECK_OK(solver_sum(SOLVER_COMPLEX_DOUBLE, 2, x, SOLVER_EXACT, z));
+    CHECK(z[0] == 1 && z[1] == 3);
+    CHECK_OK(solver_norm2(SOLVER_COMPLEX_DOUBLE, 1, y, SOLVER_EXACT, &norm));
+    CHECK(norm == sqrt(10));
+    CHECK_REFUSED(solver_dot(4, 2, x, y, SOLVER_EXACT, z), SOLVER_INVALID_ARGUMENT, "SOLVER_COMPLEX_FLOAT (3)");
+
+    /* A = (2i 1; 0 4), A x = (-4 + 3i, 4i) */
+    const int64_t offsets[] = {0, 2, 3};
+    const int32_t columns[] = {0, 1, 1};
+    const double values[] = {0, 2, 1, 0, 4, 0};
+    solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 2, 2, 3, offsets, columns, values, NULL, 0};
+    solver_matrix* a = NULL;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &a));
+    char path[4096];
+    snprintf(path, sizeof path, "%s/complex.mtx", folder);
+    CHECK_OK(solver_matrix_write(path, a));
+    CHECK_REFUSED(solver_matrix_update(a, values), SOLVER_NOT_SUPPORTED, "complex");
+    solver_matrix_destroy(a);
+    CHECK_REFUSED(solver_matrix_read(path, SOLVER_DOUBLE, SOLVER_PROCESSOR, &a), SOLVER_FILE_ERROR, "complex");
+    CHECK_OK(solver_matrix_read(path, SOLVER_COMPLEX_DOUBLE, SOLVER_PROCESSOR, &a));
+    remove(path);
+    solver_shape shape = {.size = sizeof shape};
+    CHECK_OK(solver_matrix_shape(a, &shape));
+    CHECK(shape.type == SOLVER_COMPLEX_DOUBLE && shape.rows == 2 && shape.columns == 2 && shape.nonzeros == 3);
+    double b[4] = {0, 0, 0, 0}, found[4] = {0, 0, 0, 0};
+    CHECK_OK(solver_spmv(a, 1, x, 0, b, SOLVER_EXACT));
+    CHECK(b[0] == -4 && b[1] == 3 && b[2] == 0 && b[3] == 4);
+    CHECK_OK(solver_solve(a, NULL, 1, b, found, NULL, NULL, NULL));
+    for (int i = 0; i < 4; ++i) CHECK(fabs(found[i] - x[i]) < 1e-9);
+    solver_matrix_destroy(a);
+}
+
 static void refuse_bad_vectors(void) {
     const double x[] = {1, NAN};
     double result = 0;
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, NULL, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "solver_sum: x is NULL");
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, x, SOLVER_EXACT, NULL), SOLVER_INVALID_ARGUMENT, "result is NULL");
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, -2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "-2 elements");
-    CHECK_REFUSED(solver_sum(2, 2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "the type is 2");
+    CHECK_REFUSED(solver_sum(4, 2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "the type is 4");
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, x, 3, &result), SOLVER_INVALID_ARGUMENT, "the accuracy is 3");
     CHECK_REFUSED(solver_dot(SOLVER_DOUBLE, 2, x, NULL, SOLVER_FAST, &result), SOLVER_INVALID_ARGUMENT, "y is NULL");
     CHECK_REFUSED(solver_sum_expansion(SOLVER_DOUBLE, 2, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "components is NULL");
@@ -806,6 +848,7 @@ int main(int argc, char** argv) {
     tell_of_the_library();
     set_threads();
     reduce_vectors();
+    compute_with_complex_numbers(argc > 1 ? argv[1] : ".");
     refuse_bad_vectors();
     multiply();
     refuse_bad_matrices();
