@@ -3,6 +3,8 @@
 Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed in twice the precision) or ``'exact'``, the default: the
 real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
 
+Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself.
+
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
 `solve_triangular`. Linear systems: `solve`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
@@ -24,7 +26,7 @@ from ._config import __version__, show_config
 from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
 from ._arguments import threads
 from ._files import generate, read_mtx, write_mtx
-from ._matrix import Matrix, solve_triangular
+from ._matrix import ComplexMatrix, Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
 from ._solve import Iteration, KrylovResult, bicgstab, cg, solve
@@ -33,6 +35,7 @@ from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 __all__ = [
     "Attempt",
     "Proof",
+    "ComplexMatrix",
     "ConvergenceWarning",
     "DimensionMismatch",
     "FileError",

@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import Matrix, _device_of
+from ._complex import complex_dtype, is_complex, parts, whole
+from ._matrix import ComplexMatrix, Matrix, _device_of, as_complex
 from ._places import Host, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner, preconditioner_of
 from ._result import Attempt, ConvergenceWarning, Proof, Result
@@ -116,6 +117,52 @@ def _device_for(a: Any, b: Any, device: str | None) -> str | None:
     return f"cuda:{place.device}" if device is None and place.device >= 0 and _device_of(a) < 0 else device
 
 
+def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | None) -> tuple[Matrix, Any, Any]:
+    """The real form of A, b and x0, of which at least one is complex."""
+    matrix = as_complex(_matrix_to_solve(a, _device_for(a, b, device), threads))
+    return matrix.real_form, parts(b, "b"), None if x0 is None else parts(x0, "x0")
+
+
+def _complex_result(result: Result) -> Result:
+    result.x = whole(result.x)
+    return result
+
+
+class _ComplexIteration(Iteration):
+    """An iteration on the parts of a complex system."""
+
+    @property
+    def x(self) -> np.ndarray:
+        return whole(super().x)
+
+
+def _complex_callback(callback: Callable[[Iteration], Any] | None) -> Callable[[Iteration], Any] | None:
+    if callback is None or not callable(callback):
+        return callback
+
+    def told(step: Iteration) -> Any:
+        iteration = _ComplexIteration(*step)
+        iteration._iterate, iteration._rows = step._iterate, step._rows
+        return callback(iteration)
+
+    return told
+
+
+def _on_parts(m: Any) -> Any:
+    """What stands for the inverse of a complex matrix as a function of the parts; names as they are."""
+    if m is None or isinstance(m, (str, Preconditioner)):
+        return m
+    if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
+        raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
+    rows, dtype = 2 * int(m.shape[0]), np.dtype(np.float64)
+
+    def apply(r: np.ndarray) -> np.ndarray:
+        given = whole(r)
+        return parts(np.asarray(m.matvec(given) if hasattr(m, "matvec") else m @ given).reshape(-1).astype(complex_dtype(dtype)))
+
+    return Preconditioner.from_function(apply, rows, dtype)
+
+
 def _attempt(found: dict[str, Any]) -> Attempt:
     results = found["results"]
     first: dict[str, Any] = results[0] if results else {"status": "", "residual": math.nan}
@@ -211,7 +258,8 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`.
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b or x0 is complex the solution is, and the iteration
+        works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
         the solution, which are arrays of the same library; the matrix is to be on that device.
@@ -270,6 +318,12 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
+    if any(is_complex(given) for given in (a, b, x0)):
+        system = _real_system(a, b, x0, device, threads)
+        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": preconditioner, "method": method}
+        kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
+        told = _complex_callback(callback)
+        return _complex_result(solve(system[0], system[1], x0=system[2], callback=told, device=device, threads=threads, **kept))
     matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
     rounds = precision == "single"
     place = matrix._place_of(b=b, x0=x0)
@@ -362,6 +416,15 @@ def _in_scipys_manner(
     explicit = getattr(a, "A", a) if hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix) else a
     if hasattr(explicit, "matvec") and not hasattr(explicit, "tocsr") and not isinstance(explicit, Matrix):
         raise _core.NotSupported(f"{method}: A is a LinearOperator; only matrices with entries are supported")
+    if any(is_complex(given) for given in (explicit, b, x0)):
+        system = _real_system(explicit, np.reshape(b, -1), None if isinstance(x0, str) else x0, device, threads)
+        told = None if callback is None else lambda x: callback(whole(x))
+        kept: dict[str, Any] = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "callback": told, "accuracy": accuracy}
+        guess = x0 if isinstance(x0, str) else system[2]
+        real = _in_scipys_manner(method, system[0], system[1], guess, M=_on_parts(M), threads=threads, **kept)
+        pair = KrylovResult((whole(real.x), real.info))
+        pair.result = _complex_result(real.result)
+        return pair
     matrix = _matrix_to_solve(explicit, _device_for(explicit, b, device), threads)
     place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
     given = place.floats(b, "b")
