@@ -106,13 +106,11 @@ class GaugeField {
 public:
     GaugeField(const Lattice& lattice, std::uint64_t seed)
         : lattice_(lattice), links_(static_cast<std::size_t>(lattice.sites() * directions)) {
-        constexpr double disorder = 3;
         for (std::size_t l = 0; l < links_.size(); ++l) {
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j) {
                     const std::uint64_t k = (l * 9 + static_cast<std::uint64_t>(3 * i + j)) * 2;
-                    links_[l][i][j] = {(i == j ? 1.0 : 0.0) + disorder * odd_fraction(seed, k),
-                                       disorder * odd_fraction(seed, k + 1)};
+                    links_[l][i][j] = {(i == j ? 1.0 : 0.0) + odd_fraction(seed, k), odd_fraction(seed, k + 1)};
                 }
             project_to_su3(links_[l]);
         }

@@ -13,9 +13,9 @@ namespace solver::matrices {
 /// come in conjugate pairs; the larger kappa, the harder, up to 1 over the largest real part of D's eigenvalues (0.173 on 4^4,
 /// 0.168 on 8^4).
 ///
-/// The gauge field: each link 1 + 3 times odd multiples of 2^-31, made SU(3) by Gram and Schmidt and a cross product; then
-/// three sweeps in which each link becomes link + staples / 8, projected again. The mean plaquette is 0.58, as in simulations.
-/// Only + - * / and sqrt, so that every machine makes the same bits.
+/// The gauge field: each link 1 plus odd multiples of 2^-31 in both parts of all nine elements, made SU(3) by Gram and Schmidt
+/// and a cross product; then three sweeps in which each link becomes link + staples / 8, projected again. The mean plaquette is
+/// 0.58, as in simulations. Only + - * / and sqrt, so that every machine makes the same bits.
 ///
 /// Nothing where the name begins otherwise. Throws InvalidArgument for other numbers, and for more than memory holds.
 std::optional<Generator> find_wilson(std::string_view name);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <map>
@@ -35,17 +36,17 @@ std::uint64_t hash_of(const std::string& name) {
     for (const auto offset : a.row_offsets) hash.add(static_cast<std::uint64_t>(offset));
     for (const auto column : a.column_indices) hash.add(static_cast<std::uint64_t>(column));
     for (const Complex& value : a.values) {
-        hash.add(value.real());
-        hash.add(value.imag());
+        hash.add(std::bit_cast<std::uint64_t>(value.real()));
+        hash.add(std::bit_cast<std::uint64_t>(value.imag()));
     }
     return hash.value();
 }
 
 TEST(ComplexGenerators, MakeTheSameMatrixOnEveryMachine) {
-    EXPECT_EQ(hash_of("wilson_2_4"), 0x4bf04a4f6dac1689u);
-    EXPECT_EQ(hash_of("wilson_3_2_0.125_7"), 0x82e8baadfa3c9790u);
-    EXPECT_EQ(hash_of("helmholtz_7"), 0x7863ba1e1eb5a362u);
-    EXPECT_EQ(hash_of("power_network_300"), 0xacd5ac54f61d00f9u);
+    EXPECT_EQ(hash_of("wilson_2_4"), 0x6ad114579ffc3c84u);
+    EXPECT_EQ(hash_of("wilson_3_2_0.125_7"), 0x88eeb3c3bd556c17u);
+    EXPECT_EQ(hash_of("helmholtz_7"), 0x3572e162de03e8a4u);
+    EXPECT_EQ(hash_of("power_network_300"), 0xa2330fb82e712fe7u);
 }
 
 TEST(ComplexGenerators, GiveTheRealFormToWhoAsksForARealMatrix) {
