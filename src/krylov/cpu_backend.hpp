@@ -2,7 +2,6 @@
 
 /// The backend of the Krylov methods on the processor.
 
-#include "core/column_norms.hpp"
 #include "core/huge_pages.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
@@ -50,7 +49,7 @@ public:
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
 
-    Vector column_norms() const { return one_norms_of_columns(products_.plan()); }
+    const Vector& column_norms() const { return products_.column_norms(); }
 
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }
@@ -225,43 +224,46 @@ private:
     std::span<const double> b_;
 };
 
-/// What the solves with one matrix share: the iteration runs in Value, x and b - A x are in Wide.
+/// What the solves with one matrix share, with whatever preconditioner: the iteration runs in Value, x and b - A x are in Wide.
 template <class Value, class Wide>
 class CpuSystem {
 public:
     using Backend = CpuMixedBackend;
 
-    /// `a` is A in Wide, `in_value` in Value. All of these must outlive the system.
-    CpuSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy accuracy)
-        : residuals_(a), products_(in_value), m_(m), accuracy_(accuracy) {}
+    /// `a` is A in Wide, `in_value` in Value. Both must outlive the system.
+    CpuSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value) : residuals_(a), products_(in_value) {}
 
-    Backend backend(std::span<const Wide> b, bool) { return {residuals_, products_, m_, b, accuracy_}; }
+    Backend backend(const Preconditioner<Value>& m, std::span<const Wide> b, bool, Accuracy accuracy) {
+        return {residuals_, products_, m, b, accuracy};
+    }
     void make_products() {
         residuals_.run();
         products_.run();
+    }
+    void drop_products() {
+        residuals_.drop();
+        products_.drop();
     }
 
 private:
     SharedProducts<Wide> residuals_;
     SharedProducts<Value> products_;
-    const Preconditioner<Value>& m_;
-    Accuracy accuracy_;
 };
 template <class T>
 class CpuSystem<T, T> {
 public:
     using Backend = CpuSolverBackend<T>;
 
-    CpuSystem(const SpmvPlan<T>& a, const SpmvPlan<T>&, const Preconditioner<T>& m, Accuracy accuracy)
-        : products_(a), m_(m), accuracy_(accuracy) {}
+    CpuSystem(const SpmvPlan<T>& a, const SpmvPlan<T>&) : products_(a) {}
 
-    Backend backend(std::span<const T> b, bool as_pair) { return {products_, m_, b, as_pair, accuracy_}; }
+    Backend backend(const Preconditioner<T>& m, std::span<const T> b, bool as_pair, Accuracy accuracy) {
+        return {products_, m, b, as_pair, accuracy};
+    }
     void make_products() { products_.run(); }
+    void drop_products() { products_.drop(); }
 
 private:
     SharedProducts<T> products_;
-    const Preconditioner<T>& m_;
-    Accuracy accuracy_;
 };
 
 }  // namespace solver
