@@ -36,8 +36,10 @@ public:
           m_(m) {}
 
     Vector vector() const { return zeros<T>(products_.plan().rows(), device().threads()); }
-    void copy(const Vector& x, Vector& out) const { out = x; }
-    void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
+    void copy(const Vector& x, Vector& out) const { copy_elements<T>(x, out); }
+    void set_zero(Vector& out) const {
+        update(out, [](T, std::int64_t) { return T(0); });
+    }
 
     Pause multiply(const Vector& x, Vector& out) const {
         products_.add({.x = x, .y = out}, accuracy_);
@@ -97,6 +99,10 @@ protected:
     void update(std::vector<U>& out, const F& f) const {
         cpu::update(std::span<U>(out), device(), f);
     }
+    template <class U>
+    void copy_elements(std::span<const U> x, std::span<U> out) const {
+        cpu::update(out, device(), [=](U, std::int64_t i) { return x[i]; });
+    }
 
     Accuracy accuracy_;
     Accuracy true_accuracy_;
@@ -129,13 +135,16 @@ public:
 
     Solution solution() const { return {this->vector(), as_pair_ ? this->vector() : Vector()}; }
     Residual residual_vector() const { return this->vector(); }
-    void load(std::span<const T> source, Solution& x) const { x.x.assign(source.begin(), source.end()); }
+    void load(std::span<const T> source, Solution& x) const { this->template copy_elements<T>(source, x.x); }
     void store(const Solution& x, std::span<T> to, std::span<T> low) const {
-        std::copy(x.x.begin(), x.x.end(), to.begin());
-        std::copy(x.low.begin(), x.low.end(), low.begin());
+        this->template copy_elements<T>(x.x, to);
+        this->template copy_elements<T>(x.low, low);
     }
     void read(const Solution& x, std::span<double> to) const { write_sum<T>(x.x, x.low, to); }
-    void copy(const Solution& x, Solution& out) const { out = x; }
+    void copy(const Solution& x, Solution& out) const {
+        copy(x.x, out.x);
+        copy(x.low, out.low);
+    }
     void set_zero(Solution& x) const {
         set_zero(x.x);
         set_zero(x.low);
@@ -195,11 +204,13 @@ public:
 
     Solution solution() const { return zeros<double>(std::ssize(b_), this->device().threads()); }
     Residual residual_vector() const { return solution(); }
-    void load(std::span<const double> source, Solution& x) const { x.assign(source.begin(), source.end()); }
-    void store(const Solution& x, std::span<double> to, std::span<double>) const { std::copy(x.begin(), x.end(), to.begin()); }
+    void load(std::span<const double> source, Solution& x) const { copy_elements<double>(source, x); }
+    void store(const Solution& x, std::span<double> to, std::span<double>) const { copy_elements<double>(x, to); }
     void read(const Solution& x, std::span<double> to) const { write_sum<double>(x, {}, to); }
-    void copy(const Solution& x, Solution& out) const { out = x; }
-    void set_zero(Solution& x) const { std::fill(x.begin(), x.end(), 0.0); }
+    void copy(const Solution& x, Solution& out) const { copy_elements<double>(x, out); }
+    void set_zero(Solution& x) const {
+        update(x, [](double, std::int64_t) { return 0.0; });
+    }
 
     Pause residual(const Solution& x, Residual& out) const {
         residuals_.add({.alpha = -1, .x = x, .beta = 1, .y_in = b_, .y = out}, true_accuracy_);

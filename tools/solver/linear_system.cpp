@@ -41,7 +41,8 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
 
 template <class T>
 std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
-    std::vector<T> ones = zeros<T>(a.columns()), b = zeros<T>(a.rows());
+    const int threads = a.device().threads();
+    std::vector<T> ones = zeros<T>(a.columns(), threads), b = zeros<T>(a.rows(), threads);
     std::fill(ones.begin(), ones.end(), T{1});
     a.multiply(T{1}, ones, T{0}, b, Accuracy::exact);
     return b;
@@ -137,7 +138,7 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
 
 template <class T>
 DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs) {
-    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns)};
+    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns, options.device.threads())};
     auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess");
     if (initial.columns != rhs.columns)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
