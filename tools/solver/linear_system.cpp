@@ -1,6 +1,7 @@
 #include "linear_system.hpp"
 
 #include "core/huge_pages.hpp"
+#include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
@@ -43,7 +44,7 @@ template <class T>
 std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
     const int threads = a.device().threads();
     std::vector<T> ones = zeros<T>(a.columns(), threads), b = zeros<T>(a.rows(), threads);
-    std::fill(ones.begin(), ones.end(), T{1});
+    cpu::update(std::span(ones), a.device(), [](T, std::int64_t) { return T{1}; });
     a.multiply(T{1}, ones, T{0}, b, Accuracy::exact);
     return b;
 }
