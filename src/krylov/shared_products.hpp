@@ -2,6 +2,7 @@
 
 /// Products with one matrix that several solves wait for.
 
+#include "core/column_norms.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/spmv.hpp"
 
@@ -27,10 +28,22 @@ public:
         }
     }
 
+    /// Makes none of them.
+    void drop() {
+        for (auto& tasks : tasks_) tasks.clear();
+    }
+
     const SpmvPlan<T>& plan() const { return a_; }
+
+    /// The 1-norms of the columns of the matrix, found when first asked for.
+    const std::vector<T>& column_norms() {
+        if (norms_.empty()) norms_ = one_norms_of_columns(a_);
+        return norms_;
+    }
 
 private:
     const SpmvPlan<T>& a_;
+    std::vector<T> norms_;
     std::array<std::vector<SpmvTask<T>>, all_accuracies.size()> tasks_;
 };
 

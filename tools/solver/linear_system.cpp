@@ -1,6 +1,7 @@
 #include "linear_system.hpp"
 
 #include "core/huge_pages.hpp"
+#include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
@@ -44,8 +45,8 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
 
 template <class T>
 std::vector<T> product_with_ones(const SpmvPlan<T>& a, bool is_complex) {
-    std::vector<T> b = zeros<T>(a.rows());
-    a.multiply(T{1}, ones<T>(a.columns(), is_complex), T{0}, b, Accuracy::exact);
+    std::vector<T> b = zeros<T>(a.rows(), a.device().threads());
+    a.multiply(T{1}, ones<T>(a.columns(), is_complex, a.device()), T{0}, b, Accuracy::exact);
     return b;
 }
 
@@ -155,9 +156,9 @@ LoadedMatrix<T> load_square(const matrices::FoundMatrix& found, int threads) {
 }
 
 template <class T>
-std::vector<T> ones(std::int64_t size, bool is_complex) {
-    std::vector<T> ones = zeros<T>(size);
-    for (std::size_t i = 0; i < ones.size(); i += is_complex ? 2 : 1) ones[i] = 1;
+std::vector<T> ones(std::int64_t size, bool is_complex, const Device& device) {
+    std::vector<T> ones = zeros<T>(size, device.threads());
+    cpu::update(std::span<T>(ones), device, [=](T, std::int64_t i) { return T(is_complex && i % 2 == 1 ? 0 : 1); });
     return ones;
 }
 
@@ -171,7 +172,7 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_co
     const std::int64_t rows = a.rows();
     return std::visit(Overloaded{
                           [&](RhsOfOnes) { return one_column(product_with_ones(a, is_complex)); },
-                          [&](RhsOnes) { return one_column(ones<T>(rows, is_complex)); },
+                          [&](RhsOnes) { return one_column(ones<T>(rows, is_complex, a.device())); },
                           [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
                           [&](const RhsFile& file) {
                               return read_columns<T>(file.path, options.threads, rows, "the right-hand side", is_complex);
@@ -182,7 +183,7 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_co
 
 template <class T>
 DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs, bool is_complex) {
-    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns)};
+    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns, options.device.threads())};
     auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess", is_complex);
     if (initial.columns != rhs.columns)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
@@ -207,8 +208,8 @@ std::string describe(const Rhs& rhs) {
 
 template LoadedMatrix<double> load_square(const matrices::FoundMatrix&, int);
 template LoadedMatrix<float> load_square(const matrices::FoundMatrix&, int);
-template std::vector<double> ones(std::int64_t, bool);
-template std::vector<float> ones(std::int64_t, bool);
+template std::vector<double> ones(std::int64_t, bool, const Device&);
+template std::vector<float> ones(std::int64_t, bool, const Device&);
 template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&, bool);
 template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&, bool);
 template DenseMatrix<double> make_initial(const Options&, const DenseMatrix<double>&, bool);

@@ -40,7 +40,7 @@ std::string name_of(const matrices::FoundMatrix& found);
 
 /// Ones; of complex numbers 1 + 0 i each, with `size` components.
 template <class T>
-std::vector<T> ones(std::int64_t size, bool is_complex);
+std::vector<T> ones(std::int64_t size, bool is_complex, const Device& device);
 
 /// The right-hand sides that the options ask for, rounded once. Throws FileError, and DimensionMismatch for a file with another
 /// number of rows.

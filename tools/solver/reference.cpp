@@ -187,7 +187,7 @@ std::vector<ReferenceRun> reference_runs(const Options& options, const SpmvPlan<
                                          const Run& ours, bool is_complex, LiveLine& live) {
     const auto b = std::span(rhs.values).first(static_cast<std::size_t>(rhs.rows));
     const bool ones_solve = std::holds_alternative<RhsOfOnes>(options.rhs);
-    const Judge judge(a, b, ones_solve ? ones<double>(a.rows(), is_complex) : std::vector<double>());
+    const Judge judge(a, b, ones_solve ? ones<double>(a.rows(), is_complex, a.device()) : std::vector<double>());
     live.show("  solving by Eigen");
     std::vector<ReferenceRun> runs;
     runs.push_back(run_or_reason("Eigen BiCGSTAB", [&] { return eigen_run(options, a, b, last_kind(ours), judge); }));

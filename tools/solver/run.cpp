@@ -28,13 +28,13 @@ template <class T>
 ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
                               const std::vector<T>& x_low, const std::vector<double>& solution, bool is_complex) {
     std::vector<T> rounding(b.size()), residual(b.size());
-    a.residual(b, ones<T>(a.rows(), is_complex), {}, rounding, Accuracy::exact);
+    a.residual(b, ones<T>(a.rows(), is_complex, a.device()), {}, rounding, Accuracy::exact);
     a.residual(b, x, x_low, residual, Accuracy::exact);
     std::vector<T> image(b.size());  // A (x - x*) = (b - A x*) - (b - A x)
     std::transform(rounding.begin(), rounding.end(), residual.begin(), image.begin(), std::minus<>());
     const auto norm = [](const std::vector<T>& v) { return static_cast<double>(norm2(v, Accuracy::exact)); };
 
-    const double error = largest_distance(solution, ones<double>(a.rows(), is_complex));
+    const double error = largest_distance(solution, ones<double>(a.rows(), is_complex, a.device()));
     const double rounded = norm(rounding);
     if (rounded == 0) return {error, 0, 0};
     const double moved = norm(image);
