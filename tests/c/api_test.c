@@ -1,4 +1,5 @@
-/* The whole of solver.h from a program in C99, bad input too. Prints what failed; the exit status is the number of failures. */
+/* The whole of solver.h from a program in C99, bad input too. Prints the first check that failed and ends with status 1: what
+ * follows would work on what is not there. */
 #include "solver/solver.h"
 
 #include <float.h>
@@ -8,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
+static char not_null; /* what a pointer holds before a call that has to clear it */
 
 static void check(int holds, const char* what, int line) {
     if (holds) return;
-    ++failures;
     printf("line %d: %s does not hold; the last error was: %s\n", line, what, solver_last_error());
+    exit(1);
 }
 #define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
 #define CHECK_OK(call) CHECK((call) == SOLVER_OK)
@@ -22,9 +23,9 @@ static void check(int holds, const char* what, int line) {
 static void check_refusal(solver_status seen, solver_status expected, const char* words, int line) {
     const char* const said = solver_last_error();
     if (seen == expected && strstr(said, words) != NULL) return;
-    ++failures;
     printf("line %d: %s with '%s' was expected, and there was %s: %s\n", line, solver_status_name(expected), words,
            solver_status_name(seen), said);
+    exit(1);
 }
 #define CHECK_REFUSED(call, status, words) check_refusal(call, status, words, __LINE__)
 
@@ -162,7 +163,7 @@ static void multiply(void) {
 static void refuse_bad_matrices(void) {
     const int64_t falling[] = {0, 5, 2, 7};
     const int32_t outside[] = {0, 1, 0, 1, 3, 1, 2};
-    solver_matrix* matrix = (solver_matrix*)&failures;
+    solver_matrix* matrix = (solver_matrix*)&not_null;
     solver_csr csr = small_csr();
     CHECK_REFUSED(solver_csr_create(NULL, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "csr is NULL");
     CHECK(matrix == NULL);
@@ -830,6 +831,6 @@ int main(int argc, char** argv) {
     refuse_bad_options();
     serve_older_programs();
     keep_nothing_in_ten_thousand_rounds();
-    if (failures == 0) printf("all of solver.h works from C\n");
-    return failures > 255 ? 255 : failures;
+    printf("all of solver.h works from C\n");
+    return 0;
 }
