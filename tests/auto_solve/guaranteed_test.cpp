@@ -232,9 +232,11 @@ TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
 
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
-        hidden({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1});
+        by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
+        hidden({1e7 + 1, -1, 0, 0, 1, -3, 1e7 + 1, 0, -3}, {1, 1, 1});  // (1 / (1e7 + 1), 1, 1 / 3)
     EXPECT_EQ(certify(SpmvPlan<double>(structurally.a)).status, ProofStatus::singular);
     EXPECT_EQ(certify(SpmvPlan<double>(by_ones.a)).status, ProofStatus::singular);
+    EXPECT_EQ(certify(SpmvPlan<double>(by_whole_numbers.a)).status, ProofStatus::singular);
     const Certificate unknown = certify(SpmvPlan<double>(hidden.a));
     EXPECT_EQ(unknown.status, ProofStatus::unproven);
     EXPECT_FALSE(unknown.reason.empty());
