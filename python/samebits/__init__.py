@@ -4,7 +4,7 @@ Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed
 real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
+`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
 
@@ -20,6 +20,7 @@ except ImportError as _error:
     raise
 
 from ._arguments import set_threads_from_environment as _set_threads
+from ._certificate import Certificate, certify
 from ._config import __version__, show_config
 from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
 from ._arguments import threads
@@ -32,7 +33,7 @@ from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
     "Attempt",
-    "Proof",
+    "Certificate",
     "ConvergenceWarning",
     "DimensionMismatch",
     "FileError",
@@ -48,6 +49,7 @@ __all__ = [
     "Result",
     "__version__",
     "bicgstab",
+    "certify",
     "cg",
     "dot",
     "dot_expansion",

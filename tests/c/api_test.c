@@ -516,6 +516,45 @@ static void prove(void) {
     solver_matrix_destroy(matrix);
 }
 
+static void certify(void) {
+    static const double singular[] = {1, -1, -1, 2, -1, -1, 1};
+    const double b[] = {6, 12, 14};
+    double x[] = {1, 2, 3.5}, low[] = {0, 0, -0.5}, bounds[3];
+    int32_t i;
+    solver_matrix *const matrix = small_matrix(), *other = NULL;
+    solver_csr csr = small_csr();
+    solver_options options = options_with("none");
+    solver_certificate* certificate = NULL;
+    solver_certificate_view view = {.size = sizeof view};
+    options.guarantee = "not looked at";
+    CHECK_OK(solver_certify(matrix, &options, &certificate));
+    CHECK_OK(solver_certificate_look(certificate, &view));
+    CHECK(view.status == SOLVER_PROVEN && strcmp(view.reason, "H-matrix") == 0 && view.adds_up == 0 && view.rows == 3);
+    CHECK(view.reach[1] > 0 && view.weights[1] > 0 && view.iterations >= 1);
+    CHECK_OK(solver_error_bound(matrix, certificate, b, x, NULL, bounds));
+    CHECK(bounds[2] >= 0.5 && bounds[2] < 2); /* the solution is (1, 2, 3) */
+    CHECK_OK(solver_error_bound(matrix, certificate, b, x, low, bounds));
+    for (i = 0; i < 3; ++i) CHECK(bounds[i] >= 0 && bounds[i] < 1e-300);
+    CHECK_REFUSED(solver_error_bound(matrix, NULL, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "certificate is NULL");
+    CHECK_REFUSED(solver_error_bound(matrix, certificate, b, x, NULL, NULL), SOLVER_INVALID_ARGUMENT, "bounds is NULL");
+    CHECK_REFUSED(solver_certify(matrix, NULL, NULL), SOLVER_INVALID_ARGUMENT, "certificate is NULL");
+    view.size = 0;
+    CHECK_REFUSED(solver_certificate_look(certificate, &view), SOLVER_INVALID_ARGUMENT, "size");
+    view.size = sizeof view;
+    solver_certificate_destroy(certificate);
+    solver_certificate_destroy(NULL);
+    csr.values = singular;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &other));
+    CHECK_OK(solver_certify(other, NULL, &certificate));
+    CHECK_OK(solver_certificate_look(certificate, &view));
+    CHECK(view.status == SOLVER_PROVEN_SINGULAR && strstr(view.reason, "A times ones") != NULL && view.rows == 0);
+    CHECK(view.reach == NULL && view.weights == NULL);
+    CHECK_REFUSED(solver_error_bound(other, certificate, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "singular");
+    solver_certificate_destroy(certificate);
+    solver_matrix_destroy(other);
+    solver_matrix_destroy(matrix);
+}
+
 static void solve_and_tell(void) {
     const double b[] = {6, 12, 14, 4, 1, 0};
     double x[6] = {0};
@@ -821,6 +860,7 @@ int main(int argc, char** argv) {
     solve_triangles();
     solve_with_defaults();
     prove();
+    certify();
     solve_and_tell();
     solve_with_preconditioners();
     make_every_preconditioner();
