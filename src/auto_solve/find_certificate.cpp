@@ -4,6 +4,7 @@
 #include "guarantee/comparison_matrix.hpp"
 #include "guarantee/factor_bound.hpp"
 #include "guarantee/inverse_columns.hpp"
+#include "guarantee/inverse_in_pairs.hpp"
 #include "guarantee/norms.hpp"
 #include "guarantee/shifted_factors.hpp"
 #include "guarantee/singularity.hpp"
@@ -139,11 +140,15 @@ public:
         : a_(a), factors_(known), options_(options) {}
 
     FoundCertificate run() {
-        if (attempt([&] { return with_factors(); })) return {std::move(found_), nullptr};
-        if (attempt([&] { return by_elimination(); })) return {std::move(found_), nullptr};
+        if (attempt([&] { return with_factors(); }))
+            return {std::move(found_), [made = std::move(made_), factors = factors_](auto r, auto d) {
+                        factors->apply(r, d, Accuracy::compensated);
+                    }};
+        if (attempt([&] { return by_elimination(); })) return {std::move(found_), {}};
         std::shared_ptr<const guarantee::InverseInPairs> inverse;
-        if (attempt([&] { return by_pairs(inverse); })) return {std::move(found_), std::move(inverse)};
-        return {unproven(reasons_), nullptr};
+        if (attempt([&] { return by_pairs(inverse); }))
+            return {std::move(found_), [inverse](auto r, auto d) { inverse->apply(r, d); }};
+        return {unproven(reasons_), {}};
     }
 
 private:
@@ -222,7 +227,7 @@ private:
     const KluPreconditioner<double>* factors_;
     const SolveOptions& options_;
     std::optional<Preparation> preparation_;
-    std::unique_ptr<KluPreconditioner<double>> made_;
+    std::shared_ptr<const KluPreconditioner<double>> made_;
     Certificate found_;
     std::string reasons_;
 };
@@ -255,7 +260,7 @@ Certificate certificate_at_sight(const SpmvPlan<T>& a) {
 template <class T>
 FoundCertificate find_certificate(const SpmvPlan<T>& a, SystemSolver<T>& solver, const SolveOptions& options) {
     Certificate by_sign = by_comparison(a, solver, options);
-    if (by_sign.is_proof()) return {std::move(by_sign), nullptr};
+    if (by_sign.is_proof()) return {std::move(by_sign), {}};
     FoundCertificate found = by_factors(a, solver, options);
     found.certificate.iterations += by_sign.iterations;
     if (found.certificate.status == ProofStatus::unproven)

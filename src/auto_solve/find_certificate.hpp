@@ -3,10 +3,10 @@
 /// The search for a proof that A is regular, or singular.
 
 #include "auto_solve/system_solver.hpp"
-#include "guarantee/inverse_in_pairs.hpp"
 #include "solver/guarantee.hpp"
 
-#include <memory>
+#include <functional>
+#include <span>
 
 namespace solver {
 
@@ -16,7 +16,10 @@ Certificate certificate_at_sight(const SpmvPlan<T>& a);
 
 struct FoundCertificate {
     Certificate certificate;
-    std::shared_ptr<const guarantee::InverseInPairs> inverse;  ///< of A, where nothing less precise served
+
+    /// d ~ A^-1 r by what proved it, component by component near enough for refinement, whatever the scales of rows; empty
+    /// where there is nothing better than the solver. Complete factors that the solver had are looked at.
+    std::function<void(std::span<const double> r, std::span<double> d)> correct;
 };
 
 /// What certify does with a matrix that shows nothing at sight. `solver` has solved a system with A, and is asked for another

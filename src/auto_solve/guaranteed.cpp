@@ -12,7 +12,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,24 +49,30 @@ template <class T>
 class GuaranteedColumn {
 public:
     GuaranteedColumn(const SpmvPlan<T>& a, SystemSolver<T>& solver, const FoundCertificate& found, const SolveOptions& options)
-        : a_(a), solver_(solver), certificate_(found.certificate), inverse_(found.inverse.get()), options_(options) {}
+        : a_(a), solver_(solver), certificate_(found.certificate), correct_(found.correct), options_(options) {}
 
     SolutionProof operator()(const Unknown<T>& unknown, SolveResult& result) const {
         SolutionProof proof;
-        const bool is_finite = result.status != SolveStatus::non_finite;
         const bool wants_rounding = options_.guarantee == Guarantee::rounded;
-        if (!certificate_.is_proof() || !is_finite) {
-            proof.status = certificate_.is_proof() ? ProofStatus::unproven : certificate_.status;
-            proof.reason = is_finite ? certificate_.reason : "A, b or x has Inf or NaN";
-            if (is_finite && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
-        } else {
+        if (wants_rounding && correct_ && !is_all_finite(unknown.x))  // a better solver begins anew
+            std::fill(unknown.x.begin(), unknown.x.end(), T(0));
+        const bool has_numbers = is_all_finite(unknown.b) && is_all_finite(unknown.x);
+        if (certificate_.is_proof() && has_numbers) {
             proof = wants_rounding ? round(unknown, result) : bound(unknown);
+        } else {
+            proof.status = certificate_.is_proof() ? ProofStatus::unproven : certificate_.status;
+            proof.reason = certificate_.is_proof() ? "b or x has Inf or NaN" : certificate_.reason;
+            if (has_numbers && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
         }
         proof.backward_error = backward_error<T>(a_, unknown.b, unknown.x, unknown.x_low);
         return proof;
     }
 
 private:
+    static bool is_all_finite(std::span<const T> v) {
+        return guarantee::largest(std::ssize(v), [&](std::int64_t i) { return is_finite(v[i]) ? 0.0 : 1.0; }) == 0;
+    }
+
     SolutionProof bound(const Unknown<T>& unknown) const {
         SolutionProof proof;
         proof.bounds.resize(unknown.b.size());
@@ -109,9 +117,9 @@ private:
         constexpr double coarsest = 1e-8;
         const double tolerance = std::min(options_.iteration.tolerance, coarsest);
         const guarantee::Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d) -> std::int64_t {
-            if (inverse_ == nullptr) return solver_.solve_again({r, d}, tolerance, most_iterations(result)).iterations;
+            if (!correct_) return solver_.solve_again({r, d}, tolerance, most_iterations(result)).iterations;
             std::vector<double> wide(d.size());
-            inverse_->apply(std::vector<double>(r.begin(), r.end()), wide);
+            correct_(std::vector<double>(r.begin(), r.end()), wide);
             std::transform(wide.begin(), wide.end(), d.begin(), [](double x) { return static_cast<T>(x); });
             return 0;
         };
@@ -128,7 +136,7 @@ private:
     const SpmvPlan<T>& a_;
     SystemSolver<T>& solver_;
     const Certificate& certificate_;
-    const guarantee::InverseInPairs* inverse_;
+    const std::function<void(std::span<const double>, std::span<double>)>& correct_;
     const SolveOptions& options_;
 };
 
@@ -167,7 +175,7 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         return std::chrono::duration<double>(Clock::now() - start).count();
     };
     auto start = Clock::now();
-    FoundCertificate found{certificate_at_sight(a), nullptr};
+    FoundCertificate found{certificate_at_sight(a), {}};
     const bool is_settled = found.certificate.status == ProofStatus::singular;
     const double seconds_at_sight = seconds_since(start);
     const SolveOptions of_solve = is_settled ? without_iterations(options) : options;
