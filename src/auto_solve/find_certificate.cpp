@@ -141,13 +141,13 @@ public:
 
     FoundCertificate run() {
         if (attempt([&] { return with_factors(); }))
-            return {std::move(found_), [made = std::move(made_), factors = factors_](auto r, auto d) {
+            return {std::move(found_), [made = std::move(made_), factors = factors_](auto r, auto d, auto) {
                         factors->apply(r, d, Accuracy::compensated);
                     }};
         if (attempt([&] { return by_elimination(); })) return {std::move(found_), {}};
         std::shared_ptr<const guarantee::InverseInPairs> inverse;
         if (attempt([&] { return by_pairs(inverse); }))
-            return {std::move(found_), [inverse](auto r, auto d) { inverse->apply(r, d); }};
+            return {std::move(found_), [inverse](auto r, auto d, auto d_low) { inverse->apply(r, d, d_low); }};
         return {unproven(reasons_), {}};
     }
 

@@ -17,9 +17,9 @@ Certificate certificate_at_sight(const SpmvPlan<T>& a);
 struct FoundCertificate {
     Certificate certificate;
 
-    /// d ~ A^-1 r by what proved it, component by component near enough for refinement, whatever the scales of rows; empty
-    /// where there is nothing better than the solver. Complete factors that the solver had are looked at.
-    std::function<void(std::span<const double> r, std::span<double> d)> correct;
+    /// d + d_low ~ A^-1 r by what proved it, near enough for refinement whatever the scales of rows; empty where there is
+    /// nothing better than the solver. Complete factors that the solver had are looked at.
+    std::function<void(std::span<const double> r, std::span<double> d, std::span<double> d_low)> correct;
 };
 
 /// What certify does with a matrix that shows nothing at sight. `solver` has solved a system with A, and is asked for another

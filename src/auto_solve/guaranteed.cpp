@@ -116,11 +116,15 @@ private:
     SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
         constexpr double coarsest = 1e-8;
         const double tolerance = std::min(options_.iteration.tolerance, coarsest);
-        const guarantee::Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d) -> std::int64_t {
+        const guarantee::Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d,
+                                                      std::span<T> d_low) -> std::int64_t {
             if (!correct_) return solver_.solve_again({r, d}, tolerance, most_iterations(result)).iterations;
-            std::vector<double> wide(d.size());
-            correct_(std::vector<double>(r.begin(), r.end()), wide);
-            std::transform(wide.begin(), wide.end(), d.begin(), [](double x) { return static_cast<T>(x); });
+            std::vector<double> high(d.size()), low(d.size());
+            correct_(std::vector<double>(r.begin(), r.end()), high, low);
+            for (std::size_t i = 0; i < d.size(); ++i) {
+                d[i] = static_cast<T>(high[i]);
+                d_low[i] = static_cast<T>((high[i] - static_cast<double>(d[i])) + low[i]);
+            }
             return 0;
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
@@ -136,7 +140,7 @@ private:
     const SpmvPlan<T>& a_;
     SystemSolver<T>& solver_;
     const Certificate& certificate_;
-    const std::function<void(std::span<const double>, std::span<double>)>& correct_;
+    const std::function<void(std::span<const double>, std::span<double>, std::span<double>)>& correct_;
     const SolveOptions& options_;
 };
 

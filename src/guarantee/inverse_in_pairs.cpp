@@ -1,8 +1,10 @@
 #include "guarantee/inverse_in_pairs.hpp"
 
-#include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
 #include "solver/numeric/error_free.hpp"
+#include "solver/spmv.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -61,7 +63,7 @@ void invert(std::vector<Pair>& a, std::size_t n) {
 }  // namespace
 
 InverseInPairs::InverseInPairs(const CsrView<double>& a, const Preparation& preparation)
-    : preparation_(preparation), inverse_(size() * size()) {
+    : a_(convert<double>(a)), preparation_(preparation), inverse_(size() * size()) {
     const CsrMatrix<double> prepared = prepared_matrix(a, preparation);
     for (std::int64_t i = 0; i < prepared.rows; ++i)
         for (std::int64_t k = prepared.row_offsets[i]; k < prepared.row_offsets[i + 1]; ++k)
@@ -81,15 +83,30 @@ void InverseInPairs::column(std::int64_t j, std::span<double> y, std::span<doubl
     }
 }
 
-void InverseInPairs::apply(std::span<const double> r, std::span<double> z) const {
+void InverseInPairs::add_product(std::span<const double> r, std::span<double> z, std::span<double> z_low) const {
     std::vector<Pair> scaled;
     for (const std::int32_t row : preparation_.row_order)
         scaled.push_back({std::ldexp(r[row], preparation_.row_exponents[row]), 0});
     for (std::size_t l = 0; l < size(); ++l) {
         Pair sum;
         for (std::size_t k = 0; k < size(); ++k) sum = sum - inverse_[l * size() + k] * scaled[k];
-        const std::int32_t row = preparation_.column_order[l];
-        z[row] = std::ldexp(-sum.high, preparation_.column_exponents[row]);
+        const std::int32_t row = preparation_.column_order[l], exponent = preparation_.column_exponents[row];
+        const Pair total = Pair{z[row], z_low[row]} - Pair{std::ldexp(sum.high, exponent), std::ldexp(sum.low, exponent)};
+        z[row] = total.high;
+        z_low[row] = total.low;
+    }
+}
+
+void InverseInPairs::apply(std::span<const double> r, std::span<double> z, std::span<double> z_low) const {
+    constexpr int refinements = 3;
+    const SpmvPlan<double> plan(a_, Device::cpu(1));
+    std::fill(z.begin(), z.end(), 0.0);
+    std::fill(z_low.begin(), z_low.end(), 0.0);
+    add_product(r, z, z_low);
+    std::vector<double> rest(r.size());
+    for (int step = 0; step < refinements; ++step) {
+        plan.residual(r, z, z_low, rest, Accuracy::exact);
+        add_product(rest, z, z_low);
     }
 }
 

@@ -3,6 +3,7 @@
 /// The inverse of a small matrix in pairs of doubles.
 
 #include "guarantee/inverse_columns.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/preparation.hpp"
 #include "solver/views.hpp"
 
@@ -27,12 +28,16 @@ public:
     /// Column j of the inverse of diag(2^k) A, k the exponents of the rows.
     void column(std::int64_t j, std::span<double> y, std::span<double> y_low) const;
 
-    /// z = A^-1 r.
-    void apply(std::span<const double> r, std::span<double> z) const;
+    /// z + z_low = A^-1 r, refined by exact residuals.
+    void apply(std::span<const double> r, std::span<double> z, std::span<double> z_low) const;
 
 private:
     std::size_t size() const { return preparation_.row_order.size(); }
 
+    /// z + z_low += Y r, Y the inverse as it is.
+    void add_product(std::span<const double> r, std::span<double> z, std::span<double> z_low) const;
+
+    CsrMatrix<double> a_;
     Preparation preparation_;
     std::vector<Pair> inverse_;  ///< of the prepared matrix, by rows
 };
