@@ -373,6 +373,7 @@ typedef struct solver_proof {
     int64_t undecided;       /* the others */
     int64_t refinements;     /* corrections that were solved for, and their iterations */
     int64_t iterations;
+    double estimated_error; /* where nothing is proven, and as an estimate alone: max |x - x*| / max |x|; else negative */
 } solver_proof;
 
 /* Of a column, where options->guarantee asked for one. The size is set by the caller. */
@@ -383,6 +384,37 @@ solver_status solver_result_history(const solver_result* result, int64_t column,
                                     int64_t* count);
 
 void solver_result_destroy(solver_result* result);
+
+/* ---- Proofs that belong to a matrix (solver/guarantee.hpp) ---- */
+
+typedef struct solver_certificate solver_certificate;
+
+/* What a certificate says: |A^-1 r|_i <= reach[i] N(r) for every r, where N(r) is the largest of weights[j] |r[j]|, or their
+ * sum. The pointers belong to the certificate. */
+typedef struct solver_certificate_view {
+    uint64_t size;       /* sizeof(solver_certificate_view) */
+    int32_t status;      /* SOLVER_PROVEN, SOLVER_PROVEN_SINGULAR or SOLVER_UNPROVEN */
+    int32_t adds_up;     /* 1: N(r) is the sum */
+    const char* reason;  /* how it was proven, or what stood in the way */
+    int64_t rows;        /* elements of the two below; 0 unless status is SOLVER_PROVEN */
+    const double* reach; /* NULL where there are none */
+    const double* weights;
+    int64_t iterations; /* of the Krylov method that found it */
+} solver_certificate_view;
+
+/* Looks for a proof that the square matrix has an inverse, or that it has none. `options` are those of a solve, NULL for the
+ * defaults; their guarantee and callback are not looked at. That nothing could be proven is an outcome, not an error. */
+solver_status solver_certify(const solver_matrix* matrix, const solver_options* options, solver_certificate** certificate);
+
+/* The size is set by the caller. */
+solver_status solver_certificate_look(const solver_certificate* certificate, solver_certificate_view* view);
+
+/* bounds[i] >= |x[i] + x_low[i] - x*[i]| for x* = A^-1 b, proven. b, x and x_low are of the matrix's type; x_low may be NULL.
+ * SOLVER_INVALID_ARGUMENT where the certificate proves nothing. */
+solver_status solver_error_bound(const solver_matrix* matrix, const solver_certificate* certificate, const void* b,
+                                 const void* x, const void* x_low, double* bounds);
+
+void solver_certificate_destroy(solver_certificate* certificate);
 
 #ifdef __cplusplus
 }

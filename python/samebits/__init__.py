@@ -6,7 +6,7 @@ real number, rounded once to nearest even, and so the same bits on every machine
 Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
+`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
 
@@ -22,6 +22,7 @@ except ImportError as _error:
     raise
 
 from ._arguments import set_threads_from_environment as _set_threads
+from ._certificate import Certificate, certify
 from ._config import __version__, show_config
 from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
 from ._arguments import threads
@@ -34,7 +35,7 @@ from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
     "Attempt",
-    "Proof",
+    "Certificate",
     "ComplexMatrix",
     "ConvergenceWarning",
     "DimensionMismatch",
@@ -51,6 +52,7 @@ __all__ = [
     "Result",
     "__version__",
     "bicgstab",
+    "certify",
     "cg",
     "dot",
     "dot_expansion",

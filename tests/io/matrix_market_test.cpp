@@ -172,6 +172,30 @@ TEST(MatrixMarket, NamesTheLineBehindManyBlocksForAnyNumberOfThreads) {
         EXPECT_EQ(refusal(folder / "a.mtx", threads), ":250003: saw 'x', expected a finite decimal number");
 }
 
+TEST(MatrixMarket, RefusesBothTrianglesWhereOneIsSeenInTheFirstBlockAlone) {
+    const TemporaryFolder folder;
+    for (const bool first_is_above : {false, true}) {
+        std::string text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 100000\n";
+        text += first_is_above ? "1 2 1.25\n" : "2 1 1.25\n";
+        for (int k = 1; k < 100'000; ++k) text += first_is_above ? "2 1 1.25\n" : "1 2 1.25\n";
+        write_text(folder / "a.mtx", text);
+        const auto [seen, before] = first_is_above ? std::pair("below", "above") : std::pair("above", "below");
+        for (const int threads : {1, 2, 7})
+            EXPECT_THAT(
+                refusal(folder / "a.mtx", threads),
+                testing::StartsWith(fmt::format(":4: saw an entry {} the diagonal, but line 3 has one {} it", seen, before)));
+    }
+}
+
+TEST(MatrixMarket, ReadsWhatFollowsAHeaderLongerThanABlock) {
+    const TemporaryFolder folder;
+    std::string text = "%%MatrixMarket matrix coordinate real general\n";
+    while (text.size() < 400'000) text += "% a comment\n";
+    write_text(folder / "a.mtx", text + "2 3 2\n1 3 1.5\n2 1 -4\n");
+    for (const int threads : {1, 2, 7})
+        expect_same(read_csr<double>(folder / "a.mtx", {threads}), CsrMatrix<double>{2, 3, {0, 1, 2}, {2, 0}, {1.5, -4}});
+}
+
 TEST(MatrixMarket, BlamesTheSizesWhereSurplusEntriesComeBeforeABrokenLine) {
     const TemporaryFolder folder;
     std::string text = "%%MatrixMarket matrix coordinate real general\n10 10 200000\n";

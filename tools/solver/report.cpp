@@ -78,6 +78,7 @@ Json proof_json(const SolutionProof& proof) {
     json["reason"] = proof.reason;
     json["backward_error"] = finite_or_null(proof.backward_error);
     json["error_bound"] = proof.error_bound < 0 ? Json() : finite_or_null(proof.error_bound);
+    json["estimated_error"] = proof.estimated_error < 0 ? Json() : finite_or_null(proof.estimated_error);
     json["certified_digits"] = proof.certified_digits;
     json["rounded"] = proof.rounded;
     json["ties"] = proof.ties;

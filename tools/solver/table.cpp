@@ -198,6 +198,12 @@ std::string proven_text(const Run& run, const SolutionProof& proof) {
     return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));
 }
 
+/// Where there is nothing better.
+std::string estimate_text(const SolutionProof& proof) {
+    if (proof.estimated_error < 0) return "";
+    return fmt::format(" (estimated, not proven: {:.0e} of the largest component)", proof.estimated_error);
+}
+
 std::string rounded_text(const SolutionProof& proof) {
     return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}", spaced(proof.rounded),
                        spaced(proof.rounded + proof.undecided), counted(proof.refinements, "refinement"),
@@ -219,7 +225,7 @@ void add_proof(Rows& rows, const Options& options, const Run& run) {
                  fmt::format("{} relative at most, {:.1f} digits in the mean; {}", rows.bold(bound_text(proof->error_bound)),
                              std::floor(proof->certified_digits * tenths) / tenths, rows.green(proven_text(run, *proof))));
     } else {
-        rows.add(name, fmt::format("{}: {}", rows.red(to_string(proof->status)), proof->reason));
+        rows.add(name, fmt::format("{}: {}{}", rows.red(to_string(proof->status)), proof->reason, estimate_text(*proof)));
     }
 }
 
