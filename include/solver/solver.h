@@ -268,14 +268,16 @@ typedef struct solver_options {
     solver_callback callback;      /* or NULL */
     void* context;                 /* for the callback */
     int64_t callback_interval;     /* the callback's answer counts after every so many iterations */
-    const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, or "auto", as NULL: cg where
-                                      A is symmetric with a positive diagonal and the preconditioner symmetric, too;
-                                      bicgstab where one of the caller's is given */
+    const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, "gmres", "minres" for symmetric
+                                      A and symmetric positive definite M, "idr", or "auto", as NULL: where
+                                      A and the preconditioner are symmetric cg, or minres if A's diagonal is not positive
+                                      or cg finds A indefinite, else bicgstab, as with a preconditioner of the caller's */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
                               NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
                               other accuracies that of the device. "gpu" suits a GPU best, with other bits */
     const char* guarantee; /* what is to be proven of x: "none", as NULL, "bound" or "rounded" (solver_result_proof); not with a
                               preconditioner of the caller's */
+    int64_t restart;       /* of gmres: steps of a cycle; 0 stands for 30 */
 } solver_options;
 
 /* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_EXACT, "auto" thrice. `size` is sizeof(solver_options). */
@@ -333,8 +335,8 @@ typedef struct solver_attempt {
     uint64_t factor_hash;
     double setup_seconds;
     double solve_seconds;
-    const char* method; /* "bicgstab" or "cg" */
-    int32_t repeated;   /* 1 where the next attempt is the same with bicgstab: A or M was not positive definite */
+    const char* method; /* as in solver_options, "auto" apart */
+    int32_t repeated;   /* 1 where the next attempt is the same with another method: A or M was not positive definite */
     int32_t reserved;
 } solver_attempt;
 

@@ -6,7 +6,8 @@ real number, rounded once to nearest even, and so the same bits on every machine
 Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
+`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `cg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files:
+`read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
 
@@ -30,7 +31,9 @@ from ._files import generate, read_mtx, write_mtx
 from ._matrix import ComplexMatrix, Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
-from ._solve import Iteration, KrylovResult, bicgstab, cg, solve
+from ._in_scipys_manner import KrylovResult, bicgstab, cg, gmres, idr, minres
+from ._least_squares import LsmrResult, lsmr
+from ._solve import Iteration, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
@@ -57,7 +60,12 @@ __all__ = [
     "dot",
     "dot_expansion",
     "generate",
+    "gmres",
+    "idr",
+    "lsmr",
+    "LsmrResult",
     "matmul",
+    "minres",
     "norm",
     "read_mtx",
     "show_config",

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import Matrix
+from ._matrix import ComplexMatrix, Matrix
 from ._preconditioner import KINDS
 from ._solve import _matrix_to_solve, _tolerances
 
@@ -92,6 +92,8 @@ def certify(
     'singular'
     """
     matrix = _matrix_to_solve(a, device, threads)
+    if isinstance(matrix, ComplexMatrix):
+        matrix = matrix.real_form
     options = {
         "mixed": False,
         "accuracy": accuracy_number(accuracy),
@@ -100,6 +102,7 @@ def certify(
         "method": text(method, "method", "'auto', 'bicgstab' or 'cg'"),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
+        "restart": 30,
         "history": False,
         "guarantee": "none",
         "interval": 32,

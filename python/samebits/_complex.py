@@ -95,6 +95,19 @@ def whole(x: Any) -> Any:
     return made.T if x.ndim == 2 else made
 
 
+class OnParts:
+    """A complex operator as a real one of twice the order."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, a: Any) -> None:
+        self.shape = (2 * int(a.shape[0]), 2 * int(a.shape[1]))
+        self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
+
+    def matvec(self, x: np.ndarray) -> np.ndarray:
+        return parts(np.asarray(self._apply(whole(x))).reshape(-1).astype(np.complex128))
+
+
 def dense_partner(b: Any) -> np.ndarray:
     """The real matrix that the rows of parts of A are multiplied with for A B: each b as (re, im; -im, re)."""
     array = _as_array(b, "b")

@@ -137,13 +137,13 @@ class Preconditioner:
         return f"<samebits.Preconditioner {self.kind}, {self.shape[0]} x {self.shape[1]}, {self.factor_entries} entries>"
 
 
-def preconditioner_of(m: Any, matrix: Matrix) -> Preconditioner:
+def preconditioner_of(m: Any, shape: tuple[int, int], dtype: Any) -> Preconditioner:
     """What SciPy's methods take as M, which stands for A^-1: a matrix or a LinearOperator."""
     if isinstance(m, Preconditioner):
         return m
     if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
         raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
-    if tuple(getattr(m, "shape", matrix.shape)) != matrix.shape:
-        raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {matrix.shape}; expected equal ones")
+    if tuple(getattr(m, "shape", shape)) != tuple(shape):
+        raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {tuple(shape)}; expected equal ones")
     apply = m.matvec if hasattr(m, "matvec") else lambda r: m @ r
-    return Preconditioner.from_function(apply, matrix.shape[0], matrix.dtype)
+    return Preconditioner.from_function(apply, shape[0], dtype)

@@ -32,8 +32,8 @@ class Attempt(NamedTuple):
     """One preconditioner that a solve tried."""
 
     preconditioner: str
-    method: str  #: 'bicgstab' or 'cg'
-    repeated: bool  #: by the next attempt, which is the same with 'bicgstab': A or M was not positive definite
+    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'
+    repeated: bool  #: by the next attempt, which is the same with 'minres' or 'bicgstab': A or M was not positive definite
     mixed: bool  #: the iteration ran in single precision
     refusal: str  #: why it could not be made; empty where it was
     status: str  #: of the first right-hand side; empty where it was refused
@@ -83,7 +83,7 @@ class Result:
     x : ndarray
         The solution, or the best iterate, where b lies and in an array of the same library. In single precision a sum of two floats, in double.
     status : str
-        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' only) or 'stopped' (by the
+        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' and 'minres' only) or 'stopped' (by the
         callback). Of several columns the first one that did not converge.
     converged : bool
         Whether all columns did.

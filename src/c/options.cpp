@@ -24,6 +24,7 @@ solver_options default_options() {
     options.profile = "auto";
     options.guarantee = "none";
     options.callback_interval = defaults.iteration.callback_interval;
+    options.restart = defaults.iteration.restart;
     return options;
 }
 
@@ -51,6 +52,7 @@ SolveOptions options_from_c(const solver_options& given, std::vector<bool>& stop
     options.iteration.max_iterations = given.max_iterations;
     options.iteration.keep_history = given.keep_history != 0;
     options.iteration.callback_interval = given.callback_interval;
+    if (given.restart != 0) options.iteration.restart = given.restart;
     require(given.max_iterations >= 0, function, "the number of iterations is negative");
     require(given.callback_interval >= 1, function, "the callback's interval is below 1");
     if (given.callback != nullptr)

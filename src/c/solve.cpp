@@ -6,9 +6,8 @@
 #include "c/preconditioner.hpp"
 #include "c/result.hpp"
 #include "c/status.hpp"
-#include "solver/bicgstab.hpp"
-#include "solver/cg.hpp"
 #include "solver/cuda/solve.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/solver_cuda.h"
 
 #include <algorithm>
@@ -49,15 +48,16 @@ DenseMatrix<T> dense(const Task<T>& task, std::span<const T> values) {
     return {task.a.rows(), task.columns, {values.begin(), values.end()}};
 }
 
+/// With a preconditioner of the caller's.
+KrylovMethod method_of(const SolveOptions& options) { return options.method.value_or(KrylovMethod::bicgstab); }
+
 /// With the preconditioner given, or without one (null).
 template <class T>
 SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOptions& options) {
     SolveReport report;
     if (task.columns == 1) {
         if (m == nullptr) return solve(task.a, task.b, task.x, task.x_low, options);
-        report.results = {options.method == KrylovMethod::cg
-                              ? cg(task.a, *m, task.b, task.x, task.x_low, options.iteration)
-                              : bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)};
+        report.results = {krylov_solve(method_of(options), task.a, *m, task.b, task.x, task.x_low, options.iteration)};
         return report;
     }
     const DenseMatrix<T> b = dense<T>(task, task.b);
@@ -66,8 +66,7 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     if (m == nullptr)
         report = solve(task.a, b, x, x_low, options);
     else
-        report.results = options.method == KrylovMethod::cg ? cg(task.a, *m, b, x, x_low, options.iteration)
-                                                            : bicgstab(task.a, *m, b, x, x_low, options.iteration);
+        report.results = krylov_solve(method_of(options), task.a, *m, b, x, x_low, options.iteration);
     std::copy(x.values.begin(), x.values.end(), task.x.begin());
     if (x_low != nullptr) std::copy(low.values.begin(), low.values.end(), task.x_low.begin());
     return report;
@@ -82,8 +81,7 @@ struct OnDevice {
         const cuda::SolveTask<T> columns{task.b.data(), task.x.data(), task.x_low.data(), task.columns};
         if (m == nullptr) return cuda::solve(task.a, columns, options, stream);
         SolveReport report;
-        report.results = options.method == KrylovMethod::cg ? cuda::cg(task.a, *m, columns, options.iteration, stream)
-                                                            : cuda::bicgstab(task.a, *m, columns, options.iteration, stream);
+        report.results = cuda::krylov_solve(method_of(options), task.a, *m, columns, options.iteration, stream);
         return report;
     }
 };

@@ -11,20 +11,6 @@
 namespace solver {
 namespace {
 
-void check_options(std::string_view caller, const KrylovOptions& options) {
-    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
-        throw InvalidArgument(
-            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
-                        "and none below 0",
-                        caller, options.tolerance, options.absolute_tolerance));
-    if (options.max_iterations < 0)
-        throw InvalidArgument(
-            fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));
-    if (options.callback_interval < 1)
-        throw InvalidArgument(
-            fmt::format("{}: callback_interval is {}, but must be positive", caller, options.callback_interval));
-}
-
 template <class T>
 std::size_t checked_order(std::string_view caller, const SpmvPlan<T>& a) {
     if (a.rows() != a.columns())
@@ -75,15 +61,37 @@ void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single)
 
 }  // namespace
 
+void check_options(std::string_view caller, const KrylovOptions& options) {
+    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
+        throw InvalidArgument(
+            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
+                        "and none below 0",
+                        caller, options.tolerance, options.absolute_tolerance));
+    if (options.max_iterations < 0)
+        throw InvalidArgument(
+            fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));
+    if (options.restart < 1)
+        throw InvalidArgument(fmt::format("{}: restart is {}, but must be positive", caller, options.restart));
+    if (options.callback_interval < 1)
+        throw InvalidArgument(
+            fmt::format("{}: callback_interval is {}, but must be positive", caller, options.callback_interval));
+}
+
 template <class T>
-Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller) {
-    const std::size_t n = checked_order(caller, a);
+    const auto n = static_cast<std::size_t>(rows);
     check_vector(caller, "b", b.size(), n);
     check_vector(caller, "x", x.size(), n);
     if (!x_low.empty()) check_vector(caller, "x_low", x_low.size(), n);
     check_options(caller, options);
     return {b, x, x_low};
+}
+
+template <class T>
+Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const KrylovOptions& options, std::string_view caller) {
+    return checked_unknown(static_cast<std::int64_t>(checked_order(caller, a)), b, x, x_low, options, caller);
 }
 
 template <class T>
@@ -117,6 +125,18 @@ void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_sin
     for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_entry(a.values[k], a_single.values[k], a.column_indices[k]);
 }
 
+void check_symmetry(KrylovMethod method, bool m_is_symmetric) {
+    if (method == KrylovMethod::minres && !m_is_symmetric)
+        throw InvalidArgument(
+            "minres: the preconditioner is not known to be symmetric (Preconditioner::is_symmetric); it needs one that is "
+            "symmetric and positive definite, such as none, jacobi where A's diagonal is positive, or amg; gmres, idr and "
+            "bicgstab take any");
+}
+
+template Unknown<float> checked_unknown(std::int64_t, std::span<const float>, std::span<float>, std::span<float>,
+                                        const KrylovOptions&, std::string_view);
+template Unknown<double> checked_unknown(std::int64_t, std::span<const double>, std::span<double>, std::span<double>,
+                                         const KrylovOptions&, std::string_view);
 template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,
                                         const KrylovOptions&, std::string_view);
 template Unknown<double> checked_unknown(const SpmvPlan<double>&, std::span<const double>, std::span<double>, std::span<double>,

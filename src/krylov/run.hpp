@@ -63,7 +63,16 @@ std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<double>&
 /// Throws where these are not the same matrix on the same device, rounded to float in one of them.
 void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single);
 
+/// Throws where the options cannot be meant.
+void check_options(std::string_view caller, const KrylovOptions& options);
+
+/// Throws where the method needs a symmetric preconditioner and this one is not known to be.
+void check_symmetry(KrylovMethod method, bool m_is_symmetric);
+
 /// What the public functions check, and the spans that they make. Messages begin with the caller's name.
+template <class T>
+Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const KrylovOptions& options, std::string_view caller);
 template <class T>
 Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller = "solve");

@@ -819,8 +819,14 @@ static void refuse_bad_options(void) {
     options.tolerance = 0;
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "positive");
     options = options_with("auto");
+    options.method = "qmr";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "bicgstab, cg, gmres");
+    options = options_with("none");
     options.method = "gmres";
-    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "bicgstab or cg");
+    options.restart = -1;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "restart is -1");
+    options.restart = 2;
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL));
     options = options_with("auto");
     options.profile = "abacus";
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "abacus");

@@ -73,7 +73,7 @@ std::optional<OurChoice> our_choice(std::string_view name) try {
 LinearSolver ours(const std::string& name, const OurChoice& choice, const Options& options) {
     LinearSolver solver{name, true, !choice.preconditioner,
                         [choice](const Problem& problem, const Options& wish) { return by_us(choice, problem, wish); }};
-    solver.needs_symmetric = choice.method == KrylovMethod::cg;
+    solver.needs_symmetric = choice.method == KrylovMethod::cg || choice.method == KrylovMethod::minres;
     solver.needs_modes = choice.rigid_body_modes;
     if (options.cuda_device) solver.prepare = [&options] { wake_device(options); };
     return solver;

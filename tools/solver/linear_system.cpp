@@ -65,6 +65,16 @@ DenseMatrix<T> as_dense(const CsrMatrix<T>& sparse) {
     return dense;
 }
 
+template <class T>
+CsrMatrix<T> as_sparse(const DenseMatrix<T>& dense) {
+    std::vector<Entry<T>> entries;
+    for (std::int64_t j = 0; j < dense.columns; ++j)
+        for (std::int64_t i = 0; i < dense.rows; ++i)
+            entries.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j),
+                               dense.values[static_cast<std::size_t>(j * dense.rows + i)]});
+    return csr_from_entries<T>(dense.rows, dense.columns, entries);
+}
+
 /// A file of vectors, one a column; a single row counts as a column.
 template <class T>
 DenseMatrix<T> read_columns_of(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
@@ -134,24 +144,19 @@ DenseMatrix<T> transposed(DenseMatrix<T> square) {
     return square;
 }
 
-void require_square(const matrices::FoundMatrix& found, std::int64_t rows, std::int64_t columns) {
-    if (rows != columns)
-        throw InvalidArgument(
-            fmt::format("{}: the matrix is {} x {}; BiCGStab solves square systems only", name_of(found), rows, columns));
-}
-
 }  // namespace
 
 template <class T>
-LoadedMatrix<T> load_square(const matrices::FoundMatrix& found, int threads) {
+LoadedMatrix<T> load_matrix(const matrices::FoundMatrix& found, int threads) {
     if (holds_complex_numbers(found)) {
         const CsrMatrix<std::complex<T>> matrix = load_complex<T>(found, threads);
-        require_square(found, matrix.rows, matrix.columns);
         return {real_form(matrix.view()), true, matrix.nonzeros()};
     }
     AnyMatrix<T> matrix = load<T>(found, threads);
-    std::visit([&](const auto& any) { require_square(found, any.rows, any.columns); }, matrix);
-    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) return {DenseRows<T>{transposed(std::move(*dense))}};
+    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) {
+        if (dense->rows != dense->columns) return {as_sparse(*dense)};
+        return {DenseRows<T>{transposed(std::move(*dense))}};
+    }
     return {std::get<CsrMatrix<T>>(std::move(matrix))};
 }
 
@@ -182,12 +187,12 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_co
 }
 
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs, bool is_complex) {
-    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns, options.device.threads())};
-    auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess", is_complex);
-    if (initial.columns != rhs.columns)
+DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex) {
+    if (options.initial.empty()) return {rows, right_hand_sides, zeros<T>(rows * right_hand_sides, options.device.threads())};
+    auto initial = read_columns<T>(options.initial, options.threads, rows, "the initial guess", is_complex);
+    if (initial.columns != right_hand_sides)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
-                                            options.initial.string(), initial.columns, rhs.columns));
+                                            options.initial.string(), initial.columns, right_hand_sides));
     return initial;
 }
 
@@ -206,13 +211,13 @@ std::string describe(const Rhs& rhs) {
                       rhs);
 }
 
-template LoadedMatrix<double> load_square(const matrices::FoundMatrix&, int);
-template LoadedMatrix<float> load_square(const matrices::FoundMatrix&, int);
+template LoadedMatrix<double> load_matrix(const matrices::FoundMatrix&, int);
+template LoadedMatrix<float> load_matrix(const matrices::FoundMatrix&, int);
 template std::vector<double> ones(std::int64_t, bool, const Device&);
 template std::vector<float> ones(std::int64_t, bool, const Device&);
 template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&, bool);
 template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&, bool);
-template DenseMatrix<double> make_initial(const Options&, const DenseMatrix<double>&, bool);
-template DenseMatrix<float> make_initial(const Options&, const DenseMatrix<float>&, bool);
+template DenseMatrix<double> make_initial(const Options&, std::int64_t, std::int64_t, bool);
+template DenseMatrix<float> make_initial(const Options&, std::int64_t, std::int64_t, bool);
 
 }  // namespace solver::command

@@ -96,7 +96,8 @@ Json run_json(const Run& run, Precision precision) {
     add_result(json, run.worst());
     json["status"] = status_text(run);
     add_forward_error(json, run.forward_error);
-    json["backward_error"] = finite_or_null(run.backward_error);
+    json["backward_error"] = run.normal_residual ? Json() : finite_or_null(run.backward_error);
+    if (run.normal_residual) json["normal_residual"] = finite_or_null(*run.normal_residual);
     json["proofs"] = Json::array();
     for (const SolutionProof& proof : run.report.proofs) json["proofs"].push_back(proof_json(proof));
     json["certificate_iterations"] = run.report.certificate_iterations;

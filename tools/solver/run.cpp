@@ -77,6 +77,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     method.iteration.tolerance = options.tolerance;
     method.iteration.absolute_tolerance = options.absolute_tolerance;
     method.iteration.max_iterations = options.max_iterations;
+    method.iteration.restart = options.restart;
     method.iteration.keep_history = !options.history.empty() || !options.plot.empty();
     method.iteration.callback = [&](const Iteration& iteration) {
         live.show(iteration, options.tolerance);
@@ -130,7 +131,20 @@ bool Run::is_proven() const {
 }
 
 std::string_view method_name(const Run& run) {
-    return run.report.attempts.back().method == KrylovMethod::cg ? "conjugate gradients" : "BiCGStab";
+    if (run.normal_residual) return "LSMR";
+    switch (run.report.attempts.back().method) {
+        case KrylovMethod::bicgstab:
+            return "BiCGStab";
+        case KrylovMethod::cg:
+            return "conjugate gradients";
+        case KrylovMethod::gmres:
+            return "GMRES";
+        case KrylovMethod::minres:
+            return "MINRES";
+        case KrylovMethod::idr:
+            return "IDR(4)";
+    }
+    return "";
 }
 
 std::string status_text(const Run& run) { return run.interrupted ? "interrupted" : std::string(to_string(run.worst().status)); }

@@ -1,5 +1,6 @@
 #include "solve.hpp"
 
+#include "least_squares.hpp"
 #include "linear_system.hpp"
 #include "products.hpp"
 #include "reference.hpp"
@@ -64,7 +65,7 @@ template <class T>
 Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, LiveLine& live) {
     Stopwatch watch;
     live.show(fmt::format("  reading {}", name_of(found)));
-    const LoadedMatrix<T> loaded = load_square<T>(found, wanted.threads);
+    const LoadedMatrix<T> loaded = load_matrix<T>(found, wanted.threads);
     Outcome outcome;
     outcome.read_seconds = watch.lap();
     outcome.matrix = name_of(found);
@@ -73,20 +74,23 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     const SpmvPlan<T> a = plan_of(loaded, wanted);
     const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows());
     const Options options = with_near_null_space(wanted, near_null_space);
-    const std::int64_t nonzeros = nonzeros_of(a);
+    const std::int64_t nonzeros = nonzeros_of(a), parts = loaded.is_complex ? 2 : 1;
     outcome.is_complex = loaded.is_complex;
-    outcome.rows = loaded.is_complex ? a.rows() / 2 : a.rows();
-    outcome.columns = outcome.rows;
+    outcome.rows = a.rows() / parts;
+    outcome.columns = a.columns() / parts;
     outcome.nonzeros = loaded.is_complex ? loaded.complex_nonzeros : nonzeros;
-    outcome.structure = structure_of(a, nonzeros);
+    const bool is_square = a.rows() == a.columns();
+    if (!is_square) check_least_squares(options, a.rows(), a.columns());
+    if (is_square) outcome.structure = structure_of(a, nonzeros);
     const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex);
-    const DenseMatrix<T> initial = make_initial(options, rhs, loaded.is_complex);
+    const DenseMatrix<T> initial = make_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);
     outcome.setup_seconds = watch.lap();
     outcome.spmv = a.kernel();
     outcome.storage = a.describe();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
-        outcome.runs.push_back(run_solve(options, accuracy, a, rhs, initial, loaded.is_complex, live));
+        outcome.runs.push_back(is_square ? run_solve(options, accuracy, a, rhs, initial, loaded.is_complex, live)
+                                         : run_least_squares(options, accuracy, a, rhs, initial, live));
         if (outcome.runs.back().interrupted) break;
     }
     if constexpr (std::is_same_v<T, double>)

@@ -304,7 +304,7 @@ TEST(SolverTexts, AdviseByHowASolveEnded) {
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::breakdown),
               gap + "restarts included; what may help: --preconditioner auto, another --initial");
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::indefinite),
-              gap + "conjugate gradients need A and M positive definite; what may help: bicgstab");
+              gap + "conjugate gradients need A and M positive definite; what may help: minres, bicgstab");
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::non_finite),
               gap + "Inf or NaN on the way: numbers beyond the range of this precision, or a singular preconditioner");
 }
