@@ -11,12 +11,14 @@
 
 #include "solver/csr_matrix.hpp"
 #include "solver/gemm.hpp"
+#include "solver/matrix_market.hpp"
 #include "solver/numeric/complex.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
 #include <complex>
+#include <filesystem>
 #include <memory>
 #include <span>
 
@@ -27,6 +29,10 @@ namespace solver {
 /// symmetric where A is Hermitian, and positive definite where A is. Throws InvalidArgument from 2^30 rows or columns on.
 template <class T>
 CsrMatrix<T> real_form(const CsrView<std::complex<T>>& a);
+
+/// A file as a real matrix: of a complex one the real form, of any other the matrix itself. Throws as read_csr does.
+template <class T>
+CsrMatrix<T> read_real_form(const std::filesystem::path& path, const MatrixMarketOptions& options = {});
 
 /// The inverse of real_form: reads the real rows alone. Throws InvalidArgument where rows or columns are odd in number.
 template <class T>

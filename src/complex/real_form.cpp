@@ -53,6 +53,12 @@ CsrMatrix<T> real_form(const CsrView<std::complex<T>>& a) {
 }
 
 template <class T>
+CsrMatrix<T> read_real_form(const std::filesystem::path& path, const MatrixMarketOptions& options) {
+    if (!holds_complex_numbers(path)) return read_csr<T>(path, options);
+    return real_form(read_csr<std::complex<T>>(path, options).view());
+}
+
+template <class T>
 CsrMatrix<std::complex<T>> complex_form(const CsrView<T>& real_form) {
     if (real_form.rows % 2 != 0 || real_form.columns % 2 != 0)
         throw InvalidArgument(
@@ -85,6 +91,8 @@ CsrMatrix<std::complex<T>> conjugate_transpose(const CsrView<std::complex<T>>& a
 
 template CsrMatrix<float> real_form(const CsrView<std::complex<float>>&);
 template CsrMatrix<double> real_form(const CsrView<std::complex<double>>&);
+template CsrMatrix<float> read_real_form(const std::filesystem::path&, const MatrixMarketOptions&);
+template CsrMatrix<double> read_real_form(const std::filesystem::path&, const MatrixMarketOptions&);
 template CsrMatrix<std::complex<float>> complex_form(const CsrView<float>&);
 template CsrMatrix<std::complex<double>> complex_form(const CsrView<double>&);
 template CsrMatrix<std::complex<float>> conjugate_transpose(const CsrView<std::complex<float>>&, const Device&);

@@ -204,6 +204,11 @@ TEST(RealForm, HasABlockForEveryEntry) {
     EXPECT_THAT(k.row_offsets, ::testing::ElementsAre(0, 3, 6, 7, 8));
     EXPECT_THAT(k.column_indices, ::testing::ElementsAre(0, 1, 2, 0, 1, 3, 3, 2));
     EXPECT_THAT(k.values, ::testing::ElementsAre(1, -2, 3, 2, 1, 3, -4, 4));
+    const CsrMatrix<Complex<double>> back = complex_form(k.view());
+    EXPECT_EQ(back.values, a.values);
+    EXPECT_EQ(back.column_indices, a.column_indices);
+    EXPECT_EQ(back.row_offsets, a.row_offsets);
+    EXPECT_THROW(complex_form(CsrMatrix<double>{1, 2, {0, 0}, {}, {}}.view()), InvalidArgument);
     const CsrMatrix<Complex<double>> wide{1, 1 << 30, {0, 0}, {}, {}};
     EXPECT_THROW(real_form(wide.view()), InvalidArgument);
 }

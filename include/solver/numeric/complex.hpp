@@ -25,8 +25,8 @@ inline constexpr bool is_complex = !std::is_same_v<S, RealOf<S>>;
 template <class S>
 inline constexpr int components = is_complex<S> ? 2 : 1;
 
-/// The same memory as real numbers: Re z_0, Im z_0, Re z_1, Im z_1, ..., as std::complex guarantees it. Real numbers as they
-/// are.
+/// The memory of complex numbers as that of real ones: Re z_0, Im z_0, Re z_1, Im z_1, ..., as std::complex guarantees it. Real
+/// numbers as they are.
 template <class S>
 std::span<const RealOf<S>> real_view(std::span<const S> z) {
     return {reinterpret_cast<const RealOf<S>*>(z.data()), z.size() * components<S>};
