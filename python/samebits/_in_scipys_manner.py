@@ -258,7 +258,7 @@ def _minres_in_scipys_manner(
 ) -> KrylovResult:
     if check and not _without_entries(a):
         at = as_matrix(a).to_scipy()
-        if (at != at.T).nnz > 0:
+        if (at != at.conj().T).nnz > 0:
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
     if shift != 0:
         a = _Shifted(a if hasattr(a, "shape") else np.asarray(a), float(shift))

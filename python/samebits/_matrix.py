@@ -588,6 +588,8 @@ def solve_triangular(
     >>> sb.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0])
     array([1., 2.])
     """
+    if is_complex(a) or is_complex(b):
+        raise _core.NotSupported("solve_triangular takes real numbers only; solve takes complex ones")
     matrix = as_matrix(a, threads=threads)
     place = matrix._place_of(b=b)
     right = matrix._vector(b, "b", place)

@@ -130,6 +130,43 @@ def test_bicgstab_in_scipys_manner_takes_complex_systems_and_operators():
     assert iterates[-1].dtype == np.complex128
 
 
+def test_preconditioners_of_complex_matrices_take_complex_vectors():
+    a = sparse.csr_array(np.array([[2j, 1], [0, 4]]))
+    p = sb.Preconditioner(a, "klu")
+    assert np.allclose(p @ np.array([2j + 1, 4]), [1, 1])
+    assert sb.solve(a, np.array([2j + 1, 4]), preconditioner=p).converged
+
+
+def test_methods_take_complex_operators():
+    rng = np.random.default_rng(6)
+    dense = np.eye(20) * 6 + rng.standard_normal((20, 20)) + 1j * rng.standard_normal((20, 20))
+    operator = linalg.aslinearoperator(dense)
+    operator = linalg.LinearOperator((20, 20), matvec=operator.matvec, dtype=complex)
+    b = dense @ np.arange(20)
+    for method in (sb.gmres, sb.idr, sb.bicgstab):
+        x, info = method(operator, b, rtol=1e-12)
+        assert info == 0 and np.allclose(x, np.arange(20))
+
+
+def test_least_squares_take_complex_matrices():
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((12, 5)) + 1j * rng.standard_normal((12, 5))
+    b = rng.standard_normal(12) + 1j
+    assert np.allclose(sb.lsmr(a, b, atol=1e-12).x, np.linalg.lstsq(a, b, rcond=None)[0])
+
+
+def test_certificates_of_complex_matrices():
+    assert sb.certify(np.array([[3 + 1j, 1], [1j, 3]])).status == "proven"
+    assert sb.certify(np.array([[1j, -1], [1, 1j]])).status == "singular"
+
+
+def test_what_takes_real_numbers_only_says_so():
+    with pytest.raises(sb.NotSupported, match="complex"):
+        sb.solve_triangular(np.array([[1j]]), [1])
+    with pytest.raises(sb.NotSupported, match="complex"):
+        sb.dot_expansion([1j], [1j])
+
+
 def test_hermitian_matrices_are_solved_by_conjugate_gradients():
     a = sparse.csr_array([[3, 1j, 0], [-1j, 3, 1], [0, 1, 3]])
     result = sb.solve(a, np.array([1, 2j, 3]), preconditioner="jacobi")
