@@ -128,8 +128,9 @@ public:
         return result;
     }
     void dots(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> to) {
+        constexpr std::int64_t often_enough = 32;
         if (dot_places_.size() < std::ssize(xs))
-            dot_places_ = cuda::DeviceArray<double>(device, std::ssize(xs), "dot products");
+            dot_places_ = cuda::DeviceArray<double>(device, std::max(often_enough, 2 * std::ssize(xs)), "dot products");
         cuda::dots(reducer, xs, y, accuracy, dot_places_, to, stream.get());
     }
 

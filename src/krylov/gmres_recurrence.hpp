@@ -83,10 +83,10 @@ private:
         co_await backend_.multiply(preconditioned_[steps_], w);
         const double w_norm = backend_.norm2(w);
         if (!is_finite(w_norm)) co_return StepEnd::non_finite;
+        const double noise = noise_of(w_norm);
         std::vector<double> h = orthogonalise(w, w_norm);
         if (!is_finite(h.back())) co_return StepEnd::non_finite;
         if (h.back() > 0) normalise(w, h.back());
-        const double noise = mul_rn(orthogonality_.noise(count()), w_norm);
         if (!small_.append(std::move(h), noise)) co_return StepEnd::breakdown;
         ++steps_;
         norm_ = small_.residual();
@@ -100,14 +100,12 @@ private:
         if (preconditioned_.size() < steps_ + 1) preconditioned_.push_back(backend_.vector());
     }
 
-    double count() const { return static_cast<double>(steps_ + 1); }
-
     /// Takes from w, whose norm is given, what it has of the basis. Returns how much that was, and the norm of what is left,
     /// which is 0 where nothing is left but rounding errors: then the space contains the solution.
     std::vector<double> orthogonalise(Vector& w, double w_norm) {
         const std::span<const Vector> basis = std::span<const Vector>(basis_).first(steps_ + 1);
         std::vector<double> h(basis.size() + 1), share(basis.size());
-        const double noise = mul_rn(orthogonality_.noise(count()), w_norm);
+        const double noise = noise_of(w_norm);
         double before = w_norm;
         double c = 0;
         for (int pass = 0; pass < most_passes && before > noise; ++pass) {
@@ -115,29 +113,22 @@ private:
             subtract(share, basis, w);
             for (std::size_t i = 0; i < share.size(); ++i) h[i] = add_rn(h[i], share[i]);
             const double after = backend_.norm2(w);
-            c = orthogonality_.of_pass(count(), norm_of(share, before), div_rn(after, before));
+            for (double& element : share) element = div_rn(element, before);
+            c = orthogonality_.of_pass(share, div_rn(after, before));
             before = after;
-            if (!(c > OrthogonalityBound::tolerated)) break;
+            if (orthogonality_.tolerates(c)) break;
         }
         orthogonality_.add(c);
         h.back() = before <= noise ? 0 : before;
         return h;
     }
 
+    double noise_of(double w_norm) const { return mul_rn(orthogonality_.noise(), w_norm); }
+
     void subtract(std::span<const double> shares, std::span<const Vector> basis, Vector& w) {
         std::vector<Value> negative;
         for (const double share : shares) negative.push_back(static_cast<Value>(-share));
         backend_.add_combination(negative, basis, w);
-    }
-
-    /// By that of the vector they are dot products of.
-    static double norm_of(std::span<const double> shares, double w_norm) {
-        double sum = 0;
-        for (const double share : shares) {
-            const double relative = div_rn(share, w_norm);
-            sum = add_rn(sum, mul_rn(relative, relative));
-        }
-        return sqrt_rn(sum);
     }
 
     void normalise(Vector& x, double norm) { backend_.scale(static_cast<Value>(div_rn(1.0, norm)), x); }

@@ -117,6 +117,17 @@ std::optional<std::int64_t> size_of_elasticity(const std::string& problem) {
     return n;
 }
 
+std::optional<OurChoice> our_choice(std::string_view name) try {
+    if (name == "auto") return OurChoice{};
+    if (name == amg_with_modes) return OurChoice{.preconditioner = PreconditionerKind::amg, .rigid_body_modes = true};
+    const std::size_t space = name.find(' ');
+    if (space == std::string_view::npos) return OurChoice{.preconditioner = preconditioner_from_text(name)};
+    return OurChoice{.preconditioner = preconditioner_from_text(name.substr(space + 1)),
+                     .method = krylov_method_from_text(name.substr(0, space))};
+} catch (const InvalidArgument&) {
+    return std::nullopt;
+}
+
 Answer by_us(const OurChoice& choice, const Problem& problem, const Options& options) {
     Answer answer{.trial = {}, .x = std::vector<double>(problem.b.size())};
     SolveOptions wish;
