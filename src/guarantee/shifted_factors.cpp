@@ -82,20 +82,10 @@ std::vector<double> asymmetry_above(const IluFactors<double>& factors) {
     return sums;
 }
 
-/// At most s - delta; nothing where a pivot is not positive.
-std::optional<double> least_eigenvalue_below(const IluFactors<double>& factors, double shift) {
-    for (std::int64_t i = 0; i < factors.upper.rows; ++i)
-        if (!(factors.upper.values[factors.upper.row_offsets[i]] > 0)) return std::nullopt;
-    const std::vector<double> error = error_of_factors_above(factors.lower, factors.upper);
-    const std::vector<double> asymmetry = product_above(factors.lower, asymmetry_above(factors), true);
-    double most = 0;
-    for (std::size_t i = 0; i < error.size(); ++i) {
-        const double sum = error[i] + asymmetry[i];
-        if (!(sum <= std::numeric_limits<double>::max())) return std::nullopt;
-        most = std::max(most, sum);
-    }
-    const double delta = (most + unit_roundoff<double> * (2 + shift)) * inflation;
-    return below(shift - delta);
+bool has_positive_pivots(const CsrMatrix<double>& upper) {
+    for (std::int64_t i = 0; i < upper.rows; ++i)
+        if (!(upper.values[upper.row_offsets[i]] > 0)) return false;
+    return true;
 }
 
 Certificate proven(const Preparation& p, double least_eigenvalue) {
@@ -112,6 +102,18 @@ Certificate proven(const Preparation& p, double least_eigenvalue) {
 
 }  // namespace
 
+double error_of_shifted_factors_above(const IluFactors<double>& factors, double shift) {
+    const std::vector<double> error = error_of_factors_above(factors.lower, factors.upper);
+    const std::vector<double> asymmetry = product_above(factors.lower, asymmetry_above(factors), true);
+    double most = 0;
+    for (std::size_t i = 0; i < error.size(); ++i) {
+        const double sum = error[i] + asymmetry[i];
+        if (!(sum <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::infinity();
+        most = std::max(most, sum);
+    }
+    return (most + unit_roundoff<double> * (2 + shift)) * inflation;
+}
+
 Certificate certificate_by_shift(const CsrView<double>& a, const Preparation& preparation,
                                  const Preconditioner<double>& inverse, std::int64_t memory_limit) {
     const Preparation p = symmetric_preparation(a, preparation);
@@ -127,8 +129,9 @@ Certificate certificate_by_shift(const CsrView<double>& a, const Preparation& pr
             for (std::int64_t k = c.row_offsets[i]; k < c.row_offsets[i + 1]; ++k)
                 if (c.column_indices[k] == i) shifted.values[k] -= shift;
         const std::optional<IluFactors<double>> factors = factor_on_diagonal(shifted, *p.fill, memory_limit);
-        const std::optional<double> least = factors ? least_eigenvalue_below(*factors, shift) : std::nullopt;
-        if (least && *least > 0) return proven(p, *least);
+        if (!factors || !has_positive_pivots(factors->upper)) continue;
+        const double least = below(shift - error_of_shifted_factors_above(*factors, shift));
+        if (least > 0) return proven(p, least);
     }
     return certificate;
 }

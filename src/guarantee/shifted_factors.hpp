@@ -2,6 +2,7 @@
 
 /// A certificate of a symmetric positive definite matrix.
 
+#include "preconditioner/lu_factors.hpp"
 #include "solver/guarantee.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
@@ -27,5 +28,9 @@ namespace solver::guarantee {
 /// memory limit.
 Certificate certificate_by_shift(const CsrView<double>& a, const Preparation& preparation,
                                  const Preconditioner<double>& inverse, std::int64_t memory_limit);
+
+/// At least delta, infinite where it is not finite: how far the least eigenvalue of C may be below s, given the factors of C'
+/// and s.
+double error_of_shifted_factors_above(const IluFactors<double>& factors, double shift);
 
 }  // namespace solver::guarantee

@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <ostream>
 #include <span>
 #include <utility>
 #include <vector>
@@ -55,6 +56,7 @@ public:
         mpq_abs(a.value_, a.value_);
         return a;
     }
+    friend std::ostream& operator<<(std::ostream& out, const Rational& a) { return out << a.approximate(); }
     bool is_zero() const { return mpq_sgn(value_) == 0; }
     double approximate() const { return mpq_get_d(value_); }
 
