@@ -5,6 +5,7 @@
 #include "multigrid/place.hpp"
 #include "packed.hpp"
 #include "products.hpp"
+#include "reach.hpp"
 #include "solver/cuda/gemm.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/cuda/partial.hpp"
@@ -50,6 +51,13 @@ FactsOnDevice facts_of(const DeviceCsrView<T>&, T*, Stream) {
 }
 template FactsOnDevice facts_of(const DeviceCsrView<float>&, float*, Stream);
 template FactsOnDevice facts_of(const DeviceCsrView<double>&, double*, Stream);
+
+template <class T>
+bool has_rows_beyond(const DeviceCsrView<T>&, std::int64_t, Stream) {
+    built_without_cuda();
+}
+template bool has_rows_beyond(const DeviceCsrView<float>&, std::int64_t, Stream);
+template bool has_rows_beyond(const DeviceCsrView<double>&, std::int64_t, Stream);
 
 template <class T>
 std::unique_ptr<CsrProducts<T>> make_products(const DeviceCsrView<T>&, SpmvKernel, Stream, std::int64_t, OffsetWidth) {

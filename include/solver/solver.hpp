@@ -6,6 +6,7 @@
 #include "solver/accuracy.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/cg.hpp"
+#include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/dense_matrix.hpp"
 #include "solver/device.hpp"

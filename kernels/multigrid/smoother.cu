@@ -7,8 +7,35 @@
 #include "solver/cuda/reduce.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 namespace solver::cuda {
+namespace {
+
+/// Adds word(k) for k from begin to end in their order, by a warp: the lanes read words side by side, and each adds all.
+template <class Word>
+__device__ void add_words(Hash& hash, std::int64_t begin, std::int64_t end, int lane, const Word& word) {
+    for (std::int64_t k = begin; k < end; k += warp_size) {
+        const std::uint64_t mine = k + lane < end ? word(k + lane) : 0;
+        for (int other = 0; other < warp_size && k + other < end; ++other) hash.add(__shfl_sync(~0u, mine, other));
+    }
+}
+
+/// What Hash makes of these rows.
+template <class V>
+__device__ std::uint64_t hash_of_rows(const DeviceCsrView<V>& a, std::int64_t first, std::int64_t last, int lane) {
+    using Bits = std::conditional_t<sizeof(V) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+    const auto* const bits = reinterpret_cast<const Bits*>(a.values);
+    const std::int64_t begin = a.row_offsets[first], end = a.row_offsets[last];
+    Hash hash;
+    add_words(hash, first, last, lane, [&](std::int64_t row) { return static_cast<std::uint64_t>(a.row_offsets[row + 1]); });
+    add_words(hash, begin, end, lane, [&](std::int64_t k) { return static_cast<std::uint64_t>(a.column_indices[k]); });
+    add_words(hash, begin, end, lane, [&](std::int64_t k) { return std::uint64_t{bits[k]}; });
+    return hash.value();
+}
+
+}  // namespace
 
 std::int64_t CudaPlace::default_memory_limit() const {
     const CurrentDevice current(device_);
@@ -147,10 +174,10 @@ std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<V>& a, std::in
     const std::int64_t blocks = (a.rows + rows_a_block - 1) / rows_a_block;
     const DeviceArray<std::uint64_t> hashes(device_, blocks, "hashes of a level");
     std::uint64_t* const of_block = hashes.data();
-    for_all("hashes of a level", blocks, stream_, [=] __device__(std::int64_t block) {
-        Hash hash;
-        hash.add(a, block * rows_a_block, std::min((block + 1) * rows_a_block, a.rows));
-        of_block[block] = hash.value();
+    for_all("hashes of a level", blocks * warp_size, stream_, [=] __device__(std::int64_t t) {
+        const std::int64_t block = t / warp_size, first = block * rows_a_block, last = std::min(first + rows_a_block, a.rows);
+        const std::uint64_t hash = hash_of_rows(a, first, last, static_cast<int>(t % warp_size));
+        if (t % warp_size == 0) of_block[block] = hash;
     });
     std::vector<std::uint64_t> host(static_cast<std::size_t>(blocks));
     hashes.copy_to(host, stream_);

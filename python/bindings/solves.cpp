@@ -2,6 +2,7 @@
 #include "matrix.hpp"
 #include "preconditioner.hpp"
 #include "solver/cuda/solve.hpp"
+#include "solver/guarantee.hpp"
 #include "solver/krylov_solve.hpp"
 #include "solver/solve.hpp"
 
@@ -36,12 +37,18 @@ nb::dict in_python(const Attempt& attempt) {
     return made;
 }
 
+/// Copied.
+nb::bytes bytes_of(const std::vector<double>& values) {
+    return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+}
+
 nb::dict in_python(const SolutionProof& proof) {
     nb::dict made;
     made["status"] = std::string(to_string(proof.status));
     made["reason"] = proof.reason;
     made["backward_error"] = proof.backward_error;
     made["error_bound"] = proof.error_bound;
+    made["estimated_error"] = proof.estimated_error;
     made["certified_digits"] = proof.certified_digits;
     made["rounded"] = proof.rounded;
     made["ties"] = proof.ties;
@@ -50,7 +57,7 @@ nb::dict in_python(const SolutionProof& proof) {
     nb::list open;
     for (const std::int64_t component : proof.first_undecided) open.append(component);
     made["first_undecided"] = open;
-    made["bounds"] = nb::bytes(reinterpret_cast<const char*>(proof.bounds.data()), proof.bounds.size() * sizeof(double));
+    made["bounds"] = bytes_of(proof.bounds);
     made["refinements"] = proof.refinements;
     made["iterations"] = proof.iterations;
     return made;
@@ -148,7 +155,25 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
 }
 
 template <class T>
+Certificate certify_in_python(const Matrix<T>& a, const nb::dict& given) {
+    const SolveOptions options = options_of(given);
+    const nb::gil_scoped_release released;
+    return certify(a.plan(), options);
+}
+
+template <class T>
+void bound_in_python(const Matrix<T>& a, const Certificate& certificate, const Vector<T>& b, const Vector<T>& x,
+                     const std::optional<Vector<T>>& x_low, const MutableVector<double>& bounds) {
+    const std::span<const T> low = x_low ? view<T>(*x_low) : std::span<const T>();
+    const nb::gil_scoped_release released;
+    error_bound<T>(a.plan(), certificate, view<T>(b), view<T>(x), low, view<double>(bounds));
+}
+
+template <class T>
 void bind(nb::module_& module) {
+    module.def("certify", &certify_in_python<T>, nb::arg("a"), nb::arg("options"));
+    module.def("error_bound", &bound_in_python<T>, nb::arg("a"), nb::arg("certificate"), nb::arg("b").noconvert(),
+               nb::arg("x").noconvert(), nb::arg("x_low").noconvert().none(), nb::arg("bounds").noconvert());
     module.def("solve", &solve_in_python<T>, nb::arg("a"), nb::arg("m").none(), nb::arg("is_vector"), nb::arg("b").noconvert(),
                nb::arg("x").noconvert(), nb::arg("x_low").noconvert().none(), nb::arg("options"), nb::arg("callback").none());
 }
@@ -156,6 +181,13 @@ void bind(nb::module_& module) {
 }  // namespace
 
 void bind_solves(nb::module_& module) {
+    nb::class_<Certificate>(module, "Certificate")
+        .def_prop_ro("status", [](const Certificate& made) { return std::string(to_string(made.status)); })
+        .def_ro("reason", &Certificate::reason)
+        .def_ro("adds_up", &Certificate::adds_up)
+        .def_ro("iterations", &Certificate::iterations)
+        .def_prop_ro("reach", [](const Certificate& made) { return bytes_of(made.reach); })
+        .def_prop_ro("weights", [](const Certificate& made) { return bytes_of(made.weights); });
     nb::class_<Seen>(module, "Iterate").def("copy_to", &Seen::copy_to, nb::arg("x").noconvert());
     bind<double>(module);
     bind<float>(module);

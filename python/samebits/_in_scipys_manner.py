@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, number_of_threads, whole_number
+from ._complex import OnParts, is_complex
 from ._matrix import Matrix, as_matrix
 from ._places import HOST, Host
 from ._preconditioner import Preconditioner, preconditioner_of
@@ -17,9 +18,13 @@ from ._result import Result
 from ._solve import (
     Iteration,
     _callback,
+    _complex_callback,
+    _complex_result,
     _device_for,
     _guess,
     _matrix_to_solve,
+    _on_parts,
+    _real_system,
     _right_hand_side,
     _run,
     _tolerances,
@@ -160,9 +165,21 @@ def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str,
 def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
     """The pair, of a matrix or of an operator."""
     explicit = getattr(a, "A", a) if _without_entries(a) else a
+    if any(is_complex(given) for given in (explicit, b, x0)):
+        return _solved_on_parts(method, explicit, b, x0, M, options, how)
     run = _run_operator if _without_entries(explicit) else _run_matrix
     result = run(method, explicit, b, x0, M, options, how)
     return _pair(result, _info(result))
+
+
+def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
+    """The pair of a complex system, which is solved on real and imaginary parts."""
+    operator = OnParts(a) if _without_entries(a) else None
+    system = _real_system(a, np.reshape(b, -1), None if isinstance(x0, str) else x0, how.device, how.threads, operator)
+    guess = x0 if isinstance(x0, str) else system[2]
+    on_parts = how._replace(callback=_complex_callback(how.callback))
+    real = _solved(method, system[0], system[1], guess, _on_parts(M), options, on_parts)
+    return _pair(_complex_result(real.result), real.info)
 
 
 def _pair(result: Result, info: int) -> KrylovResult:
@@ -241,7 +258,7 @@ def _minres_in_scipys_manner(
 ) -> KrylovResult:
     if check and not _without_entries(a):
         at = as_matrix(a).to_scipy()
-        if (at != at.T).nnz > 0:
+        if (at != at.conj().T).nnz > 0:
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
     if shift != 0:
         a = _Shifted(a if hasattr(a, "shape") else np.asarray(a), float(shift))

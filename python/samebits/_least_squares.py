@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, whole_number
-from ._matrix import Matrix, as_matrix
+from ._complex import is_complex, parts, whole
+from ._matrix import Matrix, as_complex, as_matrix
 from ._places import HOST
 from ._solve import _guess, _right_hand_side, _with_values
 from ._vectors import norm
@@ -90,6 +91,11 @@ def lsmr(
     """
     if damp != 0:
         raise _core.NotSupported(f"lsmr: damp is {damp!r}; only 0 is supported. Stack damp times the identity under A, and zeros under b")
+    if is_complex(a) or is_complex(b) or is_complex(x0):
+        kept: dict[str, Any] = {"atol": atol, "btol": btol, "maxiter": maxiter, "show": show, "accuracy": accuracy, "threads": threads}
+        guess = None if x0 is None else parts(x0, "x0")
+        found = lsmr(as_complex(as_matrix(a, threads=threads)).real_form, parts(np.reshape(b, -1), "b"), x0=guess, **kept)
+        return found._replace(x=whole(found.x))
     matrix = as_matrix(a, threads=threads)
     if matrix.dtype == np.float32:
         matrix = _with_values(matrix, np.float64)

@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import Matrix, _device_of
+from ._complex import OnParts, is_complex, parts, whole
+from ._matrix import Matrix, _device_of, as_complex
 from ._places import Host, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result
@@ -116,6 +117,49 @@ def _device_for(a: Any, b: Any, device: str | None) -> str | None:
     return f"cuda:{place.device}" if device is None and place.device >= 0 and _device_of(a) < 0 else device
 
 
+def _real_system(
+    a: Any, b: Any, x0: Any, device: str | None, threads: int | None, operator: Any = None
+) -> tuple[Any, Any, Any]:
+    """The real form of A, or an operator that is that, and the parts of b and x0; at least one of them is complex."""
+    real = operator if operator is not None else as_complex(_matrix_to_solve(a, _device_for(a, b, device), threads)).real_form
+    return real, parts(b, "b"), None if x0 is None else parts(x0, "x0")
+
+
+def _complex_result(result: Result) -> Result:
+    result.x = whole(result.x)
+    return result
+
+
+class _ComplexIteration(Iteration):
+    """An iteration on the parts of a complex system."""
+
+    @property
+    def x(self) -> np.ndarray:
+        return whole(super().x)
+
+
+def _complex_callback(callback: Callable[[Iteration], Any] | None) -> Callable[[Iteration], Any] | None:
+    if callback is None or not callable(callback):
+        return callback
+
+    def told(step: Iteration) -> Any:
+        iteration = _ComplexIteration(*step)
+        iteration._iterate, iteration._rows = step._iterate, step._rows
+        return callback(iteration)
+
+    return told
+
+
+def _on_parts(m: Any) -> Any:
+    """What stands for the inverse of a complex matrix as a function of the parts; names as they are."""
+    if m is None or isinstance(m, (str, Preconditioner)):
+        return m
+    if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
+        raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
+    on_parts = OnParts(m)
+    return Preconditioner.from_function(on_parts.matvec, on_parts.shape[0])
+
+
 def _attempt(found: dict[str, Any]) -> Attempt:
     results = found["results"]
     first: dict[str, Any] = results[0] if results else {"status": "", "residual": math.nan}
@@ -212,7 +256,8 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`.
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b or x0 is complex the solution is, and the iteration
+        works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
         the solution, which are arrays of the same library; the matrix is to be on that device.
@@ -274,6 +319,13 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
+    if any(is_complex(given) for given in (a, b, x0)):
+        system = _real_system(a, b, x0, device, threads)
+        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": preconditioner, "method": method}
+        kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
+        kept["restart"] = restart
+        told = _complex_callback(callback)
+        return _complex_result(solve(system[0], system[1], x0=system[2], callback=told, device=device, threads=threads, **kept))
     matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
     rounds = precision == "single"
     place = matrix._place_of(b=b, x0=x0)

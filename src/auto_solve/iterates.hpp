@@ -3,7 +3,6 @@
 /// The right-hand sides and where their solutions have got to.
 
 #include "auto_solve/vector_copy.hpp"
-#include "core/column_norms.hpp"
 #include "krylov/run.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,10 +23,10 @@ class Iterates {
 public:
     /// Of the options only the tolerances are looked at.
     Iterates(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const KrylovOptions& options)
-        : a_(a), unknowns_(std::move(unknowns)), best_(unknowns_.size()) {
-        for (const Unknown<T>& unknown : unknowns_) {
-            initial_.emplace_back(unknown.x, a.device(), unknown.on_device);
-            const double size = options.absolute_tolerance > 0 ? static_cast<double>(norm(unknown.b)) : 0;
+        : a_(a), unknowns_(std::move(unknowns)), b_norms_(unknowns_.size()), best_(unknowns_.size()) {
+        for (std::size_t j = 0; j < unknowns_.size(); ++j) {
+            initial_.emplace_back(unknowns_[j].x, a.device(), unknowns_[j].on_device);
+            const double size = options.absolute_tolerance > 0 ? b_norm(j) : 0;
             tolerances_.push_back(size > 0 ? std::max(options.tolerance, options.absolute_tolerance / size)
                                            : options.tolerance);
         }
@@ -54,12 +54,8 @@ public:
     void start_over_if_too_large(std::int64_t column, double residual) {
         Unknown<T>& unknown = unknowns_[column];
         if (!unknown.x_low.empty()) return;
-        if (column_norms_.empty()) column_norms_ = one_norms_of_columns(a_);
-        std::vector<T> terms(unknown.x.size());
-        const std::vector<T> x = fetched<T>(unknown.x, a_.device(), unknown.on_device);
-        for (std::size_t j = 0; j < terms.size(); ++j) terms[j] = mul_rn(column_norms_[j], x[j]);
-        const double rounding = unit_roundoff<T> * static_cast<double>(norm(terms));
-        if (!(rounding > tolerances_[column] * static_cast<double>(norm(unknown.b)))) return;
+        const double rounding = unit_roundoff<T> * static_cast<double>(norm_of_terms(unknown.x));
+        if (!(rounding > tolerances_[column] * b_norm(static_cast<std::size_t>(column)))) return;
         Best& best = best_[column];
         if (best.x.empty() || residual < best.residual)
             best = {VectorCopy<T>(unknown.x, a_.device(), unknown.on_device), residual};
@@ -81,10 +77,20 @@ private:
         double residual = 0;
     };
 
-    T norm(std::span<const T> x) const { return norm2(x, Accuracy::exact, a_.device()); }
+    /// Of what lies in the host's memory, by the processor.
+    double b_norm(std::size_t column) {
+        const Unknown<T>& unknown = unknowns_[column];
+        std::optional<T>& known = b_norms_[column];
+        if (!known)
+            known = norm2(unknown.b, Accuracy::exact, unknown.on_device ? a_.device() : Device::cpu(a_.device().threads()));
+        return static_cast<double>(*known);
+    }
+
+    T norm_of_terms(std::span<const T> x);  ///< ||(w_j x_j)||
 
     const SpmvPlan<T>& a_;
     std::vector<Unknown<T>> unknowns_;
+    std::vector<std::optional<T>> b_norms_;  ///< computed when first asked for
     std::vector<double> tolerances_;
     std::vector<VectorCopy<T>> initial_;
     std::vector<Best> best_;

@@ -7,6 +7,7 @@
 #include "auto_solve/obstacle.hpp"
 #include "auto_solve/profile.hpp"
 #include "auto_solve/reach.hpp"
+#include "cuda/spmv.hpp"
 #include "preparation/fill_estimate.hpp"
 #include "solver/error.hpp"
 
@@ -19,11 +20,18 @@
 namespace solver {
 namespace {
 
+/// By the device that has A.
+template <class T>
+bool has_rows_beyond(const SpmvPlan<T>& a, std::int64_t steps) {
+    if (a.on_device() != nullptr && a.dense() == nullptr) return a.on_device()->has_rows_beyond(steps);
+    return has_rows_beyond(a.matrix(), steps, a.device());
+}
+
 /// has_rows_beyond of A, which answers the same question once.
 template <class T>
 std::function<bool(std::int64_t)> reach_of(const SpmvPlan<T>& a) {
     return [&a, steps = std::make_shared<std::int64_t>(-1), answer = std::make_shared<bool>()](std::int64_t asked) {
-        if (asked != *steps) *answer = has_rows_beyond(a.matrix(), asked);
+        if (asked != *steps) *answer = has_rows_beyond(a, asked);
         *steps = asked;
         return *answer;
     };

@@ -3,6 +3,7 @@
 /// Copies of the caller's vectors.
 
 #include "core/huge_pages.hpp"
+#include "cpu/elementwise.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/device.hpp"
 
@@ -12,11 +13,11 @@
 
 namespace solver {
 
+/// By the threads of a device.
 template <class T>
-std::vector<T> copied(std::span<const T> x) {
-    std::vector<T> copy;
-    reserve_in_huge_pages(copy, static_cast<std::int64_t>(x.size()));
-    copy.assign(x.begin(), x.end());
+std::vector<T> copied(std::span<const T> x, const Device& device) {
+    std::vector<T> copy = zeros<T>(std::ssize(x), device.threads());
+    cpu::update(std::span(copy), device, [=](T, std::int64_t i) { return x[i]; });
     return copy;
 }
 
@@ -29,7 +30,7 @@ public:
         if (on_device)
             on_device_ = cuda::DeviceArray<T>(device.index(), x, "a copy of x");
         else
-            on_host_ = copied(x);
+            on_host_ = copied(x, device);
     }
 
     bool empty() const { return on_host_.empty() && on_device_.size() == 0; }
@@ -49,8 +50,8 @@ private:
 /// On the host.
 template <class T>
 std::vector<T> fetched(std::span<const T> x, const Device& device, bool on_device) {
-    if (!on_device) return copied(x);
-    auto here = zeros<T>(static_cast<std::int64_t>(x.size()));
+    if (!on_device) return copied(x, device);
+    auto here = zeros<T>(std::ssize(x), device.threads());
     cuda::detail::copy_to_host(device.index(), here.data(), x.data(), static_cast<std::int64_t>(x.size_bytes()), nullptr);
     return here;
 }

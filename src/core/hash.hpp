@@ -30,9 +30,9 @@ public:
         add_entries(matrix, 0, matrix.nonzeros());
     }
 
-    /// These rows, of a matrix on the host or on a device.
-    template <class Matrix>
-    SOLVER_HD void add(const Matrix& matrix, std::int64_t begin, std::int64_t end) {
+    /// These rows.
+    template <class T>
+    void add(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
         for (std::int64_t row = begin; row < end; ++row) add(static_cast<std::uint64_t>(matrix.row_offsets[row + 1]));
         add_entries(matrix, matrix.row_offsets[begin], matrix.row_offsets[end]);
     }
@@ -40,9 +40,9 @@ public:
     SOLVER_HD std::uint64_t value() const { return state_ ^ (state_ >> 32); }
 
 private:
-    template <class Matrix>
-    SOLVER_HD void add_entries(const Matrix& matrix, std::int64_t begin, std::int64_t end) {
-        using Bits = std::conditional_t<sizeof(matrix.values[0]) == 4, std::uint32_t, std::uint64_t>;
+    template <class T>
+    void add_entries(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
+        using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
         for (std::int64_t k = begin; k < end; ++k) add(static_cast<std::uint64_t>(matrix.column_indices[k]));
         for (std::int64_t k = begin; k < end; ++k) add(std::bit_cast<Bits>(matrix.values[k]));
     }

@@ -3,6 +3,7 @@
 #include "core/column_norms.hpp"
 #include "core/thread_pool.hpp"
 #include "cuda/without_gaps.hpp"
+#include "kernels/reach.hpp"
 #include "kernels/vectors.hpp"
 
 #include <algorithm>
@@ -133,6 +134,12 @@ const FactsOnDevice& SpmvOnDevice<T>::facts() {
 }
 
 template <class T>
+bool SpmvOnDevice<T>::has_rows_beyond(std::int64_t steps) {
+    const std::lock_guard turn(mutex_);
+    return cuda::has_rows_beyond(sparse().matrix, steps, stream_.get());
+}
+
+template <class T>
 const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const solver::SpmvPlan<T>& a) {
     if (std::holds_alternative<Sparse>(storage_) && facts().is_symmetric) return row_norms_;
     std::unique_lock turn(mutex_);
@@ -142,6 +149,16 @@ const DeviceArray<T>& SpmvOnDevice<T>::column_norms(const solver::SpmvPlan<T>& a
     turn.lock();
     if (column_norms_.data() == nullptr) column_norms_ = DeviceArray<T>(device_, norms, "norms of columns", stream_.get());
     return column_norms_;
+}
+
+template <class T>
+T SpmvOnDevice<T>::norm_of_terms(const solver::SpmvPlan<T>& a, std::span<const T> x) {
+    const DeviceArray<T>& weights = column_norms(a);
+    const std::lock_guard turn(mutex_);
+    const DeviceArray<T> terms(device_, x, "a vector of weighted elements", stream_.get());
+    multiply_elements(weights, terms, terms, stream_.get());
+    Reducer reducer(device_);
+    return norm2(reducer, terms, Accuracy::exact, DeviceArray<double>(device_, 1, "a norm"), stream_.get());
 }
 
 template <class T>

@@ -60,8 +60,14 @@ public:
     /// Of a sparse matrix: computed when first asked for.
     const FactsOnDevice& facts();
 
+    /// Of a sparse matrix: auto_solve/reach.hpp.
+    bool has_rows_beyond(std::int64_t steps);
+
     /// The 1-norms of the columns of `a`, the matrix this was made of, computed when first asked for.
     const DeviceArray<T>& column_norms(const solver::SpmvPlan<T>& a);
+
+    /// ||(w_j x_j)||, exact, w_j these norms; x in the memory of the host or of the device.
+    T norm_of_terms(const solver::SpmvPlan<T>& a, std::span<const T> x);
 
     /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);

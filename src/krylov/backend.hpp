@@ -69,9 +69,11 @@ concept SolverBackend = requires(B& backend, double scale, typename B::Vector& o
     backend.set_zero(out);
     backend.set_zero(solution);
 
-    backend.residual(other_solution, residual);                      // residual = b - A x
-    backend.take(scale, residual, out);                              // out = scale residual, scale a power of 2
-    { backend.column_norms() } -> std::same_as<typename B::Vector>;  // sum_i |a_ij| for each j, added up by rows in order
+    backend.residual(other_solution, residual);  // residual = b - A x
+    backend.take(scale, residual, out);          // out = scale residual, scale a power of 2
+    {
+        backend.column_norms()
+        } -> std::same_as<const typename B::Vector&>;  // sum_i |a_ij| for each j, added up by rows in order
     { backend.right_hand_side_norm() } -> std::same_as<double>;
     { backend.true_norm(residual) } -> std::same_as<double>;
     { backend.is_finite(other_solution) } -> std::same_as<bool>;

@@ -38,8 +38,10 @@ public:
 
     std::int64_t rows() const { return products_.rows(); }
     Vector vector() const { return zeros<T>(rows(), device().threads()); }
-    void copy(const Vector& x, Vector& out) const { out = x; }
-    void set_zero(Vector& out) const { std::fill(out.begin(), out.end(), T(0)); }
+    void copy(const Vector& x, Vector& out) const { copy_elements<T>(x, out); }
+    void set_zero(Vector& out) const {
+        update(out, [](T, std::int64_t) { return T(0); });
+    }
 
     Pause multiply(const Vector& x, Vector& out) const {
         products_.add({.x = x, .y = out}, accuracy_);
@@ -51,7 +53,7 @@ public:
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
 
-    Vector column_norms() const { return products_.column_norms(); }
+    const Vector& column_norms() const { return products_.column_norms(); }
 
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }
@@ -118,6 +120,10 @@ protected:
     void update(std::vector<U>& out, const F& f) const {
         cpu::update(std::span<U>(out), device(), f);
     }
+    template <class U>
+    void copy_elements(std::span<const U> x, std::span<U> out) const {
+        cpu::update(out, device(), [=](U, std::int64_t i) { return x[i]; });
+    }
 
     Accuracy accuracy_;
     Accuracy true_accuracy_;
@@ -149,13 +155,16 @@ public:
 
     Solution solution() const { return {this->vector(), as_pair_ ? this->vector() : Vector()}; }
     Residual residual_vector() const { return this->vector(); }
-    void load(std::span<const T> source, Solution& x) const { x.x.assign(source.begin(), source.end()); }
+    void load(std::span<const T> source, Solution& x) const { this->template copy_elements<T>(source, x.x); }
     void store(const Solution& x, std::span<T> to, std::span<T> low) const {
-        std::copy(x.x.begin(), x.x.end(), to.begin());
-        std::copy(x.low.begin(), x.low.end(), low.begin());
+        this->template copy_elements<T>(x.x, to);
+        this->template copy_elements<T>(x.low, low);
     }
     void read(const Solution& x, std::span<double> to) const { write_sum<T>(x.x, x.low, to); }
-    void copy(const Solution& x, Solution& out) const { out = x; }
+    void copy(const Solution& x, Solution& out) const {
+        copy(x.x, out.x);
+        copy(x.low, out.low);
+    }
     void set_zero(Solution& x) const {
         set_zero(x.x);
         set_zero(x.low);
@@ -215,11 +224,13 @@ public:
 
     Solution solution() const { return zeros<double>(std::ssize(b_), this->device().threads()); }
     Residual residual_vector() const { return solution(); }
-    void load(std::span<const double> source, Solution& x) const { x.assign(source.begin(), source.end()); }
-    void store(const Solution& x, std::span<double> to, std::span<double>) const { std::copy(x.begin(), x.end(), to.begin()); }
+    void load(std::span<const double> source, Solution& x) const { copy_elements<double>(source, x); }
+    void store(const Solution& x, std::span<double> to, std::span<double>) const { copy_elements<double>(x, to); }
     void read(const Solution& x, std::span<double> to) const { write_sum<double>(x, {}, to); }
-    void copy(const Solution& x, Solution& out) const { out = x; }
-    void set_zero(Solution& x) const { std::fill(x.begin(), x.end(), 0.0); }
+    void copy(const Solution& x, Solution& out) const { copy_elements<double>(x, out); }
+    void set_zero(Solution& x) const {
+        update(x, [](double, std::int64_t) { return 0.0; });
+    }
 
     Pause residual(const Solution& x, Residual& out) const {
         residuals_.add({.alpha = -1, .x = x, .beta = 1, .y_in = b_, .y = out}, true_accuracy_);
@@ -244,43 +255,46 @@ private:
     std::span<const double> b_;
 };
 
-/// What the solves with one matrix share: the iteration runs in Value, x and b - A x are in Wide.
+/// What the solves with one matrix share, with whatever preconditioner: the iteration runs in Value, x and b - A x are in Wide.
 template <class Value, class Wide>
 class CpuSystem {
 public:
     using Backend = CpuMixedBackend;
 
-    /// `a` is A in Wide, `in_value` in Value. All of these must outlive the system.
-    CpuSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, const Preconditioner<Value>& m, Accuracy accuracy)
-        : residuals_(a), products_(in_value), m_(m), accuracy_(accuracy) {}
+    /// `a` is A in Wide, `in_value` in Value. Both must outlive the system.
+    CpuSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value) : residuals_(a), products_(in_value) {}
 
-    Backend backend(std::span<const Wide> b, bool) { return {residuals_, products_, m_, b, accuracy_}; }
+    Backend backend(const Preconditioner<Value>& m, std::span<const Wide> b, bool, Accuracy accuracy) {
+        return {residuals_, products_, m, b, accuracy};
+    }
     void make_products() {
         residuals_.run();
         products_.run();
+    }
+    void drop_products() {
+        residuals_.drop();
+        products_.drop();
     }
 
 private:
     SharedProducts<Wide> residuals_;
     SharedProducts<Value> products_;
-    const Preconditioner<Value>& m_;
-    Accuracy accuracy_;
 };
 template <class T>
 class CpuSystem<T, T> {
 public:
     using Backend = CpuSolverBackend<T>;
 
-    CpuSystem(const SpmvPlan<T>& a, const SpmvPlan<T>&, const Preconditioner<T>& m, Accuracy accuracy)
-        : products_(a), m_(m), accuracy_(accuracy) {}
+    CpuSystem(const SpmvPlan<T>& a, const SpmvPlan<T>&) : products_(a) {}
 
-    Backend backend(std::span<const T> b, bool as_pair) { return {products_, m_, b, as_pair, accuracy_}; }
+    Backend backend(const Preconditioner<T>& m, std::span<const T> b, bool as_pair, Accuracy accuracy) {
+        return {products_, m, b, as_pair, accuracy};
+    }
     void make_products() { products_.run(); }
+    void drop_products() { products_.drop(); }
 
 private:
     SharedProducts<T> products_;
-    const Preconditioner<T>& m_;
-    Accuracy accuracy_;
 };
 
 }  // namespace solver

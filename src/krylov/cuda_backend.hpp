@@ -114,8 +114,7 @@ public:
         return x;
     }
 
-    /// A part: all columns use the same.
-    cuda::DeviceArray<Value> column_norms() const { return a_in_value.on_device()->column_norms(a_in_value).part(0, rows()); }
+    const cuda::DeviceArray<Value>& column_norms() const { return a_in_value.on_device()->column_norms(a_in_value); }
 
     template <class T>
     double norm2(const cuda::DeviceArray<T>& x, Accuracy mode) {
@@ -290,7 +289,7 @@ public:
     void take(double factor, const Residual& residual, const Vector& out) const {
         cuda::scale(factor, residual, out, stream());
     }
-    Vector column_norms() const { return system_.column_norms(); }
+    const Vector& column_norms() const { return system_.column_norms(); }
     double right_hand_side_norm() const { return system_.norm2(b_, system_.true_accuracy); }
     double true_norm(const Residual& x) const { return system_.norm2(x, system_.true_accuracy); }
     bool is_finite(const Solution& x) const {

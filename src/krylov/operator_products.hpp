@@ -28,11 +28,17 @@ public:
         tasks_.clear();
     }
 
+    /// Makes none of them.
+    void drop() { tasks_.clear(); }
+
     std::int64_t rows() const { return a_.rows(); }
     const Device& device() const { return device_; }
 
     /// They are not known: zeros.
-    std::vector<T> column_norms() const { return std::vector<T>(static_cast<std::size_t>(rows())); }
+    const std::vector<T>& column_norms() {
+        norms_.resize(static_cast<std::size_t>(rows()));
+        return norms_;
+    }
 
 private:
     void make(const SpmvTask<T>& task) const {
@@ -45,6 +51,7 @@ private:
 
     const LinearOperator<T>& a_;
     Device device_;
+    std::vector<T> norms_;
     std::vector<SpmvTask<T>> tasks_;
 };
 

@@ -18,14 +18,16 @@ namespace solver {
 namespace {
 
 template <class Value, class Wide>
-std::vector<SolveResult> solve_on_processor(KrylovMethod method, const SpmvPlan<Wide>& a, const SpmvPlan<Value>& a_in_value,
-                                            const Preconditioner<Value>& m, const Call<Wide>& call) {
-    using System = CpuSystem<Value, Wide>;
-    using Backend = typename System::Backend;
-    System system(a, a_in_value, m, call.options.accuracy);
+std::vector<SolveResult> solve_on_processor(KrylovMethod method, CpuSystem<Value, Wide>& system, const Preconditioner<Value>& m,
+                                            const Call<Wide>& call) {
+    using Backend = typename CpuSystem<Value, Wide>::Backend;
+    system.drop_products();  // which an exception may have left
     return with_method(method, [&]<class Method>(Method) {
         return solve_together<typename Method::template Recurrence<Backend>, Backend>(
-            call, [&](const Unknown<Wide>& unknown, std::int64_t) { return system.backend(unknown.b, !unknown.x_low.empty()); },
+            call,
+            [&](const Unknown<Wide>& unknown, std::int64_t) {
+                return system.backend(m, unknown.b, !unknown.x_low.empty(), call.options.accuracy);
+            },
             [&] { system.make_products(); });
     });
 }
@@ -88,7 +90,10 @@ std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, con
     using System = CudaSystem<Value, Wide>;
     const cpu::FloatingPointGuard guard;
     const Call<Wide> call{unknowns, options, pauses};
-    if (!a_.on_device()) return solve_on_processor(method, a_, a_in_value_, m, call);
+    if (!a_.on_device()) {
+        if (!on_processor_) on_processor_ = std::make_unique<CpuSystem<Value, Wide>>(a_, a_in_value_);
+        return solve_on_processor(method, *on_processor_, m, call);
+    }
     if (!on_device_ || on_device_->accuracy != options.accuracy) {
         on_device_.reset();
         const int columns = System::columns_at_once(a_.device().index(), a_.rows(), std::ssize(unknowns));

@@ -25,11 +25,13 @@ struct Unknown {
 };
 
 template <class Value, class Wide>
+class CpuSystem;
+template <class Value, class Wide>
 class CudaSystem;
 
-/// A where it is iterated on, ready for solves by any method with any preconditioner: on a CUDA device what is expensive to
-/// make (analyses of A, vectors, streams) is kept from one solve to the next. The iteration runs in Value, x and b - A x are in
-/// Wide.
+/// A where it is iterated on, ready for solves by any method with any preconditioner: what is expensive to make (norms of its
+/// columns; on a CUDA device analyses of A, vectors, streams) is kept from one solve to the next. The iteration runs in Value,
+/// x and b - A x are in Wide.
 template <class Wide, class Value = Wide>
 class KrylovSystem {
 public:
@@ -46,7 +48,8 @@ public:
 private:
     const SpmvPlan<Wide>& a_;
     const SpmvPlan<Value>& a_in_value_;
-    std::unique_ptr<CudaSystem<Value, Wide>> on_device_;  ///< made when first used
+    std::unique_ptr<CpuSystem<Value, Wide>> on_processor_;  ///< made when first used, as is the next
+    std::unique_ptr<CudaSystem<Value, Wide>> on_device_;
 };
 
 /// A single call of that.

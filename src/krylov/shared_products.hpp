@@ -30,12 +30,23 @@ public:
         }
     }
 
+    /// Makes none of them.
+    void drop() {
+        for (auto& tasks : tasks_) tasks.clear();
+    }
+
     std::int64_t rows() const { return a_.rows(); }
     const Device& device() const { return a_.device(); }
-    std::vector<T> column_norms() const { return one_norms_of_columns(a_); }
+
+    /// The 1-norms of the columns of the matrix, found when first asked for.
+    const std::vector<T>& column_norms() {
+        if (norms_.empty()) norms_ = one_norms_of_columns(a_);
+        return norms_;
+    }
 
 private:
     const SpmvPlan<T>& a_;
+    std::vector<T> norms_;
     std::array<std::vector<SpmvTask<T>>, all_accuracies.size()> tasks_;
 };
 

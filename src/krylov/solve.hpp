@@ -54,11 +54,11 @@ public:
           pauses_(pauses),
           column_(column),
           replaces_(options.accuracy != Accuracy::fast || holds_x_wider),
-          weights_(replaces_ ? backend.column_norms() : Vector()),
+          weights_(replaces_ ? &backend.column_norms() : nullptr),
           residual_(backend.residual_vector()),
           x_(backend.solution()),
           best_(backend.solution()) {
-        recurrence_.start(replaces_ ? &weights_ : nullptr);
+        recurrence_.start(weights_);
     }
 
     /// From the initial guess to the best x found.
@@ -202,7 +202,7 @@ private:
     /// r = scale * residual_, whose norm is given. Returns ||r||.
     double take_residual(double norm) {
         backend_.take(scale_, residual_, recurrence_.r);
-        if (replaces_) recurrence_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(weights_, x_));
+        if (replaces_) recurrence_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(*weights_, x_));
         return scale_ * norm;
     }
 
@@ -242,8 +242,8 @@ private:
     const KrylovOptions& options_;
     const Pauses& pauses_;
     std::int64_t column_;
-    bool replaces_;  ///< r, where it has drifted
-    Vector weights_;
+    bool replaces_;          ///< r, where it has drifted
+    const Vector* weights_;  ///< where it replaces: the 1-norms of the columns of A
     typename B::Residual residual_;
     Solution x_;
     Solution best_;

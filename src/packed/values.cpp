@@ -56,15 +56,40 @@ private:
     int shift_ = 0;
 };
 
+/// of(the values of a part) for each part.
+template <class T, class Of>
+auto of_parts(std::span<const T> values, int threads, const Of& of) {
+    constexpr std::int64_t worth_a_thread = 32768;
+    const int parts = static_cast<int>(std::clamp<std::int64_t>(std::ssize(values) / worth_a_thread, 1, threads));
+    std::vector<decltype(of(values))> results(static_cast<std::size_t>(parts));
+    cpu::parallel_for(parts, [&](int part) {
+        const std::int64_t begin = cpu::share_begin(std::ssize(values), part, parts);
+        results[part] = of(values.subspan(begin, cpu::share_begin(std::ssize(values), part + 1, parts) - begin));
+    });
+    return results;
+}
+
+/// Adds the values; false as soon as there are more than a dictionary may have.
+template <class T>
+bool try_add(Dictionary<T>& dictionary, std::span<const T> values) {
+    for (const T value : values) {
+        dictionary.add(value);
+        if (dictionary.size() > most_in_dictionary) return false;
+    }
+    return true;
+}
+
 /// All values in the order of their bits, unless there are more than a dictionary may have.
 template <class T>
-std::optional<Dictionary<T>> find_dictionary(std::span<const T> values) {
-    Dictionary<T> found;
-    for (const T value : values) {
-        found.add(value);
-        if (found.size() > most_in_dictionary) return std::nullopt;
-    }
-    std::vector<T> in_order = found.values();
+std::optional<Dictionary<T>> find_dictionary(std::span<const T> values, int threads) {
+    const auto of_part = [](std::span<const T> part) {
+        Dictionary<T> found;
+        return try_add(found, part) ? std::optional(std::move(found)) : std::nullopt;
+    };
+    Dictionary<T> all;
+    for (const std::optional<Dictionary<T>>& found : of_parts(values, threads, of_part))
+        if (!found || !try_add<T>(all, found->values())) return std::nullopt;
+    std::vector<T> in_order = all.values();
     std::sort(in_order.begin(), in_order.end(),
               [](T a, T b) { return std::bit_cast<BitsOf<T>>(a) < std::bit_cast<BitsOf<T>>(b); });
     Dictionary<T> dictionary;
@@ -73,18 +98,22 @@ std::optional<Dictionary<T>> find_dictionary(std::span<const T> values) {
 }
 
 /// Whether every value is a double that is a float.
-bool are_narrower(std::span<const float>) { return false; }
-bool are_narrower(std::span<const double> values) {
-    return std::all_of(values.begin(), values.end(),
-                       [](double value) { return is_float(std::bit_cast<std::uint64_t>(value)); });
+bool are_narrower(std::span<const float>, int) { return false; }
+bool are_narrower(std::span<const double> values, int threads) {
+    const auto of_part = [](std::span<const double> part) {
+        return std::ranges::all_of(part, [](double value) { return is_float(std::bit_cast<std::uint64_t>(value)); }) ? 1 : 0;
+    };
+    return std::ranges::min(of_parts(values, threads, of_part)) != 0;
 }
 
 /// What all these numbers are multiples of; 0 for floats, whose sums need no such grid.
-double unit_of(std::span<const float>) { return 0; }
-double unit_of(std::span<const double> values) {
-    double unit = std::numeric_limits<double>::infinity();
-    for (const double value : values) unit = std::min(unit, last_digit(value));
-    return unit;
+double unit_of(std::span<const float>, int) { return 0; }
+double unit_of(std::span<const double> values, int threads) {
+    return std::ranges::min(of_parts(values, threads, [](std::span<const double> part) {
+        double unit = std::numeric_limits<double>::infinity();
+        for (const double value : part) unit = std::min(unit, last_digit(value));
+        return unit;
+    }));
 }
 
 /// Writes encode(value) of every entry into its slot, and 0 into the idle ones.
@@ -113,9 +142,9 @@ void fill_slots(const PackedPattern& pattern, const CsrView<T>& a, int threads, 
 template <class T>
 PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads) {
     PackedValues<T> packed;
-    const std::optional<Dictionary<T>> dictionary = find_dictionary(a.values);
+    const std::optional<Dictionary<T>> dictionary = find_dictionary(a.values, threads);
     packed.encoding =
-        choose_encoding(dictionary ? dictionary->size() : -1, a.nonzeros(), [&] { return are_narrower(a.values); });
+        choose_encoding(dictionary ? dictionary->size() : -1, a.nonzeros(), [&] { return are_narrower(a.values, threads); });
     switch (packed.encoding) {
         case ValueEncoding::plain:
             fill_slots(pattern, a, threads, packed.plain, [](T value) { return value; });
@@ -135,7 +164,7 @@ PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, i
     if (packed.encoding == ValueEncoding::dictionary8 || packed.encoding == ValueEncoding::dictionary16)
         packed.dictionary = dictionary->values();
     if (packed.encoding != ValueEncoding::plain)
-        packed.unit = unit_of(dictionary ? std::span<const T>(dictionary->values()) : a.values);
+        packed.unit = unit_of(dictionary ? std::span<const T>(dictionary->values()) : a.values, threads);
     return packed;
 }
 

@@ -11,6 +11,7 @@
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -28,14 +29,17 @@ T diagonal_entry(const CsrView<T>& a, std::int64_t i, std::vector<T>& entries) {
 /// The diagonal, repeated entries summed with one rounding. Throws InvalidArgument where an element is missing or zero.
 template <class T>
 std::vector<T> nonzero_diagonal(const CsrView<T>& a, const Device& device) {
-    auto diagonal = zeros<T>(a.rows);
+    auto diagonal = zeros<T>(a.rows, device.threads());
+    std::atomic<bool> has_zeros{false};
     cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
         std::vector<T> entries;
-        for (std::int64_t i = begin; i < end; ++i) diagonal[i] = diagonal_entry(a, i, entries);
+        for (std::int64_t i = begin; i < end; ++i) {
+            diagonal[i] = diagonal_entry(a, i, entries);
+            if (diagonal[i] == T(0)) has_zeros = true;
+        }
     });
-    const auto zero = std::ranges::find(diagonal, T(0));
-    if (zero == diagonal.end()) return diagonal;
-    const std::int64_t row = zero - diagonal.begin();
+    if (!has_zeros) return diagonal;
+    const std::int64_t row = std::ranges::find(diagonal, T(0)) - diagonal.begin();
     std::vector<T> entries;
     diagonal_entry(a, row, entries);
     throw InvalidArgument(fmt::format(

@@ -49,5 +49,22 @@ TEST(Reach, LeavesOutWhatHangsTogetherWithNothing) {
     EXPECT_FALSE(has_rows_beyond(CsrMatrix<double>{0, 0, {0}, {}, {}}.view(), 0));
 }
 
+// Wide rings, which threads share, on a grid: the farthest row lies in the opposite corner.
+TEST(Reach, IsTheSameForEveryNumberOfThreads) {
+    constexpr std::int32_t width = 20000, height = 12;
+    std::vector<std::pair<std::int32_t, std::int32_t>> places;
+    for (std::int32_t j = 1; j < width; ++j) places.push_back({0, j});
+    for (std::int32_t i = 1; i < height; ++i)
+        for (std::int32_t j = 0; j < width; ++j) {
+            places.push_back({(i - 1) * width + j, i * width + j});
+            places.push_back({(i - 1) * width + j, i * width + (j + 1) % width});
+        }
+    const CsrMatrix<double> a = graph(width * height, places);
+    for (const int threads : {1, 2, 5}) {
+        EXPECT_TRUE(has_rows_beyond(a.view(), height - 2, Device::cpu(threads)));
+        EXPECT_FALSE(has_rows_beyond(a.view(), height, Device::cpu(threads)));
+    }
+}
+
 }  // namespace
 }  // namespace solver

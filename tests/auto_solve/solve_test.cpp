@@ -350,6 +350,17 @@ TEST(Solve, MixedPrecisionHasTheBitsOfCsrWhereTheMatrixIsPacked) {
     }
 }
 
+/// A rounded to single is singular: what single has of A's own inverse serves better than none.
+TEST(Solve, MixedPrecisionHasCompleteFactorsOfAItself) {
+    const CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + 0x1p-30}};
+    const auto solved = solve_by(a, image_of_ones(a), SolveOptions{.preconditioner = Kind::klu, .mixed = true});
+    ASSERT_FALSE(solved.report.attempts.empty());
+    EXPECT_TRUE(solved.report.attempts.front().mixed);
+    EXPECT_EQ(solved.report.attempts.front().refusal, "");
+    EXPECT_EQ(solved.report.attempts.front().factor_entries, 4);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+}
+
 TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
     auto a = tridiagonal(20, 4);
     for (double& value : a.values) value *= 1e60;

@@ -1,6 +1,7 @@
 #include "kernels/facts.hpp"
 
 #include "auto_solve/matrix_facts.hpp"
+#include "auto_solve/reach.hpp"
 #include "core/column_norms.hpp"
 #include "cuda/spmv.hpp"
 #include "solver/csr_matrix.hpp"
@@ -8,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -91,6 +94,26 @@ TEST_F(CudaMatrixFacts, FollowNewValues) {
     a.values[1] *= 2;
     plan.update_values(a.values);
     EXPECT_FALSE(facts_of(plan).is_symmetric);
+}
+
+/// A path of so many rows, in the order of a permutation that keeps row 0, and a row beside it that hangs together with
+/// nothing.
+CsrMatrix<double> winding_path(std::int32_t rows) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin() + 1, order.end(), std::mt19937(3));
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i + 1 < rows; ++i)
+        entries.insert(entries.end(), {{order[i], order[i + 1], 1}, {order[i + 1], order[i], 1}});
+    return csr_from_entries<double>(rows + 1, rows + 1, entries);
+}
+
+TEST_F(CudaMatrixFacts, HaveTheReachThatTheProcessorFinds) {
+    for (const auto& a : {winding_path(1000), random_square(100'000, true), random_square(100'000, false)}) {
+        const SpmvPlan<double> there(a, Device::cuda(0), SpmvOptions{.storage = SpmvStorage::csr});
+        for (const std::int64_t steps : {0, 1, 3, 5, 8, 10, 15, 300, 600, 998, 999, 1000, 5000})
+            EXPECT_EQ(there.on_device()->has_rows_beyond(steps), has_rows_beyond(a.view(), steps)) << a.rows << ' ' << steps;
+    }
 }
 
 }  // namespace

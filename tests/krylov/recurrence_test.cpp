@@ -33,9 +33,9 @@ template <class T>
 Solve<T> solve_by_richardson(const Problem<T>& problem, const KrylovOptions& options, bool pair = false) {
     const SpmvPlan<T> plan(problem.a, Device::cpu(1));
     const auto m = make_preconditioner<T>(PreconditionerKind::jacobi, problem.a, options.accuracy, Device::cpu(1));
-    CpuSystem<T, T> system(plan, plan, *m, options.accuracy);
+    CpuSystem<T, T> system(plan, plan);
     using Backend = typename CpuSystem<T, T>::Backend;
-    Backend backend = system.backend(problem.b, pair);
+    Backend backend = system.backend(*m, problem.b, pair, options.accuracy);
     RichardsonRecurrence<Backend> recurrence(backend);
     const Pauses pauses = pauses_of(options);
     KrylovSolve<Backend, RichardsonRecurrence<Backend>> krylov(backend, recurrence, options, pauses, 0);
@@ -87,9 +87,9 @@ template <template <class> class Recurrence>
 std::vector<double> two_steps(const Problem<double>& problem, const std::vector<double>* other) {
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
     const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
-    CpuSystem<double, double> system(plan, plan, *m, Accuracy::exact);
+    CpuSystem<double, double> system(plan, plan);
     using Backend = typename CpuSystem<double, double>::Backend;
-    Backend backend = system.backend(problem.b, false);
+    Backend backend = system.backend(*m, problem.b, false, Accuracy::exact);
     Recurrence<Backend> recurrence(backend);
     recurrence.start(nullptr);
     const auto steps_from = [&](const std::vector<double>& r) {
@@ -120,9 +120,9 @@ TEST(Recurrences, BicgstabKnowsTheNormOfARandomShadow) {
     const auto problem = dominant<double>(60);
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
     const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, problem.a, Accuracy::exact, Device::cpu(1));
-    CpuSystem<double, double> system(plan, plan, *m, Accuracy::exact);
+    CpuSystem<double, double> system(plan, plan);
     using Backend = typename CpuSystem<double, double>::Backend;
-    Backend backend = system.backend(problem.b, false);
+    Backend backend = system.backend(*m, problem.b, false, Accuracy::exact);
     auto shadow = backend.vector();
     backend.fill_random(1, shadow);
     BicgstabRecurrence<Backend> recurrence(backend);

@@ -2,8 +2,8 @@
 
 #include "io/matrix_market/header.hpp"
 #include "matrices/elasticity.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
-#include "solver/matrix_market.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 
@@ -82,7 +82,7 @@ Problem problem_of(CsrMatrix<double> a) {
 
 CsrMatrix<double> load(const matrices::FoundMatrix& found) {
     if (const auto* generator = std::get_if<matrices::Generator>(&found.source)) return generator->make();
-    return read_csr<double>(std::get<fs::path>(found.source), {.threads = 1});
+    return read_real_form<double>(std::get<fs::path>(found.source), {.threads = 1});
 }
 
 std::optional<std::string> reason_against(const matrices::FoundMatrix& found) try {

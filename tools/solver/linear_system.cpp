@@ -1,7 +1,9 @@
 #include "linear_system.hpp"
 
 #include "core/huge_pages.hpp"
+#include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 
@@ -9,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -40,10 +44,9 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
 }
 
 template <class T>
-std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
-    std::vector<T> ones = zeros<T>(a.columns()), b = zeros<T>(a.rows());
-    std::fill(ones.begin(), ones.end(), T{1});
-    a.multiply(T{1}, ones, T{0}, b, Accuracy::exact);
+std::vector<T> product_with_ones(const SpmvPlan<T>& a, bool is_complex) {
+    std::vector<T> b = zeros<T>(a.rows(), a.device().threads());
+    a.multiply(T{1}, ones<T>(a.columns(), is_complex, a.device()), T{0}, b, Accuracy::exact);
     return b;
 }
 
@@ -74,7 +77,7 @@ CsrMatrix<T> as_sparse(const DenseMatrix<T>& dense) {
 
 /// A file of vectors, one a column; a single row counts as a column.
 template <class T>
-DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
+DenseMatrix<T> read_columns_of(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
     auto read = read_matrix_market<T>(path, {.threads = threads});
     const auto shape = std::visit([](const auto& any) { return std::pair(any.rows, any.columns); }, read);
     const bool is_row = shape.first == 1 && shape.second == rows;
@@ -88,8 +91,35 @@ DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std:
     return vectors;
 }
 
+/// Vectors of so many components. A real file gives complex vectors without imaginary parts.
+template <class T>
+DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t components, std::string_view role,
+                            bool is_complex) {
+    if (!is_complex) return read_columns_of<T>(path, threads, components, role);
+    const auto z = read_columns_of<std::complex<T>>(path, threads, components / 2, role);
+    const std::span<const T> parts = real_view(std::span(z.values));
+    return {components, z.columns, {parts.begin(), parts.end()}};
+}
+
 template <class T>
 using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
+
+bool holds_complex_numbers(const matrices::FoundMatrix& found) {
+    if (const auto* path = std::get_if<std::filesystem::path>(&found.source)) return solver::holds_complex_numbers(*path);
+    return std::get<matrices::Generator>(found.source).is_complex();
+}
+
+template <class T>
+CsrMatrix<std::complex<T>> load_complex(const matrices::FoundMatrix& found, int threads) {
+    if (const auto* path = std::get_if<std::filesystem::path>(&found.source))
+        return read_csr<std::complex<T>>(*path, {.threads = threads});
+    auto made = std::get<matrices::Generator>(found.source).make_complex();
+    if constexpr (std::is_same_v<T, double>) {
+        return made;
+    } else {
+        return convert<std::complex<T>>(made.view());
+    }
+}
 
 template <class T>
 AnyMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
@@ -117,13 +147,24 @@ DenseMatrix<T> transposed(DenseMatrix<T> square) {
 }  // namespace
 
 template <class T>
-std::variant<CsrMatrix<T>, DenseRows<T>> load_matrix(const matrices::FoundMatrix& found, int threads) {
+LoadedMatrix<T> load_matrix(const matrices::FoundMatrix& found, int threads) {
+    if (holds_complex_numbers(found)) {
+        const CsrMatrix<std::complex<T>> matrix = load_complex<T>(found, threads);
+        return {real_form(matrix.view()), true, matrix.nonzeros()};
+    }
     AnyMatrix<T> matrix = load<T>(found, threads);
     if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) {
-        if (dense->rows != dense->columns) return as_sparse(*dense);
-        return DenseRows<T>{transposed(std::move(*dense))};
+        if (dense->rows != dense->columns) return {as_sparse(*dense)};
+        return {DenseRows<T>{transposed(std::move(*dense))}};
     }
-    return std::get<CsrMatrix<T>>(std::move(matrix));
+    return {std::get<CsrMatrix<T>>(std::move(matrix))};
+}
+
+template <class T>
+std::vector<T> ones(std::int64_t size, bool is_complex, const Device& device) {
+    std::vector<T> ones = zeros<T>(size, device.threads());
+    cpu::update(std::span<T>(ones), device, [=](T, std::int64_t i) { return T(is_complex && i % 2 == 1 ? 0 : 1); });
+    return ones;
 }
 
 std::string name_of(const matrices::FoundMatrix& found) {
@@ -132,22 +173,23 @@ std::string name_of(const matrices::FoundMatrix& found) {
 }
 
 template <class T>
-DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex) {
     const std::int64_t rows = a.rows();
-    return std::visit(
-        Overloaded{
-            [&](RhsOfOnes) { return one_column(product_with_ones(a)); },
-            [&](RhsOnes) { return one_column(std::vector<T>(static_cast<std::size_t>(rows), T{1})); },
-            [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
-            [&](const RhsFile& file) { return read_columns<T>(file.path, options.threads, rows, "the right-hand side"); },
-        },
-        options.rhs);
+    return std::visit(Overloaded{
+                          [&](RhsOfOnes) { return one_column(product_with_ones(a, is_complex)); },
+                          [&](RhsOnes) { return one_column(ones<T>(rows, is_complex, a.device())); },
+                          [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
+                          [&](const RhsFile& file) {
+                              return read_columns<T>(file.path, options.threads, rows, "the right-hand side", is_complex);
+                          },
+                      },
+                      options.rhs);
 }
 
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides) {
-    if (options.initial.empty()) return {rows, right_hand_sides, zeros<T>(rows * right_hand_sides)};
-    auto initial = read_columns<T>(options.initial, options.threads, rows, "the initial guess");
+DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex) {
+    if (options.initial.empty()) return {rows, right_hand_sides, zeros<T>(rows * right_hand_sides, options.device.threads())};
+    auto initial = read_columns<T>(options.initial, options.threads, rows, "the initial guess", is_complex);
     if (initial.columns != right_hand_sides)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
                                             options.initial.string(), initial.columns, right_hand_sides));
@@ -156,7 +198,7 @@ DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int6
 
 std::vector<double> make_near_null_space(const Options& options, std::int64_t rows) {
     if (options.near_null.empty()) return {};
-    return read_columns<double>(options.near_null, options.threads, rows, "the near-null space").values;
+    return read_columns<double>(options.near_null, options.threads, rows, "the near-null space", false).values;
 }
 
 std::string describe(const Rhs& rhs) {
@@ -169,11 +211,13 @@ std::string describe(const Rhs& rhs) {
                       rhs);
 }
 
-template std::variant<CsrMatrix<double>, DenseRows<double>> load_matrix(const matrices::FoundMatrix&, int);
-template std::variant<CsrMatrix<float>, DenseRows<float>> load_matrix(const matrices::FoundMatrix&, int);
-template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&);
-template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&);
-template DenseMatrix<double> make_initial(const Options&, std::int64_t, std::int64_t);
-template DenseMatrix<float> make_initial(const Options&, std::int64_t, std::int64_t);
+template LoadedMatrix<double> load_matrix(const matrices::FoundMatrix&, int);
+template LoadedMatrix<float> load_matrix(const matrices::FoundMatrix&, int);
+template std::vector<double> ones(std::int64_t, bool, const Device&);
+template std::vector<float> ones(std::int64_t, bool, const Device&);
+template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&, bool);
+template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&, bool);
+template DenseMatrix<double> make_initial(const Options&, std::int64_t, std::int64_t, bool);
+template DenseMatrix<float> make_initial(const Options&, std::int64_t, std::int64_t, bool);
 
 }  // namespace solver::command

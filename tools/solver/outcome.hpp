@@ -70,6 +70,7 @@ struct ProductErrors {
 struct Outcome {
     std::string matrix;  ///< the path of the file, or the name of the generator
     bool generated = false;
+    bool is_complex = false;  ///< then solutions, structure and storage are those of the real form (solver/complex.hpp)
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t nonzeros = 0;

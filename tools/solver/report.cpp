@@ -78,6 +78,7 @@ Json proof_json(const SolutionProof& proof) {
     json["reason"] = proof.reason;
     json["backward_error"] = finite_or_null(proof.backward_error);
     json["error_bound"] = proof.error_bound < 0 ? Json() : finite_or_null(proof.error_bound);
+    json["estimated_error"] = proof.estimated_error < 0 ? Json() : finite_or_null(proof.estimated_error);
     json["certified_digits"] = proof.certified_digits;
     json["rounded"] = proof.rounded;
     json["ties"] = proof.ties;
@@ -145,6 +146,7 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["rows"] = outcome.rows;
     json["columns"] = outcome.columns;
     json["nonzeros"] = outcome.nonzeros;
+    json["complex"] = outcome.is_complex;
     json["structure"] = structure_json(outcome.structure);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);

@@ -136,8 +136,9 @@ std::string defects(const Diagnosis& structure) {
 void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("matrix",
              rows.bold(std::filesystem::path(outcome.matrix).filename().string()) + (outcome.generated ? "  (generated)" : ""));
-    rows.add("size",
-             fmt::format("{} x {}, {} nonzeros", spaced(outcome.rows), spaced(outcome.columns), spaced(outcome.nonzeros)));
+    rows.add("size", fmt::format("{} x {}, {} {}nonzeros", spaced(outcome.rows), spaced(outcome.columns),
+                                 spaced(outcome.nonzeros), outcome.is_complex ? "complex " : ""));
+    if (outcome.is_complex) rows.add("", "as a real system of twice the order: real parts, imaginary parts");
     if (const std::string text = defects(outcome.structure); !text.empty()) rows.add("structure", rows.yellow(text));
     rows.add("right-hand side", outcome.right_hand_sides == 1
                                     ? describe(options.rhs)
@@ -203,6 +204,12 @@ std::string proven_text(const Run& run, const SolutionProof& proof) {
     return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));
 }
 
+/// Where there is nothing better.
+std::string estimate_text(const SolutionProof& proof) {
+    if (proof.estimated_error < 0) return "";
+    return fmt::format(" (estimated, not proven: {:.0e} of the largest component)", proof.estimated_error);
+}
+
 std::string rounded_text(const SolutionProof& proof) {
     return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}", spaced(proof.rounded),
                        spaced(proof.rounded + proof.undecided), counted(proof.refinements, "refinement"),
@@ -224,7 +231,7 @@ void add_proof(Rows& rows, const Options& options, const Run& run) {
                  fmt::format("{} relative at most, {:.1f} digits in the mean; {}", rows.bold(bound_text(proof->error_bound)),
                              std::floor(proof->certified_digits * tenths) / tenths, rows.green(proven_text(run, *proof))));
     } else {
-        rows.add(name, fmt::format("{}: {}", rows.red(to_string(proof->status)), proof->reason));
+        rows.add(name, fmt::format("{}: {}{}", rows.red(to_string(proof->status)), proof->reason, estimate_text(*proof)));
     }
 }
 

@@ -1,0 +1,61 @@
+#include "reach.hpp"
+#include "runtime/check.cuh"
+#include "solver/cuda/memory.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace solver::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+/// Rows that have not been met have the mark 0. Marks of rings come again: all neighbours of the older one have been met long
+/// since, so that looking at it anew finds nothing.
+__device__ std::uint8_t mark_of_ring(std::int64_t distance) { return static_cast<std::uint8_t>(1 + distance % 255); }
+
+/// Marks what the rows at this distance lead to and nobody has met, and notes in has_ring whether there is any.
+template <class T>
+__global__ void mark_next_ring(DeviceCsrView<T> a, std::int64_t distance, std::uint8_t* marks, std::uint8_t* has_ring) {
+    if (has_ring[distance] == 0) return;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    bool found = false;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows; row += step) {
+        if (marks[row] != mark_of_ring(distance)) continue;
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+            std::uint8_t& mark = marks[a.column_indices[k]];
+            if (mark != 0) continue;
+            mark = mark_of_ring(distance + 1);  // as all who come here write
+            found = true;
+        }
+    }
+    if (found) has_ring[distance + 1] = 1;
+}
+
+}  // namespace
+
+template <class T>
+bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream stream) {
+    constexpr const char* purpose = "the distances of rows";
+    if (steps >= a.rows) return false;  // no row is farther
+    const CurrentDevice current(a.device);
+    DeviceArray<std::uint8_t> marks(a.device, a.rows, purpose), has_ring(a.device, steps + 2, purpose);
+    marks.fill_with_zeros(stream);
+    has_ring.fill_with_zeros(stream);
+    constexpr std::uint8_t first = 1;
+    marks.copy_from(std::span(&first, 1), stream);
+    has_ring.copy_from(std::span(&first, 1), stream);
+    const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>((a.rows + threads - 1) / threads, 1, 1 << 12));
+    for (std::int64_t distance = 0; distance <= steps; ++distance)
+        mark_next_ring<<<blocks, threads, 0, stream>>>(a, distance, marks.data(), has_ring.data());
+    check_launch("mark_next_ring");
+    std::uint8_t found = 0;
+    has_ring.part(steps + 1, 1).copy_to(std::span(&found, 1), stream);
+    return found != 0;
+}
+
+template bool has_rows_beyond(const DeviceCsrView<float>&, std::int64_t, Stream);
+template bool has_rows_beyond(const DeviceCsrView<double>&, std::int64_t, Stream);
+
+}  // namespace solver::cuda
