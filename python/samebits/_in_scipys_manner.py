@@ -314,10 +314,11 @@ def _gmres_in_scipys_manner(
     cycle = min(20, max(rows, 1)) if restart is None else whole_number(restart, "restart")
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
     counts_steps = callback is not None and callback_type in (None, "legacy")
+    parts = 2 if any(is_complex(given) for given in (a, b, x0)) else 1  # steps on real and imaginary parts
     told = None if callback is None else (_with_cycles if callback_type == "x" else _with_norms)(callback)
-    options = _options(accuracy, rtol, atol, count if counts_steps else count * cycle, cycle)
+    options = _options(accuracy, rtol, atol, count if counts_steps else count * cycle * parts, cycle * parts)
     pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))
-    return pair if counts_steps or pair.info <= 0 else _pair(pair.result, -(-pair.info // cycle))
+    return pair if counts_steps or pair.info <= 0 else _pair(pair.result, -(-pair.info // (cycle * parts)))
 
 
 P = ParamSpec("P")
@@ -438,7 +439,8 @@ gmres = _by(
     """Solves A x = b in the manner of `scipy.sparse.linalg.gmres`.
 
     `restart` is the length of a cycle, 20 or n where it is None, and `maxiter` counts cycles, 10 n where it is None. `M` works from the
-    right, so that the residual is that of A x = b, and may be another operator from step to step.
+    right, so that the residual is that of A x = b, and may be another operator from step to step. Where numbers are complex a cycle has
+    twice as many steps, on real and imaginary parts, for a space as large as `restart` complex vectors span.
 
     callback : callable, optional
         With `callback_type` 'x' called with a copy of the iterate after each cycle; with 'pr_norm' with ``||r|| / ||b||`` after each step;
