@@ -35,7 +35,7 @@ public:
         : r(backend.vector()),
           z(backend.vector()),
           backend_(backend),
-          restart_(static_cast<std::size_t>(options.restart)),
+          restart_(static_cast<std::size_t>(std::min(options.restart, std::max<std::int64_t>(backend.rows(), 1)))),
           orthogonality_(unit_roundoff<Value>, backend.dot_uncertainty()) {}
 
     void start(const Vector*) {}

@@ -91,6 +91,7 @@ std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, con
     const cpu::FloatingPointGuard guard;
     const Call<Wide> call{unknowns, options, pauses};
     if (!a_.on_device()) {
+        check_memory(method, options, a_.rows(), sizeof(Value), unknowns.size());
         if (!on_processor_) on_processor_ = std::make_unique<CpuSystem<Value, Wide>>(a_, a_in_value_);
         return solve_on_processor(method, *on_processor_, m, call);
     }

@@ -8,6 +8,8 @@
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -65,6 +67,10 @@ void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_sin
 
 /// Throws where the options cannot be meant.
 void check_options(std::string_view caller, const KrylovOptions& options);
+
+/// Throws ResourceLimit where so many solves at once on the processor may want more vectors than there is memory for.
+void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_t rows, std::size_t bytes_an_element,
+                  std::size_t columns);
 
 /// Throws where the method needs a symmetric preconditioner and this one is not known to be.
 void check_symmetry(KrylovMethod method, bool m_is_symmetric);

@@ -51,8 +51,8 @@ void expect_same_bits(const CsrMatrix<T>& a, Kind kind, bool pair, const KrylovO
     const std::vector<T> b = right_hand_side<T>(a);
     const SpmvPlan<T> plan(a, Device::cpu(2)), device_plan(a, Device::cuda());
     const auto m = make_preconditioner<T>(kind, a, options.accuracy, Device::cpu(2));
-    CpuSystem<T, T> cpu(plan, plan, *m, options.accuracy);
-    auto cpu_backend = cpu.backend(b, pair);
+    CpuSystem<T, T> cpu(plan, plan);
+    auto cpu_backend = cpu.backend(*m, b, pair, options.accuracy);
     const auto expected = solve_on_backend<Recurrence>(cpu_backend, b.size(), pair, options, [&] { cpu.make_products(); });
     CudaSystem<T, T> cuda(device_plan, device_plan, options.accuracy, 1);
     cuda.precondition(*m);
