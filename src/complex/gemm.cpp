@@ -13,10 +13,10 @@ namespace solver {
 namespace {
 
 template <class T>
-using Task = GemmTask<std::complex<T>>;
+using ComplexGemm = GemmTask<std::complex<T>>;
 
 template <class T>
-std::complex<T> element(const DenseView<std::complex<T>>& a, std::int64_t i, std::int64_t j) {
+std::complex<T> element_of(const DenseView<std::complex<T>>& a, std::int64_t i, std::int64_t j) {
     return a.data[i * a.row_stride + j * a.column_stride];
 }
 
@@ -35,7 +35,7 @@ template <class T>
 std::vector<std::complex<T>> copy_of_rows(const DenseView<std::complex<T>>& a) {
     std::vector<std::complex<T>> copy(static_cast<std::size_t>(a.rows * a.columns));
     for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t j = 0; j < a.columns; ++j) copy[static_cast<std::size_t>(i * a.columns + j)] = element(a, i, j);
+        for (std::int64_t j = 0; j < a.columns; ++j) copy[static_cast<std::size_t>(i * a.columns + j)] = element_of(a, i, j);
     return copy;
 }
 
@@ -47,7 +47,7 @@ std::vector<T> partner_of(const DenseView<std::complex<T>>& b, Conjugation conju
     std::vector<T> real(static_cast<std::size_t>(4 * b.rows * b.columns));
     for (std::int64_t l = 0; l < b.rows; ++l)
         for (std::int64_t j = 0; j < b.columns; ++j) {
-            const std::complex<T> z = conjugation.b ? std::conj(element(b, l, j)) : element(b, l, j);
+            const std::complex<T> z = conjugation.b ? std::conj(element_of(b, l, j)) : element_of(b, l, j);
             T* const first = real.data() + 4 * l * b.columns + 2 * j;
             T* const second = first + 2 * b.columns;
             first[0] = z.real();
@@ -66,14 +66,14 @@ void require_real(const char* name, std::complex<T> factor) {
 }
 
 template <class T>
-void multiply(const Task<T>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
+void multiply_complex(const ComplexGemm<T>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
     require_valid("gemm", task);
     require_real("alpha", task.alpha);
     require_real("beta", task.beta);
     const auto& [alpha, a, b, beta, c] = task;
     if (!has_rows(DenseView<std::complex<T>>(c)))  // C^T = B^T A^T
-        return multiply<T>({alpha, b.transposed(), a.transposed(), beta, c.transposed()}, accuracy, device,
-                           {conjugation.b, conjugation.a});
+        return multiply_complex<T>({alpha, b.transposed(), a.transposed(), beta, c.transposed()}, accuracy, device,
+                                   {conjugation.b, conjugation.a});
     const bool in_place = has_rows(a);
     const std::vector<std::complex<T>> copy = in_place ? std::vector<std::complex<T>>() : copy_of_rows(a);
     const DenseView<std::complex<T>> rows =
@@ -89,11 +89,11 @@ void multiply(const Task<T>& task, Accuracy accuracy, const Device& device, Conj
 
 }  // namespace
 
-void gemm(const Task<double>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
-    multiply<double>(task, accuracy, device, conjugation);
+void gemm(const ComplexGemm<double>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
+    multiply_complex<double>(task, accuracy, device, conjugation);
 }
-void gemm(const Task<float>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
-    multiply<float>(task, accuracy, device, conjugation);
+void gemm(const ComplexGemm<float>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
+    multiply_complex<float>(task, accuracy, device, conjugation);
 }
 
 }  // namespace solver

@@ -10,7 +10,7 @@
 namespace solver {
 namespace {
 
-constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+constexpr std::int64_t most_complex_rows = std::numeric_limits<std::int32_t>::max() / 2;
 
 /// Appends row `part` (0: real, 1: imaginary) of what a row of A becomes.
 template <class T>
@@ -40,9 +40,9 @@ std::size_t nonzero_parts(const CsrView<std::complex<T>>& a) {
 template <class T>
 CsrMatrix<T> real_form(const CsrView<std::complex<T>>& a) {
     check(a);
-    if (a.rows > most || a.columns > most)
-        throw InvalidArgument(
-            fmt::format("complex matrix: it is {} x {}; at most {} rows and columns are supported", a.rows, a.columns, most));
+    if (a.rows > most_complex_rows || a.columns > most_complex_rows)
+        throw InvalidArgument(fmt::format("complex matrix: it is {} x {}; at most {} rows and columns are supported", a.rows,
+                                          a.columns, most_complex_rows));
     CsrMatrix<T> real{2 * a.rows, 2 * a.columns, {0}, {}, {}};
     real.row_offsets.reserve(static_cast<std::size_t>(real.rows) + 1);
     real.column_indices.reserve(2 * nonzero_parts(a));

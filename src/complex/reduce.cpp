@@ -11,12 +11,12 @@ namespace solver {
 namespace {
 
 template <class T>
-using Vector = std::span<const std::complex<T>>;
+using ComplexVector = std::span<const std::complex<T>>;
 
 /// The products of x with these components are those of a part of the result: (re, -im), (im, re), (re, im), (im, -re) for
 /// x^T y and x^H y.
 template <class T>
-std::vector<T> partners(Vector<T> y, bool imaginary, bool conjugates_x) {
+std::vector<T> partners(ComplexVector<T> y, bool imaginary, bool conjugates_x) {
     std::vector<T> partners(2 * y.size());
     const T sign = imaginary == conjugates_x ? T(-1) : T(1);
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -27,7 +27,7 @@ std::vector<T> partners(Vector<T> y, bool imaginary, bool conjugates_x) {
 }
 
 template <class T>
-std::complex<T> any_dot(Vector<T> x, Vector<T> y, bool conjugates_x, Accuracy accuracy, const Device& device) {
+std::complex<T> any_dot(ComplexVector<T> x, ComplexVector<T> y, bool conjugates_x, Accuracy accuracy, const Device& device) {
     if (x.size() != y.size()) throw DimensionMismatch(fmt::format("dot: x has {} elements, y has {}", x.size(), y.size()));
     const auto part = [&](bool imaginary) {
         const std::vector<T> other = partners<T>(y, imaginary, conjugates_x);
@@ -37,7 +37,7 @@ std::complex<T> any_dot(Vector<T> x, Vector<T> y, bool conjugates_x, Accuracy ac
 }
 
 template <class T>
-std::complex<T> any_sum(Vector<T> x, Accuracy accuracy, const Device& device) {
+std::complex<T> any_sum(ComplexVector<T> x, Accuracy accuracy, const Device& device) {
     const auto part = [&](bool imaginary) {
         std::vector<T> parts;
         parts.reserve(x.size());
@@ -49,24 +49,28 @@ std::complex<T> any_sum(Vector<T> x, Accuracy accuracy, const Device& device) {
 
 }  // namespace
 
-std::complex<double> sum(Vector<double> x, Accuracy accuracy, const Device& device) { return any_sum(x, accuracy, device); }
-std::complex<float> sum(Vector<float> x, Accuracy accuracy, const Device& device) { return any_sum(x, accuracy, device); }
+std::complex<double> sum(ComplexVector<double> x, Accuracy accuracy, const Device& device) {
+    return any_sum(x, accuracy, device);
+}
+std::complex<float> sum(ComplexVector<float> x, Accuracy accuracy, const Device& device) {
+    return any_sum(x, accuracy, device);
+}
 
-std::complex<double> dot(Vector<double> x, Vector<double> y, Accuracy accuracy, const Device& device) {
+std::complex<double> dot(ComplexVector<double> x, ComplexVector<double> y, Accuracy accuracy, const Device& device) {
     return any_dot(x, y, true, accuracy, device);
 }
-std::complex<float> dot(Vector<float> x, Vector<float> y, Accuracy accuracy, const Device& device) {
+std::complex<float> dot(ComplexVector<float> x, ComplexVector<float> y, Accuracy accuracy, const Device& device) {
     return any_dot(x, y, true, accuracy, device);
 }
 
-std::complex<double> dotu(Vector<double> x, Vector<double> y, Accuracy accuracy, const Device& device) {
+std::complex<double> dotu(ComplexVector<double> x, ComplexVector<double> y, Accuracy accuracy, const Device& device) {
     return any_dot(x, y, false, accuracy, device);
 }
-std::complex<float> dotu(Vector<float> x, Vector<float> y, Accuracy accuracy, const Device& device) {
+std::complex<float> dotu(ComplexVector<float> x, ComplexVector<float> y, Accuracy accuracy, const Device& device) {
     return any_dot(x, y, false, accuracy, device);
 }
 
-double norm2(Vector<double> x, Accuracy accuracy, const Device& device) { return norm2(real_view(x), accuracy, device); }
-float norm2(Vector<float> x, Accuracy accuracy, const Device& device) { return norm2(real_view(x), accuracy, device); }
+double norm2(ComplexVector<double> x, Accuracy accuracy, const Device& device) { return norm2(real_view(x), accuracy, device); }
+float norm2(ComplexVector<float> x, Accuracy accuracy, const Device& device) { return norm2(real_view(x), accuracy, device); }
 
 }  // namespace solver

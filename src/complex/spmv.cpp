@@ -11,16 +11,16 @@
 namespace solver {
 namespace {
 
-struct Shape {
+struct ComplexShape {
     std::int64_t rows;
     std::int64_t columns;
 };
 
 template <class T>
-using Task = SpmvTask<std::complex<T>>;
+using ComplexProduct = SpmvTask<std::complex<T>>;
 
 template <class T>
-void require_lengths(const Task<T>& task, const Shape& a) {
+void require_lengths(const ComplexProduct<T>& task, const ComplexShape& a) {
     require_length("spmv", "x", task.x.size(), a.columns, "the columns of A", a);
     if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a.columns, "the columns of A", a);
     if (task.beta != std::complex<T>(0)) require_length("spmv", "y_in", task.y_in.size(), a.rows, "the rows of A", a);
@@ -28,12 +28,12 @@ void require_lengths(const Task<T>& task, const Shape& a) {
 }
 
 template <class T>
-bool has_real_factors(const Task<T>& task) {
+bool has_real_factors(const ComplexProduct<T>& task) {
     return task.alpha.imag() == T(0) && task.beta.imag() == T(0);
 }
 
 template <class T>
-SpmvTask<T> real_task(const Task<T>& task) {
+SpmvTask<T> real_task(const ComplexProduct<T>& task) {
     return {.alpha = task.alpha.real(),
             .x = real_view(task.x),
             .x_low = real_view(task.x_low),
@@ -72,7 +72,7 @@ void add_product(Superaccumulator& total, bool imaginary, std::complex<T> beta, 
 
 /// RN of both components of alpha (A x)_i + beta y_i.
 template <class T>
-std::complex<T> rounded_row(const CsrView<T>& k, std::int64_t i, const Task<T>& task) {
+std::complex<T> rounded_row(const CsrView<T>& k, std::int64_t i, const ComplexProduct<T>& task) {
     Superaccumulator re, im;
     if (task.alpha != std::complex<T>(0)) {
         const SpmvTask<T> x{.x = real_view(task.x), .x_low = real_view(task.x_low), .y = {}};
@@ -91,7 +91,7 @@ std::complex<T> rounded_row(const CsrView<T>& k, std::int64_t i, const Task<T>& 
 }
 
 template <class T>
-void multiply_exactly(const SpmvPlan<T>& real, const Task<T>& task) {
+void multiply_exactly(const SpmvPlan<T>& real, const ComplexProduct<T>& task) {
     const CsrView<T>& k = real.matrix();
     const std::int64_t rows = k.rows / 2;
     const int threads = static_cast<int>(std::clamp<std::int64_t>(k.nonzeros() / 4096, 1, real.device().threads()));
@@ -118,7 +118,7 @@ template <class T>
 void SpmvPlan<std::complex<T>>::multiply(std::span<const SpmvTask<Number>> tasks, Accuracy accuracy) const {
     const cpu::FloatingPointGuard guard;
     std::vector<SpmvTask<T>> products;
-    for (const SpmvTask<Number>& task : tasks) require_lengths<T>(task, Shape{rows(), columns()});
+    for (const SpmvTask<Number>& task : tasks) require_lengths<T>(task, ComplexShape{rows(), columns()});
     for (const SpmvTask<Number>& task : tasks) {
         if (has_real_factors<T>(task))
             products.push_back(real_task<T>(task));
