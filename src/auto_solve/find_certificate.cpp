@@ -187,10 +187,7 @@ private:
             return guarantee::certificate_by_factors(factors_->factors().lower, factors_->factors().upper,
                                                      factors_->preparation());
         };
-        const auto shifted = [&] { return by_shift(); };
-        const bool has_to_be_sharp = options_.guarantee != Guarantee::rounded;  // a shift is, and takes further factors
-        if ((has_to_be_sharp && attempt(shifted)) || attempt(by_their_errors) || (!has_to_be_sharp && attempt(shifted)) ||
-            attempt([&] { return by_columns(); }))
+        if (attempt(by_their_errors) || attempt([&] { return by_shift(); }) || attempt([&] { return by_columns(); }))
             return std::move(found_);
         return unproven("");
     }

@@ -51,6 +51,11 @@ Product product(double x, double y) {
     return {is_small ? 2 * mantissa : mantissa, a.exponent + b.exponent - (is_small ? 1 : 0)};
 }
 
+constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+    constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
+    return std::rotl((hash ^ word) * factor, 29);
+}
+
 /// The entries of a row that are not 0.
 template <class T>
 struct Row {
@@ -67,7 +72,6 @@ struct Row {
 
     /// Equal for rows of which one is a multiple of the other: rounded quotients depend on the quotients alone.
     std::uint64_t hash() const {
-        constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
         std::uint64_t hash = 0;
         for (std::size_t k = 0; k < values.size(); ++k) {
             const Whole first = whole(values.front()), own = whole(values[k]);
@@ -76,7 +80,7 @@ struct Row {
             const auto exponent = static_cast<std::uint64_t>(own.exponent - first.exponent + shift);
             for (const std::uint64_t word :
                  {static_cast<std::uint64_t>(columns[k]), std::bit_cast<std::uint64_t>(quotient), exponent})
-                hash = std::rotl((hash ^ word) * factor, 29);
+                hash = mixed(hash, word);
         }
         return hash;
     }
@@ -89,13 +93,29 @@ struct Row {
     }
 };
 
-/// Two rows of which one is a multiple of the other. The rows are sorted.
+/// Rows whose nonzeros stand in the same columns as those of another row, and a few more.
+template <class T>
+std::vector<std::int64_t> rows_of_shared_patterns(const CsrView<T>& a) {
+    std::vector<std::uint64_t> hashes(static_cast<std::size_t>(a.rows));
+    cpu::for_each_range(a.rows, Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i)
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                if (a.values[k] != 0) hashes[i] = mixed(hashes[i], static_cast<std::uint64_t>(a.column_indices[k]));
+    });
+    std::vector<std::uint8_t> counts(std::bit_ceil(4 * hashes.size()));
+    const auto count_of = [&](std::uint64_t hash) -> std::uint8_t& { return counts[hash & (counts.size() - 1)]; };
+    for (const std::uint64_t hash : hashes) count_of(hash) = count_of(hash) == 0 ? 1 : 2;
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < hashes.size(); ++i)
+        if (count_of(hashes[i]) == 2) rows.push_back(static_cast<std::int64_t>(i));
+    return rows;
+}
+
+/// Two rows of which one is a multiple of the other, entry by entry in the order in which they are stored.
 template <class T>
 std::optional<std::pair<std::int64_t, std::int64_t>> twins(const CsrView<T>& a) {
-    std::vector<std::pair<std::uint64_t, std::int64_t>> hashes(static_cast<std::size_t>(a.rows));
-    cpu::for_each_range(a.rows, Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) hashes[i] = {Row<T>(a, i).hash(), i};
-    });
+    std::vector<std::pair<std::uint64_t, std::int64_t>> hashes;
+    for (const std::int64_t i : rows_of_shared_patterns(a)) hashes.emplace_back(Row<T>(a, i).hash(), i);
     std::sort(hashes.begin(), hashes.end());
     for (std::size_t k = 1; k < hashes.size(); ++k) {
         const auto [one, other] = std::pair(hashes[k - 1].second, hashes[k].second);
@@ -117,7 +137,6 @@ bool maps_to_zero(const SpmvPlan<T>& a, std::span<const T> v) {
 /// `what` are the rows of a: rows of A, or columns.
 template <class T>
 std::string why_rows_are_dependent(const CsrView<T>& a, const char* what) {
-    if (!has_sorted_rows(a)) return "";
     const auto found = twins(a);
     if (!found) return "";
     return fmt::format("A is singular: {}s {} and {} (counted from 1) are multiples of one another", what, found->first + 1,

@@ -364,6 +364,32 @@ TEST(ShiftedFactors, BoundTheInverseInTheMaximumNorm) {
     EXPECT_GE(certificate.reach[0] * weight, (1 + (1 / e - 1) * q[0] * sum) * (1 - 1e-9));
 }
 
+/// Takes every matrix for a multiple of the identity.
+class Multiple final : public Preconditioner<double> {
+public:
+    explicit Multiple(double factor) : factor_(factor) {}
+    void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
+        std::transform(r.begin(), r.end(), z.begin(), [&](double x) { return x / factor_; });
+    }
+
+private:
+    double factor_;
+};
+
+/// Whatever the estimate of the least eigenvalue is: that of the first is 0.0625, that of the second -1.
+TEST(ShiftedFactors, DoNotRelyOnTheEstimate) {
+    const CsrMatrix<double> definite{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 0.9375, 0.9375, 1}};
+    const CsrMatrix<double> indefinite{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 1}};
+    for (const double estimate : {0.03, 0.15, 0.3, 0.6, 1.2}) {
+        const auto by = [&](const CsrMatrix<double>& a) {
+            return certificate_by_shift(a.view(), prepare(a.view(), Ordering::amd), Multiple(estimate), 0);
+        };
+        EXPECT_FALSE(by(indefinite).is_proof()) << estimate;
+        EXPECT_EQ(by(definite).is_proof(), estimate < 0.5) << estimate;  // shifts of a power of two, and a quarter of it
+        for (const double reach : by(definite).reach) EXPECT_GE(reach, 16 / std::sqrt(2.0)) << estimate;
+    }
+}
+
 TEST(ShiftedFactors, ProveNothingOfWhatIsNotDefinite) {
     const CsrMatrix<double> indefinite{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 1}};
     EXPECT_FALSE(by_shift(indefinite).is_proof());
@@ -468,6 +494,36 @@ TEST(InverseColumns, GrowByWhatIsMissingOfTheIdentity) {
     EXPECT_GT(proven, 80);
 }
 
+/// The column that is farthest off stands among those that are made first.
+TEST(InverseColumns, AreJudgedByTheWorstOfAll) {
+    constexpr std::int32_t n = 40;
+    CsrMatrix<double> identity{n, n, {0}, {}, {}};
+    for (std::int32_t i = 0; i < n; ++i) {
+        identity.column_indices.push_back(i);
+        identity.values.push_back(1);
+        identity.row_offsets.push_back(i + 1);
+    }
+    const auto column = [](std::int64_t j, std::span<double> y, std::span<double>) { y[j] = j == 3 ? 0.25 : 1; };
+    const Certificate certificate =
+        certificate_by_inverse(SpmvPlan<double>(identity, Device::cpu(1)), without_scales(n), column);
+    ASSERT_TRUE(certificate.is_proof());
+    for (const std::int64_t i : {0, 3, 39}) EXPECT_GE(certificate.reach[i], i == 3 ? 1 : 4);
+}
+
+/// Twenty thousand terms that are lost one by one beside the first.
+TEST(FactorBound, CountsTheRoundingOfLongRows) {
+    constexpr std::int32_t n = 20001;
+    constexpr double lost = 0x1p-53 * 0.9375;
+    CsrMatrix<double> a{n, n, std::vector<std::int64_t>(n + 1), {}, {}};
+    a.row_offsets.back() = n - 1;
+    for (std::int32_t j = 0; j < n - 1; ++j) {
+        a.column_indices.push_back(j);
+        a.values.push_back(lost);
+    }
+    const double found = product_above(a, std::vector<double>(n, 1.0), true).back();
+    EXPECT_GE(Rational(found), Rational(1.0) + Rational(static_cast<double>(n - 1)) * Rational(lost));
+}
+
 /// A random A, x and b, and b - A (x + low).
 template <class T>
 struct Residual {
@@ -545,6 +601,19 @@ void expect_backward_errors() {
             EXPECT_LE(Rational(found), most * Rational(1 + 4 * static_cast<double>(unit_roundoff<T>) + 1e-11)) << trial;
         }
     }
+}
+
+/// Twenty thousand terms of which each is rounded up beside the first: b = 0, so that the quotient is 1.
+TEST(BackwardError, CountsTheRoundingOfLongRows) {
+    constexpr std::int32_t n = 20001;
+    CsrMatrix<double> a{n, n, {0}, {}, {}};
+    for (std::int32_t j = 0; j < n; ++j) {
+        a.column_indices.push_back(j);
+        a.values.push_back(j == 0 ? 1 : 0x1p-53 * (1 + 0x1p-20));
+    }
+    for (std::int32_t i = 0; i < n; ++i) a.row_offsets.push_back(n);
+    EXPECT_GE(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), std::vector<double>(n), std::vector<double>(n, 1.0)),
+              1);
 }
 
 TEST(BackwardError, IsAtLeastTheQuotientOfOettliAndPrager) {

@@ -77,6 +77,7 @@ TEST(Decisions, LeaveOpenWhatIsNeitherATieNorBesideIt) {
     EXPECT_EQ(decide(sum_of(1.0, tie, width * 8), width * 4, 0.0).value, 1 + 0x1p-52);
     EXPECT_EQ(decide(sum_of(1.0, tie, -width * 8), width * 4, 0.0).value, 1.0);
     EXPECT_EQ(decide(sum_of(1.0, tie, width * 2), width * 2, 0.0).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(1.0, tie, -width * 1.25), width / 2, 0.0).decision, Decision::undecided) << "a tie, or not";
 }
 
 TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
