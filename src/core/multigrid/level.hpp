@@ -6,6 +6,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/numeric/rounding.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace solver::amg {
@@ -51,6 +52,11 @@ struct Level {
     Matrix prolongation;  ///< P: values on the next level to corrections on this one
     Matrix restriction;   ///< R: residuals on this level to right-hand sides on the next one
 };
+
+/// Up to here the correction from the next level is that of two cycles there, the second for what the first leaves, where the
+/// next level has a correction of its own: a W-cycle whose small levels, which cost a device as much time as large ones, are
+/// not visited ever more often.
+inline constexpr std::size_t levels_corrected_twice = 2;
 
 /// Where coarsest_inverse has rows, it takes the place of the last level's smoother.
 template <class V, class Memory = OnHost>
