@@ -93,8 +93,6 @@ public:
         for (const amg::SmootherStep<V>& next : steps_) step(next, b, x, accuracy, stream, gate);
     }
 
-    bool has_correction() const { return prolongation_.has_value(); }
-
     void residual(const V* b, const V* x, V* r, Accuracy accuracy, Stream stream, Gate gate) const {
         (*a_).multiply({.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = r}, accuracy, stream, gate);
     }
@@ -160,7 +158,7 @@ private:
         if (l + 1 < levels_.size() || inverse_) {
             level.restrict_residual(b, x, accuracy, stream, gate);
             descend(l + 1, level.coarse_b(), level.coarse_x(), accuracy, stream, gate);
-            if (l < amg::levels_corrected_twice && l + 1 < levels_.size() && levels_[l + 1]->has_correction())
+            if (amg::is_corrected_twice(l, from_->levels[l], from_->levels[l + 1]))
                 descend_again(l + 1, level, accuracy, stream, gate);
             level.correct(x, accuracy, stream, gate);
         }

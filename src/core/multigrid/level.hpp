@@ -53,16 +53,20 @@ struct Level {
     Matrix restriction;   ///< R: residuals on this level to right-hand sides on the next one
 };
 
-/// Up to here the correction from the next level is that of two cycles there, the second for what the first leaves, where the
-/// next level has a correction of its own: a W-cycle whose small levels, which cost a device as much time as large ones, are
-/// not visited ever more often.
-inline constexpr std::size_t levels_corrected_twice = 2;
-
 /// Where coarsest_inverse has rows, it takes the place of the last level's smoother.
 template <class V, class Memory = OnHost>
 struct Levels {
     std::vector<Level<V, Memory>> levels;                  ///< the finest first
     typename Memory::template Matrix<V> coarsest_inverse;  ///< dense
 };
+
+/// Whether level l takes its correction from two cycles of the next level, the second for what the first leaves: on the finest
+/// two, so that the smallest levels, which take a device as long as larger ones, are not visited ever more often; where the
+/// next level is small beside this one, so that it costs little, and has a correction of its own, without which a second cycle
+/// gains nothing.
+template <class Level>
+bool is_corrected_twice(std::size_t l, const Level& level, const Level& next) {
+    return l < 2 && next.prolongation.columns > 0 && 3 * next.a.nonzeros() <= level.a.nonzeros();
+}
 
 }  // namespace solver::amg

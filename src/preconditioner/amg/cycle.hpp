@@ -16,7 +16,7 @@
 
 namespace solver::amg {
 
-/// x = M^-1 b by one cycle: smoothing, the correction from the next level (levels_corrected_twice), smoothing with the same
+/// x = M^-1 b by one cycle: smoothing, the correction from the next level (is_corrected_twice), smoothing with the same
 /// polynomial. Where A is symmetric and R = P^T, so is M^-1. Products are made in the accuracy asked for; everything else is
 /// rounded element by element in a fixed nesting.
 template <class V>
@@ -45,8 +45,6 @@ private:
               left_b(l.prolongation.columns),
               left_x(l.prolongation.columns) {}
 
-        bool has_correction() const { return level.prolongation.columns > 0; }
-
         const Level<V>& level;
         SpmvPlan<V> a;
         SpmvPlan<V> prolongation;
@@ -69,7 +67,7 @@ private:
             work.a.residual(b, x, {}, work.residual, accuracy);
             work.restriction.multiply(V(1), work.residual, V(0), work.coarse_b, accuracy);
             descend(l + 1, work.coarse_b, work.coarse_x, accuracy);
-            if (l < levels_corrected_twice && levels_[l + 1]->has_correction()) descend_again(l + 1, work, accuracy);
+            if (is_corrected_twice(l, work.level, levels_[l + 1]->level)) descend_again(l + 1, work, accuracy);
             work.prolongation.multiply(V(1), work.coarse_x, V(1), x, accuracy);
         }
         for (const SmootherStep<V>& next : steps) step(work, next, b, x, accuracy);
