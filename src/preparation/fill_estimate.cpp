@@ -1,6 +1,8 @@
 #include "preparation/fill_estimate.hpp"
 
+#include "core/huge_pages.hpp"
 #include "preparation/fill_order.hpp"
+#include "solver/device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,20 +20,20 @@ constexpr std::int64_t rows_of_large_part = 8 * rows_of_small_part;
 /// Entries of a part beyond which longer rows are cut: a few dense rows must not make the estimate as dear as the order itself.
 constexpr std::size_t most_entries_a_row = 1000;
 
-constexpr std::int32_t unseen = -1;
+constexpr std::int32_t unseen = 0;
 
-/// The first rows that a breadth-first search from the middle row meets, and where each row stands among them.
+/// The first rows that a breadth-first search from the middle row meets, and where each row stands among them, counted from 1.
 struct Part {
     std::vector<std::int32_t> rows;
     std::vector<std::int32_t> place;
 };
 
 Part search(PatternRows& a, std::int64_t wanted) {
-    Part part{{}, std::vector<std::int32_t>(static_cast<std::size_t>(a.rows()), unseen)};
+    Part part{{}, zeros<std::int32_t>(a.rows(), Device::cpu().threads())};
     const auto visit = [&](std::int32_t row) {
         if (part.place[row] != unseen || std::ssize(part.rows) == wanted) return;
-        part.place[row] = static_cast<std::int32_t>(part.rows.size());
         part.rows.push_back(row);
+        part.place[row] = static_cast<std::int32_t>(part.rows.size());
     };
     auto root = static_cast<std::int32_t>(a.rows() / 2);
     for (std::size_t next = 0; std::ssize(part.rows) < wanted; ++next) {
@@ -52,7 +54,7 @@ FillPrediction fill_of(PatternRows& a, const Part& part, std::int64_t count) {
         const auto first = static_cast<std::ptrdiff_t>(columns.size());
         for (const std::int32_t j : row.first(std::min(row.size(), most_entries_a_row))) {
             const std::int32_t column = part.place[j];
-            if (column != unseen && column < count) columns.push_back(column);
+            if (column != unseen && column <= count) columns.push_back(column - 1);
         }
         std::sort(columns.begin() + first, columns.end());
         columns.erase(std::unique(columns.begin() + first, columns.end()), columns.end());
