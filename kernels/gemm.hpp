@@ -14,7 +14,8 @@ namespace solver::cuda {
 template <class T>
 void multiply_tiled(const GemmTask<T>& task, const GemmOptions& options, int device, Stream stream);
 
-/// The same with products, sums, alpha and beta in double, rounded to float once at the end: keeps the promise of compensated.
+/// C = alpha A B + beta C by register tiles, with products, sums, alpha and beta in double, rounded to float once at the end:
+/// keeps the promise of compensated.
 void multiply_tiled_in_double(const GemmTask<float>& task, int device, Stream stream);
 
 /// Whether a pointer is to a device's memory.

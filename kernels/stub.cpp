@@ -440,6 +440,27 @@ void add_scaled_to_pair(double, const DeviceArray<T>&, const DeviceArray<T>&, co
     built_without_cuda();
 }
 template <class T>
+void fill_random(std::uint64_t, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+void scale_and_add(T, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+void make_direction(const DeviceArray<T>&, T, T, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+void add_combination(std::span<const T>, std::span<const T* const>, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
+void dots(Reducer&, std::span<const T* const>, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, std::span<double>,
+          Stream) {
+    built_without_cuda();
+}
+template <class T>
 T norm2(Reducer&, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, Stream) {
     built_without_cuda();
 }
@@ -457,6 +478,20 @@ template void add_scaled_to_pair(double, const DeviceArray<float>&, const Device
                                  Stream);
 template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
                                  Stream);
+template void fill_random(std::uint64_t, const DeviceArray<float>&, Stream);
+template void fill_random(std::uint64_t, const DeviceArray<double>&, Stream);
+template void scale_and_add(float, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void scale_and_add(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void make_direction(const DeviceArray<float>&, float, float, const DeviceArray<float>&, const DeviceArray<float>&,
+                             Stream);
+template void make_direction(const DeviceArray<double>&, double, double, const DeviceArray<double>&, const DeviceArray<double>&,
+                             Stream);
+template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
+template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
+template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
+                   std::span<double>, Stream);
+template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,
+                   std::span<double>, Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
 template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 

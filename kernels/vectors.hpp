@@ -1,12 +1,13 @@
 #pragma once
 
-/// Vectors in the memory of a device: what the outer loop of the Krylov methods does with them. All only launch work on the
-/// stream, but for norm2, which waits.
+/// Vectors in the memory of a device: what the Krylov methods do with them. All only launch work on the stream, but for norm2
+/// and dots, which wait. Updates round as core/krylov/updates.hpp says.
 
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/reduce.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace solver::cuda {
 
@@ -21,7 +22,7 @@ void fill_random(std::uint64_t seed, const DeviceArray<T>& out, Stream stream);
 template <class T>
 void multiply_elements(const DeviceArray<T>& x, const DeviceArray<T>& y, const DeviceArray<T>& out, Stream stream);
 
-/// out_i = scale x_i, rounded to To
+/// out_i = scale x_i, rounded to To; out may be x
 template <class From, class To>
 void scale(double factor, const DeviceArray<From>& x, const DeviceArray<To>& out, Stream stream);
 
@@ -34,11 +35,28 @@ template <class T>
 void add_scaled_to_pair(double factor, const DeviceArray<T>& z, const DeviceArray<T>& x, const DeviceArray<T>& low,
                         Stream stream);
 
+/// out = x + a out
+template <class T>
+void scale_and_add(T a, const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
+
+/// out = x + a (out - b y)
+template <class T>
+void make_direction(const DeviceArray<T>& x, T a, T b, const DeviceArray<T>& y, const DeviceArray<T>& out, Stream stream);
+
+/// out = ((out + a_0 x_0) + a_1 x_1) + ..., one after another
+template <class T>
+void add_combination(std::span<const T> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
+
 /// Memory that is free on a device.
 std::int64_t free_bytes(int device);
 
 /// ||x||, on the host, by way of `place`
 template <class T>
 T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream);
+
+/// to_k = (x_k, y), on the host, by way of `places`, at least as many numbers
+template <class T>
+void dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
+          const DeviceArray<double>& places, std::span<double> to, Stream stream);
 
 }  // namespace solver::cuda

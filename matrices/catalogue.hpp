@@ -16,7 +16,7 @@ struct CatalogueEntry {
     std::int64_t rows = 0, columns = 0;
     std::int64_t nonzeros = 0;
     std::int64_t stored_zeros = 0;  ///< the expanded matrix has nonzeros + stored_zeros entries
-    std::string field;              ///< real, integer or pattern
+    std::string field;              ///< real, complex, integer or pattern
     std::string kind;               ///< what it comes from
     std::string good_for;
     std::string sha256;  ///< of NAME.mtx; empty where it is not known

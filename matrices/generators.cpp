@@ -6,18 +6,23 @@
 #include "matrices/diffusion.hpp"
 #include "matrices/elasticity.hpp"
 #include "matrices/graph_laplacian.hpp"
+#include "matrices/helmholtz.hpp"
 #include "matrices/power_law.hpp"
+#include "matrices/power_network.hpp"
 #include "matrices/stencils.hpp"
 #include "matrices/stokes.hpp"
 #include "matrices/thousandths.hpp"
+#include "matrices/wilson.hpp"
 
 #include "core/machine.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 #include <array>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 namespace solver::matrices {
 namespace {
@@ -27,6 +32,7 @@ struct Family {
     double (*size)(double n);  // rows or columns, whichever are more; exact up to 2^53
     std::int64_t (*entries)(std::int64_t n, std::int64_t size);
     CsrMatrix<double> (*make)(std::int64_t n);
+    CsrMatrix<std::complex<double>> (*make_complex)(std::int64_t n) = nullptr;  // instead
 };
 
 double line(double n) { return n; }
@@ -61,6 +67,8 @@ constexpr std::array families{
     Family{"power_law_", line, [](std::int64_t n, std::int64_t) { return power_law_entries(n); }, power_law},
     Family{"cancelling_", line, [](std::int64_t n, std::int64_t) { return cancelling_entries(n); }, cancelling},
     Family{"thousandths_", line, [](std::int64_t n, std::int64_t) { return n; }, thousandths},
+    Family{"helmholtz_", square, stencil_entries<4 * 5>, nullptr, helmholtz},
+    Family{"power_network_", line, stencil_entries<4 * 4>, nullptr, power_network},
 };
 constexpr std::string_view dc2_like_name = "dc2_like";
 
@@ -87,8 +95,11 @@ constexpr std::array kinds{
     GeneratorKind{"power_law_N.mtx", "N rows, a few of them huge, random columns: balance of work"},
     GeneratorKind{"cancelling_N.mtx", "N rows, one in twenty of condition 1e20 to 1e60 with ones: what no filter decides"},
     GeneratorKind{"thousandths_N.mtx", "one row of N entries 0.001: the sum that Kahan's summation is shown with"},
+    GeneratorKind{"helmholtz_N.mtx", "sound in N x N points, ten a wavelength, absorbing edges: complex symmetric, indefinite"},
+    GeneratorKind{"power_network_N.mtx", "admittances of a grid of N buses: complex symmetric"},
+    GeneratorKind{"wilson_L_T.mtx", "lattice QCD, Wilson's Dirac operator on L^3 x T sites; wilson_8_8_0.165: with this kappa"},
 };
-static_assert(kinds.size() == families.size() + 1);
+static_assert(kinds.size() == families.size() + 2);
 
 std::string_view purpose_of(std::string_view prefix) {
     for (const GeneratorKind& kind : kinds)
@@ -114,6 +125,8 @@ std::int64_t checked_size(std::string_view name, std::string_view digits, const 
     return n;
 }
 
+}  // namespace
+
 void require_memory(std::string_view name, std::int64_t rows, std::int64_t entries) {
     const std::int64_t needed = rows * 8 + entries * (8 + 4);
     const std::int64_t available = available_memory();
@@ -125,11 +138,22 @@ void require_memory(std::string_view name, std::int64_t rows, std::int64_t entri
                         name, entries, static_cast<double>(needed) / gigabyte, static_cast<double>(available) / gigabyte));
 }
 
+Generator Generator::complex(std::string name, std::string_view purpose,
+                             std::function<CsrMatrix<std::complex<double>>()> make) {
+    return {std::move(name), purpose, [make] { return real_form(make().view()); }, make};
+}
+
+namespace {
+
 Generator member_of(const Family& family, std::string_view name) {
     const std::int64_t n = checked_size(name, name.substr(family.prefix.size()), family);
     const auto size = static_cast<std::int64_t>(family.size(static_cast<double>(n)));
     require_memory(name, size, family.entries(n, size));
-    return {fmt::format("{}{}.mtx", family.prefix, n), purpose_of(family.prefix), [make = family.make, n] { return make(n); }};
+    std::string full_name = fmt::format("{}{}.mtx", family.prefix, n);
+    if (family.make_complex != nullptr)
+        return Generator::complex(std::move(full_name), purpose_of(family.prefix),
+                                  [make = family.make_complex, n] { return make(n); });
+    return {std::move(full_name), purpose_of(family.prefix), [make = family.make, n] { return make(n); }};
 }
 
 }  // namespace
@@ -139,6 +163,10 @@ std::span<const GeneratorKind> generator_kinds() { return kinds; }
 std::optional<Generator> find_generator(std::string_view name) {
     if (name.ends_with(".mtx")) name.remove_suffix(4);
     if (name == dc2_like_name) return Generator{"dc2_like.mtx", purpose_of(dc2_like_name), dc2_like};
+    if (std::optional<Generator> generator = find_wilson(name)) {
+        generator->purpose = purpose_of("wilson_");
+        return generator;
+    }
     for (const Family& family : families)
         if (name.starts_with(family.prefix)) return member_of(family, name);
     return std::nullopt;

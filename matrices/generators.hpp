@@ -4,6 +4,7 @@
 
 #include "solver/csr_matrix.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,12 +26,21 @@ std::span<const GeneratorKind> generator_kinds();
 struct Generator {
     std::string name;  ///< with .mtx
     std::string_view purpose;
-    std::function<CsrMatrix<double>()> make;
+    std::function<CsrMatrix<double>()> make;                             ///< of a complex matrix, its real form
+    std::function<CsrMatrix<std::complex<double>>()> make_complex = {};  ///< empty where the matrix is real
+
+    bool is_complex() const { return make_complex != nullptr; }
+
+    /// One of a complex matrix.
+    static Generator complex(std::string name, std::string_view purpose, std::function<CsrMatrix<std::complex<double>>()> make);
 };
 
 /// The generator of this name, with or without .mtx; nothing where no family has such names. Throws InvalidArgument where a
 /// family has but N is not a number, or gives more rows than 32-bit columns can count, or more entries than this
 /// machine has memory for.
 std::optional<Generator> find_generator(std::string_view name);
+
+/// Throws InvalidArgument where a matrix of so many rows and real entries takes more memory than there is.
+void require_memory(std::string_view name, std::int64_t rows, std::int64_t entries);
 
 }  // namespace solver::matrices

@@ -44,9 +44,14 @@ void generate(const po::variables_map& chosen) {
     const std::filesystem::path output = cli::given(chosen, "output").value_or(generator->name);
     if (std::filesystem::exists(output) && !cli::is_given(chosen, "force"))
         throw solver::FileError(output.string(), 0, "exists already; --force replaces it, --output chooses another file");
-    const solver::CsrMatrix<double> matrix = generator->make();
-    solver::write_matrix_market(output, matrix.view());
-    fmt::print("{}: {} rows, {} columns, {} nonzeros\n", output.string(), matrix.rows, matrix.columns, matrix.nonzeros());
+    const auto write = [&](const auto& matrix) {
+        solver::write_matrix_market(output, matrix.view());
+        fmt::print("{}: {} rows, {} columns, {} nonzeros\n", output.string(), matrix.rows, matrix.columns, matrix.nonzeros());
+    };
+    if (generator->is_complex())
+        write(generator->make_complex());
+    else
+        write(generator->make());
 }
 
 int run(int argc, char** argv) {

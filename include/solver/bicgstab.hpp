@@ -4,6 +4,7 @@
 
 #include "solver/dense_matrix.hpp"
 #include "solver/krylov.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
@@ -34,7 +35,9 @@ using BicgstabOptions = KrylovOptions;
 /// preconditioners of which the same is true). Throws DimensionMismatch and InvalidArgument (neither tolerance is positive).
 template <class T>
 SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x,
-                     std::span<T> x_low = {}, const BicgstabOptions& options = {});
+                     std::span<T> x_low = {}, const BicgstabOptions& options = {}) {
+    return krylov_solve(KrylovMethod::bicgstab, a, m, b, x, x_low, options);
+}
 
 /// Solves A X = B, one solve a column of B, x holding the initial guesses. All solves advance together and share every product
 /// with A, which is read from memory once for all of them; each ends by itself. On a CUDA device as many advance together as
@@ -43,16 +46,23 @@ SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span
 /// and stops only that one. Throws as the solve of one right-hand side.
 template <class T>
 std::vector<SolveResult> bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
-                                  DenseMatrix<T>* x_low = nullptr, const BicgstabOptions& options = {});
+                                  DenseMatrix<T>* x_low = nullptr, const BicgstabOptions& options = {}) {
+    return krylov_solve(KrylovMethod::bicgstab, a, m, b, x, x_low, options);
+}
 
 /// Mixed precision: the iteration runs in single precision, on `a_single` (A with every entry rounded: convert<float>) and M,
 /// at the memory traffic of single; x and b - A x are held and computed in double, with A itself, and replace the residual of
 /// the iteration where it has drifted or claims convergence, in every mode. So the solution is that of A x = b and its residual
 /// can become as small as in double, while ||A - A_single|| and the iteration's rounding cost iterations only. Throws
 /// InvalidArgument where an entry of A is finite and that of A_single is not; else as the solve in one precision.
-SolveResult bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
-                     std::span<const double> b, std::span<double> x, const BicgstabOptions& options = {});
-std::vector<SolveResult> bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
-                                  const DenseMatrix<double>& b, DenseMatrix<double>& x, const BicgstabOptions& options = {});
+inline SolveResult bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                            std::span<const double> b, std::span<double> x, const BicgstabOptions& options = {}) {
+    return krylov_solve(KrylovMethod::bicgstab, a, a_single, m, b, x, options);
+}
+inline std::vector<SolveResult> bicgstab(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
+                                         const Preconditioner<float>& m, const DenseMatrix<double>& b, DenseMatrix<double>& x,
+                                         const BicgstabOptions& options = {}) {
+    return krylov_solve(KrylovMethod::bicgstab, a, a_single, m, b, x, options);
+}
 
 }  // namespace solver

@@ -4,6 +4,7 @@
 
 #include "solver/dense_matrix.hpp"
 #include "solver/krylov.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
@@ -33,18 +34,26 @@ namespace solver {
 /// positive).
 template <class T>
 SolveResult cg(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x, std::span<T> x_low = {},
-               const KrylovOptions& options = {});
+               const KrylovOptions& options = {}) {
+    return krylov_solve(KrylovMethod::cg, a, m, b, x, x_low, options);
+}
 
 /// Solves A X = B, one solve a column of B, all sharing every product with A, as for bicgstab.
 template <class T>
 std::vector<SolveResult> cg(const SpmvPlan<T>& a, const Preconditioner<T>& m, const DenseMatrix<T>& b, DenseMatrix<T>& x,
-                            DenseMatrix<T>* x_low = nullptr, const KrylovOptions& options = {});
+                            DenseMatrix<T>* x_low = nullptr, const KrylovOptions& options = {}) {
+    return krylov_solve(KrylovMethod::cg, a, m, b, x, x_low, options);
+}
 
 /// Mixed precision, as for bicgstab: `a_single` is A with every entry rounded, and `indefinite` speaks of that one: rounding
 /// can make a matrix indefinite whose cond_2 is of the order 2^24 or beyond.
-SolveResult cg(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
-               std::span<const double> b, std::span<double> x, const KrylovOptions& options = {});
-std::vector<SolveResult> cg(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
-                            const DenseMatrix<double>& b, DenseMatrix<double>& x, const KrylovOptions& options = {});
+inline SolveResult cg(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                      std::span<const double> b, std::span<double> x, const KrylovOptions& options = {}) {
+    return krylov_solve(KrylovMethod::cg, a, a_single, m, b, x, options);
+}
+inline std::vector<SolveResult> cg(const SpmvPlan<double>& a, const SpmvPlan<float>& a_single, const Preconditioner<float>& m,
+                                   const DenseMatrix<double>& b, DenseMatrix<double>& x, const KrylovOptions& options = {}) {
+    return krylov_solve(KrylovMethod::cg, a, a_single, m, b, x, options);
+}
 
 }  // namespace solver

@@ -26,13 +26,17 @@ struct Certificate {
     bool is_proof() const { return status == ProofStatus::proven; }
 };
 
-/// Looks for a certificate of the square matrix A, in this order:
-///  - A is singular if no permutation puts nonzeros on the whole diagonal, or if A times ones is exactly zero;
+/// Looks for a certificate of the square matrix A, in this order (docs/guarantees.md says where each theorem stands):
+///  - A is singular if no permutation puts nonzeros on the whole diagonal, if rows or columns add up to exactly zero, if one is
+///    a multiple of another, or if a few columns, times whole numbers, add up to exactly zero;
 ///  - A is an H-matrix if a v > 0 is found for which <A> v > 0, where <A> has the magnitudes of the diagonal and the negated
 ///    magnitudes of all else (Ostrowski 1937; Neumaier 1990): v is an approximate solution of <A> v = s, s_i = |a_ii|^(1/2), by
 ///    `solve` with these options, and the signs of the exactly rounded <A> v prove it;
-///  - an approximate inverse Y by columns, from complete factors, with ||I - A Y||_1 < 1 for A scaled by rows (Rump 1980),
-///    where as many operations as this takes are allowed.
+///  - where complete factors take few enough operations: A is symmetric positive definite if factors of A less a part of the
+///    identity have positive pivots, rounding errors counted (Rump 2006; not in `rounded`, where it comes after the next); the
+///    factors' own rounding errors do not reach the inverse; or an approximate inverse Y by columns has ||I - A Y||_1 < 1 for A
+///    scaled by rows (Rump 1980);
+///  - the last with Y in pairs of doubles, for small matrices.
 /// The bits of the certificate are those of these vectors: in exact the same on every machine for one profile. `options` are
 /// those of the solves. Throws DimensionMismatch where A is not square, and what `solve` throws.
 template <class T>

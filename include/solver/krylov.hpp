@@ -4,6 +4,7 @@
 
 #include "solver/accuracy.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,9 +16,15 @@ namespace solver {
 enum class KrylovMethod {
     bicgstab,  ///< for any A (bicgstab.hpp)
     cg,        ///< conjugate gradients, for symmetric positive definite A and M (cg.hpp)
+    gmres,     ///< for any A, the least residual of each cycle of steps; needs many vectors (krylov_solve.hpp)
+    minres,    ///< for symmetric A, definite or not, and symmetric positive definite M (krylov_solve.hpp)
+    idr,       ///< IDR(4), for any A (krylov_solve.hpp)
 };
 
-/// "bicgstab" or "cg".
+inline constexpr std::array all_krylov_methods{KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres,
+                                               KrylovMethod::minres, KrylovMethod::idr};
+
+/// "bicgstab", "cg", "gmres", "minres" or "idr".
 std::string_view to_string(KrylovMethod method);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
@@ -30,7 +37,8 @@ enum class SolveStatus {
     breakdown,        ///< a scalar by which the method divides vanished again and again, restarts included
     stagnated,        ///< the true residual stopped falling: the limit of this precision, accuracy or preconditioner
     non_finite,       ///< Inf or NaN in A, b, x or on the way
-    indefinite,       ///< cg: A or M is not positive definite to working precision, for p'Ap <= 0 or r'M^-1 r <= 0 was seen
+    indefinite,       ///< cg: A or M is not positive definite to working precision, for p'Ap <= 0 or r'M^-1 r <= 0 was seen;
+                      ///< minres: M
 };
 
 /// "converged", "iteration limit", "breakdown", "stagnated", "non-finite" or "indefinite".
@@ -49,7 +57,7 @@ protected:
 
 /// One step as seen by callbacks and kept as history.
 struct Iteration {
-    std::int64_t number = 0;  ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one in cg
+    std::int64_t number = 0;  ///< 0 is the initial guess; each further one costs two products with A in bicgstab, else one
     double recursive_residual = 0;     ///< ||r||_2 / ||b||_2 of the recursively updated residual
     double true_residual = -1;         ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
     bool replaced = false;             ///< r was replaced by the true residual
@@ -63,6 +71,7 @@ struct KrylovOptions {
     double tolerance = 1e-10;             ///< on ||b - A x||_2 / ||b||_2
     double absolute_tolerance = 0;        ///< or on ||b - A x||_2, whichever is met first; for each right-hand side
     std::int64_t max_iterations = 10000;
+    std::int64_t restart = 30;  ///< gmres: steps of a cycle; it needs twice as many vectors
     std::function<bool(const Iteration&)> callback =
         {};                              ///< told of every iteration; false stops. Called from the solving thread.
     std::int64_t callback_interval = 1;  ///< the callback's answer counts after every so many iterations, which a GPU makes

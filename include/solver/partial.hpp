@@ -50,7 +50,7 @@ public:
     /// Gives RN of the exact sum and returns true, or returns false and leaves `result`: then only SumDigits know.
     SOLVER_HD bool try_result(T& result) const noexcept { return sum_.try_result(result, underflow_); }
 
-    /// The same for RN(sqrt(exact sum)).
+    /// Gives RN(sqrt(exact sum)) and returns true, or returns false where it cannot be decided.
     SOLVER_HD bool try_sqrt(T& result) const noexcept { return sum_.try_sqrt(result, underflow_); }
 
     const Filter& filter() const noexcept { return sum_; }

@@ -44,9 +44,10 @@ struct SolveOptions {
 struct Attempt {
     PreconditionerKind preconditioner = PreconditionerKind::none;
     KrylovMethod method = KrylovMethod::bicgstab;
-    bool repeated = false;  ///< by the next attempt, which is the same with bicgstab: A or M was not positive definite
-    bool mixed = false;     ///< the iteration ran in single precision
-    std::string refusal;    ///< why it could not be made; empty where it was
+    bool repeated =
+        false;            ///< by the next attempt, which is the same with minres or bicgstab: A or M was not positive definite
+    bool mixed = false;   ///< the iteration ran in single precision
+    std::string refusal;  ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
@@ -87,7 +88,8 @@ struct SolveReport {
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
 ///    same terms, ilut for as many operations as klu is predicted to take, then klu;
-///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros), each for about as many operations as klu's;
+///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
+///  each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, with the iterations that are left.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
@@ -96,9 +98,9 @@ struct SolveReport {
 /// best until hierarchies are made there, with other bits. Where nothing helps, the status is that of the whole solve, and
 /// `obstacle` says what is known of the reason.
 ///
-/// The method, unless options.method says it, is cg where A is symmetric to the bit with a positive diagonal and the
-/// preconditioner is symmetric, too, else bicgstab. Where cg finds that A or M is not positive definite, the attempt is
-/// repeated with bicgstab, which stays the method from then on.
+/// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
+/// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
+/// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method.
 ///
 /// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so
@@ -107,8 +109,9 @@ struct SolveReport {
 /// With options.guarantee a certificate of A (certify) is looked for after the solve, and every solution gets a proven bound,
 /// or is rounded: x_i = RN((A^-1 b)_i), by the rules of proof.hpp, x_low = 0. These bits depend on A and b alone, not on the
 /// method, the preconditioner, the tolerance, the mode, the device or the version. Where all of a column is proven to be
-/// rounded its status is `converged`: nothing better can be had. What could not be proven is told in `proofs`, and changes
-/// nothing of the status.
+/// rounded its status is `converged`: nothing better can be had. What could not be proven is told in `proofs`, with an estimate,
+/// and changes nothing of the status. Where A shows at sight that it is singular (certify), no iteration is made: x is the
+/// initial guess, `obstacle` says why, and the status is `converged` only where the guess solves the system.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

@@ -5,9 +5,10 @@
  * through pointers; after a failure solver_last_error() says what was being done, what was seen and what was expected, and the
  * results are not to be used. No C++ exception leaves the library.
  *
- * `type` is SOLVER_DOUBLE or SOLVER_FLOAT and says what `void *` points to: arrays of that type, in the host's memory. Arrays
- * of no elements may be NULL. Promises, error bounds, Inf and NaN are those of the C++ functions (accuracy.hpp, reduce.hpp,
- * spmv.hpp, gemm.hpp, triangular_solve.hpp, solve.hpp), and the bits are theirs, too.
+ * `type` says what `void *` points to: arrays of that type, in the host's memory. Complex numbers are pairs of real and
+ * imaginary part, as double _Complex of C and COMPLEX*16 of Fortran. Arrays of no elements may be NULL. Promises, error bounds,
+ * Inf and NaN are those of the C++ functions (accuracy.hpp, reduce.hpp, spmv.hpp, gemm.hpp, triangular_solve.hpp, solve.hpp),
+ * and the bits are theirs, too.
  *
  * Different threads may use one `const` handle at the same time; nobody may use a handle while it is updated or destroyed.
  * Handles are destroyed by their ..._destroy function, which takes NULL as well.
@@ -66,7 +67,7 @@ solver_status solver_set_threads(int32_t threads);
 /* How many that are: 1 or more. */
 int32_t solver_threads(void);
 
-enum { SOLVER_DOUBLE = 0, SOLVER_FLOAT = 1 };
+enum { SOLVER_DOUBLE = 0, SOLVER_FLOAT = 1, SOLVER_COMPLEX_DOUBLE = 2, SOLVER_COMPLEX_FLOAT = 3 };
 
 /* What is promised of a sum s = sum a_i b_i (accuracy.hpp):
  *   fast         |error| <= gamma_n sum |a_i b_i|
@@ -79,7 +80,10 @@ enum { SOLVER_FAST = 0, SOLVER_COMPENSATED = 1, SOLVER_EXACT = 2 };
 solver_status solver_sum(int32_t type, int64_t n, const void* x, int32_t accuracy, void* result);
 solver_status solver_dot(int32_t type, int64_t n, const void* x, const void* y, int32_t accuracy, void* result);
 
-/* sqrt(sum x_i^2), without overflow or underflow on the way. */
+/* sum x_i y_i, where solver_dot of complex numbers conjugates x. */
+solver_status solver_dotu(int32_t type, int64_t n, const void* x, const void* y, int32_t accuracy, void* result);
+
+/* sqrt(sum |x_i|^2), without overflow or underflow on the way; a real number also of complex vectors. */
 solver_status solver_norm2(int32_t type, int64_t n, const void* x, int32_t accuracy, void* result);
 
 /* The sum, or dot product, itself, without any rounding: numbers of falling magnitude that do not overlap, of which the first
@@ -140,7 +144,9 @@ typedef struct solver_shape {
 /* A matrix made ready for many products, on a device or with this thread's number of threads. */
 typedef struct solver_matrix solver_matrix;
 
-/* Everything is checked: sizes, offsets that rise, columns within the matrix. */
+/* Everything is checked: sizes, offsets that rise, columns within the matrix. A sparse matrix may be complex: it is kept as the
+ * real matrix of twice the order, which products, preconditioners and solves work with, so that a complex vector of n elements
+ * is a real one of 2 n there: in a preconditioner of the caller's, in solver_iteration_x, in proofs. */
 solver_status solver_csr_create(const solver_csr* csr, int32_t device, solver_matrix** matrix);
 solver_status solver_dense_create(const solver_dense* dense, int32_t device, solver_matrix** matrix);
 
@@ -152,14 +158,15 @@ solver_status solver_matrix_write(const char* path, const solver_matrix* matrix)
 
 solver_status solver_matrix_shape(const solver_matrix* matrix, solver_shape* shape);
 
-/* The arrays of a sparse matrix (offsets of offset_bytes, indices of 4) or the elements of a dense one, which belong to the
+/* Of a complex matrix those of the real form.
+ * The arrays of a sparse matrix (offsets of offset_bytes, indices of 4) or the elements of a dense one, which belong to the
  * matrix and are not to be written to. SOLVER_INVALID_ARGUMENT for a matrix of the other kind. */
 solver_status solver_matrix_csr(const solver_matrix* matrix, solver_csr* csr);
 solver_status solver_matrix_dense(const solver_matrix* matrix, solver_dense* dense);
 
 /* New values in the same places: as many as `nonzeros` of its shape, in the order of the entries, those of a dense matrix
  * column by column. They are copied, in a matrix that borrows its values looked at (of a dense one with the strides that it was
- * made with). */
+ * made with). Not of a complex matrix. */
 solver_status solver_matrix_update(solver_matrix* matrix, const void* values);
 
 void solver_matrix_destroy(solver_matrix* matrix);
@@ -261,14 +268,16 @@ typedef struct solver_options {
     solver_callback callback;      /* or NULL */
     void* context;                 /* for the callback */
     int64_t callback_interval;     /* the callback's answer counts after every so many iterations */
-    const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, or "auto", as NULL: cg where
-                                      A is symmetric with a positive diagonal and the preconditioner symmetric, too;
-                                      bicgstab where one of the caller's is given */
+    const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, "gmres", "minres" for symmetric
+                                      A and symmetric positive definite M, "idr", or "auto", as NULL: where
+                                      A and the preconditioner are symmetric cg, or minres if A's diagonal is not positive
+                                      or cg finds A indefinite, else bicgstab, as with a preconditioner of the caller's */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
                               NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
                               other accuracies that of the device. "gpu" suits a GPU best, with other bits */
     const char* guarantee; /* what is to be proven of x: "none", as NULL, "bound" or "rounded" (solver_result_proof); not with a
                               preconditioner of the caller's */
+    int64_t restart;       /* of gmres: steps of a cycle; 0 stands for 30 */
 } solver_options;
 
 /* Fills in the defaults: 1e-10, 0, 10000 iterations, SOLVER_EXACT, "auto" thrice. `size` is sizeof(solver_options). */
@@ -326,8 +335,8 @@ typedef struct solver_attempt {
     uint64_t factor_hash;
     double setup_seconds;
     double solve_seconds;
-    const char* method; /* "bicgstab" or "cg" */
-    int32_t repeated;   /* 1 where the next attempt is the same with bicgstab: A or M was not positive definite */
+    const char* method; /* as in solver_options, "auto" apart */
+    int32_t repeated;   /* 1 where the next attempt is the same with another method: A or M was not positive definite */
     int32_t reserved;
 } solver_attempt;
 
@@ -366,6 +375,7 @@ typedef struct solver_proof {
     int64_t undecided;       /* the others */
     int64_t refinements;     /* corrections that were solved for, and their iterations */
     int64_t iterations;
+    double estimated_error; /* where nothing is proven, and as an estimate alone: max |x - x*| / max |x|; else negative */
 } solver_proof;
 
 /* Of a column, where options->guarantee asked for one. The size is set by the caller. */
@@ -376,6 +386,37 @@ solver_status solver_result_history(const solver_result* result, int64_t column,
                                     int64_t* count);
 
 void solver_result_destroy(solver_result* result);
+
+/* ---- Proofs that belong to a matrix (solver/guarantee.hpp) ---- */
+
+typedef struct solver_certificate solver_certificate;
+
+/* What a certificate says: |A^-1 r|_i <= reach[i] N(r) for every r, where N(r) is the largest of weights[j] |r[j]|, or their
+ * sum. The pointers belong to the certificate. */
+typedef struct solver_certificate_view {
+    uint64_t size;       /* sizeof(solver_certificate_view) */
+    int32_t status;      /* SOLVER_PROVEN, SOLVER_PROVEN_SINGULAR or SOLVER_UNPROVEN */
+    int32_t adds_up;     /* 1: N(r) is the sum */
+    const char* reason;  /* how it was proven, or what stood in the way */
+    int64_t rows;        /* elements of the two below; 0 unless status is SOLVER_PROVEN */
+    const double* reach; /* NULL where there are none */
+    const double* weights;
+    int64_t iterations; /* of the Krylov method that found it */
+} solver_certificate_view;
+
+/* Looks for a proof that the square matrix has an inverse, or that it has none. `options` are those of a solve, NULL for the
+ * defaults; their guarantee and callback are not looked at. That nothing could be proven is an outcome, not an error. */
+solver_status solver_certify(const solver_matrix* matrix, const solver_options* options, solver_certificate** certificate);
+
+/* The size is set by the caller. */
+solver_status solver_certificate_look(const solver_certificate* certificate, solver_certificate_view* view);
+
+/* bounds[i] >= |x[i] + x_low[i] - x*[i]| for x* = A^-1 b, proven. b, x and x_low are of the matrix's type; x_low may be NULL.
+ * SOLVER_INVALID_ARGUMENT where the certificate proves nothing. */
+solver_status solver_error_bound(const solver_matrix* matrix, const solver_certificate* certificate, const void* b,
+                                 const void* x, const void* x_low, double* bounds);
+
+void solver_certificate_destroy(solver_certificate* certificate);
 
 #ifdef __cplusplus
 }

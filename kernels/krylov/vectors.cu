@@ -4,6 +4,8 @@
 #include "runtime/check.cuh"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 namespace solver::cuda {
 namespace {
@@ -79,6 +81,37 @@ void add_scaled_to_pair(double factor, const DeviceArray<T>& z, const DeviceArra
         });
 }
 
+template <class T>
+void scale_and_add(T a, const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
+    for_each_element(out, stream, "scale_and_add",
+                     [=, xs = x.data(), to = out.data()] __device__(std::int64_t i) { to[i] = added(xs[i], a, to[i]); });
+}
+
+template <class T>
+void make_direction(const DeviceArray<T>& x, T a, T b, const DeviceArray<T>& y, const DeviceArray<T>& out, Stream stream) {
+    for_each_element(out, stream, "make_direction",
+                     [=, xs = x.data(), ys = y.data(), to = out.data()] __device__(std::int64_t i) {
+                         to[i] = solver::direction(xs[i], a, to[i], b, ys[i]);
+                     });
+}
+
+template <class T>
+void add_combination(std::span<const T> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream) {
+    constexpr std::size_t most = 8;
+    for (std::size_t first = 0; first < a.size(); first += most) {
+        const auto count = std::min(most, a.size() - first);
+        std::array<T, most> factors{};
+        std::array<const T*, most> vectors{};
+        std::ranges::copy(a.subspan(first, count), factors.begin());
+        std::ranges::copy(x.subspan(first, count), vectors.begin());
+        for_each_element(out, stream, "add_combination", [=, to = out.data()] __device__(std::int64_t i) {
+            T sum = to[i];
+            for (std::size_t k = 0; k < count; ++k) sum = added(sum, factors[k], vectors[k][i]);
+            to[i] = sum;
+        });
+    }
+}
+
 std::int64_t free_bytes(int device) {
     const CurrentDevice current(device);
     std::size_t free = 0;
@@ -94,6 +127,21 @@ T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const Devi
     T norm = 0;
     detail::copy_to_host(x.device(), &norm, result, sizeof(T), stream);
     return norm;
+}
+
+template <class T>
+void dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
+          const DeviceArray<double>& places, std::span<double> to, Stream stream) {
+    auto* const results = reinterpret_cast<T*>(places.data());
+    for (std::size_t first = 0; first < x.size(); first += Reducer::most_dots) {
+        std::vector<Factors<T>> factors;
+        for (const T* vector : x.subspan(first, std::min<std::size_t>(Reducer::most_dots, x.size() - first)))
+            factors.push_back({vector, y.data()});
+        reducer.dots(y.size(), factors, accuracy, results + first, stream);
+    }
+    std::vector<T> values(x.size());
+    detail::copy_to_host(y.device(), values.data(), results, static_cast<std::int64_t>(values.size() * sizeof(T)), stream);
+    std::ranges::copy(values, to.begin());
 }
 
 template void copy(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
@@ -112,6 +160,18 @@ template void add_scaled_to_pair(double, const DeviceArray<float>&, const Device
                                  Stream);
 template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
                                  Stream);
+template void scale_and_add(float, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void scale_and_add(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void make_direction(const DeviceArray<float>&, float, float, const DeviceArray<float>&, const DeviceArray<float>&,
+                             Stream);
+template void make_direction(const DeviceArray<double>&, double, double, const DeviceArray<double>&, const DeviceArray<double>&,
+                             Stream);
+template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
+template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
+template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
+                   std::span<double>, Stream);
+template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,
+                   std::span<double>, Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
 template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 

@@ -15,7 +15,7 @@ void with_accumulator(Accuracy accuracy, const Work& work) {
     with_accuracy(accuracy, [&](auto mode) { work(std::type_identity<typename AccumulatorOf<T, mode.value, Place>::type>()); });
 }
 
-/// The same where a device may prefer accumulators of floats for floats.
+/// Calls work with the accumulator of the mode at a place, where a device may prefer accumulators of floats for floats.
 template <class T, class Place = Anywhere, class Work>
 void with_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& work) {
     if constexpr (std::is_same_v<T, float>)
@@ -65,7 +65,7 @@ __device__ inline bool block_comes_last(unsigned* counter, unsigned count) {
     return last;
 }
 
-/// The same for a warp.
+/// Whether this warp is the last of so many to come here.
 __device__ inline bool warp_comes_last(unsigned* counter, unsigned count) {
     unsigned before = 0;
     __threadfence();

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(threads_for_each) for_each_element(std::int64_
     if (i < n) element(i);
 }
 
-/// The same as a launch; its device must be current. `name` is for messages.
+/// Launches for_each_element; its device must be current. `name` is for messages.
 template <class Element>
 void launch_for_each(const char* name, std::int64_t n, Stream stream, Gate gate, const Element& element) {
     if (n == 0) return;

@@ -7,8 +7,9 @@
 
 namespace solver::cuda {
 
-/// The same for all threads of a kernel, since nothing changes the stage while a kernel before its last block runs. A link of a
-/// chain may have been launched before the one before it has ended (launch_after), and waits for it here.
+/// Whether it is the kernel's turn: one answer for all its threads, since nothing changes the stage while a kernel before its
+/// last block runs. A link of a chain may have been launched before the one before it has ended (launch_after), and waits for
+/// it here.
 __device__ __forceinline__ bool is_open(const Gate& gate) {
     if (gate.stage == nullptr) return true;
     wait_for_former_kernel();

@@ -66,7 +66,7 @@ __device__ __forceinline__ void multiply_segment(const CsrRows<T, Offset>& rows,
     if (threadIdx.x < warp_size) finish_row(sum, rows, segment.row, task, LaneGroup(warp_size), escalated);
 }
 
-/// The same without a try, where one would be too dear if it failed, or failed lately.
+/// A segment without a first try, where one would be too dear if it failed, or failed lately.
 template <Accumulator A, class T, class Offset>
 __device__ __noinline__ void multiply_segment_with_care(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling,
                                                         unsigned index, const RowTask<T>& task, void* memory,
@@ -87,7 +87,7 @@ __device__ __noinline__ void sum_long_row_again(const CsrRows<T, Offset>& rows, 
     if (threadIdx.x < warp_size) finish_row(sum, rows, row, task, LaneGroup(warp_size), escalated);
 }
 
-/// The same, tried in fewer terms first.
+/// A segment that is tried in fewer terms first.
 template <Accumulator A, class T, class Offset>
 __device__ __forceinline__ void try_segment(const CsrRows<T, Offset>& rows, const Tiling<Offset>& tiling, unsigned index,
                                             const RowTask<T>& task, unsigned* escalated) {

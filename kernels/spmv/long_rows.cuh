@@ -19,7 +19,7 @@ struct LongRows {
     void* partial;      ///< TrackedSum<A> for each segment
 };
 
-/// The same for another column.
+/// What the long rows of another column need.
 template <Accumulator A, class Offset>
 __device__ LongRows<Offset> column_of(LongRows<Offset> rows, unsigned column) {
     rows.arrived += column * rows.count;

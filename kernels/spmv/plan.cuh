@@ -208,7 +208,7 @@ private:
         check_launch("find_long_rows");
     }
 
-    /// Likewise.
+    /// Cuts rows into tiles of about equal work, on the device.
     template <class Offset>
     void make_tiles(const Prepared<T, Offset>& p, Stream stream) const {
         constexpr int threads = 128;

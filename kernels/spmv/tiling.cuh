@@ -96,7 +96,7 @@ __global__ void make_tiles(const Offset* offsets, Offset rows, std::int64_t tile
     tile[t] = {first, offsets[first], static_cast<std::int32_t>(last - first), entries};
 }
 
-/// The same for another column.
+/// What the tiles of another column need.
 template <Accumulator A, class Offset>
 __device__ Tiling<Offset> column_of(Tiling<Offset> tiling, unsigned column) {
     tiling.arrived += column * tiling.segment_count;

@@ -17,7 +17,7 @@ int shared_memory_of_a_block(int device) {
     return bytes;
 }
 
-/// The same for all plans, since it is a property of the kernel and not of a launch.
+/// Once for all plans, since it is a property of the kernel and not of a launch.
 template <class Kernel>
 void allow_all_shared_memory(Kernel kernel, int device) {
     cudaFuncAttributes attributes{};

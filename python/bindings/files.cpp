@@ -1,10 +1,12 @@
 #include "arguments.hpp"
 #include "matrices/generators.hpp"
 #include "matrix.hpp"
+#include "solver/complex.hpp"
 #include "solver/matrix_market.hpp"
 
 #include <nanobind/stl/string.h>
 
+#include <complex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,12 +48,40 @@ nb::tuple read(const std::string& path, int threads) {
 
 /// None where no family has such names.
 nb::object generate(const std::string& name) {
-    std::optional<CsrMatrix<double>> made;
+    std::optional<CsrMatrix<double>> real;
+    std::optional<CsrMatrix<std::complex<double>>> complex;
     {
         const nb::gil_scoped_release released;
-        if (const auto generator = matrices::find_generator(name)) made = generator->make();
+        const auto generator = matrices::find_generator(name);
+        if (generator && generator->is_complex()) complex = generator->make_complex();
+        if (generator && !generator->is_complex()) real = generator->make();
     }
-    return made ? nb::object(parts(std::move(*made))) : nb::none();
+    if (complex) return parts(std::move(*complex));
+    return real ? nb::object(parts(std::move(*real))) : nb::none();
+}
+
+template <class T>
+CsrView<T> csr_view(std::int64_t rows, std::int64_t columns, const Offsets& offsets, const Vector<std::int32_t>& indices,
+                    const Vector<T>& values) {
+    return {rows, columns, view(offsets), view<std::int32_t>(indices), view<T>(values)};
+}
+
+template <class T>
+nb::tuple real_form_of(std::int64_t rows, std::int64_t columns, const Offsets& offsets, const Vector<std::int32_t>& indices,
+                       const Vector<std::complex<T>>& values) {
+    CsrMatrix<T> made;
+    {
+        const auto a = csr_view<std::complex<T>>(rows, columns, offsets, indices, values);
+        const nb::gil_scoped_release released;
+        made = real_form(a);
+    }
+    return parts(std::move(made));
+}
+
+template <class T>
+void write_complex(const std::string& path, std::int64_t rows, std::int64_t columns, const Offsets& offsets,
+                   const Vector<std::int32_t>& indices, const Vector<std::complex<T>>& values) {
+    write_matrix_market(path, csr_view<std::complex<T>>(rows, columns, offsets, indices, values));
 }
 
 /// (name, purpose) of every family.
@@ -76,6 +106,14 @@ void bind_files(nb::module_& module) {
     using Released = nb::call_guard<nb::gil_scoped_release>;
     module.def("read64", &read<double>, nb::arg("path"), nb::arg("threads"));
     module.def("read32", &read<float>, nb::arg("path"), nb::arg("threads"));
+    module.def("read_complex128", &read<std::complex<double>>, nb::arg("path"), nb::arg("threads"));
+    module.def("read_complex64", &read<std::complex<float>>, nb::arg("path"), nb::arg("threads"));
+    module.def(
+        "holds_complex_numbers", [](const std::string& path) { return holds_complex_numbers(path); }, nb::arg("path"));
+    module.def("real_form128", &real_form_of<double>);
+    module.def("real_form64", &real_form_of<float>);
+    module.def("write_complex128", &write_complex<double>);
+    module.def("write_complex64", &write_complex<float>);
     module.def("generate", &generate, nb::arg("name"));
     module.def("generator_kinds", &generator_kinds);
     module.def("write", &write<double>, nb::arg("path"), nb::arg("matrix"), Released());

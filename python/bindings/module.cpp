@@ -12,7 +12,9 @@
 namespace samebits {
 
 void bind_files(nb::module_& module);
+void bind_least_squares(nb::module_& module);
 void bind_matrices(nb::module_& module);
+void bind_operators(nb::module_& module);
 void bind_preconditioners(nb::module_& module);
 void bind_solves(nb::module_& module);
 void bind_vectors(nb::module_& module);
@@ -34,6 +36,8 @@ NB_MODULE(_core, module) {
     samebits::bind_matrices(module);
     samebits::bind_preconditioners(module);
     samebits::bind_solves(module);
+    samebits::bind_operators(module);
+    samebits::bind_least_squares(module);
     samebits::bind_files(module);
     module.def("available_threads", [] { return solver::Device::cpu().threads(); });
     module.def("best_device", [] {

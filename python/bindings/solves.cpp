@@ -1,16 +1,15 @@
+#include "solves.hpp"
 #include "matrix.hpp"
 #include "preconditioner.hpp"
-#include "solver/bicgstab.hpp"
-#include "solver/cg.hpp"
 #include "solver/cuda/solve.hpp"
+#include "solver/guarantee.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/solve.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,85 +19,6 @@ namespace samebits {
 namespace {
 
 using namespace solver;
-
-/// The iterate of the step that a callback is told of.
-struct Seen {
-    const Iterate* iterate = nullptr;
-
-    void copy_to(const MutableVector<double>& x) const {
-        if (iterate == nullptr) throw InvalidArgument("iteration: its x can be asked for only while the callback runs");
-        iterate->copy_to(view<double>(x));
-    }
-};
-
-/// While the callback runs; what it has kept is of no use afterwards.
-struct Showing {
-    explicit Showing(const Iteration& iteration) : seen(std::make_shared<Seen>(Seen{iteration.iterate})) {}
-    Showing(const Showing&) = delete;
-    ~Showing() { seen->iterate = nullptr; }
-
-    std::shared_ptr<Seen> seen;
-};
-
-/// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one.
-/// What either raises stops the solve and is kept, so that the best x is not lost.
-class Watch {
-public:
-    explicit Watch(nb::object function) : function_(std::move(function)), asks_always_(!function_.is_none()) {}
-
-    bool goes_on(const Iteration& iteration) {
-        if (!asks_always_ && Clock::now() - last_look_ < look_every) return true;
-        last_look_ = Clock::now();
-        const nb::gil_scoped_acquire acquired;
-        try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            const bool stop = asks_always_ && asks_to_stop(iteration);
-            stopped_ = stopped_ || stop;
-            return !stop;
-        } catch (nb::python_error& error) {
-            raised_ = nb::borrow(error.value());
-            return false;
-        }
-    }
-
-    bool stopped() const { return stopped_; }
-    nb::object raised() const { return raised_; }
-
-private:
-    bool asks_to_stop(const Iteration& iteration) {
-        const Showing showing(iteration);
-        return nb::cast<bool>(nb::bool_(function_(iteration.number, iteration.recursive_residual, iteration.true_residual,
-                                                  iteration.replaced, iteration.column, showing.seen)));
-    }
-
-    using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds look_every{10};
-
-    nb::object function_;
-    nb::object raised_ = nb::none();
-    bool asks_always_;
-    bool stopped_ = false;
-    Clock::time_point last_look_ = Clock::now();
-};
-
-nb::list history_in_python(const SolveResult& result) {
-    nb::list history;
-    for (const Iteration& step : result.history)
-        history.append(nb::make_tuple(step.number, step.recursive_residual, step.true_residual, step.replaced));
-    return history;
-}
-
-nb::dict in_python(const SolveResult& result) {
-    nb::dict made;
-    made["status"] = std::string(to_string(result.status));
-    made["iterations"] = result.iterations;
-    made["residual"] = result.relative_residual;
-    made["recursive_residual"] = result.recursive_residual;
-    made["replacements"] = result.replacements;
-    made["restarts"] = result.restarts;
-    made["history"] = history_in_python(result);
-    return made;
-}
 
 nb::dict in_python(const Attempt& attempt) {
     nb::dict made;
@@ -112,9 +32,14 @@ nb::dict in_python(const Attempt& attempt) {
     made["setup_seconds"] = attempt.setup_seconds;
     made["solve_seconds"] = attempt.solve_seconds;
     nb::list results;
-    for (const SolveResult& result : attempt.results) results.append(in_python(result));
+    for (const SolveResult& result : attempt.results) results.append(column_in_python(result));
     made["results"] = results;
     return made;
+}
+
+/// Copied.
+nb::bytes bytes_of(const std::vector<double>& values) {
+    return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
 }
 
 nb::dict in_python(const SolutionProof& proof) {
@@ -123,6 +48,7 @@ nb::dict in_python(const SolutionProof& proof) {
     made["reason"] = proof.reason;
     made["backward_error"] = proof.backward_error;
     made["error_bound"] = proof.error_bound;
+    made["estimated_error"] = proof.estimated_error;
     made["certified_digits"] = proof.certified_digits;
     made["rounded"] = proof.rounded;
     made["ties"] = proof.ties;
@@ -131,7 +57,7 @@ nb::dict in_python(const SolutionProof& proof) {
     nb::list open;
     for (const std::int64_t component : proof.first_undecided) open.append(component);
     made["first_undecided"] = open;
-    made["bounds"] = nb::bytes(reinterpret_cast<const char*>(proof.bounds.data()), proof.bounds.size() * sizeof(double));
+    made["bounds"] = bytes_of(proof.bounds);
     made["refinements"] = proof.refinements;
     made["iterations"] = proof.iterations;
     return made;
@@ -146,14 +72,12 @@ SolveOptions options_of(const nb::dict& given) {
     options.profile = cost_profile_from_text(nb::cast<std::string>(given["profile"]));
     options.guarantee = guarantee_from_text(nb::cast<std::string>(given["guarantee"]));
     options.mixed = nb::cast<bool>(given["mixed"]);
-    options.iteration.accuracy = accuracy_of(nb::cast<int>(given["accuracy"]));
-    options.iteration.tolerance = nb::cast<double>(given["rtol"]);
-    options.iteration.absolute_tolerance = nb::cast<double>(given["atol"]);
-    options.iteration.max_iterations = nb::cast<std::int64_t>(given["maxiter"]);
-    options.iteration.keep_history = nb::cast<bool>(given["history"]);
-    options.iteration.callback_interval = nb::cast<std::int64_t>(given["interval"]);
+    options.iteration = iteration_of(given);
     return options;
 }
+
+/// With a preconditioner of the caller's.
+KrylovMethod method_of(const SolveOptions& options) { return options.method.value_or(KrylovMethod::bicgstab); }
 
 /// Vectors as long as A has rows, and a preconditioner or none (null).
 template <class T>
@@ -161,8 +85,7 @@ SolveReport run(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m, std::s
                 std::span<T> x_low, const SolveOptions& options) {
     if (m == nullptr) return solve(a, b, x, x_low, options);
     SolveReport report;
-    report.results = {options.method == KrylovMethod::cg ? cg(a, *m, b, x, x_low, options.iteration)
-                                                         : bicgstab(a, *m, b, x, x_low, options.iteration)};
+    report.results = {krylov_solve(method_of(options), a, *m, b, x, x_low, options.iteration)};
     return report;
 }
 
@@ -178,8 +101,7 @@ SolveReport run_columns(const SpmvPlan<T>& a, const solver::Preconditioner<T>* m
     if (m == nullptr)
         report = solve(a, of_b, of_x, of_low, options);
     else
-        report.results = options.method == KrylovMethod::cg ? cg(a, *m, of_b, of_x, of_low, options.iteration)
-                                                            : bicgstab(a, *m, of_b, of_x, of_low, options.iteration);
+        report.results = krylov_solve(method_of(options), a, *m, of_b, of_x, of_low, options.iteration);
     std::copy(of_x.values.begin(), of_x.values.end(), x.begin());
     std::copy(low.values.begin(), low.values.end(), x_low.begin());
     return report;
@@ -193,8 +115,7 @@ SolveReport run_on_device(const SpmvPlan<T>& a, const solver::Preconditioner<T>*
     const cuda::SolveTask<T> task{b.data(), x.data(), x_low.data(), columns};
     if (m == nullptr) return cuda::solve(a, task, options);
     SolveReport report;
-    report.results = options.method == KrylovMethod::cg ? cuda::cg(a, *m, task, options.iteration)
-                                                        : cuda::bicgstab(a, *m, task, options.iteration);
+    report.results = cuda::krylov_solve(method_of(options), a, *m, task, options.iteration);
     return report;
 }
 
@@ -226,7 +147,7 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
                                  : run_columns<T>)(a.plan(), preconditioner, view<T>(b), view<T>(x), low, options);
     }
     nb::list results, attempts, proofs;
-    for (const SolveResult& result : report.results) results.append(in_python(result));
+    for (const SolveResult& result : report.results) results.append(column_in_python(result));
     for (const Attempt& attempt : report.attempts) attempts.append(in_python(attempt));
     for (const SolutionProof& proof : report.proofs) proofs.append(in_python(proof));
     return nb::make_tuple(results, attempts, proofs, std::string(to_string(report.profile)), report.obstacle, watch.stopped(),
@@ -234,7 +155,25 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
 }
 
 template <class T>
+Certificate certify_in_python(const Matrix<T>& a, const nb::dict& given) {
+    const SolveOptions options = options_of(given);
+    const nb::gil_scoped_release released;
+    return certify(a.plan(), options);
+}
+
+template <class T>
+void bound_in_python(const Matrix<T>& a, const Certificate& certificate, const Vector<T>& b, const Vector<T>& x,
+                     const std::optional<Vector<T>>& x_low, const MutableVector<double>& bounds) {
+    const std::span<const T> low = x_low ? view<T>(*x_low) : std::span<const T>();
+    const nb::gil_scoped_release released;
+    error_bound<T>(a.plan(), certificate, view<T>(b), view<T>(x), low, view<double>(bounds));
+}
+
+template <class T>
 void bind(nb::module_& module) {
+    module.def("certify", &certify_in_python<T>, nb::arg("a"), nb::arg("options"));
+    module.def("error_bound", &bound_in_python<T>, nb::arg("a"), nb::arg("certificate"), nb::arg("b").noconvert(),
+               nb::arg("x").noconvert(), nb::arg("x_low").noconvert().none(), nb::arg("bounds").noconvert());
     module.def("solve", &solve_in_python<T>, nb::arg("a"), nb::arg("m").none(), nb::arg("is_vector"), nb::arg("b").noconvert(),
                nb::arg("x").noconvert(), nb::arg("x_low").noconvert().none(), nb::arg("options"), nb::arg("callback").none());
 }
@@ -242,6 +181,13 @@ void bind(nb::module_& module) {
 }  // namespace
 
 void bind_solves(nb::module_& module) {
+    nb::class_<Certificate>(module, "Certificate")
+        .def_prop_ro("status", [](const Certificate& made) { return std::string(to_string(made.status)); })
+        .def_ro("reason", &Certificate::reason)
+        .def_ro("adds_up", &Certificate::adds_up)
+        .def_ro("iterations", &Certificate::iterations)
+        .def_prop_ro("reach", [](const Certificate& made) { return bytes_of(made.reach); })
+        .def_prop_ro("weights", [](const Certificate& made) { return bytes_of(made.weights); });
     nb::class_<Seen>(module, "Iterate").def("copy_to", &Seen::copy_to, nb::arg("x").noconvert());
     bind<double>(module);
     bind<float>(module);

@@ -3,8 +3,11 @@
 Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed in twice the precision) or ``'exact'``, the default: the
 real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
 
+Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself.
+
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, and `bicgstab` and `cg` in SciPy's manner. Files: `read_mtx`, `write_mtx`; test matrices:
+`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `cg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files:
+`read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
 
@@ -20,19 +23,23 @@ except ImportError as _error:
     raise
 
 from ._arguments import set_threads_from_environment as _set_threads
+from ._certificate import Certificate, certify
 from ._config import __version__, show_config
 from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
 from ._arguments import threads
 from ._files import generate, read_mtx, write_mtx
-from ._matrix import Matrix, solve_triangular
+from ._matrix import ComplexMatrix, Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
-from ._solve import Iteration, KrylovResult, bicgstab, cg, solve
+from ._in_scipys_manner import KrylovResult, bicgstab, cg, gmres, idr, minres
+from ._least_squares import LsmrResult, lsmr
+from ._solve import Iteration, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
 __all__ = [
     "Attempt",
-    "Proof",
+    "Certificate",
+    "ComplexMatrix",
     "ConvergenceWarning",
     "DimensionMismatch",
     "FileError",
@@ -48,11 +55,17 @@ __all__ = [
     "Result",
     "__version__",
     "bicgstab",
+    "certify",
     "cg",
     "dot",
     "dot_expansion",
     "generate",
+    "gmres",
+    "idr",
+    "lsmr",
+    "LsmrResult",
     "matmul",
+    "minres",
     "norm",
     "read_mtx",
     "show_config",

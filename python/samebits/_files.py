@@ -9,17 +9,19 @@ import numpy as np
 
 from . import _core
 from ._arguments import number_of_threads, text
-from ._matrix import Matrix, as_matrix
+from ._complex import is_complex
+from ._matrix import ComplexMatrix, Matrix, as_matrix
 
 
-def read_mtx(path: str | os.PathLike[str], *, dtype: Any = np.float64, threads: int | None = None) -> Matrix | np.ndarray:
+def read_mtx(path: str | os.PathLike[str], *, dtype: Any = None, threads: int | None = None) -> Matrix | np.ndarray:
     """Reads a Matrix Market file, plain or compressed by gzip.
 
     Parameters
     ----------
     path : path_like
-    dtype : dtype
-        float64 or float32; every value is rounded to it once, from its decimal text.
+    dtype : dtype, optional
+        float64, float32, complex128 or complex64; every value is rounded to it once, from its decimal text. None is complex128 for a
+        complex file, else float64. A real file can be read as complex; a complex one as real is refused.
 
     Returns
     -------
@@ -41,11 +43,12 @@ def read_mtx(path: str | os.PathLike[str], *, dtype: Any = np.float64, threads: 
     >>> sb.read_mtx(path)
     array([1.5, 2. ])
     """
-    kind = np.dtype(dtype)
-    if kind not in (np.float64, np.float32):
-        raise _core.InvalidArgument(f"read_mtx: the dtype is {kind}; expected float64 or float32")
-    read = _core.read64 if kind == np.float64 else _core.read32
-    rows, columns, *parts = read(os.fspath(path), number_of_threads(threads))
+    name = os.fspath(path)
+    kind = np.dtype(dtype) if dtype is not None else np.dtype(np.complex128 if _core.holds_complex_numbers(name) else np.float64)
+    readers = {"float64": _core.read64, "float32": _core.read32, "complex128": _core.read_complex128, "complex64": _core.read_complex64}
+    if kind.name not in readers:
+        raise _core.InvalidArgument(f"read_mtx: the dtype is {kind}; expected {', '.join(readers)}")
+    rows, columns, *parts = readers[kind.name](name, number_of_threads(threads))
     if len(parts) == 3:
         return Matrix.from_csr((rows, columns), *parts, threads=threads)
     elements = parts[0].reshape((rows, columns), order="F")
@@ -85,6 +88,11 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
     FileError
         Where it cannot be written.
     """
+    if is_complex(a):
+        matrix = a if isinstance(a, ComplexMatrix) else ComplexMatrix(np.reshape(a, (-1, 1)) if np.ndim(a) == 1 else a)
+        write = _core.write_complex64 if matrix.dtype == np.complex64 else _core.write_complex128
+        write(os.fspath(path), *matrix.shape, *matrix._csr)
+        return
     if not isinstance(a, Matrix) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices"):
         array = np.asarray(a)
         a = array.reshape(-1, 1) if array.ndim == 1 else array

@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import Matrix, as_matrix
+from ._complex import parts, whole
+from ._matrix import ComplexMatrix, Matrix, as_matrix
 from ._places import place_of, same_dtype
 
 
@@ -68,6 +69,9 @@ class Preconditioner:
         self.kind = text(kind, "kind", KINDS)
         self.accuracy = accuracy
         self.shape = matrix.shape
+        self._on_parts = isinstance(matrix, ComplexMatrix)
+        if isinstance(matrix, ComplexMatrix):
+            matrix = matrix.real_form
         self.dtype = matrix.dtype
         self._core = _core.make_preconditioner(
             matrix._core, kind, accuracy_number(accuracy), drop_tolerance, fill_factor, whole_number(memory_limit, "memory_limit")
@@ -99,6 +103,7 @@ class Preconditioner:
             raise _core.InvalidArgument(f"from_function: {apply!r} is no function; expected one that is given r and returns M^-1 r")
         made = cls.__new__(cls)
         made.kind = "function"
+        made._on_parts = False
         made.accuracy = "exact"
         made.shape = (whole_number(rows, "rows"), whole_number(rows, "rows"))
         made.dtype = np.dtype(dtype)
@@ -120,6 +125,11 @@ class Preconditioner:
         return int(self._core.factor_hash)
 
     def __matmul__(self, r: Any) -> Any:
+        if self._on_parts:
+            return whole(self._apply(parts(r, "r")))
+        return self._apply(r)
+
+    def _apply(self, r: Any) -> Any:
         place = place_of(r, "r")
         given = same_dtype(place, place.floats(r, "r"), self.dtype, "r")
         if given.ndim != 1:
@@ -137,13 +147,13 @@ class Preconditioner:
         return f"<samebits.Preconditioner {self.kind}, {self.shape[0]} x {self.shape[1]}, {self.factor_entries} entries>"
 
 
-def preconditioner_of(m: Any, matrix: Matrix) -> Preconditioner:
+def preconditioner_of(m: Any, shape: tuple[int, int], dtype: Any) -> Preconditioner:
     """What SciPy's methods take as M, which stands for A^-1: a matrix or a LinearOperator."""
     if isinstance(m, Preconditioner):
         return m
     if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
         raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
-    if tuple(getattr(m, "shape", matrix.shape)) != matrix.shape:
-        raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {matrix.shape}; expected equal ones")
+    if tuple(getattr(m, "shape", shape)) != tuple(shape):
+        raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {tuple(shape)}; expected equal ones")
     apply = m.matvec if hasattr(m, "matvec") else lambda r: m @ r
-    return Preconditioner.from_function(apply, matrix.shape[0], matrix.dtype)
+    return Preconditioner.from_function(apply, shape[0], dtype)

@@ -32,8 +32,8 @@ class Attempt(NamedTuple):
     """One preconditioner that a solve tried."""
 
     preconditioner: str
-    method: str  #: 'bicgstab' or 'cg'
-    repeated: bool  #: by the next attempt, which is the same with 'bicgstab': A or M was not positive definite
+    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'
+    repeated: bool  #: by the next attempt, which is the same with 'minres' or 'bicgstab': A or M was not positive definite
     mixed: bool  #: the iteration ran in single precision
     refusal: str  #: why it could not be made; empty where it was
     status: str  #: of the first right-hand side; empty where it was refused
@@ -52,6 +52,7 @@ class Proof(NamedTuple):
     reason: str  #: how it was proven, or why it was not
     backward_error: float  #: x solves exactly a system whose entries differ by at most this, relatively
     error_bound: float  #: ``|x_i - x*_i| <= error_bound |x_i|``; negative where nothing is proven, and for 'rounded'
+    estimated_error: float  #: where nothing is proven, and as an estimate alone: ``max |x - x*| / max |x|``; else negative
     certified_digits: float  #: in the mean over the components
     rounded: int  #: components that are proven to be x* rounded once, by the rules of ties and zeros
     ties: int  #: of these, ties
@@ -82,7 +83,7 @@ class Result:
     x : ndarray
         The solution, or the best iterate, where b lies and in an array of the same library. In single precision a sum of two floats, in double.
     status : str
-        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' only) or 'stopped' (by the
+        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' and 'minres' only) or 'stopped' (by the
         callback). Of several columns the first one that did not converge.
     converged : bool
         Whether all columns did.
@@ -148,7 +149,8 @@ class Result:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
         for p in self.proofs[:1]:
-            rows.append(("proof", f"{p.status}: {p.reason}"))
+            estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""
+            rows.append(("proof", f"{p.status}: {p.reason}{estimate}"))
         if self.obstacle:
             rows.append(("obstacle", self.obstacle))
         return [*rows, ("fingerprint", self.fingerprint)]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
-from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import Matrix, _device_of
+from ._complex import OnParts, is_complex, parts, whole
+from ._matrix import Matrix, _device_of, as_complex
 from ._places import Host, place_of, same_dtype
-from ._preconditioner import KINDS, Preconditioner, preconditioner_of
+from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result
 
 
 PRODUCTS_OF_A_SOLVE = 1000
+METHODS = "'bicgstab', 'cg', 'gmres', 'minres' or 'idr'"
 
 
 class _Step(NamedTuple):
@@ -116,6 +117,49 @@ def _device_for(a: Any, b: Any, device: str | None) -> str | None:
     return f"cuda:{place.device}" if device is None and place.device >= 0 and _device_of(a) < 0 else device
 
 
+def _real_system(
+    a: Any, b: Any, x0: Any, device: str | None, threads: int | None, operator: Any = None
+) -> tuple[Any, Any, Any]:
+    """The real form of A, or an operator that is that, and the parts of b and x0; at least one of them is complex."""
+    real = operator if operator is not None else as_complex(_matrix_to_solve(a, _device_for(a, b, device), threads)).real_form
+    return real, parts(b, "b"), None if x0 is None else parts(x0, "x0")
+
+
+def _complex_result(result: Result) -> Result:
+    result.x = whole(result.x)
+    return result
+
+
+class _ComplexIteration(Iteration):
+    """An iteration on the parts of a complex system."""
+
+    @property
+    def x(self) -> np.ndarray:
+        return whole(super().x)
+
+
+def _complex_callback(callback: Callable[[Iteration], Any] | None) -> Callable[[Iteration], Any] | None:
+    if callback is None or not callable(callback):
+        return callback
+
+    def told(step: Iteration) -> Any:
+        iteration = _ComplexIteration(*step)
+        iteration._iterate, iteration._rows = step._iterate, step._rows
+        return callback(iteration)
+
+    return told
+
+
+def _on_parts(m: Any) -> Any:
+    """What stands for the inverse of a complex matrix as a function of the parts; names as they are."""
+    if m is None or isinstance(m, (str, Preconditioner)):
+        return m
+    if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
+        raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
+    on_parts = OnParts(m)
+    return Preconditioner.from_function(on_parts.matvec, on_parts.shape[0])
+
+
 def _attempt(found: dict[str, Any]) -> Attempt:
     results = found["results"]
     first: dict[str, Any] = results[0] if results else {"status": "", "residual": math.nan}
@@ -194,6 +238,7 @@ def solve(
     maxiter: int = 10000,
     preconditioner: str | Preconditioner | None = "auto",
     method: str = "auto",
+    restart: int = 30,
     profile: str = "auto",
     precision: str | None = None,
     accuracy: str = "exact",
@@ -211,7 +256,8 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`.
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b or x0 is complex the solution is, and the iteration
+        works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
         the solution, which are arrays of the same library; the matrix is to be on that device.
@@ -223,9 +269,12 @@ def solve(
         Iterations of all attempts together.
     preconditioner : str or Preconditioner
         'auto' tries several, of growing strength; else the kind of a `Preconditioner`, or one that is made. None is 'none'.
-    method : {'auto', 'bicgstab', 'cg'}
-        'cg', conjugate gradients, is for symmetric positive definite A and preconditioners. 'auto' takes it where A is symmetric with a
-        positive diagonal and the preconditioner symmetric, too, and goes on with 'bicgstab' where that turns out to be wrong.
+    method : {'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr'}
+        'cg', conjugate gradients, is for symmetric positive definite A and preconditioners, 'minres' for symmetric A, definite or not,
+        and positive definite preconditioners, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and
+        the preconditioner symmetric, too, goes on with 'minres' where that turns out to be wrong, and takes 'bicgstab' elsewhere.
+    restart : int
+        Of 'gmres': the steps of a cycle, for which it keeps twice as many vectors.
     profile : {'auto', 'processor', 'gpu'}
         What the choice of preconditioners takes operations to cost. 'auto' is 'processor' on every device where `accuracy` is 'exact',
         so that x has the same bits everywhere, else that of the device. 'gpu' suits a GPU best, with other bits.
@@ -270,6 +319,13 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
+    if any(is_complex(given) for given in (a, b, x0)):
+        system = _real_system(a, b, x0, device, threads)
+        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": preconditioner, "method": method}
+        kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
+        kept["restart"] = restart
+        told = _complex_callback(callback)
+        return _complex_result(solve(system[0], system[1], x0=system[2], callback=told, device=device, threads=threads, **kept))
     matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
     rounds = precision == "single"
     place = matrix._place_of(b=b, x0=x0)
@@ -281,9 +337,10 @@ def solve(
         "mixed": precision == "mixed",
         "accuracy": accuracy_number(accuracy),
         **_tolerances(rtol, atol),
-        "method": text(method, "method", "'auto', 'bicgstab' or 'cg'"),
+        "method": text(method, "method", f"'auto', {METHODS}"),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
+        "restart": whole_number(restart, "restart"),
         "history": bool(history),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
     }
@@ -295,176 +352,3 @@ def solve(
     if not result.converged and result.status != "stopped":
         warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)
     return result
-
-
-class KrylovResult(tuple):
-    """The pair (x, info) that SciPy's functions return, with the whole `Result` as an attribute."""
-
-    result: Result
-
-    @property
-    def x(self) -> np.ndarray:
-        return self[0]
-
-    @property
-    def info(self) -> int:
-        return self[1]
-
-
-def _info(result: Result) -> int:
-    """0 converged, > 0 the iterations made, < 0 a breakdown, an indefinite matrix, or numbers that are not finite."""
-    if result.converged:
-        return 0
-    return {"breakdown": -10, "non-finite": -1, "indefinite": -11}.get(result.status, max(result.iterations, 1))
-
-
-def _upcast(matrix: Matrix, dtype: np.dtype) -> Matrix:
-    """Where A has floats and b doubles, SciPy's methods work in double."""
-    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and dtype == np.float64 else matrix
-
-
-def _start(place: Host, x0: Any, b: Any, m: Any, matrix: Matrix) -> Any:
-    """A copy of the guess; 'Mb' means M b, that is zeros where M is chosen here."""
-    if isinstance(x0, str) and x0 == "Mb":
-        if m == "auto":
-            return _guess(place, None, b, False)
-        return place.copied(b) if m == "none" else (m if isinstance(m, Preconditioner) else Preconditioner(matrix, m)) @ b
-    return _guess(place, None if x0 is None else place.cast(place.floats(x0, "x0"), place.dtype(b)).reshape(-1), b, False)
-
-
-def _with_iterates(callback: Callable[[np.ndarray], Any] | None) -> Callable[[Iteration], Any] | None:
-    """A callback in SciPy's manner as one of `solve`, which it does not stop."""
-    if callback is None or not callable(callback):
-        return callback
-
-    def told(step: Iteration) -> None:
-        if step.number > 0:
-            callback(step.x)
-
-    return told
-
-
-def _in_scipys_manner(
-    method: str,
-    a: Any,
-    b: Any,
-    x0: Any = None,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    M: Any = "auto",
-    callback: Callable[[np.ndarray], Any] | None = None,
-    accuracy: str = "exact",
-    device: str | None = None,
-    threads: int | None = None,
-) -> KrylovResult:
-    explicit = getattr(a, "A", a) if hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix) else a
-    if hasattr(explicit, "matvec") and not hasattr(explicit, "tocsr") and not isinstance(explicit, Matrix):
-        raise _core.NotSupported(f"{method}: A is a LinearOperator; only matrices with entries are supported")
-    matrix = _matrix_to_solve(explicit, _device_for(explicit, b, device), threads)
-    place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
-    given = place.floats(b, "b")
-    matrix = _upcast(matrix, place.dtype(given))
-    right = _right_hand_side(place, given, matrix, False)
-    if right.ndim == 2 and right.shape[1] != 1:
-        shape = tuple(right.shape)
-        raise _core.DimensionMismatch(f"{method}: b has the shape {shape}; expected one column (solve takes several)")
-    flat = right.reshape(-1)
-    preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix)
-    options = {
-        "mixed": False,
-        "accuracy": accuracy_number(accuracy),
-        **_tolerances(rtol, atol),
-        "method": method,
-        "profile": "auto",
-        "maxiter": 10 * matrix.shape[0] if maxiter is None else whole_number(maxiter, "maxiter"),
-        "history": False,
-        "guarantee": "none",
-    }
-
-    guess = _start(place, x0, flat, preconditioner, matrix)
-    result = _run(place, matrix, flat, guess, preconditioner, options, _with_iterates(callback))
-    pair = KrylovResult((result.x, _info(result)))
-    pair.result = result
-    return pair
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _by(method: str, solves: Callable[Concatenate[str, P], R], doc: str) -> Callable[P, R]:
-    """`solves` for one method, as a function of that name."""
-
-    signature = inspect.signature(solves)
-
-    def function(*args: P.args, **options: P.kwargs) -> R:
-        try:
-            signature.bind(method, *args, **options)
-        except TypeError as error:
-            raise TypeError(f"{method}() {error}") from None
-        return solves(method, *args, **options)
-
-    function.__name__ = function.__qualname__ = method
-    function.__doc__ = doc
-    function.__annotations__ = {name: kind for name, kind in solves.__annotations__.items() if name != "method"}
-    function.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
-    return function
-
-
-bicgstab = _by(
-    "bicgstab",
-    _in_scipys_manner,
-    """Solves A x = b in the manner of `scipy.sparse.linalg.bicgstab`.
-
-    It differs from SciPy's in this: `M` is 'auto' by default, convergence is that of the true residual, and A is a matrix, not a
-    LinearOperator. Where A has floats and b doubles it works in double.
-
-    Parameters
-    ----------
-    a, b, accuracy, device, threads
-        As for `solve`; b may have the shape (n, 1).
-    x0 : array_like, optional
-        Where to begin; zeros otherwise. 'Mb' begins at M b.
-    rtol, atol : float
-        ``||b - A x|| <= max(rtol ||b||, atol)``.
-    maxiter : int, optional
-        10 n where it is None.
-    M : str, Preconditioner, matrix, LinearOperator or None
-        The name of a kind, or what stands for A^-1. None is none.
-    callback : callable, optional
-        ``callback(xk)`` after each iteration, with a copy of the iterate. What it raises arrives unchanged.
-
-    Returns
-    -------
-    KrylovResult
-        The pair (x, info), info 0 where it converged, above 0 the iterations made where it did not, below 0 after a breakdown or where
-        numbers were not finite; ``.result`` has everything else.
-
-    Examples
-    --------
-    >>> import samebits as sb
-    >>> x, info = sb.bicgstab([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0])
-    >>> info
-    0
-    """,
-)
-
-cg = _by(
-    "cg",
-    _in_scipys_manner,
-    """Solves A x = b by conjugate gradients in the manner of `scipy.sparse.linalg.cg`.
-
-    For symmetric positive definite A and `M`; where one of them is seen not to be, info is below 0 and ``.result.status`` 'indefinite'.
-    All else is as in `bicgstab`.
-
-    Examples
-    --------
-    >>> import samebits as sb
-    >>> sb.cg([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0], M=None).info
-    0
-    >>> sb.cg([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], M=None).result.status
-    'indefinite'
-    """,
-)

@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, device_number, number_of_threads
-from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, output, place_of, same_dtype
+from ._complex import complex_array, dense_partner, is_complex, parts, whole
+from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, host_array, output, place_of, same_dtype
 
 
 def _elements(x: Any) -> tuple[Any, Host]:
@@ -31,13 +32,26 @@ def _pair(x: Any, y: Any) -> tuple[Any, Any, Host]:
     return flat[0], flat[1], place
 
 
-def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
+def _flat_pair(x: Any, y: Any) -> list[np.ndarray]:
+    """The elements of both in the host's memory, in one order, complex."""
+    pair = [complex_array(x, "x"), complex_array(y, "y")]
+    if pair[0].shape != pair[1].shape:
+        raise _core.DimensionMismatch(f"x has the shape {pair[0].shape}, y {pair[1].shape}; expected equal ones")
+    return [array.ravel() for array in pair]
+
+
+def _complex_dot(x: np.ndarray, re: np.ndarray, im: np.ndarray, accuracy: str, threads: int | None) -> complex:
+    """The real dot products of the parts of x with those that give the real and the imaginary part."""
+    return complex(*(vdot(parts(x), other, accuracy=accuracy, threads=threads) for other in (re, im)))
+
+
+def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
     """The sum of all elements.
 
     Parameters
     ----------
     x : array_like
-        Of float64, float32 or integers that doubles can hold, of any shape. Arrays of CuPy and PyTorch on a CUDA device, of float64 or
+        Of float64, float32, complex128, complex64 or integers that doubles can hold, of any shape. Arrays of CuPy and PyTorch on a CUDA device, of float64 or
         float32, are added up there.
     accuracy : {'exact', 'compensated', 'fast'}
         'exact' is the real sum, rounded once; partial sums do not overflow.
@@ -46,8 +60,8 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float
 
     Returns
     -------
-    float
-        Of float32 the sum is rounded to that. NaN where there is a NaN, or both infinities; else an infinity where there is one.
+    float or complex
+        Of float32 the sum is rounded to that; of complex numbers both parts are sums. NaN where there is a NaN, or both infinities; else an infinity where there is one.
 
     Raises
     ------
@@ -68,12 +82,15 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float
     >>> sb.sum(x) == math.fsum(x)
     True
     """
+    if is_complex(x):
+        re, im = (np.ascontiguousarray(part) for part in (complex_array(x, "x").real, complex_array(x, "x").imag))
+        return complex(*(sum(part, accuracy=accuracy, threads=threads) for part in (re, im)))
     a, place = _elements(x)
     return _core.sum(a, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
-def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
-    """The sum of the products of elements of two real arrays of one shape.
+def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
+    """The sum of the products of elements of two arrays of one shape; of complex ones the first is conjugated, as NumPy's vdot.
 
     Parameters
     ----------
@@ -92,12 +109,15 @@ def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None)
     >>> sb.vdot([[1e200, 1.0], [1e200, 0.5]], [[1e200, 3.0], [-1e200, 2.0]])
     4.0
     """
+    if is_complex(x) or is_complex(y):
+        left, right = _flat_pair(x, y)
+        return _complex_dot(left, parts(right), parts(right, conjugate=True, swap=True), accuracy, threads)
     a, b, place = _pair(x, y)
     return _core.dot(a, b, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
-def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
-    """The dot product of two vectors.
+def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
+    """The dot product of two vectors; nothing is conjugated, as in NumPy's dot.
 
     Parameters
     ----------
@@ -116,6 +136,11 @@ def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) 
     >>> sb.dot([1e16, 1.0, -1e16], [1.0, 1.0, 1.0])
     1.0
     """
+    if is_complex(x) or is_complex(y):
+        if np.ndim(x) != 1 or np.ndim(y) != 1:
+            raise _core.InvalidArgument(f"dot: x has the shape {np.shape(x)}, y {np.shape(y)}; expected vectors")
+        left, right = _flat_pair(x, y)
+        return _complex_dot(left, parts(right, conjugate=True), parts(right, swap=True), accuracy, threads)
     place = common_place(x=x, y=y)
     a, b = place.floats(x, "x"), place.floats(y, "y")
     if a.ndim != 1 or b.ndim != 1:
@@ -135,6 +160,8 @@ def norm(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> floa
     >>> sb.norm([3 * 2.0**600, 4 * 2.0**600]) == 5 * 2.0**600
     True
     """
+    if is_complex(x):
+        return norm(parts(complex_array(x, "x").ravel()), accuracy=accuracy, threads=threads)
     a, place = _elements(x)
     return _core.norm(a, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
@@ -223,6 +250,11 @@ def matmul(
     >>> sb.matmul([[1e16, 1.0, -1e16]], [[1.0], [1.0], [1.0]])
     array([[1.]])
     """
+    if is_complex(a) or is_complex(b):
+        if out is not None:
+            raise _core.NotSupported("matmul: complex products make an array of their own; expected no out")
+        rows = parts(complex_array(a, "a").T).T
+        return whole(matmul(rows, dense_partner(host_array(b)), accuracy=accuracy, device=device, threads=threads).T).T
     place = common_place(a=a, b=b)
     x, y = place.floats(a, "a"), place.floats(b, "b")
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:

@@ -9,7 +9,7 @@ SCRIPTS = sorted((pathlib.Path(__file__).parent / "../../docs/gallery").glob("pl
 
 
 def test_there_are_scripts():
-    assert len(SCRIPTS) == 5
+    assert len(SCRIPTS) == 6
 
 
 @pytest.mark.filterwarnings("ignore")

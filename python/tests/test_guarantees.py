@@ -45,6 +45,42 @@ def test_singular_matrices_are_named():
     assert r.proof.status == "singular" and "A times ones" in r.proof.reason
 
 
+def test_certificates_serve_any_right_hand_side():
+    a = [[4.0, 1.0], [1.0, 3.0]]
+    c = sb.certify(a)
+    assert (c.status, c.reason, repr(c)) == ("proven", "H-matrix", "proven: H-matrix")
+    assert c.reach.shape == c.weights.shape == (2,) and not c.adds_up and c.iterations >= 1
+    for b, exact in (([1.0, 2.0], (Fraction(1, 11), Fraction(7, 11))), ([0.0, 11.0], (Fraction(-1), Fraction(4)))):
+        x, low = [float(e) + 0.25 for e in exact], [-0.25, -0.25]
+        for bound, e, given in zip(c.error_bound(b, x), exact, x):
+            assert abs(Fraction(given) - e) <= Fraction(float(bound)) <= 1
+        assert (c.error_bound(b, x, x_low=low) < 1e-14).all()
+    with pytest.raises(sb.DimensionMismatch):
+        c.error_bound([1.0], [1.0, 2.0])
+
+
+def test_certificates_of_floats():
+    a = np.array([[4, 1], [1, 3]], dtype=np.float32)
+    bounds = sb.certify(a).error_bound(np.float32([1, 2]), np.float32([1 / 11, 7 / 11]))
+    assert bounds.dtype == np.float64 and (bounds < 1e-6).all()
+
+
+def test_certificates_of_singular_matrices_bound_nothing():
+    c = sb.certify([[1.0, 2.0], [3.0, 6.0]])
+    assert c.status == "singular" and "multiples of one another" in c.reason and c.reach.size == 0
+    with pytest.raises(sb.InvalidArgument, match="singular"):
+        c.error_bound([1.0, 1.0], [1.0, 1.0])
+    with pytest.raises(sb.DimensionMismatch):
+        sb.certify([[1.0, 2.0]])
+    with pytest.raises(sb.InvalidArgument, match="preconditioner"):
+        sb.certify([[1.0]], preconditioner="magic")
+
+
+def test_proofs_need_no_estimates():
+    r = sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0], guarantee="bound")
+    assert r.proof.estimated_error < 0
+
+
 def test_without_a_guarantee_there_is_no_proof():
     r = sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0])
     assert r.proof is None and r.proofs == []

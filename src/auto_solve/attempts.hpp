@@ -6,6 +6,7 @@
 #include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/iterates.hpp"
 #include "auto_solve/method_choice.hpp"
+#include "krylov/run.hpp"
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
 
@@ -38,7 +39,7 @@ public:
             const std::optional<Candidate> candidate = schedule.next(judged);
             if (!candidate) break;
             attempt(system, *candidate, method, max_iterations);
-            if (report_.attempts.back().repeated && !left_.empty() && !is_spent(max_iterations))
+            while (report_.attempts.back().repeated && !left_.empty() && !is_spent(max_iterations))
                 attempt(system, *candidate, method, max_iterations);
             judged.push_back(report_.attempts.back());
         }
@@ -87,6 +88,7 @@ private:
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner().is_symmetric());
+            check_symmetry(attempt.method, system.preconditioner().is_symmetric());
             attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
                                          pauses_for(candidate), attempt.method);
         } catch (const Error& error) {
@@ -101,7 +103,7 @@ private:
         attempt.factor_hash = system.preconditioner().factor_hash();
         attempt.levels = system.preconditioner().levels();
         for (const SolveResult& result : attempt.results)
-            attempt.repeated = method.is_refuted_by(result.status) || attempt.repeated;
+            attempt.repeated = method.is_refuted_by(attempt.method, result.status) || attempt.repeated;
         finish(attempt);
     }
 

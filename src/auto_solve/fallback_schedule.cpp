@@ -45,11 +45,11 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
       automatic_(true) {
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
     const double alternative = facts_.matrix.suits_multigrid() ? costs_.multigrid() : costs_.preparation();
-    const double iterations = alternative / cost_of_iteration(Kind::jacobi);
+    const double iterations = alternative / cost_of_iteration(plain());
     const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
-    add(Kind::jacobi, share, GiveUp::when_too_slow);
+    add(plain(), share, GiveUp::when_too_slow);
     if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
-        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = share * steps_an_iteration(Kind::jacobi)] {
+        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = share * steps_an_iteration(plain())] {
             return far(static_cast<std::int64_t>(steps));
         };
 }
@@ -116,17 +116,21 @@ void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts,
         add(plain(), share, GiveUp::when_too_slow);
 }
 
-Kind FallbackSchedule::plain() const { return facts_.matrix.zeros_on_diagonal ? Kind::none : Kind::jacobi; }
+/// Jacobi's M is definite where the diagonal is positive.
+Kind FallbackSchedule::plain() const {
+    const bool suits = !facts_.matrix.zeros_on_diagonal && (facts_.matrix.positive_diagonal || !facts_.definite_only);
+    return suits ? Kind::jacobi : Kind::none;
+}
 
 /// How many iterations with this preconditioner cost as much.
 std::int64_t FallbackSchedule::share_of(Kind kind, double budget) const {
     return static_cast<std::int64_t>(std::clamp(budget / cost_of_iteration(kind), least_share, largest_share));
 }
 
-/// Of conjugate gradients where they can be taken, else of BiCGStab.
+/// BiCGStab makes two.
 double FallbackSchedule::steps_an_iteration(Kind kind) const {
     const bool symmetric = kind == Kind::none || kind == Kind::jacobi || kind == Kind::amg;
-    return facts_.conjugate_gradients && symmetric ? 1 : 2;
+    return facts_.one_product_a_step && symmetric ? 1 : 2;
 }
 
 double FallbackSchedule::cost_of_iteration(Kind kind) const { return steps_an_iteration(kind) * costs_.step(kind); }

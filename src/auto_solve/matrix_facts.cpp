@@ -46,8 +46,7 @@ MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
                                        }),
                       a.rows};
     facts.nonzeros = a.nonzeros();
-    facts.is_symmetric = facts.is_finite && facts.positive_diagonal && a.rows == a.columns && has_sorted_rows(a, device) &&
-                         cpu::is_symmetric(a, device);
+    facts.is_symmetric = facts.is_finite && a.rows == a.columns && has_sorted_rows(a, device) && cpu::is_symmetric(a, device);
     return facts;
 }
 
@@ -59,7 +58,7 @@ MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
                                                watch.see(i == j, a.data[i * a.row_stride + j * a.column_stride]);
                                        }),
                       a.rows};
-    facts.is_symmetric = facts.is_finite && facts.positive_diagonal && a.rows == a.columns && is_symmetric(a);
+    facts.is_symmetric = facts.is_finite && a.rows == a.columns && is_symmetric(a);
     return facts;
 }
 
@@ -69,7 +68,7 @@ MatrixFacts facts_on_device(const SpmvPlan<T>& a) {
     const cuda::FactsOnDevice& found = a.on_device()->facts();
     MatrixFacts facts{found.rows, a.rows()};
     facts.nonzeros = a.on_device()->stored_entries();
-    facts.is_symmetric = facts.is_finite && facts.positive_diagonal && found.is_symmetric;
+    facts.is_symmetric = facts.is_finite && found.is_symmetric;
     return facts;
 }
 

@@ -11,7 +11,7 @@ namespace solver {
 
 struct MatrixFacts : RowFacts {
     std::int64_t rows = 0;
-    bool is_symmetric = false;  ///< to the bit, pattern and values; looked for only where the diagonal is positive
+    bool is_symmetric = false;  ///< to the bit, pattern and values
 
     bool may_be_positive_definite() const { return is_symmetric && positive_diagonal; }
 

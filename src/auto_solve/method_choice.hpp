@@ -8,27 +8,34 @@
 
 namespace solver {
 
+/// Of preconditioners.
+inline bool needs_definite(KrylovMethod method) { return method == KrylovMethod::cg || method == KrylovMethod::minres; }
+
 class MethodChoice {
 public:
     /// `given` is the caller's wish, if any; without one the choice is by what is known of A.
-    MethodChoice(std::optional<KrylovMethod> given, bool may_be_positive_definite)
-        : given_(given), may_be_positive_definite_(may_be_positive_definite) {}
+    MethodChoice(std::optional<KrylovMethod> given, bool is_symmetric, bool has_positive_diagonal)
+        : given_(given),
+          of_symmetric_(!is_symmetric           ? KrylovMethod::bicgstab
+                        : has_positive_diagonal ? KrylovMethod::cg
+                                                : KrylovMethod::minres) {}
 
     KrylovMethod with(bool symmetric_preconditioner) const {
         if (given_) return *given_;
-        return may_be_positive_definite_ && symmetric_preconditioner ? KrylovMethod::cg : KrylovMethod::bicgstab;
+        return symmetric_preconditioner ? of_symmetric_ : KrylovMethod::bicgstab;
     }
 
-    /// Told how a solve ended. Whether it is to be repeated with another method.
-    bool is_refuted_by(SolveStatus status) {
+    /// Told how a solve by a method ended. Whether it is to be repeated with another one: after cg MINRES, which does without a
+    /// definite A, and then what does without a definite M.
+    bool is_refuted_by(KrylovMethod method, SolveStatus status) {
         if (given_ || status != SolveStatus::indefinite) return false;
-        may_be_positive_definite_ = false;
+        of_symmetric_ = method == KrylovMethod::cg ? KrylovMethod::minres : KrylovMethod::bicgstab;
         return true;
     }
 
 private:
     std::optional<KrylovMethod> given_;
-    bool may_be_positive_definite_;
+    KrylovMethod of_symmetric_;  ///< where the preconditioner is symmetric, too
 };
 
 }  // namespace solver

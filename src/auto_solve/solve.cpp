@@ -17,11 +17,8 @@ namespace {
 
 template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
-    SystemSolver<T> solver(a, options);
-    if (options.guarantee == Guarantee::none) return solver.solve(std::move(unknowns));
-    SolveReport report = solver.solve(unknowns);
-    add_guarantees<T>(a, solver, unknowns, options, report);
-    return report;
+    if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
+    return SystemSolver<T>(a, options).solve(std::move(unknowns));
 }
 
 constexpr std::array profiles{CostProfile::automatic, CostProfile::processor, CostProfile::gpu};

@@ -54,7 +54,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                  std::int64_t max_iterations) {
     system = std::make_unique<System<T, V>>(a_, preparation_, options_);
     const MatrixFacts facts = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
-    MethodChoice method(options_.method, facts.may_be_positive_definite());
+    MethodChoice method(options_.method, facts.is_symmetric, facts.positive_diagonal);
     if (options_.preconditioner) {
         FallbackSchedule only(*options_.preconditioner);
         return attempts.run(*system, only, method, max_iterations);
@@ -62,7 +62,8 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
     FallbackSchedule schedule({.matrix = facts,
                                .tolerance = tolerance,
                                .fill_factor = options_.factors.fill_factor,
-                               .conjugate_gradients = method.with(true) == KrylovMethod::cg,
+                               .one_product_a_step = method.with(true) != KrylovMethod::bicgstab,
+                               .definite_only = needs_definite(method.with(true)),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
                                .fill_estimate = [&] { return estimate_fill(a_); },

@@ -36,6 +36,12 @@ public:
     PreconditionerKind preconditioner() const { return preconditioner_; }
     std::int64_t iterations() const { return iterations_; }  ///< of the column that took most
 
+    /// Those of A that the last attempt of `solve` iterated with; null where it did not, or in a lower precision.
+    const KluPreconditioner<T>* complete_factors() const {
+        if (mixed_ || !system_ || !system_->has_preconditioner()) return nullptr;
+        return dynamic_cast<const KluPreconditioner<T>*>(&system_->preconditioner());
+    }
+
     /// A further system, by the preconditioner and method of the last attempt, which made iterations.
     SolveResult solve_again(const Unknown<T>& unknown, double tolerance, std::int64_t max_iterations);
 

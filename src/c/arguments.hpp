@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -47,6 +48,26 @@ void with_type(std::int32_t type, const char* function, Work&& work) {
         default:
             throw InvalidArgument(
                 fmt::format("{}: the type is {}; expected SOLVER_DOUBLE (0) or SOLVER_FLOAT (1)", function, type));
+    }
+}
+
+/// work(S()) with the type named, which may be complex.
+template <class Work>
+void with_number(std::int32_t type, const char* function, Work&& work) {
+    switch (type) {
+        case SOLVER_DOUBLE:
+            return work(double());
+        case SOLVER_FLOAT:
+            return work(float());
+        case SOLVER_COMPLEX_DOUBLE:
+            return work(std::complex<double>());
+        case SOLVER_COMPLEX_FLOAT:
+            return work(std::complex<float>());
+        default:
+            throw InvalidArgument(
+                fmt::format("{}: the type is {}; expected SOLVER_DOUBLE (0), SOLVER_FLOAT (1), "
+                            "SOLVER_COMPLEX_DOUBLE (2) or SOLVER_COMPLEX_FLOAT (3)",
+                            function, type));
     }
 }
 

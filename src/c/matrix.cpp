@@ -2,10 +2,12 @@
 
 #include "c/arguments.hpp"
 #include "c/status.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <utility>
 
@@ -76,6 +78,36 @@ void copy_elements(const DenseView<T>& from, std::vector<T>& to) {
             to[j * from.rows + i] = from.data[i * from.row_stride + j * from.column_stride];
 }
 
+/// The matrix described, of arrays that are the caller's or copied to `own`.
+template <class T>
+CsrView<T> view_of(const solver_csr& csr, CsrMatrix<T>& own) {
+    require_sizes(csr.rows, csr.columns, csr.nonzeros);
+    require_bytes("offset_bytes", csr.offset_bytes);
+    require_bytes("index_bytes", csr.index_bytes);
+    return {csr.rows, csr.columns, offsets_of(csr, own.row_offsets), indices_of(csr, own.column_indices),
+            kept(elements<const T>(csr.values, csr.nonzeros, csr_create, "values"), csr.borrow != 0, own.values)};
+}
+
+template <class T>
+solver_matrix* new_complex_matrix(const CsrView<std::complex<T>>& a, const Device& device, const SpmvOptions& options) {
+    return new solver_matrix{std::make_unique<Matrix<T>>(real_form(a), device, options), true, a.nonzeros()};
+}
+
+solver_matrix* new_sparse_matrix(const solver_csr& csr, std::int32_t device) {
+    solver_matrix* made = nullptr;
+    with_number(csr.type, csr_create, [&](auto number) {
+        using S = decltype(number);
+        const Device where = device_of(device, csr_create);
+        if constexpr (is_complex<S>) {
+            CsrMatrix<S> own;
+            made = new_complex_matrix(view_of(csr, own), where, options_of(csr));
+        } else {
+            made = new solver_matrix{std::make_unique<Matrix<S>>(csr, where)};
+        }
+    });
+    return made;
+}
+
 /// A matrix made by `make`, behind a handle.
 template <class T, class... Arguments>
 solver_matrix* new_matrix(Arguments&&... arguments) {
@@ -107,19 +139,15 @@ SpmvOptions options_of(const solver_csr& csr) {
 }
 
 template <class T>
-Matrix<T>::Matrix(CsrMatrix<T> own, const Device& device)
-    : device_(device), is_dense_(false), own_(std::move(own)), sparse_(own_.view()) {
+Matrix<T>::Matrix(CsrMatrix<T> own, const Device& device, const SpmvOptions& options)
+    : device_(device), options_(options), is_dense_(false), own_(std::move(own)), sparse_(own_.view()) {
     make_plan();
 }
 
 template <class T>
 Matrix<T>::Matrix(const solver_csr& csr, const Device& device)
     : device_(device), options_(options_of(csr)), is_dense_(false), borrows_values_(csr.borrow != 0) {
-    require_sizes(csr.rows, csr.columns, csr.nonzeros);
-    require_bytes("offset_bytes", csr.offset_bytes);
-    require_bytes("index_bytes", csr.index_bytes);
-    sparse_ = {csr.rows, csr.columns, offsets_of(csr, own_.row_offsets), indices_of(csr, own_.column_indices),
-               kept(elements<const T>(csr.values, csr.nonzeros, csr_create, "values"), borrows_values_, own_.values)};
+    sparse_ = view_of(csr, own_);
     check(sparse_);
     make_plan();
 }
@@ -201,8 +229,7 @@ solver_status solver_csr_create(const solver_csr* csr, int32_t device, solver_ma
     return guarded([&] {
         required(matrix, csr_create, "matrix") = nullptr;
         const solver_csr given = filled_up(csr, {}, csr_create, "csr");
-        with_type(given.type, csr_create,
-                  [&](auto number) { *matrix = new_matrix<decltype(number)>(given, device_of(device, csr_create)); });
+        *matrix = new_sparse_matrix(given, device);
     });
 }
 
@@ -220,11 +247,15 @@ solver_status solver_matrix_read(const char* path, int32_t type, int32_t device,
     return guarded([&] {
         required(matrix, name, "matrix") = nullptr;
         required(path, name, "path");
-        with_type(type, name, [&](auto number) {
-            using T = decltype(number);
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
             const Device where = device_of(device, name);
-            std::visit([&](auto&& read) { *matrix = new_matrix<T>(std::move(read), where); },
-                       read_matrix_market<T>(path, {.threads = processor().threads()}));
+            const MatrixMarketOptions reading{.threads = processor().threads()};
+            if constexpr (is_complex<S>)
+                *matrix = new_complex_matrix<RealOf<S>>(read_csr<S>(path, reading).view(), where, {});
+            else
+                std::visit([&](auto&& read) { *matrix = new_matrix<S>(std::move(read), where); },
+                           read_matrix_market<S>(path, reading));
         });
     });
 }
@@ -234,7 +265,9 @@ solver_status solver_matrix_write(const char* path, const solver_matrix* matrix)
     return guarded([&] {
         required(path, name, "path");
         with_matrix(matrix, name, [&](const auto& of) {
-            if (of.is_dense())
+            if (matrix->is_complex)
+                write_matrix_market(path, complex_form(of.sparse()).view());
+            else if (of.is_dense())
                 write_matrix_market(path, of.dense());
             else
                 write_matrix_market(path, of.sparse());
@@ -252,6 +285,12 @@ solver_status solver_matrix_shape(const solver_matrix* matrix, solver_shape* sha
             found.rows = of.plan().rows();
             found.columns = of.plan().columns();
             found.nonzeros = of.entries();
+            if (matrix->is_complex) {
+                found.type += SOLVER_COMPLEX_DOUBLE;
+                found.rows /= 2;
+                found.columns /= 2;
+                found.nonzeros = matrix->complex_entries;
+            }
             found.storage = of.storage();
             found.bytes_a_nonzero = of.plan().describe().bytes_a_nonzero;
             hand_over(found, shape, name, "shape");
@@ -296,8 +335,10 @@ solver_status solver_matrix_dense(const solver_matrix* matrix, solver_dense* den
 
 solver_status solver_matrix_update(solver_matrix* matrix, const void* values) {
     return guarded([&] {
-        with_matrix(matrix, "solver_matrix_update",
-                    [&](auto& of) { of.update(static_cast<const element_t<decltype(of)>*>(values)); });
+        with_matrix(matrix, "solver_matrix_update", [&](auto& of) {
+            if (matrix->is_complex) throw NotSupported("solver_matrix_update: the matrix is complex; create it anew");
+            of.update(static_cast<const element_t<decltype(of)>*>(values));
+        });
     });
 }
 

@@ -23,7 +23,7 @@ template <class T>
 class Matrix {
 public:
     /// A sparse one; `own` holds those of the view's arrays that were copied, and is not moved from then on.
-    Matrix(CsrMatrix<T> own, const Device& device);
+    Matrix(CsrMatrix<T> own, const Device& device, const SpmvOptions& options = {});
     Matrix(const solver_csr& csr, const Device& device);
     Matrix(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options);
     Matrix(DenseMatrix<T> own, const Device& device);
@@ -64,8 +64,11 @@ private:
 
 }  // namespace solver::c
 
+/// A complex matrix is kept as its real form.
 struct solver_matrix {
     std::variant<std::unique_ptr<solver::c::Matrix<double>>, std::unique_ptr<solver::c::Matrix<float>>> of;
+    bool is_complex = false;
+    std::int64_t complex_entries = 0;
 };
 
 namespace solver::c {

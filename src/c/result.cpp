@@ -59,7 +59,8 @@ solver_proof proof_of(const SolutionProof& proof, const std::string& reason) {
             proof.zeros,
             proof.undecided,
             proof.refinements,
-            proof.iterations};
+            proof.iterations,
+            proof.estimated_error};
 }
 
 }  // namespace

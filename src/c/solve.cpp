@@ -2,17 +2,16 @@
 
 #include "c/arguments.hpp"
 #include "c/matrix.hpp"
+#include "c/options.hpp"
 #include "c/preconditioner.hpp"
 #include "c/result.hpp"
 #include "c/status.hpp"
-#include "solver/bicgstab.hpp"
-#include "solver/cg.hpp"
 #include "solver/cuda/solve.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/solver_cuda.h"
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,21 +19,6 @@ namespace solver::c {
 namespace {
 
 constexpr const char* name = "solver_solve";
-
-solver_options default_options() {
-    const SolveOptions defaults;
-    solver_options options{};
-    options.size = sizeof options;
-    options.tolerance = defaults.iteration.tolerance;
-    options.max_iterations = defaults.iteration.max_iterations;
-    options.accuracy = to_c(defaults.iteration.accuracy);
-    options.preconditioner = "auto";
-    options.method = "auto";
-    options.profile = "auto";
-    options.guarantee = "none";
-    options.callback_interval = defaults.iteration.callback_interval;
-    return options;
-}
 
 /// The right-hand sides and what is to become of them.
 template <class T>
@@ -59,40 +43,13 @@ Task<T> task_of(const Matrix<T>& matrix, std::int64_t columns, const void* b, vo
             elements<T>(x_low, x_low == nullptr ? 0 : n * columns, name, "x_low")};
 }
 
-/// NULL stands for the automatic choice.
-std::string_view or_automatic(const char* text) { return text == nullptr ? "auto" : text; }
-
-SolveOptions options_from_c(const solver_options& given, std::vector<bool>& stopped) {
-    SolveOptions options;
-    const std::string_view kind = or_automatic(given.preconditioner), method = or_automatic(given.method);
-    if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
-    if (method != "auto") options.method = krylov_method_from_text(method);
-    options.profile = cost_profile_from_text(or_automatic(given.profile));
-    options.guarantee = given.guarantee == nullptr ? Guarantee::none : guarantee_from_text(given.guarantee);
-    options.factors = factors_from_c(given.factors, name);
-    options.mixed = given.mixed != 0;
-    options.iteration.accuracy = accuracy_of(given.accuracy, name);
-    options.iteration.tolerance = given.tolerance;
-    options.iteration.absolute_tolerance = given.absolute_tolerance;
-    options.iteration.max_iterations = given.max_iterations;
-    options.iteration.keep_history = given.keep_history != 0;
-    options.iteration.callback_interval = given.callback_interval;
-    require(given.max_iterations >= 0, name, "the number of iterations is negative");
-    require(given.callback_interval >= 1, name, "the callback's interval is below 1");
-    if (given.callback != nullptr)
-        options.iteration.callback = [given, &stopped](const Iteration& iteration) {
-            const solver_iteration told = to_c(iteration);
-            if (given.callback(given.context, &told) == 0) return true;
-            stopped[static_cast<std::size_t>(iteration.column)] = true;
-            return false;
-        };
-    return options;
-}
-
 template <class T>
 DenseMatrix<T> dense(const Task<T>& task, std::span<const T> values) {
     return {task.a.rows(), task.columns, {values.begin(), values.end()}};
 }
+
+/// With a preconditioner of the caller's.
+KrylovMethod method_of(const SolveOptions& options) { return options.method.value_or(KrylovMethod::bicgstab); }
 
 /// With the preconditioner given, or without one (null).
 template <class T>
@@ -100,9 +57,7 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     SolveReport report;
     if (task.columns == 1) {
         if (m == nullptr) return solve(task.a, task.b, task.x, task.x_low, options);
-        report.results = {options.method == KrylovMethod::cg
-                              ? cg(task.a, *m, task.b, task.x, task.x_low, options.iteration)
-                              : bicgstab(task.a, *m, task.b, task.x, task.x_low, options.iteration)};
+        report.results = {krylov_solve(method_of(options), task.a, *m, task.b, task.x, task.x_low, options.iteration)};
         return report;
     }
     const DenseMatrix<T> b = dense<T>(task, task.b);
@@ -111,8 +66,7 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
     if (m == nullptr)
         report = solve(task.a, b, x, x_low, options);
     else
-        report.results = options.method == KrylovMethod::cg ? cg(task.a, *m, b, x, x_low, options.iteration)
-                                                            : bicgstab(task.a, *m, b, x, x_low, options.iteration);
+        report.results = krylov_solve(method_of(options), task.a, *m, b, x, x_low, options.iteration);
     std::copy(x.values.begin(), x.values.end(), task.x.begin());
     if (x_low != nullptr) std::copy(low.values.begin(), low.values.end(), task.x_low.begin());
     return report;
@@ -127,8 +81,7 @@ struct OnDevice {
         const cuda::SolveTask<T> columns{task.b.data(), task.x.data(), task.x_low.data(), task.columns};
         if (m == nullptr) return cuda::solve(task.a, columns, options, stream);
         SolveReport report;
-        report.results = options.method == KrylovMethod::cg ? cuda::cg(task.a, *m, columns, options.iteration, stream)
-                                                            : cuda::bicgstab(task.a, *m, columns, options.iteration, stream);
+        report.results = cuda::krylov_solve(method_of(options), task.a, *m, columns, options.iteration, stream);
         return report;
     }
 };
@@ -155,7 +108,7 @@ template <class T, class Run>
 solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given,
                      const Run& run_task) {
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
-    const SolveOptions options = options_from_c(given, stopped);
+    const SolveOptions options = options_from_c(given, stopped, name);
     const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows());
     require(m == nullptr || options.guarantee == Guarantee::none, name,
             "a guarantee needs a preconditioner that the library makes; give NULL");
@@ -170,8 +123,7 @@ solver_status solve_by(const Run& run_task, const solver_matrix* matrix, const s
                        solver_result** result) {
     return guarded([&] {
         if (result != nullptr) *result = nullptr;
-        const solver_options given =
-            options == nullptr ? default_options() : filled_up(options, default_options(), name, "options");
+        const solver_options given = options_or_default(options, name);
         with_matrix(matrix, name, [&](const auto& of) {
             solver_result found = solved(task_of(of, columns, b, x, x_low), preconditioner, given, run_task);
             if (result != nullptr) *result = new solver_result(std::move(found));
@@ -184,13 +136,6 @@ solver_status solve_by(const Run& run_task, const solver_matrix* matrix, const s
 
 using namespace solver;
 using namespace solver::c;
-
-solver_status solver_options_init(solver_options* options, uint64_t size) {
-    return guarded([&] {
-        required(options, "solver_options_init", "options").size = size;
-        hand_over(default_options(), options, "solver_options_init", "options");
-    });
-}
 
 solver_status solver_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
                            const void* b, void* x, void* x_low, const solver_options* options, solver_result** result) {

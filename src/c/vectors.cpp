@@ -1,5 +1,6 @@
 #include "c/arguments.hpp"
 #include "c/status.hpp"
+#include "solver/complex.hpp"
 #include "solver/reduce.hpp"
 
 #include <algorithm>
@@ -25,10 +26,10 @@ void hand_over_expansion(const Expansion<T>& expansion, void* components, int32_
 solver_status solver_sum(int32_t type, int64_t n, const void* x, int32_t accuracy, void* result) {
     constexpr const char* name = "solver_sum";
     return guarded([&] {
-        with_type(type, name, [&](auto number) {
-            using T = decltype(number);
-            T& to = required(static_cast<T*>(result), name, "result");
-            to = sum(elements<const T>(x, n, name, "x"), accuracy_of(accuracy, name), processor());
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
+            S& to = required(static_cast<S*>(result), name, "result");
+            to = sum(elements<const S>(x, n, name, "x"), accuracy_of(accuracy, name), processor());
         });
     });
 }
@@ -36,11 +37,26 @@ solver_status solver_sum(int32_t type, int64_t n, const void* x, int32_t accurac
 solver_status solver_dot(int32_t type, int64_t n, const void* x, const void* y, int32_t accuracy, void* result) {
     constexpr const char* name = "solver_dot";
     return guarded([&] {
-        with_type(type, name, [&](auto number) {
-            using T = decltype(number);
-            T& to = required(static_cast<T*>(result), name, "result");
-            to = dot(elements<const T>(x, n, name, "x"), elements<const T>(y, n, name, "y"), accuracy_of(accuracy, name),
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
+            S& to = required(static_cast<S*>(result), name, "result");
+            to = dot(elements<const S>(x, n, name, "x"), elements<const S>(y, n, name, "y"), accuracy_of(accuracy, name),
                      processor());
+        });
+    });
+}
+
+solver_status solver_dotu(int32_t type, int64_t n, const void* x, const void* y, int32_t accuracy, void* result) {
+    constexpr const char* name = "solver_dotu";
+    return guarded([&] {
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
+            S& to = required(static_cast<S*>(result), name, "result");
+            const auto xs = elements<const S>(x, n, name, "x"), ys = elements<const S>(y, n, name, "y");
+            if constexpr (is_complex<S>)
+                to = dotu(xs, ys, accuracy_of(accuracy, name), processor());
+            else
+                to = dot(xs, ys, accuracy_of(accuracy, name), processor());
         });
     });
 }
@@ -48,10 +64,10 @@ solver_status solver_dot(int32_t type, int64_t n, const void* x, const void* y, 
 solver_status solver_norm2(int32_t type, int64_t n, const void* x, int32_t accuracy, void* result) {
     constexpr const char* name = "solver_norm2";
     return guarded([&] {
-        with_type(type, name, [&](auto number) {
-            using T = decltype(number);
-            T& to = required(static_cast<T*>(result), name, "result");
-            to = norm2(elements<const T>(x, n, name, "x"), accuracy_of(accuracy, name), processor());
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
+            RealOf<S>& to = required(static_cast<RealOf<S>*>(result), name, "result");
+            to = norm2(elements<const S>(x, n, name, "x"), accuracy_of(accuracy, name), processor());
         });
     });
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 #include <numeric>
 
 namespace solver {
@@ -22,7 +23,7 @@ void for_each_entry(std::span<const Entry<T>> entries, Symmetry symmetry, const 
     for (const Entry<T>& entry : entries) {
         visit(entry.row, entry.column, entry.value);
         if (symmetry != Symmetry::general && entry.row != entry.column)
-            visit(entry.column, entry.row, symmetry == Symmetry::symmetric ? entry.value : -entry.value);
+            visit(entry.column, entry.row, mirrored(entry.value, symmetry));
     }
 }
 
@@ -74,7 +75,7 @@ private:
         if (last - first == 1) return first->value;
         terms_.clear();
         for (; first != last; ++first) terms_.push_back(first->value);
-        return exact_sum<T>(terms_);
+        return exact_sum(std::span<const T>(terms_));
     }
 
     std::vector<Pair> pairs_;
@@ -148,5 +149,9 @@ Assembly<T> assemble(std::int64_t rows, std::int64_t columns, std::span<const st
 
 template Assembly<float> assemble(std::int64_t, std::int64_t, std::span<const std::span<const Entry<float>>>, Symmetry, int);
 template Assembly<double> assemble(std::int64_t, std::int64_t, std::span<const std::span<const Entry<double>>>, Symmetry, int);
+template Assembly<std::complex<float>> assemble(std::int64_t, std::int64_t,
+                                                std::span<const std::span<const Entry<std::complex<float>>>>, Symmetry, int);
+template Assembly<std::complex<double>> assemble(std::int64_t, std::int64_t,
+                                                 std::span<const std::span<const Entry<std::complex<double>>>>, Symmetry, int);
 
 }  // namespace solver

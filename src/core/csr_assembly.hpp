@@ -3,6 +3,7 @@
 /// From entries in any order to rows. What the Matrix Market reader and csr_from_entries share.
 
 #include "solver/csr_matrix.hpp"
+#include "solver/numeric/complex.hpp"
 
 #include <span>
 
@@ -13,7 +14,17 @@ enum class Symmetry {
     general,         ///< nothing
     symmetric,       ///< (j, i, v)
     skew_symmetric,  ///< (j, i, -v)
+    hermitian,       ///< (j, i, conj(v)); complex matrices alone
 };
+
+/// The value at (j, i) where v is stored at (i, j) of a matrix that is not general.
+template <class T>
+T mirrored(T v, Symmetry symmetry) {
+    if (symmetry == Symmetry::skew_symmetric) return -v;
+    if constexpr (is_complex<T>)
+        if (symmetry == Symmetry::hermitian) return std::conj(v);
+    return v;
+}
 
 template <class T>
 struct Assembly {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -166,13 +167,24 @@ CsrMatrix<To> convert(const CsrView<From>& matrix) {
 
 template void check(const CsrView<float>&);
 template void check(const CsrView<double>&);
+template void check(const CsrView<std::complex<float>>&);
+template void check(const CsrView<std::complex<double>>&);
 template CsrMatrix<float> csr_from_entries(std::int64_t, std::int64_t, std::span<const Entry<float>>);
 template CsrMatrix<double> csr_from_entries(std::int64_t, std::int64_t, std::span<const Entry<double>>);
+template CsrMatrix<std::complex<float>> csr_from_entries(std::int64_t, std::int64_t,
+                                                         std::span<const Entry<std::complex<float>>>);
+template CsrMatrix<std::complex<double>> csr_from_entries(std::int64_t, std::int64_t,
+                                                          std::span<const Entry<std::complex<double>>>);
 template CsrMatrix<float> transpose(const CsrView<float>&, const Device&);
 template CsrMatrix<double> transpose(const CsrView<double>&, const Device&);
+template CsrMatrix<std::complex<float>> transpose(const CsrView<std::complex<float>>&, const Device&);
+template CsrMatrix<std::complex<double>> transpose(const CsrView<std::complex<double>>&, const Device&);
 template CsrMatrix<float> convert(const CsrView<float>&);
 template CsrMatrix<float> convert(const CsrView<double>&);
 template CsrMatrix<double> convert(const CsrView<float>&);
 template CsrMatrix<double> convert(const CsrView<double>&);
+template CsrMatrix<std::complex<float>> convert(const CsrView<std::complex<double>>&);
+template CsrMatrix<std::complex<double>> convert(const CsrView<std::complex<float>>&);
+template CsrMatrix<std::complex<double>> convert(const CsrView<double>&);
 
 }  // namespace solver

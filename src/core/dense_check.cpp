@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <complex>
 #include <functional>
 
 namespace solver {
@@ -120,6 +121,8 @@ template void require_lines(const char*, const char*, const DenseView<float>&);
 template void require_lines(const char*, const char*, const DenseView<double>&);
 template void require_valid(const char*, const GemmTask<float>&);
 template void require_valid(const char*, const GemmTask<double>&);
+template void require_valid(const char*, const GemmTask<std::complex<float>>&);
+template void require_valid(const char*, const GemmTask<std::complex<double>>&);
 template void require_valid(const GemmTask<float>&, const GemmOptions&);
 template void require_valid(const GemmTask<double>&, const GemmOptions&);
 

@@ -17,7 +17,7 @@ constexpr std::int64_t least_mean_width = 16;
 constexpr std::int64_t least_chunk_work = 4096;
 constexpr std::int64_t work_of_a_row = 4;
 
-/// The same, of all levels of several chunks, for threads to be woken at all.
+/// Entries, and rows as so many each, that all levels of several chunks must have for threads to be woken at all.
 constexpr std::int64_t least_shared_work = 1 << 18;
 
 /// Chunks of a level for each thread: more than one, so that threads that come late, or are slow, leave work to the others.

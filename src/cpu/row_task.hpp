@@ -43,7 +43,7 @@ public:
     std::int64_t start(std::int64_t row) const { return offsets_[row]; }
     std::int64_t length(std::int64_t row) const { return offsets_[row + 1] - offsets_[row]; }
 
-    /// The same of rows first, first + 1, ..., with one look at the width of the offsets.
+    /// Starts and lengths of rows first, first + 1, ..., with one look at the width of the offsets.
     template <std::size_t rows>
     void find(std::int64_t first, std::int64_t (&start)[rows], std::int64_t (&length)[rows]) const {
         if (const auto* const narrow = offsets_.template as<std::int32_t>())

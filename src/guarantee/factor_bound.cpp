@@ -16,24 +16,6 @@ namespace {
 
 constexpr double smallest_normal = std::numeric_limits<double>::min();
 
-/// An upper bound of n nonnegative terms that were added up, multiplied or divided in any order, with n + 4 roundings at most,
-/// from their rounded sum.
-double above_sum(double rounded, std::int64_t terms) {
-    return rounded * (1 + static_cast<double>(terms + 4) * 2 * unit_roundoff<double>)+smallest_normal;
-}
-
-/// (|A| x + x)_i for a unit triangle, (|A| x)_i where the diagonal is stored; rounded up.
-std::vector<double> product_above(const CsrMatrix<double>& a, const std::vector<double>& x, bool has_unit_diagonal) {
-    std::vector<double> y(x.size());
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-        double sum = has_unit_diagonal ? x[i] : 0;
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            sum += magnitude(a.values[k]) * x[a.column_indices[k]];
-        y[i] = above_sum(sum, a.row_offsets[i + 1] - a.row_offsets[i]);
-    }
-    return y;
-}
-
 /// x becomes an upper bound of <U>^-1 <L>^-1 x, x >= 0. By induction over the rows: each element is computed from upper bounds
 /// of those before it, by nonnegative operations, and rounded up.
 void solve_above(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper, std::vector<double>& x) {
@@ -51,8 +33,30 @@ void solve_above(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper,
     }
 }
 
-/// At least diag(gamma_k) |L| |U| 1, with what underflow may add.
-std::vector<double> error_above(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper) {
+double largest_of(const std::vector<double>& x) {
+    double most = 0;
+    for (const double value : x) most = value <= most ? most : value == value ? value : std::numeric_limits<double>::infinity();
+    return most;
+}
+
+}  // namespace
+
+double above_sum(double rounded, std::int64_t terms) {
+    return rounded * (1 + static_cast<double>(terms + 4) * 2 * unit_roundoff<double>)+smallest_normal;
+}
+
+std::vector<double> product_above(const CsrMatrix<double>& a, const std::vector<double>& x, bool has_unit_diagonal) {
+    std::vector<double> y(x.size());
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        double sum = has_unit_diagonal ? x[i] : 0;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            sum += magnitude(a.values[k]) * x[a.column_indices[k]];
+        y[i] = above_sum(sum, a.row_offsets[i + 1] - a.row_offsets[i]);
+    }
+    return y;
+}
+
+std::vector<double> error_of_factors_above(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper) {
     const std::vector<double> ones(static_cast<std::size_t>(lower.rows), 1.0);
     std::vector<double> t = product_above(lower, product_above(upper, ones, false), true);
     for (std::int64_t i = 0; i < lower.rows; ++i) {
@@ -64,18 +68,10 @@ std::vector<double> error_above(const CsrMatrix<double>& lower, const CsrMatrix<
     return t;
 }
 
-double largest_of(const std::vector<double>& x) {
-    double most = 0;
-    for (const double value : x) most = value <= most ? most : value == value ? value : std::numeric_limits<double>::infinity();
-    return most;
-}
-
-}  // namespace
-
 Certificate certificate_by_factors(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper,
                                    const Preparation& preparation) {
     Certificate certificate;
-    std::vector<double> z = error_above(lower, upper);
+    std::vector<double> z = error_of_factors_above(lower, upper);
     solve_above(lower, upper, z);
     const double most_z = largest_of(z);
     const double room = below(1 - most_z);

@@ -6,6 +6,9 @@
 #include "solver/guarantee.hpp"
 #include "solver/preparation.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace solver::guarantee {
 
 /// L (unit diagonal, not stored) and U were computed from the matrix B that `preparation` makes of A, in double, every entry by
@@ -20,5 +23,15 @@ namespace solver::guarantee {
 /// Unproven where max z is 1 or more.
 Certificate certificate_by_factors(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper,
                                    const Preparation& preparation);
+
+/// An upper bound of a sum of so many nonnegative terms, products or quotients, added up in any order, from what it was rounded
+/// to: n + 4 roundings at most.
+double above_sum(double rounded, std::int64_t terms);
+
+/// At least (|A| x + x)_i for a unit triangle A, (|A| x)_i where the diagonal is stored, x >= 0.
+std::vector<double> product_above(const CsrMatrix<double>& a, const std::vector<double>& x, bool has_unit_diagonal);
+
+/// At least diag(gamma_k) |L| |U| 1, with what underflow may add: the row sums of |E|.
+std::vector<double> error_of_factors_above(const CsrMatrix<double>& lower, const CsrMatrix<double>& upper);
 
 }  // namespace solver::guarantee

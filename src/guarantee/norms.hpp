@@ -49,7 +49,8 @@ double norm_above(const Certificate& certificate, const Size& size) {
     return (certificate.adds_up ? sum_above(n, weighted) : largest(n, weighted)) * inflation;
 }
 
-/// |t| <= size_before_rounding(RN(t)): half an ulp more; `unit` is the smallest subnormal there.
+/// |t| <= size_before_rounding(RN(t)), but for the rounding of double: half an ulp more; `unit` is the smallest subnormal
+/// there.
 template <class T>
 double size_before_rounding(T rounded, double unit = smallest_subnormal<T>) noexcept {
     const auto size = static_cast<double>(magnitude(rounded));

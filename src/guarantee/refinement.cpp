@@ -65,6 +65,7 @@ public:
           low_(b.size()),
           r_(b.size()),
           d_(b.size()),
+          d_low_(b.size()),
           rounded_(b.size()),
           is_zero_(structural_zeros(a.matrix(), b)) {
         drop_structural_zeros(x_);
@@ -110,6 +111,14 @@ private:
         return smallest_subnormal<T> * (1 + scale_);
     }
 
+    /// r = RN(r - A (d + d_low))
+    void subtract_correction() {
+        const bool is_pair = std::any_of(d_low_.begin(), d_low_.end(), [](T x) { return x != 0; });
+        const std::span<const T> low = is_pair ? std::span<const T>(d_low_) : std::span<const T>();
+        const SpmvTask<T> task{.alpha = -1, .x = d_, .x_low = low, .beta = 1, .y_in = r_, .y = r_};
+        a_.multiply(std::span(&task, 1), Accuracy::exact);
+    }
+
     /// One correction and what it decides. Returns what bounds the error by the certificate.
     double step() {
         const double unit = find_residual();
@@ -117,10 +126,12 @@ private:
             return static_cast<double>(magnitude(r_[i])) * static_cast<double>(unit_roundoff<T>) + unit;
         });
         std::fill(d_.begin(), d_.end(), T(0));
-        proof_.iterations += corrector_(r_, d_);
+        std::fill(d_low_.begin(), d_low_.end(), T(0));
+        proof_.iterations += corrector_(r_, d_, d_low_);
         ++proof_.refinements;
         drop_structural_zeros(d_);
-        a_.multiply(T(-1), d_, T(1), r_, Accuracy::exact);
+        drop_structural_zeros(d_low_);
+        subtract_correction();
         norm += norm_above(certificate_, [&](std::int64_t i) { return size_before_rounding(r_[i]); });
         const double error = norm / scale_ * inflation + smallest_subnormal<double>;
         decide_all(is_finite(error) ? error : std::numeric_limits<double>::infinity());
@@ -157,7 +168,8 @@ private:
             return Decision::zero;
         }
         const ThreeTerms<T> sum = sum_at(i);
-        const double radius = (certificate_.reach[i] * error + sum.lost + smallest_subnormal<double>)*inflation;
+        const double lost = sum.lost + static_cast<double>(magnitude(d_low_[i])) / scale_;
+        const double radius = (certificate_.reach[i] * error + lost + smallest_subnormal<double>)*inflation;
         const Rounded<T> rounded = decide(sum, radius, zero);
         if (is_finite(sum.head)) {
             x_[i] = sum.head;
@@ -184,7 +196,7 @@ private:
     const Corrector<T>& corrector_;
     std::span<const T> b_;
     std::span<T> x_;  ///< with low_: where the solution has got to
-    std::vector<T> low_, r_, d_, rounded_;
+    std::vector<T> low_, r_, d_, d_low_, rounded_;
     std::vector<std::uint8_t> is_zero_;
     double scale_ = 1;
     Counts counts_;

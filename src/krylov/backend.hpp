@@ -4,7 +4,9 @@
 
 #include "core/krylov/stretch.hpp"
 #include "krylov/task.hpp"
+#include "solver/accuracy.hpp"
 #include "solver/error.hpp"
+#include "solver/numeric/bounds.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -20,10 +22,13 @@ namespace solver {
 /// call. What the products return is to be awaited (task.hpp): then the product is there.
 template <class B>
 concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vector& out, const typename B::Vector& x,
-                               const typename B::Vector& y, std::uint64_t seed) {
+                               const typename B::Vector& y, std::uint64_t seed, std::span<const typename B::Value> as,
+                               std::span<const typename B::Vector> xs, std::span<double> doubles) {
     requires std::floating_point<typename B::Value>;
+    { backend.rows() } -> std::same_as<std::int64_t>;
     { backend.vector() } -> std::same_as<typename B::Vector>;  // of zeros
     backend.copy(x, out);
+    backend.set_zero(out);
 
     backend.multiply(x, out);             // out = A x
     backend.multiply_accurately(x, out);  // the same, compensated at least
@@ -31,9 +36,15 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
 
     { backend.dot(x, y) } -> std::same_as<double>;  // rounded to Value
     { backend.norm2(x) } -> std::same_as<double>;   // rounded to Value
+    backend.dots(xs, y, doubles);                   // doubles_k = (x_k, y), rounded to Value
+
+    /// How far a dot product may be off by more than its one rounding: by this times ||x|| ||y||.
+    { backend.dot_uncertainty() } -> std::same_as<double>;
 
     backend.multiply_elements(x, y, out);  // out_i = x_i y_i
+    backend.scale(a, out);                 // out = a out
     backend.add(a, x, out);                // out = out + a x
+    backend.add_combination(as, xs, out);  // out = ((out + a_0 x_0) + a_1 x_1) + ...
     backend.subtract(a, x, out);           // out = out - a x
     backend.scale_and_add(a, x, out);      // out = x + a out
     backend.add_both(a, x, a, y, out);     // out = (out + a x) + a' y
@@ -73,6 +84,15 @@ concept SolverBackend = requires(B& backend, double scale, typename B::Vector& o
     backend.add_to_solution(scale, x, solution);  // x = x + scale z, scale a power of 2
 };
 
+/// What the modes promise of a dot product of n elements besides one rounding of the result, by ||x|| ||y|| (accuracy.hpp;
+/// sum |x_i y_i| <= ||x|| ||y||).
+template <std::floating_point T>
+double dot_uncertainty(Accuracy accuracy, std::int64_t n) {
+    if (accuracy == Accuracy::exact) return 0;
+    constexpr std::int64_t longest_chain = 1024;
+    return accuracy == Accuracy::compensated ? gamma<T>(longest_chain) * gamma<T>(longest_chain) : gamma<T>(n);
+}
+
 /// What `read` of a backend does with x on the host; `low` is empty, or as long as x.
 template <class T>
 void write_sum(std::span<const T> x, std::span<const T> low, std::span<double> to) {
@@ -91,6 +111,7 @@ concept Recurrence = requires(R& recurrence, const Vector* weights, double norm,
     requires std::convertible_to<decltype(recurrence.r), const Vector&>;
     requires std::convertible_to<decltype(recurrence.z), const Vector&>;
     { R::has_random_starts } -> std::convertible_to<bool>;  // whether begin makes anything of its seed
+    { R::keeps_directions } -> std::convertible_to<bool>;   // whether continue_from_replaced goes on, or begins anew, too
 
     /// Once, before all else. With weights (1-norms of the columns of A), which stay the caller's, steps watch the drift of r.
     recurrence.start(weights);
@@ -98,7 +119,10 @@ concept Recurrence = requires(R& recurrence, const Vector* weights, double norm,
     /// Begins at r. A seed other than 0 asks for another course than that of the seeds before. Leaves z alone.
     recurrence.begin(norm, seed);
 
-    /// Goes on from another r, close to the old one, in the old directions.
+    /// Makes z what it is to be after the steps so far, where they leave that for later. r may stay behind.
+    recurrence.update_z();
+
+    /// Goes on from another r, close to the old one, in the old directions where it keeps them.
     recurrence.continue_from_replaced(norm);
 
     /// r is the true residual, rounded; the second number is x_terms as in ResidualDrift.

@@ -1,29 +1,17 @@
+#include "core/machine.hpp"
 #include "krylov/run.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 
 namespace solver {
 namespace {
-
-void check_options(std::string_view caller, const KrylovOptions& options) {
-    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
-        throw InvalidArgument(
-            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
-                        "and none below 0",
-                        caller, options.tolerance, options.absolute_tolerance));
-    if (options.max_iterations < 0)
-        throw InvalidArgument(
-            fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));
-    if (options.callback_interval < 1)
-        throw InvalidArgument(
-            fmt::format("{}: callback_interval is {}, but must be positive", caller, options.callback_interval));
-}
 
 template <class T>
 std::size_t checked_order(std::string_view caller, const SpmvPlan<T>& a) {
@@ -75,15 +63,37 @@ void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single)
 
 }  // namespace
 
+void check_options(std::string_view caller, const KrylovOptions& options) {
+    if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
+        throw InvalidArgument(
+            fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "
+                        "and none below 0",
+                        caller, options.tolerance, options.absolute_tolerance));
+    if (options.max_iterations < 0)
+        throw InvalidArgument(
+            fmt::format("{}: max_iterations is {}, but must not be negative", caller, options.max_iterations));
+    if (options.restart < 1)
+        throw InvalidArgument(fmt::format("{}: restart is {}, but must be positive", caller, options.restart));
+    if (options.callback_interval < 1)
+        throw InvalidArgument(
+            fmt::format("{}: callback_interval is {}, but must be positive", caller, options.callback_interval));
+}
+
 template <class T>
-Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller) {
-    const std::size_t n = checked_order(caller, a);
+    const auto n = static_cast<std::size_t>(rows);
     check_vector(caller, "b", b.size(), n);
     check_vector(caller, "x", x.size(), n);
     if (!x_low.empty()) check_vector(caller, "x_low", x_low.size(), n);
     check_options(caller, options);
     return {b, x, x_low};
+}
+
+template <class T>
+Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const KrylovOptions& options, std::string_view caller) {
+    return checked_unknown(static_cast<std::int64_t>(checked_order(caller, a)), b, x, x_low, options, caller);
 }
 
 template <class T>
@@ -117,6 +127,33 @@ void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_sin
     for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_entry(a.values[k], a_single.values[k], a.column_indices[k]);
 }
 
+void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_t rows, std::size_t bytes_an_element,
+                  std::size_t columns) {
+    if (method != KrylovMethod::gmres) return;
+    const std::int64_t steps = std::min({options.restart, rows, options.max_iterations});
+    const double vectors = 2.0 * static_cast<double>(steps) * static_cast<double>(columns);
+    const double bytes = vectors * static_cast<double>(rows) * static_cast<double>(bytes_an_element);
+    const auto available = static_cast<double>(available_memory());
+    constexpr double gigabyte = 1e9;
+    if (bytes > available)
+        throw ResourceLimit(fmt::format(
+            "gmres: a cycle of {} steps keeps {} vectors, {:.3g} GB for {} right-hand side(s), and the process may use "
+            "{:.3g} GB; what helps: a smaller restart, fewer right-hand sides at once, idr or bicgstab",
+            steps, 2 * steps, bytes / gigabyte, columns, available / gigabyte));
+}
+
+void check_symmetry(KrylovMethod method, bool m_is_symmetric) {
+    if (method == KrylovMethod::minres && !m_is_symmetric)
+        throw InvalidArgument(
+            "minres: the preconditioner is not known to be symmetric (Preconditioner::is_symmetric); it needs one that is "
+            "symmetric and positive definite, such as none, jacobi where A's diagonal is positive, or amg; gmres, idr and "
+            "bicgstab take any");
+}
+
+template Unknown<float> checked_unknown(std::int64_t, std::span<const float>, std::span<float>, std::span<float>,
+                                        const KrylovOptions&, std::string_view);
+template Unknown<double> checked_unknown(std::int64_t, std::span<const double>, std::span<double>, std::span<double>,
+                                         const KrylovOptions&, std::string_view);
 template Unknown<float> checked_unknown(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,
                                         const KrylovOptions&, std::string_view);
 template Unknown<double> checked_unknown(const SpmvPlan<double>&, std::span<const double>, std::span<double>, std::span<double>,

@@ -17,25 +17,27 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
 namespace solver {
 
-/// Vectors and the operations on them that do not ask how x is held.
-template <class T>
+/// Vectors and the operations on them that do not ask how x is held. Products are those with a matrix, or with an operator.
+template <class T, class Products = SharedProducts<T>>
 class CpuVectors {
 public:
     using Value = T;
     using Vector = std::vector<T>;
 
-    CpuVectors(SharedProducts<T>& products, const Preconditioner<T>& m, Accuracy accuracy)
+    CpuVectors(Products& products, const Preconditioner<T>& m, Accuracy accuracy)
         : accuracy_(accuracy),
           true_accuracy_(accuracy == Accuracy::exact ? accuracy : Accuracy::compensated),
           products_(products),
           m_(m) {}
 
-    Vector vector() const { return zeros<T>(products_.plan().rows(), device().threads()); }
+    std::int64_t rows() const { return products_.rows(); }
+    Vector vector() const { return zeros<T>(rows(), device().threads()); }
     void copy(const Vector& x, Vector& out) const { copy_elements<T>(x, out); }
     void set_zero(Vector& out) const {
         update(out, [](T, std::int64_t) { return T(0); });
@@ -56,6 +58,25 @@ public:
     double dot(const Vector& x, const Vector& y) const { return solver::dot(span(x), span(y), accuracy_, device()); }
     double norm2(const Vector& x) const { return solver::norm2(span(x), accuracy_, device()); }
 
+    void dots(std::span<const Vector> xs, const Vector& y, std::span<double> to) const {
+        std::ranges::transform(xs, to.begin(), [&](const Vector& x) { return dot(x, y); });
+    }
+    double dot_uncertainty() const { return solver::dot_uncertainty<T>(accuracy_, rows()); }
+
+    void scale(T alpha, Vector& out) const {
+        update(out, [=](T element, std::int64_t) { return mul_rn(alpha, element); });
+    }
+    /// By blocks of elements, which stay in the cache.
+    void add_combination(std::span<const T> alphas, std::span<const Vector> xs, Vector& out) const {
+        constexpr std::int64_t block = 1024;
+        cpu::for_each_range(std::ssize(out), device(), [=, to = out.data()](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t first = begin; first < end; first += block)
+                for (std::size_t k = 0; k < xs.size(); ++k) {
+                    const T* x = xs[k].data();
+                    for (std::int64_t i = first; i < std::min(end, first + block); ++i) to[i] = added(to[i], alphas[k], x[i]);
+                }
+        });
+    }
     void subtract(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
         update(out, [=](T element, std::int64_t i) { return subtracted(element, alpha, xs[i]); });
@@ -93,7 +114,7 @@ protected:
         return x;
     }
 
-    const Device& device() const { return products_.plan().device(); }
+    const Device& device() const { return products_.device(); }
 
     template <class U, class F>
     void update(std::vector<U>& out, const F& f) const {
@@ -106,16 +127,16 @@ protected:
 
     Accuracy accuracy_;
     Accuracy true_accuracy_;
-    SharedProducts<T>& products_;
+    Products& products_;
 
 private:
     const Preconditioner<T>& m_;
 };
 
 /// x as one vector, or, as_pair, as the unevaluated sum of two.
-template <class T>
-class CpuSolverBackend : public CpuVectors<T> {
-    using Base = CpuVectors<T>;
+template <class T, class Products = SharedProducts<T>>
+class CpuSolverBackend : public CpuVectors<T, Products> {
+    using Base = CpuVectors<T, Products>;
 
 public:
     using Vector = typename Base::Vector;
@@ -126,8 +147,7 @@ public:
     };
     using Residual = Vector;
 
-    CpuSolverBackend(SharedProducts<T>& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair,
-                     Accuracy accuracy)
+    CpuSolverBackend(Products& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair, Accuracy accuracy)
         : Base(products, m, accuracy), b_(b), as_pair_(as_pair) {}
 
     using Base::copy;

@@ -10,10 +10,12 @@
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -81,9 +83,23 @@ public:
             of_method =
                 std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), *products, accuracy, stream.get(), columns);
         }
-        preconditioner_.reset();  // before the next one needs its memory
-        preconditioner_ = m.on_device(device);
-        of_method->precondition(preconditioner_.get(), on_host(m), at_once);
+        take(m);
+        of_method->precondition(preconditioner_.get(), on_host_, at_once);
+    }
+
+    /// Before the solves of a method that goes step by step.
+    void precondition(const Preconditioner<Value>& m) {
+        recurrences_ = {};
+        take(m);
+    }
+
+    /// z = M^-1 r
+    void apply_preconditioner(const cuda::DeviceArray<Value>& r, const cuda::DeviceArray<Value>& z) {
+        if (preconditioner_) return preconditioner_->apply(r.data(), z.data(), accuracy, stream.get());
+        std::vector<Value> host_r(static_cast<std::size_t>(r.size())), host_z(host_r.size());
+        r.copy_to(host_r, stream.get());
+        on_host_(host_r, host_z);
+        cuda::detail::copy_to_device(device, z.data(), host_z.data(), z.bytes(), stream.get());
     }
 
     template <class Scalars>
@@ -105,6 +121,19 @@ public:
         return cuda::norm2(reducer, x, mode, norm_place, stream.get());
     }
 
+    double dot(const cuda::DeviceArray<Value>& x, const cuda::DeviceArray<Value>& y) {
+        double result = 0;
+        const Value* const xs = x.data();
+        dots(std::span(&xs, 1), y, std::span(&result, 1));
+        return result;
+    }
+    void dots(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> to) {
+        constexpr std::int64_t often_enough = 32;
+        if (dot_places_.size() < std::ssize(xs))
+            dot_places_ = cuda::DeviceArray<double>(device, std::max(often_enough, 2 * std::ssize(xs)), "dot products");
+        cuda::dots(reducer, xs, y, accuracy, dot_places_, to, stream.get());
+    }
+
     Accuracy accuracy;
     Accuracy true_accuracy;
     int device;
@@ -122,14 +151,19 @@ private:
     template <class Scalars>
     using Recurrence = std::unique_ptr<cuda::DeviceRecurrence<Scalars>>;
 
-    /// Where M has no counterpart on the device.
-    cuda::HostPreconditioner<Value> on_host(const Preconditioner<Value>& m) const {
-        if (preconditioner_) return {};
-        return [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
+    /// M on the device, or, where it has no counterpart there, on the host.
+    void take(const Preconditioner<Value>& m) {
+        preconditioner_.reset();  // before the next one needs its memory
+        preconditioner_ = m.on_device(device);
+        on_host_ = {};
+        if (!preconditioner_)
+            on_host_ = [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
     }
 
     std::unique_ptr<cuda::MatrixProducts<Wide>> residuals_;  ///< where it is not the plan of the products
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
+    cuda::HostPreconditioner<Value> on_host_;
+    cuda::DeviceArray<double> dot_places_;  ///< made when first used
     std::tuple<Recurrence<BicgstabScalars<Value>>, Recurrence<CgScalars<Value>>> recurrences_;
 };
 
@@ -140,6 +174,7 @@ public:
     using Vector = typename B::Vector;
 
     static constexpr bool has_random_starts = Scalars::has_random_starts;
+    static constexpr bool keeps_directions = true;
 
     explicit CudaRecurrence(B& backend)
         : r(backend.system().template recurrence<Scalars>().r(backend.column())),
@@ -149,6 +184,7 @@ public:
 
     void start(const Vector* weights) { recurrence_.start(column_, weights != nullptr ? weights->data() : nullptr); }
     void begin(double r_norm, std::uint64_t seed) { recurrence_.begin(column_, r_norm, seed); }
+    void update_z() const {}
     void continue_from_replaced(double r_norm) { recurrence_.continue_from_replaced(column_, r_norm); }
     void reset_drift(double r_norm, double x_terms) { recurrence_.reset_drift(column_, r_norm, x_terms); }
     std::span<const double> norms() const { return recurrence_.norms(column_); }
@@ -168,7 +204,8 @@ private:
     int column_;
 };
 
-/// x as one vector of Wide numbers or, where Wide is Value, as the unevaluated sum of two.
+/// x as one vector of Wide numbers or, where Wide is Value, as the unevaluated sum of two. A recurrence on this backend has
+/// every operation launched by itself: CudaRecurrence has many steps in one go.
 template <class T, class W>
 class CudaSolverBackend {
 public:
@@ -187,6 +224,39 @@ public:
 
     CudaSystem<Value, Wide>& system() const { return system_; }
     int column() const { return column_; }
+
+    std::int64_t rows() const { return system_.rows(); }
+    Vector vector() const { return system_.template zeros<Value>(); }
+    void copy(const Vector& x, const Vector& out) const { cuda::copy(x, out, stream()); }
+
+    Ready<int> multiply(const Vector& x, const Vector& out) const { return multiply(x, out, system_.accuracy); }
+    Ready<int> multiply_accurately(const Vector& x, const Vector& out) const { return multiply(x, out, system_.true_accuracy); }
+    void precondition(const Vector& x, const Vector& out) const { system_.apply_preconditioner(x, out); }
+
+    double dot(const Vector& x, const Vector& y) const { return system_.dot(x, y); }
+    double norm2(const Vector& x) const { return system_.norm2(x, system_.accuracy); }
+    void dots(std::span<const Vector> xs, const Vector& y, std::span<double> to) const { system_.dots(pointers(xs), y, to); }
+    double dot_uncertainty() const { return solver::dot_uncertainty<Value>(system_.accuracy, system_.rows()); }
+
+    void multiply_elements(const Vector& x, const Vector& y, const Vector& out) const {
+        cuda::multiply_elements(x, y, out, stream());
+    }
+    void scale(Value a, const Vector& out) const { cuda::scale(a, out, out, stream()); }
+    void add(Value a, const Vector& x, const Vector& out) const { cuda::add_scaled(a, x, out, stream()); }
+    void subtract(Value a, const Vector& x, const Vector& out) const { add(-a, x, out); }
+    void scale_and_add(Value a, const Vector& x, const Vector& out) const { cuda::scale_and_add(a, x, out, stream()); }
+    void add_both(Value a, const Vector& x, Value b, const Vector& y, const Vector& out) const {
+        const std::array factors{a, b};
+        const std::array vectors{static_cast<const Value*>(x.data()), static_cast<const Value*>(y.data())};
+        cuda::add_combination<Value>(factors, vectors, out, stream());
+    }
+    void add_combination(std::span<const Value> a, std::span<const Vector> xs, const Vector& out) const {
+        cuda::add_combination<Value>(a, pointers(xs), out, stream());
+    }
+    void direction(const Vector& x, Value a, Value b, const Vector& y, const Vector& out) const {
+        cuda::make_direction(x, a, b, y, out, stream());
+    }
+    void fill_random(std::uint64_t seed, const Vector& out) const { cuda::fill_random(seed, out, stream()); }
 
     Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
     Residual residual_vector() const { return system_.template zeros<Wide>(); }
@@ -246,6 +316,16 @@ public:
 
 private:
     cuda::Stream stream() const { return system_.stream.get(); }
+
+    Ready<int> multiply(const Vector& x, const Vector& out, Accuracy mode) const {
+        system_.products->multiply({.x = x.data(), .y = out.data()}, mode, stream());
+        return {0};
+    }
+    static std::vector<const Value*> pointers(std::span<const Vector> vectors) {
+        std::vector<const Value*> all;
+        for (const Vector& vector : vectors) all.push_back(vector.data());
+        return all;
+    }
 
     CudaSystem<Value, Wide>& system_;
     int column_;

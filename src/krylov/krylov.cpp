@@ -12,14 +12,20 @@ std::string_view to_string(KrylovMethod method) {
             return "bicgstab";
         case KrylovMethod::cg:
             return "cg";
+        case KrylovMethod::gmres:
+            return "gmres";
+        case KrylovMethod::minres:
+            return "minres";
+        case KrylovMethod::idr:
+            return "idr";
     }
     throw InvalidArgument(fmt::format("krylov: there is no method number {}", static_cast<int>(method)));
 }
 
 KrylovMethod krylov_method_from_text(std::string_view text) {
-    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg})
+    for (const KrylovMethod method : all_krylov_methods)
         if (text == to_string(method)) return method;
-    throw InvalidArgument(fmt::format("method '{}' is not known; choose bicgstab or cg", text));
+    throw InvalidArgument(fmt::format("method '{}' is not known; choose bicgstab, cg, gmres, minres or idr", text));
 }
 
 std::string_view to_string(SolveStatus status) {

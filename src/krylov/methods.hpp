@@ -6,14 +6,19 @@
 #include "core/krylov/cg_scalars.hpp"
 #include "krylov/bicgstab_recurrence.hpp"
 #include "krylov/cg_recurrence.hpp"
+#include "krylov/gmres_recurrence.hpp"
+#include "krylov/idr_recurrence.hpp"
+#include "krylov/minres_recurrence.hpp"
 #include "solver/error.hpp"
 #include "solver/krylov.hpp"
 
 #include <string>
+#include <type_traits>
 
 namespace solver {
 
-/// Recurrence is the method on a StepBackend B, Scalars what it shares with that on a CUDA device.
+/// Recurrence is the method on a StepBackend B. Where a CUDA device has kernels for whole steps of it, Scalars is what these
+/// share with it; the other methods run there operation by operation.
 struct Bicgstab {
     template <class B>
     using Recurrence = BicgstabRecurrence<B>;
@@ -27,6 +32,33 @@ struct Cg {
     using Scalars = CgScalars<Value>;
 };
 
+struct Gmres {
+    template <class B>
+    using Recurrence = GmresRecurrence<B>;
+};
+struct Minres {
+    template <class B>
+    using Recurrence = MinresRecurrence<B>;
+};
+struct Idr {
+    template <class B>
+    using Recurrence = IdrRecurrence<B>;
+};
+
+template <class Method>
+concept HasKernelsOfSteps = requires {
+    typename Method::template Scalars<double>;
+};
+
+/// The recurrence on a backend, told the options if it asks for them.
+template <class R, class B>
+R make_recurrence(B& backend, const KrylovOptions& options) {
+    if constexpr (std::is_constructible_v<R, B&, const KrylovOptions&>)
+        return R(backend, options);
+    else
+        return R(backend);
+}
+
 /// f(Bicgstab()), for instance.
 template <class F>
 auto with_method(KrylovMethod method, const F& f) {
@@ -35,6 +67,12 @@ auto with_method(KrylovMethod method, const F& f) {
             return f(Bicgstab());
         case KrylovMethod::cg:
             return f(Cg());
+        case KrylovMethod::gmres:
+            return f(Gmres());
+        case KrylovMethod::minres:
+            return f(Minres());
+        case KrylovMethod::idr:
+            return f(Idr());
     }
     throw InvalidArgument("krylov: there is no method number " + std::to_string(static_cast<int>(method)));
 }

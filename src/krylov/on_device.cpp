@@ -26,13 +26,6 @@ void check_task(std::string_view caller, const SpmvPlan<T>& a, const cuda::Solve
                                           task.b == nullptr ? "b" : "x", a.rows() * task.columns, to_string(a.device())));
 }
 
-template <class T>
-std::vector<SolveResult> run_on_device(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m,
-                                       const cuda::SolveTask<T>& task, const KrylovOptions& options, cuda::Stream stream) {
-    const std::vector<Unknown<T>> unknowns = unknowns_on_device(a, task, options, stream, to_string(method));
-    return run_krylov<T>(method, a, m, unknowns, options, pauses_of(options));
-}
-
 }  // namespace
 
 template <class T>
@@ -60,25 +53,17 @@ template std::vector<Unknown<double>> unknowns_on_device(const SpmvPlan<double>&
 namespace cuda {
 
 template <class T>
-std::vector<SolveResult> bicgstab(const solver::SpmvPlan<T>& a, const Preconditioner<T>& m, const SolveTask<T>& task,
-                                  const KrylovOptions& options, Stream stream) {
-    return run_on_device(KrylovMethod::bicgstab, a, m, task, options, stream);
+std::vector<SolveResult> krylov_solve(KrylovMethod method, const solver::SpmvPlan<T>& a, const Preconditioner<T>& m,
+                                      const SolveTask<T>& task, const KrylovOptions& options, Stream stream) {
+    const std::vector<Unknown<T>> unknowns = unknowns_on_device(a, task, options, stream, to_string(method));
+    check_symmetry(method, m.is_symmetric());
+    return run_krylov<T>(method, a, m, unknowns, options, pauses_of(options));
 }
 
-template <class T>
-std::vector<SolveResult> cg(const solver::SpmvPlan<T>& a, const Preconditioner<T>& m, const SolveTask<T>& task,
-                            const KrylovOptions& options, Stream stream) {
-    return run_on_device(KrylovMethod::cg, a, m, task, options, stream);
-}
-
-template std::vector<SolveResult> bicgstab(const solver::SpmvPlan<float>&, const Preconditioner<float>&,
-                                           const SolveTask<float>&, const KrylovOptions&, Stream);
-template std::vector<SolveResult> bicgstab(const solver::SpmvPlan<double>&, const Preconditioner<double>&,
-                                           const SolveTask<double>&, const KrylovOptions&, Stream);
-template std::vector<SolveResult> cg(const solver::SpmvPlan<float>&, const Preconditioner<float>&, const SolveTask<float>&,
-                                     const KrylovOptions&, Stream);
-template std::vector<SolveResult> cg(const solver::SpmvPlan<double>&, const Preconditioner<double>&, const SolveTask<double>&,
-                                     const KrylovOptions&, Stream);
+template std::vector<SolveResult> krylov_solve(KrylovMethod, const solver::SpmvPlan<float>&, const Preconditioner<float>&,
+                                               const SolveTask<float>&, const KrylovOptions&, Stream);
+template std::vector<SolveResult> krylov_solve(KrylovMethod, const solver::SpmvPlan<double>&, const Preconditioner<double>&,
+                                               const SolveTask<double>&, const KrylovOptions&, Stream);
 
 }  // namespace cuda
 }  // namespace solver

@@ -1,91 +1,21 @@
 #include "krylov/run.hpp"
 
 #include "core/floating_point_guard.hpp"
+#include "krylov/columns.hpp"
 #include "krylov/cpu_backend.hpp"
 #include "krylov/cuda_backend.hpp"
 #include "krylov/methods.hpp"
-#include "krylov/solve.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 namespace solver {
 namespace {
-
-/// One right-hand side on its way.
-template <class B, class R>
-class Column {
-public:
-    Column(B backend, std::span<const typename B::Wide> initial, const KrylovOptions& options, const Pauses& pauses,
-           std::int64_t number)
-        : backend_(std::move(backend)),
-          recurrence_(backend_),
-          solve_(backend_, recurrence_, options, pauses, number),
-          task_(solve_.run(initial)) {
-        task_.start(stack_);
-    }
-    Column(const Column&) = delete;  // its parts refer to one another
-    Column& operator=(const Column&) = delete;
-
-    /// Goes on to the next product. False once the solve has ended.
-    bool advance() {
-        if (result_) return false;
-        stack_.resume();
-        if (stack_.is_done()) result_ = task_.result();
-        return !result_;
-    }
-
-    /// Once it has ended.
-    SolveResult finish(const Unknown<typename B::Wide>& unknown) {
-        backend_.store(solve_.solution(), unknown.x, unknown.x_low);
-        return std::move(*result_);
-    }
-
-private:
-    B backend_;
-    R recurrence_;
-    KrylovSolve<B, R> solve_;
-    TaskStack stack_;
-    Task<SolveResult> task_;
-    std::optional<SolveResult> result_;
-};
-
-/// What a call is given besides A and M.
-template <class Wide>
-struct Call {
-    std::span<const Unknown<Wide>> unknowns;
-    const KrylovOptions& options;
-    const Pauses& pauses;
-    std::int64_t first = 0;  ///< the number of the first unknown
-};
-
-/// Columns advance from product to product; what all wait for is made in one go. make_backend(unknown, i) is that of number i
-/// of these unknowns.
-template <class R, class B, class MakeBackend, class MakeProducts>
-std::vector<SolveResult> solve_together(const Call<typename B::Wide>& call, const MakeBackend& make_backend,
-                                        const MakeProducts& make_products) {
-    std::deque<Column<B, R>> columns;
-    for (const auto& unknown : call.unknowns) {
-        const std::int64_t i = std::ssize(columns);
-        columns.emplace_back(make_backend(unknown, i), unknown.x, call.options, call.pauses, call.first + i);
-    }
-    const auto advance_all = [&] {
-        bool any = false;
-        for (Column<B, R>& column : columns) any = column.advance() || any;
-        return any;
-    };
-    while (advance_all()) make_products();
-    std::vector<SolveResult> results;
-    for (std::size_t i = 0; i < columns.size(); ++i) results.push_back(columns[i].finish(call.unknowns[i]));
-    return results;
-}
 
 template <class Value, class Wide>
 std::vector<SolveResult> solve_on_processor(KrylovMethod method, CpuSystem<Value, Wide>& system, const Preconditioner<Value>& m,
@@ -102,28 +32,43 @@ std::vector<SolveResult> solve_on_processor(KrylovMethod method, CpuSystem<Value
     });
 }
 
-/// As many columns at once as the system can take.
+/// So many columns at once.
+template <class R, class Value, class Wide, class MakeProducts>
+std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, const Call<Wide>& call, std::size_t at_once,
+                                            const MakeProducts& make_products) {
+    using Backend = CudaSolverBackend<Value, Wide>;
+    std::vector<SolveResult> results;
+    while (results.size() < call.unknowns.size()) {
+        const auto first = results.size();
+        const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
+        std::ranges::move(solve_together<R, Backend>(
+                              {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
+                              [&](const Unknown<Wide>& unknown, std::int64_t column) {
+                                  return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
+                              },
+                              make_products),
+                          std::back_inserter(results));
+    }
+    return results;
+}
+
+/// As many columns at once as the system can take, where they share products; where every operation is launched by itself they
+/// do not, and follow one another.
 template <class Value, class Wide>
 std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
                                          const Call<Wide>& call) {
     using Backend = CudaSolverBackend<Value, Wide>;
-    const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
     return with_method(method, [&]<class Method>(Method) {
-        using Scalars = typename Method::template Scalars<Value>;
-        system.template precondition<Scalars>(m, static_cast<int>(at_once));
-        std::vector<SolveResult> results;
-        while (results.size() < call.unknowns.size()) {
-            const auto first = results.size();
-            const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
-            std::ranges::move(solve_together<CudaRecurrence<Backend, Scalars>, Backend>(
-                                  {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
-                                  [&](const Unknown<Wide>& unknown, std::int64_t column) {
-                                      return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
-                                  },
-                                  [&] { system.template recurrence<Scalars>().run(); }),
-                              std::back_inserter(results));
+        if constexpr (HasKernelsOfSteps<Method>) {
+            using Scalars = typename Method::template Scalars<Value>;
+            const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
+            system.template precondition<Scalars>(m, static_cast<int>(at_once));
+            return solve_some_at_once<CudaRecurrence<Backend, Scalars>>(system, call, at_once,
+                                                                        [&] { system.template recurrence<Scalars>().run(); });
+        } else {
+            system.precondition(m);
+            return solve_some_at_once<typename Method::template Recurrence<Backend>>(system, call, 1, [] {});
         }
-        return results;
     });
 }
 
@@ -146,6 +91,7 @@ std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, con
     const cpu::FloatingPointGuard guard;
     const Call<Wide> call{unknowns, options, pauses};
     if (!a_.on_device()) {
+        check_memory(method, options, a_.rows(), sizeof(Value), unknowns.size());
         if (!on_processor_) on_processor_ = std::make_unique<CpuSystem<Value, Wide>>(a_, a_in_value_);
         return solve_on_processor(method, *on_processor_, m, call);
     }

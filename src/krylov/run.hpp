@@ -8,6 +8,8 @@
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -63,7 +65,20 @@ std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<double>&
 /// Throws where these are not the same matrix on the same device, rounded to float in one of them.
 void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single);
 
+/// Throws where the options cannot be meant.
+void check_options(std::string_view caller, const KrylovOptions& options);
+
+/// Throws ResourceLimit where so many solves at once on the processor may want more vectors than there is memory for.
+void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_t rows, std::size_t bytes_an_element,
+                  std::size_t columns);
+
+/// Throws where the method needs a symmetric preconditioner and this one is not known to be.
+void check_symmetry(KrylovMethod method, bool m_is_symmetric);
+
 /// What the public functions check, and the spans that they make. Messages begin with the caller's name.
+template <class T>
+Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,
+                           const KrylovOptions& options, std::string_view caller);
 template <class T>
 Unknown<T> checked_unknown(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low,
                            const KrylovOptions& options, std::string_view caller = "solve");

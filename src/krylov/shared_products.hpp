@@ -4,9 +4,11 @@
 
 #include "core/column_norms.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/device.hpp"
 #include "solver/spmv.hpp"
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace solver {
@@ -33,7 +35,8 @@ public:
         for (auto& tasks : tasks_) tasks.clear();
     }
 
-    const SpmvPlan<T>& plan() const { return a_; }
+    std::int64_t rows() const { return a_.rows(); }
+    const Device& device() const { return a_.device(); }
 
     /// The 1-norms of the columns of the matrix, found when first asked for.
     const std::vector<T>& column_norms() {

@@ -26,9 +26,11 @@ namespace solver {
 ///  - the recurrence claims convergence (||r|| small enough, in BiCGStab also after half a step),
 ///  - compensated and exact: r has drifted too far (ResidualDrift),
 ///  - it has gained a factor `progress_factor` on the best x, so that this stays known whatever comes,
+///  - a cycle of it is over, after which it begins anew in any case,
 ///  - it broke down, became non-finite or showed that A or M is not definite,
 ///  - it was the last step.
-/// Then r is replaced by the true residual (in fast only after a claim) and the recurrence goes on in its directions. Where r
+/// Then r is replaced by the true residual (in fast only after a claim) and the recurrence goes on in its directions; one that
+/// cannot keep them begins anew there, but not for mere progress. Where r
 /// was wrong by more than `restart_factor` or the step stopped half-way, and after a breakdown, it begins anew from the best x;
 /// if it has begun there before, with another seed, or, where a seed makes no difference, not at all. A verification is
 /// fruitless if the recurrence had broken down or promised half the residual of the last success, and the best true residual
@@ -116,10 +118,11 @@ private:
         if (reason == Reason::last) co_return std::nullopt;
         if (reason == Reason::indefinite) co_return SolveStatus::indefinite;
         const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
-        const double promised = broke ? 0 : recurrence_.norms().back() / scale_;
+        const bool gained = !broke && stretch.end != StepEnd::stalled;
+        const double promised = gained ? recurrence_.norms().back() / scale_ : 0;
         const bool begins = broke || stretch.end == StepEnd::half || !(norm <= restart_factor * promised);
         if (!fruitful(promised) || (begins && would_repeat_itself())) co_return broke ? broken(reason) : SolveStatus::stagnated;
-        record.replaced = !broke && (begins || replaces_ || reason == Reason::claim);
+        record.replaced = !broke && (begins || replaces_r(reason));
         result_.restarts += broke;
         result_.replacements += record.replaced;
         if (begins)
@@ -127,6 +130,10 @@ private:
         else if (record.replaced)
             replace(norm);
         co_return std::nullopt;
+    }
+
+    bool replaces_r(Reason reason) const {
+        return R::keeps_directions ? replaces_ || reason == Reason::claim : reason != Reason::progress;
     }
 
     /// The last step is verified in any case, and nothing follows from it.
@@ -137,6 +144,7 @@ private:
 
     /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in residual_.
     Task<double> verify() {
+        recurrence_.update_z();
         backend_.add_to_solution(1 / scale_, recurrence_.z, x_);
         backend_.set_zero(recurrence_.z);
         co_await backend_.residual(x_, residual_);
@@ -216,6 +224,7 @@ private:
     /// For a callback, right after a step: what verify() would make of x, in a vector of its own.
     void copy_to(std::span<double> x) const override {
         if (verified_) return backend_.read(x_, x);
+        recurrence_.update_z();
         Solution now = backend_.solution();
         backend_.copy(x_, now);
         backend_.add_to_solution(1 / scale_, recurrence_.z, now);

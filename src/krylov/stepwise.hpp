@@ -20,8 +20,10 @@ public:
     using Vector = typename B::Vector;
 
     static constexpr bool has_random_starts = Scalars::has_random_starts;
+    static constexpr bool keeps_directions = true;
 
     void start(const Vector* weights) { weights_ = weights; }
+    void update_z() const {}
     void continue_from_replaced(double r_norm) { scalars_.continue_from_replaced(r_norm); }
     void reset_drift(double r_norm, double x_terms) { drift_.reset(r_norm, x_terms); }
 

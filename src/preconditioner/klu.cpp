@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ constexpr const char* help = "use ilut, which keeps fewer";
 /// KLU's state. It takes the matrix by columns.
 class KluFactorization {
 public:
-    explicit KluFactorization(CsrMatrix<double> columns)
+    KluFactorization(CsrMatrix<double> columns, double tolerance)
         : n_(static_cast<int>(columns.rows)),
           offsets_(columns.row_offsets.begin(), columns.row_offsets.end()),
           rows_(std::move(columns.column_indices)),
@@ -40,7 +41,7 @@ public:
         klu_defaults(&common_);
         common_.btf = 0;
         common_.scale = -1;  // done by the preparation
-        common_.tol = pivot_tolerance;
+        common_.tol = tolerance;
         common_.memgrow = 1e30;  // growth is refused (KLU_TOO_LARGE): the capacity asked for is a limit
         common_.initmem_amd = 1;
         symbolic_ = klu_analyze_given(n_, offsets_.data(), rows_.data(), nullptr, nullptr, &common_);
@@ -187,7 +188,8 @@ void require_full_rank(const KluFactorization& klu, const Preparation& preparati
 }
 
 /// Room for several times the prediction first: it is only reserved, and more would be for nothing on nearly every matrix.
-void factor_within_limit(KluFactorization& klu, double predicted_entries, double allowed_entries) {
+void factor_within_limit(KluFactorization& klu, double predicted_entries, std::int64_t memory_limit) {
+    const double allowed_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes_per_entry, most_entries);
     constexpr double growth = 4;
     double capacity = predicted_entries;
     do {
@@ -198,6 +200,17 @@ void factor_within_limit(KluFactorization& klu, double predicted_entries, double
         "preconditioner klu: pivoting fills in more than predicted: {:.3g} entries of L and U were expected, {:.3g} are "
         "allowed and not enough; {}, or raise the memory limit",
         predicted_entries, allowed_entries, help));
+}
+
+/// Frees KLU's own before the last copy is made.
+template <class T>
+void take_out(KluFactorization& klu, IluFactors<T>& factors) {
+    CsrMatrix<double> lower = klu.lower_by_columns();
+    remove_diagonal(lower);
+    factors.lower = rows_of<T>(std::move(lower));
+    CsrMatrix<double> upper = klu.upper_by_columns();
+    klu.free_numeric();
+    factors.upper = rows_of<T>(std::move(upper));
 }
 
 CsrMatrix<double> in_double(CsrMatrix<double> matrix) { return matrix; }
@@ -231,20 +244,30 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
     KluFactors<T> result;
     result.preparation = preparation;  // GCC 12 destroys members twice where a braced list throws
     if (a.rows == 0) return result;
-    const double allowed_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes_per_entry, most_entries);
-    KluFactorization klu(transpose(in_double(prepared_matrix(a, preparation)).view()));
-    factor_within_limit(klu, predicted.entries, allowed_entries);
+    KluFactorization klu(transpose(in_double(prepared_matrix(a, preparation)).view()), pivot_tolerance);
+    factor_within_limit(klu, predicted.entries, memory_limit);
     require_full_rank(klu, preparation);
     result.preparation.row_order = composed(preparation.row_order, klu.row_order());
     result.preparation.column_order = composed(preparation.column_order, klu.column_order());
-    CsrMatrix<double> lower = klu.lower_by_columns();
-    remove_diagonal(lower);
-    result.factors.lower = rows_of<T>(std::move(lower));
-    CsrMatrix<double> upper = klu.upper_by_columns();
-    klu.free_numeric();
-    result.factors.upper = rows_of<T>(std::move(upper));
+    take_out(klu, result.factors);
     require_pivots(result.factors.upper);
     return result;
+}
+
+std::optional<IluFactors<double>> factor_on_diagonal(const CsrMatrix<double>& b, const FillPrediction& fill,
+                                                     std::int64_t memory_limit) {
+    const cpu::FloatingPointGuard guard;
+    require_memory("klu", bytes_per_entry * fill.factor_entries, memory_limit, help);
+    IluFactors<double> factors;
+    if (b.rows == 0) return factors;
+    constexpr double any_pivot = 0;
+    KluFactorization klu(transpose(b.view()), any_pivot);
+    factor_within_limit(klu, fill.factor_entries, memory_limit);
+    if (klu.is_singular()) return std::nullopt;
+    for (std::int32_t k = 0; k < b.rows; ++k)
+        if (klu.row_order()[k] != k || klu.column_order()[k] != k) return std::nullopt;
+    take_out(klu, factors);
+    return factors;
 }
 
 template FactorPrediction predict_klu(const CsrView<float>&);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace solver {
@@ -45,13 +46,34 @@ struct KluFactors {
 template <class T, class From>
 KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit);
 
+/// L U of a matrix that is prepared already, its rows sorted, with the diagonal as pivots, whatever their size; nothing where
+/// one of them is 0. Throws ResourceLimit as factor_klu does.
+std::optional<IluFactors<double>> factor_on_diagonal(const CsrMatrix<double>& b, const FillPrediction& fill,
+                                                     std::int64_t memory_limit);
+
+/// Complete factors as a preconditioner of A, which can still be looked at.
+template <class T>
+class KluPreconditioner final : public Prepared<T> {
+public:
+    KluPreconditioner(KluFactors<T> made, const Device& device)
+        : Prepared<T>("klu", made.preparation, std::make_unique<LuPreconditioner<T>>("klu", std::move(made.factors), device),
+                      device),
+          preparation_(std::move(made.preparation)) {}
+
+    const IluFactors<T>& factors() const { return static_cast<const LuPreconditioner<T>&>(this->inner()).factors(); }
+
+    /// With KLU's pivots.
+    const Preparation& preparation() const { return preparation_; }
+
+private:
+    Preparation preparation_;
+};
+
 /// factor_klu as a preconditioner of A.
 template <class T, class From>
-std::unique_ptr<Preconditioner<T>> make_klu(const CsrView<From>& a, const Preparation& preparation,
-                                            const PreconditionerOptions& options, const Device& device) {
-    KluFactors<T> made = factor_klu<T>(a, preparation, options.memory_limit);
-    auto inner = std::make_unique<LuPreconditioner<T>>("klu", std::move(made.factors), device);
-    return std::make_unique<Prepared<T>>("klu", made.preparation, std::move(inner), device);
+std::unique_ptr<KluPreconditioner<T>> make_klu(const CsrView<From>& a, const Preparation& preparation,
+                                               const PreconditionerOptions& options, const Device& device) {
+    return std::make_unique<KluPreconditioner<T>>(factor_klu<T>(a, preparation, options.memory_limit), device);
 }
 
 }  // namespace solver

@@ -43,6 +43,8 @@ public:
         upper_.solve(z, z, accuracy);
     }
 
+    const IluFactors<T>& factors() const { return factors_; }
+
     std::int64_t factor_entries() const override { return factors_.lower.nonzeros() + factors_.upper.nonzeros(); }
     std::uint64_t factor_hash() const override { return hash_of(factors_.lower.view(), factors_.upper.view()); }
 

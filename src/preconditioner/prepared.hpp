@@ -21,7 +21,7 @@ namespace solver {
 
 /// z = D_c P_c M^-1 P_r D_r r, where M ~ P_r D_r A D_c P_c. Scaling is exact: powers of two.
 template <class T>
-class Prepared final : public Preconditioner<T> {
+class Prepared : public Preconditioner<T> {
 public:
     /// `inner` is M, made for prepared_matrix(A, preparation), where A may be of higher precision than T. `name` is for
     /// messages and stays the caller's.
@@ -69,6 +69,9 @@ public:
         if (inner == nullptr) return nullptr;
         return cuda::make_prepared<T>(device, std::move(inner), row_order_, row_exponents_, column_order_, column_exponents_);
     }
+
+protected:
+    const Preconditioner<T>& inner() const { return *inner_; }
 
 private:
     /// In double, which holds every exponent of a preparation.

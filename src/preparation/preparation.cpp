@@ -3,6 +3,7 @@
 #include "core/floating_point_guard.hpp"
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
+#include "preparation/blocks.hpp"
 #include "preparation/exponents.hpp"
 #include "preparation/fill_order.hpp"
 #include "preparation/log2.hpp"
@@ -208,7 +209,11 @@ Transversal maximum_product_transversal(const CsrView<T>& a) {
 
 template <class T>
 Preparation prepare(const CsrView<T>& a, Ordering ordering) {
-    return with_usable(a, "prepare", [&](const CsrView<T>& usable) { return prepare_sorted(usable, ordering); });
+    return with_usable(a, "prepare", [&](const CsrView<T>& usable) {
+        if (!preparation::is_real_form(usable)) return prepare_sorted(usable, ordering);
+        const CsrMatrix<T> blocks = preparation::block_magnitudes(usable);
+        return preparation::in_pairs(prepare_sorted(blocks.view(), ordering), usable);
+    });
 }
 
 template <class T>

@@ -176,7 +176,7 @@ TEST(FallbackSchedule, AsksWhetherATrialCanReachAllRows) {
     EXPECT_TRUE(trial->is_out_of_reach());
     EXPECT_EQ(mesh.asked_for_reach, 2 * trial->share);
     ScheduleFacts definite = mesh.facts_of_a_mesh(100000);
-    definite.conjugate_gradients = true;
+    definite.one_product_a_step = true;
     const auto by_cg = FallbackSchedule(definite).next({});
     EXPECT_TRUE(by_cg->is_out_of_reach());
     EXPECT_EQ(mesh.asked_for_reach, by_cg->share);

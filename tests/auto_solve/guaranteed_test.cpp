@@ -201,6 +201,51 @@ TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(x[i] - 1), proof.bounds[i]);
 }
 
+/// No H-matrix, no memory for factors, and too large for an inverse.
+TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
+    const CsrMatrix<double> a = generated("anisotropic_rotated_31");
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    const std::vector<double> b = random_rhs(a.rows);
+    std::vector<double> rounded(b.size()), x(b.size());
+    ASSERT_EQ(solve<double>(plan, b, rounded, {}, {.guarantee = Guarantee::rounded}).proof().status, ProofStatus::proven);
+    SolveOptions options{.preconditioner = PreconditionerKind::jacobi, .guarantee = Guarantee::bound};
+    options.factors.memory_limit = 1;
+    options.iteration.tolerance = 1e-6;
+    const SolveReport report = solve<double>(plan, b, x, {}, options);
+    ASSERT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_EQ(report.proof().status, ProofStatus::unproven);
+    EXPECT_THAT(report.proof().reason, HasSubstr("the limit is 1e-09 GB"));
+    EXPECT_LT(report.proof().error_bound, 0);
+    EXPECT_TRUE(report.proof().bounds.empty());
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        error = std::max(error, std::abs(x[i] - rounded[i]));
+        size = std::max(size, std::abs(x[i]));
+    }
+    EXPECT_NEAR(report.proof().estimated_error / (error / size), 1, 0.1);
+    options.iteration.max_iterations = 5;
+    EXPECT_LT(solve<double>(plan, b, x, {}, options).proof().estimated_error, 1) << "of a correction that converged, or none";
+}
+
+TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
+    const SmallSystem<double> system({1, 2, 2, 4}, {1, 2});
+    std::vector<double> x{3, -1};
+    for (const bool mixed : {false, true}) {
+        const SolveReport report = solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {},
+                                                 {.guarantee = Guarantee::rounded, .mixed = mixed});
+        EXPECT_EQ(report.proof().status, ProofStatus::singular);
+        EXPECT_EQ(report.obstacle, "A is singular: rows 1 and 2 (counted from 1) are multiples of one another");
+        EXPECT_EQ(report.result().iterations, 0);
+        EXPECT_EQ(report.result().status, SolveStatus::converged) << "the guess is a solution";
+        EXPECT_EQ(x, (std::vector<double>{3, -1}));
+    }
+    x = {1, 1};
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::bound});
+    EXPECT_EQ(report.result().status, SolveStatus::iteration_limit);
+    EXPECT_EQ(x, (std::vector<double>{1, 1}));
+}
+
 TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     const CsrMatrix<double> a = generated("poisson2d_20");
     const SpmvPlan<double> plan(a, Device::cpu(1));
@@ -232,9 +277,11 @@ TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
 
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
-        hidden({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1});
+        by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
+        hidden({1e7 + 1, -1, 0, 0, 1, -3, 1e7 + 1, 0, -3}, {1, 1, 1});  // (1 / (1e7 + 1), 1, 1 / 3)
     EXPECT_EQ(certify(SpmvPlan<double>(structurally.a)).status, ProofStatus::singular);
     EXPECT_EQ(certify(SpmvPlan<double>(by_ones.a)).status, ProofStatus::singular);
+    EXPECT_EQ(certify(SpmvPlan<double>(by_whole_numbers.a)).status, ProofStatus::singular);
     const Certificate unknown = certify(SpmvPlan<double>(hidden.a));
     EXPECT_EQ(unknown.status, ProofStatus::unproven);
     EXPECT_FALSE(unknown.reason.empty());

@@ -350,6 +350,17 @@ TEST(Solve, MixedPrecisionHasTheBitsOfCsrWhereTheMatrixIsPacked) {
     }
 }
 
+/// A rounded to single is singular: what single has of A's own inverse serves better than none.
+TEST(Solve, MixedPrecisionHasCompleteFactorsOfAItself) {
+    const CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + 0x1p-30}};
+    const auto solved = solve_by(a, image_of_ones(a), SolveOptions{.preconditioner = Kind::klu, .mixed = true});
+    ASSERT_FALSE(solved.report.attempts.empty());
+    EXPECT_TRUE(solved.report.attempts.front().mixed);
+    EXPECT_EQ(solved.report.attempts.front().refusal, "");
+    EXPECT_EQ(solved.report.attempts.front().factor_entries, 4);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+}
+
 TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
     auto a = tridiagonal(20, 4);
     for (double& value : a.values) value *= 1e60;
@@ -460,10 +471,14 @@ TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
 }
 
 /// Symmetric, its diagonal positive, and indefinite: seen in the second step.
-TEST(Solve, RepeatsWithBicgstabWhatConjugateGradientsRefuteAndNothingElse) {
-    const auto a = csr_from_entries<double>(
-        3, 3, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}, {1, 2, 3}, {2, 1, 3}, {2, 2, 1}});
+TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
+    const auto of_diagonal = [](double diagonal) {
+        return csr_from_entries<double>(
+            3, 3,
+            std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, diagonal}, {1, 2, 3}, {2, 1, 3}, {2, 2, 1}});
+    };
     const std::vector<double> b{0.3, -0.7, 0.9};
+    CsrMatrix<double> a = of_diagonal(1);
     const auto methods = [&](const SolveOptions& options) {
         std::vector<std::pair<KrylovMethod, bool>> tried;
         for (const Attempt& attempt : solve_by(a, b, options).report.attempts)
@@ -471,9 +486,17 @@ TEST(Solve, RepeatsWithBicgstabWhatConjugateGradientsRefuteAndNothingElse) {
         return tried;
     };
     EXPECT_THAT(methods({.preconditioner = Kind::jacobi}),
-                ElementsAre(std::pair(KrylovMethod::cg, true), std::pair(KrylovMethod::bicgstab, false)));
+                ElementsAre(std::pair(KrylovMethod::cg, true), std::pair(KrylovMethod::minres, false)));
     EXPECT_THAT(methods({.preconditioner = Kind::jacobi, .method = KrylovMethod::cg}),
                 ElementsAre(std::pair(KrylovMethod::cg, false)));
+    EXPECT_THAT(methods({.preconditioner = Kind::ilu0}), ElementsAre(std::pair(KrylovMethod::bicgstab, false)));
+    a = of_diagonal(-5);  // and so is Jacobi's M
+    EXPECT_THAT(methods({.preconditioner = Kind::none}), ElementsAre(std::pair(KrylovMethod::minres, false)));
+    SolveOptions by_minres{.method = KrylovMethod::minres};
+    by_minres.iteration.max_iterations = 50;
+    EXPECT_EQ(solve_by(a, b, by_minres).report.result().status, SolveStatus::converged) << "with factors refused";
+    EXPECT_THAT(methods({.preconditioner = Kind::jacobi}),
+                ElementsAre(std::pair(KrylovMethod::minres, true), std::pair(KrylovMethod::bicgstab, false)));
 }
 
 TEST(Solve, KnowsOfNoObstacleWhereItSolves) {

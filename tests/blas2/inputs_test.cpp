@@ -52,14 +52,14 @@ TEST(MatrixSources, HaveSuitesThatNeedNoQuoting) {
     EXPECT_EQ(find_sources(options_for({folder.path().string()})).matrices.front().suite, "ad_fdm_4");
 }
 
-TEST(MatrixSources, LeaveOutWhatIsComplexInAFolderAndRefuseItByName) {
+TEST(MatrixSources, LeaveOutWhatIsNoMatrixInAFolderAndRefuseItByName) {
     const testing::TemporaryFolder folder;
     const auto path = folder.path() / "c.mtx";
-    std::ofstream(path) << "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
+    std::ofstream(path) << "%%MatrixMarket matrix coordinate rational general\n1 1 1\n1 1 2 3\n";
     const MatrixSources sources = find_sources(options_for({folder.path().string()}));
     EXPECT_TRUE(sources.matrices.empty());
     ASSERT_EQ(sources.left_out.size(), 1u);
-    EXPECT_THAT(sources.left_out[0].reason, HasSubstr("complex"));
+    EXPECT_THAT(sources.left_out[0].reason, HasSubstr("rational"));
     EXPECT_THROW(find_sources(options_for({path.string()})), FileError);
     EXPECT_THROW(find_sources(options_for({"no_such_matrix"})), FileError);
 }

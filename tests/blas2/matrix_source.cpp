@@ -1,8 +1,8 @@
 #include "matrix_source.hpp"
 
 #include "io/matrix_market/header.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
-#include "solver/matrix_market.hpp"
 
 #include <fmt/format.h>
 
@@ -108,7 +108,7 @@ void drop_zeroes(CsrMatrix<T>& a) {
 
 template <class T>
 Sample<T> read(const MatrixSource& source, int threads) {
-    if (const auto* path = std::get_if<fs::path>(&source.from)) return {read_csr<T>(*path, {.threads = threads})};
+    if (const auto* path = std::get_if<fs::path>(&source.from)) return {read_real_form<T>(*path, {.threads = threads})};
     if (const auto* generator = std::get_if<matrices::Generator>(&source.from)) return {convert<T>(generator->make().view())};
     const BuiltIn& matrix = *std::get<const BuiltIn*>(source.from);
     if constexpr (std::is_same_v<T, float>)

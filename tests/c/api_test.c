@@ -1,4 +1,5 @@
-/* The whole of solver.h from a program in C99, bad input too. Prints what failed; the exit status is the number of failures. */
+/* The whole of solver.h from a program in C99, bad input too. Prints the first check that failed and ends with status 1: what
+ * follows would work on what is not there. */
 #include "solver/solver.h"
 
 #include <float.h>
@@ -8,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
+static char not_null; /* what a pointer holds before a call that has to clear it */
 
 static void check(int holds, const char* what, int line) {
     if (holds) return;
-    ++failures;
     printf("line %d: %s does not hold; the last error was: %s\n", line, what, solver_last_error());
+    exit(1);
 }
 #define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
 #define CHECK_OK(call) CHECK((call) == SOLVER_OK)
@@ -22,9 +23,9 @@ static void check(int holds, const char* what, int line) {
 static void check_refusal(solver_status seen, solver_status expected, const char* words, int line) {
     const char* const said = solver_last_error();
     if (seen == expected && strstr(said, words) != NULL) return;
-    ++failures;
     printf("line %d: %s with '%s' was expected, and there was %s: %s\n", line, solver_status_name(expected), words,
            solver_status_name(seen), said);
+    exit(1);
 }
 #define CHECK_REFUSED(call, status, words) check_refusal(call, status, words, __LINE__)
 
@@ -127,13 +128,55 @@ static void reduce_vectors(void) {
     CHECK(count == 1 && single_components[0] == 25);
 }
 
+/* Real and imaginary parts in turn. */
+static void compute_with_complex_numbers(const char* folder) {
+    const double x[] = {1, 2, 0, 1}, y[] = {3, -1, 2, 0}; /* (1 + 2i, i), (3 - i, 2) */
+    double z[2] = {0, 0}, norm = 0;
+    CHECK_OK(solver_dot(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 1 && z[1] == -9); /* (1 - 2i)(3 - i) - 2i */
+    CHECK_OK(solver_dotu(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 5 && z[1] == 7);
+    CHECK_OK(solver_dotu(SOLVER_DOUBLE, 4, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 1);
+    CHECK_OK(solver_sum(SOLVER_COMPLEX_DOUBLE, 2, x, SOLVER_EXACT, z));
+    CHECK(z[0] == 1 && z[1] == 3);
+    CHECK_OK(solver_norm2(SOLVER_COMPLEX_DOUBLE, 1, y, SOLVER_EXACT, &norm));
+    CHECK(norm == sqrt(10));
+    CHECK_REFUSED(solver_dot(4, 2, x, y, SOLVER_EXACT, z), SOLVER_INVALID_ARGUMENT, "SOLVER_COMPLEX_FLOAT (3)");
+
+    /* A = (2i 1; 0 4), A x = (-4 + 3i, 4i) */
+    const int64_t offsets[] = {0, 2, 3};
+    const int32_t columns[] = {0, 1, 1};
+    const double values[] = {0, 2, 1, 0, 4, 0};
+    solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 2, 2, 3, offsets, columns, values, NULL, 0};
+    solver_matrix* a = NULL;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &a));
+    char path[4096];
+    snprintf(path, sizeof path, "%s/complex.mtx", folder);
+    CHECK_OK(solver_matrix_write(path, a));
+    CHECK_REFUSED(solver_matrix_update(a, values), SOLVER_NOT_SUPPORTED, "complex");
+    solver_matrix_destroy(a);
+    CHECK_REFUSED(solver_matrix_read(path, SOLVER_DOUBLE, SOLVER_PROCESSOR, &a), SOLVER_FILE_ERROR, "complex");
+    CHECK_OK(solver_matrix_read(path, SOLVER_COMPLEX_DOUBLE, SOLVER_PROCESSOR, &a));
+    remove(path);
+    solver_shape shape = {.size = sizeof shape};
+    CHECK_OK(solver_matrix_shape(a, &shape));
+    CHECK(shape.type == SOLVER_COMPLEX_DOUBLE && shape.rows == 2 && shape.columns == 2 && shape.nonzeros == 3);
+    double b[4] = {0, 0, 0, 0}, found[4] = {0, 0, 0, 0};
+    CHECK_OK(solver_spmv(a, 1, x, 0, b, SOLVER_EXACT));
+    CHECK(b[0] == -4 && b[1] == 3 && b[2] == 0 && b[3] == 4);
+    CHECK_OK(solver_solve(a, NULL, 1, b, found, NULL, NULL, NULL));
+    for (int i = 0; i < 4; ++i) CHECK(fabs(found[i] - x[i]) < 1e-9);
+    solver_matrix_destroy(a);
+}
+
 static void refuse_bad_vectors(void) {
     const double x[] = {1, NAN};
     double result = 0;
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, NULL, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "solver_sum: x is NULL");
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, x, SOLVER_EXACT, NULL), SOLVER_INVALID_ARGUMENT, "result is NULL");
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, -2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "-2 elements");
-    CHECK_REFUSED(solver_sum(2, 2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "the type is 2");
+    CHECK_REFUSED(solver_sum(4, 2, x, SOLVER_EXACT, &result), SOLVER_INVALID_ARGUMENT, "the type is 4");
     CHECK_REFUSED(solver_sum(SOLVER_DOUBLE, 2, x, 3, &result), SOLVER_INVALID_ARGUMENT, "the accuracy is 3");
     CHECK_REFUSED(solver_dot(SOLVER_DOUBLE, 2, x, NULL, SOLVER_FAST, &result), SOLVER_INVALID_ARGUMENT, "y is NULL");
     CHECK_REFUSED(solver_sum_expansion(SOLVER_DOUBLE, 2, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "components is NULL");
@@ -162,7 +205,7 @@ static void multiply(void) {
 static void refuse_bad_matrices(void) {
     const int64_t falling[] = {0, 5, 2, 7};
     const int32_t outside[] = {0, 1, 0, 1, 3, 1, 2};
-    solver_matrix* matrix = (solver_matrix*)&failures;
+    solver_matrix* matrix = (solver_matrix*)&not_null;
     solver_csr csr = small_csr();
     CHECK_REFUSED(solver_csr_create(NULL, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "csr is NULL");
     CHECK(matrix == NULL);
@@ -515,6 +558,45 @@ static void prove(void) {
     solver_matrix_destroy(matrix);
 }
 
+static void certify(void) {
+    static const double singular[] = {1, -1, -1, 2, -1, -1, 1};
+    const double b[] = {6, 12, 14};
+    double x[] = {1, 2, 3.5}, low[] = {0, 0, -0.5}, bounds[3];
+    int32_t i;
+    solver_matrix *const matrix = small_matrix(), *other = NULL;
+    solver_csr csr = small_csr();
+    solver_options options = options_with("none");
+    solver_certificate* certificate = NULL;
+    solver_certificate_view view = {.size = sizeof view};
+    options.guarantee = "not looked at";
+    CHECK_OK(solver_certify(matrix, &options, &certificate));
+    CHECK_OK(solver_certificate_look(certificate, &view));
+    CHECK(view.status == SOLVER_PROVEN && strcmp(view.reason, "H-matrix") == 0 && view.adds_up == 0 && view.rows == 3);
+    CHECK(view.reach[1] > 0 && view.weights[1] > 0 && view.iterations >= 1);
+    CHECK_OK(solver_error_bound(matrix, certificate, b, x, NULL, bounds));
+    CHECK(bounds[2] >= 0.5 && bounds[2] < 2); /* the solution is (1, 2, 3) */
+    CHECK_OK(solver_error_bound(matrix, certificate, b, x, low, bounds));
+    for (i = 0; i < 3; ++i) CHECK(bounds[i] >= 0 && bounds[i] < 1e-300);
+    CHECK_REFUSED(solver_error_bound(matrix, NULL, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "certificate is NULL");
+    CHECK_REFUSED(solver_error_bound(matrix, certificate, b, x, NULL, NULL), SOLVER_INVALID_ARGUMENT, "bounds is NULL");
+    CHECK_REFUSED(solver_certify(matrix, NULL, NULL), SOLVER_INVALID_ARGUMENT, "certificate is NULL");
+    view.size = 0;
+    CHECK_REFUSED(solver_certificate_look(certificate, &view), SOLVER_INVALID_ARGUMENT, "size");
+    view.size = sizeof view;
+    solver_certificate_destroy(certificate);
+    solver_certificate_destroy(NULL);
+    csr.values = singular;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &other));
+    CHECK_OK(solver_certify(other, NULL, &certificate));
+    CHECK_OK(solver_certificate_look(certificate, &view));
+    CHECK(view.status == SOLVER_PROVEN_SINGULAR && strstr(view.reason, "A times ones") != NULL && view.rows == 0);
+    CHECK(view.reach == NULL && view.weights == NULL);
+    CHECK_REFUSED(solver_error_bound(other, certificate, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "singular");
+    solver_certificate_destroy(certificate);
+    solver_matrix_destroy(other);
+    solver_matrix_destroy(matrix);
+}
+
 static void solve_and_tell(void) {
     const double b[] = {6, 12, 14, 4, 1, 0};
     double x[6] = {0};
@@ -666,7 +748,7 @@ static void tell_what_is_repeated(void) {
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
     for (k = 0; k < 2; ++k) {
         CHECK_OK(solver_result_attempt(result, k, &attempt));
-        CHECK(strcmp(attempt.method, k == 0 ? "cg" : "bicgstab") == 0 && attempt.repeated == (k == 0));
+        CHECK(strcmp(attempt.method, k == 0 ? "cg" : "minres") == 0 && attempt.repeated == (k == 0));
     }
     solver_result_destroy(result);
     solver_matrix_destroy(matrix);
@@ -737,8 +819,14 @@ static void refuse_bad_options(void) {
     options.tolerance = 0;
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "positive");
     options = options_with("auto");
+    options.method = "qmr";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "bicgstab, cg, gmres");
+    options = options_with("none");
     options.method = "gmres";
-    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "bicgstab or cg");
+    options.restart = -1;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "restart is -1");
+    options.restart = 2;
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL));
     options = options_with("auto");
     options.profile = "abacus";
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "abacus");
@@ -806,6 +894,7 @@ int main(int argc, char** argv) {
     tell_of_the_library();
     set_threads();
     reduce_vectors();
+    compute_with_complex_numbers(argc > 1 ? argv[1] : ".");
     refuse_bad_vectors();
     multiply();
     refuse_bad_matrices();
@@ -820,6 +909,7 @@ int main(int argc, char** argv) {
     solve_triangles();
     solve_with_defaults();
     prove();
+    certify();
     solve_and_tell();
     solve_with_preconditioners();
     make_every_preconditioner();
@@ -830,6 +920,6 @@ int main(int argc, char** argv) {
     refuse_bad_options();
     serve_older_programs();
     keep_nothing_in_ten_thousand_rounds();
-    if (failures == 0) printf("all of solver.h works from C\n");
-    return failures > 255 ? 255 : failures;
+    printf("all of solver.h works from C\n");
+    return 0;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -183,6 +184,107 @@ TYPED_TEST(SameBits, OfSolves) {
     EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
     EXPECT_EQ(outcome.iterations, report.result().iterations);
     EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+}
+
+/// All but the seconds, which no two solves share.
+void expect_same(const solver_attempt& seen, const Attempt& expected) {
+    EXPECT_STREQ(seen.preconditioner, std::string(to_string(expected.preconditioner)).c_str());
+    EXPECT_EQ(seen.refusal, expected.refusal);
+    EXPECT_EQ(seen.mixed, expected.mixed ? 1 : 0);
+    EXPECT_STREQ(seen.method, std::string(to_string(expected.method)).c_str());
+    EXPECT_EQ(seen.repeated, expected.repeated ? 1 : 0);
+    EXPECT_EQ(seen.factor_entries, expected.factor_entries);
+    EXPECT_EQ(seen.factor_hash, expected.factor_hash);
+    if (expected.results.empty()) return;
+    EXPECT_EQ(seen.status, static_cast<std::int32_t>(expected.results.front().status));
+    EXPECT_EQ(seen.relative_residual, expected.results.front().relative_residual);
+    std::int64_t most = 0;
+    for (const SolveResult& result : expected.results) most = std::max(most, result.iterations);
+    EXPECT_EQ(seen.iterations, most);
+}
+
+/// Solves with two right-hand sides by both and compares the attempts. Returns C++'s.
+std::vector<Attempt> expect_same_attempts(const CsrMatrix<double>& a, solver_options given, const SolveOptions& options) {
+    const Handle handle(described(a));
+    DenseMatrix<double> b{a.rows, 2, random_vector<double>(static_cast<std::size_t>(2 * a.rows), 3)};
+    for (std::int64_t i = 0; i < a.rows; ++i) b.values[i] = i == 0 ? 1 : 0;  // the easier one
+    DenseMatrix<double> x{a.rows, 2, std::vector<double>(b.values.size())};
+    std::vector<double> of_c(b.values.size());
+    const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu()), b, x, nullptr, options);
+    solver_result* result = nullptr;
+    EXPECT_EQ(solver_solve(handle.get(), nullptr, 2, b.values.data(), of_c.data(), nullptr, &given, &result), SOLVER_OK);
+    EXPECT_TRUE(same_bits(of_c, x.values));
+    std::int64_t count = 0;
+    EXPECT_EQ(solver_result_attempts(result, &count), SOLVER_OK);
+    EXPECT_EQ(count, std::ssize(report.attempts));
+    for (std::int64_t k = 0; k < count; ++k) {
+        SCOPED_TRACE(k);
+        solver_attempt attempt{};
+        attempt.size = sizeof attempt;
+        EXPECT_EQ(solver_result_attempt(result, k, &attempt), SOLVER_OK);
+        expect_same(attempt, report.attempts[k]);
+        if (report.attempts[k].preconditioner == PreconditionerKind::none) {  // is made in no time
+            EXPECT_GT(attempt.solve_seconds, attempt.setup_seconds);
+        }
+    }
+    solver_result_destroy(result);
+    return report.attempts;
+}
+
+/// Diffusion on a band of 17 points, indefinite for shifts below 0.
+CsrMatrix<double> band(std::int32_t n, double shift) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 4 + shift});
+        for (const std::int32_t j : {i - 17, i - 1, i + 1, i + 17})
+            if (j >= 0 && j < n) entries.push_back({i, j, -1});
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+TEST(SameAttempts, OfMixedPrecision) {
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    SolveOptions options{.preconditioner = PreconditionerKind::none, .mixed = true};
+    options.iteration.max_iterations = 101;  // too few
+    given.preconditioner = "none";
+    given.mixed = 1;
+    given.max_iterations = 101;
+    const std::vector<Attempt> attempts = expect_same_attempts(band(2000, 0), given, options);
+    ASSERT_GE(attempts.size(), 2U);
+    EXPECT_TRUE(attempts.front().mixed);
+    EXPECT_FALSE(attempts.back().mixed);
+}
+
+TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.preconditioner = "jacobi";
+    const CsrMatrix<double> a = band(300, -0.5);
+    std::vector<Attempt> attempts = expect_same_attempts(a, given, {.preconditioner = PreconditionerKind::jacobi});
+    ASSERT_EQ(attempts.size(), 2U);
+    EXPECT_TRUE(attempts.front().repeated);
+    given.preconditioner = "ilu0";
+    attempts = expect_same_attempts(a, given, {.preconditioner = PreconditionerKind::ilu0});
+    EXPECT_GT(attempts.front().factor_entries, 0);
+    EXPECT_NE(attempts.front().factor_hash, 0U);
+    EXPECT_NE(attempts.front().results.front().iterations, attempts.front().results.back().iterations);
+}
+
+/// No diagonal for what needs one, and no memory for factors.
+TEST(SameAttempts, OfWhatIsRefused) {
+    CsrMatrix<double> a = band(400, 0);
+    a.values[0] = 0;
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    solver_factors factors;
+    solver_factors_init(&factors, sizeof factors);
+    factors.memory_limit = 1;
+    given.factors = &factors;
+    SolveOptions options;
+    options.factors.memory_limit = 1;
+    const std::vector<Attempt> attempts = expect_same_attempts(a, given, options);
+    EXPECT_TRUE(std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) { return !attempt.refusal.empty(); }));
 }
 
 TYPED_TEST(SameBits, OfEveryStorage) {

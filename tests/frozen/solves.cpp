@@ -2,7 +2,15 @@
 #include "frozen/inputs.hpp"
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/krylov_solve.hpp"
+#include "solver/lsmr.hpp"
 #include "solver/preconditioner.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace solver::frozen {
 namespace {
@@ -73,6 +81,48 @@ void record_solves_of(Record& record, PreconditionerKind kind, const Device& dev
     record.add(name_of<T>("bicgstab_columns", to_string(kind)), solves.columns);
 }
 
+/// A method by its name, on matrices that are symmetric where it needs that.
+template <class T>
+void record_method(Record& record, KrylovMethod method, PreconditionerKind kind, const Device& device) {
+    Digest digest;
+    for (const char* name : {"poisson2d_20", "convection_diffusion_18"}) {
+        if (method == KrylovMethod::minres && name != std::string_view("poisson2d_20")) continue;
+        const CsrMatrix<T> a = convert<T>(matrices::find_generator(name).value().make().view());
+        const auto m = make_preconditioner<T>(kind, a, record.accuracy(), device);
+        const SpmvPlan<T> plan(a, device);
+        const std::vector<T> b = numbers<T>(34, a.rows, -3, 3);
+        std::vector<T> x(b.size()), x_low(b.size());
+        add_result(digest, krylov_solve<T>(method, plan, *m, b, x, x_low, recorded(record.accuracy())));
+        digest.add(x);
+        digest.add(x_low);
+    }
+    record.add(name_of<T>(std::string(to_string(method)), to_string(kind)), digest);
+}
+
+/// The rows of a grid but for every third, so that least squares are many, and its transpose.
+template <class T>
+void record_least_squares(Record& record, const Device& device) {
+    const CsrMatrix<T> grid = convert<T>(matrices::find_generator("convection_diffusion_18").value().make().view());
+    std::vector<Entry<T>> entries;
+    for (std::int64_t i = 0; i < grid.rows; ++i)
+        for (std::int64_t k = grid.row_offsets[i]; k < grid.row_offsets[i + 1] && i % 3 != 0; ++k)
+            entries.push_back({static_cast<std::int32_t>(i), grid.column_indices[k], grid.values[k]});
+    for (const bool transposed : {false, true}) {
+        CsrMatrix<T> a = csr_from_entries<T>(grid.rows, grid.columns, entries);
+        CsrMatrix<T> other = transpose(a.view());
+        if (transposed) std::swap(a, other);
+        const std::vector<T> b = numbers<T>(35, a.rows, -3, 3);
+        std::vector<T> x(static_cast<std::size_t>(a.columns));
+        const LeastSquaresResult result =
+            lsmr<T>(SpmvPlan<T>(a, device), SpmvPlan<T>(other, device), b, x, recorded(record.accuracy()));
+        Digest digest;
+        for (const double number : {result.relative_residual, result.normal_residual, result.matrix_norm}) digest.add(number);
+        digest.add(result.iterations);
+        digest.add(x);
+        record.add(name_of<T>("lsmr", transposed ? "transposed" : "grid"), digest);
+    }
+}
+
 void record_mixed(Record& record, PreconditionerKind kind, const Device& device) {
     Digest digest;
     for (const char* name : matrix_names) {
@@ -96,6 +146,13 @@ void record_solves(Record& record, const Device& device) {
         record_solves_of<double>(record, kind, device);
         record_mixed(record, kind, device);
     }
+    for (const KrylovMethod method : {KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr})
+        for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+            record_method<float>(record, method, kind, device);
+            record_method<double>(record, method, kind, device);
+        }
+    record_least_squares<float>(record, device);
+    record_least_squares<double>(record, device);
 }
 
 }  // namespace solver::frozen

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -87,14 +88,14 @@ void expect_same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
 // ---------------------------------------------------------------------------------------------------------- broken files
 
 const std::string banner_form =
-    "'%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric'";
+    "'%%MatrixMarket matrix coordinate|array real|complex|integer|pattern general|symmetric|skew-symmetric|hermitian'";
 
 const std::map<std::string, std::string> refusals = {
     {"array_huge", ":2: values declared here: 4611686014132420609, but the file ends after 1"},
     {"array_line_with_two_values", ":3: saw '2', expected the end of the line after the value"},
     {"array_too_long", ":2: values declared here: 2, but more follow"},
     {"array_too_short", ":2: values declared here: 4, but the file ends after 3"},
-    {"banner_cut_short", ":1: saw the end of the line, expected the field to be real|integer|pattern"},
+    {"banner_cut_short", ":1: saw the end of the line, expected the field to be real|complex|integer|pattern"},
     {"banner_with_extra_word", ":1: saw 'sorted', expected the end of the line after the banner"},
     {"banner_with_one_percent", ":1: saw '%MatrixMarket', expected " + banner_form},
     {"column_beyond_range", ":5: column 12 is outside 1..8"},
@@ -102,8 +103,8 @@ const std::map<std::string, std::string> refusals = {
     {"column_overflows", ":3: column 18446744073709551617 is outside 1..2"},
     {"empty", ":1: the file is empty, expected " + banner_form},
     {"entries_huge", ":2: entries declared here: 1000000000000, but the file ends after 1"},
-    {"field_complex", ":1: complex matrices are not supported yet; expected the field to be real|integer|pattern"},
-    {"field_unknown", ":1: saw 'rational', expected the field to be real|integer|pattern"},
+    {"field_complex", ":1: the matrix is complex, and real numbers were asked for; read it as std::complex"},
+    {"field_unknown", ":1: saw 'rational', expected the field to be real|complex|integer|pattern"},
     {"format_unknown", ":1: saw 'sparse', expected the format to be coordinate|array"},
     {"integer_with_fraction", ":3: saw '1.5', expected an integer"},
     {"line_cut_by_end_of_file", ":3: saw the end of the line, expected a finite decimal number"},
@@ -128,13 +129,11 @@ const std::map<std::string, std::string> refusals = {
     {"skew_symmetric_with_diagonal",
      ":3: saw an entry on the diagonal, (2, 2), where a skew-symmetric matrix is 0 and stores none"},
     {"sum_beyond_range", ": the sum of the entries at row 1, column 2 is beyond the range of double precision"},
-    {"symmetric_not_square", ":2: the matrix is 2 x 3; a symmetric or skew-symmetric one is square"},
+    {"symmetric_not_square", ":2: the matrix is 2 x 3; one with a symmetry is square"},
     {"symmetric_with_both_triangles",
-     ":5: saw an entry above the diagonal, but line 4 has one below it; a symmetric or skew-symmetric file stores one triangle "
-     "only"},
-    {"symmetry_hermitian",
-     ":1: hermitian matrices are not supported yet; expected the symmetry to be general|symmetric|skew-symmetric"},
-    {"symmetry_unknown", ":1: saw 'triangular', expected the symmetry to be general|symmetric|skew-symmetric"},
+     ":5: saw an entry above the diagonal, but line 4 has one below it; a file with a symmetry stores one triangle only"},
+    {"symmetry_hermitian", ":1: a hermitian matrix is complex; expected the field complex, or the symmetry symmetric"},
+    {"symmetry_unknown", ":1: saw 'triangular', expected the symmetry to be general|symmetric|skew-symmetric|hermitian"},
     {"token_very_long", ":3: saw 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy...', expected a finite decimal number"},
     {"too_few_entries", ":2: entries declared here: 3, but the file ends after 2"},
     {"too_many_entries", ":2: entries declared here: 1, but more follow"},
@@ -171,6 +170,30 @@ TEST(MatrixMarket, NamesTheLineBehindManyBlocksForAnyNumberOfThreads) {
     write_text(folder / "a.mtx", text);
     for (const int threads : {1, 2, 7})
         EXPECT_EQ(refusal(folder / "a.mtx", threads), ":250003: saw 'x', expected a finite decimal number");
+}
+
+TEST(MatrixMarket, RefusesBothTrianglesWhereOneIsSeenInTheFirstBlockAlone) {
+    const TemporaryFolder folder;
+    for (const bool first_is_above : {false, true}) {
+        std::string text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 100000\n";
+        text += first_is_above ? "1 2 1.25\n" : "2 1 1.25\n";
+        for (int k = 1; k < 100'000; ++k) text += first_is_above ? "2 1 1.25\n" : "1 2 1.25\n";
+        write_text(folder / "a.mtx", text);
+        const auto [seen, before] = first_is_above ? std::pair("below", "above") : std::pair("above", "below");
+        for (const int threads : {1, 2, 7})
+            EXPECT_THAT(
+                refusal(folder / "a.mtx", threads),
+                testing::StartsWith(fmt::format(":4: saw an entry {} the diagonal, but line 3 has one {} it", seen, before)));
+    }
+}
+
+TEST(MatrixMarket, ReadsWhatFollowsAHeaderLongerThanABlock) {
+    const TemporaryFolder folder;
+    std::string text = "%%MatrixMarket matrix coordinate real general\n";
+    while (text.size() < 400'000) text += "% a comment\n";
+    write_text(folder / "a.mtx", text + "2 3 2\n1 3 1.5\n2 1 -4\n");
+    for (const int threads : {1, 2, 7})
+        expect_same(read_csr<double>(folder / "a.mtx", {threads}), CsrMatrix<double>{2, 3, {0, 1, 2}, {2, 0}, {1.5, -4}});
 }
 
 TEST(MatrixMarket, BlamesTheSizesWhereSurplusEntriesComeBeforeABrokenLine) {
@@ -508,12 +531,55 @@ TEST(MatrixMarketWriter, RefusesWhatCannotBeReadBackAndKeepsTheOldFile) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.folder()), {}), 1);
 }
 
+// ------------------------------------------------------------------------------------------------------- complex numbers
+
+TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
+    using C = std::complex<double>;
+    const TemporaryFolder folder;
+    const auto read = [&](const std::string& symmetry, const std::string& entries) {
+        write_text(folder / "a.mtx", "%%MatrixMarket matrix coordinate complex " + symmetry + "\n2 2 " + entries);
+        return read_csr<C>(folder / "a.mtx").values;
+    };
+    EXPECT_THAT(read("general", "2\n1 1 1 2\n2 1 3 -4\n"), testing::ElementsAre(C(1, 2), C(3, -4)));
+    EXPECT_THAT(read("symmetric", "2\n1 1 1 2\n2 1 3 -4\n"), testing::ElementsAre(C(1, 2), C(3, -4), C(3, -4)));
+    EXPECT_THAT(read("hermitian", "2\n1 1 1 0\n2 1 3 -4\n"), testing::ElementsAre(C(1, 0), C(3, 4), C(3, -4)));
+    EXPECT_THAT(read("skew-symmetric", "1\n2 1 3 -4\n"), testing::ElementsAre(C(-3, 4), C(3, -4)));
+    EXPECT_THAT(read("general", "2\n1 1 1 2\n1 1 3 -4\n"), testing::ElementsAre(C(4, -2)));
+    EXPECT_THROW(read("hermitian", "1\n1 1 1 1\n"), FileError);
+    EXPECT_THROW(read("general", "1\n1 1 1\n"), FileError);
+    EXPECT_THROW(read("general", "1\n1 1 1 2 3\n"), FileError);
+}
+
+TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
+    using C = std::complex<float>;
+    const TemporaryFolder folder;
+    write_text(folder / "a.mtx", "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n3 -4\n5 0\n");
+    EXPECT_THAT(std::get<DenseMatrix<C>>(read_matrix_market<C>(folder / "a.mtx")).values,
+                testing::ElementsAre(C(1, 0), C(3, -4), C(3, 4), C(5, 0)));
+    write_text(folder / "b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n3\n");
+    EXPECT_THAT(read_vector<C>(folder / "b.mtx"), testing::ElementsAre(C(1, 0), C(3, 0)));
+    EXPECT_FALSE(holds_complex_numbers(folder / "b.mtx"));
+}
+
+TEST(MatrixMarket, WritesComplexNumbersThatComeBack) {
+    using C = std::complex<double>;
+    const TemporaryFolder folder;
+    const CsrMatrix<C> a{2, 3, {0, 2, 3}, {0, 2, 1}, {{0.1, -1e-300}, {1, 0}, {-0.0, 5e-324}}};
+    write_matrix_market(folder / "a.mtx", a.view());
+    const auto again = read_csr<C>(folder / "a.mtx");
+    EXPECT_EQ(again.values, a.values);
+    EXPECT_EQ(again.column_indices, a.column_indices);
+    write_vector(folder / "b.mtx.gz", std::span<const C>(a.values));
+    EXPECT_EQ(read_vector<C>(folder / "b.mtx.gz"), a.values);
+    EXPECT_TRUE(holds_complex_numbers(folder / "b.mtx.gz"));
+}
+
 // ------------------------------------------------------------------------------------------------------------ real files
 
 /// An independent reader, line by line, for files without repeated entries.
 struct PlainReader {
     std::string field;
-    CsrMatrix<double> matrix;
+    CsrMatrix<std::complex<double>> matrix;
 
     explicit PlainReader(const path& file) {
         const gzFile in = gzopen(file.c_str(), "rb");
@@ -523,21 +589,23 @@ struct PlainReader {
         std::istringstream(line.data()) >> banner >> object >> format >> field >> symmetry;
         while (gzgets(in, line.data(), line.size()) != nullptr && line[0] == '%') continue;
         std::istringstream(line.data()) >> matrix.rows >> matrix.columns;
-        std::vector<Entry<double>> entries;
-        while (field != "complex" && gzgets(in, line.data(), line.size()) != nullptr) {
+        std::vector<Entry<std::complex<double>>> entries;
+        while (gzgets(in, line.data(), line.size()) != nullptr) {
             char* p = line.data();
             const auto row = static_cast<std::int32_t>(std::strtol(p, &p, 10) - 1);
             const auto column = static_cast<std::int32_t>(std::strtol(p, &p, 10) - 1);
-            const double value = field == "pattern" ? 1 : std::strtod(p, &p);
-            entries.push_back({row, column, value});
-            if (symmetry != "general" && row != column)
-                entries.push_back({column, row, symmetry == "symmetric" ? value : -value});
+            const double re = field == "pattern" ? 1 : std::strtod(p, &p);
+            const double im = field == "complex" ? std::strtod(p, &p) : 0;
+            entries.push_back({row, column, {re, im}});
+            if (symmetry == "general" || row == column) continue;
+            const double sign = symmetry == "skew-symmetric" ? -1 : 1;
+            entries.push_back({column, row, {sign * re, symmetry == "hermitian" ? -im : sign * im}});
         }
         gzclose(in);
         std::sort(entries.begin(), entries.end(),
                   [](const auto& a, const auto& b) { return std::tie(a.row, a.column) < std::tie(b.row, b.column); });
         matrix.row_offsets.assign(matrix.rows + 1, 0);
-        for (const Entry<double>& entry : entries) {
+        for (const Entry<std::complex<double>>& entry : entries) {
             ++matrix.row_offsets[entry.row + 1];
             matrix.column_indices.push_back(entry.column);
             matrix.values.push_back(entry.value);
@@ -545,6 +613,12 @@ struct PlainReader {
         for (std::int64_t row = 0; row < matrix.rows; ++row) matrix.row_offsets[row + 1] += matrix.row_offsets[row];
     }
 };
+
+std::vector<double> real_parts(const std::vector<std::complex<double>>& z) {
+    std::vector<double> parts;
+    for (const std::complex<double>& value : z) parts.push_back(value.real());
+    return parts;
+}
 
 path real_matrices() {
     const char* const folder = std::getenv("SOLVER_TEST_MATRICES");
@@ -560,10 +634,15 @@ TEST(MatrixMarket, ReadsRealMatricesAsAnIndependentReaderDoes) {
         SCOPED_TRACE(file.path().filename());
         ++files;
         const PlainReader expected(file.path());
+        EXPECT_EQ(holds_complex_numbers(file.path()), expected.field == "complex");
+        const auto found = read_csr<std::complex<double>>(file.path());
+        EXPECT_TRUE(found.row_offsets == expected.matrix.row_offsets);
+        EXPECT_TRUE(found.column_indices == expected.matrix.column_indices);
+        EXPECT_TRUE(found.values == expected.matrix.values);
         if (expected.field == "complex")
-            EXPECT_THAT(refusal(file.path()), HasSubstr("complex matrices are not supported yet"));
+            EXPECT_THAT(refusal(file.path()), HasSubstr("the matrix is complex"));
         else
-            expect_same(read_csr<double>(file.path()), expected.matrix);
+            EXPECT_TRUE(real_parts(found.values) == read_csr<double>(file.path()).values);
     }
     EXPECT_GT(files, 0);
 }

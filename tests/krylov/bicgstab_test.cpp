@@ -27,20 +27,6 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
-/// Five-point convection-diffusion on a square of side^2 unknowns.
-template <class T>
-Problem<T> convection_diffusion(std::int32_t side, T wind) {
-    std::vector<Entry<T>> entries;
-    for (std::int32_t i = 0; i < side * side; ++i) {
-        entries.push_back({i, i, T(4)});
-        if (i % side > 0) entries.push_back({i, i - 1, T(-1) - wind});
-        if (i % side < side - 1) entries.push_back({i, i + 1, T(-1) + wind});
-        if (i >= side) entries.push_back({i, i - side, T(-1)});
-        if (i < side * (side - 1)) entries.push_back({i, i + side, T(-1)});
-    }
-    return with_random_solution(csr_from_entries<T>(side * side, side * side, entries));
-}
-
 TEST(Bicgstab, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = convection_diffusion<double>(30, 0.3);
     const auto in_float = convection_diffusion<float>(30, 0.3F);
@@ -82,18 +68,6 @@ TEST(Bicgstab, TakesAnExactInitialGuessAsItIs) {
         EXPECT_EQ(result.result.iterations, 0);
         EXPECT_EQ(result.x, (std::vector<double>{1, 2}));
     }
-}
-
-/// Columns that end at different times: zeros, ones, random ones of different size.
-template <class T>
-DenseMatrix<T> several_right_hand_sides(const Problem<T>& problem) {
-    const auto n = static_cast<std::int64_t>(problem.b.size());
-    DenseMatrix<T> b{n, 4, std::vector<T>(static_cast<std::size_t>(4 * n))};
-    std::fill_n(b.values.begin() + n, n, T(1));
-    std::copy(problem.b.begin(), problem.b.end(), b.values.begin() + 2 * n);
-    const auto random = random_vector<T>(problem.b.size(), 3);
-    std::transform(random.begin(), random.end(), b.values.begin() + 3 * n, [](T x) { return x * T(0x1p40); });
-    return b;
 }
 
 template <class T>

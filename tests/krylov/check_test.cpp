@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -117,6 +118,17 @@ TEST(CheckRounded, RefusesAnotherMatrix) {
         const SpmvPlan<float> other(DenseView<float>{rows, columns, 3, 1, rounded.data()}, device);
         EXPECT_THROW(check_rounded(a, other), DimensionMismatch);
     }
+}
+
+TEST(CheckMemory, RefusesCyclesThatNoMachineHolds) {
+    KrylovOptions options;
+    options.restart = options.max_iterations = std::int64_t{1} << 40;
+    EXPECT_THAT([&] { check_memory(KrylovMethod::gmres, options, std::int64_t{1} << 24, sizeof(double), 3); },
+                ThrowsMessage<ResourceLimit>(HasSubstr("gmres: a cycle of 16777216 steps keeps 33554432 vectors")));
+    EXPECT_NO_THROW(check_memory(KrylovMethod::idr, options, std::int64_t{1} << 24, sizeof(double), 3));
+    EXPECT_NO_THROW(check_memory(KrylovMethod::gmres, options, 100, sizeof(double), 3));
+    options.max_iterations = 2;
+    EXPECT_NO_THROW(check_memory(KrylovMethod::gmres, options, std::int64_t{1} << 20, sizeof(double), 1));
 }
 
 }  // namespace

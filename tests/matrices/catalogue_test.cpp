@@ -51,7 +51,7 @@ TEST(Catalogue, HasPlausibleEntriesOnly) {
         EXPECT_GT(entry.columns, 0);
         EXPECT_GT(entry.nonzeros, 0);
         EXPECT_LE(entry.nonzeros + entry.stored_zeros, entry.rows * entry.columns);
-        EXPECT_THAT(entry.field, ::testing::AnyOf("real", "integer", "pattern"));
+        EXPECT_THAT(entry.field, ::testing::AnyOf("real", "complex", "integer", "pattern"));
         EXPECT_NE(entry.kind, "");
         EXPECT_NE(entry.good_for, "");
         EXPECT_TRUE(entry.sha256.empty() || std::regex_match(entry.sha256, std::regex("[0-9a-f]{64}")));

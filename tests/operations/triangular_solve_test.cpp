@@ -174,6 +174,43 @@ TYPED_TEST(TriangularSolve, GivesTheSameBitsForAnyNumberOfThreads) {
         }
 }
 
+/// Rows that depend on the level before them, where x is 1, and cancel by 2^100, so that the last bits tell how their sums were
+/// grouped: chunks of a level have to end where groups of rows do.
+TEST(TriangularSolveInCompensated, GivesTheSameBitsWhereRowsCancel) {
+    constexpr std::int32_t length = 42, pairs = length / 2 - 1;
+    Random random(14);
+    const auto cancelling = [&] {
+        std::vector<double> row{random.number<double>(0), random.number<double>(0)};
+        for (std::int32_t k = 0; k < pairs; ++k)
+            row.push_back(random.number<double>(static_cast<int>(random.between(60, 100))));
+        for (std::int32_t k = 0; k < pairs; ++k) row.push_back(-row[k + 2]);
+        for (std::size_t k = row.size(); k > 1; --k) std::swap(row[k - 1], row[random.between(0, static_cast<int>(k) - 1)]);
+        return row;
+    };
+    for (std::int32_t width = 20001; width <= 20030; ++width) {
+        CsrMatrix<double> a{2 * width, 2 * width, {0}, {}, {}};
+        for (std::int32_t i = 0; i < 2 * width; ++i) {
+            std::int32_t column = i % 7;
+            for (const double value : i < width ? std::vector<double>() : cancelling()) {
+                a.column_indices.push_back(column);
+                a.values.push_back(value);
+                column += width / length - 1;
+            }
+            a.column_indices.push_back(i);
+            a.values.push_back(1);
+            a.row_offsets.push_back(a.nonzeros());
+        }
+        const std::vector<double> b(static_cast<std::size_t>(a.rows), 1.0);
+        const auto solve = [&](int threads) {
+            std::vector<double> x(b.size());
+            TriangularSolvePlan<double>(a, Triangle::lower, Diagonal::stored, Device::cpu(threads))
+                .solve(b, x, Accuracy::compensated);
+            return x;
+        };
+        ASSERT_EQ(testing::differences<double>(solve(2), solve(1)), "") << width;
+    }
+}
+
 TYPED_TEST(TriangularSolve, OfOnePlanMayRunInSeveralThreadsAtOnce) {
     using T = TypeParam;
     Random random(13);
@@ -272,6 +309,10 @@ TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
               "triangular solve: row 1 stores a diagonal entry, which a unit diagonal has not");
     const M zero = matrix<T>(2, 2, {0, 1, 3}, {0, 0, 1}, {1, 2, -T(0)});
     EXPECT_EQ(message(zero, lower, stored), "triangular solve: the diagonal entry of row 2 is 0");
+    const M zero_first = matrix<T>(2, 2, {0, 2, 3}, {0, 1, 1}, {0, 2, 3});
+    EXPECT_EQ(message(zero_first, upper, stored), "triangular solve: the diagonal entry of row 1 is 0");
+    const M zero_beside = matrix<T>(2, 2, {0, 2, 3}, {0, 1, 1}, {2, 0, 3});
+    EXPECT_EQ(message(zero_beside, upper, stored), "");
     const M unsorted = matrix<T>(3, 3, {0, 1, 2, 5}, {0, 1, 1, 0, 2}, {1, 1, 1, 1, 1});
     EXPECT_EQ(message(unsorted, lower, stored), "triangular solve: the columns of row 3 are not sorted");
     const M repeated = matrix<T>(2, 2, {0, 1, 4}, {0, 0, 1, 1}, {1, 1, 1, 1});

@@ -123,6 +123,16 @@ TYPED_TEST(Ilu0Factors, RoundOnceWhatALostProductDecides) {
     EXPECT_EQ(factor_ilu0(a.view(), Accuracy::exact).upper.values.back(), 1 - u);
 }
 
+/// The last pivot is 1 - u/2 - small^2, where small^2 is lost wholly and is what breaks the tie.
+TYPED_TEST(Ilu0Factors, RoundOnceWhatAProductThatUnderflowsWhollyDecides) {
+    using T = TypeParam;
+    const T u = std::numeric_limits<T>::epsilon() / 2, small = std::ldexp(T(1), std::is_same_v<T, double> ? -600 : -80);
+    for (const T sign : {T(1), T(-1)}) {
+        const CsrMatrix<T> a{3, 3, {0, 2, 4, 7}, {0, 2, 1, 2, 0, 1, 2}, {1, u / 2, 1, sign * small, 1, small, 1}};
+        EXPECT_EQ(factor_ilu0(a.view(), Accuracy::exact).upper.values.back(), sign > 0 ? 1 - u : 1);
+    }
+}
+
 /// Higham, Accuracy and Stability, theorem 9.3, entry by entry on the pattern: |a - (L U)| <= gamma_n (|L| |U|).
 TYPED_TEST(Ilu0Factors, MultiplyToTheMatrixOnItsPattern) {
     using T = TypeParam;

@@ -1,5 +1,6 @@
 #include "solver/preparation.hpp"
 
+#include "preparation/exponents.hpp"
 #include "preparation/log2.hpp"
 #include "preparation/matching.hpp"
 #include "solver/error.hpp"
@@ -312,6 +313,22 @@ TYPED_TEST(Preparations, ShiftAsFarAsExponentsNeed) {
         EXPECT_THAT(prepared_matrix(a.view(), p).values, ElementsAre(1, 1, 1, 1));
         EXPECT_THAT(p.column_exponents, ElementsAre(-sign, -sign));
     }
+}
+
+/// Rows need a shift of 2 `most` at least, or of `most` at most: what is between them makes the largest exponent least.
+TYPED_TEST(Preparations, ShiftByTheMiddleWhereNoShiftServes) {
+    using T = TypeParam;
+    constexpr std::int64_t most = 1 - std::numeric_limits<T>::min_exponent, unit = std::int64_t{1} << log2_fraction_bits;
+    Transversal transversal;
+    for (const std::int64_t row : {-3 * most, std::int64_t{0}, -most}) transversal.row_duals.push_back(-row * unit);
+    for (const std::int64_t column : {std::int64_t{0}, most, std::int64_t{0}})
+        transversal.column_duals.push_back(-column * unit);
+    const CsrMatrix<T> a{3, 3, {0, 0, 0, 0}, {}, {}};
+    Preparation p;
+    preparation::set_exponents(p, a.view(), transversal);
+    const auto limit = static_cast<std::int32_t>(most);
+    EXPECT_THAT(p.row_exponents, ElementsAre(-limit, limit, limit / 2));
+    EXPECT_THAT(p.column_exponents, ElementsAre(-limit, -limit / 2, -limit));
 }
 
 TYPED_TEST(Preparations, LeaveColumnsOfOneMagnitudeAlone) {

@@ -3,9 +3,8 @@
 /// Solves on a CUDA device beside those on the processor.
 
 #include "matrices/generators.hpp"
-#include "solver/bicgstab.hpp"
-#include "solver/cg.hpp"
 #include "solver/device.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 #include "support/expected.hpp"
@@ -37,8 +36,7 @@ Solve<T> solve_on(const Device& device, const CsrView<T>& a, const std::vector<T
                   const KrylovOptions& options, bool pair = false, KrylovMethod method = KrylovMethod::bicgstab) {
     Solve<T> solve{{}, std::vector<T>(b.size()), std::vector<T>(pair ? b.size() : 0)};
     const SpmvPlan<T> plan(a, device);
-    solve.result = method == KrylovMethod::cg ? cg<T>(plan, m, b, solve.x, solve.x_low, options)
-                                              : bicgstab<T>(plan, m, b, solve.x, solve.x_low, options);
+    solve.result = krylov_solve<T>(method, plan, m, b, solve.x, solve.x_low, options);
     return solve;
 }
 

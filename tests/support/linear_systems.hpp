@@ -2,9 +2,8 @@
 
 /// Systems to solve, how they are solved in a test, and how good the result really is.
 
-#include "solver/bicgstab.hpp"
-#include "solver/cg.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/krylov_solve.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
@@ -52,8 +51,7 @@ Solve<T> solve(const Problem<T>& problem, const KrylovOptions& options, const Se
     if (setting.pair) solve.x_low.assign(problem.b.size(), T(0));
     const SpmvPlan<T> plan(problem.a, setting.device, setting.kernel);
     const auto m = make_preconditioner<T>(setting.kind, problem.a, options.accuracy, setting.device);
-    solve.result = setting.method == KrylovMethod::cg ? cg<T>(plan, *m, problem.b, solve.x, solve.x_low, options)
-                                                      : bicgstab<T>(plan, *m, problem.b, solve.x, solve.x_low, options);
+    solve.result = krylov_solve<T>(setting.method, plan, *m, problem.b, solve.x, solve.x_low, options);
     return solve;
 }
 
@@ -112,6 +110,32 @@ Problem<T> with_random_solution(const CsrMatrix<T>& a) {
     Problem<T> problem{a, std::vector<T>(static_cast<std::size_t>(a.rows))};
     spmv(T(1), a, random_vector<T>(problem.b.size(), 7), T(0), problem.b, Accuracy::exact, Device::cpu(1));
     return problem;
+}
+
+/// Five-point convection-diffusion on a square of side^2 unknowns.
+template <class T>
+Problem<T> convection_diffusion(std::int32_t side, T wind) {
+    std::vector<Entry<T>> entries;
+    for (std::int32_t i = 0; i < side * side; ++i) {
+        entries.push_back({i, i, T(4)});
+        if (i % side > 0) entries.push_back({i, i - 1, T(-1) - wind});
+        if (i % side < side - 1) entries.push_back({i, i + 1, T(-1) + wind});
+        if (i >= side) entries.push_back({i, i - side, T(-1)});
+        if (i < side * (side - 1)) entries.push_back({i, i + side, T(-1)});
+    }
+    return with_random_solution(csr_from_entries<T>(side * side, side * side, entries));
+}
+
+/// Columns that end at different times: zeros, ones, random ones of different size.
+template <class T>
+DenseMatrix<T> several_right_hand_sides(const Problem<T>& problem) {
+    const auto n = static_cast<std::int64_t>(problem.b.size());
+    DenseMatrix<T> b{n, 4, std::vector<T>(static_cast<std::size_t>(4 * n))};
+    std::fill_n(b.values.begin() + n, n, T(1));
+    std::copy(problem.b.begin(), problem.b.end(), b.values.begin() + 2 * n);
+    const auto random = random_vector<T>(problem.b.size(), 3);
+    std::transform(random.begin(), random.end(), b.values.begin() + 3 * n, [](T x) { return x * T(0x1p40); });
+    return b;
 }
 
 /// Rows given densely.

@@ -46,6 +46,12 @@ public:
         check(mpfr_mul_d(product_, product_, b, MPFR_RNDN));
         check(mpfr_add(value_, value_, product_, MPFR_RNDN));
     }
+    /// alpha times another sum.
+    void add_scaled(const Oracle& sum, double alpha) {
+        Oracle scaled(sum);
+        scaled.multiply(alpha);
+        check(mpfr_add(value_, value_, scaled.value_, MPFR_RNDN));
+    }
     void multiply(double alpha) { check(mpfr_mul_d(value_, value_, alpha, MPFR_RNDN)); }
 
     /// RN to float or double: one rounding, subnormals and overflow included; +0 for zero.

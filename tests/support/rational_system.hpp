@@ -5,7 +5,9 @@
 #include <gmp.h>
 #include <mpfr.h>
 
+#include <compare>
 #include <cstddef>
+#include <ostream>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,6 +30,10 @@ public:
     }
     ~Rational() { mpq_clear(value_); }
 
+    Rational& operator+=(const Rational& other) {
+        mpq_add(value_, value_, other.value_);
+        return *this;
+    }
     Rational& operator-=(const Rational& other) {
         mpq_sub(value_, value_, other.value_);
         return *this;
@@ -40,7 +46,19 @@ public:
         mpq_div(value_, value_, other.value_);
         return *this;
     }
+    friend Rational operator+(Rational a, const Rational& b) { return a += b; }
+    friend Rational operator-(Rational a, const Rational& b) { return a -= b; }
+    friend Rational operator*(Rational a, const Rational& b) { return a *= b; }
+    friend Rational operator/(Rational a, const Rational& b) { return a /= b; }
+    friend bool operator==(const Rational& a, const Rational& b) { return mpq_equal(a.value_, b.value_) != 0; }
+    friend auto operator<=>(const Rational& a, const Rational& b) { return mpq_cmp(a.value_, b.value_) <=> 0; }
+    friend Rational abs(Rational a) {
+        mpq_abs(a.value_, a.value_);
+        return a;
+    }
+    friend std::ostream& operator<<(std::ostream& out, const Rational& a) { return out << a.approximate(); }
     bool is_zero() const { return mpq_sgn(value_) == 0; }
+    double approximate() const { return mpq_get_d(value_); }
 
     /// Whether |this| <= bound.
     bool is_within(double bound) const {

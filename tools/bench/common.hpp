@@ -35,7 +35,7 @@ void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const
 /// What to call a matrix in a table.
 std::string name_of(const matrices::FoundMatrix& matrix);
 
-/// Likewise, without suffix.
+/// What to call a matrix, without suffix.
 std::string short_name(const matrices::FoundMatrix& found);
 
 }  // namespace solver::bench

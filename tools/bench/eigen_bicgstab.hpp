@@ -20,7 +20,7 @@ using Solve = PeerSolve;
 Solve bicgstab(Preconditioner preconditioner, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
                double tolerance, std::int64_t max_iterations, int threads, std::vector<double>* half_steps = nullptr);
 
-/// The same by conjugate gradients with the diagonal, for symmetric positive definite A.
+/// Eigen's conjugate gradients with the diagonal, for symmetric positive definite A.
 Solve conjugate_gradients(const CsrView<double>& a, std::span<const double> b, std::span<double> x, double tolerance,
                           std::int64_t max_iterations, int threads);
 

@@ -47,7 +47,7 @@ struct Factors {
     std::vector<T> x, y;
 };
 
-/// The same for sum x_i y_i.
+/// x and y of which sum x_i y_i is taken.
 template <class T>
 Factors<T> vectors_to_multiply(Input input, std::int64_t n);
 

@@ -2,8 +2,8 @@
 
 #include "io/matrix_market/header.hpp"
 #include "matrices/elasticity.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
-#include "solver/matrix_market.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 
@@ -82,7 +82,7 @@ Problem problem_of(CsrMatrix<double> a) {
 
 CsrMatrix<double> load(const matrices::FoundMatrix& found) {
     if (const auto* generator = std::get_if<matrices::Generator>(&found.source)) return generator->make();
-    return read_csr<double>(std::get<fs::path>(found.source), {.threads = 1});
+    return read_real_form<double>(std::get<fs::path>(found.source), {.threads = 1});
 }
 
 std::optional<std::string> reason_against(const matrices::FoundMatrix& found) try {
@@ -115,6 +115,17 @@ std::optional<std::int64_t> size_of_elasticity(const std::string& problem) {
     const auto [end, error] = std::from_chars(problem.data() + family.size(), problem.data() + problem.size(), n);
     if (error != std::errc() || end != problem.data() + problem.size()) return std::nullopt;
     return n;
+}
+
+std::optional<OurChoice> our_choice(std::string_view name) try {
+    if (name == "auto") return OurChoice{};
+    if (name == amg_with_modes) return OurChoice{.preconditioner = PreconditionerKind::amg, .rigid_body_modes = true};
+    const std::size_t space = name.find(' ');
+    if (space == std::string_view::npos) return OurChoice{.preconditioner = preconditioner_from_text(name)};
+    return OurChoice{.preconditioner = preconditioner_from_text(name.substr(space + 1)),
+                     .method = krylov_method_from_text(name.substr(0, space))};
+} catch (const InvalidArgument&) {
+    return std::nullopt;
 }
 
 Answer by_us(const OurChoice& choice, const Problem& problem, const Options& options) {

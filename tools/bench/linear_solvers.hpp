@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace solver::bench {
@@ -61,6 +62,12 @@ struct OurChoice {
     std::optional<KrylovMethod> method = {};                ///< nothing: automatic
     bool rigid_body_modes = false;                          ///< told to multigrid; of an elasticity2d_N only
 };
+
+/// The name of multigrid that is told the rigid-body modes.
+inline constexpr std::string_view amg_with_modes = "amg modes";
+
+/// "auto", a preconditioner, a method and a preconditioner ("cg amg"), or "amg modes"; nothing for another name.
+std::optional<OurChoice> our_choice(std::string_view name);
 
 /// By the library, as the command `solver` would, on the device of the options.
 Answer by_us(const OurChoice& choice, const Problem& problem, const Options& options);

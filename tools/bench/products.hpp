@@ -4,7 +4,7 @@
 
 #include "common.hpp"
 #include "matrices/random.hpp"
-#include "solver/matrix_market.hpp"
+#include "solver/complex.hpp"
 #include "solver/spmv.hpp"
 #include "tools/page/exact_product.hpp"
 
@@ -25,7 +25,7 @@ CsrMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
         else
             return convert<T>(matrix.view());
     }
-    return read_csr<T>(std::get<std::filesystem::path>(found.source), {.threads = threads});
+    return read_real_form<T>(std::get<std::filesystem::path>(found.source), {.threads = threads});
 }
 
 template <class T>

@@ -12,7 +12,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace solver::bench {
 namespace {
@@ -26,7 +29,21 @@ Answer by_eigen(eigen::Preconditioner preconditioner, const Problem& problem, co
         problem.b.size());
 }
 
-std::vector<LinearSolver> all_solvers() {
+LinearSolver ours(const std::string& name, const OurChoice& choice) {
+    return {name, true, !choice.preconditioner,
+            [choice](const Problem& problem, const Options& options) { return by_us(choice, problem, options); }};
+}
+
+/// Ours that are not among these but are asked for: "gmres jacobi".
+void add_wishes(std::vector<LinearSolver>& solvers, const Options& options) {
+    for (const std::string& wish : options.solvers) {
+        const auto is_known = [&](const LinearSolver& solver) { return solver.name == wish; };
+        const auto choice = our_choice(wish);
+        if (choice && choice->method && std::ranges::none_of(solvers, is_known)) solvers.push_back(ours(wish, *choice));
+    }
+}
+
+std::vector<LinearSolver> all_solvers(const Options& options) {
     std::vector<LinearSolver> solvers;
     const auto peer = [&](const char* name, eigen::Preconditioner kind) {
         solvers.push_back({name, false, false, [kind](const Problem& problem, const Options& options) {
@@ -38,10 +55,9 @@ std::vector<LinearSolver> all_solvers() {
     peer("eigen ilut", eigen::Preconditioner::ilut);
     for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                                           PreconditionerKind::isai, PreconditionerKind::ilut, PreconditionerKind::klu})
-        solvers.push_back({std::string(to_string(kind)), true, false,
-                           [kind](const Problem& problem, const Options& options) { return by_us({kind}, problem, options); }});
-    solvers.push_back(
-        {"auto", true, true, [](const Problem& problem, const Options& options) { return by_us({}, problem, options); }});
+        solvers.push_back(ours(std::string(to_string(kind)), {kind}));
+    solvers.push_back(ours("auto", {}));
+    add_wishes(solvers, options);
     return solvers;
 }
 
@@ -55,7 +71,7 @@ std::string singularity_of(const Problem& problem, const Options& options) {
 }  // namespace
 
 bool bench_robustness(const Options& options) {
-    const std::vector<LinearSolver> solvers = chosen(all_solvers(), options);
+    const std::vector<LinearSolver> solvers = chosen(all_solvers(options), options);
     TrialReport report(options);
     std::vector<std::string> left_out;
     for (const matrices::FoundMatrix& found : matrices_of(options)) {

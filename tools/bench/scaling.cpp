@@ -56,24 +56,10 @@ void wake_device(const Options& options) {
     by_us({PreconditionerKind::none}, tiny, options);
 }
 
-constexpr std::string_view amg_with_modes = "amg modes";
-
-/// "auto", a preconditioner, a method and a preconditioner ("cg amg"), or "amg modes"; nothing for another name.
-std::optional<OurChoice> our_choice(std::string_view name) try {
-    if (name == "auto") return OurChoice{};
-    if (name == amg_with_modes) return OurChoice{.preconditioner = PreconditionerKind::amg, .rigid_body_modes = true};
-    const std::size_t space = name.find(' ');
-    if (space == std::string_view::npos) return OurChoice{.preconditioner = preconditioner_from_text(name)};
-    return OurChoice{.preconditioner = preconditioner_from_text(name.substr(space + 1)),
-                     .method = krylov_method_from_text(name.substr(0, space))};
-} catch (const InvalidArgument&) {
-    return std::nullopt;
-}
-
 LinearSolver ours(const std::string& name, const OurChoice& choice, const Options& options) {
     LinearSolver solver{name, true, !choice.preconditioner,
                         [choice](const Problem& problem, const Options& wish) { return by_us(choice, problem, wish); }};
-    solver.needs_symmetric = choice.method == KrylovMethod::cg;
+    solver.needs_symmetric = choice.method == KrylovMethod::cg || choice.method == KrylovMethod::minres;
     solver.needs_modes = choice.rigid_body_modes;
     if (options.cuda_device) solver.prepare = [&options] { wake_device(options); };
     return solver;

@@ -11,11 +11,11 @@ namespace solver::command {
 /// Whether one error, or residual, is larger than another; NaN counts as larger than all numbers.
 inline bool is_worse(double one, double other) { return one > other || (std::isnan(one) && !std::isnan(other)); }
 
-/// max_i |x_i - 1|
-inline double distance_from_ones(std::span<const double> x) {
+/// max_i |x_i - y_i|
+inline double largest_distance(std::span<const double> x, std::span<const double> y) {
     double largest = 0;
-    for (const double value : x)
-        if (const double error = std::abs(value - 1); is_worse(error, largest)) largest = error;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (const double error = std::abs(x[i] - y[i]); is_worse(error, largest)) largest = error;
     return largest;
 }
 

@@ -3,6 +3,7 @@
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 
@@ -10,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,11 +44,9 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
 }
 
 template <class T>
-std::vector<T> product_with_ones(const SpmvPlan<T>& a) {
-    const int threads = a.device().threads();
-    std::vector<T> ones = zeros<T>(a.columns(), threads), b = zeros<T>(a.rows(), threads);
-    cpu::update(std::span(ones), a.device(), [](T, std::int64_t) { return T{1}; });
-    a.multiply(T{1}, ones, T{0}, b, Accuracy::exact);
+std::vector<T> product_with_ones(const SpmvPlan<T>& a, bool is_complex) {
+    std::vector<T> b = zeros<T>(a.rows(), a.device().threads());
+    a.multiply(T{1}, ones<T>(a.columns(), is_complex, a.device()), T{0}, b, Accuracy::exact);
     return b;
 }
 
@@ -64,9 +65,19 @@ DenseMatrix<T> as_dense(const CsrMatrix<T>& sparse) {
     return dense;
 }
 
+template <class T>
+CsrMatrix<T> as_sparse(const DenseMatrix<T>& dense) {
+    std::vector<Entry<T>> entries;
+    for (std::int64_t j = 0; j < dense.columns; ++j)
+        for (std::int64_t i = 0; i < dense.rows; ++i)
+            entries.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j),
+                               dense.values[static_cast<std::size_t>(j * dense.rows + i)]});
+    return csr_from_entries<T>(dense.rows, dense.columns, entries);
+}
+
 /// A file of vectors, one a column; a single row counts as a column.
 template <class T>
-DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
+DenseMatrix<T> read_columns_of(const std::filesystem::path& path, int threads, std::int64_t rows, std::string_view role) {
     auto read = read_matrix_market<T>(path, {.threads = threads});
     const auto shape = std::visit([](const auto& any) { return std::pair(any.rows, any.columns); }, read);
     const bool is_row = shape.first == 1 && shape.second == rows;
@@ -80,8 +91,35 @@ DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std:
     return vectors;
 }
 
+/// Vectors of so many components. A real file gives complex vectors without imaginary parts.
+template <class T>
+DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t components, std::string_view role,
+                            bool is_complex) {
+    if (!is_complex) return read_columns_of<T>(path, threads, components, role);
+    const auto z = read_columns_of<std::complex<T>>(path, threads, components / 2, role);
+    const std::span<const T> parts = real_view(std::span(z.values));
+    return {components, z.columns, {parts.begin(), parts.end()}};
+}
+
 template <class T>
 using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
+
+bool holds_complex_numbers(const matrices::FoundMatrix& found) {
+    if (const auto* path = std::get_if<std::filesystem::path>(&found.source)) return solver::holds_complex_numbers(*path);
+    return std::get<matrices::Generator>(found.source).is_complex();
+}
+
+template <class T>
+CsrMatrix<std::complex<T>> load_complex(const matrices::FoundMatrix& found, int threads) {
+    if (const auto* path = std::get_if<std::filesystem::path>(&found.source))
+        return read_csr<std::complex<T>>(*path, {.threads = threads});
+    auto made = std::get<matrices::Generator>(found.source).make_complex();
+    if constexpr (std::is_same_v<T, double>) {
+        return made;
+    } else {
+        return convert<std::complex<T>>(made.view());
+    }
+}
 
 template <class T>
 AnyMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
@@ -109,14 +147,24 @@ DenseMatrix<T> transposed(DenseMatrix<T> square) {
 }  // namespace
 
 template <class T>
-std::variant<CsrMatrix<T>, DenseRows<T>> load_square(const matrices::FoundMatrix& found, int threads) {
+LoadedMatrix<T> load_matrix(const matrices::FoundMatrix& found, int threads) {
+    if (holds_complex_numbers(found)) {
+        const CsrMatrix<std::complex<T>> matrix = load_complex<T>(found, threads);
+        return {real_form(matrix.view()), true, matrix.nonzeros()};
+    }
     AnyMatrix<T> matrix = load<T>(found, threads);
-    const auto [rows, columns] = std::visit([](const auto& any) { return std::pair(any.rows, any.columns); }, matrix);
-    if (rows != columns)
-        throw InvalidArgument(
-            fmt::format("{}: the matrix is {} x {}; BiCGStab solves square systems only", name_of(found), rows, columns));
-    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) return DenseRows<T>{transposed(std::move(*dense))};
-    return std::get<CsrMatrix<T>>(std::move(matrix));
+    if (auto* dense = std::get_if<DenseMatrix<T>>(&matrix)) {
+        if (dense->rows != dense->columns) return {as_sparse(*dense)};
+        return {DenseRows<T>{transposed(std::move(*dense))}};
+    }
+    return {std::get<CsrMatrix<T>>(std::move(matrix))};
+}
+
+template <class T>
+std::vector<T> ones(std::int64_t size, bool is_complex, const Device& device) {
+    std::vector<T> ones = zeros<T>(size, device.threads());
+    cpu::update(std::span<T>(ones), device, [=](T, std::int64_t i) { return T(is_complex && i % 2 == 1 ? 0 : 1); });
+    return ones;
 }
 
 std::string name_of(const matrices::FoundMatrix& found) {
@@ -125,31 +173,32 @@ std::string name_of(const matrices::FoundMatrix& found) {
 }
 
 template <class T>
-DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a) {
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex) {
     const std::int64_t rows = a.rows();
-    return std::visit(
-        Overloaded{
-            [&](RhsOfOnes) { return one_column(product_with_ones(a)); },
-            [&](RhsOnes) { return one_column(std::vector<T>(static_cast<std::size_t>(rows), T{1})); },
-            [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
-            [&](const RhsFile& file) { return read_columns<T>(file.path, options.threads, rows, "the right-hand side"); },
-        },
-        options.rhs);
+    return std::visit(Overloaded{
+                          [&](RhsOfOnes) { return one_column(product_with_ones(a, is_complex)); },
+                          [&](RhsOnes) { return one_column(ones<T>(rows, is_complex, a.device())); },
+                          [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
+                          [&](const RhsFile& file) {
+                              return read_columns<T>(file.path, options.threads, rows, "the right-hand side", is_complex);
+                          },
+                      },
+                      options.rhs);
 }
 
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs) {
-    if (options.initial.empty()) return {rhs.rows, rhs.columns, zeros<T>(rhs.rows * rhs.columns, options.device.threads())};
-    auto initial = read_columns<T>(options.initial, options.threads, rhs.rows, "the initial guess");
-    if (initial.columns != rhs.columns)
+DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex) {
+    if (options.initial.empty()) return {rows, right_hand_sides, zeros<T>(rows * right_hand_sides, options.device.threads())};
+    auto initial = read_columns<T>(options.initial, options.threads, rows, "the initial guess", is_complex);
+    if (initial.columns != right_hand_sides)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
-                                            options.initial.string(), initial.columns, rhs.columns));
+                                            options.initial.string(), initial.columns, right_hand_sides));
     return initial;
 }
 
 std::vector<double> make_near_null_space(const Options& options, std::int64_t rows) {
     if (options.near_null.empty()) return {};
-    return read_columns<double>(options.near_null, options.threads, rows, "the near-null space").values;
+    return read_columns<double>(options.near_null, options.threads, rows, "the near-null space", false).values;
 }
 
 std::string describe(const Rhs& rhs) {
@@ -162,11 +211,13 @@ std::string describe(const Rhs& rhs) {
                       rhs);
 }
 
-template std::variant<CsrMatrix<double>, DenseRows<double>> load_square(const matrices::FoundMatrix&, int);
-template std::variant<CsrMatrix<float>, DenseRows<float>> load_square(const matrices::FoundMatrix&, int);
-template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&);
-template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&);
-template DenseMatrix<double> make_initial(const Options&, const DenseMatrix<double>&);
-template DenseMatrix<float> make_initial(const Options&, const DenseMatrix<float>&);
+template LoadedMatrix<double> load_matrix(const matrices::FoundMatrix&, int);
+template LoadedMatrix<float> load_matrix(const matrices::FoundMatrix&, int);
+template std::vector<double> ones(std::int64_t, bool, const Device&);
+template std::vector<float> ones(std::int64_t, bool, const Device&);
+template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&, bool);
+template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&, bool);
+template DenseMatrix<double> make_initial(const Options&, std::int64_t, std::int64_t, bool);
+template DenseMatrix<float> make_initial(const Options&, std::int64_t, std::int64_t, bool);
 
 }  // namespace solver::command

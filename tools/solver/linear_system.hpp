@@ -22,22 +22,35 @@ struct DenseRows {
     DenseView<T> view() const { return transposed.view().transposed(); }
 };
 
-/// The matrix, read or made; dense where it comes from an array file. Throws FileError, and InvalidArgument where it is not
-/// square.
+/// A matrix that was read or made. Of a complex one its real form, and everything after this works on real vectors of twice the
+/// length.
 template <class T>
-std::variant<CsrMatrix<T>, DenseRows<T>> load_square(const matrices::FoundMatrix& found, int threads);
+struct LoadedMatrix {
+    std::variant<CsrMatrix<T>, DenseRows<T>> matrix;  ///< dense where it is square and comes from an array file of real numbers
+    bool is_complex = false;
+    std::int64_t complex_nonzeros = 0;
+};
+
+/// Throws FileError.
+template <class T>
+LoadedMatrix<T> load_matrix(const matrices::FoundMatrix& found, int threads);
 
 /// The path of the file, or the name of the generator.
 std::string name_of(const matrices::FoundMatrix& found);
 
+/// Ones; of complex numbers 1 + 0 i each, with `size` components.
+template <class T>
+std::vector<T> ones(std::int64_t size, bool is_complex, const Device& device);
+
 /// The right-hand sides that the options ask for, rounded once. Throws FileError, and DimensionMismatch for a file with another
 /// number of rows.
 template <class T>
-DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a);
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex);
 
-/// The initial guesses: of the file, or zero. Throws like make_rhs, also where there is not one for each right-hand side.
+/// The initial guesses of so many rows: of the file, or zero. Throws like make_rhs, also where there is not one for each of the
+/// right-hand sides.
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, const DenseMatrix<T>& rhs);
+DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex);
 
 /// The vectors of --near-null, one after another, as PreconditionerOptions wants them; none where there is no such file.
 /// Throws like make_rhs.

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <complex>
 #include <cstdio>
 
 namespace solver::command {
@@ -23,8 +24,15 @@ namespace {
 
 enum ExitStatus { exit_converged = 0, exit_not_converged = 2, exit_not_proven = 3 };
 
+void write_solution(const std::filesystem::path& path, const Outcome& outcome) {
+    const DenseMatrix<double>& x = outcome.run().solution;
+    if (!outcome.is_complex) return write_matrix_market(path, x.view());
+    const auto* const z = reinterpret_cast<const std::complex<double>*>(x.values.data());
+    write_matrix_market(path, DenseView<std::complex<double>>{outcome.rows, x.columns, 1, outcome.rows, z});
+}
+
 void write_files(const Options& options, const Outcome& outcome) {
-    if (!options.solution.empty()) write_matrix_market(options.solution, outcome.run().solution.view());
+    if (!options.solution.empty()) write_solution(options.solution, outcome);
     if (!options.history.empty()) write_file(options.history, history_csv(outcome.runs));
     if (!options.report.empty()) write_file(options.report, report_json(options, outcome));
     if (options.wants_page())

@@ -58,7 +58,7 @@ std::optional<KrylovMethod> automatic_or_method(std::string_view text) {
     try {
         return krylov_method_from_text(text);
     } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, bicgstab or cg");
+        throw InvalidArgument("expected auto, bicgstab, cg, gmres, minres or idr");
     }
 }
 
@@ -136,6 +136,8 @@ Options options_of(const po::variables_map& values) {
                                         [](double t) { return t >= 0 && std::isfinite(t); });
     options.max_iterations = number(values, "max-iterations", options.max_iterations, "a whole number, 0 or more",
                                     [](std::int64_t n) { return n >= 0; });
+    options.restart =
+        number(values, "restart", options.restart, "a whole number above 0", [](std::int64_t n) { return n > 0; });
     options.threads = cli::threads_of(values);
     options.device = cli::device_of(values, options.threads);
     options.spmv = choice(values, "spmv", options.spmv, spmv_kernel_from_text);

@@ -50,6 +50,7 @@ struct Options {
     double tolerance = 1e-10;
     double absolute_tolerance = 0;
     std::int64_t max_iterations = 10000;
+    std::int64_t restart = 30;  ///< of gmres
     Device device = Device::cpu();
     int threads = 0;  ///< for reading, and for solving on a CPU; 0 means all
     SpmvKernel spmv = SpmvKernel::automatic;

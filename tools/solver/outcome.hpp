@@ -33,8 +33,10 @@ struct Run {
     double backward_error = 0;                  ///< of the right-hand side that is worst (guarantee.hpp)
     double setup_seconds = 0;                   ///< choosing and making preconditioners
     double solve_seconds = 0;                   ///< all attempts
-    DenseMatrix<double> solution;               ///< in single precision with a second part, the sum of both
-    std::string sha256;                         ///< of the bits of the solution
+    std::optional<double>
+        normal_residual;           ///< of least squares: ||A'r|| / (||A||_F ||r||) of the right-hand side that is worst
+    DenseMatrix<double> solution;  ///< in single precision with a second part, the sum of both
+    std::string sha256;            ///< of the bits of the solution
 
     /// The result of the right-hand side that went worst.
     const SolveResult& worst() const;
@@ -68,6 +70,7 @@ struct ProductErrors {
 struct Outcome {
     std::string matrix;  ///< the path of the file, or the name of the generator
     bool generated = false;
+    bool is_complex = false;  ///< then solutions, structure and storage are those of the real form (solver/complex.hpp)
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t nonzeros = 0;
@@ -84,7 +87,7 @@ struct Outcome {
     const Run& run() const { return runs.front(); }
 };
 
-/// "conjugate gradients" or "BiCGStab"; of several, the one that came last.
+/// "conjugate gradients", "BiCGStab" and so on; of several, the one that came last.
 std::string_view method_name(const Run& run);
 
 /// "converged", or how else it ended.

@@ -28,11 +28,12 @@ std::string header(const Options& options, const Outcome& outcome) {
     const std::string columns =
         outcome.right_hand_sides == 1 ? "" : fmt::format(", {} columns", grouped(outcome.right_hand_sides));
     return fmt::format(
-        "<p class=\"kicker\">A <i>x</i> = <i>b</i> by solver {}</p>\n<h1>{}</h1>\n<p class=\"lede\">{} × {} with {} nonzeros; "
+        "<p class=\"kicker\">A <i>x</i> = <i>b</i> by solver {}</p>\n<h1>{}</h1>\n<p class=\"lede\">{} × {} with {} "
+        "{}nonzeros; "
         "<i>b</i>: {}{}. Solved by {} in {} precision, preconditioner {}, tolerance {} on the true residual.</p>\n",
         SOLVER_VERSION, escaped(matrix_name(outcome)), grouped(outcome.rows), grouped(outcome.columns),
-        grouped(outcome.nonzeros), escaped(describe(options.rhs)), columns, method_name(outcome.run()),
-        to_string(options.precision), to_string(options.preconditioner), power(options.tolerance));
+        grouped(outcome.nonzeros), outcome.is_complex ? "complex " : "", escaped(describe(options.rhs)), columns,
+        method_name(outcome.run()), to_string(options.precision), to_string(options.preconditioner), power(options.tolerance));
 }
 
 std::string iterations(std::int64_t count) { return fmt::format("{} iteration{}", grouped(count), count == 1 ? "" : "s"); }

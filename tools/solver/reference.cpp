@@ -1,6 +1,7 @@
 #include "reference.hpp"
 
 #include "errors.hpp"
+#include "linear_system.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/error_free.hpp"
 #include "solver/preconditioner.hpp"
@@ -14,6 +15,8 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace solver::command {
 namespace {
@@ -74,8 +77,9 @@ EigenMatrix eigen_matrix(const CsrView<double>& a) {
 /// A x = b, and how good an x is.
 class Judge {
 public:
-    Judge(const SpmvPlan<double>& a, std::span<const double> b, bool ones_solve)
-        : a_(a), b_(b), ones_solve_(ones_solve), b_norm_(norm2(b, Accuracy::exact)) {}
+    /// `known` is the solution, or empty.
+    Judge(const SpmvPlan<double>& a, std::span<const double> b, std::vector<double> known)
+        : a_(a), b_(b), known_(std::move(known)), b_norm_(norm2(b, Accuracy::exact)) {}
 
     double b_norm() const { return b_norm_; }
 
@@ -89,13 +93,13 @@ public:
     void judge(ReferenceRun& run) const {
         std::vector<double> r(b_.size());
         run.true_residual = residual(run.solution, {}, r);
-        if (ones_solve_) run.forward_error = distance_from_ones(run.solution);
+        if (!known_.empty()) run.forward_error = largest_distance(run.solution, known_);
     }
 
 private:
     const SpmvPlan<double>& a_;
     std::span<const double> b_;
-    bool ones_solve_;
+    std::vector<double> known_;
     double b_norm_;
 };
 
@@ -180,9 +184,10 @@ ReferenceRun run_or_reason(const std::string& name, const Attempted& attempted) 
 }  // namespace
 
 std::vector<ReferenceRun> reference_runs(const Options& options, const SpmvPlan<double>& a, const DenseMatrix<double>& rhs,
-                                         const Run& ours, LiveLine& live) {
+                                         const Run& ours, bool is_complex, LiveLine& live) {
     const auto b = std::span(rhs.values).first(static_cast<std::size_t>(rhs.rows));
-    const Judge judge(a, b, std::holds_alternative<RhsOfOnes>(options.rhs));
+    const bool ones_solve = std::holds_alternative<RhsOfOnes>(options.rhs);
+    const Judge judge(a, b, ones_solve ? ones<double>(a.rows(), is_complex, a.device()) : std::vector<double>());
     live.show("  solving by Eigen");
     std::vector<ReferenceRun> runs;
     runs.push_back(run_or_reason("Eigen BiCGSTAB", [&] { return eigen_run(options, a, b, last_kind(ours), judge); }));

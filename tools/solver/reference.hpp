@@ -16,6 +16,6 @@ namespace solver::command {
 /// rounded residuals until they stop falling; of the first right-hand side, from zero. True residuals are exactly rounded.
 /// Where one cannot be had, its claim says why and its residual is NaN.
 std::vector<ReferenceRun> reference_runs(const Options& options, const SpmvPlan<double>& a, const DenseMatrix<double>& rhs,
-                                         const Run& ours, LiveLine& live);
+                                         const Run& ours, bool is_complex, LiveLine& live);
 
 }  // namespace solver::command

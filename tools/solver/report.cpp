@@ -78,6 +78,7 @@ Json proof_json(const SolutionProof& proof) {
     json["reason"] = proof.reason;
     json["backward_error"] = finite_or_null(proof.backward_error);
     json["error_bound"] = proof.error_bound < 0 ? Json() : finite_or_null(proof.error_bound);
+    json["estimated_error"] = proof.estimated_error < 0 ? Json() : finite_or_null(proof.estimated_error);
     json["certified_digits"] = proof.certified_digits;
     json["rounded"] = proof.rounded;
     json["ties"] = proof.ties;
@@ -95,7 +96,8 @@ Json run_json(const Run& run, Precision precision) {
     add_result(json, run.worst());
     json["status"] = status_text(run);
     add_forward_error(json, run.forward_error);
-    json["backward_error"] = finite_or_null(run.backward_error);
+    json["backward_error"] = run.normal_residual ? Json() : finite_or_null(run.backward_error);
+    if (run.normal_residual) json["normal_residual"] = finite_or_null(*run.normal_residual);
     json["proofs"] = Json::array();
     for (const SolutionProof& proof : run.report.proofs) json["proofs"].push_back(proof_json(proof));
     json["certificate_iterations"] = run.report.certificate_iterations;
@@ -144,6 +146,7 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["rows"] = outcome.rows;
     json["columns"] = outcome.columns;
     json["nonzeros"] = outcome.nonzeros;
+    json["complex"] = outcome.is_complex;
     json["structure"] = structure_json(outcome.structure);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);

@@ -3,6 +3,7 @@
 #include "errors.hpp"
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
+#include "linear_system.hpp"
 #include "solver/guarantee.hpp"
 #include "solver/reduce.hpp"
 #include "stopwatch.hpp"
@@ -25,16 +26,15 @@ DenseMatrix<double> as_double(const DenseMatrix<T>& x, const DenseMatrix<T>& x_l
 /// Of the one right-hand side A * ones.
 template <class T>
 ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
-                              const std::vector<T>& x_low, const std::vector<double>& solution) {
-    const std::vector<T> ones(x.size(), T{1});
+                              const std::vector<T>& x_low, const std::vector<double>& solution, bool is_complex) {
     std::vector<T> rounding(b.size()), residual(b.size());
-    a.residual(b, ones, {}, rounding, Accuracy::exact);
+    a.residual(b, ones<T>(a.rows(), is_complex, a.device()), {}, rounding, Accuracy::exact);
     a.residual(b, x, x_low, residual, Accuracy::exact);
     std::vector<T> image(b.size());  // A (x - x*) = (b - A x*) - (b - A x)
     std::transform(rounding.begin(), rounding.end(), residual.begin(), image.begin(), std::minus<>());
     const auto norm = [](const std::vector<T>& v) { return static_cast<double>(norm2(v, Accuracy::exact)); };
 
-    const double error = distance_from_ones(solution);
+    const double error = largest_distance(solution, ones<double>(a.rows(), is_complex, a.device()));
     const double rounded = norm(rounding);
     if (rounded == 0) return {error, 0, 0};
     const double moved = norm(image);
@@ -62,7 +62,7 @@ bool holds_pair(const Options& options, Accuracy accuracy) {
 
 template <class T>
 Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
-              const DenseMatrix<T>& initial, LiveLine& live) {
+              const DenseMatrix<T>& initial, bool is_complex, LiveLine& live) {
     live.show("  preparing");
     const InterruptGuard interrupt;
     SolveOptions method{.preconditioner = options.preconditioner,
@@ -77,6 +77,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     method.iteration.tolerance = options.tolerance;
     method.iteration.absolute_tolerance = options.absolute_tolerance;
     method.iteration.max_iterations = options.max_iterations;
+    method.iteration.restart = options.restart;
     method.iteration.keep_history = !options.history.empty() || !options.plot.empty();
     method.iteration.callback = [&](const Iteration& iteration) {
         live.show(iteration, options.tolerance);
@@ -101,7 +102,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     for (std::int64_t j = 0; j < x.columns; ++j)
         run.backward_error = std::max(run.backward_error, backward_error_of(a, rhs, x, x_low, j));
     if (std::holds_alternative<RhsOfOnes>(options.rhs))
-        run.forward_error = forward_error_of(a, rhs.values, x.values, x_low.values, run.solution.values);
+        run.forward_error = forward_error_of(a, rhs.values, x.values, x_low.values, run.solution.values, is_complex);
     return run;
 }
 
@@ -130,14 +131,27 @@ bool Run::is_proven() const {
 }
 
 std::string_view method_name(const Run& run) {
-    return run.report.attempts.back().method == KrylovMethod::cg ? "conjugate gradients" : "BiCGStab";
+    if (run.normal_residual) return "LSMR";
+    switch (run.report.attempts.back().method) {
+        case KrylovMethod::bicgstab:
+            return "BiCGStab";
+        case KrylovMethod::cg:
+            return "conjugate gradients";
+        case KrylovMethod::gmres:
+            return "GMRES";
+        case KrylovMethod::minres:
+            return "MINRES";
+        case KrylovMethod::idr:
+            return "IDR(4)";
+    }
+    return "";
 }
 
 std::string status_text(const Run& run) { return run.interrupted ? "interrupted" : std::string(to_string(run.worst().status)); }
 
 template Run run_solve(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&,
-                       const DenseMatrix<double>&, LiveLine&);
+                       const DenseMatrix<double>&, bool, LiveLine&);
 template Run run_solve(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&, const DenseMatrix<float>&,
-                       LiveLine&);
+                       bool, LiveLine&);
 
 }  // namespace solver::command

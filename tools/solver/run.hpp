@@ -13,6 +13,6 @@ namespace solver::command {
 /// Ctrl-C ends the iteration early. Throws what the preconditioner and the solver throw.
 template <class T>
 Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
-              const DenseMatrix<T>& initial, LiveLine& live);
+              const DenseMatrix<T>& initial, bool is_complex, LiveLine& live);
 
 }  // namespace solver::command

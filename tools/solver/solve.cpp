@@ -1,5 +1,6 @@
 #include "solve.hpp"
 
+#include "least_squares.hpp"
 #include "linear_system.hpp"
 #include "products.hpp"
 #include "reference.hpp"
@@ -28,10 +29,10 @@ std::vector<Accuracy> accuracies(const Options& options) {
 }
 
 template <class T>
-SpmvPlan<T> plan_of(const std::variant<CsrMatrix<T>, DenseRows<T>>& matrix, const Options& options) {
-    if (const auto* dense = std::get_if<DenseRows<T>>(&matrix)) return SpmvPlan<T>(dense->view(), options.device);
+SpmvPlan<T> plan_of(const LoadedMatrix<T>& loaded, const Options& options) {
+    if (const auto* dense = std::get_if<DenseRows<T>>(&loaded.matrix)) return SpmvPlan<T>(dense->view(), options.device);
     return SpmvPlan<T>(
-        std::get<CsrMatrix<T>>(matrix), options.device,
+        std::get<CsrMatrix<T>>(loaded.matrix), options.device,
         SpmvOptions{.kernel = options.spmv, .storage = options.storage, .expected_products = products_of_a_solve});
 }
 
@@ -64,32 +65,37 @@ template <class T>
 Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, LiveLine& live) {
     Stopwatch watch;
     live.show(fmt::format("  reading {}", name_of(found)));
-    const auto matrix = load_square<T>(found, wanted.threads);
+    const LoadedMatrix<T> loaded = load_matrix<T>(found, wanted.threads);
     Outcome outcome;
     outcome.read_seconds = watch.lap();
     outcome.matrix = name_of(found);
     outcome.generated = std::holds_alternative<matrices::Generator>(found.source);
 
-    const SpmvPlan<T> a = plan_of(matrix, wanted);
+    const SpmvPlan<T> a = plan_of(loaded, wanted);
     const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows());
     const Options options = with_near_null_space(wanted, near_null_space);
-    outcome.rows = a.rows();
-    outcome.columns = a.columns();
-    outcome.nonzeros = nonzeros_of(a);
-    outcome.structure = structure_of(a, outcome.nonzeros);
-    const DenseMatrix<T> rhs = make_rhs(options, a);
-    const DenseMatrix<T> initial = make_initial(options, rhs);
+    const std::int64_t nonzeros = nonzeros_of(a), parts = loaded.is_complex ? 2 : 1;
+    outcome.is_complex = loaded.is_complex;
+    outcome.rows = a.rows() / parts;
+    outcome.columns = a.columns() / parts;
+    outcome.nonzeros = loaded.is_complex ? loaded.complex_nonzeros : nonzeros;
+    const bool is_square = a.rows() == a.columns();
+    if (!is_square) check_least_squares(options, a.rows(), a.columns());
+    if (is_square) outcome.structure = structure_of(a, nonzeros);
+    const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex);
+    const DenseMatrix<T> initial = make_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);
     outcome.setup_seconds = watch.lap();
     outcome.spmv = a.kernel();
     outcome.storage = a.describe();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
-        outcome.runs.push_back(run_solve(options, accuracy, a, rhs, initial, live));
+        outcome.runs.push_back(is_square ? run_solve(options, accuracy, a, rhs, initial, loaded.is_complex, live)
+                                         : run_least_squares(options, accuracy, a, rhs, initial, live));
         if (outcome.runs.back().interrupted) break;
     }
     if constexpr (std::is_same_v<T, double>)
         if (options.reference && !outcome.runs.back().interrupted)
-            outcome.references = reference_runs(options, a, rhs, outcome.run(), live);
+            outcome.references = reference_runs(options, a, rhs, outcome.run(), loaded.is_complex, live);
     if (options.wants_page() && !outcome.runs.back().interrupted) outcome.products = product_errors(options, a, live);
     return outcome;
 }

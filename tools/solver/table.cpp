@@ -100,7 +100,9 @@ std::string advice(const Options& options, const Run& run) {
         case SolveStatus::breakdown:
             return fmt::format("restarts included; what may help: {}another --initial", better);
         case SolveStatus::indefinite:
-            return "conjugate gradients need A and M positive definite; what may help: bicgstab";
+            return run.report.attempts.back().method == KrylovMethod::minres
+                       ? "MINRES needs M positive definite; what may help: --preconditioner none, gmres"
+                       : "conjugate gradients need A and M positive definite; what may help: minres, bicgstab";
         case SolveStatus::non_finite:
             return "Inf or NaN on the way: numbers beyond the range of this precision, or a singular preconditioner";
         case SolveStatus::converged:
@@ -134,8 +136,9 @@ std::string defects(const Diagnosis& structure) {
 void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
     rows.add("matrix",
              rows.bold(std::filesystem::path(outcome.matrix).filename().string()) + (outcome.generated ? "  (generated)" : ""));
-    rows.add("size",
-             fmt::format("{} x {}, {} nonzeros", spaced(outcome.rows), spaced(outcome.columns), spaced(outcome.nonzeros)));
+    rows.add("size", fmt::format("{} x {}, {} {}nonzeros", spaced(outcome.rows), spaced(outcome.columns),
+                                 spaced(outcome.nonzeros), outcome.is_complex ? "complex " : ""));
+    if (outcome.is_complex) rows.add("", "as a real system of twice the order: real parts, imaginary parts");
     if (const std::string text = defects(outcome.structure); !text.empty()) rows.add("structure", rows.yellow(text));
     rows.add("right-hand side", outcome.right_hand_sides == 1
                                     ? describe(options.rhs)
@@ -146,8 +149,12 @@ void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
 void add_method(Rows& rows, const Options& options, const Outcome& outcome) {
     const std::string choice =
         options.preconditioner ? "" : fmt::format(" (profile {})", to_string(outcome.run().report.profile));
-    rows.add("method", fmt::format("{}, {} precision, preconditioner {}{}", method_name(outcome.run()),
-                                   to_string(options.precision), to_string(options.preconditioner), choice));
+    if (outcome.run().normal_residual)
+        rows.add("method",
+                 fmt::format("{} (least squares), {} precision", method_name(outcome.run()), to_string(options.precision)));
+    else
+        rows.add("method", fmt::format("{}, {} precision, preconditioner {}{}", method_name(outcome.run()),
+                                       to_string(options.precision), to_string(options.preconditioner), choice));
     rows.add("accuracy", promise(options.accuracy));
     const std::string what = options.device.kind() == Device::Kind::cpu ? counted(options.device.threads(), "thread")
                                                                         : describe(options.device).name;
@@ -197,6 +204,12 @@ std::string proven_text(const Run& run, const SolutionProof& proof) {
     return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));
 }
 
+/// Where there is nothing better.
+std::string estimate_text(const SolutionProof& proof) {
+    if (proof.estimated_error < 0) return "";
+    return fmt::format(" (estimated, not proven: {:.0e} of the largest component)", proof.estimated_error);
+}
+
 std::string rounded_text(const SolutionProof& proof) {
     return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}", spaced(proof.rounded),
                        spaced(proof.rounded + proof.undecided), counted(proof.refinements, "refinement"),
@@ -218,14 +231,39 @@ void add_proof(Rows& rows, const Options& options, const Run& run) {
                  fmt::format("{} relative at most, {:.1f} digits in the mean; {}", rows.bold(bound_text(proof->error_bound)),
                              std::floor(proof->certified_digits * tenths) / tenths, rows.green(proven_text(run, *proof))));
     } else {
-        rows.add(name, fmt::format("{}: {}", rows.red(to_string(proof->status)), proof->reason));
+        rows.add(name, fmt::format("{}: {}{}", rows.red(to_string(proof->status)), proof->reason, estimate_text(*proof)));
     }
+}
+
+void add_time(Rows& rows, const Outcome& outcome, std::string_view proof_time) {
+    const Run& run = outcome.run();
+    rows.add("time",
+             fmt::format("{} {}, setup {}, solve {}{}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
+                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds)), proof_time));
+}
+
+void add_least_squares(Rows& rows, const Options& options, const Outcome& outcome) {
+    const Run& run = outcome.run();
+    if (outcome.right_hand_sides > 1) rows.add("", summary(run));
+    rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(run.worst())));
+    if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
+    const double residual = run.worst().relative_residual;
+    const std::string seen = rows.bold(fmt::format("{:.1e}", residual));
+    if (residual <= options.tolerance) {
+        rows.add("true residual", fmt::format("{}  A x = b is solved, tolerance {:.1e}", seen, options.tolerance));
+    } else {
+        rows.add("true residual", fmt::format("{}  of A x = b", seen));
+        rows.add("normal residual", fmt::format("{}  ||A'r|| by ||A|| ||r||, tolerance {:.1e}",
+                                                rows.bold(fmt::format("{:.1e}", *run.normal_residual)), options.tolerance));
+    }
+    add_time(rows, outcome, "");
 }
 
 void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     const Run& run = outcome.run();
     const SolveResult& result = run.worst();
     const std::vector<Attempt>& attempts = run.report.attempts;
+    if (run.normal_residual) return add_least_squares(rows, options, outcome);
     if (attempts.size() > 1 || !options.preconditioner || !attempts.back().levels.empty()) add_attempts(rows, attempts);
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
     rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
@@ -239,10 +277,7 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
         rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", run.forward_error->error)),
                                               floor_text(*run.forward_error)));
     add_proof(rows, options, run);
-    const std::string proof_time = run.worst_proof() == nullptr ? "" : ", proof " + time(run.report.guarantee_seconds);
-    rows.add("time",
-             fmt::format("{} {}, setup {}, solve {}{}", outcome.generated ? "generate" : "read", time(outcome.read_seconds),
-                         time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds)), proof_time));
+    add_time(rows, outcome, run.worst_proof() == nullptr ? "" : ", proof " + time(run.report.guarantee_seconds));
 }
 
 }  // namespace

@@ -23,20 +23,28 @@ struct SolveTask {
 };
 
 /// Wait until what is on the stream is done, so that b and x may still be on their way there; x is there when they return. The
-/// iteration runs on streams of its own. What is promised, the bits and the errors are those of solver::solve, bicgstab and cg
-/// for vectors of the host. Throw InvalidArgument where the plan was not made for a CUDA device, or a pointer is null.
-/// Callbacks and preconditioners of your own see the host's memory, as ever.
+/// iteration runs on streams of its own. What is promised, the bits and the errors are those of solver::solve and
+/// krylov_solve for vectors of the host. Throw InvalidArgument where the plan was not made for a CUDA device, or a pointer is
+/// null. Callbacks and preconditioners of your own see the host's memory, as ever.
 
 template <class T>
 SolveReport solve(const solver::SpmvPlan<T>& a, const SolveTask<T>& task, const SolveOptions& options = {},
                   Stream stream = nullptr);
 
 template <class T>
+std::vector<SolveResult> krylov_solve(KrylovMethod method, const solver::SpmvPlan<T>& a, const Preconditioner<T>& m,
+                                      const SolveTask<T>& task, const KrylovOptions& options = {}, Stream stream = nullptr);
+
+template <class T>
 std::vector<SolveResult> bicgstab(const solver::SpmvPlan<T>& a, const Preconditioner<T>& m, const SolveTask<T>& task,
-                                  const KrylovOptions& options = {}, Stream stream = nullptr);
+                                  const KrylovOptions& options = {}, Stream stream = nullptr) {
+    return krylov_solve(KrylovMethod::bicgstab, a, m, task, options, stream);
+}
 
 template <class T>
 std::vector<SolveResult> cg(const solver::SpmvPlan<T>& a, const Preconditioner<T>& m, const SolveTask<T>& task,
-                            const KrylovOptions& options = {}, Stream stream = nullptr);
+                            const KrylovOptions& options = {}, Stream stream = nullptr) {
+    return krylov_solve(KrylovMethod::cg, a, m, task, options, stream);
+}
 
 }  // namespace solver::cuda

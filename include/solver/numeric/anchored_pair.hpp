@@ -69,7 +69,7 @@ public:
         return result == add_rn(high_part, add_rn(d_, b)) && stayed();
     }
 
-    /// The same where all products are multiples of 2^q, or where q > 10000 says that all are 0.
+    /// Gives RN(sum), or returns false, where all products are multiples of 2^q, or where q > 10000 says that all are 0.
     SOLVER_HD bool try_on_grid(double& result, std::int32_t n, int q) const noexcept {
         const int k = static_cast<int>(anchor_ >> 20) - 1023;
         const int most = 106 + q - k;  // log2 of 2^53 2^q / (g/2)

@@ -54,7 +54,7 @@ public:
         return true;
     }
 
-    /// The same where all products are multiples of 2^q, |q| <= 900.
+    /// Gives RN(sum), or returns false, where all products are multiples of 2^q, |q| <= 900.
     SOLVER_HD bool try_on_grid(float& result, int q) const noexcept {
         if (!(m_ <= std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 52 + q) << 52))) return false;
         result = canonical(static_cast<float>(s_));
@@ -66,7 +66,7 @@ private:
     double m_{0};
 };
 
-/// The same where nobody else counts the products.
+/// A bounded float that counts its products itself, where nobody else does.
 class CountedBoundedFloat {
 public:
     using value_type = float;

@@ -23,7 +23,7 @@ SOLVER_HD Split<T> two_sum(T a, T b) noexcept {
     return {sum, add_rn(add_rn(a, -a_kept), add_rn(b, -b_kept))};
 }
 
-/// The same for |a| >= |b| or a == 0. 3 additions. Dekker, Numer. Math. 18, 1971.
+/// a + b as its rounding and the error, for |a| >= |b| or a == 0. 3 additions. Dekker, Numer. Math. 18, 1971.
 template <Real T>
 SOLVER_HD Split<T> fast_two_sum(T a, T b) noexcept {
     const T sum = add_rn(a, b);

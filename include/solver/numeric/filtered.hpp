@@ -294,7 +294,8 @@ public:
         return true;
     }
 
-    /// The same for RN to float: the ends of the enclosure are rounded to odd first (add_to_odd), which cannot be seen.
+    /// Gives the sum rounded to float, or returns false: the ends of the enclosure are rounded to odd first (add_to_odd), which
+    /// cannot be seen.
     SOLVER_HD bool try_result(float& result, T underflow = T(0)) const noexcept requires std::is_same_v<T, double> {
         const T factor = path_.template factor<T>();
         if (factor < T(0) || !is_finite(s_) || !is_finite(c_) || !is_finite(m_)) return false;

@@ -164,7 +164,7 @@ __device__ void round_marked(const GemmTask<T>& task, const OpenElements& open, 
     finish_element(merge_lanes(share, warp_size), task, at.row, at.column);
 }
 
-/// The same by a block, once in a kernel.
+/// RN(alpha sum_k a_ik b_kj + beta c_ij) by a block, once in a kernel.
 template <class T>
 __device__ void round_marked_by_block(const GemmTask<T>& task, const OpenElements& open, std::int64_t mark) {
     __shared__ Shared<OpenSum<T>, threads / warp_size> of_warps;

@@ -107,8 +107,8 @@ public:
         multiply(a, b, c, add, depth, memory, {}, [](Stream) { return true; });
     }
 
-    /// The same, looking at all entries if watches are given. Asks sums_formed(stream), with the stream that looks, whether to
-    /// go on, before anything writes to C, and returns the answer.
+    /// C = alpha A B, or +=, by `depth` levels, looking at all entries if watches are given. Asks sums_formed(stream), with the
+    /// stream that looks, whether to go on, before anything writes to C, and returns the answer.
     template <class Formed>
     bool multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseView<T>& c, bool add, int depth, T* memory,
                   const std::optional<std::array<Watch, 2>>& watches, Formed&& sums_formed) const {

@@ -103,8 +103,8 @@ private:
     std::int64_t copy_step_;
 };
 
-/// The same of an operand that is contiguous along k, transposed on the way: lines along the outer index, element by element.
-/// A warp copies 8 x 4 elements, and the pad sends them to 32 banks.
+/// Copies a tile of an operand that is contiguous along k, transposed on the way: lines along the outer index, element by
+/// element. A warp copies 8 x 4 elements, and the pad sends them to 32 banks.
 template <class S, int outer, int inner, int threads>
 class TransposingLoader {
 public:

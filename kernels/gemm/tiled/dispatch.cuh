@@ -60,7 +60,7 @@ void with_compensated_sums(GemmSummation summation, Launch&& launch) {
     if (summation == GemmSummation::doubly_compensated) launch(std::type_identity<CompensatedSums<T, count, Store, true>>());
 }
 
-/// The same for those that keep more than a total.
+/// Calls launch with the sums that `summation` names, if they are of those that keep more than a total.
 template <class T, int count, class Launch>
 void with_larger_sums(GemmSummation summation, Launch&& launch) {
     if (summation == GemmSummation::pairwise) launch(std::type_identity<PairwiseSums<T, count>>());

@@ -14,13 +14,15 @@ enum class StepEnd {
     none,        ///< it has not
     full,        ///< all of it was made
     half,        ///< BiCGStab: s was small enough: x gained alpha M^-1 p only
+    cycle,       ///< GMRES: all of it was made, and with it a cycle
+    stalled,     ///< GMRES: with it a cycle that gained next to nothing
     breakdown,   ///< a scalar by which the method divides is zero to working precision
-    indefinite,  ///< CG: p'Ap or r'M^-1 r is not positive
+    indefinite,  ///< CG: p'Ap or r'M^-1 r is not positive; MINRES: r'M^-1 r
     non_finite,  ///< a norm or a scalar is Inf or NaN
 };
 
 /// Why b - A x is to be computed anew after a step.
-enum class Reason { none, claim, drift, progress, breakdown, indefinite, non_finite, last };
+enum class Reason { none, claim, cycle, drift, progress, breakdown, indefinite, non_finite, last };
 
 /// What a stretch of steps looks out for.
 struct StepLimits {

@@ -83,7 +83,7 @@ HWY_NOINLINE V product_error_lane_by_lane(V a, V b, V product) {
     return hn::Load(d, p);
 }
 
-/// The same value and error without a fused multiply-add.
+/// Product and error in lanes without a fused multiply-add: the value and error of two_prod.
 template <class V>
 HWY_INLINE SplitLanes<V> two_prod_lanes(V a, V b) {
     const hn::DFromV<V> d;

@@ -194,7 +194,7 @@ HWY_INLINE bool products_are_exact(const Terms<double, true>& terms, std::int64_
     return exact;
 }
 
-/// The same of all, in parallel.
+/// Whether all products have an exact two_prod, looked at in parallel.
 inline bool products_are_exact(const Terms<double, true>& terms, int threads) {
     constexpr std::int64_t block_length = 4096;
     std::vector<char> exact(static_cast<std::size_t>(threads), 1);

@@ -51,7 +51,7 @@ HWY_INLINE void add_chains(Acc& acc, const Rows& rows, std::int64_t start, std::
                     pick([&](auto entry) HWY_ATTR { return x[entry.column(start)]; }));
 }
 
-/// The same for any length: blocks of chain_steps steps, merged by a fixed tree.
+/// The sum of any number of entries of a row: blocks of chain_steps steps, merged by a fixed tree.
 template <AccumulatorLanes Acc, class Rows, class T>
 typename Acc::Scalar sum_entries(const Rows& rows, std::int64_t start, std::int64_t begin, std::int64_t end,
                                  const RowTask<T>& task) {

@@ -264,7 +264,7 @@ private:
         return summed<A>(part, s, lane).results(affine_underflow(task_.alpha, part.slice->steps));
     }
 
-    /// The same by the first try, which decides more where it knows a grid of its products.
+    /// What the lanes prove by the first try, which decides more where it knows a grid of its products.
     template <class First>
     HWY_INLINE Results<typename First::D> found_first(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
         const First sums = summed<First>(part, s, lane);

@@ -15,7 +15,7 @@ namespace solver::matrix_market {
 namespace {
 
 constexpr const char* banner_form =
-    "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric";
+    "%%MatrixMarket matrix coordinate|array real|complex|integer|pattern general|symmetric|skew-symmetric|hermitian";
 
 std::string lower_case(const char* begin, const char* end) {
     std::string text(begin, end);
@@ -37,8 +37,6 @@ const char* parse_word(const char* p, const char* what, const std::pair<const ch
         return end;
     }
     const std::string expected = fmt::format("{}", fmt::join(names, "|"));
-    if (word == "complex" || word == "hermitian")
-        throw LineError(p, fmt::format("{} matrices are not supported yet; expected the {} to be {}", word, what, expected));
     throw LineError(p, fmt::format("saw {}, expected the {} to be {}", seen(p), what, expected));
 }
 
@@ -48,24 +46,29 @@ void parse_banner(const char* p, Header& header) {
     bool matrix = false;
     p = parse_word(end, "object", {std::pair{"matrix", true}}, matrix);
     p = parse_word(p, "format", {std::pair{"coordinate", Format::coordinate}, {"array", Format::array}}, header.format);
-    p = parse_word(p, "field", {std::pair{"real", Field::real}, {"integer", Field::integer}, {"pattern", Field::pattern}},
-                   header.field);
+    p = parse_word(
+        p, "field",
+        {std::pair{"real", Field::real}, {"complex", Field::complex}, {"integer", Field::integer}, {"pattern", Field::pattern}},
+        header.field);
     p = parse_word(p, "symmetry",
                    {std::pair{"general", Symmetry::general},
                     {"symmetric", Symmetry::symmetric},
-                    {"skew-symmetric", Symmetry::skew_symmetric}},
+                    {"skew-symmetric", Symmetry::skew_symmetric},
+                    {"hermitian", Symmetry::hermitian}},
                    header.symmetry);
     expect_line_end(p, "the banner");
     if (header.field == Field::pattern && header.format == Format::array)
         throw LineError(p, "an array of patterns has no values; expected the field real or integer");
     if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric)
         throw LineError(p, "a pattern has no signs and cannot be skew-symmetric; expected general or symmetric");
+    if (header.symmetry == Symmetry::hermitian && header.field != Field::complex)
+        throw LineError(p, "a hermitian matrix is complex; expected the field complex, or the symmetry symmetric");
 }
 
 std::int64_t stored_elements(const Header& header) {
     const __int128 n = header.columns;
     __int128 count = n * header.rows;
-    if (header.symmetry == Symmetry::symmetric) count = n * (n + 1) / 2;
+    if (header.symmetry == Symmetry::symmetric || header.symmetry == Symmetry::hermitian) count = n * (n + 1) / 2;
     if (header.symmetry == Symmetry::skew_symmetric) count = n * (n - 1) / 2;
     return static_cast<std::int64_t>(std::min<__int128>(count, std::numeric_limits<std::int64_t>::max()));
 }
@@ -91,7 +94,7 @@ void parse_sizes(const char* p, Header& header) {
     if (coordinate) p = parse_size(p, "entries", largest_whole, header, header.entries);
     expect_line_end(p, coordinate ? "rows, columns, entries" : "rows, columns");
     if (header.symmetry != Symmetry::general && header.rows != header.columns)
-        throw LineError(begin, fmt::format("the matrix is {} x {}; a symmetric or skew-symmetric one is square",  //
+        throw LineError(begin, fmt::format("the matrix is {} x {}; one with a symmetry is square",  //
                                            header.rows, header.columns));
     if (!coordinate) header.entries = stored_elements(header);
 }

@@ -8,7 +8,7 @@
 namespace solver::matrix_market {
 
 enum class Format { coordinate, array };
-enum class Field { real, integer, pattern };
+enum class Field { real, integer, pattern, complex };
 
 struct Header {
     Format format = Format::coordinate;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <complex>
 #include <new>
 
 namespace solver {
@@ -34,16 +35,31 @@ auto within_memory(const std::filesystem::path& path, const Work& work) try {
     throw FileError(path.string(), 0, "not enough memory for this matrix");
 }
 
+template <class T>
+bool is_finite(T value) {
+    if constexpr (is_complex<T>)
+        return std::isfinite(value.real()) && std::isfinite(value.imag());
+    else
+        return std::isfinite(value);
+}
+
+/// A complex file holds no real matrix, also where every imaginary part is 0.
+template <class T>
+void require_readable(const Header& header, const std::string& path) {
+    if (is_complex<T> || header.field != Field::complex) return;
+    throw FileError(path, 1, "the matrix is complex, and real numbers were asked for; read it as std::complex");
+}
+
 /// Throws where entries at one place have a sum beyond the range of T.
 template <class T>
 void check_sums(const CsrMatrix<T>& matrix, const std::string& path) {
-    const auto sum = std::find_if(matrix.values.begin(), matrix.values.end(), [](T value) { return !std::isfinite(value); });
+    const auto sum = std::find_if(matrix.values.begin(), matrix.values.end(), [](T value) { return !is_finite(value); });
     if (sum == matrix.values.end()) return;
     const std::int64_t k = sum - matrix.values.begin();
     const auto row = std::upper_bound(matrix.row_offsets.begin(), matrix.row_offsets.end(), k) - matrix.row_offsets.begin();
     throw FileError(path, 0,
                     fmt::format("the sum of the entries at row {}, column {} is beyond the range of {} precision", row,
-                                matrix.column_indices[k] + 1, std::is_same_v<T, float> ? "single" : "double"));
+                                matrix.column_indices[k] + 1, std::is_same_v<RealOf<T>, float> ? "single" : "double"));
 }
 
 /// The matrix of a coordinate file.
@@ -68,7 +84,7 @@ std::vector<T> expand_triangle(const std::vector<T>& packed, std::int64_t n, Sym
         for (std::int64_t row = column + (skew ? 1 : 0); row < n; ++row) {
             const T value = packed[next++];
             values[column * n + row] = value;
-            if (row != column) values[row * n + column] = skew ? -value : value;
+            if (row != column) values[row * n + column] = mirrored(value, symmetry);
         }
     return values;
 }
@@ -103,6 +119,12 @@ using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
 
 }  // namespace
 
+bool holds_complex_numbers(const std::filesystem::path& path) {
+    TextBlocks blocks(path);
+    TextBlock block;
+    return read_header(blocks, block).field == Field::complex;
+}
+
 template <class T>
 AnyMatrix<T> read_matrix_market(const std::filesystem::path& path, const MatrixMarketOptions& options) {
     const cpu::FloatingPointGuard guard;
@@ -111,6 +133,7 @@ AnyMatrix<T> read_matrix_market(const std::filesystem::path& path, const MatrixM
         TextBlocks blocks(path);
         TextBlock block;
         const Header header = read_header(blocks, block);
+        require_readable<T>(header, blocks.path());
         if (header.format == Format::coordinate) return read_coordinates<T>(blocks, std::move(block), header, threads);
         return read_array<T>(blocks, std::move(block), header, threads);
     });
@@ -142,9 +165,17 @@ template std::variant<CsrMatrix<float>, DenseMatrix<float>> read_matrix_market(c
                                                                                const MatrixMarketOptions&);
 template std::variant<CsrMatrix<double>, DenseMatrix<double>> read_matrix_market(const std::filesystem::path&,
                                                                                  const MatrixMarketOptions&);
+template std::variant<CsrMatrix<std::complex<float>>, DenseMatrix<std::complex<float>>> read_matrix_market(
+    const std::filesystem::path&, const MatrixMarketOptions&);
+template std::variant<CsrMatrix<std::complex<double>>, DenseMatrix<std::complex<double>>> read_matrix_market(
+    const std::filesystem::path&, const MatrixMarketOptions&);
 template CsrMatrix<float> read_csr(const std::filesystem::path&, const MatrixMarketOptions&);
 template CsrMatrix<double> read_csr(const std::filesystem::path&, const MatrixMarketOptions&);
+template CsrMatrix<std::complex<float>> read_csr(const std::filesystem::path&, const MatrixMarketOptions&);
+template CsrMatrix<std::complex<double>> read_csr(const std::filesystem::path&, const MatrixMarketOptions&);
 template std::vector<float> read_vector(const std::filesystem::path&, const MatrixMarketOptions&);
 template std::vector<double> read_vector(const std::filesystem::path&, const MatrixMarketOptions&);
+template std::vector<std::complex<float>> read_vector(const std::filesystem::path&, const MatrixMarketOptions&);
+template std::vector<std::complex<double>> read_vector(const std::filesystem::path&, const MatrixMarketOptions&);
 
 }  // namespace solver

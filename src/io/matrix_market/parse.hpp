@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -35,6 +36,26 @@ const char* parse_value(const char* p, Field field, T& value) {
     return decimal.end;
 }
 
+/// Two decimals, or one where the file is real.
+template <class T>
+const char* parse_value(const char* p, Field field, std::complex<T>& z) {
+    T re{}, im{};
+    p = parse_value(p, field, re);
+    if (field == Field::complex) p = parse_value(skip_blanks(p), field, im);
+    z = {re, im};
+    return p;
+}
+
+/// The diagonal is real where a matrix equals its conjugate transpose.
+template <class T>
+void require_real_diagonal(const char* p, const Entry<T>& entry) {
+    if constexpr (is_complex<T>)
+        if (entry.row == entry.column && entry.value.imag() != 0)
+            throw LineError(p,
+                            fmt::format("saw an imaginary part of {:g} at ({}, {}); the diagonal of a hermitian matrix is real",
+                                        entry.value.imag(), entry.row + 1, entry.row + 1));
+}
+
 inline const char* parse_index(const char* p, std::int64_t limit, const char* name, std::int32_t& index) {
     p = skip_blanks(p);
     std::int64_t counted_from_one = 0;
@@ -58,6 +79,7 @@ const char* parse_line(const char* p, const Header& header, Entry<T>& entry) {
         throw LineError(
             p, fmt::format("saw an entry on the diagonal, ({0}, {0}), where a skew-symmetric matrix is 0 and stores none",
                            entry.row + 1));
+    if (header.symmetry == Symmetry::hermitian) require_real_diagonal(p, entry);
     return p;
 }
 
@@ -80,7 +102,7 @@ void note_triangle(const Entry<T>& entry, const char* p, const TextBlock& block,
 
 template <class Item>
 void parse_lines(const TextBlock& block, const Header& header, Parsed<Item>& parsed) {
-    constexpr bool has_triangles = !std::is_floating_point_v<Item>;
+    constexpr bool has_triangles = !std::is_floating_point_v<RealOf<Item>>;
     for (const char* p = block.begin; p != block.end; ++p) {
         p = skip_blanks(p);
         if (*p == '\n') continue;
@@ -140,7 +162,7 @@ void check_triangles(const std::vector<Parsed<Item>>& parsed, const std::string&
     }
     if (below == 0 || above == 0) return;
     throw FileError(path, std::max(below, above),
-                    fmt::format("saw an entry {} the diagonal, but line {} has one {} it; a symmetric or skew-symmetric file "
+                    fmt::format("saw an entry {} the diagonal, but line {} has one {} it; a file with a symmetry "
                                 "stores one triangle only",
                                 above > below ? "above" : "below", std::min(below, above), above > below ? "below" : "above"));
 }

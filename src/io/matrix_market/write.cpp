@@ -1,6 +1,7 @@
 #include "io/atomic_file.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
+#include "solver/numeric/complex.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <new>
 
@@ -84,13 +86,23 @@ char* append(char* text, T value, const std::filesystem::path& path, std::int64_
     return std::to_chars(text, text + 64, value).ptr;
 }
 
+template <class T>
+char* append(char* text, std::complex<T> z, const std::filesystem::path& path, std::int64_t row, std::int64_t column) {
+    text = append(text, z.real(), path, row, column);
+    *text++ = ' ';
+    return append(text, z.imag(), path, row, column);
+}
+
+template <class T>
+constexpr const char* field = is_complex<T> ? "complex" : "real";
+
 }  // namespace
 
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const CsrView<T>& matrix) {
     check(matrix);
     TextFile file(path);
-    file.write(fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", matrix.rows, matrix.columns,
+    file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field<T>, matrix.rows, matrix.columns,
                            matrix.nonzeros()));
     for (std::int64_t row = 0; row < matrix.rows; ++row)
         for (std::int64_t k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k) {
@@ -108,7 +120,7 @@ void write_matrix_market(const std::filesystem::path& path, const CsrView<T>& ma
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const DenseView<T>& matrix) {
     TextFile file(path);
-    file.write(fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", matrix.rows, matrix.columns));
+    file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field<T>, matrix.rows, matrix.columns));
     for (std::int64_t column = 0; column < matrix.columns; ++column)
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             const T value = matrix.data[row * matrix.row_stride + column * matrix.column_stride];
@@ -131,5 +143,11 @@ template void write_matrix_market(const std::filesystem::path&, const DenseView<
 template void write_matrix_market(const std::filesystem::path&, const DenseView<double>&);
 template void write_vector(const std::filesystem::path&, std::span<const float>);
 template void write_vector(const std::filesystem::path&, std::span<const double>);
+template void write_matrix_market(const std::filesystem::path&, const CsrView<std::complex<float>>&);
+template void write_matrix_market(const std::filesystem::path&, const CsrView<std::complex<double>>&);
+template void write_matrix_market(const std::filesystem::path&, const DenseView<std::complex<float>>&);
+template void write_matrix_market(const std::filesystem::path&, const DenseView<std::complex<double>>&);
+template void write_vector(const std::filesystem::path&, std::span<const std::complex<float>>);
+template void write_vector(const std::filesystem::path&, std::span<const std::complex<double>>);
 
 }  // namespace solver

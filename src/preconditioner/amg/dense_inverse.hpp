@@ -13,8 +13,9 @@ namespace solver::amg {
 /// pivot is not above n 2^-40 times A's largest element, or something is not finite: A is singular, or close to it.
 std::optional<CsrMatrix<double>> dense_inverse(const CsrView<double>& a);
 
-/// The same with a_ii (1 + 2^-16) on the diagonal where A is singular: of a Laplacian without boundary, say, whose constants
-/// are then only damped. Where A is symmetric, so is the result, to the bit. Nothing where that is singular as well.
+/// A^-1 by that elimination, with a_ii (1 + 2^-16) on the diagonal where A is singular: of a Laplacian without boundary, say,
+/// whose constants are then only damped. Where A is symmetric, so is the result, to the bit. Nothing where that is singular as
+/// well.
 std::optional<CsrMatrix<double>> regularized_inverse(const CsrView<double>& a, bool is_symmetric);
 
 }  // namespace solver::amg

@@ -68,8 +68,7 @@ TEST(Header, SaysInWhichLineWhatIsWrong) {
         {"", ": the file is empty"},
         {"%MatrixMarket matrix coordinate real general\n", ":1: saw '%MatrixMarket', expected '%%MatrixMarket matrix"},
         {"%%MatrixMarket vector coordinate real general\n", ":1: saw 'vector', expected the object to be matrix"},
-        {"%%MatrixMarket matrix coordinate complex general\n", ":1: complex matrices are not supported yet"},
-        {"%%MatrixMarket matrix coordinate real hermitian\n", ":1: hermitian matrices are not supported yet"},
+        {"%%MatrixMarket matrix coordinate real hermitian\n", ":1: a hermitian matrix is complex"},
         {"%%MatrixMarket matrix array pattern general\n", ":1: an array of patterns has no values"},
         {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", ":1: a pattern has no signs"},
         {"%%MatrixMarket matrix coordinate real general 1\n", ":1: saw '1', expected the end of the line after the banner"},
@@ -79,7 +78,7 @@ TEST(Header, SaysInWhichLineWhatIsWrong) {
         {coordinate + "3 -4 5\n", ":2: saw '-4', expected three whole numbers"},
         {coordinate + "3 4 5 6\n", ":2: saw '6', expected the end of the line after rows, columns, entries"},
         {coordinate + "2147483648 4 5\n", ":2: saw '2147483648' rows, at most 2147483647 are supported"},
-        {"%%MatrixMarket matrix coordinate real symmetric\n3 4 5\n", ":2: the matrix is 3 x 4; a symmetric or"},
+        {"%%MatrixMarket matrix coordinate real symmetric\n3 4 5\n", ":2: the matrix is 3 x 4; one with a symmetry"},
         {"%%MatrixMarket matrix array real general\n3 4 5\n", ":2: saw '5', expected the end of the line after rows, columns"},
     };
     for (const auto& [text, message] : broken) EXPECT_THAT(Read(text).refusal, ::testing::HasSubstr(message)) << text;

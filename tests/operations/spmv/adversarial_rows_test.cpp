@@ -68,6 +68,33 @@ TYPED_TEST(Spmv, RoundsEveryAdversarialRowOnceForEveryAlphaAndBeta) {
     EXPECT_GT(compared, 500000U);
 }
 
+/// alpha times the first entry lies in the middle of two subnormals. What decides is alpha times the second, which is no
+/// number: the product of alpha and the lower part of the row's sum is lost.
+TYPED_TEST(Spmv, RoundsOnceWhereWhatDecidesATieUnderflowsInTheProductWithAlpha) {
+    using T = TypeParam;
+    constexpr int subnormal = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+    constexpr int alpha_exponent = subnormal + 74, first = subnormal - 1 - alpha_exponent;
+    CsrMatrix<T> a{0, 2, {0}, {}, {}};
+    for (int fall = std::numeric_limits<T>::digits - 13; fall <= std::numeric_limits<T>::digits + 7; ++fall)
+        for (const T m : {T(3), T(5), T(7), T(9)})
+            for (const T sign : {T(1), T(-1)}) {
+                for (const T value : {std::ldexp(m, first), std::ldexp(sign, first - fall)}) {
+                    a.column_indices.push_back(static_cast<std::int32_t>(a.nonzeros() % 2));
+                    a.values.push_back(value);
+                }
+                a.row_offsets.push_back(a.nonzeros());
+                ++a.rows;
+            }
+    const T alpha = std::ldexp(T(1), alpha_exponent);
+    const std::vector<T> x(2, T(1)), unread(static_cast<std::size_t>(a.rows), nan_value<T>);
+    const std::vector<T> expected = testing::rounded(testing::affine<T>(testing::expected_rows<T>(a, x), alpha, 0, unread));
+    for_each_target([&] {
+        for (const Execution& execution : executions())
+            EXPECT_EQ(testing::differences<T>(product<T>(execution, alpha, a, x, 0, unread, Accuracy::exact), expected), "")
+                << execution;
+    });
+}
+
 TYPED_TEST(Spmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
     using T = TypeParam;
     Random random(10);

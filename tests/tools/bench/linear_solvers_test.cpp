@@ -63,7 +63,7 @@ TEST_F(BenchFiles, AreNoTestsForSolversForAReason) {
     EXPECT_EQ(reason("coordinate pattern general\n2 2 0\n"), "a pattern");
     EXPECT_EQ(reason("coordinate real general\n2 3 0\n"), "2 x 3");
     EXPECT_EQ(reason("coordinate real general\n0 0 0\n"), "empty");
-    EXPECT_THAT(reason("coordinate complex general\n1 1 0\n").value_or(""), HasSubstr("complex"));
+    EXPECT_FALSE(reason("coordinate complex general\n1 1 0\n"));
     EXPECT_FALSE(reason_against(made("poisson2d_3")));
 }
 

@@ -51,7 +51,7 @@ TEST_P(BadUsage, IsRefusedInOneClearLine) {
 
 const Refusal refusals[] = {
     {"NoArguments", "", {"--matrix FILE is missing"}},
-    {"DenseMatrixNotSquare", "--matrix two.mtx", {"two.mtx: the matrix is 3 x 2", "square"}},
+    {"DenseMatrixNotSquare", "--matrix two.mtx --verify", {"--verify: for square systems only; the matrix is 3 x 2", "LSMR"}},
     {"UnknownOption", "--matrx A.mtx", {"no option --matrx", "did you mean --matrix?"}},
     {"UnknownOptionUnlikeAny", "--frobnicate", {"no option --frobnicate", "--help"}},
     {"AbbreviatedOption", "--matrix A.mtx --tol 1e-3", {"no option --tol"}},
@@ -64,7 +64,8 @@ const Refusal refusals[] = {
     {"ContradictoryAccuracy", "--matrix A.mtx --accuracy fast --exact", {"fast and exact", "choose one"}},
     {"UnknownAccuracy", "--matrix A.mtx --accuracy superb", {"superb", "fast, compensated or exact"}},
     {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double, single or mixed"}},
-    {"UnknownMethod", "--matrix A.mtx --method gmres", {"--method gmres", "expected auto, bicgstab or cg"}},
+    {"UnknownMethod", "--matrix A.mtx --method qmr", {"--method qmr", "expected auto, bicgstab, cg, gmres, minres or idr"}},
+    {"RestartZero", "--matrix A.mtx --restart 0", {"--restart 0", "a whole number above 0"}},
     {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amgx", {"amgx", "jacobi", "amg"}},
     {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},
     {"UnknownDevice", "--matrix A.mtx --device gpu", {"gpu", "auto, cpu, cuda"}},
@@ -81,7 +82,8 @@ const Refusal refusals[] = {
     {"MatrixMissing", "--matrix nowhere.mtx", {"nowhere.mtx"}},
     {"MatrixBroken", "--matrix broken.mtx", {"broken.mtx:4:", "5"}},
     {"MatrixIsAFolder", "--matrix .", {"expected a Matrix Market file"}},
-    {"MatrixNotSquare", "--matrix wide.mtx", {"2 x 3", "square"}},
+    {"MatrixNotSquare", "--matrix wide.mtx --method gmres", {"--method: for square systems only; the matrix is 2 x 3", "LSMR"}},
+    {"RectangularPreconditioner", "--matrix wide.mtx --preconditioner ilu0", {"--preconditioner: for square systems only"}},
     {"ZeroDiagonal", "--matrix zero_diagonal.mtx --preconditioner jacobi", {"diagonal", "row 1", "none"}},
     {"RhsOfWrongSize", "--matrix A.mtx --rhs b2.mtx", {"b2.mtx", "2 rows", "40"}},
     {"RhsMissing", "--matrix A.mtx --rhs nowhere.mtx", {"nowhere.mtx"}},

@@ -30,6 +30,18 @@ TEST_F(SolverCommand, OptionsReachTheSolve) {
     EXPECT_EQ(report("--matrix A.mtx --preconditioner none --absolute-tolerance 1e9")["iterations"], 0);
 }
 
+TEST_F(SolverCommand, SolvesByTheMethodThatIsNamed) {
+    for (const char* method : {"bicgstab", "gmres", "idr"}) {
+        const json r = report(std::string("--matrix A.mtx --preconditioner jacobi --method ") + method);
+        EXPECT_EQ(r["attempts"][0]["method"], method);
+        EXPECT_EQ(r["status"], "converged");
+    }
+    const auto iterations = [&](const char* options) {
+        return report(std::string("--matrix A.mtx --preconditioner none --method gmres ") + options)["iterations"].get<int>();
+    };
+    EXPECT_GT(iterations("--restart 2"), iterations("--restart 40"));
+}
+
 TEST_F(SolverCommand, LeavesWhatIsNotSaidAsTheHelpSays) {
     const json r = report("--matrix A.mtx --device cpu");
     EXPECT_EQ(r["tolerance"], 1e-10);

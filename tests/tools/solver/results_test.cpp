@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -176,6 +177,35 @@ TEST_F(SolverCommand, ExactGivesTheSameBitsForEveryThreadCountAndKernel) {
 
 TEST_F(SolverCommand, SinglePrecisionWithAPairReachesDoublePrecisionResiduals) {
     EXPECT_EQ(report("--matrix A.mtx --precision single --compensated --rhs random")["status"], "converged");
+}
+
+// x_1 = 1, x_2 = 2 and x_1 + x_2 = 9: three rows, and least squares that lie between.
+TEST_F(SolverCommand, FindsTheLeastSquaresOfARectangularMatrix) {
+    write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 2 1\n3 1 1\n3 2 1\n");
+    write("tall_b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n9\n");
+    const Finished finished =
+        run("--matrix tall.mtx --rhs tall_b.mtx --solution x.mtx --report report.json --history history.csv");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.out, HasSubstr("LSMR (least squares)"));
+    EXPECT_THAT(finished.out, HasSubstr("normal residual"));
+    const json r = json::parse(read("report.json"));
+    EXPECT_EQ(r["status"], "converged");
+    EXPECT_LE(r["normal_residual"].get<double>(), 1e-10);
+    EXPECT_NEAR(r["relative_residual"].get<double>(), std::sqrt(12.0 / 86), 1e-12);  // r = (-2, -2, 2)
+    std::istringstream x(read("x.mtx"));
+    std::string line;
+    std::getline(x, line);
+    double rows = 0, columns = 0, first = 0, second = 0;
+    x >> rows >> columns >> first >> second;
+    EXPECT_NEAR(first, 3, 1e-9);
+    EXPECT_NEAR(second, 4, 1e-9);
+    EXPECT_THAT(read("history.csv"), HasSubstr("exact,0,1,"));
+
+    const Finished solved = run("--matrix tall.mtx --compare");  // A * ones has a solution
+    EXPECT_EQ(solved.status, 0);
+    EXPECT_THAT(solved.out, HasSubstr("A x = b is solved"));
+    EXPECT_EQ(run("--matrix tall.mtx --rhs tall_b.mtx --precision single --tolerance 1e-5 --quiet").status, 0);
+    EXPECT_EQ(run("--matrix tall.mtx --rhs tall_b.mtx --max-iterations 1 --quiet").status, 2);
 }
 
 }  // namespace

@@ -209,6 +209,15 @@ TEST(SolverTexts, OfBounds) {
     outcome.runs[0].report.proofs = {bound};
     EXPECT_THAT(table(options, outcome, false),
                 HasSubstr("error bound       2.0e-09 relative at most, 10.9 digits in the mean; proven: H-matrix"));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"estimated_error\": null"));
+    SolutionProof estimated = proof(ProofStatus::unproven, "not an H-matrix");
+    estimated.estimated_error = 3.4e-9;
+    outcome.runs[0].report.proofs = {estimated};
+    EXPECT_THAT(table(options, outcome, false),
+                HasSubstr("error bound       could not prove: not an H-matrix (estimated, not proven: 3e-09 of the largest "
+                          "component)\n"));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"estimated_error\": 3.4e-09"));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"error_bound\": null"));
     outcome.runs[0].report.proofs = {proof(ProofStatus::singular, "structural rank 2 of 3")};
     EXPECT_THAT(table(options, outcome, false), HasSubstr("error bound       singular: structural rank 2 of 3\n"));
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"status\": \"singular\""));
@@ -295,7 +304,7 @@ TEST(SolverTexts, AdviseByHowASolveEnded) {
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::breakdown),
               gap + "restarts included; what may help: --preconditioner auto, another --initial");
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::indefinite),
-              gap + "conjugate gradients need A and M positive definite; what may help: bicgstab");
+              gap + "conjugate gradients need A and M positive definite; what may help: minres, bicgstab");
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::non_finite),
               gap + "Inf or NaN on the way: numbers beyond the range of this precision, or a singular preconditioner");
 }

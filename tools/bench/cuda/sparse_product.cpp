@@ -112,7 +112,7 @@ private:
                     }};
     }
 
-    /// Likewise, of a matrix that is on the device.
+    /// Packing, of a matrix that is on the device.
     Competitor packing() {
         return {
             .name = "pack", .threads = 0, .run = [this] { cuda::pack(matrix_.view(), stream_); }, .error = [] { return 0.0; }};

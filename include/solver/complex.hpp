@@ -1,0 +1,148 @@
+#pragma once
+
+/// Complex numbers. One rule settles everything: a complex result is two real results. Each component is a real sum of
+/// products and keeps the promise of its mode (accuracy.hpp) by itself: in exact, Re and Im are the real numbers, rounded once,
+/// with the same bits on every machine. A small component beside a large one is as right as any. Special values are those of
+/// reduce.hpp for each component; (Inf + 0i) (1 + 0i) is Inf + NaN i, as in NumPy.
+///
+/// A complex matrix is multiplied as a real one of twice its order (real_form), by the kernels and the storage of real
+/// matrices, on every device. Factors alpha and beta whose imaginary part is zero are real factors: nothing is multiplied by
+/// that zero.
+
+#include "solver/csr_matrix.hpp"
+#include "solver/gemm.hpp"
+#include "solver/matrix_market.hpp"
+#include "solver/numeric/complex.hpp"
+#include "solver/reduce.hpp"
+#include "solver/solve.hpp"
+#include "solver/spmv.hpp"
+
+#include <complex>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace solver {
+
+/// The real matrix K of 2 rows and 2 columns for each of A, with a = re + im i as ( re -im ; im re ): if y = A x, then
+/// real_view(y) = K real_view(x). Parts that are zero are no entries of K, so that a real A makes two copies of itself. K is
+/// symmetric where A is Hermitian, and positive definite where A is. Throws InvalidArgument from 2^30 rows or columns on.
+template <class T>
+CsrMatrix<T> real_form(const CsrView<std::complex<T>>& a);
+
+/// A file as a real matrix: of a complex one the real form, of any other the matrix itself. Throws as read_csr does.
+template <class T>
+CsrMatrix<T> read_real_form(const std::filesystem::path& path, const MatrixMarketOptions& options = {});
+
+/// The inverse of real_form: reads the real rows alone. Throws InvalidArgument where rows or columns are odd in number.
+template <class T>
+CsrMatrix<std::complex<T>> complex_form(const CsrView<T>& real_form);
+
+/// A^H, the transpose of conjugates; columns come out sorted within each row.
+template <class T>
+CsrMatrix<std::complex<T>> conjugate_transpose(const CsrView<std::complex<T>>& a, const Device& device = Device::cpu(1));
+
+/// sum_i x_i
+std::complex<double> sum(std::span<const std::complex<double>> x, Accuracy accuracy, const Device& device = Device::cpu());
+std::complex<float> sum(std::span<const std::complex<float>> x, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// x^H y = sum_i conj(x_i) y_i, as BLAS's dotc and NumPy's vdot. Throws DimensionMismatch if the lengths differ.
+std::complex<double> dot(std::span<const std::complex<double>> x, std::span<const std::complex<double>> y, Accuracy accuracy,
+                         const Device& device = Device::cpu());
+std::complex<float> dot(std::span<const std::complex<float>> x, std::span<const std::complex<float>> y, Accuracy accuracy,
+                        const Device& device = Device::cpu());
+
+/// x^T y = sum_i x_i y_i, as BLAS's dotu and NumPy's dot. Throws DimensionMismatch if the lengths differ.
+std::complex<double> dotu(std::span<const std::complex<double>> x, std::span<const std::complex<double>> y, Accuracy accuracy,
+                          const Device& device = Device::cpu());
+std::complex<float> dotu(std::span<const std::complex<float>> x, std::span<const std::complex<float>> y, Accuracy accuracy,
+                         const Device& device = Device::cpu());
+
+/// sqrt(sum_i |x_i|^2): that of the 2n components, see norm2 of real vectors.
+double norm2(std::span<const std::complex<double>> x, Accuracy accuracy, const Device& device = Device::cpu());
+float norm2(std::span<const std::complex<float>> x, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// A complex matrix made ready for many products. It keeps a copy of the matrix, as real_form has it, which copies of the plan
+/// share; the matrix need not outlive the plan. What else holds is said of SpmvPlan of real numbers.
+template <class T>
+class SpmvPlan<std::complex<T>> {
+public:
+    using Number = std::complex<T>;
+
+    explicit SpmvPlan(const CsrView<Number>& a, const Device& device = Device::best(),
+                      SpmvKernel kernel = SpmvKernel::automatic)
+        : SpmvPlan(a, device, SpmvOptions{.kernel = kernel}) {}
+
+    SpmvPlan(const CsrView<Number>& a, const Device& device, const SpmvOptions& options);
+
+    /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap. Each component of y is rounded as
+    /// a row of a real product is, with all of alpha and beta inside: exact is one rounding of
+    /// Re y = ar Re(A x) - ai Im(A x) + br Re y - bi Im y, and of Im y in turn. alpha == 0 reads neither A nor x, beta == 0
+    /// does not read y. Where alpha or beta has an imaginary part the product is made on the processor, by superaccumulators,
+    /// some ten times slower. Throws DimensionMismatch.
+    void multiply(Number alpha, std::span<const Number> x, Number beta, std::span<Number> y, Accuracy accuracy) const;
+
+    /// r = b - A (x + x_low), x_low empty or as long as x. r may be b, not x.
+    void residual(std::span<const Number> b, std::span<const Number> x, std::span<const Number> x_low, std::span<Number> r,
+                  Accuracy accuracy) const;
+
+    /// Each task as multiply and residual would do it by itself, with the same bits.
+    void multiply(std::span<const SpmvTask<Number>> tasks, Accuracy accuracy) const;
+
+    std::int64_t rows() const { return real_.rows() / 2; }
+    std::int64_t columns() const { return real_.columns() / 2; }
+    const Device& device() const { return real_.device(); }
+    SpmvDescription describe() const { return real_.describe(); }
+
+    /// The plan of real_form(A): what takes real systems (bicgstab, cg, make_preconditioner, certify) takes it, with real_view
+    /// of the vectors.
+    const SpmvPlan<T>& real() const { return real_; }
+
+private:
+    SpmvPlan(std::shared_ptr<const CsrMatrix<T>> real_form, const Device& device, const SpmvOptions& options)
+        : real_form_(std::move(real_form)), real_(real_form_->view(), device, options) {}
+
+    std::shared_ptr<const CsrMatrix<T>> real_form_;
+    SpmvPlan<T> real_;
+};
+
+/// y = alpha A x + beta y for a product or two.
+void spmv(std::complex<double> alpha, const CsrView<std::complex<double>>& a, std::span<const std::complex<double>> x,
+          std::complex<double> beta, std::span<std::complex<double>> y, Accuracy accuracy,
+          const Device& device = Device::cpu());
+void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std::span<const std::complex<float>> x,
+          std::complex<float> beta, std::span<std::complex<float>> y, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// Solves A x = b for complex numbers: `solve` of solve.hpp for the real system K real_view(x) = real_view(b) with K =
+/// real_form(A). All of it holds: the automatic choice, preconditioners, x as a pair, mixed precision, guarantees. The
+/// iteration works with real scalars on the 2n components. For Hermitian matrices and those whose eigenvalues come in conjugate
+/// pairs (lattice Dirac operators) that costs no iterations; others may need more than a complex iteration would. Proofs speak
+/// of components: 2i is Re x_i, 2i + 1 is Im x_i.
+template <>
+SolveReport solve(const SpmvPlan<std::complex<double>>& a, std::span<const std::complex<double>> b,
+                  std::span<std::complex<double>> x, std::span<std::complex<double>> x_low, const SolveOptions& options);
+template <>
+SolveReport solve(const SpmvPlan<std::complex<float>>& a, std::span<const std::complex<float>> b,
+                  std::span<std::complex<float>> x, std::span<std::complex<float>> x_low, const SolveOptions& options);
+template <>
+SolveReport solve(const SpmvPlan<std::complex<double>>& a, const DenseMatrix<std::complex<double>>& b,
+                  DenseMatrix<std::complex<double>>& x, DenseMatrix<std::complex<double>>* x_low, const SolveOptions& options);
+template <>
+SolveReport solve(const SpmvPlan<std::complex<float>>& a, const DenseMatrix<std::complex<float>>& b,
+                  DenseMatrix<std::complex<float>>& x, DenseMatrix<std::complex<float>>* x_low, const SolveOptions& options);
+
+/// Which operands of a complex product are conjugated; a conjugate transpose is a transposed view and this.
+struct Conjugation {
+    bool a = false;
+    bool b = false;
+};
+
+/// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. One real
+/// product of twice the inner dimension, for which the smaller of A and B is copied. alpha and beta are real numbers. Throws
+/// as gemm does.
+void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, const Device& device = Device::cpu(),
+          Conjugation conjugation = {});
+void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, const Device& device = Device::cpu(),
+          Conjugation conjugation = {});
+
+}  // namespace solver

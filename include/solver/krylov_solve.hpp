@@ -1,0 +1,52 @@
+#pragma once
+
+/// Solves A x = b by a Krylov method by name.
+
+#include "solver/dense_matrix.hpp"
+#include "solver/krylov.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
+
+#include <span>
+#include <vector>
+
+namespace solver {
+
+/// Solves A x = b for a square A. x holds the initial guess on entry and the solution on return.
+///
+///  - bicgstab: bicgstab.hpp.
+///  - cg: cg.hpp.
+///  - gmres: GMRES(m) of Saad and Schultz (SIAM J. Sci. Stat. Comput. 7(3), 1986), m = options.restart, preconditioned from the
+///    right in its flexible form (Saad, SIAM J. Sci. Comput. 14(2), 1993), so that M may differ from step to step. The residual
+///    falls in every step, and is computed anew after each cycle of m steps, from which the next one begins. It needs 2 m + 1
+///    vectors, and is a ResourceLimit where the machine cannot hold them; m above n counts as n. Where twelve cycles in a row
+///    gained next to nothing it ends as stagnated, and at once where one gained nothing. One pass of Gram-Schmidt makes a basis
+///    as orthogonal as it need be where dot products are exact, mostly; a bound that is carried along says where it takes a
+///    second one.
+///  - minres: MINRES of Paige and Saunders (SIAM J. Numer. Anal. 12(4), 1975) for a symmetric A, which may be indefinite. M
+///  must
+///    be symmetric and positive definite: one that is known not to be symmetric is an InvalidArgument, and where r'M^-1 r <= 0
+///    is seen the solve ends as indefinite. Without M the residual falls in every step, with M it falls as M^-1 measures it.
+///  - idr: IDR(4) of van Gijzen and Sonneveld (ACM TOMS 38(1), 2011): as short as BiCGStab's recurrence, and often steadier.
+///
+/// What else is promised of status, true residuals, x_low, bits, devices and errors is what bicgstab.hpp says of BiCGStab. On a
+/// CUDA device gmres, minres and idr launch each operation by itself, and several right-hand sides follow one another.
+template <class T>
+SolveResult krylov_solve(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b,
+                         std::span<T> x, std::span<T> x_low = {}, const KrylovOptions& options = {});
+
+/// Solves A X = B, as bicgstab does for several right-hand sides.
+template <class T>
+std::vector<SolveResult> krylov_solve(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m,
+                                      const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
+                                      const KrylovOptions& options = {});
+
+/// In mixed precision, as bicgstab.
+SolveResult krylov_solve(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
+                         const Preconditioner<float>& m, std::span<const double> b, std::span<double> x,
+                         const KrylovOptions& options = {});
+std::vector<SolveResult> krylov_solve(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
+                                      const Preconditioner<float>& m, const DenseMatrix<double>& b, DenseMatrix<double>& x,
+                                      const KrylovOptions& options = {});
+
+}  // namespace solver

@@ -1,0 +1,43 @@
+#pragma once
+
+/// Least squares: the x for which ||b - A x|| is least, of any A.
+
+#include "solver/krylov.hpp"
+#include "solver/spmv.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace solver {
+
+struct LeastSquaresResult {
+    SolveStatus status = SolveStatus::converged;
+    std::int64_t iterations = 0;     ///< each of a product with A and one with its transpose
+    double relative_residual = 0;    ///< ||b - A x|| / ||b|| of the x returned; in general not small
+    double normal_residual = 0;      ///< ||A'r|| / (||A||_F ||r||), r = b - A x of the x returned: 0 for the least squares
+    double matrix_norm = 0;          ///< ||A||_F
+    std::int64_t restarts = 0;       ///< from the true residual of a better x
+    std::vector<Iteration> history;  ///< where options.keep_history asks for it: ||r|| / ||b||, updated and, where known, true
+};
+
+/// Least squares by LSMR (Fong, Saunders, SIAM J. Sci. Comput. 33(5), 2011), for A of any shape and rank. `transposed` is a
+/// plan of A', for instance of transpose(a). x holds the initial guess on entry and the solution on return: from zero, that of
+/// least norm where there are several.
+///
+/// Converged means, of residuals computed anew from x in compensated, or exact in exact, that A x = b is solved, ||r|| <=
+/// tolerance ||b|| or <= absolute_tolerance, or that x is a least-squares solution, ||A'r|| <= tolerance ||A||_F ||r||. Where
+/// the iteration claims that and it is not so it goes on from the true residual; it ends as stagnated once that does not halve
+/// ||A'r|| any more three times in a row. The x returned is that with the least ||A'r|| seen, the guess included. A zero b
+/// gives x = 0 after no iteration.
+///
+/// Products run where the plans are, all else on the processor. In exact the bits of x, the number of iterations and the
+/// history are the same on every machine and device and for every thread count: products and norms are exact, and vectors and
+/// scalars are updated in a fixed order, each operation rounded once.
+///
+/// Throws DimensionMismatch where b, x or the transpose do not fit A, and InvalidArgument for options that cannot be meant.
+template <class T>
+LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
+                        const KrylovOptions& options = {});
+
+}  // namespace solver

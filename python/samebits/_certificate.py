@@ -1,0 +1,110 @@
+"""Proofs that belong to a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import accuracy_number, text, whole_number
+from ._matrix import ComplexMatrix, Matrix
+from ._preconditioner import KINDS
+from ._solve import _matrix_to_solve, _tolerances
+
+
+class Certificate:
+    """What `certify` found.
+
+    Attributes
+    ----------
+    status : str
+        'proven' (A has an inverse), 'singular' (it has none) or 'could not prove'.
+    reason : str
+        How it was proven, or what stood in the way.
+    reach, weights : ndarray
+        ``|A^-1 r|_i <= reach_i N(r)`` for every r, where N(r) is the largest of ``weights_j |r_j|``, or their sum. Empty unless proven.
+    adds_up : bool
+        N(r) is the sum.
+    iterations : int
+        Of the Krylov method that found it.
+    """
+
+    def __init__(self, matrix: Matrix, core: Any) -> None:
+        self._matrix, self._core = matrix, core
+        self.status: str = core.status
+        self.reason: str = core.reason
+        self.adds_up: bool = core.adds_up
+        self.iterations: int = core.iterations
+        self.reach = np.frombuffer(core.reach)
+        self.weights = np.frombuffer(core.weights)
+
+    def error_bound(self, b: Any, x: Any, *, x_low: Any = None) -> np.ndarray:
+        """Proven bounds of ``|x_i + x_low_i - x*_i|``, x* the solution of A x = b.
+
+        Vectors lie in the host's memory. Raises `InvalidArgument` where nothing is proven.
+
+        Examples
+        --------
+        >>> import samebits as sb
+        >>> c = sb.certify([[4.0, 1.0], [1.0, 3.0]])
+        >>> bool((c.error_bound([1.0, 2.0], [0.09, 0.64]) < 0.01).all())
+        True
+        """
+        place = self._matrix._place_of(b=b, x=x, x_low=x_low)
+        right, given = self._matrix._vector(b, "b", place), self._matrix._vector(x, "x", place)
+        low = None if x_low is None else self._matrix._vector(x_low, "x_low", place)
+        bounds = np.empty(self._matrix.shape[0])
+        place.wait()
+        _core.error_bound(self._matrix._core, self._core, right, given, low, bounds)
+        return bounds
+
+    def __repr__(self) -> str:
+        return f"{self.status}: {self.reason}"
+
+
+def certify(
+    a: Any,
+    *,
+    rtol: float = 1e-10,
+    maxiter: int = 10000,
+    preconditioner: str | None = "auto",
+    method: str = "auto",
+    profile: str = "auto",
+    accuracy: str = "exact",
+    device: str | None = None,
+    threads: int | None = None,
+) -> Certificate:
+    """Looks for a proof that the square matrix A has an inverse, or that it has none; it serves any number of right-hand sides.
+
+    Parameters are those of `solve`, with which vectors for the proof are computed.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.certify([[4.0, 1.0], [1.0, 3.0]])
+    proven: H-matrix
+    >>> sb.certify([[1.0, 2.0], [2.0, 4.0]]).status
+    'singular'
+    """
+    matrix = _matrix_to_solve(a, device, threads)
+    if isinstance(matrix, ComplexMatrix):
+        matrix = matrix.real_form
+    options = {
+        "mixed": False,
+        "accuracy": accuracy_number(accuracy),
+        **_tolerances(rtol, 0.0),
+        "preconditioner": text("none" if preconditioner is None else preconditioner, "preconditioner", f"'auto', {KINDS}, or None"),
+        "method": text(method, "method", "'auto', 'bicgstab' or 'cg'"),
+        "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
+        "maxiter": whole_number(maxiter, "maxiter"),
+        "restart": 30,
+        "history": False,
+        "guarantee": "none",
+        "interval": 32,
+    }
+    return Certificate(matrix, _core.certify(matrix._core, options))

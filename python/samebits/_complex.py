@@ -1,0 +1,140 @@
+"""Complex numbers: a complex result is two real results, each in the accuracy asked for.
+
+A complex matrix of n rows is a real one of 2 n: every number a + b i is the block (a, -b; b, a), and every vector its real and imaginary
+parts in turn. The real functions do the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import number_of_threads
+from ._places import HOST, Host, host_array, place_of
+
+_REAL = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array, a matrix, or what NumPy makes an array of holds complex numbers."""
+    if isinstance(x, str) or x is None:
+        return False
+    dtype = getattr(x, "dtype", None)
+    if dtype is None and isinstance(x, (list, tuple, complex)):
+        try:
+            dtype = np.asarray(x).dtype
+        except ValueError:  # rows of different lengths, which others refuse
+            return False
+    return str(dtype).startswith(("complex", "torch.complex"))
+
+
+def real_dtype(x: Any) -> np.dtype:
+    """That of the parts."""
+    return np.dtype(np.float32 if str(x.dtype).endswith("complex64") else np.float64)
+
+
+def complex_dtype(real: np.dtype) -> np.dtype:
+    return np.dtype(np.complex64 if real == np.float32 else np.complex128)
+
+
+def _as_array(x: Any, name: str) -> Any:
+    """The array itself where it is one; complex, where it is NumPy's."""
+    if place_of(x, name) is not HOST:
+        return x
+    array = np.asarray(x)
+    if array.dtype.kind == "c":
+        if array.dtype not in _REAL:
+            raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
+        return array
+    from ._arguments import float_array
+
+    real = float_array(array, name)
+    return real.astype(complex_dtype(real.dtype))
+
+
+def parts(x: Any, name: str = "x", conjugate: bool = False, swap: bool = False) -> Any:
+    """Re x_0, Im x_0, Re x_1, ...: a vector of twice the length, or a matrix of twice as many rows; of a vector without gaps a view.
+
+    Conjugated, with imaginary parts negated; swapped, with both parts exchanged.
+    """
+    array = _as_array(x, name)
+    if type(array).__module__.startswith("torch"):
+        import torch
+
+        whole = array if array.is_complex() else torch.complex(array, torch.zeros_like(array))
+        pairs = torch.view_as_real(whole.resolve_conj().T.contiguous() if whole.ndim == 2 else whole.resolve_conj().contiguous())
+        pairs = pairs.flip(-1) if swap else pairs
+        return pairs.reshape(*pairs.shape[:-2], -1).T if whole.ndim == 2 else pairs.reshape(-1)
+    if array.dtype.kind != "c":
+        array = array.astype(complex_dtype(array.dtype))
+    lines = array.T if array.ndim == 2 else array
+    lines = lines if lines.flags.c_contiguous else lines.copy(order="C")
+    real = lines.view(_REAL[np.dtype(lines.dtype)])
+    if conjugate or swap:
+        found = real.copy()
+        first, second = (1, 0) if swap else (0, 1)
+        found[..., 0::2] = real[..., first::2]
+        found[..., 1::2] = -real[..., second::2] if conjugate else real[..., second::2]
+        real = found
+    return real.T if array.ndim == 2 else real
+
+
+def whole(x: Any) -> Any:
+    """The complex numbers of these parts, in their memory where they lie one after another."""
+    if type(x).__module__.startswith("torch"):
+        import torch
+
+        lines = x.T.contiguous() if x.ndim == 2 else x.contiguous()
+        made = torch.view_as_complex(lines.reshape(*lines.shape[:-1], -1, 2))
+        return made.T if x.ndim == 2 else made
+    lines = x.T if x.ndim == 2 else x
+    lines = lines if lines.flags.c_contiguous else lines.copy(order="C")
+    made = lines.view(complex_dtype(np.dtype(lines.dtype)))
+    return made.T if x.ndim == 2 else made
+
+
+class OnParts:
+    """A complex operator as a real one of twice the order."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, a: Any) -> None:
+        self.shape = (2 * int(a.shape[0]), 2 * int(a.shape[1]))
+        self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
+
+    def matvec(self, x: np.ndarray) -> np.ndarray:
+        return parts(np.asarray(self._apply(whole(x))).reshape(-1).astype(np.complex128))
+
+
+def dense_partner(b: Any) -> np.ndarray:
+    """The real matrix that the rows of parts of A are multiplied with for A B: each b as (re, im; -im, re)."""
+    array = _as_array(b, "b")
+    if array.ndim != 2:
+        raise _core.DimensionMismatch(f"matmul: b has the shape {tuple(array.shape)}; expected two dimensions")
+    made = np.empty((2 * array.shape[0], 2 * array.shape[1]), _REAL[array.dtype])
+    made[0::2, 0::2] = made[1::2, 1::2] = array.real
+    made[0::2, 1::2] = array.imag
+    made[1::2, 0::2] = -array.imag
+    return made
+
+
+def csr_of_dense(elements: np.ndarray) -> list[np.ndarray]:
+    """The elements other than zero, by rows."""
+    if elements.ndim != 2:
+        raise _core.InvalidArgument(f"the matrix has {elements.ndim} dimensions; expected two")
+    rows, columns = np.nonzero(elements)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=elements.shape[0]))))
+    return [offsets.astype(np.int64), columns.astype(np.int32), elements[rows, columns]]
+
+
+def real_form(shape: tuple[int, int], offsets: np.ndarray, indices: np.ndarray, values: np.ndarray) -> Any:
+    """(rows, columns, offsets, indices, values) of the real matrix of twice the order."""
+    make = _core.real_form64 if values.dtype == np.complex64 else _core.real_form128
+    return make(*shape, offsets, indices, np.ascontiguousarray(values))
+
+
+def complex_array(x: Any, name: str) -> np.ndarray:
+    """In the host's memory."""
+    return _as_array(host_array(x), name)

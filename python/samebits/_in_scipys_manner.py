@@ -1,0 +1,457 @@
+"""Krylov methods in the manner of SciPy."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from . import _core
+from ._arguments import accuracy_number, number_of_threads, whole_number
+from ._complex import OnParts, is_complex
+from ._matrix import Matrix, as_matrix
+from ._places import HOST, Host
+from ._preconditioner import Preconditioner, preconditioner_of
+from ._result import Result
+from ._solve import (
+    Iteration,
+    _callback,
+    _complex_callback,
+    _complex_result,
+    _device_for,
+    _guess,
+    _matrix_to_solve,
+    _on_parts,
+    _real_system,
+    _right_hand_side,
+    _run,
+    _tolerances,
+    _with_values,
+)
+
+
+class KrylovResult(tuple):
+    """The pair (x, info) that SciPy's functions return, with the whole `Result` as an attribute."""
+
+    result: Result
+
+    @property
+    def x(self) -> np.ndarray:
+        return self[0]
+
+    @property
+    def info(self) -> int:
+        return self[1]
+
+
+def _info(result: Result) -> int:
+    """0 converged, > 0 the iterations made, < 0 a breakdown, an indefinite matrix, or numbers that are not finite."""
+    if result.converged:
+        return 0
+    return {"breakdown": -10, "non-finite": -1, "indefinite": -11}.get(result.status, max(result.iterations, 1))
+
+
+def _upcast(matrix: Matrix, dtype: np.dtype) -> Matrix:
+    """Where A has floats and b doubles, SciPy's methods work in double."""
+    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and dtype == np.float64 else matrix
+
+
+def _start(place: Host, x0: Any, b: Any, m: Any, matrix: Matrix) -> Any:
+    """A copy of the guess; 'Mb' means M b, that is zeros where M is chosen here."""
+    if isinstance(x0, str) and x0 == "Mb":
+        if m == "auto":
+            return _guess(place, None, b, False)
+        return place.copied(b) if m == "none" else (m if isinstance(m, Preconditioner) else Preconditioner(matrix, m)) @ b
+    return _guess(place, None if x0 is None else place.cast(place.floats(x0, "x0"), place.dtype(b)).reshape(-1), b, False)
+
+
+def _with_iterates(callback: Callable[[np.ndarray], Any] | None) -> Callable[[Iteration], Any] | None:
+    """A callback in SciPy's manner as one of `solve`, which it does not stop."""
+    if callback is None or not callable(callback):
+        return callback
+
+    def told(step: Iteration) -> None:
+        if step.number > 0:
+            callback(step.x)
+
+    return told
+
+
+def _without_entries(a: Any) -> bool:
+    """Whether it is an operator that is no matrix after all."""
+    return hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix)
+
+
+def _matvec(a: Any) -> Callable[[np.ndarray, np.ndarray], None]:
+    """y = A x, into y."""
+
+    def fill(x: np.ndarray, y: np.ndarray) -> None:
+        found = np.asarray(a.matvec(x.copy()))
+        if found.dtype == object or found.dtype.kind == "c" or found.size != y.size:
+            raise _core.InvalidArgument(f"matvec returned {found.dtype} of the shape {found.shape}; expected {y.size} real numbers")
+        y[...] = found.reshape(-1)
+
+    return fill
+
+
+def _operator_arguments(method: str, a: Any, b: Any, M: Any, device: str | None) -> tuple[np.ndarray, Preconditioner | None]:
+    """b as one column in the precision that A and b ask for, and the preconditioner."""
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
+        raise _core.DimensionMismatch(f"{method}: A has the shape {tuple(a.shape)}; expected a square one")
+    if device not in (None, "cpu"):
+        raise _core.NotSupported(f"{method}: A is a LinearOperator, which works in the host's memory; device {device!r} has no part in it")
+    if np.dtype(getattr(a, "dtype", None) or np.float64).kind == "c":
+        raise _core.NotSupported(f"{method}: A has complex numbers; only real ones are supported")
+    right = HOST.floats(b, "b")
+    if right.shape not in ((a.shape[0],), (a.shape[0], 1)):
+        raise _core.DimensionMismatch(f"{method}: b has the shape {right.shape}, A {tuple(a.shape)}; expected one column of so many rows")
+    single = right.dtype == np.float32 and getattr(a, "dtype", None) == np.float32
+    right = right.reshape(-1).astype(np.float32 if single else np.float64, copy=False)
+    if M is None or (isinstance(M, str) and M in ("auto", "none")):
+        return right, None
+    if isinstance(M, str):
+        raise _core.NotSupported(f"{method}: M is {M!r}, which is made of entries, and A is a LinearOperator; give M as one, too, or None")
+    return right, preconditioner_of(M, a.shape, right.dtype)
+
+
+def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> Result:
+    right, m = _operator_arguments(method, a, b, M, how.device)
+    if m is not None and m.dtype != right.dtype:
+        raise _core.InvalidArgument(f"the preconditioner was made for {m.dtype}, and the system is solved in {right.dtype}")
+    if isinstance(x0, str) and x0 == "Mb":
+        x = right.copy() if m is None else m @ right
+    else:
+        x = _guess(HOST, None if x0 is None else HOST.floats(x0, "x0").reshape(-1).astype(right.dtype), right, False)
+    options["interval"] = 1
+    told = _callback(how.callback, right.size)
+    core = None if m is None else m._core
+    right = np.ascontiguousarray(right)
+    column, stopped, raised = _core.solve_operator(_matvec(a), core, method, right, x, options, number_of_threads(how.threads), told)
+    if stopped and column["status"] == "iteration limit":
+        column["status"] = "stopped"
+    result = Result(x, [column], [], False)
+    if raised is not None:
+        if isinstance(raised, KeyboardInterrupt):
+            raised.result = result  # type: ignore[attr-defined]
+        raise raised
+    return result
+
+
+class _How(NamedTuple):
+    """Where, and who is told."""
+
+    callback: Callable[[Iteration], Any] | None
+    device: str | None
+    threads: int | None
+
+
+def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> Result:
+    matrix = _matrix_to_solve(a, _device_for(a, b, how.device), how.threads)
+    place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
+    given = place.floats(b, "b")
+    matrix = _upcast(matrix, place.dtype(given))
+    right = _right_hand_side(place, given, matrix, False)
+    if right.ndim == 2 and right.shape[1] != 1:
+        shape = tuple(right.shape)
+        raise _core.DimensionMismatch(f"{method}: b has the shape {shape}; expected one column (solve takes several)")
+    flat = right.reshape(-1)
+    preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix.shape, matrix.dtype)
+    guess = _start(place, x0, flat, preconditioner, matrix)
+    return _run(place, matrix, flat, guess, preconditioner, {**options, "method": method}, how.callback)
+
+
+def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
+    """The pair, of a matrix or of an operator."""
+    explicit = getattr(a, "A", a) if _without_entries(a) else a
+    if any(is_complex(given) for given in (explicit, b, x0)):
+        return _solved_on_parts(method, explicit, b, x0, M, options, how)
+    run = _run_operator if _without_entries(explicit) else _run_matrix
+    result = run(method, explicit, b, x0, M, options, how)
+    return _pair(result, _info(result))
+
+
+def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
+    """The pair of a complex system, which is solved on real and imaginary parts."""
+    operator = OnParts(a) if _without_entries(a) else None
+    system = _real_system(a, np.reshape(b, -1), None if isinstance(x0, str) else x0, how.device, how.threads, operator)
+    guess = x0 if isinstance(x0, str) else system[2]
+    on_parts = how._replace(callback=_complex_callback(how.callback))
+    real = _solved(method, system[0], system[1], guess, _on_parts(M), options, on_parts)
+    return _pair(_complex_result(real.result), real.info)
+
+
+def _pair(result: Result, info: int) -> KrylovResult:
+    pair = KrylovResult((result.x, info))
+    pair.result = result
+    return pair
+
+
+def _options(accuracy: str, rtol: Any, atol: Any, maxiter: int, restart: int = 30) -> dict[str, Any]:
+    return {
+        "mixed": False,
+        "accuracy": accuracy_number(accuracy),
+        **_tolerances(rtol, atol),
+        "profile": "auto",
+        "maxiter": maxiter,
+        "restart": restart,
+        "history": False,
+        "guarantee": "none",
+    }
+
+
+def _rows(a: Any, b: Any) -> int:
+    """For defaults that grow with A."""
+    return int(a.shape[0]) if hasattr(a, "shape") else len(b)
+
+
+def _in_scipys_manner(
+    method: str,
+    a: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = "auto",
+    callback: Callable[[np.ndarray], Any] | None = None,
+    accuracy: str = "exact",
+    device: str | None = None,
+    threads: int | None = None,
+) -> KrylovResult:
+    steps = 10 * _rows(a, b) if maxiter is None else whole_number(maxiter, "maxiter")
+    options = _options(accuracy, rtol, atol, steps)
+    return _solved(method, a, b, x0, M, options, _How(_with_iterates(callback), device, threads))
+
+
+class _Shifted:
+    """A - shift I, as an operator."""
+
+    def __init__(self, a: Any, shift: float) -> None:
+        self.shape, self._shift = a.shape, shift
+        self.dtype = getattr(a, "dtype", None)
+        self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
+
+    def matvec(self, x: np.ndarray) -> Any:
+        return np.asarray(self._apply(x)).reshape(-1) - self._shift * x
+
+
+def _minres_in_scipys_manner(
+    method: str,
+    a: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    shift: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = "auto",
+    callback: Callable[[np.ndarray], Any] | None = None,
+    show: bool = False,
+    check: bool = False,
+    accuracy: str = "exact",
+    device: str | None = None,
+    threads: int | None = None,
+) -> KrylovResult:
+    if check and not _without_entries(a):
+        at = as_matrix(a).to_scipy()
+        if (at != at.conj().T).nnz > 0:
+            raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
+    if shift != 0:
+        a = _Shifted(a if hasattr(a, "shape") else np.asarray(a), float(shift))
+    steps = 5 * _rows(a, b) if maxiter is None else whole_number(maxiter, "maxiter")
+    options = _options(accuracy, rtol, atol, steps)
+    pair = _solved(method, a, b, x0, M, options, _How(_with_iterates(callback), device, threads))
+    if show:
+        print(f"minres: {pair.result}")
+    return pair
+
+
+def _with_norms(callback: Callable[[float], Any]) -> Callable[[Iteration], Any]:
+    def told(step: Iteration) -> None:
+        if step.number > 0:
+            callback(np.float64(step.recursive_residual))
+
+    return told
+
+
+def _with_cycles(callback: Callable[[np.ndarray], Any]) -> Callable[[Iteration], Any]:
+    """At the end of each cycle, where the true residual is computed."""
+
+    def told(step: Iteration) -> None:
+        if step.number > 0 and step.true_residual >= 0:
+            callback(step.x)
+
+    return told
+
+
+def _gmres_in_scipys_manner(
+    method: str,
+    a: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    restart: int | None = None,
+    maxiter: int | None = None,
+    M: Any = "auto",
+    callback: Callable[[Any], Any] | None = None,
+    callback_type: str | None = None,
+    accuracy: str = "exact",
+    device: str | None = None,
+    threads: int | None = None,
+) -> KrylovResult:
+    if callback_type not in (None, "x", "pr_norm", "legacy"):
+        raise _core.InvalidArgument(f"callback_type is {callback_type!r}; expected 'x', 'pr_norm' or 'legacy'")
+    if callback is not None and callback_type is None:
+        said = "gmres: called without specifying `callback_type`, which is then 'legacy': maxiter counts steps; 'pr_norm' and 'x' count cycles"
+        warnings.warn(said, DeprecationWarning, stacklevel=3)
+    rows = _rows(a, b)
+    cycle = min(20, max(rows, 1)) if restart is None else whole_number(restart, "restart")
+    count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
+    counts_steps = callback is not None and callback_type in (None, "legacy")
+    parts = 2 if any(is_complex(given) for given in (a, b, x0)) else 1  # steps on real and imaginary parts
+    told = None if callback is None else (_with_cycles if callback_type == "x" else _with_norms)(callback)
+    options = _options(accuracy, rtol, atol, count if counts_steps else count * cycle * parts, cycle * parts)
+    pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))
+    return pair if counts_steps or pair.info <= 0 else _pair(pair.result, -(-pair.info // (cycle * parts)))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _by(method: str, solves: Callable[Concatenate[str, P], R], doc: str) -> Callable[P, R]:
+    """`solves` for one method, as a function of that name."""
+
+    signature = inspect.signature(solves)
+
+    def function(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            signature.bind(method, *args, **options)
+        except TypeError as error:
+            raise TypeError(f"{method}() {error}") from None
+        return solves(method, *args, **options)
+
+    function.__name__ = function.__qualname__ = method
+    function.__doc__ = doc
+    function.__annotations__ = {name: kind for name, kind in solves.__annotations__.items() if name != "method"}
+    function.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
+    return function
+
+
+bicgstab = _by(
+    "bicgstab",
+    _in_scipys_manner,
+    """Solves A x = b in the manner of `scipy.sparse.linalg.bicgstab`.
+
+    It differs from SciPy's in this: `M` is 'auto' by default, and convergence is that of the true residual. Where A has floats and b
+    doubles it works in double.
+
+    Parameters
+    ----------
+    a : Matrix, sparse matrix, array_like or LinearOperator
+        An operator without entries is applied in the host's memory, and 'auto' is then no preconditioner; the bits of the solution are as
+        reproducible as its products are, for the rest of the work is exact where `accuracy` is.
+    b, accuracy, device, threads
+        As for `solve`; b may have the shape (n, 1).
+    x0 : array_like, optional
+        Where to begin; zeros otherwise. 'Mb' begins at M b.
+    rtol, atol : float
+        ``||b - A x|| <= max(rtol ||b||, atol)``.
+    maxiter : int, optional
+        10 n where it is None.
+    M : str, Preconditioner, matrix, LinearOperator or None
+        The name of a kind, or what stands for A^-1. None is none.
+    callback : callable, optional
+        ``callback(xk)`` after each iteration, with a copy of the iterate. What it raises arrives unchanged.
+
+    Returns
+    -------
+    KrylovResult
+        The pair (x, info), info 0 where it converged, above 0 the iterations made where it did not, below 0 after a breakdown or where
+        numbers were not finite; ``.result`` has everything else.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> x, info = sb.bicgstab([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0])
+    >>> info
+    0
+    """,
+)
+
+cg = _by(
+    "cg",
+    _in_scipys_manner,
+    """Solves A x = b by conjugate gradients in the manner of `scipy.sparse.linalg.cg`.
+
+    For symmetric positive definite A and `M`; where one of them is seen not to be, info is below 0 and ``.result.status`` 'indefinite'.
+    All else is as in `bicgstab`.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.cg([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0], M=None).info
+    0
+    >>> sb.cg([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], M=None).result.status
+    'indefinite'
+    """,
+)
+
+idr = _by(
+    "idr",
+    _in_scipys_manner,
+    """Solves A x = b by IDR(4), for any A. All is as in `bicgstab`; an iteration is one product with A.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.idr([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0], M=None).info
+    0
+    """,
+)
+
+minres = _by(
+    "minres",
+    _minres_in_scipys_manner,
+    """Solves A x = b, or (A - shift I) x = b, in the manner of `scipy.sparse.linalg.minres`.
+
+    For symmetric A, definite or not; `M` must be symmetric and positive definite. Kinds that are not symmetric are refused, a function of
+    yours is believed to be, and where one is seen not to be definite info is below 0 and ``.result.status`` 'indefinite'. With `check`
+    the entries of A are compared with those of its transpose first. `maxiter` is 5 n where it is None. All else is as in `bicgstab`.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.minres([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], M=None).x
+    array([-1.,  1.])
+    """,
+)
+
+gmres = _by(
+    "gmres",
+    _gmres_in_scipys_manner,
+    """Solves A x = b in the manner of `scipy.sparse.linalg.gmres`.
+
+    `restart` is the length of a cycle, 20 or n where it is None, and `maxiter` counts cycles, 10 n where it is None. `M` works from the
+    right, so that the residual is that of A x = b, and may be another operator from step to step. Where numbers are complex a cycle has
+    twice as many steps, on real and imaginary parts, for a space as large as `restart` complex vectors span.
+
+    callback : callable, optional
+        With `callback_type` 'x' called with a copy of the iterate after each cycle; with 'pr_norm' with ``||r|| / ||b||`` after each step;
+        with 'legacy', as without a type, too, and then `maxiter`, and info, count steps.
+
+    All else is as in `bicgstab`.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.gmres([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0], M=None).info
+    0
+    """,
+)

@@ -1,0 +1,192 @@
+"""Complex numbers: each part of a result is a real result."""
+
+from fractions import Fraction
+
+import numpy as np
+import pickle
+import pytest
+import samebits as sb
+
+sparse = pytest.importorskip("scipy.sparse")
+linalg = pytest.importorskip("scipy.sparse.linalg")
+
+TYPES = [np.complex128, np.complex64]
+
+
+def hard(rng, *shape, dtype=np.complex128):
+    """Numbers of very different sizes, so that sums cancel."""
+
+    def part():
+        return rng.standard_normal(shape) * 2.0 ** rng.integers(-20, 20, shape)
+
+    return (part() + 1j * part()).astype(dtype)
+
+
+def exact_products(pairs):
+    """(Re, Im) of the sum of products of complex numbers as fractions."""
+    re = im = Fraction(0)
+    for a, b in pairs:
+        ar, ai, br, bi = (Fraction(float(v)) for v in (a.real, a.imag, b.real, b.imag))
+        re, im = re + ar * br - ai * bi, im + ar * bi + ai * br
+    return re, im
+
+
+def test_dot_and_vdot_have_numpys_conventions_and_are_rounded_once():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        x, y = hard(rng, 30), hard(rng, 30)
+        re, im = exact_products(zip(x, y))
+        assert sb.dot(x, y) == complex(float(re), float(im))
+        re, im = exact_products(zip(x.conj(), y))
+        assert sb.vdot(x, y) == complex(float(re), float(im))
+        assert sb.sum(x) == complex(float(sum(map(Fraction, x.real))), float(sum(map(Fraction, x.imag))))
+    assert sb.dot([1j], [1j]) == -1
+    assert sb.vdot([1j], [1j]) == 1
+    assert sb.norm([3 + 4j, 0]) == 5
+    assert sb.dot([1.0, 2.0], [1j, 1.0]) == 2 + 1j
+
+
+def test_products_of_matrices_are_rounded_once():
+    rng = np.random.default_rng(2)
+    dense = hard(rng, 12, 9) * (rng.random((12, 9)) < 0.5)
+    x = hard(rng, 9)
+    expected = [complex(*map(float, exact_products(zip(row, x)))) for row in dense]
+    for a in (dense, sparse.csr_array(dense), sparse.coo_array(dense)):
+        m = sb.Matrix(a)
+        assert isinstance(m, sb.ComplexMatrix) and m.shape == (12, 9) and m.dtype == np.complex128
+        assert (m @ x == expected).all()
+        out = np.empty(12, complex)
+        assert m.matvec(x, out=out) is out and (out == expected).all()
+        assert (m.matmat(np.stack([x, 2 * x], axis=1)) == np.stack([expected, 2 * np.array(expected)], axis=1)).all()
+        assert (m.residual(np.zeros(12, complex), x) == -np.array(expected)).all()
+        assert (pickle.loads(pickle.dumps(m)) @ x == expected).all()
+        assert (m.to_scipy().toarray() == dense).all()
+    b = hard(rng, 9, 4)
+    expected = [[complex(*map(float, exact_products(zip(row, column)))) for column in b.T] for row in dense]
+    assert (sb.matmul(dense, b) == expected).all()
+    assert (sb.matmul(np.asfortranarray(dense), np.asfortranarray(b)) == expected).all()
+
+
+def test_a_real_matrix_takes_no_complex_vector_silently():
+    with pytest.raises(sb.NotSupported, match="complex"):
+        sb.Matrix(np.eye(2)) @ np.array([1j, 1])
+
+
+def test_update_takes_new_values():
+    m = sb.Matrix(np.array([[1j, 0], [2, 3 + 1j]]))
+    m.update(m.to_scipy().data * 2)
+    assert (m @ np.ones(2) == [2j, 10 + 2j]).all()
+    with pytest.raises(sb.DimensionMismatch):
+        m.update(np.ones(2))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_solve_gives_what_a_real_system_gives(dtype):
+    rng = np.random.default_rng(3)
+    a = sparse.csr_array((np.eye(40) * 10 + rng.standard_normal((40, 40)) + 1j * rng.standard_normal((40, 40))).astype(dtype))
+    x = (rng.standard_normal(40) + 1j * rng.standard_normal(40)).astype(dtype)
+    b = (a @ x).astype(dtype)
+    seen = []
+    result = sb.solve(a, b, history=True, callback=lambda step: seen.append(step.x) and False)
+    assert result.converged and result.residual <= 1e-10
+    assert result.x.dtype == np.complex128 and np.allclose(result.x, x, rtol=1e-5)
+    assert seen[0].dtype == np.complex128 and seen[0].shape == (40,)
+    two = sb.solve(a, np.stack([b, 1j * b], axis=1).astype(dtype))
+    assert two.x.shape == (40, 2) and np.allclose(two.x[:, 1], 1j * two.x[:, 0], rtol=1e-5)
+
+
+def test_solve_mixes_real_and_complex():
+    x = sb.solve(np.array([[2.0, 0], [0, 4]]), np.array([2j, 4])).x
+    assert (x == [1j, 1]).all()
+    x = sb.solve(np.array([[2j, 0], [0, 4]]), np.array([2.0, 4])).x
+    assert (x == [-1j, 1]).all()
+
+
+def test_a_rounded_solution_is_the_rational_one():
+    a = np.array([[3 + 1j, 1], [1j, 2 - 1j]])
+    b = np.array([1 + 0j, 1j])
+    result = sb.solve(a, b, guarantee="rounded")
+    assert result.proof.status == "proven" and result.proof.rounded == 4
+    # by Cramer's rule: det = (3 + i)(2 - i) - i = 7 - 2i
+    det = (Fraction(7), Fraction(-2))
+
+    def quotient(re, im):
+        size = det[0] ** 2 + det[1] ** 2
+        return complex(float((re * det[0] + im * det[1]) / size), float((im * det[0] - re * det[1]) / size))
+
+    assert result.x[0] == quotient(Fraction(2), Fraction(-1) - 1)  # (2 - i) - i
+    assert result.x[1] == quotient(Fraction(-1), Fraction(3) - 1)  # (3 + i) i - i
+
+
+def test_bicgstab_in_scipys_manner_takes_complex_systems_and_operators():
+    rng = np.random.default_rng(4)
+    a = sparse.csr_array(np.eye(30) * 8 + rng.standard_normal((30, 30)) + 1j * rng.standard_normal((30, 30)))
+    b = rng.standard_normal(30) + 1j
+    inverse = linalg.LinearOperator((30, 30), matvec=lambda r: r / a.diagonal(), dtype=complex)
+    iterates = []
+    for m in ("auto", None, inverse):
+        x, info = sb.bicgstab(a, b, rtol=1e-10, M=m, callback=iterates.append)
+        assert info == 0 and np.linalg.norm(a @ x - b) <= 1e-9 * np.linalg.norm(b)
+    assert iterates[-1].dtype == np.complex128
+
+
+def test_preconditioners_of_complex_matrices_take_complex_vectors():
+    a = sparse.csr_array(np.array([[2j, 1], [0, 4]]))
+    p = sb.Preconditioner(a, "klu")
+    assert np.allclose(p @ np.array([2j + 1, 4]), [1, 1])
+    assert sb.solve(a, np.array([2j + 1, 4]), preconditioner=p).converged
+
+
+def test_methods_take_complex_operators():
+    rng = np.random.default_rng(6)
+    dense = np.eye(20) * 6 + rng.standard_normal((20, 20)) + 1j * rng.standard_normal((20, 20))
+    operator = linalg.aslinearoperator(dense)
+    operator = linalg.LinearOperator((20, 20), matvec=operator.matvec, dtype=complex)
+    b = dense @ np.arange(20)
+    for method in (sb.gmres, sb.idr, sb.bicgstab):
+        x, info = method(operator, b, rtol=1e-12)
+        assert info == 0 and np.allclose(x, np.arange(20))
+
+
+def test_least_squares_take_complex_matrices():
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((12, 5)) + 1j * rng.standard_normal((12, 5))
+    b = rng.standard_normal(12) + 1j
+    assert np.allclose(sb.lsmr(a, b, atol=1e-12).x, np.linalg.lstsq(a, b, rcond=None)[0])
+
+
+def test_certificates_of_complex_matrices():
+    assert sb.certify(np.array([[3 + 1j, 1], [1j, 3]])).status == "proven"
+    assert sb.certify(np.array([[1j, -1], [1, 1j]])).status == "singular"
+
+
+def test_what_takes_real_numbers_only_says_so():
+    with pytest.raises(sb.NotSupported, match="complex"):
+        sb.solve_triangular(np.array([[1j]]), [1])
+    with pytest.raises(sb.NotSupported, match="complex"):
+        sb.dot_expansion([1j], [1j])
+
+
+def test_hermitian_matrices_are_solved_by_conjugate_gradients():
+    a = sparse.csr_array([[3, 1j, 0], [-1j, 3, 1], [0, 1, 3]])
+    result = sb.solve(a, np.array([1, 2j, 3]), preconditioner="jacobi")
+    assert {attempt.method for attempt in result.attempts} == {"cg"} and result.converged
+
+
+def test_files_come_back(tmp_path):
+    path = tmp_path / "a.mtx"
+    a = sparse.csr_array(np.array([[1 + 2j, 0], [0.1j, 1e-300]]))
+    sb.write_mtx(path, a)
+    again = sb.read_mtx(path)
+    assert again.dtype == np.complex128 and (again.to_scipy().toarray() == a.toarray()).all()
+    with pytest.raises(sb.FileError, match="complex"):
+        sb.read_mtx(path, dtype=np.float64)
+    sb.write_mtx(path, np.array([1j, 2]))
+    assert (sb.read_mtx(path, dtype=np.complex128).to_scipy().toarray()[:, 0] == [1j, 2]).all()
+
+
+def test_generated_matrices_are_complex():
+    m = sb.generate("helmholtz_5")
+    assert m.dtype == np.complex128 and m.shape == (25, 25)
+    a = m.to_scipy().toarray()
+    assert (a == a.T).all() and not (a == a.conj().T).all()

@@ -1,0 +1,140 @@
+"""Operators without entries, and the methods beside bicgstab and cg."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+import samebits as sb
+
+METHODS = [sb.bicgstab, sb.cg, sb.gmres, sb.minres, sb.idr]
+
+
+def poisson(n=30):
+    line = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    return sp.csr_array(sp.kron(line, sp.eye_array(n)) + sp.kron(sp.eye_array(n), line))
+
+
+def operator_of(a):
+    return spla.LinearOperator(a.shape, matvec=lambda x: a @ x, dtype=a.dtype)
+
+
+def relative_residual(a, b, x):
+    return np.linalg.norm(b - a @ x) / np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("accuracy", ["exact", "compensated", "fast"])
+def test_matrices_and_operators(method, accuracy):
+    a, b = poisson(), np.ones(900)
+    for given in (a, operator_of(a), sb.Matrix(a)):
+        for m in ("auto", None, spla.LinearOperator(a.shape, matvec=lambda r: r / 4)):
+            x, info = method(given, b, M=m, rtol=1e-8, accuracy=accuracy)
+            assert info == 0 and relative_residual(a, b, x) <= 1.001e-8
+    x, info = method(operator_of(a.astype(np.float32)), b.astype(np.float32), rtol=1e-4)
+    assert info == 0 and x.dtype == np.float32 and relative_residual(a, b, x) <= 1.1e-4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_complex_numbers(method):
+    hermitian = poisson(10) + 0j
+    hermitian = hermitian + sp.diags_array([1j, -1j], offsets=[-1, 1], shape=(100, 100)) * 0.05
+    b = np.exp(1j * np.arange(100.0))
+    for given in (hermitian, operator_of(hermitian)):
+        x, info = method(given, b, M=None, rtol=1e-8)
+        assert info == 0 and x.dtype == np.complex128 and relative_residual(hermitian, b, x) <= 1.001e-8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_bits_do_not_depend_on_threads(method):
+    a = operator_of(poisson(150))
+    b = np.cos(np.arange(22500.0))
+    found = [method(a, b, M=None, maxiter=15, threads=threads)[0] for threads in (1, 2)]
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_an_operator_raises_arrives(method):
+    def raises(x):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        method(spla.LinearOperator((3, 3), matvec=raises, dtype=float), np.ones(3))
+
+
+def test_refusals_of_operators():
+    a, b = operator_of(poisson(3)), np.ones(9)
+    with pytest.raises(sb.NotSupported, match="gmres: M is 'ilu0', which is made of entries"):
+        sb.gmres(a, b, M="ilu0")
+    with pytest.raises(sb.DimensionMismatch, match="b has the shape"):
+        sb.gmres(a, np.ones(4))
+    with pytest.raises(sb.DimensionMismatch, match="expected a square one"):
+        sb.gmres(spla.LinearOperator((3, 4), matvec=lambda x: x[:3]), np.ones(3))
+    with pytest.raises(sb.NotSupported, match="has no part in it"):
+        sb.gmres(a, b, device="cuda")
+
+    class Wrong:
+        shape, dtype = (9, 9), np.dtype(float)
+
+        def matvec(self, x):
+            return x[:4]
+
+    with pytest.raises(sb.InvalidArgument, match="matvec returned float64 of the shape .4,.; expected 9 real numbers"):
+        sb.gmres(Wrong(), b)
+    with pytest.raises(sb.InvalidArgument, match="minres: the preconditioner is not known to be symmetric"):
+        sb.minres(poisson(3), b, M="ilu0")
+    with pytest.raises(sb.InvalidArgument, match="minres: A is not symmetric"):
+        sb.minres([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0], check=True)
+    with pytest.raises(sb.InvalidArgument, match="restart is 0"):
+        sb.gmres(poisson(3), b, M="none", restart=0)
+
+
+def test_gmres_counts_cycles_or_steps():
+    a, b = poisson(), np.ones(900)
+    norms, iterates = [], []
+    assert sb.gmres(a, b, M=None, restart=10, maxiter=3, callback=norms.append, callback_type="pr_norm").info == 3
+    assert len(norms) == 30 and np.all(np.diff(norms) <= 1e-12)
+    assert sb.gmres(a, b, M=None, restart=10, maxiter=3, callback=iterates.append, callback_type="x").info == 3
+    assert len(iterates) == 3 and relative_residual(a, b, iterates[-1]) == pytest.approx(norms[-1], rel=1e-6)
+    with pytest.warns(DeprecationWarning, match="callback_type"):
+        assert sb.gmres(a, b, M=None, restart=10, maxiter=3, callback=lambda norm: None).info == 3
+    assert sb.gmres(a, b, M=None, restart=10, maxiter=3).result.iterations == 30
+
+
+def test_minres_shifts():
+    a, b = poisson(), np.ones(900)
+    x, info = sb.minres(a, b, shift=1.5, M=None, rtol=1e-9)
+    assert info == 0 and relative_residual(a - 1.5 * sp.eye_array(900), b, x) <= 1.1e-9
+
+
+def test_every_method_of_solve():
+    a, b = poisson(), np.ones(900)
+    for method in ("bicgstab", "cg", "gmres", "minres", "idr"):
+        r = sb.solve(a, b, method=method, preconditioner="jacobi")
+        assert r.converged and r.attempts[-1].method == method
+    few = sb.solve(a, b, method="gmres", preconditioner="none", restart=100).iterations
+    assert few < sb.solve(a, b, method="gmres", preconditioner="none", restart=5).iterations
+
+
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50), (30, 30)])
+def test_lsmr_finds_the_least_squares_of_least_norm(shape):
+    a = np.random.default_rng(1).standard_normal(shape)
+    a[:, 3] = a[:, 1]
+    b = np.ones(shape[0])
+    found = sb.lsmr(a, b, atol=1e-13, btol=1e-13, maxiter=1000)
+    expected = np.linalg.lstsq(a, b)[0]
+    assert found.istop in (1, 2) and np.allclose(found.x, expected, rtol=1e-8, atol=1e-10)
+    assert found.normr == pytest.approx(np.linalg.norm(b - a @ expected), abs=1e-9)
+    assert found.norma == pytest.approx(np.linalg.norm(a))
+    assert np.array_equal(found.x, sb.lsmr(sp.csr_array(a), b, atol=1e-13, btol=1e-13, maxiter=1000, threads=2).x)
+
+
+def test_lsmr_says_how_it_ended():
+    a, b = np.random.default_rng(1).standard_normal((50, 20)), np.ones(50)
+    assert sb.lsmr(a, np.zeros(50)).istop == 0
+    assert sb.lsmr(a, b, maxiter=2).istop == 7
+    assert sb.lsmr(a, np.full(50, np.nan)).istop == 8
+    with pytest.raises(sb.NotSupported, match="damp"):
+        sb.lsmr(a, b, damp=1.0)
+    with pytest.raises(sb.DimensionMismatch, match="b has the shape"):
+        sb.lsmr(a, np.ones(4))

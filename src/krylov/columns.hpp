@@ -1,0 +1,89 @@
+#pragma once
+
+/// Solves that advance together.
+
+#include "krylov/methods.hpp"
+#include "krylov/run.hpp"
+#include "krylov/solve.hpp"
+#include "krylov/task.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace solver {
+
+/// One right-hand side on its way.
+template <class B, class R>
+class Column {
+public:
+    Column(B backend, std::span<const typename B::Wide> initial, const KrylovOptions& options, const Pauses& pauses,
+           std::int64_t number)
+        : backend_(std::move(backend)),
+          recurrence_(make_recurrence<R>(backend_, options)),
+          solve_(backend_, recurrence_, options, pauses, number),
+          task_(solve_.run(initial)) {
+        task_.start(stack_);
+    }
+    Column(const Column&) = delete;  // its parts refer to one another
+    Column& operator=(const Column&) = delete;
+
+    /// Goes on to the next product. False once the solve has ended.
+    bool advance() {
+        if (result_) return false;
+        stack_.resume();
+        if (stack_.is_done()) result_ = task_.result();
+        return !result_;
+    }
+
+    /// Once it has ended.
+    SolveResult finish(const Unknown<typename B::Wide>& unknown) {
+        backend_.store(solve_.solution(), unknown.x, unknown.x_low);
+        return std::move(*result_);
+    }
+
+private:
+    B backend_;
+    R recurrence_;
+    KrylovSolve<B, R> solve_;
+    TaskStack stack_;
+    Task<SolveResult> task_;
+    std::optional<SolveResult> result_;
+};
+
+/// What a call is given besides A and M.
+template <class Wide>
+struct Call {
+    std::span<const Unknown<Wide>> unknowns;
+    const KrylovOptions& options;
+    const Pauses& pauses;
+    std::int64_t first = 0;  ///< the number of the first unknown
+};
+
+/// Columns advance from product to product; what all wait for is made in one go. make_backend(unknown, i) is that of number i
+/// of these unknowns.
+template <class R, class B, class MakeBackend, class MakeProducts>
+std::vector<SolveResult> solve_together(const Call<typename B::Wide>& call, const MakeBackend& make_backend,
+                                        const MakeProducts& make_products) {
+    std::deque<Column<B, R>> columns;
+    for (const auto& unknown : call.unknowns) {
+        const std::int64_t i = std::ssize(columns);
+        columns.emplace_back(make_backend(unknown, i), unknown.x, call.options, call.pauses, call.first + i);
+    }
+    const auto advance_all = [&] {
+        bool any = false;
+        for (Column<B, R>& column : columns) any = column.advance() || any;
+        return any;
+    };
+    while (advance_all()) make_products();
+    std::vector<SolveResult> results;
+    for (std::size_t i = 0; i < columns.size(); ++i) results.push_back(columns[i].finish(call.unknowns[i]));
+    return results;
+}
+
+}  // namespace solver

@@ -1,0 +1,256 @@
+#include "solver/lsmr.hpp"
+
+#include "core/floating_point_guard.hpp"
+#include "core/krylov/updates.hpp"
+#include "cpu/elementwise.hpp"
+#include "krylov/backend.hpp"
+#include "krylov/lsmr_scalars.hpp"
+#include "krylov/run.hpp"
+#include "solver/error.hpp"
+#include "solver/reduce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace solver {
+namespace {
+
+/// The iteration within the outer loop: verifies, goes on from the true residual, ends.
+template <class T>
+class LsmrSolve : private Iterate {
+public:
+    LsmrSolve(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
+              const KrylovOptions& options)
+        : a_(a),
+          transposed_(transposed),
+          b_(b),
+          best_(x),
+          options_(options),
+          true_accuracy_(options.accuracy == Accuracy::exact ? Accuracy::exact : Accuracy::compensated),
+          host_(a.device().kind() == Device::Kind::cpu ? a.device() : Device::cpu()),
+          x_(x.begin(), x.end()),
+          r_(b.size()),
+          u_(b.size()),
+          s_(x.size()),
+          v_(x.size()),
+          h_(x.size()),
+          h_bar_(x.size()),
+          z_(x.size()) {}
+
+    LeastSquaresResult run() {
+        b_norm_ = true_norm(b_);
+        result_.matrix_norm = norm2(a_.matrix().values, true_accuracy_, host_);
+        if (b_norm_ == 0) std::fill(x_.begin(), x_.end(), T(0));
+        verify();
+        keep_as_best();
+        if (!std::isfinite(b_norm_) || !std::isfinite(norms_.normal) || !std::isfinite(result_.matrix_norm))
+            return finish(SolveStatus::non_finite);
+        bool wanted = report({0, relative(norms_.residual), relative(norms_.residual), false, 0, this});
+        reference_ = norms_.normal;
+        while (true) {
+            if (is_good(norms_)) return finish(SolveStatus::converged);
+            if (!wanted || result_.iterations >= options_.max_iterations) return finish(SolveStatus::iteration_limit);
+            if (fruitless_ > most_fruitless) return finish(SolveStatus::stagnated);
+            wanted = iterate();
+        }
+    }
+
+private:
+    static constexpr int most_fruitless = 3;
+
+    struct Norms {
+        double residual = 0;  ///< ||r||
+        double normal = 0;    ///< ||A'r||
+    };
+
+    /// From the true residual of x_ until the next one is computed. Whether to go on.
+    bool iterate() {
+        begin();
+        bool wanted = true;
+        while (true) {
+            step();
+            const Norms now{scale_ * scalars_.residual(), scale_ * scalars_.normal_residual()};
+            const bool last = !is_usable(now) || claims_much(now) || result_.iterations + 1 == options_.max_iterations;
+            Iteration record{++result_.iterations, relative(now.residual), -1, last, 0, this};
+            if (last) record.true_residual = relative(take_step());
+            wanted = report(record) && wanted;
+            if (!last && wanted) continue;
+            if (!last) take_step();
+            return wanted;
+        }
+    }
+
+    /// beta u = r, alpha v = A'u, in units of scale_, a power of two.
+    void begin() {
+        scale_ = std::ldexp(1.0, std::ilogb(norms_.residual));
+        const T down = static_cast<T>(1 / scale_);
+        const T* const r = r_.data();
+        cpu::update(std::span(u_), host_, [=](T, std::int64_t i) { return mul_rn(down, r[i]); });
+        const double beta = normalise(u_);
+        transposed_.multiply(1, u_, 0, v_, options_.accuracy);
+        scalars_.begin(beta, normalise(v_));
+        h_ = v_;
+        std::fill(h_bar_.begin(), h_bar_.end(), T(0));
+        std::fill(z_.begin(), z_.end(), T(0));
+        has_step_ = true;
+    }
+
+    void step() {
+        a_.multiply(1, v_, static_cast<T>(-scalars_.alpha()), u_, options_.accuracy);
+        const double beta = normalise(u_);
+        transposed_.multiply(1, u_, static_cast<T>(-beta), v_, options_.accuracy);
+        scalars_.step(beta, normalise(v_));
+        const T of_h_bar = static_cast<T>(scalars_.of_h_bar()), of_x = static_cast<T>(scalars_.of_x()),
+                of_h = static_cast<T>(scalars_.of_h());
+        T *const h = h_.data(), *const h_bar = h_bar_.data();
+        const T* const v = v_.data();
+        cpu::update(std::span(z_), host_, [=](T z, std::int64_t i) {
+            h_bar[i] = subtracted(h[i], of_h_bar, h_bar[i]);
+            h[i] = subtracted(v[i], of_h, h[i]);
+            return added(z, of_x, h_bar[i]);
+        });
+    }
+
+    /// Its norm; what is left of nothing is nothing.
+    double normalise(std::vector<T>& x) const {
+        const double norm = norm2(std::span<const T>(x), options_.accuracy, host_);
+        if (norm > 0) {
+            const T scale = static_cast<T>(div_rn(1.0, norm));
+            cpu::update(std::span(x), host_, [=](T element, std::int64_t) { return mul_rn(scale, element); });
+        }
+        return norm;
+    }
+
+    /// x = x + scale z, its residuals, and whether that was worth it. Returns ||r||.
+    double take_step() {
+        const std::vector<T> before = x_;
+        add_step(x_);
+        has_step_ = false;
+        verify();
+        const double residual = norms_.residual;
+        fruitless_ = norms_.normal <= reference_ / 2 ? 0 : fruitless_ + 1;
+        if (norms_.normal <= reference_ / 2) reference_ = norms_.normal;
+        ++result_.restarts;
+        if (norms_.normal < best_norms_.normal || is_good(norms_)) {
+            keep_as_best();
+        } else {
+            x_.assign(best_.begin(), best_.end());
+            verify();
+        }
+        return residual;
+    }
+
+    void add_step(std::vector<T>& x) const {
+        const T scale = static_cast<T>(scale_);
+        const T* const z = z_.data();
+        cpu::update(std::span(x), host_, [=](T element, std::int64_t i) { return added(element, scale, z[i]); });
+    }
+
+    /// r = b - A x and s = A'r anew.
+    void verify() {
+        a_.residual(b_, x_, {}, r_, true_accuracy_);
+        transposed_.multiply(1, r_, 0, s_, true_accuracy_);
+        norms_ = {true_norm(r_), true_norm(s_)};
+    }
+
+    void keep_as_best() {
+        std::copy(x_.begin(), x_.end(), best_.begin());
+        best_norms_ = norms_;
+    }
+
+    /// By what finish() tells, too, so that no claim is finer than its number.
+    bool is_good(const Norms& norms) const {
+        return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance ||
+               normal_quotient(norms) <= options_.tolerance;
+    }
+    /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
+    bool claims_much(const Norms& norms) const {
+        constexpr double least = 8 * unit_roundoff<T>;
+        return is_good(norms) || relative(norms.residual) <= least || normal_quotient(norms) <= least;
+    }
+    static bool is_usable(const Norms& norms) {
+        return std::isfinite(norms.residual) && std::isfinite(norms.normal) && norms.normal > 0;
+    }
+    double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
+    double normal_quotient(const Norms& norms) const {
+        return norms.normal == 0 ? 0 : norms.normal / norms.residual / result_.matrix_norm;
+    }
+    double true_norm(std::span<const T> x) const { return norm2(x, true_accuracy_, host_); }
+
+    bool report(const Iteration& record) {
+        if (options_.keep_history) {
+            result_.history.push_back(record);
+            result_.history.back().iterate = nullptr;
+        }
+        return !options_.callback || options_.callback(record);
+    }
+
+    void copy_to(std::span<double> to) const override {
+        std::vector<T> now = x_;
+        if (has_step_) add_step(now);
+        write_sum<T>(now, {}, to);
+    }
+
+    LeastSquaresResult finish(SolveStatus status) {
+        result_.status = status;
+        result_.restarts = std::max<std::int64_t>(result_.restarts - 1, 0);
+        result_.relative_residual = relative(best_norms_.residual);
+        result_.normal_residual = normal_quotient(best_norms_);
+        return result_;
+    }
+
+    const SpmvPlan<T>& a_;
+    const SpmvPlan<T>& transposed_;
+    std::span<const T> b_;
+    std::span<T> best_;
+    const KrylovOptions& options_;
+    Accuracy true_accuracy_;
+    Device host_;
+    std::vector<T> x_, r_, u_, s_, v_, h_, h_bar_, z_;
+    LsmrScalars scalars_;
+    LeastSquaresResult result_;
+    Norms norms_, best_norms_;
+    double b_norm_ = 0;
+    double reference_ = 0;  ///< ||A'r|| when it last halved
+    double scale_ = 1;
+    int fruitless_ = 0;
+    bool has_step_ = false;  ///< z_ is to be added yet
+};
+
+template <class T>
+void check_shapes(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::size_t b, std::size_t x) {
+    if (transposed.rows() != a.columns() || transposed.columns() != a.rows())
+        throw DimensionMismatch(fmt::format("lsmr: A is {} x {} and its transpose {} x {}; expected {} x {}", a.rows(),
+                                            a.columns(), transposed.rows(), transposed.columns(), a.columns(), a.rows()));
+    const auto check = [&](const char* name, std::size_t length, std::int64_t expected) {
+        if (static_cast<std::int64_t>(length) != expected)
+            throw DimensionMismatch(fmt::format("lsmr: {} has {} elements, A is {} x {}; {} needs {}", name, length, a.rows(),
+                                                a.columns(), name, expected));
+    };
+    check("b", b, a.rows());
+    check("x", x, a.columns());
+}
+
+}  // namespace
+
+template <class T>
+LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
+                        const KrylovOptions& options) {
+    check_shapes(a, transposed, b.size(), x.size());
+    check_options("lsmr", options);
+    const cpu::FloatingPointGuard guard;
+    return LsmrSolve<T>(a, transposed, b, x, options).run();
+}
+
+template LeastSquaresResult lsmr(const SpmvPlan<float>&, const SpmvPlan<float>&, std::span<const float>, std::span<float>,
+                                 const KrylovOptions&);
+template LeastSquaresResult lsmr(const SpmvPlan<double>&, const SpmvPlan<double>&, std::span<const double>, std::span<double>,
+                                 const KrylovOptions&);
+
+}  // namespace solver

@@ -1,0 +1,100 @@
+#pragma once
+
+/// What one step of MINRES computes and decides with scalars.
+
+#include "core/krylov/stretch.hpp"
+#include "krylov/hessenberg.hpp"
+#include "solver/numeric/rounding.hpp"
+
+#include <cmath>
+#include <concepts>
+
+namespace solver {
+
+/// The Lanczos process in the inner product of M^-1 and the plane rotations of its tridiagonal matrix (Paige, Saunders, SIAM J.
+/// Numer. Anal. 12(4), 1975; preconditioned as in Elman, Silvester, Wathen, Finite Elements and Fast Iterative Solvers,
+/// algorithm 4.1). v_j are the Lanczos vectors, ||v_j||_{M^-1} = gamma_j, u_j = M^-1 v_j / gamma_j. Dot products and norms
+/// arrive rounded to Value; what is computed from them in double is rounded once to Value.
+template <std::floating_point V>
+class MinresScalars {
+public:
+    using Value = V;
+
+    /// A restart from the same x takes the same course.
+    static constexpr bool has_random_starts = false;
+
+    void begin(double r_norm) {
+        *this = {};
+        r_norm_ = r_norm;
+    }
+
+    bool is_first() const { return first_; }
+
+    /// (v_1, M^-1 v_1), which is positive.
+    void take_first(double square) { gamma_ = eta_ = sqrt_rn(square); }
+
+    /// (u, A u), which makes v_{j+1} = A u - of_v v_j - of_previous v_{j-1}.
+    void take_curvature(double delta) { delta_ = delta; }
+    Value of_v() const { return rounded(div_rn(delta_, gamma_)); }
+    Value of_previous() const { return rounded(div_rn(gamma_, previous_gamma_)); }
+    Value of_u() const { return rounded(div_rn(1.0, gamma_)); }
+
+    /// (v_{j+1}, M^-1 v_{j+1}), positive, or zero where the space is used up.
+    StepEnd take_next(double square) {
+        next_gamma_ = sqrt_rn(square);
+        const double first = add_rn(mul_rn(now_.c, delta_), -mul_rn(mul_rn(previous_.c, now_.s), gamma_));
+        second_ = add_rn(mul_rn(now_.s, delta_), mul_rn(mul_rn(previous_.c, now_.c), gamma_));
+        third_ = mul_rn(previous_.s, gamma_);
+        next_ = Rotation::of(first, next_gamma_, pivot_);
+        const double scale = add_rn(magnitude(delta_), gamma_);
+        if (!is_finite(pivot_) || !is_finite(scale)) return StepEnd::non_finite;
+        return pivot_ > mul_rn(noise, scale) ? StepEnd::none : StepEnd::breakdown;
+    }
+
+    /// d_{j+1} = u - of_older d_{j-1} - of_old d_j, z = z + of_d d_{j+1}: the directions are not divided by their pivots.
+    Value of_older() const { return rounded(older_pivot_ == 0 ? 0 : div_rn(third_, older_pivot_)); }
+    Value of_old() const { return rounded(old_pivot_ == 0 ? 0 : div_rn(second_, old_pivot_)); }
+    Value of_d() const { return rounded(div_rn(mul_rn(next_.c, eta_), pivot_)); }
+
+    /// r = of_r r + of_next v_{j+1}: with the rotations' last column p, r = eta p, and p_{j+1} = c v_{j+1} / gamma - s p_j.
+    Value of_r() const { return rounded(mul_rn(next_.s, next_.s)); }
+    Value of_next() const { return rounded(-div_rn(mul_rn(next_.c, mul_rn(next_.s, eta_)), next_gamma_)); }
+    bool is_used_up() const { return next_gamma_ == 0; }
+
+    /// ||r||
+    StepEnd take_r_norm(double r_norm) {
+        r_norm_ = r_norm;
+        eta_ = -mul_rn(next_.s, eta_);
+        previous_gamma_ = gamma_;
+        gamma_ = next_gamma_;
+        older_pivot_ = old_pivot_;
+        old_pivot_ = pivot_;
+        previous_ = now_;
+        now_ = next_;
+        first_ = false;
+        return is_finite(r_norm) ? StepEnd::full : StepEnd::non_finite;
+    }
+
+    double r_norm() const { return r_norm_; }
+
+    /// r is never replaced for drift.
+    double terms() const { return 0; }
+    double z_weight() const { return 0; }
+
+    /// What rounding leaves of a vector or a pivot that should vanish, relatively.
+    static constexpr double noise = 16 * unit_roundoff<Value>;
+
+private:
+    static Value rounded(double x) { return static_cast<Value>(x); }
+
+    bool first_ = true;
+    double r_norm_ = 0;
+    double eta_ = 0;
+    double delta_ = 0;
+    double previous_gamma_ = 0, gamma_ = 0, next_gamma_ = 0;
+    double second_ = 0, third_ = 0;
+    double older_pivot_ = 0, old_pivot_ = 0, pivot_ = 0;
+    Rotation previous_, now_, next_;
+};
+
+}  // namespace solver

@@ -1,0 +1,289 @@
+#include "solver/complex.hpp"
+
+#include "solver/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/complex_numbers.hpp"
+#include "support/devices.hpp"
+
+namespace solver {
+namespace {
+
+using testing::complex_matrix;
+using testing::complex_number;
+using testing::complex_vector;
+using testing::ComplexOracle;
+using testing::cuda_devices;
+using testing::Random;
+using testing::same_bits;
+
+template <class T>
+class ComplexProducts : public ::testing::Test {};
+using ValueTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ComplexProducts, ValueTypes);
+
+template <class T>
+using Complex = std::complex<T>;
+
+std::vector<Device> all_devices() {
+    std::vector<Device> devices{Device::cpu(1), Device::cpu(3)};
+    for (const Device& device : cuda_devices()) devices.push_back(device);
+    return devices;
+}
+
+template <class T>
+std::vector<Complex<T>> multiplied(const CsrMatrix<Complex<T>>& a, Complex<T> alpha, const std::vector<Complex<T>>& x,
+                                   Complex<T> beta, std::vector<Complex<T>> y, const Device& device, SpmvStorage storage,
+                                   Accuracy accuracy = Accuracy::exact) {
+    SpmvPlan<Complex<T>>(a.view(), device, {.storage = storage}).multiply(alpha, x, beta, y, accuracy);
+    return y;
+}
+
+/// RN of both parts of alpha A x + beta y.
+template <class T>
+std::vector<Complex<T>> expected_product(const CsrMatrix<Complex<T>>& a, Complex<T> alpha, const std::vector<Complex<T>>& x,
+                                         Complex<T> beta, const std::vector<Complex<T>>& y) {
+    std::vector<Complex<T>> result;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        ComplexOracle sum;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            sum.add_product(a.values[k], x[a.column_indices[k]]);
+        ComplexOracle total = sum.scaled(alpha);
+        total.add_product(beta, y[i]);
+        result.push_back(total.rounded<T>());
+    }
+    return result;
+}
+
+template <class T>
+void expect_same(const std::vector<Complex<T>>& found, const std::vector<Complex<T>>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_TRUE(same_bits(found[i], expected[i])) << i << ": " << found[i] << " instead of " << expected[i];
+}
+
+/// Factors that are real, imaginary and both; the range of exponents makes sums cancel, and products underflow in part.
+TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
+    using T = TypeParam;
+    Random random(1);
+    const int wide = std::is_same_v<T, float> ? 30 : 250;
+    for (const int exponents : {0, 20, wide})
+        for (const Device& device : all_devices())
+            for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+                const auto a = complex_matrix<T>(random, 40, 30, 6, exponents);
+                const auto x = complex_vector<T>(random, 30, exponents), y = complex_vector<T>(random, 40, exponents);
+                const Complex<T> any = complex_number<T>(random, 4), other = complex_number<T>(random, 4);
+                for (const Complex<T> alpha : {Complex<T>(1), Complex<T>(-1), Complex<T>(3), Complex<T>(0, 1), any})
+                    for (const Complex<T> beta : {Complex<T>(0), Complex<T>(1), Complex<T>(0, -2), other})
+                        expect_same(multiplied(a, alpha, x, beta, y, device, storage), expected_product(a, alpha, x, beta, y));
+            }
+}
+
+/// Products with conjugates are conjugates, those with -x are negated, those with i x turned by i; nothing else changes.
+TYPED_TEST(ComplexProducts, CommuteWithConjugationAndTurns) {
+    using T = TypeParam;
+    Random random(2);
+    const auto a = complex_matrix<T>(random, 50, 50, 8, 30);
+    const auto x = complex_vector<T>(random, 50, 30);
+    auto conjugate_a = a;
+    auto conjugate_x = x, turned_x = x;
+    for (auto& z : conjugate_a.values) z = std::conj(z);
+    for (auto& z : conjugate_x) z = std::conj(z);
+    for (auto& z : turned_x) z = {-z.imag(), z.real()};
+    const std::vector<Complex<T>> y(50);
+    const auto product = multiplied<T>(a, 1, x, 0, y, Device::cpu(1), SpmvStorage::csr);
+    const auto of_conjugates = multiplied<T>(conjugate_a, 1, conjugate_x, 0, y, Device::cpu(1), SpmvStorage::csr);
+    const auto of_turned = multiplied<T>(a, 1, turned_x, 0, y, Device::cpu(1), SpmvStorage::csr);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        EXPECT_EQ(of_conjugates[i], std::conj(product[i]));
+        EXPECT_EQ(of_turned[i], Complex<T>(-product[i].imag(), product[i].real()));
+    }
+}
+
+TYPED_TEST(ComplexProducts, OfRealNumbersAreTheRealOnes) {
+    using T = TypeParam;
+    Random random(3);
+    auto a = complex_matrix<T>(random, 60, 60, 8, 20);
+    auto x = complex_vector<T>(random, 60, 20);
+    CsrMatrix<T> real{a.rows, a.columns, a.row_offsets, a.column_indices, {}};
+    std::vector<T> real_x, real_y(60);
+    for (auto& z : a.values) {
+        z = z.real();
+        real.values.push_back(z.real());
+    }
+    for (auto& z : x) {
+        z = z.real();
+        real_x.push_back(z.real());
+    }
+    const auto y = multiplied<T>(a, 1, x, 0, std::vector<Complex<T>>(60), Device::cpu(1), SpmvStorage::csr);
+    SpmvPlan<T>(real.view(), Device::cpu(1)).multiply(T(1), real_x, T(0), real_y, Accuracy::exact);
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_TRUE(same_bits(y[i], Complex<T>(real_y[i], 0)));
+}
+
+TYPED_TEST(ComplexProducts, OfPairsAndSeveralTasksAreThoseOfEach) {
+    using T = TypeParam;
+    Random random(4);
+    const auto a = complex_matrix<T>(random, 30, 30, 5);
+    const auto x = complex_vector<T>(random, 30), b = complex_vector<T>(random, 30);
+    auto low = complex_vector<T>(random, 30);
+    for (auto& z : low) z *= std::numeric_limits<T>::epsilon();
+    std::vector<Complex<T>> expected;
+    for (std::int64_t i = 0; i < 30; ++i) {
+        ComplexOracle sum;
+        sum.add_product(Complex<T>(1), b[i]);
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+            sum.add_product(-a.values[k], x[a.column_indices[k]]);
+            sum.add_product(-a.values[k], low[a.column_indices[k]]);
+        }
+        expected.push_back(sum.rounded<T>());
+    }
+    const SpmvPlan<Complex<T>> plan(a.view(), Device::cpu(2));
+    std::vector<Complex<T>> r(30), turned(30);
+    plan.residual(b, x, low, r, Accuracy::exact);
+    expect_same(r, expected);
+    const SpmvTask<Complex<T>> tasks[] = {{.alpha = -1, .x = x, .x_low = low, .beta = 1, .y_in = b, .y = r},
+                                          {.alpha = {0, 1}, .x = x, .x_low = low, .y = turned}};
+    plan.multiply(tasks, Accuracy::exact);
+    expect_same(r, expected);
+}
+
+TYPED_TEST(ComplexProducts, AreAccurateInEveryMode) {
+    using T = TypeParam;
+    Random random(5);
+    const auto a = complex_matrix<T>(random, 50, 50, 10, 2);
+    const auto x = complex_vector<T>(random, 50, 2);
+    const std::vector<Complex<T>> y(50);
+    const auto expected = expected_product<T>(a, 1, x, 0, y);
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated}) {
+        const auto found = multiplied<T>(a, 1, x, 0, y, Device::cpu(1), SpmvStorage::csr, accuracy);
+        for (std::int64_t i = 0; i < 50; ++i) {
+            T sizes = 0;  // of the products of a part
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+                const auto u = a.values[k], v = x[a.column_indices[k]];
+                sizes += (std::abs(u.real()) + std::abs(u.imag())) * (std::abs(v.real()) + std::abs(v.imag()));
+            }
+            const T n = static_cast<T>(2 * (a.row_offsets[i + 1] - a.row_offsets[i]) + 2);
+            const T u = std::numeric_limits<T>::epsilon() / 2;
+            const T bound = accuracy == Accuracy::fast ? 2 * n * u * sizes : 2 * (n * u) * (n * u) * sizes;
+            for (const auto& [one, other] :
+                 {std::pair(found[i].real(), expected[i].real()), std::pair(found[i].imag(), expected[i].imag())})
+                EXPECT_LE(std::abs(one - other), bound + 2 * u * std::abs(other));
+        }
+    }
+}
+
+TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
+    using T = TypeParam;
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    const CsrMatrix<Complex<T>> a{1, 1, {0, 1}, {0}, {Complex<T>(1, 1)}};
+    const std::vector<Complex<T>> x{Complex<T>(2, 0)}, nothing{Complex<T>(nan, nan)};
+    expect_same(multiplied<T>(a, 1, x, 0, nothing, Device::cpu(1), SpmvStorage::csr), {Complex<T>(2, 2)});
+    expect_same(multiplied<T>(a, Complex<T>(0, 1), x, 0, nothing, Device::cpu(1), SpmvStorage::csr), {Complex<T>(-2, 2)});
+    expect_same(multiplied<T>(a, 0, nothing, Complex<T>(0, 1), x, Device::cpu(1), SpmvStorage::csr), {Complex<T>(0, 2)});
+}
+
+TEST(ComplexPlan, SaysWhatDoesNotFit) {
+    const CsrMatrix<Complex<double>> a{2, 1, {0, 1, 1}, {0}, {Complex<double>(1, 1)}};
+    const SpmvPlan<Complex<double>> plan(a.view(), Device::cpu(1));
+    std::vector<Complex<double>> x(2), y(2);
+    try {
+        plan.multiply(1, x, 0, y, Accuracy::exact);
+        FAIL();
+    } catch (const DimensionMismatch& error) {
+        EXPECT_STREQ(error.what(), "spmv: x has 2 elements, A is 2 x 1; x needs 1, the columns of A");
+    }
+}
+
+TEST(RealForm, HasABlockForEveryEntry) {
+    const CsrMatrix<Complex<double>> a{2, 2, {0, 2, 3}, {0, 1, 1}, {{1, 2}, {3, 0}, {0, 4}}};
+    const CsrMatrix<double> k = real_form(a.view());
+    EXPECT_EQ(k.rows, 4);
+    EXPECT_EQ(k.columns, 4);
+    EXPECT_THAT(k.row_offsets, ::testing::ElementsAre(0, 3, 6, 7, 8));
+    EXPECT_THAT(k.column_indices, ::testing::ElementsAre(0, 1, 2, 0, 1, 3, 3, 2));
+    EXPECT_THAT(k.values, ::testing::ElementsAre(1, -2, 3, 2, 1, 3, -4, 4));
+    const CsrMatrix<Complex<double>> back = complex_form(k.view());
+    EXPECT_EQ(back.values, a.values);
+    EXPECT_EQ(back.column_indices, a.column_indices);
+    EXPECT_EQ(back.row_offsets, a.row_offsets);
+    EXPECT_THROW(complex_form(CsrMatrix<double>{1, 2, {0, 0}, {}, {}}.view()), InvalidArgument);
+    const CsrMatrix<Complex<double>> wide{1, 1 << 30, {0, 0}, {}, {}};
+    EXPECT_THROW(real_form(wide.view()), InvalidArgument);
+}
+
+TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
+    const CsrMatrix<Complex<double>> a{1, 2, {0, 2}, {0, 1}, {{1, 2}, {3, -4}}};
+    const auto h = conjugate_transpose(a.view());
+    EXPECT_EQ(h.rows, 2);
+    EXPECT_THAT(h.values, ::testing::ElementsAre(Complex<double>(1, -2), Complex<double>(3, 4)));
+}
+
+TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
+    using T = TypeParam;
+    Random random(6);
+    constexpr std::int64_t m = 7, k = 9, n = 5;
+    const auto a = complex_vector<T>(random, m * k, 10), b = complex_vector<T>(random, k * n, 10),
+               c = complex_vector<T>(random, m * n, 10);
+    const auto view = [](auto* data, std::int64_t rows, std::int64_t columns, bool by_rows) {
+        return MutableDenseView<std::remove_cvref_t<decltype(*data)>>{rows, columns, by_rows ? columns : 1, by_rows ? 1 : rows,
+                                                                      const_cast<std::remove_cvref_t<decltype(*data)>*>(data)};
+    };
+    for (const Device& device : all_devices())
+        for (int layouts = 0; layouts < 8; ++layouts)
+            for (const Conjugation conjugation : {Conjugation{}, {true, false}, {false, true}, {true, true}})
+                for (const T beta : {T(0), T(2)}) {
+                    auto result = c;
+                    const auto va = view(a.data(), m, k, (layouts & 1) != 0), vb = view(b.data(), k, n, (layouts & 2) != 0),
+                               vc = view(result.data(), m, n, (layouts & 4) != 0);
+                    gemm(GemmTask<Complex<T>>{-1, va, vb, beta, vc}, Accuracy::exact, device, conjugation);
+                    for (std::int64_t i = 0; i < m; ++i)
+                        for (std::int64_t j = 0; j < n; ++j) {
+                            const auto at = [](const auto& v, std::int64_t r, std::int64_t s) {
+                                return r * v.row_stride + s * v.column_stride;
+                            };
+                            ComplexOracle sum;
+                            for (std::int64_t l = 0; l < k; ++l) {
+                                const auto u = a[at(va, i, l)], v = b[at(vb, l, j)];
+                                sum.add_product(-(conjugation.a ? std::conj(u) : u), conjugation.b ? std::conj(v) : v);
+                            }
+                            sum.add_product(Complex<T>(beta), c[at(vc, i, j)]);
+                            EXPECT_TRUE(same_bits(result[at(vc, i, j)], sum.template rounded<T>()));
+                        }
+                }
+    auto result = c;
+    EXPECT_THROW(gemm(
+                     GemmTask<Complex<T>>{
+                         {0, 1}, view(a.data(), m, k, true), view(b.data(), k, n, true), 0, view(result.data(), m, n, true)},
+                     Accuracy::exact),
+                 InvalidArgument);
+}
+
+TYPED_TEST(ComplexProducts, OfVectorsAreRoundedOnce) {
+    using T = TypeParam;
+    Random random(7);
+    for (const Device& device : all_devices())
+        for (const std::int64_t n : {0, 1, 2, 33, 1000}) {
+            const auto x = complex_vector<T>(random, n, 20), y = complex_vector<T>(random, n, 20);
+            ComplexOracle conjugated, plain, sum;
+            testing::Oracle squares;
+            for (std::int64_t i = 0; i < n; ++i) {
+                conjugated.add_product(std::conj(x[i]), y[i]);
+                plain.add_product(x[i], y[i]);
+                sum.add_product(Complex<T>(1), x[i]);
+                squares.add_product(x[i].real(), x[i].real());
+                squares.add_product(x[i].imag(), x[i].imag());
+            }
+            const std::span<const Complex<T>> xs(x), ys(y);
+            EXPECT_TRUE(same_bits(dot(xs, ys, Accuracy::exact, device), conjugated.rounded<T>()));
+            EXPECT_TRUE(same_bits(dotu(xs, ys, Accuracy::exact, device), plain.rounded<T>()));
+            EXPECT_TRUE(same_bits(solver::sum(xs, Accuracy::exact, device), sum.rounded<T>()));
+            EXPECT_EQ(norm2(xs, Accuracy::exact, device), squares.template sqrt_rounded<T>());
+        }
+    const std::vector<Complex<T>> one(1), two(2);
+    EXPECT_THROW(dot(std::span<const Complex<T>>(one), std::span<const Complex<T>>(two), Accuracy::exact), DimensionMismatch);
+}
+
+}  // namespace
+}  // namespace solver

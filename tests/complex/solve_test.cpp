@@ -1,0 +1,151 @@
+#include "matrices/generators.hpp"
+#include "solver/complex.hpp"
+#include "solver/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/complex_numbers.hpp"
+#include "support/devices.hpp"
+
+#include <Eigen/LU>
+
+namespace solver {
+namespace {
+
+using Complex = std::complex<double>;
+using testing::complex_vector;
+using testing::cuda_devices;
+using testing::Random;
+
+CsrMatrix<Complex> made(const std::string& name) { return matrices::find_generator(name).value().make_complex(); }
+
+struct Solved {
+    SolveReport report;
+    std::vector<Complex> x;
+};
+
+Solved solved(const CsrMatrix<Complex>& a, const std::vector<Complex>& b, const Device& device = Device::cpu(1),
+              const SolveOptions& options = {}) {
+    const SpmvPlan<Complex> plan(a.view(), device);
+    std::vector<Complex> x(b.size());
+    SolveReport report = solve<Complex>(plan, b, x, {}, options);
+    return {std::move(report), std::move(x)};
+}
+
+double true_residual(const CsrMatrix<Complex>& a, const std::vector<Complex>& b, const std::vector<Complex>& x) {
+    std::vector<Complex> r(b.size());
+    SpmvPlan<Complex>(a.view(), Device::cpu(1)).residual(b, x, {}, r, Accuracy::exact);
+    return norm2(std::span<const Complex>(r), Accuracy::exact) / norm2(std::span<const Complex>(b), Accuracy::exact);
+}
+
+TEST(ComplexSolve, SolvesEveryFamily) {
+    Random random(1);
+    for (const char* name : {"helmholtz_30", "power_network_500", "wilson_2_4_0.15"}) {
+        SCOPED_TRACE(name);
+        const auto a = made(name);
+        const auto b = complex_vector<double>(random, a.rows);
+        const Solved found = solved(a, b);
+        EXPECT_EQ(found.report.result().status, SolveStatus::converged);
+        EXPECT_LE(true_residual(a, b, found.x), 1e-10);
+    }
+}
+
+TEST(ComplexSolve, AgreesWithEigen) {
+    Random random(2);
+    const auto a = made("helmholtz_6");
+    const auto b = complex_vector<double>(random, a.rows);
+    Eigen::MatrixXcd dense = Eigen::MatrixXcd::Zero(a.rows, a.columns);
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) dense(i, a.column_indices[k]) = a.values[k];
+    const Eigen::VectorXcd expected = dense.fullPivLu().solve(Eigen::Map<const Eigen::VectorXcd>(b.data(), a.rows));
+    const Solved found = solved(a, b);
+    const double size = expected.cwiseAbs().maxCoeff();
+    for (std::int64_t i = 0; i < a.rows; ++i) EXPECT_LE(std::abs(found.x[i] - expected[i]), 1e-8 * size);
+}
+
+TEST(ComplexSolve, HasTheSameBitsForAnyNumberOfThreadsAndOnADevice) {
+    Random random(3);
+    for (const char* name : {"helmholtz_40", "wilson_2_4_0.15"}) {
+        const auto a = made(name);
+        const auto b = complex_vector<double>(random, a.rows);
+        const Solved expected = solved(a, b);
+        std::vector<Device> devices{Device::cpu(3)};
+        for (const Device& device : cuda_devices()) devices.push_back(device);
+        for (const Device& device : devices)
+            EXPECT_EQ(solved(a, b, device).x, expected.x) << name << " on " << to_string(device);
+    }
+}
+
+TEST(ComplexSolve, TakesConjugateGradientsForHermitianMatrices) {
+    std::vector<Entry<Complex>> entries;
+    constexpr std::int32_t n = 50;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 3});
+        if (i + 1 < n) entries.insert(entries.end(), {{i, i + 1, Complex(0, 1)}, {i + 1, i, Complex(0, -1)}});
+    }
+    const auto a = csr_from_entries<Complex>(n, n, entries);
+    const Solved found =
+        solved(a, std::vector<Complex>(n, Complex(1, 2)), Device::cpu(1), {.preconditioner = PreconditionerKind::jacobi});
+    EXPECT_EQ(found.report.attempts.back().method, KrylovMethod::cg);
+    EXPECT_EQ(found.report.result().status, SolveStatus::converged);
+}
+
+TEST(ComplexSolve, OfRealNumbersIsTheRealOne) {
+    const CsrMatrix<double> real = matrices::find_generator("poisson2d_20").value().make();
+    const auto a = convert<Complex>(CsrView<double>(real));
+    const std::vector<double> b(400, 1.0);
+    std::vector<double> x(400);
+    SolveOptions options;
+    options.preconditioner = PreconditionerKind::jacobi;
+    solve<double>(SpmvPlan<double>(real.view(), Device::cpu(1)), b, x, {}, options);
+    const Solved found = solved(a, std::vector<Complex>(400, 1), Device::cpu(1), options);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(found.x[i], Complex(x[i], 0));
+}
+
+TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
+    Random random(4);
+    const auto a = made("power_network_200");
+    const auto b = complex_vector<double>(random, 200);
+    std::vector<Complex> first;
+    for (const PreconditionerKind kind : {PreconditionerKind::klu, PreconditionerKind::ilut}) {
+        SolveOptions options;
+        options.guarantee = Guarantee::rounded;
+        options.preconditioner = kind;
+        const Solved found = solved(a, b, Device::cpu(1), options);
+        EXPECT_EQ(found.report.proof().status, ProofStatus::proven) << found.report.proof().reason;
+        EXPECT_EQ(found.report.proof().rounded, 400);
+        if (first.empty()) first = found.x;
+        EXPECT_EQ(found.x, first);
+    }
+}
+
+TEST(ComplexSolve, SolvesSeveralColumnsAndSinglePrecisionAsAPair) {
+    Random random(5);
+    const auto a = convert<std::complex<float>>(CsrView<Complex>(made("power_network_100")));
+    const SpmvPlan<std::complex<float>> plan(a.view(), Device::cpu(1));
+    DenseMatrix<std::complex<float>> b{100, 2, complex_vector<float>(random, 200)}, x{100, 2, {}}, low{100, 2, {}};
+    x.values.resize(200);
+    low.values.resize(200);
+    const SolveReport report = solve<std::complex<float>>(plan, b, x, &low);
+    ASSERT_EQ(report.results.size(), 2u);
+    for (const SolveResult& result : report.results) {
+        EXPECT_EQ(result.status, SolveStatus::converged);
+        EXPECT_LE(result.relative_residual, 1e-10);
+    }
+    EXPECT_TRUE(std::any_of(low.values.begin(), low.values.end(), [](auto z) { return z != std::complex<float>(); }));
+}
+
+TEST(ComplexSolve, SaysWhatDoesNotFit) {
+    const auto a = made("helmholtz_3");
+    const SpmvPlan<Complex> plan(a.view(), Device::cpu(1));
+    std::vector<Complex> b(9), x(8);
+    try {
+        solve<Complex>(plan, b, x);
+        FAIL();
+    } catch (const DimensionMismatch& error) {
+        EXPECT_STREQ(error.what(), "solve: x has 8 elements, A is 9 x 9; x needs 9");
+    }
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,175 @@
+#include "krylov/orthogonality.hpp"
+#include "solver/krylov_solve.hpp"
+#include "support/linear_systems.hpp"
+
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+using Kind = PreconditionerKind;
+
+Solve<double> solve_by_gmres(const Problem<double>& problem, KrylovOptions options, std::int64_t restart,
+                             Kind kind = Kind::none) {
+    options.restart = restart;
+    options.keep_history = true;
+    return solve(problem, options, {.kind = kind, .method = KrylovMethod::gmres});
+}
+
+Eigen::MatrixXd dense_of(const CsrMatrix<double>& a) {
+    Eigen::MatrixXd d = Eigen::MatrixXd::Zero(a.rows, a.columns);
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (auto k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) d(i, a.column_indices[k]) += a.values[k];
+    return d;
+}
+
+/// The least ||b - A z|| over Krylov spaces of growing dimension, relative to ||b||, by Householder reflections.
+std::vector<double> least_residuals(const Problem<double>& problem, int steps) {
+    const Eigen::MatrixXd a = dense_of(problem.a);
+    const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(problem.b.data(), a.rows());
+    Eigen::MatrixXd space(a.rows(), steps);
+    std::vector<double> residuals{1};
+    Eigen::VectorXd v = b.normalized();
+    for (int k = 0; k < steps; ++k) {
+        space.col(k) = v;
+        const Eigen::MatrixXd image = a * space.leftCols(k + 1);
+        residuals.push_back((b - image * image.householderQr().solve(b)).norm() / b.norm());
+        v = a * v;  // orthogonalised twice
+        for (int pass = 0; pass < 2; ++pass) v -= space.leftCols(k + 1) * (space.leftCols(k + 1).transpose() * v);
+        v.normalize();
+    }
+    return residuals;
+}
+
+TEST(Gmres, HasTheLeastResidualOfEverySpace) {
+    const auto problem = convection_diffusion<double>(10, 0.4);
+    const std::vector<double> least = least_residuals(problem, 30);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto solved = solve_by_gmres(problem, with(accuracy), 100);
+        ASSERT_GT(solved.result.history.size(), 30u);
+        for (std::size_t k = 0; k <= 30; ++k)  // the bound of the loss of orthogonality, and rounding
+            EXPECT_NEAR(solved.result.history[k].recursive_residual, least[k], 2e-3 * least[k]) << k;
+        for (std::size_t k = 0; k <= 20; ++k) EXPECT_NEAR(solved.result.history[k].recursive_residual, least[k], 1e-9) << k;
+    }
+}
+
+TEST(Gmres, EndsWithinAsManyStepsAsThereAreUnknowns) {
+    std::mt19937_64 random(5);
+    for (std::int64_t n = 1; n <= 12; ++n) {
+        std::vector<double> a(static_cast<std::size_t>(n * n));
+        for (double& x : a) x = static_cast<double>(static_cast<int>(random() % 9) - 4);
+        for (std::int64_t i = 0; i < n; ++i) a[i * n + i] += 20;  // dominant at least nearly
+        const auto problem = dense(n, a, random_vector<double>(static_cast<std::size_t>(n), 3));
+        for (const Accuracy accuracy : all_accuracies) {
+            const auto solved = solve_by_gmres(problem, with(accuracy), 30);
+            EXPECT_EQ(solved.result.status, SolveStatus::converged) << n;
+            EXPECT_LE(solved.result.iterations, n);
+        }
+    }
+}
+
+// e_1 under a cyclic shift: nothing is gained before the last of n steps, and nothing ever with shorter cycles.
+TEST(Gmres, SaysThatItStagnatesWhereACycleGainsNothing) {
+    constexpr std::int64_t n = 20;
+    std::vector<double> shift(n * n), b(n);
+    for (std::int64_t i = 0; i < n; ++i) shift[(i + 1) % n * n + i] = 1;
+    b[0] = 1;
+    const auto problem = dense(n, shift, b);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto full = solve_by_gmres(problem, with(accuracy), n);
+        EXPECT_EQ(full.result.status, SolveStatus::converged);
+        EXPECT_EQ(full.result.iterations, n);
+        const auto restarted = solve_by_gmres(problem, with(accuracy), n - 1);
+        EXPECT_EQ(restarted.result.status, SolveStatus::stagnated);
+        EXPECT_EQ(restarted.result.iterations, n - 1);
+        EXPECT_EQ(restarted.result.relative_residual, 1);
+    }
+}
+
+TEST(Gmres, ComputesTheTrueResidualAfterEveryCycle) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto solved = solve_by_gmres(problem, with(accuracy), 7);
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        const auto& history = solved.result.history;
+        for (std::size_t k = 1; k + 1 < history.size(); ++k) {
+            EXPECT_EQ(history[k].true_residual >= 0, k % 7 == 0) << k;
+            EXPECT_EQ(history[k].replaced, k % 7 == 0) << k;
+            EXPECT_LE(history[k].recursive_residual, history[k - 1].recursive_residual * (1 + 1e-6));
+            if (k % 7 == 0) {
+                EXPECT_NEAR(history[k].true_residual, history[k].recursive_residual, 2e-3 * history[k].recursive_residual);
+            }
+        }
+        expect_honest(problem, solved, with(accuracy));
+    }
+}
+
+/// Another preconditioner in every step.
+class Flexible : public Preconditioner<double> {
+public:
+    void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
+        const double scale = 1.0 / static_cast<double>(3 + calls_++ % 5);
+        for (std::size_t i = 0; i < r.size(); ++i) z[i] = scale * r[i] + (i > 0 ? 0.1 * scale * z[i - 1] : 0);
+    }
+
+private:
+    mutable int calls_ = 0;
+};
+
+TEST(Gmres, TakesAPreconditionerThatIsAnotherInEveryStep) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    Solve<double> s{{}, std::vector<double>(problem.b.size()), {}};
+    s.result = krylov_solve<double>(KrylovMethod::gmres, plan, Flexible(), problem.b, s.x, {}, with(Accuracy::exact));
+    EXPECT_EQ(s.result.status, SolveStatus::converged);
+    expect_honest(problem, s, with(Accuracy::exact));
+}
+
+TEST(Gmres, EndsAfterOneStepWithCompleteFactors) {
+    const auto problem = convection_diffusion<double>(20, 0.3);
+    for (const Accuracy accuracy : all_accuracies)
+        EXPECT_LE(solve_by_gmres(problem, with(accuracy), 30, Kind::klu).result.iterations, 2);
+}
+
+// The bound holds where its step is made with rounded products, for spaces of which w has a large share.
+TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
+    constexpr int n = 60;
+    for (const double share : {0.5, 3.0, 20.0}) {
+        OrthogonalityBound bound(unit_roundoff<double>, 0);
+        bound.begin();
+        Eigen::MatrixXd v(n, 12);
+        v.col(0) = Eigen::VectorXd::Ones(n).normalized();
+        for (int k = 1; k < 12; ++k) {
+            Eigen::VectorXd w(n);
+            for (int i = 0; i < n; ++i) w(i) = std::cos(0.37 * (i + 1) * k + i);
+            w.normalize();
+            w += share * v.leftCols(k) * Eigen::VectorXd::Ones(k);
+            const double w_norm = w.norm();
+            Eigen::VectorXd h(k);
+            for (int i = 0; i < k; ++i) {
+                long double dot = 0;
+                for (int l = 0; l < n; ++l) dot += static_cast<long double>(v(l, i)) * w(l);
+                h(i) = static_cast<double>(dot);
+            }
+            for (int i = 0; i < k; ++i) w -= h(i) * v.col(i);
+            const Eigen::VectorXd shares = h / w_norm;
+            bound.add(bound.of_pass(std::span(shares.data(), static_cast<std::size_t>(k)), w.norm() / w_norm));
+            v.col(k) = w.normalized();
+            const Eigen::MatrixXd gram = v.leftCols(k + 1).transpose() * v.leftCols(k + 1);
+            const double measured = (gram - Eigen::MatrixXd::Identity(k + 1, k + 1)).norm();
+            EXPECT_LE(measured, bound.loss() + n * unit_roundoff<double>) << share << " " << k;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace solver

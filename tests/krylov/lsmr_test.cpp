@@ -1,0 +1,211 @@
+#include "solver/lsmr.hpp"
+
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "support/linear_systems.hpp"
+#include "support/real_matrices.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+template <class T>
+struct LeastSquares {
+    LeastSquaresResult result;
+    std::vector<T> x;
+};
+
+template <class T>
+LeastSquares<T> solve_by_lsmr(const CsrMatrix<T>& a, const std::vector<T>& b, const KrylovOptions& options, int threads = 1,
+                              std::vector<T> x = {}) {
+    const CsrMatrix<T> t = transpose(a.view());
+    const SpmvPlan<T> plan(a, Device::cpu(threads)), transposed(t, Device::cpu(threads));
+    LeastSquares<T> solve{{}, x.empty() ? std::vector<T>(static_cast<std::size_t>(a.columns)) : x};
+    solve.result = lsmr<T>(plan, transposed, b, solve.x, options);
+    return solve;
+}
+
+/// Random, of this rank at most.
+CsrMatrix<double> random_matrix(std::int64_t rows, std::int64_t columns, std::int64_t rank, unsigned seed) {
+    std::mt19937_64 random(seed);
+    const auto number = [&] { return static_cast<double>(static_cast<int>(random() % 9) - 4); };
+    Eigen::MatrixXd left(rows, rank), right(rank, columns);
+    for (double& x : left.reshaped()) x = number();
+    for (double& x : right.reshaped()) x = number();
+    const Eigen::MatrixXd product = left * right;  // integers
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < rows; ++i)
+        for (std::int32_t j = 0; j < columns; ++j) entries.push_back({i, j, product(i, j)});
+    return csr_from_entries<double>(rows, columns, entries);
+}
+
+Eigen::MatrixXd dense_of(const CsrMatrix<double>& a) {
+    Eigen::MatrixXd d = Eigen::MatrixXd::Zero(a.rows, a.columns);
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (auto k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) d(i, a.column_indices[k]) += a.values[k];
+    return d;
+}
+
+Eigen::VectorXd eigen_of(const std::vector<double>& x) {
+    return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+}
+
+struct Shape {
+    std::int64_t rows, columns, rank;
+};
+
+constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
+
+TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
+    for (const auto& [rows, columns, rank] : shapes)
+        for (const Accuracy accuracy : all_accuracies) {
+            SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", rank " + std::to_string(rank));
+            const auto a = random_matrix(rows, columns, rank, 4);
+            const auto b = random_vector<double>(static_cast<std::size_t>(rows), 3);
+            const auto solved = solve_by_lsmr(a, b, with(accuracy, 1e-13));
+            EXPECT_EQ(solved.result.status, SolveStatus::converged);
+            const Eigen::MatrixXd d = dense_of(a);
+            const Eigen::VectorXd expected = d.completeOrthogonalDecomposition().solve(eigen_of(b));
+            EXPECT_LE((eigen_of(solved.x) - expected).norm(), 1e-9 * expected.norm());
+            const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(solved.x);
+            EXPECT_NEAR(solved.result.relative_residual, r.norm() / eigen_of(b).norm(), 1e-12);
+            EXPECT_NEAR(solved.result.matrix_norm, d.norm(), 1e-13 * d.norm());
+        }
+}
+
+// 1, 2, 3, 1, 2, 3, ... and rows of zeros.
+TEST(Lsmr, EndsAfterAsManyStepsAsThereAreDistinctSingularValues) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 30; ++i) entries.push_back({i, i, 1.0 + i % 3});
+    const auto a = csr_from_entries<double>(40, 30, entries);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto solved = solve_by_lsmr(a, random_vector<double>(40, 3), with(accuracy, 1e-12));
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        EXPECT_EQ(solved.result.iterations, 3);
+    }
+}
+
+TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
+    const auto a = random_matrix(40, 25, 25, 9);
+    const auto b = random_vector<double>(40, 3);
+    KrylovOptions options = with(Accuracy::exact, 1e-12);
+    options.keep_history = true;
+    const Eigen::MatrixXd d = dense_of(a);
+    double before = std::numeric_limits<double>::infinity();
+    options.callback = [&](const Iteration& step) {
+        std::vector<double> x(25);
+        step.iterate->copy_to(x);
+        const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(x);
+        EXPECT_NEAR(step.recursive_residual, r.norm() / eigen_of(b).norm(), 1e-9);
+        const double normal = (d.transpose() * r).norm();
+        EXPECT_LE(normal, before * (1 + 1e-9) + 1e-10);
+        before = normal;
+        return true;
+    };
+    const auto solved = solve_by_lsmr(a, b, options);
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_EQ(solved.result.history.size(), static_cast<std::size_t>(solved.result.iterations + 1));
+    for (std::size_t k = 1; k < solved.result.history.size(); ++k)
+        EXPECT_LE(solved.result.history[k].recursive_residual, solved.result.history[k - 1].recursive_residual * (1 + 1e-9));
+}
+
+TEST(Lsmr, TakesWhatIsDegenerate) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto a = random_matrix(6, 4, 4, 1);
+        const auto zero = solve_by_lsmr(a, std::vector<double>(6), with(accuracy), 1, std::vector<double>(4, 2));
+        EXPECT_EQ(zero.result.status, SolveStatus::converged);
+        EXPECT_EQ(zero.result.iterations, 0);
+        EXPECT_EQ(zero.x, std::vector<double>(4));
+        CsrMatrix<double> nothing = a;
+        nothing.values.assign(nothing.values.size(), 0.0);
+        const auto of_nothing = solve_by_lsmr(nothing, std::vector<double>(6, 1), with(accuracy));
+        EXPECT_EQ(of_nothing.result.status, SolveStatus::converged);
+        EXPECT_EQ(of_nothing.result.relative_residual, 1);
+        for (const double bad : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+            CsrMatrix<double> broken = a;
+            broken.values[3] = bad;
+            EXPECT_EQ(solve_by_lsmr(broken, std::vector<double>(6, 1), with(accuracy)).result.status, SolveStatus::non_finite);
+            EXPECT_EQ(solve_by_lsmr(a, std::vector<double>(6, bad), with(accuracy)).result.status, SolveStatus::non_finite);
+        }
+        const auto empty = solve_by_lsmr(csr_from_entries<double>(0, 0, std::vector<Entry<double>>{}), {}, with(accuracy));
+        EXPECT_EQ(empty.result.status, SolveStatus::converged);
+        const auto no_columns = solve_by_lsmr(csr_from_entries<double>(3, 0, std::vector<Entry<double>>{}),
+                                              std::vector<double>(3, 1), with(accuracy));
+        EXPECT_EQ(no_columns.result.status, SolveStatus::converged);
+        EXPECT_EQ(no_columns.result.relative_residual, 1);
+    }
+}
+
+// Columns that are nearly dependent: more than single precision can tell.
+TEST(Lsmr, SaysThatItStagnates) {
+    std::vector<Entry<float>> entries;
+    for (std::int32_t i = 0; i < 30; ++i)
+        for (std::int32_t j = 0; j < 10; ++j) entries.push_back({i, j, static_cast<float>(1 / (1.0 + i + j))});  // Hilbert's
+    const auto a = csr_from_entries<float>(30, 10, entries);
+    KrylovOptions options = with(Accuracy::exact, 1e-14);
+    const auto solved = solve_by_lsmr(a, random_vector<float>(30, 3), options);
+    EXPECT_EQ(solved.result.status, SolveStatus::stagnated);
+    EXPECT_LT(solved.result.normal_residual, 1e-5);
+    EXPECT_LT(solved.result.iterations, 1000);
+}
+
+TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
+    const auto a = random_matrix(60, 40, 40, 2);
+    const auto b = random_vector<double>(60, 3);
+    KrylovOptions options = with(Accuracy::exact);
+    options.max_iterations = 5;
+    const auto limited = solve_by_lsmr(a, b, options);
+    EXPECT_EQ(limited.result.status, SolveStatus::iteration_limit);
+    EXPECT_EQ(limited.result.iterations, 5);
+    EXPECT_LT(limited.result.relative_residual, 1);
+    options.max_iterations = 100;
+    options.callback = [](const Iteration& step) { return step.number < 5; };
+    EXPECT_EQ(solve_by_lsmr(a, b, options).x, limited.x);
+}
+
+TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
+    const auto grid = convection_diffusion<double>(150, 0.3);
+    CsrMatrix<double> wide = grid.a;
+    wide.rows -= 7000;  // the upper rows of it
+    wide.row_offsets.resize(static_cast<std::size_t>(wide.rows + 1));
+    const auto entries = static_cast<std::size_t>(wide.row_offsets.back());
+    wide.column_indices.resize(entries);
+    wide.values.resize(entries);
+    const auto b = random_vector<double>(static_cast<std::size_t>(wide.rows), 3);
+    KrylovOptions options = with(Accuracy::exact, 1e-6);
+    options.max_iterations = 30;
+    const auto expected = solve_by_lsmr(wide, b, options);
+    for (const int threads : {2, 3}) {
+        const auto found = solve_by_lsmr(wide, b, options, threads);
+        EXPECT_EQ(found.x, expected.x);
+        EXPECT_EQ(found.result.iterations, expected.result.iterations);
+        EXPECT_EQ(found.result.normal_residual, expected.result.normal_residual);
+    }
+}
+
+TEST(Lsmr, RefusesWhatDoesNotFit) {
+    const auto a = random_matrix(3, 2, 2, 1);
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    std::vector<double> b(3, 1), x(2);
+    EXPECT_THAT([&] { lsmr<double>(plan, plan, b, x); },
+                ::testing::ThrowsMessage<DimensionMismatch>("lsmr: A is 3 x 2 and its transpose 3 x 2; expected 2 x 3"));
+    const CsrMatrix<double> t = transpose(a.view());
+    const SpmvPlan<double> transposed(t, Device::cpu(1));
+    EXPECT_THAT([&] { lsmr<double>(plan, transposed, x, x); },
+                ::testing::ThrowsMessage<DimensionMismatch>("lsmr: b has 2 elements, A is 3 x 2; b needs 3"));
+    EXPECT_THROW(lsmr<double>(plan, transposed, b, x, with(Accuracy::exact, 0)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace solver

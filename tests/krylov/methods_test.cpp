@@ -1,0 +1,209 @@
+// What GMRES, MINRES and IDR have in common with every Krylov method, on systems that all of them can solve.
+
+#include "solver/error.hpp"
+#include "solver/krylov_solve.hpp"
+#include "support/devices.hpp"
+#include "support/krylov_promises.hpp"
+#include "support/linear_systems.hpp"
+#include "support/oracle.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+using Kind = PreconditionerKind;
+
+class EveryMethod : public ::testing::TestWithParam<KrylovMethod> {
+protected:
+    Setting setting(Kind kind = Kind::jacobi, bool pair = false) const {
+        return {.kind = kind, .pair = pair, .method = GetParam()};
+    }
+
+    bool takes_unsymmetric() const { return GetParam() != KrylovMethod::minres; }
+
+    /// Symmetric for the method that needs it.
+    template <class T>
+    Problem<T> problem(std::int32_t side) const {
+        return convection_diffusion<T>(side, takes_unsymmetric() ? T(0.3) : T(0));
+    }
+
+    std::vector<Kind> kinds() const {
+        return takes_unsymmetric() ? std::vector{Kind::none, Kind::jacobi, Kind::ilu0} : std::vector{Kind::none, Kind::jacobi};
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, ::testing::Values(KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr),
+                         [](const auto& of) { return std::string(to_string(of.param)); });
+
+TEST_P(EveryMethod, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
+    const auto in_double = problem<double>(30);
+    const auto in_float = problem<float>(30);
+    for (const Accuracy accuracy : all_accuracies)
+        for (const Kind kind : kinds()) {
+            SCOPED_TRACE(std::string(to_string(accuracy)) + " " + std::string(to_string(kind)));
+            const auto d = solve(in_double, with(accuracy), setting(kind));
+            EXPECT_EQ(d.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_double, d), 1.000001e-10);
+            const auto f = solve(in_float, with(accuracy), setting(kind, true));
+            EXPECT_EQ(f.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_float, f), 1.000001e-10);
+            const auto plain = solve(in_float, with(accuracy, 1e-5), setting(kind));
+            EXPECT_EQ(plain.result.status, SolveStatus::converged);
+            EXPECT_LE(true_residual(in_float, plain), 1.000001e-5);
+        }
+}
+
+TEST_P(EveryMethod, LeavesNothingToDoForNothing) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto empty = solve(Problem<double>{}, with(accuracy), setting());
+        EXPECT_EQ(empty.result.status, SolveStatus::converged);
+        EXPECT_EQ(empty.result.iterations, 0);
+        auto nothing = problem<double>(5);
+        nothing.b.assign(25, 0);
+        const auto zero = solve(nothing, with(accuracy), setting(), std::vector<double>(25, 3));
+        EXPECT_EQ(zero.result.status, SolveStatus::converged);
+        EXPECT_EQ(zero.x, std::vector<double>(25));
+        const auto one = solve(dense<double>(1, {4}, {12}), with(accuracy), setting(Kind::none));
+        EXPECT_EQ(one.result.status, SolveStatus::converged);
+        EXPECT_LE(one.result.iterations, 1);
+        EXPECT_EQ(one.x, std::vector<double>{3});
+    }
+}
+
+TEST_P(EveryMethod, BreaksDownOnAMatrixOfZerosAndKeepsTheGuess) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto result =
+            solve(dense<double>(2, {0, 0, 0, 0}, {1, 2}), with(accuracy), setting(Kind::none), std::vector<double>{5, 6});
+        EXPECT_EQ(result.result.status, SolveStatus::breakdown);
+        EXPECT_EQ(result.x, (std::vector<double>{5, 6}));
+    }
+}
+
+// The last row is the first: b either fits or does not.
+TEST_P(EveryMethod, SolvesASingularSystemThatHasASolutionAndClaimsNoOther) {
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto fits = dense<double>(3, {2, 1, 2, 1, 3, 1, 2, 1, 2}, {5, 5, 5});
+        const auto solved = solve(fits, with(accuracy), setting(Kind::none));
+        EXPECT_EQ(solved.result.status, SolveStatus::converged) << to_string(accuracy);
+        expect_honest(fits, solved, with(accuracy));
+        const auto does_not = dense<double>(3, {2, 1, 2, 1, 3, 1, 2, 1, 2}, {5, 5, 6});
+        const auto unsolved = solve(does_not, with(accuracy), setting(Kind::none));
+        EXPECT_NE(unsolved.result.status, SolveStatus::converged);
+        expect_honest(does_not, unsolved, with(accuracy));
+    }
+}
+
+TEST_P(EveryMethod, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) { expect_reports_what_is_not_finite(GetParam()); }
+
+TEST_P(EveryMethod, NeverClaimsConvergenceFalsely) { expect_no_false_claims(GetParam(), 600, 100, 100); }
+
+TEST_P(EveryMethod, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
+    expect_indifferent_to_scales(GetParam(), problem<double>(12));
+}
+
+TEST_P(EveryMethod, ShowsTheCallbackTheIterateOfEveryStep) {
+    const auto a = problem<double>(12);
+    std::vector<double> seen(a.b.size());
+    KrylovOptions options = with(Accuracy::exact, 1e-6);
+    const auto expected = solve(a, options, setting());
+    options.callback = [&](const Iteration& step) {
+        step.iterate->copy_to(seen);
+        EXPECT_NEAR(true_residual(a, Solve<double>{{}, seen, {}}), step.recursive_residual,
+                    1e-3 * step.recursive_residual + 1e-9);
+        return true;
+    };
+    const auto found = solve(a, options, setting());
+    EXPECT_EQ(found.x, expected.x);  // nobody disturbed it
+    EXPECT_EQ(found.result.iterations, expected.result.iterations);
+    EXPECT_EQ(seen, found.x);
+}
+
+TEST_P(EveryMethod, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
+    const auto a = problem<double>(30);
+    for (const Accuracy accuracy : all_accuracies) {
+        KrylovOptions options = with(accuracy);
+        options.max_iterations = 7;
+        const auto limited = solve(a, options, setting());
+        EXPECT_EQ(limited.result.status, SolveStatus::iteration_limit);
+        EXPECT_EQ(limited.result.iterations, 7);
+        EXPECT_LT(limited.result.relative_residual, 1);
+        expect_honest(a, limited, options);
+        options.max_iterations = 100;
+        options.callback = [](const Iteration& step) { return step.number < 7; };
+        EXPECT_EQ(solve(a, options, setting()).x, limited.x);
+    }
+}
+
+TEST_P(EveryMethod, SolvesSeveralRightHandSidesEachAsIfAlone) {
+    const auto a = problem<double>(40);
+    const DenseMatrix<double> b = several_right_hand_sides(a);
+    const SpmvPlan<double> plan(a.a, Device::cpu(2), SpmvKernel::adaptive);
+    const auto m = make_preconditioner<double>(Kind::jacobi, a.a, Accuracy::exact, Device::cpu(1));
+    DenseMatrix<double> x{b.rows, b.columns, std::vector<double>(b.values.size())};
+    const auto together = krylov_solve<double>(GetParam(), plan, *m, b, x, nullptr, with(Accuracy::exact));
+    for (std::int64_t j = 0; j < b.columns; ++j) {
+        const auto begin = b.values.begin() + j * b.rows;
+        std::vector<double> alone(a.b.size());
+        const SolveResult result = krylov_solve<double>(GetParam(), plan, *m, std::vector<double>(begin, begin + b.rows), alone,
+                                                        {}, with(Accuracy::exact));
+        EXPECT_EQ(together[j].status, SolveStatus::converged);
+        EXPECT_EQ(together[j].iterations, result.iterations);
+        EXPECT_TRUE(std::equal(alone.begin(), alone.end(), x.values.begin() + j * b.rows)) << j;
+    }
+}
+
+TEST_P(EveryMethod, ReachesTheResidualOfDoubleInMixedPrecision) {
+    const auto a = problem<double>(30);
+    const CsrMatrix<float> single = convert<float>(a.a.view());
+    const SpmvPlan<double> plan(a.a, Device::cpu(1));
+    const SpmvPlan<float> plan_single(single, Device::cpu(1));
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto m = make_preconditioner<float>(Kind::jacobi, single, accuracy, Device::cpu(1));
+        Solve<double> s{{}, std::vector<double>(a.b.size()), {}};
+        s.result = krylov_solve(GetParam(), plan, plan_single, *m, a.b, s.x, with(accuracy, 1e-12));
+        EXPECT_EQ(s.result.status, SolveStatus::converged) << to_string(accuracy);
+        expect_honest(a, s, with(accuracy, 1e-12));
+    }
+}
+
+TEST_P(EveryMethod, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
+    const auto a = problem<double>(150);
+    KrylovOptions options = with(Accuracy::exact, 1e-6);
+    options.keep_history = true;
+    options.max_iterations = 60;
+    const auto expected = solve(a, options, setting());
+    for (const int threads : {2, 3})
+        for (const SpmvKernel kernel : {SpmvKernel::general, SpmvKernel::adaptive}) {
+            Setting other = setting();
+            other.device = Device::cpu(threads);
+            other.kernel = kernel;
+            const auto found = solve(a, options, other);
+            EXPECT_EQ(difference(found.result, expected.result), "");
+            EXPECT_EQ(found.x, expected.x);
+        }
+}
+
+TEST(Methods, RefuseWhatCannotBeMeant) {
+    const auto a = convection_diffusion<double>(4, 0);
+    const SpmvPlan<double> plan(a.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::ilu0, a.a, Accuracy::fast, Device::cpu(1));
+    std::vector<double> x(a.b.size());
+    EXPECT_THAT([&] { krylov_solve<double>(KrylovMethod::minres, plan, *m, a.b, x); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::StartsWith("minres: the preconditioner is not known")));
+    KrylovOptions options;
+    options.restart = 0;
+    EXPECT_THAT([&] { krylov_solve<double>(KrylovMethod::gmres, plan, *m, a.b, x, {}, options); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::StartsWith("gmres: restart is 0")));
+}
+
+}  // namespace
+}  // namespace solver

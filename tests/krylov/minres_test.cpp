@@ -1,0 +1,96 @@
+#include "solver/krylov_solve.hpp"
+#include "support/linear_systems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+
+using Kind = PreconditionerKind;
+
+Solve<double> solve_by_minres(const Problem<double>& problem, KrylovOptions options, Kind kind = Kind::none) {
+    options.keep_history = true;
+    return solve(problem, options, {.kind = kind, .method = KrylovMethod::minres});
+}
+
+/// The five-point Laplace operator minus `shift`: indefinite where the shift lies among its eigenvalues, which are below 8.
+Problem<double> shifted_laplacian(std::int32_t side, double shift) {
+    auto problem = convection_diffusion<double>(side, 0);
+    for (std::int64_t i = 0; i < problem.a.rows; ++i)
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
+            if (problem.a.column_indices[k] == i) problem.a.values[k] -= shift;
+    return with_random_solution(problem.a);
+}
+
+TEST(Minres, SolvesIndefiniteSystemsWhoseResidualFallsInEveryStep) {
+    for (const Accuracy accuracy : all_accuracies)
+        for (const double shift : {0.0, 0.3, 2.1}) {
+            const auto problem = shifted_laplacian(20, shift);
+            const auto solved = solve_by_minres(problem, with(accuracy));
+            EXPECT_EQ(solved.result.status, SolveStatus::converged) << shift;
+            expect_honest(problem, solved, with(accuracy));
+            const auto& history = solved.result.history;
+            for (std::size_t k = 1; k < history.size(); ++k)
+                EXPECT_LE(history[k].recursive_residual, history[k - 1].recursive_residual * (1 + 1e-6)) << k;
+        }
+}
+
+// In exact arithmetic the two are one method.
+TEST(Minres, HasTheResidualsOfGmresForSymmetricA) {
+    const auto problem = shifted_laplacian(12, 0.3);
+    KrylovOptions options = with(Accuracy::exact);
+    options.keep_history = true;
+    options.restart = 200;
+    const auto gmres = solve(problem, options, {.kind = Kind::none, .method = KrylovMethod::gmres});
+    const auto minres = solve_by_minres(problem, options);
+    for (std::size_t k = 0; k < 25; ++k)
+        EXPECT_NEAR(minres.result.history[k].recursive_residual, gmres.result.history[k].recursive_residual,
+                    2e-3 * gmres.result.history[k].recursive_residual)
+            << k;
+}
+
+TEST(Minres, EndsAfterAsManyStepsAsThereAreDistinctEigenvalues) {
+    constexpr std::int64_t n = 40;
+    std::vector<double> ones_and_identity(n * n, 1.0);  // eigenvalues -2 and n - 2
+    for (std::int64_t i = 0; i < n; ++i) ones_and_identity[i * n + i] = -1;
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto solved = solve_by_minres(dense(n, ones_and_identity, random_vector<double>(n, 5)), with(accuracy));
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        EXPECT_EQ(solved.result.iterations, 2);
+    }
+}
+
+// Rows and columns out of scale, which Jacobi's M puts right: here A is positive definite.
+TEST(Minres, UsesAPositiveDefinitePreconditioner) {
+    auto problem = convection_diffusion<double>(20, 0);
+    const auto scale = [](std::int64_t i) { return std::ldexp(1.0, static_cast<int>(i % 7) - 3); };
+    for (std::int64_t i = 0; i < problem.a.rows; ++i)
+        for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
+            problem.a.values[k] *= scale(i) * scale(problem.a.column_indices[k]);
+    problem = with_random_solution(problem.a);
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto plain = solve_by_minres(problem, with(accuracy));
+        const auto with_m = solve_by_minres(problem, with(accuracy), Kind::jacobi);
+        EXPECT_EQ(with_m.result.status, SolveStatus::converged);
+        EXPECT_LT(with_m.result.iterations, plain.result.iterations / 2);
+        expect_honest(problem, with_m, with(accuracy));
+    }
+}
+
+TEST(Minres, SaysThatThePreconditionerIsIndefinite) {
+    auto problem = shifted_laplacian(5, 5);  // a diagonal of -1
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto solved = solve_by_minres(problem, with(accuracy), Kind::jacobi);
+        EXPECT_EQ(solved.result.status, SolveStatus::indefinite);
+        EXPECT_EQ(solved.x, std::vector<double>(25));
+    }
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,23 @@
+#include "preconditioner/memory_limit.hpp"
+
+#include "solver/preconditioner.hpp"
+#include "support/less_memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace solver {
+namespace {
+
+TEST(MemoryLimit, IsHalfOfWhatTheProcessMayUseByDefault) {
+    constexpr std::int64_t bytes = std::int64_t{1} << 29;
+    const testing::LessMemory less(bytes);
+    ASSERT_TRUE(less.is_set());
+    ASSERT_EQ(available_memory(), bytes);
+    EXPECT_EQ(memory_limit_in_bytes(PreconditionerOptions().memory_limit), bytes / 2);
+    EXPECT_EQ(memory_limit_in_bytes(3 * bytes), 3 * bytes);
+    EXPECT_NO_THROW(require_memory("ilut", bytes / 2, 0, ""));
+    EXPECT_THROW(require_memory("ilut", bytes / 2 + 1, 0, ""), ResourceLimit);
+}
+
+}  // namespace
+}  // namespace solver

@@ -1,0 +1,92 @@
+#include "least_squares.hpp"
+
+#include "fingerprint.hpp"
+#include "interrupt.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/lsmr.hpp"
+#include "stopwatch.hpp"
+#include "tools/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace solver::command {
+
+void check_least_squares(const Options& options, std::int64_t rows, std::int64_t columns) {
+    const auto refuse = [&](std::string_view option) {
+        throw cli::UsageError(
+            fmt::format("{}: for square systems only; the matrix is {} x {}, whose least squares are found by "
+                        "LSMR, without a preconditioner and without proofs",
+                        option, rows, columns));
+    };
+    if (options.preconditioner && options.preconditioner != PreconditionerKind::none) refuse("--preconditioner");
+    if (options.method) refuse("--method");
+    if (options.guarantee != Guarantee::none) refuse(options.guarantee == Guarantee::rounded ? "--rounded" : "--verify");
+    if (options.precision == Precision::mixed) refuse("--precision mixed");
+    if (options.reference) refuse("--reference");
+    if (!options.near_null.empty()) refuse("--near-null");
+}
+
+namespace {
+
+SolveResult as_of_a_system(const LeastSquaresResult& found) {
+    SolveResult result;
+    result.status = found.status;
+    result.iterations = found.iterations;
+    result.relative_residual = found.relative_residual;
+    result.recursive_residual = found.relative_residual;
+    result.restarts = found.restarts;
+    result.history = found.history;
+    return result;
+}
+
+}  // namespace
+
+template <class T>
+Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
+                      const DenseMatrix<T>& initial, LiveLine& live) {
+    live.show("  preparing");
+    const InterruptGuard interrupt;
+    Run run;
+    run.accuracy = accuracy;
+    run.normal_residual = 0;
+    Stopwatch watch;
+    const CsrMatrix<T> transposed = transpose(a.matrix(), Device::cpu(options.threads));
+    const SpmvPlan<T> of_transposed(transposed, options.device,
+                                    SpmvOptions{.kernel = options.spmv, .expected_products = products_of_a_solve});
+    run.setup_seconds = watch.lap();
+    KrylovOptions iteration{.accuracy = accuracy,
+                            .tolerance = options.tolerance,
+                            .absolute_tolerance = options.absolute_tolerance,
+                            .max_iterations = options.max_iterations};
+    iteration.keep_history = !options.history.empty() || !options.plot.empty();
+    iteration.callback = [&](const Iteration& step) {
+        live.show(step, options.tolerance);
+        return !interrupt.requested();
+    };
+    DenseMatrix<T> x = initial;
+    for (std::int64_t j = 0; j < rhs.columns; ++j) {
+        const auto b =
+            std::span(rhs.values).subspan(static_cast<std::size_t>(j * rhs.rows), static_cast<std::size_t>(rhs.rows));
+        const auto of_b = std::span(x.values).subspan(static_cast<std::size_t>(j * x.rows), static_cast<std::size_t>(x.rows));
+        const LeastSquaresResult found = lsmr<T>(a, of_transposed, b, of_b, iteration);
+        run.report.results.push_back(as_of_a_system(found));
+        run.normal_residual = std::max(*run.normal_residual, found.normal_residual);
+    }
+    run.solve_seconds = watch.lap();
+    live.clear();
+    run.interrupted = interrupt.requested() && run.worst().status == SolveStatus::iteration_limit;
+    run.solution = {x.rows, x.columns, {x.values.begin(), x.values.end()}};
+    run.sha256 = sha256(run.solution.values);
+    return run;
+}
+
+template Run run_least_squares(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&,
+                               const DenseMatrix<double>&, LiveLine&);
+template Run run_least_squares(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&,
+                               const DenseMatrix<float>&, LiveLine&);
+
+}  // namespace solver::command
