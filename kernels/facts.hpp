@@ -17,4 +17,8 @@ struct FactsOnDevice {
 template <class T>
 FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream);
 
+/// Writes a_ii. False where a row has not exactly one entry there, other than zero. Waits for the stream.
+template <class T>
+bool copy_diagonal(const DeviceCsrView<T>& a, T* diagonal, Stream stream);
+
 }  // namespace solver::cuda

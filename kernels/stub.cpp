@@ -53,6 +53,13 @@ template FactsOnDevice facts_of(const DeviceCsrView<float>&, float*, Stream);
 template FactsOnDevice facts_of(const DeviceCsrView<double>&, double*, Stream);
 
 template <class T>
+bool copy_diagonal(const DeviceCsrView<T>&, T*, Stream) {
+    built_without_cuda();
+}
+template bool copy_diagonal(const DeviceCsrView<float>&, float*, Stream);
+template bool copy_diagonal(const DeviceCsrView<double>&, double*, Stream);
+
+template <class T>
 bool has_rows_beyond(const DeviceCsrView<T>&, std::int64_t, Stream) {
     built_without_cuda();
 }

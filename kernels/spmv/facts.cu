@@ -79,7 +79,35 @@ __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
     atomicAdd(&found->lower_less_upper, static_cast<unsigned long long>(difference));
 }
 
+template <class T>
+__global__ void find_diagonal(DeviceCsrView<T> a, T* diagonal, unsigned* is_unusual) {
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (row >= a.rows) return;
+    T found = 0;
+    int count = 0;
+    for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
+        if (a.column_indices[k] == row) {
+            found = a.values[k];
+            ++count;
+        }
+    diagonal[row] = found;
+    note(*is_unusual, count != 1 || found == T(0));
+}
+
 }  // namespace
+
+template <class T>
+bool copy_diagonal(const DeviceCsrView<T>& a, T* diagonal, Stream stream) {
+    if (a.rows == 0) return true;
+    const CurrentDevice current(a.device);
+    DeviceArray<unsigned> place(a.device, 1, "whether a diagonal is unusual");
+    place.fill_with_zeros(stream);
+    find_diagonal<<<static_cast<unsigned>((a.rows + threads - 1) / threads), threads, 0, stream>>>(a, diagonal, place.data());
+    check_launch("find_diagonal");
+    unsigned is_unusual = 0;
+    place.copy_to(std::span(&is_unusual, 1), stream);
+    return is_unusual == 0;
+}
 
 template <class T>
 FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
@@ -105,6 +133,8 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
             symmetric};
 }
 
+template bool copy_diagonal(const DeviceCsrView<float>&, float*, Stream);
+template bool copy_diagonal(const DeviceCsrView<double>&, double*, Stream);
 template FactsOnDevice facts_of(const DeviceCsrView<float>&, float*, Stream);
 template FactsOnDevice facts_of(const DeviceCsrView<double>&, double*, Stream);
 

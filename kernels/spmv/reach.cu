@@ -15,20 +15,36 @@ constexpr int threads = 256;
 /// since, so that looking at it anew finds nothing.
 __device__ std::uint8_t mark_of_ring(std::int64_t distance) { return static_cast<std::uint8_t>(1 + distance % 255); }
 
+constexpr int marks_a_word = 4;
+__host__ __device__ constexpr std::int64_t words_of_marks(std::int64_t rows) {
+    return (rows + marks_a_word - 1) / marks_a_word;
+}
+
+/// Whether there is any that had no mark.
+template <class T>
+__device__ bool mark_neighbours(const DeviceCsrView<T>& a, std::int64_t row, std::uint8_t new_mark, std::uint8_t* marks) {
+    bool found = false;
+    for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+        std::uint8_t& mark = marks[a.column_indices[k]];
+        if (mark != 0) continue;
+        mark = new_mark;  // as all who come here write
+        found = true;
+    }
+    return found;
+}
+
 /// Marks what the rows at this distance lead to and nobody has met, and notes in has_ring whether there is any.
 template <class T>
 __global__ void mark_next_ring(DeviceCsrView<T> a, std::int64_t distance, std::uint8_t* marks, std::uint8_t* has_ring) {
     if (has_ring[distance] == 0) return;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    const auto* const fours = reinterpret_cast<const std::uint32_t*>(marks);  // most are of other rings
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = words_of_marks(a.rows);
     bool found = false;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows; row += step) {
-        if (marks[row] != mark_of_ring(distance)) continue;
-        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-            std::uint8_t& mark = marks[a.column_indices[k]];
-            if (mark != 0) continue;
-            mark = mark_of_ring(distance + 1);  // as all who come here write
-            found = true;
-        }
+    for (std::int64_t four = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; four < end; four += step) {
+        const std::uint32_t word = fours[four];
+        for (int i = 0; word != 0 && i < marks_a_word; ++i)
+            if (static_cast<std::uint8_t>(word >> (8 * i)) == mark_of_ring(distance))
+                found = mark_neighbours(a, marks_a_word * four + i, mark_of_ring(distance + 1), marks) || found;
     }
     if (found) has_ring[distance + 1] = 1;
 }
@@ -40,13 +56,15 @@ bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream strea
     constexpr const char* purpose = "the distances of rows";
     if (steps >= a.rows) return false;  // no row is farther
     const CurrentDevice current(a.device);
-    DeviceArray<std::uint8_t> marks(a.device, a.rows, purpose), has_ring(a.device, steps + 2, purpose);
+    DeviceArray<std::uint8_t> marks(a.device, marks_a_word * words_of_marks(a.rows), purpose),
+        has_ring(a.device, steps + 2, purpose);
     marks.fill_with_zeros(stream);
     has_ring.fill_with_zeros(stream);
     constexpr std::uint8_t first = 1;
     marks.copy_from(std::span(&first, 1), stream);
     has_ring.copy_from(std::span(&first, 1), stream);
-    const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>((a.rows + threads - 1) / threads, 1, 1 << 12));
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<std::int64_t>((words_of_marks(a.rows) + threads - 1) / threads, 1, 1 << 12));
     for (std::int64_t distance = 0; distance <= steps; ++distance)
         mark_next_ring<<<blocks, threads, 0, stream>>>(a, distance, marks.data(), has_ring.data());
     check_launch("mark_next_ring");

@@ -2,6 +2,7 @@
 
 #include "auto_solve/attempts.hpp"
 #include "auto_solve/fallback_schedule.hpp"
+#include "auto_solve/fetched_rows.hpp"
 #include "auto_solve/iterates.hpp"
 #include "auto_solve/matrix_facts.hpp"
 #include "auto_solve/obstacle.hpp"
@@ -25,6 +26,14 @@ template <class T>
 bool has_rows_beyond(const SpmvPlan<T>& a, std::int64_t steps) {
     if (a.on_device() != nullptr && a.dense() == nullptr) return a.on_device()->has_rows_beyond(steps);
     return has_rows_beyond(a.matrix(), steps, a.device());
+}
+
+/// Of a matrix that the caller has on a device, few rows come to the host.
+template <class T>
+FillPrediction estimate_fill(const SpmvPlan<T>& a) {
+    if (a.on_device() == nullptr || a.on_device()->is_a_copy()) return preparation::estimate_fill(a.matrix());
+    cuda::FetchedRows<T> rows(a.on_device()->matrix());
+    return preparation::estimate_fill(rows);
 }
 
 /// has_rows_beyond of A, which answers the same question once.
@@ -57,7 +66,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .definite_only = needs_definite(method.with(true)),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
-                               .fill_estimate = [&] { return preparation::estimate_fill(a_.matrix()); },
+                               .fill_estimate = [&] { return estimate_fill(a_); },
                                .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);
 }

@@ -1,6 +1,7 @@
 #include "cuda/spmv.hpp"
 
 #include "core/column_norms.hpp"
+#include "core/huge_pages.hpp"
 #include "core/thread_pool.hpp"
 #include "cuda/without_gaps.hpp"
 #include "kernels/reach.hpp"
@@ -33,7 +34,7 @@ DeviceArray<T> uploaded_by_rows(int device, const DenseView<T>& a, Stream stream
 
 template <class T>
 std::vector<T> copied_to_host(int device, const T* from, std::int64_t size, Stream stream) {
-    std::vector<T> copy(static_cast<std::size_t>(size));
+    std::vector<T> copy = zeros<T>(size, Device::cpu().threads());
     detail::copy_to_host(device, copy.data(), from, size * static_cast<std::int64_t>(sizeof(T)), stream);
     return copy;
 }
@@ -131,6 +132,14 @@ const FactsOnDevice& SpmvOnDevice<T>::facts() {
         facts_ = facts_of(sparse().matrix, row_norms_.data(), stream_.get());
     }
     return *facts_;
+}
+
+template <class T>
+std::optional<std::vector<T>> SpmvOnDevice<T>::diagonal() {
+    const std::lock_guard turn(mutex_);
+    const DeviceArray<T> found(device_, sparse().matrix.rows, "a diagonal");
+    if (!copy_diagonal(sparse().matrix, found.data(), stream_.get())) return std::nullopt;
+    return copied_to_host(device_, found.data(), found.size(), stream_.get());
 }
 
 template <class T>

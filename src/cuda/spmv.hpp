@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <variant>
+#include <vector>
 
 namespace solver::cuda {
 
@@ -59,6 +60,9 @@ public:
 
     /// Of a sparse matrix: computed when first asked for.
     const FactsOnDevice& facts();
+
+    /// Of a sparse matrix, where each row has one diagonal entry, other than zero; nothing else.
+    std::optional<std::vector<T>> diagonal();
 
     /// Of a sparse matrix: auto_solve/reach.hpp.
     bool has_rows_beyond(std::int64_t steps);

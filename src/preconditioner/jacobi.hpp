@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -51,7 +52,8 @@ std::vector<T> nonzero_diagonal(const CsrView<T>& a, const Device& device) {
 template <class T>
 class Jacobi final : public Preconditioner<T> {
 public:
-    Jacobi(const CsrView<T>& a, const Device& device) : device_(device), diagonal_(nonzero_diagonal(a, device)) {}
+    Jacobi(const CsrView<T>& a, const Device& device) : Jacobi(nonzero_diagonal(a, device), device) {}
+    Jacobi(std::vector<T> diagonal, const Device& device) : device_(device), diagonal_(std::move(diagonal)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
         check_lengths("jacobi", diagonal_.size(), r.size(), z.size());

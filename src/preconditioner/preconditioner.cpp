@@ -1,6 +1,7 @@
 #include "solver/preconditioner.hpp"
 
 #include "core/floating_point_guard.hpp"
+#include "cuda/spmv.hpp"
 #include "preconditioner/amg/amg.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/ilu0.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace solver {
 namespace {
@@ -87,10 +89,13 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const SpmvPlan<T>& plan, Accuracy accuracy,
                                                        const PreconditionerOptions& options) {
-    if (kind != PreconditionerKind::amg || plan.rows() != plan.columns())
-        return make_preconditioner<T>(kind, plan.matrix(), accuracy, plan.device(), options);
     const cpu::FloatingPointGuard guard;
-    return make_amg(plan, options);
+    const bool is_square = plan.rows() == plan.columns();
+    if (kind == PreconditionerKind::amg && is_square) return make_amg(plan, options);
+    if (kind == PreconditionerKind::jacobi && is_square && plan.on_device() != nullptr && plan.dense() == nullptr)
+        if (auto diagonal = plan.on_device()->diagonal())
+            return std::make_unique<Jacobi<T>>(std::move(*diagonal), plan.device());
+    return make_preconditioner<T>(kind, plan.matrix(), accuracy, plan.device(), options);
 }
 
 template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const CsrView<float>&, Accuracy,

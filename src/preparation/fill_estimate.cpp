@@ -1,10 +1,14 @@
 #include "preparation/fill_estimate.hpp"
 
+#include "core/huge_pages.hpp"
 #include "preparation/fill_order.hpp"
+#include "solver/device.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace solver::preparation {
@@ -14,48 +18,43 @@ constexpr std::int64_t rows_of_small_part = 4000;
 constexpr std::int64_t rows_of_large_part = 8 * rows_of_small_part;
 
 /// Entries of a part beyond which longer rows are cut: a few dense rows must not make the estimate as dear as the order itself.
-constexpr std::int64_t most_entries_a_row = 1000;
+constexpr std::size_t most_entries_a_row = 1000;
 
-constexpr std::int32_t unseen = -1;
+constexpr std::int32_t unseen = 0;
 
-/// The first rows that a breadth-first search from the middle row meets, and where each row stands among them.
+/// The first rows that a breadth-first search from the middle row meets, and where each row stands among them, counted from 1.
 struct Part {
     std::vector<std::int32_t> rows;
     std::vector<std::int32_t> place;
 };
 
-template <class T>
-Part search(const CsrView<T>& a, std::int64_t wanted) {
-    Part part{{}, std::vector<std::int32_t>(static_cast<std::size_t>(a.rows), unseen)};
+Part search(PatternRows& a, std::int64_t wanted) {
+    Part part{{}, zeros<std::int32_t>(a.rows(), Device::cpu().threads())};
     const auto visit = [&](std::int32_t row) {
         if (part.place[row] != unseen || std::ssize(part.rows) == wanted) return;
-        part.place[row] = static_cast<std::int32_t>(part.rows.size());
         part.rows.push_back(row);
+        part.place[row] = static_cast<std::int32_t>(part.rows.size());
     };
-    auto root = static_cast<std::int32_t>(a.rows / 2);
+    auto root = static_cast<std::int32_t>(a.rows() / 2);
     for (std::size_t next = 0; std::ssize(part.rows) < wanted; ++next) {
         while (next == part.rows.size()) {  // a new connected part
             visit(root);
-            root = root + 1 == a.rows ? 0 : root + 1;
+            root = root + 1 == a.rows() ? 0 : root + 1;
         }
-        const std::int32_t row = part.rows[next];
-        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) visit(a.column_indices[k]);
+        for (const std::int32_t column : a.columns_of(part.rows[next])) visit(column);
     }
     return part;
 }
 
 /// AMD's count for the submatrix of the first `count` rows of the part and the same columns.
-template <class T>
-FillPrediction fill_of(const CsrView<T>& a, const Part& part, std::int64_t count) {
+FillPrediction fill_of(PatternRows& a, const Part& part, std::int64_t count) {
     std::vector<std::int32_t> offsets{0}, columns;
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::int32_t row = part.rows[i];
-        const std::int64_t begin = a.row_offsets[row];
-        const std::int64_t end = std::min(a.row_offsets[row + 1], begin + most_entries_a_row);
+        const std::span<const std::int32_t> row = a.columns_of(part.rows[i]);
         const auto first = static_cast<std::ptrdiff_t>(columns.size());
-        for (std::int64_t k = begin; k < end; ++k) {
-            const std::int32_t column = part.place[a.column_indices[k]];
-            if (column != unseen && column < count) columns.push_back(column);
+        for (const std::int32_t j : row.first(std::min(row.size(), most_entries_a_row))) {
+            const std::int32_t column = part.place[j];
+            if (column != unseen && column <= count) columns.push_back(column - 1);
         }
         std::sort(columns.begin() + first, columns.end());
         columns.erase(std::unique(columns.begin() + first, columns.end()), columns.end());
@@ -71,16 +70,35 @@ double extrapolated(double small, double large, double times_large) {
     return large * std::pow(times_large, power);
 }
 
+template <class T>
+class RowsOnHost final : public PatternRows {
+public:
+    explicit RowsOnHost(const CsrView<T>& a) : a_(a) {}
+
+    std::int64_t rows() const override { return a_.rows; }
+    std::span<const std::int32_t> columns_of(std::int64_t row) override {
+        return a_.column_indices.subspan(a_.row_offsets[row], a_.row_offsets[row + 1] - a_.row_offsets[row]);
+    }
+
+private:
+    const CsrView<T>& a_;
+};
+
 }  // namespace
 
-template <class T>
-FillPrediction estimate_fill(const CsrView<T>& a) {
-    if (a.rows <= 2 * rows_of_large_part) return fill_of(a, search(a, a.rows), a.rows);
+FillPrediction estimate_fill(PatternRows& a) {
+    if (a.rows() <= 2 * rows_of_large_part) return fill_of(a, search(a, a.rows()), a.rows());
     const Part part = search(a, rows_of_large_part);
     const FillPrediction small = fill_of(a, part, rows_of_small_part);
     const FillPrediction large = fill_of(a, part, rows_of_large_part);
-    const double times = static_cast<double>(a.rows) / static_cast<double>(rows_of_large_part);
+    const double times = static_cast<double>(a.rows()) / static_cast<double>(rows_of_large_part);
     return {extrapolated(small.factor_entries, large.factor_entries, times), extrapolated(small.flops, large.flops, times)};
+}
+
+template <class T>
+FillPrediction estimate_fill(const CsrView<T>& a) {
+    RowsOnHost<T> rows(a);
+    return estimate_fill(rows);
 }
 
 template FillPrediction estimate_fill(const CsrView<float>&);

@@ -5,13 +5,28 @@
 #include "solver/preparation.hpp"
 #include "solver/views.hpp"
 
+#include <cstdint>
+#include <span>
+
 namespace solver::preparation {
+
+/// The pattern of a square matrix, wherever it lies.
+class PatternRows {
+public:
+    virtual ~PatternRows() = default;
+    virtual std::int64_t rows() const = 0;
+
+    /// The columns of a row's entries, until the next call at least.
+    virtual std::span<const std::int32_t> columns_of(std::int64_t row) = 0;
+};
 
 /// An estimate for a square matrix, from parts of it: the rows that a breadth-first search from the middle row meets first are
 /// ordered by AMD, so many and eight times as many; operations and entries are taken to go on growing with the power of the
 /// number of rows that lies between the two (Lipton, Rose, Tarjan, SIAM J. Numer. Anal. 16, 1979: operations like n^1.5 for
 /// planar meshes, like n^2 in space). Costs the time of a few products for large matrices; a matrix that is not much larger
 /// than the parts is ordered as a whole. Depends on the pattern alone. Columns are sorted within each row or not.
+/// Looks at few rows of a large matrix.
+FillPrediction estimate_fill(PatternRows& a);
 template <class T>
 FillPrediction estimate_fill(const CsrView<T>& a);
 

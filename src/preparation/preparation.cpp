@@ -159,16 +159,20 @@ void match_rows(const CsrView<T>& a, Diagnosis& result) {
 /// Whether the rows are sorted, all entries finite, and none on the diagonal missing or zero: then nothing is wrong.
 template <class T>
 bool has_full_diagonal(const CsrView<T>& a, const Device& device) {
-    if (a.rows != a.columns || !has_sorted_rows(a, device)) return false;
+    if (a.rows != a.columns) return false;
     std::atomic<bool> is_full{true};
     cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end && is_full.load(std::memory_order_relaxed); ++i) {
-            bool diagonal_seen = false, finite = true;
+            bool sorted = true, finite = true, diagonal_seen = false;
+            std::int32_t last = -1;
             for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+                const std::int32_t j = a.column_indices[k];
+                sorted = sorted && last < j;
                 finite = finite && is_finite(a.values[k]);
-                diagonal_seen = diagonal_seen || (a.column_indices[k] == i && a.values[k] != 0);
+                diagonal_seen = diagonal_seen || (j == i && a.values[k] != 0);
+                last = j;
             }
-            if (!finite || !diagonal_seen) is_full = false;
+            if (!sorted || !finite || !diagonal_seen) is_full = false;
         }
     });
     return is_full;

@@ -1,9 +1,11 @@
 #include "kernels/facts.hpp"
 
+#include "auto_solve/fetched_rows.hpp"
 #include "auto_solve/matrix_facts.hpp"
 #include "auto_solve/reach.hpp"
 #include "core/column_norms.hpp"
 #include "cuda/spmv.hpp"
+#include "preparation/fill_estimate.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
 
@@ -114,6 +116,33 @@ TEST_F(CudaMatrixFacts, HaveTheReachThatTheProcessorFinds) {
         for (const std::int64_t steps : {0, 1, 3, 5, 8, 10, 15, 300, 600, 998, 999, 1000, 5000})
             EXPECT_EQ(there.on_device()->has_rows_beyond(steps), has_rows_beyond(a.view(), steps)) << a.rows << ' ' << steps;
     }
+}
+
+TEST_F(CudaMatrixFacts, HaveTheFillThatTheProcessorEstimates) {
+    for (const auto& a : {random_square(1000, false), random_square(100'000, true), winding_path(90'000)}) {
+        const std::vector<std::int32_t> narrow(a.row_offsets.begin(), a.row_offsets.end());
+        const CsrView<double> with_narrow{a.rows, a.columns, narrow, a.column_indices, a.values};
+        const FillPrediction expected = preparation::estimate_fill(a.view());
+        for (const CsrView<double>& view : {a.view(), with_narrow}) {
+            const cuda::DeviceCsrMatrix<double> there(0, view);
+            cuda::FetchedRows<double> rows(there.view());
+            const FillPrediction found = preparation::estimate_fill(rows);
+            EXPECT_EQ(found.factor_entries, expected.factor_entries);
+            EXPECT_EQ(found.flops, expected.flops);
+        }
+    }
+}
+
+TEST_F(CudaMatrixFacts, HaveTheDiagonalUnlessItIsUnusual) {
+    const auto diagonal_of = [](const CsrMatrix<double>& a) {
+        return SpmvPlan<double>(a, Device::cuda(0), SpmvOptions{.storage = SpmvStorage::csr}).on_device()->diagonal();
+    };
+    const auto usual = diagonal_of({3, 3, {0, 2, 3, 5}, {0, 1, 1, 2, 0}, {2, 9, -4, 0.5, 9}});
+    ASSERT_TRUE(usual);
+    EXPECT_EQ(*usual, (std::vector<double>{2, -4, 0.5}));
+    EXPECT_FALSE(diagonal_of({2, 2, {0, 1, 2}, {0, 0}, {1, 1}})) << "missing";
+    EXPECT_FALSE(diagonal_of({2, 2, {0, 1, 2}, {0, 1}, {1, 0}})) << "zero";
+    EXPECT_FALSE(diagonal_of({2, 2, {0, 1, 3}, {0, 1, 1}, {1, 1, 1}})) << "twice";
 }
 
 }  // namespace
