@@ -79,7 +79,7 @@ enum class PreconditionerKind {
     ilut,  ///< M = L U with a threshold (Saad, Numer. Linear Algebra Appl. 1, 1994), of the prepared matrix (preparation.hpp)
     klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010), of the prepared
            ///< matrix
-    amg,   ///< one cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
+    amg,   ///< one V-cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
 };
 
 /// "none", "jacobi", "ilu0", "isai", "ilut", "klu" or "amg".

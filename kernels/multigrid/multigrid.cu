@@ -46,13 +46,6 @@ struct Smooth {
 };
 
 template <class V>
-struct Add {
-    const V* more;
-    V* x;
-    __device__ void operator()(std::int64_t i) const { x[i] = add_rn(x[i], more[i]); }
-};
-
-template <class V>
 class Product {
 public:
     explicit Product(const DeviceMatrix<V>& matrix) : products_(make_products(matrix.view(), SpmvKernel::automatic, nullptr)) {}
@@ -74,9 +67,7 @@ public:
           residual_(device, rows_, "a level's residual"),
           direction_(device, rows_, "a level's direction"),
           coarse_b_(device, level.prolongation.columns, "a level's right-hand side"),
-          coarse_x_(device, level.prolongation.columns, "a level's correction"),
-          left_b_(device, level.prolongation.columns, "what a level's correction leaves"),
-          left_x_(device, level.prolongation.columns, "a level's second correction") {
+          coarse_x_(device, level.prolongation.columns, "a level's correction") {
         if (level.prolongation.columns == 0) return;
         prolongation_.emplace(level.prolongation);
         restriction_.emplace(level.restriction);
@@ -93,12 +84,8 @@ public:
         for (const amg::SmootherStep<V>& next : steps_) step(next, b, x, accuracy, stream, gate);
     }
 
-    void residual(const V* b, const V* x, V* r, Accuracy accuracy, Stream stream, Gate gate) const {
-        (*a_).multiply({.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = r}, accuracy, stream, gate);
-    }
-
     void restrict_residual(const V* b, const V* x, Accuracy accuracy, Stream stream, Gate gate) {
-        residual(b, x, residual_.data(), accuracy, stream, gate);
+        residual(b, x, accuracy, stream, gate);
         (**restriction_).multiply({.x = residual_.data(), .y = coarse_b_.data()}, accuracy, stream, gate);
     }
 
@@ -106,21 +93,18 @@ public:
         (**prolongation_).multiply({.x = coarse_x_.data(), .beta = 1, .y_in = x, .y = x}, accuracy, stream, gate);
     }
 
-    /// coarse_x = coarse_x + left_x
-    void add_second_correction(Stream stream, Gate gate) {
-        launch_for_each("a second correction", coarse_x_.size(), stream, gate, Add<V>{left_x_.data(), coarse_x_.data()});
-    }
-
     const V* coarse_b() const { return coarse_b_.data(); }
     V* coarse_x() const { return coarse_x_.data(); }
-    V* left_b() const { return left_b_.data(); }  ///< what the first cycle of the next level leaves of coarse_b
-    V* left_x() const { return left_x_.data(); }
 
 private:
     void step(const amg::SmootherStep<V>& now, const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
-        residual(b, x, residual_.data(), accuracy, stream, gate);
+        residual(b, x, accuracy, stream, gate);
         launch_for_each("a smoother's step", rows_, stream, gate,
                         Smooth<V>{now, inverse_diagonal_, residual_.data(), direction_.data(), x});
+    }
+
+    void residual(const V* b, const V* x, Accuracy accuracy, Stream stream, Gate gate) {
+        (*a_).multiply({.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = residual_.data()}, accuracy, stream, gate);
     }
 
     std::int64_t rows_;
@@ -131,8 +115,6 @@ private:
     DeviceArray<V> direction_;
     DeviceArray<V> coarse_b_;
     DeviceArray<V> coarse_x_;
-    DeviceArray<V> left_b_;
-    DeviceArray<V> left_x_;
     std::optional<Product<V>> prolongation_;
     std::optional<Product<V>> restriction_;
 };
@@ -158,18 +140,9 @@ private:
         if (l + 1 < levels_.size() || inverse_) {
             level.restrict_residual(b, x, accuracy, stream, gate);
             descend(l + 1, level.coarse_b(), level.coarse_x(), accuracy, stream, gate);
-            if (amg::is_corrected_twice(l, from_->levels[l], from_->levels[l + 1]))
-                descend_again(l + 1, level, accuracy, stream, gate);
             level.correct(x, accuracy, stream, gate);
         }
         level.smooth(b, x, accuracy, stream, gate);
-    }
-
-    /// Another cycle for what the first one leaves.
-    void descend_again(std::size_t l, SmoothedLevel<V>& above, Accuracy accuracy, Stream stream, Gate gate) {
-        levels_[l]->residual(above.coarse_b(), above.coarse_x(), above.left_b(), accuracy, stream, gate);
-        descend(l, above.left_b(), above.left_x(), accuracy, stream, gate);
-        above.add_second_correction(stream, gate);
     }
 
     std::shared_ptr<const DeviceLevels<V>> from_;

@@ -6,7 +6,6 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/numeric/rounding.hpp"
 
-#include <cstddef>
 #include <vector>
 
 namespace solver::amg {
@@ -59,14 +58,5 @@ struct Levels {
     std::vector<Level<V, Memory>> levels;                  ///< the finest first
     typename Memory::template Matrix<V> coarsest_inverse;  ///< dense
 };
-
-/// Whether level l takes its correction from two cycles of the next level, the second for what the first leaves: on the finest
-/// two, so that the smallest levels, which take a device as long as larger ones, are not visited ever more often; where the
-/// next level is small beside this one, so that it costs little, and has a correction of its own, without which a second cycle
-/// gains nothing.
-template <class Level>
-bool is_corrected_twice(std::size_t l, const Level& level, const Level& next) {
-    return l < 2 && next.prolongation.columns > 0 && 3 * next.a.nonzeros() <= level.a.nonzeros();
-}
 
 }  // namespace solver::amg

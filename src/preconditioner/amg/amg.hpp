@@ -10,7 +10,7 @@
 
 namespace solver {
 
-/// One cycle of smoothed aggregation (docs/multigrid.md), in single precision also for doubles. Throws as
+/// One V-cycle of smoothed aggregation (docs/multigrid.md), in single precision also for doubles. Throws as
 /// make_preconditioner says.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_amg(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device);

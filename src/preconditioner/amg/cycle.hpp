@@ -1,6 +1,6 @@
 #pragma once
 
-/// The cycle on the processor.
+/// The V-cycle on the processor.
 
 #include "core/huge_pages.hpp"
 #include "core/multigrid/level.hpp"
@@ -16,9 +16,9 @@
 
 namespace solver::amg {
 
-/// x = M^-1 b by one cycle: smoothing, the correction from the next level (is_corrected_twice), smoothing with the same
-/// polynomial. Where A is symmetric and R = P^T, so is M^-1. Products are made in the accuracy asked for; everything else is
-/// rounded element by element in a fixed nesting.
+/// x = M^-1 b by one V-cycle: smoothing, the correction from the next level, smoothing with the same polynomial. Where A is
+/// symmetric and R = P^T, so is M^-1. Products are made in the accuracy asked for; everything else is rounded element by
+/// element in a fixed nesting.
 template <class V>
 class Cycle {
 public:
@@ -41,9 +41,7 @@ private:
               residual(zeros<V>(l.a.rows, device.threads())),
               direction(zeros<V>(l.a.rows, device.threads())),
               coarse_b(l.prolongation.columns),
-              coarse_x(l.prolongation.columns),
-              left_b(l.prolongation.columns),
-              left_x(l.prolongation.columns) {}
+              coarse_x(l.prolongation.columns) {}
 
         const Level<V>& level;
         SpmvPlan<V> a;
@@ -53,8 +51,6 @@ private:
         std::vector<V> direction;
         std::vector<V> coarse_b;
         std::vector<V> coarse_x;
-        std::vector<V> left_b;  ///< what the first cycle of the next level leaves of coarse_b
-        std::vector<V> left_x;
     };
 
     void descend(std::size_t l, std::span<const V> b, std::span<V> x, Accuracy accuracy) {
@@ -67,18 +63,9 @@ private:
             work.a.residual(b, x, {}, work.residual, accuracy);
             work.restriction.multiply(V(1), work.residual, V(0), work.coarse_b, accuracy);
             descend(l + 1, work.coarse_b, work.coarse_x, accuracy);
-            if (is_corrected_twice(l, work.level, levels_[l + 1]->level)) descend_again(l + 1, work, accuracy);
             work.prolongation.multiply(V(1), work.coarse_x, V(1), x, accuracy);
         }
         for (const SmootherStep<V>& next : steps) step(work, next, b, x, accuracy);
-    }
-
-    /// Another cycle for what the first one leaves.
-    void descend_again(std::size_t l, Work& above, Accuracy accuracy) {
-        levels_[l]->a.residual(above.coarse_b, above.coarse_x, {}, above.left_b, accuracy);
-        descend(l, above.left_b, above.left_x, accuracy);
-        const V* more = above.left_x.data();
-        cpu::update(std::span(above.coarse_x), device_, [=](V element, std::int64_t i) { return add_rn(element, more[i]); });
     }
 
     void begin_at_zero(Work& work, const SmootherStep<V>& first, std::span<const V> b, std::span<V> x) {

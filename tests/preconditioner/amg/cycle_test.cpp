@@ -130,7 +130,7 @@ TEST(AmgScale, BringsTheLargestElementNearOne) {
 TEST(AmgCycle, IsSymmetricWhereAIs) {
     std::mt19937_64 random(9);
     std::uniform_real_distribution<double> uniform(-1, 1);
-    for (const auto& a : {matrices::poisson2d(60), matrices::poisson2d(150), random_laplacian(random, 3000, 5, 1)}) {
+    for (const auto& a : {matrices::poisson2d(60), random_laplacian(random, 3000, 5, 1)}) {
         const auto hierarchy = make_hierarchy<double>(a.view(), {}, Device::cpu(1));
         EXPECT_TRUE(hierarchy.is_symmetric);
         EXPECT_GE(hierarchy.levels.size(), 2u);
@@ -179,40 +179,6 @@ TEST(AmgCycle, SmoothsByTheSamePolynomialTwice) {
             EXPECT_NEAR(1 - x[i] * level.a.values[i], p * p, roundings) << degree << ' ' << eigenvalues[i];
         }
     }
-}
-
-/// Levels of one unknown each, a_l = 1 - l / 8 and P = R = 1, smoothed by one step that leaves 1 - alpha of the error, twice;
-/// the last one is inverted. Zeros stored beside a_l make a level a quarter or half as large as the one before. Where M^-1
-/// stands for one cycle of a level, two leave the square of what it leaves of the error.
-TEST(AmgCycle, CorrectsTwiceFromSmallLevelsBelowTheFirst) {
-    constexpr double alpha = 0.375, inverse = 1.5;
-    const auto stored = [](double value, std::int64_t entries) {
-        CsrMatrix<double> a{1, 1, {0, entries}, std::vector<std::int32_t>(static_cast<std::size_t>(entries)), {value}};
-        a.values.resize(static_cast<std::size_t>(entries));
-        return a;
-    };
-    const auto a_of = [](int l) { return 1 - l / 8.0; };
-    for (const int ratio : {2, 4})
-        for (const int levels : {2, 3, 4, 6}) {
-            Levels<double> hierarchy;
-            std::int64_t entries = 4096;
-            for (int l = 0; l < levels; ++l, entries /= ratio)
-                hierarchy.levels.push_back({stored(a_of(l), entries), {1 / a_of(l)}, {{alpha, 0}}, {}, {}});
-            for (int l = 0; l + 1 < levels; ++l)
-                hierarchy.levels[l].prolongation = hierarchy.levels[l].restriction = stored(1, 1);
-            hierarchy.coarsest_inverse = stored(inverse, 1);
-            double solved = inverse;  // M^-1 of level l
-            for (int l = levels - 2; l >= 0; --l) {
-                const double left = 1 - solved * a_of(l + 1);
-                const bool twice = l < 2 && l + 2 < levels && ratio == 4;
-                const double correction = twice ? (1 - left * left) / a_of(l + 1) : solved;
-                solved = (1 - (1 - alpha) * (1 - alpha) * (1 - correction * a_of(l))) / a_of(l);
-            }
-            std::vector<double> b{3}, x{std::nan("")};
-            Cycle<double>(hierarchy, Device::cpu(1)).apply(b, x, Accuracy::exact);
-            constexpr double roundings = 1e-13;  // some hundreds, of numbers below 10
-            EXPECT_NEAR(x[0], 3 * solved, roundings) << levels << ' ' << ratio;
-        }
 }
 
 TEST(AmgHierarchy, CoarsensQuicklyAtLittleCost) {
