@@ -65,8 +65,9 @@ struct Preparation {
 };
 
 /// Computes the preparation of A. Rows and columns of the real form of a complex matrix (complex.hpp) stay in pairs: the
-/// product of the larger parts of the numbers on the diagonal is maximised, and the order is one of pairs. In AMD's pattern stored zeros count as entries. Throws as maximum_product_transversal does,
-/// and NotSupported where AMD is asked for more than 2^31 - 1 entries.
+/// product of the larger parts of the numbers on the diagonal is maximised, and the order is one of pairs. In AMD's pattern
+/// stored zeros count as entries. Throws as maximum_product_transversal does, and NotSupported where AMD is asked for more than
+/// 2^31 - 1 entries.
 template <class T>
 Preparation prepare(const CsrView<T>& a, Ordering ordering);
 
