@@ -3,7 +3,8 @@
 /// Complex numbers. One rule settles everything: a complex result is two real results. Each component is a real sum of
 /// products and keeps the promise of its mode (accuracy.hpp) by itself: in exact, Re and Im are the real numbers, rounded once,
 /// with the same bits on every machine. A small component beside a large one is as right as any. Special values are those of
-/// reduce.hpp for each component; (Inf + 0i) (1 + 0i) is Inf + NaN i, as in NumPy.
+/// reduce.hpp for each component: in dots and dense products (Inf + 0i) (1 + 0i) is Inf + NaN i, as in NumPy. In a sparse
+/// matrix parts that are zero are no entries, and meet no Inf.
 ///
 /// A complex matrix is multiplied as a real one of twice its order (real_form), by the kernels and the storage of real
 /// matrices, on every device. Factors alpha and beta whose imaginary part is zero are real factors: nothing is multiplied by
@@ -138,8 +139,9 @@ struct Conjugation {
 };
 
 /// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. One real
-/// product of twice the inner dimension, for which the smaller of A and B is copied. alpha and beta are real numbers. Throws
-/// as gemm does.
+/// product of twice the inner dimension, for which B is copied with two real rows for each of its own, and A where it is not
+/// stored by rows; where C is stored by columns, A and B change places. alpha and beta are real numbers. Throws as gemm does,
+/// and InvalidArgument where alpha or beta has an imaginary part.
 void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, const Device& device = Device::cpu(),
           Conjugation conjugation = {});
 void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, const Device& device = Device::cpu(),

@@ -184,6 +184,24 @@ TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
     expect_same(multiplied<T>(a, 0, nothing, Complex<T>(0, 1), x, Device::cpu(1), SpmvStorage::csr), {Complex<T>(0, 2)});
 }
 
+TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
+    using T = TypeParam;
+    const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+    const std::vector<Complex<T>> x{Complex<T>(inf, 0)}, one{Complex<T>(1, 0)};
+    const std::span<const Complex<T>> xs(x), ones(one);
+    for (const Accuracy accuracy : all_accuracies) {
+        const Complex<T> dense = dotu(xs, ones, accuracy);
+        EXPECT_EQ(dense.real(), inf);
+        EXPECT_TRUE(std::isnan(dense.imag()));
+        std::vector<Complex<T>> y(3);
+        const CsrMatrix<Complex<T>> a{3, 1, {0, 1, 1, 2}, {0, 0}, {Complex<T>(1, 0), Complex<T>(nan, 1)}};
+        spmv(Complex<T>(1), a.view(), xs, Complex<T>(0), std::span(y), accuracy);
+        EXPECT_EQ(y[0], Complex<T>(inf, 0));
+        EXPECT_EQ(y[1], Complex<T>(0));
+        EXPECT_TRUE(std::isnan(y[2].real()));
+    }
+}
+
 TEST(ComplexPlan, SaysWhatDoesNotFit) {
     const CsrMatrix<Complex<double>> a{2, 1, {0, 1, 1}, {0}, {Complex<double>(1, 1)}};
     const SpmvPlan<Complex<double>> plan(a.view(), Device::cpu(1));
@@ -253,6 +271,7 @@ TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
                         }
                 }
     auto result = c;
+    gemm(GemmTask<Complex<T>>{1, {}, {}, 0, {}}, Accuracy::exact);  // nothing, without strides
     EXPECT_THROW(gemm(
                      GemmTask<Complex<T>>{
                          {0, 1}, view(a.data(), m, k, true), view(b.data(), k, n, true), 0, view(result.data(), m, n, true)},

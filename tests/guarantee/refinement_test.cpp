@@ -83,7 +83,7 @@ TYPED_TEST(Refinements, CountTheSecondPartOfACorrection) {
     });
 }
 
-/// The same system, all of it scaled, so that residuals underflow before the last bits are known.
+/// A system by a shear, all of it scaled down so far that residuals underflow before the last bits are known.
 TYPED_TEST(Refinements, ScaleResidualsBeforeTheyUnderflow) {
     using T = TypeParam;
     constexpr int exponent = std::numeric_limits<T>::min_exponent + 2 * std::numeric_limits<T>::digits;

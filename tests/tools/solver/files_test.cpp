@@ -31,6 +31,29 @@ TEST_F(SolverCommand, WritesTheSolutionAsMatrixMarket) {
     EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
 }
 
+TEST_F(SolverCommand, SolvesComplexMatricesFromFilesAndWritesComplexSolutions) {
+    write("z.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 1 0 2\n1 2 1 0\n2 2 4 0\n");
+    const json told = report("--matrix z.mtx --solution x.mtx");
+    EXPECT_EQ(told["complex"], true);
+    EXPECT_EQ(told["rows"], 2);
+    EXPECT_EQ(told["nonzeros"], 3);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array complex general\n2 1\n1 0\n1 0\n");
+    write("b.mtx", "%%MatrixMarket matrix array complex general\n2 1\n0 0\n0 4\n");
+    EXPECT_EQ(run("--matrix z.mtx --rhs b.mtx --rounded --solution x.mtx").status, 0);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array complex general\n2 1\n-0.5 0\n0 1\n");
+    EXPECT_EQ(report("--matrix z.mtx --rhs b.mtx --initial x.mtx")["iterations"], 0);
+    write("real.mtx", "%%MatrixMarket matrix array real general\n2 1\n4 \n0\n");
+    EXPECT_EQ(run("--matrix z.mtx --rhs real.mtx --solution x.mtx").status, 0);
+    EXPECT_EQ(read("x.mtx"), "%%MatrixMarket matrix array complex general\n2 1\n0 -2\n0 0\n");
+    write("long.mtx", "%%MatrixMarket matrix array complex general\n3 1\n0 0\n0 4\n1 1\n");
+    const Finished refused = run("--matrix z.mtx --rhs long.mtx");
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_THAT(refused.err, HasSubstr("3 rows and 1 columns, but the right-hand side needs 2 rows"));
+    const Finished real_alone = run("--matrix identity.mtx --rhs b.mtx");
+    EXPECT_EQ(real_alone.status, 1);
+    EXPECT_THAT(real_alone.err, HasSubstr("complex"));
+}
+
 TEST_F(SolverCommand, ASolutionServesAsInitialGuess) {
     EXPECT_EQ(run("--matrix A.mtx --solution x.mtx --tolerance 1e-12").status, 0);
     EXPECT_EQ(report("--matrix A.mtx --initial x.mtx")["iterations"], 0);
