@@ -79,8 +79,8 @@ public:
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap. Each component of y is rounded as
     /// a row of a real product is, with all of alpha and beta inside: exact is one rounding of
     /// Re y = ar Re(A x) - ai Im(A x) + br Re y - bi Im y, and of Im y in turn. alpha == 0 reads neither A nor x, beta == 0
-    /// does not read y. Where alpha or beta has an imaginary part the product is made on the processor, by superaccumulators,
-    /// some ten times slower. Throws DimensionMismatch.
+    /// does not read y. Where alpha or beta has an imaginary part, y is rounded once in every mode, from two exact products.
+    /// Throws DimensionMismatch.
     void multiply(Number alpha, std::span<const Number> x, Number beta, std::span<Number> y, Accuracy accuracy) const;
 
     /// r = b - A (x + x_low), x_low empty or as long as x. r may be b, not x.

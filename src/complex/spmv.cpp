@@ -1,7 +1,10 @@
 #include "core/check.hpp"
 #include "core/thread_pool.hpp"
 #include "solver/complex.hpp"
+#include "solver/numeric/escalation.hpp"
+#include "solver/numeric/rounding.hpp"
 #include "solver/numeric/superaccumulator.hpp"
+#include "solver/numeric/tracked_sum.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -90,15 +93,108 @@ std::complex<T> rounded_row(const CsrView<T>& k, std::int64_t i, const ComplexPr
     return {re.result<T>(), im.result<T>()};
 }
 
+/// A real number within `error` of high + low.
+template <class T>
+struct Enclosed {
+    T high;
+    T low;
+    T error;
+};
+
+/// K x as high = RN(K x) and low = RN(K x - high): low is within u |low| + eta / 2 of what high leaves.
+template <class T>
+class EnclosedProduct {
+public:
+    EnclosedProduct(const SpmvPlan<T>& real, const ComplexProduct<T>& task)
+        : high_(static_cast<std::size_t>(real.rows())), low_(high_.size()) {
+        if (task.alpha == std::complex<T>(0)) return;  // nothing of it is used
+        SpmvTask<T> times_x{.x = real_view(task.x), .x_low = real_view(task.x_low), .y = high_};
+        real.multiply(std::span(&times_x, 1), Accuracy::exact);
+        times_x.beta = -1;
+        times_x.y_in = high_;
+        times_x.y = low_;
+        real.multiply(std::span(&times_x, 1), Accuracy::exact);
+    }
+
+    /// Component i of K x. `above` pays for half of eta, and for a product that underflows.
+    Enclosed<T> operator[](std::size_t i) const {
+        return {high_[i], low_[i], above(mul_rn(unit_roundoff<T>, magnitude(low_[i])))};
+    }
+
+private:
+    std::vector<T> high_;
+    std::vector<T> low_;
+};
+
+/// A part of alpha A x + beta y: a sum of products with numbers, and with enclosed ones.
+template <class T>
+class EnclosedSum {
+public:
+    void add_product(T factor, const Enclosed<T>& x) {
+        if (factor == T(0)) return;
+        sum_.add_product(factor, x.high);
+        sum_.add_product(factor, x.low);
+        error_ = above(add_rn(error_, above(mul_rn(magnitude(factor), x.error))));
+    }
+    void add_product(T factor, T y) {
+        if (factor != T(0)) sum_.add_product(factor, y);
+    }
+
+    /// RN of the real number, where it is that of both ends of what it may be: rounding is monotone.
+    bool try_result(T& result) const {
+        constexpr std::int64_t most_products = 6;
+        const T lost = underflow_bound<T>(most_products);
+        Sum least = sum_, largest = sum_;
+        least.sum.add(-error_);
+        largest.sum.add(error_);
+        T other;
+        return least.try_result(result, lost) && largest.try_result(other, lost) && result == other;
+    }
+
+private:
+    using Sum = TrackedSum<typename AccumulatorOf<T, Accuracy::exact>::type>;
+    Sum sum_;
+    T error_ = 0;
+};
+
+/// Both parts of alpha (A x)_i + beta y_i, from those of (A x)_i; or false.
+template <class T>
+bool try_round(const EnclosedProduct<T>& product, std::int64_t i, const ComplexProduct<T>& task, std::complex<T>& result) {
+    const auto at = static_cast<std::size_t>(i);
+    const Enclosed<T> real_sum = product[2 * at], imaginary_sum = product[2 * at + 1];
+    EnclosedSum<T> re, im;
+    re.add_product(task.alpha.real(), real_sum);
+    re.add_product(-task.alpha.imag(), imaginary_sum);
+    im.add_product(task.alpha.real(), imaginary_sum);
+    im.add_product(task.alpha.imag(), real_sum);
+    if (task.beta != std::complex<T>(0)) {
+        const std::complex<T> y = task.y_in[at];
+        re.add_product(task.beta.real(), y.real());
+        re.add_product(-task.beta.imag(), y.imag());
+        im.add_product(task.beta.real(), y.imag());
+        im.add_product(task.beta.imag(), y.real());
+    }
+    T parts[2];
+    if (!re.try_result(parts[0]) || !im.try_result(parts[1])) return false;
+    result = {parts[0], parts[1]};
+    return true;
+}
+
+/// Two products on the plan's device give A x in twice the precision; rows of which that does not prove the rounding are summed
+/// without rounding.
 template <class T>
 void multiply_exactly(const SpmvPlan<T>& real, const ComplexProduct<T>& task) {
     const CsrView<T>& k = real.matrix();
+    const EnclosedProduct<T> product(real, task);
     const std::int64_t rows = k.rows / 2;
-    const int threads = static_cast<int>(std::clamp<std::int64_t>(k.nonzeros() / 4096, 1, real.device().threads()));
+    const int threads = static_cast<int>(std::clamp<std::int64_t>(rows / 4096, 1, real.device().threads()));
     cpu::parallel_for(threads, [&](int t) {
         const std::int64_t last = cpu::share_begin(rows, t + 1, threads);
-        for (std::int64_t i = cpu::share_begin(rows, t, threads); i < last; ++i)
-            task.y[static_cast<std::size_t>(i)] = rounded_row(k, i, task);
+        for (std::int64_t i = cpu::share_begin(rows, t, threads); i < last; ++i) {
+            std::complex<T>& y = task.y[static_cast<std::size_t>(i)];
+            std::complex<T> result;
+            y = try_round(product, i, task, result) ? result : rounded_row(k, i, task);
+        }
     });
 }
 

@@ -81,6 +81,20 @@ TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
             }
 }
 
+/// A term far below what two numbers of T hold of a row's sum breaks a tie.
+TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
+    using T = TypeParam;
+    const T u = std::numeric_limits<T>::epsilon() / 2;
+    const T far = std::ldexp(T(1), std::is_same_v<T, float> ? -100 : -300);
+    for (const T sign : {T(-1), T(0), T(1)}) {
+        const CsrMatrix<Complex<T>> a{1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(1), Complex<T>(u), Complex<T>(sign * far)}};
+        const std::vector<Complex<T>> ones(3, Complex<T>(1)), y(1);
+        const T expected = sign > 0 ? 1 + 2 * u : T(1);
+        for (const Device& device : all_devices())
+            expect_same(multiplied<T>(a, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(expected, expected)});
+    }
+}
+
 /// Products with conjugates are conjugates, those with -x are negated, those with i x turned by i; nothing else changes.
 TYPED_TEST(ComplexProducts, CommuteWithConjugationAndTurns) {
     using T = TypeParam;
