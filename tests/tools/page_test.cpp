@@ -2,6 +2,7 @@
 
 #include "support/well_formed.hpp"
 #include "tools/page/html.hpp"
+#include "tools/page/proven_digits.hpp"
 #include "tools/page/provenance.hpp"
 #include "tools/page/residual_panels.hpp"
 #include "tools/page/ulp_histogram.hpp"
@@ -186,6 +187,27 @@ TEST(ResidualPanels, SurviveCurvesOfOnePointOrNone) {
 TEST(ResidualPanels, SayWhereBeliefAndTruthDiffer) {
     EXPECT_THAT(belief_and_truth(1e-6, 1e-3), AllOf(HasSubstr("Believes"), HasSubstr("−6"), HasSubstr("−3")));
     EXPECT_THAT(belief_and_truth(9e-9, 9.1e-9), Not(HasSubstr("Believes")));
+}
+
+TEST(ProvenDigits, ShowTheRangeOfEachPlaceAndNameTheWorst) {
+    std::vector<double> x(600, 2.0), bounds(600, 2e-8);
+    bounds[2] = 2e-3;  // of the second place, 2 and 3, the one
+    bounds[599] = 0;   // all digits
+    x[5] = 0;
+    bounds[7] = std::numeric_limits<double>::infinity();
+    const std::string html = proven_digits(x, bounds, "d");
+    EXPECT_TRUE(stands_alone(page_of(html)));
+    EXPECT_THAT(html, AllOf(HasSubstr("the fewest digits, 3.0, has component 3; 2 are 0, or without a bound, and not shown"),
+                            HasSubstr("M37.2 152.9V101.2M"),  // 3 to 8 digits of 17: (184 - 176 d / 17)
+                            HasSubstr("V8.0\"")));            // the last place reaches the top
+    EXPECT_THAT(html, AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf"))));
+    EXPECT_LT(html.size(), 9'000u);
+}
+
+TEST(ProvenDigits, SurviveSolutionsOfZerosAndNone) {
+    EXPECT_TRUE(stands_alone(page_of(proven_digits({}, {}, "d"))));
+    const std::vector<double> zeros(3);
+    EXPECT_THAT(proven_digits(zeros, zeros, "d"), HasSubstr("no component has digits to speak of"));
 }
 
 TEST(Provenance, QuotesTheCommandForAShell) {

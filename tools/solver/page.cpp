@@ -5,6 +5,7 @@
 #include "products.hpp"
 #include "solver/cuda/runtime.hpp"
 #include "tools/page/html.hpp"
+#include "tools/page/proven_digits.hpp"
 #include "tools/page/provenance.hpp"
 #include "tools/page/residual_panels.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 namespace solver::command {
 namespace {
@@ -112,6 +114,21 @@ std::string solves(const Options& options, const Outcome& outcome) {
     return page::section(lines.size() > 1 ? "Side by side" : "The solve", html);
 }
 
+/// Of the right-hand side of which least was proven; nothing where nothing was asked for.
+std::string proof(const Run& run) {
+    const SolutionProof* const proof = run.worst_proof();
+    if (proof == nullptr) return "";
+    std::string html = fmt::format("<p>{}: {}.</p>\n", escaped(to_string(proof->status)), escaped(proof->reason));
+    const std::span x(run.solution.values.data() + (proof - run.report.proofs.data()) * run.solution.rows,
+                      static_cast<std::size_t>(run.solution.rows));
+    if (proof->refinements > 0)
+        html += fmt::format("<p>{} of {} components are those of A<sup>−1</sup><i>b</i>, rounded once.</p>\n",
+                            grouped(proof->rounded), grouped(proof->rounded + proof->undecided));
+    else if (!proof->bounds.empty())
+        html += page::proven_digits(x, proof->bounds, "digits");
+    return page::section("What is proven", html);
+}
+
 /// The last one that was made; nothing where there was none.
 std::string hierarchy(const Run& run) {
     const std::vector<LevelSummary>* levels = nullptr;
@@ -159,8 +176,8 @@ std::string origin(const Options& options) {
 
 std::string page_html(const Options& options, const Outcome& outcome) {
     return page::document(fmt::format("{}: solver", matrix_name(outcome)), header(options, outcome),
-                          convergence(options, outcome) + solves(options, outcome) + hierarchy(outcome.run()) +
-                              products(options, outcome) + origin(options));
+                          convergence(options, outcome) + solves(options, outcome) + proof(outcome.run()) +
+                              hierarchy(outcome.run()) + products(options, outcome) + origin(options));
 }
 
 }  // namespace solver::command

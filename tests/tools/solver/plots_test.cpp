@@ -90,6 +90,15 @@ TEST_F(SolverCommand, PagesCountTheRightHandSides) {
     EXPECT_THAT(head("two.html"), HasSubstr(", 2 columns. Solved by"));
 }
 
+TEST_F(SolverCommand, PagesShowWhatIsProven) {
+    EXPECT_EQ(run("--matrix poisson2d_10 --verify --plot bound.html").status, 0);
+    EXPECT_THAT(read("bound.html"), AllOf(HasSubstr("What is proven"), HasSubstr("H-matrix"), HasSubstr("the fewest digits")));
+    EXPECT_EQ(run("--matrix poisson2d_10 --rounded --plot rounded.html").status, 0);
+    EXPECT_THAT(read("rounded.html"), AllOf(HasSubstr("100 of 100 components"), Not(HasSubstr("the fewest digits"))));
+    EXPECT_EQ(run("--matrix poisson2d_10 --plot none.html").status, 0);
+    EXPECT_THAT(read("none.html"), Not(HasSubstr("What is proven")));
+}
+
 TEST_F(SolverCommand, SaysWhatIsMissingWhereThereIsNoGnuplotAndStillShowsTheResult) {
     const Finished finished = run("--matrix A.mtx --plot residuals.svg", "PATH=/nowhere");
     EXPECT_EQ(finished.status, 1);
