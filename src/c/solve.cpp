@@ -138,10 +138,11 @@ solver_result solved(const Operator<T>& a, const solver_preconditioner* precondi
 }
 
 template <class T, class Run>
-solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given,
-                     const Run& run_task) {
+solver_result solved(const Task<T>& task, bool is_complex, const solver_preconditioner* preconditioner,
+                     const solver_options& given, const Run& run_task) {
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
-    const SolveOptions options = options_from_c(given, stopped, name);
+    SolveOptions options = options_from_c(given, stopped, name);
+    options.iteration.complex_scalars = is_complex;
     const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows(), name);
     require(m == nullptr || options.guarantee == Guarantee::none, name,
             "a guarantee needs a preconditioner that the library makes; give NULL");
@@ -158,7 +159,8 @@ solver_status solve_by(const Run& run_task, const solver_matrix* matrix, const s
         if (result != nullptr) *result = nullptr;
         const solver_options given = options_or_default(options, name);
         with_matrix(matrix, name, [&](const auto& of) {
-            solver_result found = solved(task_of(of, columns, b, x, x_low), preconditioner, given, run_task);
+            solver_result found =
+                solved(task_of(of, columns, b, x, x_low), matrix->is_complex, preconditioner, given, run_task);
             if (result != nullptr) *result = new solver_result(std::move(found));
         });
     });
