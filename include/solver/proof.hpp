@@ -40,8 +40,8 @@ struct SolutionProof {
     /// Math. 6, 1964). Proven in any case; infinite where no such system exists. Negative where nothing was asked for.
     double backward_error = -1;
 
-    double error_bound = -1;  ///< proven: |x_i - x*_i| <= error_bound |x_i| for all i; infinite where some x_i is 0 and x*_i
-                              ///< may not be; negative where nothing is proven
+    double error_bound = -1;      ///< proven: |x_i - x*_i| <= error_bound |x_i| for all i; 0 where x is proven to be x* itself,
+                                  ///< infinite where some x_i is 0 and x*_i may not be; negative where nothing is proven
     double estimated_error = -1;  ///< where nothing is proven, and as an estimate alone: max |x - x*| / max |x|, by one further
                                   ///< solve; negative where something is proven, or that solve failed
     double certified_digits = 0;  ///< -log10 of these bounds, in the mean over the components with x_i other than 0

@@ -51,7 +51,9 @@ class Proof(NamedTuple):
     status: str  #: 'proven', 'singular' or 'could not prove'
     reason: str  #: how it was proven, or why it was not
     backward_error: float  #: x solves exactly a system whose entries differ by at most this, relatively
-    error_bound: float  #: ``|x_i - x*_i| <= error_bound |x_i|``; negative where nothing is proven, and for 'rounded'
+    #: ``|x_i - x*_i| <= error_bound |x_i|``: 0 where x is proven to be x* itself, infinite where some x_i is 0 and x*_i may not be;
+    #: negative where nothing is proven, and for 'rounded'
+    error_bound: float
     estimated_error: float  #: where nothing is proven, and as an estimate alone: ``max |x - x*| / max |x|``; else negative
     certified_digits: float  #: in the mean over the components
     rounded: int  #: components that are proven to be x* rounded once, by the rules of ties and zeros

@@ -21,15 +21,15 @@
 namespace solver {
 namespace {
 
-/// max_i bound_i / |x_i|, infinite where x_i is 0 and its bound is not, and the digits in the mean.
+/// At least max_i bound_i / |x_i|, infinite where x_i is 0 and its bound is not, and the digits in the mean.
 template <class T>
 void summarise_bounds(std::span<const T> x, std::span<const T> x_low, SolutionProof& proof) {
     const auto whole = [&](std::int64_t i) {
         return magnitude(static_cast<double>(x[i]) + (x_low.empty() ? 0.0 : static_cast<double>(x_low[i])));
     };
     const auto relative = [&](std::int64_t i) {
-        if (proof.bounds[i] <= smallest_subnormal<double>) return 0.0;
-        return proof.bounds[i] / whole(i) * guarantee::inflation;
+        if (proof.bounds[i] == 0) return 0.0;
+        return proof.bounds[i] / whole(i) * guarantee::inflation + smallest_subnormal<double>;
     };
     const auto n = static_cast<std::int64_t>(x.size());
     proof.error_bound = guarantee::largest(n, relative);

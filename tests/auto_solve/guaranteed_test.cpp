@@ -331,6 +331,41 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     EXPECT_GE(bounds[1], 7.0 / 11);
 }
 
+template <class T>
+SolutionProof bound_of(std::vector<double> a, std::vector<double> b) {
+    const SmallSystem<T> system(std::move(a), std::move(b));
+    std::vector<T> x(system.b.size());
+    const SpmvPlan<T> plan(system.a, Device::cpu(1));
+    const SolutionProof proof = solve<T>(plan, system.b, x, {}, {.guarantee = Guarantee::bound}).proof();
+    EXPECT_EQ(proof.status, ProofStatus::proven);
+    const std::vector<Rational> solution = system.solution();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const Rational found(static_cast<double>(x[i]));
+        const Rational error = abs(found - solution[i]);
+        EXPECT_LE(error, Rational(proof.bounds[i]));
+        EXPECT_TRUE(std::isinf(proof.error_bound) || error <= Rational(proof.error_bound) * abs(found));
+    }
+    return proof;
+}
+
+/// 1 / 1.7e308 is subnormal, and 5e-324 / 0.3 leaves a residual that is rounded to 0.
+TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
+    for (const double a : {1.7e308, 1e308, 3.0}) {
+        const SolutionProof proof = bound_of<double>({a}, {1});
+        EXPECT_GT(proof.error_bound, 0);
+        EXPECT_LT(proof.error_bound, 1e-9);
+        EXPECT_GT(proof.bounds[0], 0);
+    }
+    EXPECT_GT(bound_of<double>({0.3}, {5e-324}).error_bound, 0);
+    EXPECT_GT(bound_of<float>({0.25 + 0x1p-20}, {0x1p-149}).error_bound, 0);
+    for (const auto& proof : {bound_of<double>({4, 0, 1, 0x1p-300}, {8, 2}), bound_of<double>({1e-300, 0, 0, 2}, {0, 0}),
+                              bound_of<float>({3, 1, 0, 0x1p-60}, {3, 0})}) {
+        EXPECT_EQ(proof.error_bound, 0);
+        EXPECT_EQ(proof.backward_error, 0);
+        EXPECT_EQ(proof.bounds, (std::vector<double>{0, 0}));
+    }
+}
+
 /// Oettli and Prager's quotient, by rationals.
 TEST(BackwardError, IsAtLeastTheQuotientAndHardlyMore) {
     for (std::uint64_t seed = 100; seed < 300; ++seed) {

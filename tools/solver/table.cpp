@@ -197,8 +197,8 @@ std::string summary(const Run& run) {
     return fmt::format("{} of {} right-hand sides converged; of the worst:", spaced(converged), spaced(std::ssize(results)));
 }
 
-/// 1.1e-16, or "0" for what is nothing but the smallest number.
-std::string bound_text(double bound) { return bound < 1e-300 ? "0" : fmt::format("{:.1e}", bound); }
+/// 1.1e-16, or "0" for 0 alone; what is nearly the smallest number needs no digits.
+std::string bound_text(double bound) { return bound == 0 ? "0" : fmt::format("{:.1e}", std::max(bound, 1e-300)); }
 
 std::string proven_text(const Run& run, const SolutionProof& proof) {
     return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));
