@@ -53,6 +53,7 @@ nb::dict in_python(const SolutionProof& proof) {
     made["rounded"] = proof.rounded;
     made["ties"] = proof.ties;
     made["zeros"] = proof.zeros;
+    made["dropped"] = proof.dropped;
     made["undecided"] = proof.undecided;
     nb::list open;
     for (const std::int64_t component : proof.first_undecided) open.append(component);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -103,14 +104,16 @@ private:
         return error > 0 ? error / size : 0;
     }
 
-    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is.
-    void tell_of_rounded(const Unknown<T>& unknown, SolveResult& result) const {
-        result.status = SolveStatus::converged;
+    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is, unless components
+    /// other than 0 became 0.
+    void tell_of_rounded(const Unknown<T>& unknown, const SolutionProof& proof, SolveResult& result) const {
         std::vector<T> r(unknown.b.size());
         a_.residual(unknown.b, unknown.x, {}, r, Accuracy::exact);
         const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));
         const auto rest = static_cast<double>(norm2(std::span<const T>(r), Accuracy::exact));
         result.relative_residual = size > 0 ? rest / size : rest;
+        const double goal = std::max(options_.iteration.tolerance * size, options_.iteration.absolute_tolerance);
+        result.status = proof.dropped == 0 || rest <= goal ? SolveStatus::converged : SolveStatus::stagnated;
     }
 
     SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
@@ -129,7 +132,7 @@ private:
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
         std::fill(unknown.x_low.begin(), unknown.x_low.end(), T(0));
-        if (proof.status == ProofStatus::proven) tell_of_rounded(unknown, result);
+        if (proof.status == ProofStatus::proven) tell_of_rounded(unknown, proof, result);
         proof.reason =
             proof.status == ProofStatus::proven
                 ? certificate_.reason
@@ -143,6 +146,15 @@ private:
     const std::function<void(std::span<const double>, std::span<double>, std::span<double>)>& correct_;
     const SolveOptions& options_;
 };
+
+/// What stands in the way of a rounded solution that does not solve; empty where nothing does.
+std::string obstacle_of(const SolutionProof& proof, const SolveResult& result) {
+    if (proof.dropped == 0 || result.status == SolveStatus::converged) return "";
+    return fmt::format(
+        "components below 2^-512 times the largest became 0 by the rule of zeros ({} of them), and without them x misses the "
+        "tolerance; solve without rounding to keep them",
+        proof.dropped);
+}
 
 /// Of options with which nothing is solved: the initial guess is looked at alone.
 SolveOptions without_iterations(SolveOptions options) {
@@ -192,7 +204,10 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         found = find_certificate(a, solver, options);
     report.certificate_iterations = found.certificate.iterations;
     const GuaranteedColumn<T> guaranteed(a, solver, found, options);
-    for (std::size_t j = 0; j < unknowns.size(); ++j) add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
+    for (std::size_t j = 0; j < unknowns.size(); ++j) {
+        add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
+        if (report.obstacle.empty()) report.obstacle = obstacle_of(report.proofs[j], report.results[j]);
+    }
     report.guarantee_seconds = seconds_at_sight + seconds_since(start);
     return report;
 }

@@ -271,8 +271,32 @@ TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
         solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proof().status, ProofStatus::proven);
     EXPECT_EQ(report.proof().zeros, 1);
+    EXPECT_EQ(report.proof().dropped, 0);
     EXPECT_EQ(x[0], 0);
     EXPECT_EQ(x[1], 1.0 / 3);
+}
+
+/// By the rule of zeros components that are not 0 become 0, and x is then no solution to the tolerance, or one all the same.
+TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
+    const SmallSystem<double> lost({1e-300, 0, 0, 0, 1, 0, 0, 0, 1e300}, {1, 1, 1}),
+        kept({1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 1e-200, 0});
+    std::vector<double> x(3);
+    const auto rounded = [&](const SmallSystem<double>& system) {
+        return solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    };
+    SolveReport report = rounded(lost);
+    EXPECT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(report.proof().zeros, 2);
+    EXPECT_EQ(report.proof().dropped, 2);
+    EXPECT_EQ(x, (std::vector<double>{1 / 1e-300, 0, 0}));
+    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+    EXPECT_GT(report.result().relative_residual, 0.8);
+    EXPECT_THAT(report.obstacle, HasSubstr("became 0 by the rule of zeros (2 of them)"));
+    report = rounded(kept);
+    EXPECT_EQ(report.proof().zeros, 2);
+    EXPECT_EQ(report.proof().dropped, 1);
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_EQ(report.obstacle, "");
 }
 
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {

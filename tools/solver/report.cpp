@@ -83,6 +83,7 @@ Json proof_json(const SolutionProof& proof) {
     json["rounded"] = proof.rounded;
     json["ties"] = proof.ties;
     json["zeros"] = proof.zeros;
+    json["dropped"] = proof.dropped;
     json["undecided"] = proof.undecided;
     json["first_undecided"] = proof.first_undecided;
     json["refinements"] = proof.refinements;

@@ -211,9 +211,10 @@ std::string estimate_text(const SolutionProof& proof) {
 }
 
 std::string rounded_text(const SolutionProof& proof) {
-    return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}", spaced(proof.rounded),
+    return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}{}", spaced(proof.rounded),
                        spaced(proof.rounded + proof.undecided), counted(proof.refinements, "refinement"),
-                       counted(proof.iterations, "iteration"), spaced(proof.ties), spaced(proof.zeros));
+                       counted(proof.iterations, "iteration"), spaced(proof.ties), spaced(proof.zeros),
+                       proof.dropped > 0 ? fmt::format(", of these {} by their size alone", spaced(proof.dropped)) : "");
 }
 
 void add_proof(Rows& rows, const Options& options, const Run& run) {

@@ -193,6 +193,10 @@ TEST(SolverTexts, OfRoundedSolutions) {
     EXPECT_THAT(text, HasSubstr("solve 5.50 s, proof 250 ms\n"));
     EXPECT_THAT(text, HasSubstr("of the bits of x, whatever computes it\n"));
 
+    run.report.proofs[0].dropped = 1;
+    EXPECT_THAT(table(options, outcome, false), HasSubstr("ties 3, zeros 1, of these 1 by their size alone\n"));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"dropped\": 1"));
+
     run.report.proofs.push_back(rounding(ProofStatus::unproven, "7 components", 7));
     text = table(options, outcome, false);
     EXPECT_THAT(text, HasSubstr("rounded           11 993 of 12 000 components")) << "of the worst";
