@@ -113,7 +113,11 @@ private:
         const auto rest = static_cast<double>(norm2(std::span<const T>(r), Accuracy::exact));
         result.relative_residual = size > 0 ? rest / size : rest;
         const double goal = std::max(options_.iteration.tolerance * size, options_.iteration.absolute_tolerance);
-        result.status = proof.dropped == 0 || rest <= goal ? SolveStatus::converged : SolveStatus::stagnated;
+        const bool is_final = proof.status == ProofStatus::proven && proof.dropped == 0;
+        if (is_final || rest <= goal)
+            result.status = SolveStatus::converged;
+        else if (result.status == SolveStatus::converged)
+            result.status = SolveStatus::stagnated;
     }
 
     SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
@@ -132,7 +136,7 @@ private:
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
         std::fill(unknown.x_low.begin(), unknown.x_low.end(), T(0));
-        if (proof.status == ProofStatus::proven) tell_of_rounded(unknown, proof, result);
+        tell_of_rounded(unknown, proof, result);
         proof.reason =
             proof.status == ProofStatus::proven
                 ? certificate_.reason

@@ -299,6 +299,18 @@ TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
     EXPECT_EQ(report.obstacle, "");
 }
 
+/// Where some components stay open x has changed all the same: what is told is the residual of x.
+TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
+    const SmallSystem<double> system({1e-200, 0, 0, 0, 1, 0, 0, 0, 1e200}, {1, 1, 1});
+    std::vector<double> x(3);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    ASSERT_EQ(report.proof().status, ProofStatus::unproven);
+    ASSERT_EQ(x[2], 0);
+    EXPECT_NEAR(report.result().relative_residual, std::sqrt(1.0 / 3), 1e-9);
+    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+}
+
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
         by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
