@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -118,6 +118,26 @@ def _host_array(x: Any, name: str) -> np.ndarray:
         return np.asarray(x)
     except ValueError as error:  # rows of different lengths
         raise _core.InvalidArgument(f"{name} makes no array: {error}") from None
+
+
+def returned_vector(returned: Any, size: int, what: str, kinds: str = "biuf") -> np.ndarray:
+    """What a function of the caller's returned, once it is clear that it is so many numbers, real ones or also complex ones."""
+    if returned is None:
+        raise _core.InvalidArgument(f"{what} returned None; expected {size} numbers")
+    array = _host_array(returned, f"what {what} returned")
+    if array.dtype.kind not in kinds or array.size != size:
+        numbers = "numbers" if "c" in kinds else "real numbers"
+        raise _core.InvalidArgument(f"{what} returned {array.dtype} of the shape {array.shape}; expected {size} {numbers}")
+    return array.reshape(-1)
+
+
+def into(apply: Callable[[np.ndarray], Any], what: str) -> Callable[[np.ndarray, np.ndarray], None]:
+    """A function that returns a real vector as one that writes it."""
+
+    def fill(x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = returned_vector(apply(x.copy()), y.size, what)
+
+    return fill
 
 
 def _from_integers(array: np.ndarray, name: str) -> np.ndarray:

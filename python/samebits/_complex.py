@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import number_of_threads
+from ._arguments import returned_vector
 from ._places import HOST, Host, host_array, place_of
 
 _REAL = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
@@ -100,12 +100,13 @@ class OnParts:
 
     dtype = np.dtype(np.float64)
 
-    def __init__(self, a: Any) -> None:
+    def __init__(self, a: Any, what: str) -> None:
         self.shape = (2 * int(a.shape[0]), 2 * int(a.shape[1]))
         self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
+        self._what = what
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
-        return parts(np.asarray(self._apply(whole(x))).reshape(-1).astype(np.complex128))
+        return parts(returned_vector(self._apply(whole(x)), x.size // 2, self._what, "biufc").astype(np.complex128))
 
 
 def dense_partner(b: Any) -> np.ndarray:

@@ -9,11 +9,11 @@ from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, number_of_threads, whole_number
+from ._arguments import accuracy_number, into, number_of_threads, whole_number
 from ._complex import OnParts, is_complex
 from ._matrix import Matrix, as_matrix
 from ._places import HOST, Host
-from ._preconditioner import Preconditioner, preconditioner_of
+from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
 from ._result import Result
 from ._solve import (
     Iteration,
@@ -23,7 +23,6 @@ from ._solve import (
     _device_for,
     _guess,
     _matrix_to_solve,
-    _on_parts,
     _real_system,
     _right_hand_side,
     _run,
@@ -84,18 +83,6 @@ def _without_entries(a: Any) -> bool:
     return hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix)
 
 
-def _matvec(a: Any) -> Callable[[np.ndarray, np.ndarray], None]:
-    """y = A x, into y."""
-
-    def fill(x: np.ndarray, y: np.ndarray) -> None:
-        found = np.asarray(a.matvec(x.copy()))
-        if found.dtype == object or found.dtype.kind == "c" or found.size != y.size:
-            raise _core.InvalidArgument(f"matvec returned {found.dtype} of the shape {found.shape}; expected {y.size} real numbers")
-        y[...] = found.reshape(-1)
-
-    return fill
-
-
 def _operator_arguments(method: str, a: Any, b: Any, M: Any, device: str | None) -> tuple[np.ndarray, Preconditioner | None]:
     """b as one column in the precision that A and b ask for, and the preconditioner."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
@@ -128,7 +115,7 @@ def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[st
     told = _callback(how.callback, right.size)
     core = None if m is None else m._core
     right = np.ascontiguousarray(right)
-    column, stopped, raised = _core.solve_operator(_matvec(a), core, method, right, x, options, number_of_threads(how.threads), told)
+    column, stopped, raised = _core.solve_operator(into(a.matvec, "matvec"), core, method, right, x, options, number_of_threads(how.threads), told)
     if stopped and column["status"] == "iteration limit":
         column["status"] = "stopped"
     result = Result(x, [column], [], False)
@@ -165,7 +152,7 @@ def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str,
 def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
     """The pair, of a matrix or of an operator."""
     explicit = getattr(a, "A", a) if _without_entries(a) else a
-    if any(is_complex(given) for given in (explicit, b, x0)):
+    if any(is_complex(given) for given in (explicit, b, x0, M)):
         return _solved_on_parts(method, explicit, b, x0, M, options, how)
     run = _run_operator if _without_entries(explicit) else _run_matrix
     result = run(method, explicit, b, x0, M, options, how)
@@ -174,11 +161,11 @@ def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any
 
 def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
     """The pair of a complex system, which is solved on real and imaginary parts."""
-    operator = OnParts(a) if _without_entries(a) else None
+    operator = OnParts(a, "matvec") if _without_entries(a) else None
     system = _real_system(a, np.reshape(b, -1), None if isinstance(x0, str) else x0, how.device, how.threads, operator)
     guess = x0 if isinstance(x0, str) else system[2]
     on_parts = how._replace(callback=_complex_callback(how.callback))
-    real = _solved(method, system[0], system[1], guess, _on_parts(M), options, on_parts)
+    real = _solved(method, system[0], system[1], guess, preconditioner_on_parts(M, a.shape), options, on_parts)
     return _pair(_complex_result(real.result), real.info)
 
 
@@ -314,7 +301,7 @@ def _gmres_in_scipys_manner(
     cycle = min(20, max(rows, 1)) if restart is None else whole_number(restart, "restart")
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
     counts_steps = callback is not None and callback_type in (None, "legacy")
-    parts = 2 if any(is_complex(given) for given in (a, b, x0)) else 1  # steps on real and imaginary parts
+    parts = 2 if any(is_complex(given) for given in (a, b, x0, M)) else 1  # steps on real and imaginary parts
     told = None if callback is None else (_with_cycles if callback_type == "x" else _with_norms)(callback)
     options = _options(accuracy, rtol, atol, count if counts_steps else count * cycle * parts, cycle * parts)
     pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))

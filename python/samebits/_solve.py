@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._complex import OnParts, is_complex, parts, whole
+from ._complex import is_complex, parts, whole
 from ._matrix import Matrix, _device_of, as_complex
 from ._places import Host, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
@@ -150,16 +150,6 @@ def _complex_callback(callback: Callable[[Iteration], Any] | None) -> Callable[[
     return told
 
 
-def _on_parts(m: Any) -> Any:
-    """What stands for the inverse of a complex matrix as a function of the parts; names as they are."""
-    if m is None or isinstance(m, (str, Preconditioner)):
-        return m
-    if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
-        raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
-    on_parts = OnParts(m)
-    return Preconditioner.from_function(on_parts.matvec, on_parts.shape[0])
-
-
 def _attempt(found: dict[str, Any]) -> Attempt:
     results = found["results"]
     first: dict[str, Any] = results[0] if results else {"status": "", "residual": math.nan}
@@ -256,7 +246,7 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b or x0 is complex the solution is, and the iteration
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b, x0 or the preconditioner is complex the solution is, and the iteration
         works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
@@ -319,9 +309,10 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    if any(is_complex(given) for given in (a, b, x0)):
+    if any(is_complex(given) for given in (a, b, x0, preconditioner)):
         system = _real_system(a, b, x0, device, threads)
-        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": preconditioner, "method": method}
+        m = preconditioner._on_parts() if isinstance(preconditioner, Preconditioner) else preconditioner
+        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": m, "method": method}
         kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
         kept["restart"] = restart
         told = _complex_callback(callback)

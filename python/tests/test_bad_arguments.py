@@ -50,7 +50,7 @@ REFUSED = {
     "no function": (lambda: precondition(3), "3 is no function"),
     "a dtype": (lambda: precondition(lambda r: r, dtype=int), "the dtype is int64"),
     "a function of no result": (lambda: precondition(lambda r: None) @ b, "returned None; expected 10 numbers"),
-    "a function of a short result": (lambda: precondition(lambda r: r[:3]) @ b, r"of the shape \(3,\); expected 10 numbers"),
+    "a function of a short result": (lambda: precondition(lambda r: r[:3]) @ b, r"of the shape \(3,\); expected 10 real numbers"),
     "no right-hand side": (lambda: sb.solve(A, None), "b is None"),
     "no iterations": (lambda: sb.solve(A, b, maxiter=None), "maxiter is None; expected a whole number"),
     "half an iteration": (lambda: sb.solve(A, b, maxiter=2.5), "maxiter is 2.5"),

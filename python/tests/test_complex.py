@@ -190,3 +190,32 @@ def test_generated_matrices_are_complex():
     assert m.dtype == np.complex128 and m.shape == (25, 25)
     a = m.to_scipy().toarray()
     assert (a == a.T).all() and not (a == a.conj().T).all()
+
+
+REAL = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
+
+
+@pytest.mark.parametrize("method", [sb.bicgstab, sb.gmres, sb.idr])
+def test_a_complex_preconditioner_makes_a_real_system_complex(method):
+    b, inverse = np.array([1.0, 2, 3]), (1 + 2j) * np.linalg.inv(REAL)
+    for m in (inverse, linalg.aslinearoperator(inverse), sb.Preconditioner(REAL * (1 + 2j), "klu")):
+        for a in (REAL, linalg.LinearOperator((3, 3), matvec=lambda x: REAL @ x, dtype=float)):
+            found = method(a, b, M=m, rtol=1e-12)
+            assert found.info == 0 and found.x.dtype == np.complex128 and np.allclose(REAL @ found.x, b)
+    assert np.allclose(REAL @ sb.solve(REAL, b, preconditioner=sb.Preconditioner(REAL * (1 + 2j), "klu")).x, b)
+
+
+def test_a_preconditioner_that_returns_complex_numbers_unasked_is_refused():
+    says_real = linalg.LinearOperator((3, 3), matvec=lambda r: 1j * r, dtype=float)
+    with pytest.raises(sb.InvalidArgument, match=r"returned complex128 of the shape \(3,\); expected 3 real numbers"):
+        sb.gmres(REAL, np.ones(3), M=says_real)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_real_preconditioners_serve_complex_systems(dtype):
+    a, b = (REAL + 1j * np.eye(3)).astype(dtype), np.array([1, 2j, 3], dtype)
+    real = REAL.astype(dtype(0).real.dtype)
+    for m in (np.linalg.inv(REAL), sb.Preconditioner(real, "klu")):
+        assert sb.gmres(a, b, M=m, rtol=1e-5).info == 0
+    assert sb.solve(a, b, preconditioner=sb.Preconditioner(real, "klu"), rtol=1e-5).converged
+    assert sb.Preconditioner(a, "klu").dtype == dtype
