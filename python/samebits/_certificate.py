@@ -8,9 +8,10 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import ComplexMatrix, Matrix
+from ._complex import is_complex
+from ._matrix import Matrix
 from ._preconditioner import KINDS
-from ._solve import _matrix_to_solve, _tolerances
+from ._solve import _matrix_to_solve, _real_form, _tolerances
 
 
 class Certificate:
@@ -91,9 +92,7 @@ def certify(
     >>> sb.certify([[1.0, 2.0], [2.0, 4.0]]).status
     'singular'
     """
-    matrix = _matrix_to_solve(a, device, threads)
-    if isinstance(matrix, ComplexMatrix):
-        matrix = matrix.real_form
+    matrix = _real_form(a, device, threads) if is_complex(a) else _matrix_to_solve(a, device, threads)
     options = {
         "mixed": False,
         "accuracy": accuracy_number(accuracy),

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number
-from ._complex import complex_array, complex_dtype, csr_of_dense, is_complex, parts, real_form, whole
+from ._complex import complex_array, complex_dtype, csr_of_dense, is_complex, parts, parts_of_rows, real_form, whole
 from ._places import HOST, Host, common_place, host_array, output, place_of, same_dtype
 from ._vectors import _with_a_unit_stride
 
@@ -486,24 +486,29 @@ class ComplexMatrix(Matrix):
         return _unpickle_complex, (self.shape, self._csr, self.device, self._threads, self._storage)
 
     def __matmul__(self, x: Any) -> Any:
-        return whole(self.real_form @ parts(x))
+        return whole(self.real_form @ self._parts_of(x, "x"))
 
     def matvec(self, x: Any, *, accuracy: str = "exact", out: Any = None) -> Any:
         """The product with a vector, complex or real; ``m @ x`` is that in 'exact'."""
         into = None if out is None else self._parts_to_write(out)
-        y = whole(self.real_form.matvec(parts(x), accuracy=accuracy, out=into))
+        y = whole(self.real_form.matvec(self._parts_of(x, "x"), accuracy=accuracy, out=into))
         return y if out is None else out
 
     def matmat(self, x: Any, *, accuracy: str = "exact") -> Any:
         """The product with a matrix of several columns, complex or real."""
-        return whole(self.real_form.matmat(parts(x), accuracy=accuracy))
+        return whole(self.real_form.matmat(self._parts_of(x, "x"), accuracy=accuracy))
 
     def residual(self, b: Any, x: Any, *, x_low: Any = None, accuracy: str = "exact", out: Any = None) -> Any:
         """``b - A (x + x_low)``; with 'exact' both parts of every element are rounded once."""
-        low = None if x_low is None else parts(x_low, "x_low")
+        low = None if x_low is None else self._parts_of(x_low, "x_low")
         into = None if out is None else self._parts_to_write(out)
-        r = whole(self.real_form.residual(parts(b, "b"), parts(x), x_low=low, accuracy=accuracy, out=into))
+        right = parts_of_rows(b, "b", self.shape[0], self.shape)
+        r = whole(self.real_form.residual(right, self._parts_of(x, "x"), x_low=low, accuracy=accuracy, out=into))
         return r if out is None else out
+
+    def _parts_of(self, x: Any, name: str) -> Any:
+        """Of what the matrix is multiplied with."""
+        return parts_of_rows(x, name, self.shape[1], self.shape)
 
     def _parts_to_write(self, out: Any) -> Any:
         if not isinstance(out, np.ndarray) or out.dtype != self.dtype or not out.flags.c_contiguous or out.ndim != 1:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, into, text, whole_number
+from ._arguments import _host_array, accuracy_number, into, text, whole_number
 from ._complex import OnParts, parts, whole
 from ._matrix import ComplexMatrix, Matrix, as_matrix
 from ._places import place_of, same_dtype
@@ -153,6 +153,8 @@ def _check_inverse(m: Any, shape: tuple[int, int]) -> None:
     """What SciPy's methods take as M, which stands for A^-1, is a matrix or a LinearOperator."""
     if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
         raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
+    if isinstance(m, np.ndarray):
+        _host_array(m, "M")
     if tuple(getattr(m, "shape", shape)) != tuple(shape):
         raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {tuple(shape)}; expected equal ones")
 

@@ -9,8 +9,8 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, text, whole_number
-from ._complex import is_complex, parts, whole
+from ._arguments import accuracy_number, text, tolerances, whole_number
+from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._matrix import Matrix, _device_of, as_complex
 from ._places import Host, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
@@ -92,13 +92,8 @@ def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
 
 
 def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
-    """The two as numbers."""
-    try:
-        found = {"rtol": float(rtol), "atol": float(atol)}
-    except (TypeError, ValueError):
-        raise _core.InvalidArgument(f"rtol is {rtol!r} and atol {atol!r}; expected numbers") from None
-    if not (found["rtol"] >= 0 and found["atol"] >= 0):
-        raise _core.InvalidArgument(f"rtol is {rtol} and atol {atol}; expected none below 0")
+    """The two as numbers, one of them above 0."""
+    found = tolerances(rtol=rtol, atol=atol)
     if found["rtol"] == 0 and found["atol"] == 0:
         raise _core.InvalidArgument("rtol and atol are both 0, which rounding does not allow to meet; expected one above 0")
     return found
@@ -117,12 +112,22 @@ def _device_for(a: Any, b: Any, device: str | None) -> str | None:
     return f"cuda:{place.device}" if device is None and place.device >= 0 and _device_of(a) < 0 else device
 
 
-def _real_system(
-    a: Any, b: Any, x0: Any, device: str | None, threads: int | None, operator: Any = None
-) -> tuple[Any, Any, Any]:
-    """The real form of A, or an operator that is that, and the parts of b and x0; at least one of them is complex."""
-    real = operator if operator is not None else as_complex(_matrix_to_solve(a, _device_for(a, b, device), threads)).real_form
-    return real, parts(b, "b"), None if x0 is None else parts(x0, "x0")
+def _real_form(a: Any, device: str | None, threads: int | None) -> Matrix:
+    """That of a square matrix, complex or to be taken for complex."""
+    matrix = as_complex(_matrix_to_solve(a, device, threads))
+    if matrix.shape[0] != matrix.shape[1]:
+        raise _core.DimensionMismatch(f"A has the shape {matrix.shape}; expected a square one")
+    return matrix.real_form
+
+
+def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | None) -> tuple[Any, Any, Any]:
+    """The real form of A, and the parts of b and x0; at least one of them is complex."""
+    real = _real_form(a, _device_for(a, b, device), threads)
+    right = parts_of_rows(b, "b", real.shape[0] // 2, whole_shape(real)[:1] * 2)
+    guess = None if x0 is None else parts(x0, "x0")
+    if guess is not None and guess.shape != right.shape:
+        raise _core.DimensionMismatch(f"x0 has the shape {whole_shape(guess)}, b {whole_shape(right)}; expected equal ones")
+    return real, right, guess
 
 
 def _complex_result(result: Result) -> Result:
@@ -331,7 +336,7 @@ def solve(
         "method": text(method, "method", f"'auto', {METHODS}"),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
-        "restart": whole_number(restart, "restart"),
+        "restart": whole_number(restart, "restart", least=1),
         "history": bool(history),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
     }
