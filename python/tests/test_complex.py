@@ -219,3 +219,30 @@ def test_real_preconditioners_serve_complex_systems(dtype):
         assert sb.gmres(a, b, M=m, rtol=1e-5).info == 0
     assert sb.solve(a, b, preconditioner=sb.Preconditioner(real, "klu"), rtol=1e-5).converged
     assert sb.Preconditioner(a, "klu").dtype == dtype
+
+
+def test_least_squares_of_complex_matrices_count_and_measure_complex_numbers():
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((12, 5)) + 1j * rng.standard_normal((12, 5))
+    b = rng.standard_normal(12) + 1j
+    found = sb.lsmr(a, b, atol=1e-10, btol=1e-10)
+    assert found.istop == 2 and found.itn <= 5
+    assert np.isclose(found.norma, np.linalg.norm(a)) and np.isclose(found.normr, np.linalg.norm(b - a @ found.x))
+    assert found.normar <= 1e-10 * found.norma * found.normr
+    assert sb.lsmr(a, b, atol=1e-15, btol=0, maxiter=2).istop == 7
+    assert sb.lsmr(a, a @ np.ones(5), atol=0, btol=0, maxiter=50).istop in (1, 5)
+
+
+@pytest.mark.parametrize("a", [np.eye(3, 2), np.eye(3, 2) * 1j])
+def test_least_squares_tell_of_what_is_not_finite(a):
+    found = sb.lsmr(a, [1.0, np.nan, 2.0])
+    assert found.istop == 8 and np.isnan(found.normr)
+
+
+def test_gmres_counts_complex_steps():
+    n, seen = 60, []
+    a = np.diag(np.full(n, 2.0 + 0.1j)) - np.eye(n, k=1) - np.eye(n, k=-1)
+    for kind, steps in (("pr_norm", 15), ("legacy", 3)):
+        seen.clear()
+        info = sb.gmres(a, np.ones(n), M=None, restart=5, maxiter=3, callback=seen.append, callback_type=kind).info
+        assert info == 3 and len(seen) == steps
