@@ -51,8 +51,8 @@ class Proof(NamedTuple):
     status: str  #: 'proven', 'singular' or 'could not prove'
     reason: str  #: how it was proven, or why it was not
     backward_error: float  #: x solves exactly a system whose entries differ by at most this, relatively
-    #: ``|x_i - x*_i| <= error_bound |x_i|``: 0 where x is proven to be x* itself, infinite where some x_i is 0 and x*_i may not be;
-    #: negative where nothing is proven, and for 'rounded'
+    #: ``|x_i - x*_i| <= error_bound |x_i|``, of complex x_i, too: 0 where x is proven to be x* itself, infinite where some x_i is 0
+    #: and x*_i may not be; negative where nothing is proven, and for 'rounded'
     error_bound: float
     estimated_error: float  #: where nothing is proven, and as an estimate alone: ``max |x - x*| / max |x|``; else negative
     certified_digits: float  #: in the mean over the components
@@ -62,7 +62,7 @@ class Proof(NamedTuple):
     dropped: int  #: of the zeros, those by the rule alone: x*_i is small, and may be other than 0
     undecided: int  #: the others
     first_undecided: list[int]  #: the first ten of them
-    bounds: np.ndarray  #: of ``|x_i - x*_i|``, for 'bound'
+    bounds: np.ndarray  #: of ``|x_i - x*_i|``, for 'bound'; where x is complex of its real and imaginary parts in turn
     refinements: int  #: corrections that were solved for
     iterations: int  #: of the Krylov method in these
 

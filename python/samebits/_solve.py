@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import accuracy_number, text, tolerances, whole_number
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._matrix import Matrix, _device_of, as_complex
-from ._places import Host, place_of, same_dtype
+from ._places import Host, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result
 
@@ -131,6 +131,12 @@ def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | Non
 
 
 def _complex_result(result: Result) -> Result:
+    """That of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
+    parts_of_x = host_array(result.x).reshape(result.x.shape[0], -1)
+    for j, proof in enumerate(result.proofs):
+        if proof.bounds.size > 0:
+            bound = _core.complex_error_bound(proof.bounds, np.ascontiguousarray(parts_of_x[:, j]))
+            result.proofs[j] = proof._replace(error_bound=bound)
     result.x = whole(result.x)
     return result
 

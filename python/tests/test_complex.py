@@ -246,3 +246,23 @@ def test_gmres_counts_complex_steps():
         seen.clear()
         info = sb.gmres(a, np.ones(n), M=None, restart=5, maxiter=3, callback=seen.append, callback_type=kind).info
         assert info == 3 and len(seen) == steps
+
+
+def test_bounds_are_those_of_complex_numbers():
+    a, b = np.array([[3j, 0], [1, 7 - 1j]]), np.array([1j, 2])
+    x = np.array([1 / 3, (2 - 1 / 3) / (7 - 1j)])
+    proof = sb.solve(a, b, guarantee="bound").proof
+    assert 0 < proof.error_bound < 1e-9 and proof.bounds.shape == (4,)
+    bounds = sb.certify(a).error_bound(b, x)
+    assert bounds.shape == (2,) and (0 < bounds).all() and (bounds < 1e-14).all()
+    assert (sb.certify(a).error_bound([1j, 2], x, x_low=1e-3 * x) >= 1e-3 * abs(x)).all()
+    assert (sb.certify(a).error_bound([3j, 8 - 1j], [1, 1]) == 0).all()
+    two = sb.solve(a, np.stack([b, 1j * b], axis=1), guarantee="bound")
+    assert all(0 < p.error_bound < 1e-9 for p in two.proofs)
+    with pytest.raises(sb.DimensionMismatch, match=r"x has the shape \(4,\), the matrix \(2, 2\)"):
+        sb.certify(a).error_bound(b, np.ones(4))
+
+
+def test_certify_names_its_methods():
+    with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'"):
+        sb.certify(REAL, method=None)

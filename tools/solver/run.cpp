@@ -4,6 +4,7 @@
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
 #include "linear_system.hpp"
+#include "solver/complex.hpp"
 #include "solver/guarantee.hpp"
 #include "solver/reduce.hpp"
 #include "stopwatch.hpp"
@@ -50,6 +51,16 @@ double backward_error_of(const SpmvPlan<T>& a, const DenseMatrix<T>& b, const De
                                                     static_cast<std::size_t>(m.rows));
     };
     return backward_error<T>(a, part(b), part(x), part(x_low));
+}
+
+/// Bounds by the modulus of complex numbers in the place of those by their parts.
+void tell_of_moduli(Run& run) {
+    const auto n = static_cast<std::size_t>(run.solution.rows);
+    for (std::size_t j = 0; j < run.report.proofs.size(); ++j) {
+        SolutionProof& proof = run.report.proofs[j];
+        if (proof.bounds.empty()) continue;
+        proof.error_bound = complex_error_bound(proof.bounds, std::span(run.solution.values).subspan(j * n, n));
+    }
 }
 
 /// A second part of x is what lets single precision reach small residuals, where the sums are accurate enough to see them.
@@ -99,6 +110,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     run.interrupted = interrupt.requested() && run.worst().status == SolveStatus::iteration_limit;
     run.solution = as_double(x, x_low);
     run.sha256 = sha256(run.solution.values);
+    if (is_complex) tell_of_moduli(run);
     for (std::int64_t j = 0; j < x.columns; ++j)
         run.backward_error = std::max(run.backward_error, backward_error_of(a, rhs, x, x_low, j));
     if (std::holds_alternative<RhsOfOnes>(options.rhs))
