@@ -6,11 +6,13 @@
 #include "linear_system.hpp"
 #include "solver/complex.hpp"
 #include "solver/guarantee.hpp"
+#include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
 #include "stopwatch.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -24,10 +26,11 @@ DenseMatrix<double> as_double(const DenseMatrix<T>& x, const DenseMatrix<T>& x_l
     return sum;
 }
 
-/// Of the one right-hand side A * ones.
+/// Of the one right-hand side A * ones; nothing where that is no vector of numbers.
 template <class T>
-ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
-                              const std::vector<T>& x_low, const std::vector<double>& solution, bool is_complex) {
+std::optional<ForwardError> forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
+                                             const std::vector<T>& x_low, const std::vector<double>& solution,
+                                             bool is_complex) {
     std::vector<T> rounding(b.size()), residual(b.size());
     a.residual(b, ones<T>(a.rows(), is_complex, a.device()), {}, rounding, Accuracy::exact);
     a.residual(b, x, x_low, residual, Accuracy::exact);
@@ -37,9 +40,10 @@ ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, con
 
     const double error = largest_distance(solution, ones<double>(a.rows(), is_complex, a.device()));
     const double rounded = norm(rounding);
-    if (rounded == 0) return {error, 0, 0};
+    if (!is_finite(rounded)) return std::nullopt;
+    if (rounded == 0) return ForwardError{error, 0, 0};
     const double moved = norm(image);
-    return {error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
+    return ForwardError{error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
 }
 
 template <class T>

@@ -56,6 +56,12 @@ TEST_F(SolverCommand, SolvesComplexMatricesFromFilesAndWritesComplexSolutions) {
     EXPECT_THAT(real_alone.err, HasSubstr("complex"));
 }
 
+TEST_F(SolverCommand, TakesComplexVectorsOfTheNearNullSpaceOfAComplexMatrix) {
+    write("z.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 3 0\n2 1 0 -1\n2 2 3 0\n");
+    write("near.mtx", "%%MatrixMarket matrix array complex general\n2 1\n1 0\n0 1\n");
+    EXPECT_EQ(report("--matrix z.mtx --preconditioner amg --near-null near.mtx")["status"], "converged");
+}
+
 TEST_F(SolverCommand, WritesTheLeastSquaresOfARectangularComplexMatrix) {
     write("tall.mtx", "%%MatrixMarket matrix coordinate complex general\n3 2 3\n1 1 0 1\n2 2 0 2\n3 2 0 -2\n");
     write("wide.mtx", "%%MatrixMarket matrix coordinate complex general\n2 3 3\n1 1 0 1\n2 2 0 2\n2 3 1 -2\n");
