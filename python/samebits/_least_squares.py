@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._arguments import _host_array, accuracy_number, tolerances, whole_number
 from ._complex import is_complex, parts, whole
-from ._matrix import Matrix, as_complex, as_matrix
+from ._complex_matrix import as_complex
+from ._matrix import Matrix, as_matrix
 from ._places import HOST
 from ._solve import _right_hand_side, _with_values
 from ._vectors import norm

@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._arguments import _host_array, accuracy_number, into, text, whole_number
 from ._complex import OnParts, parts, whole
-from ._matrix import ComplexMatrix, Matrix, as_matrix
+from ._complex_matrix import ComplexMatrix
+from ._matrix import Matrix, as_matrix
 from ._places import place_of, same_dtype
 
 

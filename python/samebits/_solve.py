@@ -11,7 +11,8 @@ import numpy as np
 from . import _core
 from ._arguments import accuracy_number, text, tolerances, whole_number
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
-from ._matrix import Matrix, _device_of, as_complex
+from ._complex_matrix import as_complex
+from ._matrix import Matrix, _device_of
 from ._places import Host, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result
