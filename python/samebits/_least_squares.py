@@ -24,18 +24,20 @@ class LsmrResult(NamedTuple):
     istop: int  #: 0: x = 0 is it; 1: A x = b is solved; 2: least squares; 5: the limit of this precision; 7: maxiter; 8: not finite
     itn: int  #: iterations, each of a product with A and one with its transpose
     normr: float  #: ``||b - A x||``, computed from x
-    normar: float  #: ``||A^T (b - A x)||``, computed from x
+    normar: float  #: ``||A^H (b - A x)||``, computed from x
     norma: float  #: Frobenius's norm of A
     conda: float  #: not estimated: NaN
     normx: float  #: ``||x||``
 
 
-def _istop(found: dict[str, Any], normr: float, aim: float, x: np.ndarray) -> int:
+def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: float) -> LsmrResult:
+    """The result by what the library found with a matrix whose norm is so many times that of A; `aim` is that of ``||r||``."""
+    normr = found["residual"] * bnorm if bnorm != 0 else 0.0
+    normar = found["normal_residual"] * found["matrix_norm"] * normr
+    istop = {"iteration limit": 7, "non-finite": 8}.get(found["status"], 5)
     if found["status"] == "converged":
-        if found["iterations"] == 0 and not np.any(x):
-            return 0
-        return 1 if normr <= aim else 2
-    return {"iteration limit": 7, "non-finite": 8}.get(found["status"], 5)
+        istop = 0 if found["iterations"] == 0 and not np.any(x) else 1 if normr <= aim else 2
+    return LsmrResult(x, istop, found["iterations"], normr, normar, found["matrix_norm"] / size, math.nan, float(norm(x)))
 
 
 def _column(b: Any, shape: tuple[int, int]) -> Any:
@@ -82,7 +84,7 @@ def lsmr(
     damp : float
         0.
     atol : float
-        The aim is ``||A^T r|| <= atol ||A|| ||r||`` with Frobenius's norm of A, or ``||r|| <= atol ||b||``.
+        The aim is ``||A^H r|| <= atol ||A|| ||r||`` with Frobenius's norm of A, or ``||r|| <= atol ||b||``.
     btol : float
         Or ``||r|| <= btol ||b||``.
     maxiter : int, optional
@@ -136,12 +138,7 @@ def lsmr(
     found, raised = _core.lsmr(matrix._core, transposed._core, right, x, options)
     if raised is not None:
         raise raised
-    normr = found["residual"] * bnorm if bnorm != 0 else 0.0
-    normar = found["normal_residual"] * found["matrix_norm"] * normr
-    istop = _istop(found, normr, aim * bnorm, x)
-    solution = whole(x) if is_one_complex else x
-    norma = found["matrix_norm"] / size
-    result = LsmrResult(solution, istop, found["iterations"], normr, normar, norma, math.nan, float(norm(x)))
+    result = _told(found, x, bnorm, aim * bnorm, size)
     if show:
-        print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {normr:.1e}, ||A^T r|| = {normar:.1e}")
-    return result
+        print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {result.normr:.1e}, ||A^H r|| = {result.normar:.1e}")
+    return result._replace(x=whole(x)) if is_one_complex else result
