@@ -122,10 +122,12 @@ class Preconditioner:
             return whole(self._of_parts @ parts(r, "r"))
         return self._apply(r)
 
-    def _on_parts(self) -> Preconditioner:
-        """That of the real and imaginary parts of complex vectors."""
+    def _on_parts(self, rows: int) -> Preconditioner:
+        """That of the real and imaginary parts of complex vectors of so many rows; a real one may be one of parts already."""
         if self._of_parts is not None:
             return self._of_parts
+        if self.shape[0] != rows:
+            return self
 
         def apply(r: np.ndarray) -> np.ndarray:
             return np.stack([self._apply(r[0::2]), self._apply(r[1::2])], axis=1)
@@ -174,6 +176,6 @@ def preconditioner_on_parts(m: Any, shape: tuple[int, int]) -> Any:
     if m is None or isinstance(m, str):
         return m
     if isinstance(m, Preconditioner):
-        return m._on_parts()
+        return m._on_parts(shape[0])
     _check_inverse(m, shape)
     return OnParts(m, "a preconditioner's function")

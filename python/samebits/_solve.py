@@ -323,7 +323,9 @@ def solve(
     """
     if any(is_complex(given) for given in (a, b, x0, preconditioner)):
         system = _real_system(a, b, x0, device, threads)
-        m = preconditioner._on_parts() if isinstance(preconditioner, Preconditioner) else preconditioner
+        m = preconditioner
+        if isinstance(m, Preconditioner):
+            m = m._on_parts(system[0].shape[0] // 2)
         kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": m, "method": method}
         kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
         kept["restart"] = restart

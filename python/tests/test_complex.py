@@ -248,6 +248,20 @@ def test_gmres_counts_complex_steps():
         assert info == 3 and len(seen) == steps
 
 
+def test_own_preconditioners_of_complex_systems_get_parts():
+    a, sizes = REAL * (1 + 2j), []
+
+    def divide(parts):
+        sizes.append(parts.size)
+        return parts / 4
+
+    mine = sb.Preconditioner.from_function(divide, 6)
+    assert sb.solve(a, np.ones(3), preconditioner=mine).converged
+    assert sb.gmres(a, np.ones(3), M=mine).info == 0 and set(sizes) == {6}
+    with pytest.raises(sb.DimensionMismatch, match="the preconditioner has 5 rows"):
+        sb.solve(a, np.ones(3), preconditioner=sb.Preconditioner.from_function(divide, 5))
+
+
 def test_bounds_are_those_of_complex_numbers():
     a, b = np.array([[3j, 0], [1, 7 - 1j]]), np.array([1j, 2])
     x = np.array([1 / 3, (2 - 1 / 3) / (7 - 1j)])
