@@ -146,7 +146,7 @@ def _system(method: str, a: Any) -> Any:
     if isinstance(a, (list, tuple, np.ndarray)):
         a = _host_array(a, "A")
     if not hasattr(a, "shape"):
-        seen = "None" if a is None else f"a {type(a).__name__}"
+        seen = "None" if a is None else f"of the type {type(a).__name__}"
         raise _core.InvalidArgument(f"{method}: A is {seen}, which has no shape; expected a matrix, or an operator with shape and matvec")
     if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
         raise _core.DimensionMismatch(f"{method}: A has the shape {tuple(a.shape)}; expected a square one")
@@ -154,6 +154,8 @@ def _system(method: str, a: Any) -> Any:
 
 
 def _check_column(method: str, x: Any, name: str, shape: Any) -> None:
+    if x is None:
+        raise _core.InvalidArgument(f"{method}: {name} is None; expected an array of numbers")
     found = tuple((x if hasattr(x, "shape") else _host_array(x, name)).shape)
     if found not in ((shape[0],), (shape[0], 1)):
         expected = "one column of so many rows (solve takes several)"

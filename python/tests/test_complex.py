@@ -248,6 +248,12 @@ def test_gmres_counts_complex_steps():
         assert info == 3 and len(seen) == steps
 
 
+@pytest.mark.parametrize("guarantee", ["none", "bound", "rounded"])
+def test_empty_systems_are_solved(guarantee):
+    found = sb.solve(np.empty((0, 0), complex), np.empty(0), guarantee=guarantee)
+    assert found.x.shape == (0,) and found.x.dtype == np.complex128
+
+
 def test_own_preconditioners_of_complex_systems_get_parts():
     a, sizes = REAL * (1 + 2j), []
 
