@@ -133,10 +133,9 @@ def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | Non
 
 def _complex_result(result: Result) -> Result:
     """That of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
-    parts_of_x = host_array(result.x)
     for j, proof in enumerate(result.proofs):
         if proof.bounds.size > 0:
-            column = parts_of_x if parts_of_x.ndim == 1 else parts_of_x[:, j]
+            column = host_array(result.x if result.x.ndim == 1 else result.x[:, j])
             bound = _core.complex_error_bound(proof.bounds, np.ascontiguousarray(column))
             result.proofs[j] = proof._replace(error_bound=bound)
     result.x = whole(result.x)
