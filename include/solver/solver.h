@@ -368,7 +368,7 @@ typedef struct solver_proof {
     const char* reason;    /* how it was proven, or why not; belongs to the result */
     double backward_error; /* x solves exactly a system whose entries differ by at most this, relatively; negative: not asked */
     double error_bound;    /* |x_i - x*_i| <= error_bound |x_i|, of complex numbers by their parts; 0 where x is proven to be x*
-                            * itself, negative where nothing is    proven, and for "rounded" */
+                            * itself, negative where nothing is proven, and for "rounded" */
     double certified_digits; /* in the mean over the components */
     int64_t rounded;         /* components that are proven to be x* rounded once, by the rules of ties and zeros */
     int64_t ties;            /* of these, ties */
