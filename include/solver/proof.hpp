@@ -50,7 +50,7 @@ struct SolutionProof {
     std::int64_t rounded = 0;    ///< components decided: x_i is x*_i rounded to nearest, or what the rules say:
     std::int64_t ties = 0;       ///< of these, nearer to a midpoint of two numbers than the rule of ties says: to even
     std::int64_t zeros = 0;      ///< of these, 0 by the structure of A and b, or smaller than the rule of zeros says
-    std::int64_t dropped = 0;    ///< of the zeros, those by the rule alone: x*_i is small, and may be other than 0
+    std::int64_t dropped = 0;    ///< of the zeros, those by the rule alone: x*_i is small, and not known to be 0
     std::int64_t undecided = 0;  ///< components that are not proven to be rounded correctly
     std::vector<std::int64_t> first_undecided;  ///< the first ten of them, from 0
     std::int64_t refinements = 0;               ///< corrections that were solved for

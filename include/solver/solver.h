@@ -377,7 +377,7 @@ typedef struct solver_proof {
     int64_t refinements;     /* corrections that were solved for, and their iterations */
     int64_t iterations;
     double estimated_error; /* where nothing is proven, and as an estimate alone: max |x - x*| / max |x|; else negative */
-    int64_t dropped;        /* of the zeros, those by the rule alone: x*_i is small, and may be other than 0 */
+    int64_t dropped;        /* of the zeros, those by the rule alone: x*_i is small, and not known to be 0 */
 } solver_proof;
 
 /* Of a column, where options->guarantee asked for one. The size is set by the caller. */

@@ -59,7 +59,7 @@ class Proof(NamedTuple):
     rounded: int  #: components that are proven to be x* rounded once, by the rules of ties and zeros
     ties: int  #: of these, ties
     zeros: int  #: of these, zeros
-    dropped: int  #: of the zeros, those by the rule alone: x*_i is small, and may be other than 0
+    dropped: int  #: of the zeros, those by the rule alone: x*_i is small, and not known to be 0
     undecided: int  #: the others
     first_undecided: list[int]  #: the first ten of them
     bounds: np.ndarray  #: of ``|x_i - x*_i|``, for 'bound'; where x is complex of its real and imaginary parts in turn
@@ -153,7 +153,7 @@ class Result:
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
         for p in self.proofs[:1]:
             estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""
-            dropped = f"; {p.dropped} components that may be other than 0 were rounded to 0 by the rule of zeros" if p.dropped else ""
+            dropped = f"; {p.dropped} components that are not known to be 0 became 0 by the rule of zeros" if p.dropped else ""
             rows.append(("proof", f"{p.status}: {p.reason}{estimate}{dropped}"))
         if self.obstacle:
             rows.append(("obstacle", self.obstacle))

@@ -66,6 +66,7 @@ public:
             if (has_numbers && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
         }
         proof.backward_error = backward_error<T>(a_, unknown.b, unknown.x, unknown.x_low);
+        if (proof.backward_error == 0) proof.dropped = 0;  // x is the solution, and its zeros are zeros
         return proof;
     }
 

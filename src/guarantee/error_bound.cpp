@@ -39,6 +39,17 @@ double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, st
     return std::max(0.0, sum * (1 - (terms + 7) * unit_roundoff<double>)-terms * smallest_subnormal<double>);
 }
 
+/// Whether b_i and all products of the row are 0.
+template <class T>
+bool has_no_terms(const CsrView<T>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    bool found = b[i] != 0;
+    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+        const std::int32_t j = a.column_indices[k];
+        found = found || (a.values[k] != 0 && (x[j] != 0 || (!x_low.empty() && x_low[j] != 0)));
+    }
+    return !found;
+}
+
 /// Of these numbers other than 0, the exponent of the smallest; large where all are 0.
 template <class T>
 int least_exponent(std::span<const T> values, int least = std::numeric_limits<double>::max_exponent) {
@@ -87,8 +98,8 @@ double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<cons
     if (is_zero<T>(r, matrix, x, x_low)) return 0;
     return guarantee::largest(a.rows(), [&](std::int64_t i) {
         const double terms = terms_below(matrix, i, b, x, x_low);
-        if (terms == 0 && r[i] == 0) return 0.0;
-        return guarantee::size_before_rounding(r[i]) / terms * guarantee::inflation;
+        if (terms == 0 && has_no_terms(matrix, i, b, x, x_low)) return 0.0;
+        return guarantee::size_before_rounding(r[i]) / terms * guarantee::inflation + smallest_subnormal<double>;
     });
 }
 

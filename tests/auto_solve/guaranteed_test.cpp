@@ -299,6 +299,17 @@ TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
     EXPECT_EQ(report.obstacle, "");
 }
 
+/// x = (1, 0), which no graph tells: it has no residual at all.
+TEST(GuaranteedSolve, KnowsZerosOfAnExactSolutionFromWhatIsDropped) {
+    const SmallSystem<double> system({1, 1, 1, -1}, {1, 1});
+    std::vector<double> x(2);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    EXPECT_EQ(x, (std::vector<double>{1, 0}));
+    EXPECT_EQ(report.proof().zeros, 1);
+    EXPECT_EQ(report.proof().dropped, 0);
+}
+
 /// Where some components stay open x has changed all the same: what is told is the residual of x.
 TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
     const SmallSystem<double> system({1e-200, 0, 0, 0, 1, 0, 0, 0, 1e200}, {1, 1, 1});
@@ -400,6 +411,18 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
         EXPECT_EQ(proof.backward_error, 0);
         EXPECT_EQ(proof.bounds, (std::vector<double>{0, 0}));
     }
+}
+
+/// 0.3 times 3 is a tenth short of 1, of the smallest number, and rounded the residual is 0.
+TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
+    constexpr double eta = 5e-324;
+    const SmallSystem<double> small({0.3}, {eta}), wide({1e-300, 1e300, 0, 1}, {1, 0}), empty({1, 0, 0, 1}, {0, 1});
+    const auto found = [](const SmallSystem<double>& system, const std::vector<double>& x) {
+        return backward_error<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x);
+    };
+    EXPECT_GE(found(small, {3 * eta}), 0.1 / 1.9);
+    EXPECT_GT(found(wide, {1e300, eta}), 0);
+    EXPECT_EQ(found(empty, {0, 1}), 0);
 }
 
 /// Oettli and Prager's quotient, by rationals.
