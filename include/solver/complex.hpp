@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace solver {
 
@@ -116,10 +117,10 @@ void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std:
 
 /// Solves A x = b for complex numbers: `solve` of solve.hpp for the real system K real_view(x) = real_view(b) with K =
 /// real_form(A), by methods whose scalars are complex (KrylovOptions::complex_scalars). All of it holds: the automatic choice,
-/// preconditioners, x as a pair, mixed precision, guarantees. Multiplying A and b by i
-/// changes nothing but the order of roundings; without imaginary parts bicgstab, gmres, cg and minres have the bits of real
-/// solves. Preconditioners are made of the real form: jacobi divides by the real parts of the diagonal. Proofs
-/// speak of components: 2i is Re x_i, 2i + 1 is Im x_i.
+/// preconditioners, x as a pair, mixed precision, guarantees. Multiplying A and b by i changes nothing but the order of
+/// roundings; without imaginary parts bicgstab, gmres, cg and minres have the bits of real solves. Preconditioners are made of
+/// the real form: jacobi divides by the real parts of the diagonal. Proofs speak of components: 2i is Re x_i, 2i + 1 is
+/// Im x_i; SolutionProof::error_bound alone is by |x_i| (complex_error_bound).
 template <>
 SolveReport solve(const SpmvPlan<std::complex<double>>& a, std::span<const std::complex<double>> b,
                   std::span<std::complex<double>> x, std::span<std::complex<double>> x_low, const SolveOptions& options);
@@ -132,6 +133,13 @@ SolveReport solve(const SpmvPlan<std::complex<double>>& a, const DenseMatrix<std
 template <>
 SolveReport solve(const SpmvPlan<std::complex<float>>& a, const DenseMatrix<std::complex<float>>& b,
                   DenseMatrix<std::complex<float>>& x, DenseMatrix<std::complex<float>>* x_low, const SolveOptions& options);
+
+/// Bounds of |z_i - z*_i| from those of the real and imaginary parts in turn.
+std::vector<double> bounds_of_moduli(std::span<const double> bounds_of_parts);
+
+/// max_i |z_i - z*_i| / |z_i|, proven by the bounds of the parts of z, which are given in turn, too: what
+/// SolutionProof::error_bound is for numbers. 0 where all bounds are; infinite where some z_i is 0 and its bounds are not.
+double complex_error_bound(std::span<const double> bounds_of_parts, std::span<const double> parts);
 
 /// Which operands of a complex product are conjugated; a conjugate transpose is a transposed view and this.
 struct Conjugation {

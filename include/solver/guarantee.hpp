@@ -42,14 +42,16 @@ template <class T>
 Certificate certify(const SpmvPlan<T>& a, const SolveOptions& options = {});
 
 /// Proven bounds |x_i + x_low_i - x*_i| <= bounds_i for x* = A^-1 b, by the exact residual: bounds = reach N(b - A (x +
-/// x_low)), with all roundings counted. x_low may be empty. The vectors have as many elements as A has rows, in the host's
-/// memory. Throws DimensionMismatch, and InvalidArgument where the certificate proves nothing.
+/// x_low)), with all roundings counted; all are 0 where x + x_low is proven to be x* itself. x_low may be empty. The vectors
+/// have as many elements as A has rows, in the host's memory. Throws DimensionMismatch, and InvalidArgument where the
+/// certificate proves nothing.
 template <class T>
 void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span<const T> b, std::span<const T> x,
                  std::span<const T> x_low, std::span<double> bounds);
 
 /// max_i |b - A x|_i / (|A| |x| + |b|)_i, x being the sum of both parts, rounded up: what SolutionProof::backward_error is. 0 /
-/// 0 counts as 0. Not finite where A, b or x are not. Throws DimensionMismatch.
+/// 0 counts as 0, and 0 is returned where x is proven to be the solution. Not finite where A, b or x are not. Throws
+/// DimensionMismatch.
 template <class T>
 double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<const T> x, std::span<const T> x_low = {});
 

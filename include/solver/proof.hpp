@@ -40,8 +40,8 @@ struct SolutionProof {
     /// Math. 6, 1964). Proven in any case; infinite where no such system exists. Negative where nothing was asked for.
     double backward_error = -1;
 
-    double error_bound = -1;  ///< proven: |x_i - x*_i| <= error_bound |x_i| for all i; infinite where some x_i is 0 and x*_i
-                              ///< may not be; negative where nothing is proven
+    double error_bound = -1;      ///< proven: |x_i - x*_i| <= error_bound |x_i| for all i; 0 where x is proven to be x* itself,
+                                  ///< infinite where some x_i is 0 and x*_i may not be; negative where nothing is proven
     double estimated_error = -1;  ///< where nothing is proven, and as an estimate alone: max |x - x*| / max |x|, by one further
                                   ///< solve; negative where something is proven, or that solve failed
     double certified_digits = 0;  ///< -log10 of these bounds, in the mean over the components with x_i other than 0
@@ -50,6 +50,7 @@ struct SolutionProof {
     std::int64_t rounded = 0;    ///< components decided: x_i is x*_i rounded to nearest, or what the rules say:
     std::int64_t ties = 0;       ///< of these, nearer to a midpoint of two numbers than the rule of ties says: to even
     std::int64_t zeros = 0;      ///< of these, 0 by the structure of A and b, or smaller than the rule of zeros says
+    std::int64_t dropped = 0;    ///< of the zeros, those by the rule alone: x*_i is small, and not known to be 0
     std::int64_t undecided = 0;  ///< components that are not proven to be rounded correctly
     std::vector<std::int64_t> first_undecided;  ///< the first ten of them, from 0
     std::int64_t refinements = 0;               ///< corrections that were solved for

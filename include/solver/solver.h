@@ -380,7 +380,8 @@ typedef struct solver_proof {
     int32_t reserved;
     const char* reason;    /* how it was proven, or why not; belongs to the result */
     double backward_error; /* x solves exactly a system whose entries differ by at most this, relatively; negative: not asked */
-    double error_bound;    /* |x_i - x*_i| <= error_bound |x_i|; negative where nothing is proven, and for "rounded" */
+    double error_bound;    /* |x_i - x*_i| <= error_bound |x_i|, of complex numbers by their parts; 0 where x is proven to be x*
+                            * itself, negative where nothing is proven, and for "rounded" */
     double certified_digits; /* in the mean over the components */
     int64_t rounded;         /* components that are proven to be x* rounded once, by the rules of ties and zeros */
     int64_t ties;            /* of these, ties */
@@ -389,6 +390,7 @@ typedef struct solver_proof {
     int64_t refinements;     /* corrections that were solved for, and their iterations */
     int64_t iterations;
     double estimated_error; /* where nothing is proven, and as an estimate alone: max |x - x*| / max |x|; else negative */
+    int64_t dropped;        /* of the zeros, those by the rule alone: x*_i is small, and not known to be 0 */
 } solver_proof;
 
 /* Of a column, where options->guarantee asked for one. The size is set by the caller. */

@@ -4,21 +4,15 @@
 
 #include <nanobind/stl/string.h>
 
-#include <string>
 #include <utility>
 
 namespace samebits {
 namespace {
 
 nb::dict in_python(const solver::LeastSquaresResult& result) {
-    nb::dict made;
-    made["status"] = std::string(solver::to_string(result.status));
-    made["iterations"] = result.iterations;
-    made["residual"] = result.relative_residual;
+    nb::dict made = outcome_in_python(result);
     made["normal_residual"] = result.normal_residual;
     made["matrix_norm"] = result.matrix_norm;
-    made["restarts"] = result.restarts;
-    made["history"] = history_in_python(result.history);
     return made;
 }
 

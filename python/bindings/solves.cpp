@@ -1,6 +1,7 @@
 #include "solves.hpp"
 #include "matrix.hpp"
 #include "preconditioner.hpp"
+#include "solver/complex.hpp"
 #include "solver/cuda/solve.hpp"
 #include "solver/guarantee.hpp"
 #include "solver/krylov_solve.hpp"
@@ -53,6 +54,7 @@ nb::dict in_python(const SolutionProof& proof) {
     made["rounded"] = proof.rounded;
     made["ties"] = proof.ties;
     made["zeros"] = proof.zeros;
+    made["dropped"] = proof.dropped;
     made["undecided"] = proof.undecided;
     nb::list open;
     for (const std::int64_t component : proof.first_undecided) open.append(component);
@@ -169,6 +171,12 @@ void bound_in_python(const Matrix<T>& a, const Certificate& certificate, const V
     error_bound<T>(a.plan(), certificate, view<T>(b), view<T>(x), low, view<double>(bounds));
 }
 
+/// Writes the bounds of the moduli of complex numbers.
+void bound_moduli(const Vector<double>& of_parts, const MutableVector<double>& bounds) {
+    const std::vector<double> found = bounds_of_moduli(view<double>(of_parts));
+    std::copy(found.begin(), found.end(), bounds.data());
+}
+
 template <class T>
 void bind(nb::module_& module) {
     module.def("certify", &certify_in_python<T>, nb::arg("a"), nb::arg("options"));
@@ -189,6 +197,13 @@ void bind_solves(nb::module_& module) {
         .def_prop_ro("reach", [](const Certificate& made) { return bytes_of(made.reach); })
         .def_prop_ro("weights", [](const Certificate& made) { return bytes_of(made.weights); });
     nb::class_<Seen>(module, "Iterate").def("copy_to", &Seen::copy_to, nb::arg("x").noconvert());
+    module.def("bound_moduli", &bound_moduli, nb::arg("of_parts"), nb::arg("bounds").noconvert());
+    module.def(
+        "complex_error_bound",
+        [](const Vector<double>& of_parts, const Vector<double>& parts) {
+            return complex_error_bound(view<double>(of_parts), view<double>(parts));
+        },
+        nb::arg("of_parts"), nb::arg("parts"));
     bind<double>(module);
     bind<float>(module);
 }

@@ -84,15 +84,22 @@ inline nb::list history_in_python(std::span<const solver::Iteration> steps) {
     return history;
 }
 
-inline nb::dict column_in_python(const solver::SolveResult& result) {
+/// What the results of linear systems and of least squares have in common.
+template <class Result>
+nb::dict outcome_in_python(const Result& result) {
     nb::dict made;
     made["status"] = std::string(solver::to_string(result.status));
     made["iterations"] = result.iterations;
     made["residual"] = result.relative_residual;
-    made["recursive_residual"] = result.recursive_residual;
-    made["replacements"] = result.replacements;
     made["restarts"] = result.restarts;
     made["history"] = history_in_python(result.history);
+    return made;
+}
+
+inline nb::dict column_in_python(const solver::SolveResult& result) {
+    nb::dict made = outcome_in_python(result);
+    made["recursive_residual"] = result.recursive_residual;
+    made["replacements"] = result.replacements;
     return made;
 }
 

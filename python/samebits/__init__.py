@@ -28,7 +28,8 @@ from ._config import __version__, show_config
 from ._core import DimensionMismatch, FileError, InvalidArgument, NotSupported, ResourceLimit
 from ._arguments import threads
 from ._files import generate, read_mtx, write_mtx
-from ._matrix import ComplexMatrix, Matrix, solve_triangular
+from ._complex_matrix import ComplexMatrix
+from ._matrix import Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
 from ._in_scipys_manner import KrylovResult, bicgstab, cg, gmres, idr, minres

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
 from . import _core
 
 ACCURACIES = {"fast": 0, "compensated": 1, "exact": 2}
+MOST = 2**63 - 1  #: that a count can be
 
 _default_threads = 0
 _threads: ContextVar[int | None] = ContextVar("samebits_threads", default=None)
@@ -32,12 +33,31 @@ def text(value: Any, name: str, expected: str) -> str:
     raise _core.InvalidArgument(f"{name} is {value!r}; expected {expected}")
 
 
-def whole_number(value: Any, name: str) -> int:
-    """A count: 0 or more. 1e6 will do."""
+def whole_number(value: Any, name: str, least: int = 0) -> int:
+    """A count, which the library can hold. 1e6 will do."""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        if 0 <= value < 2**63 and int(value) == value:
+        if least <= value <= MOST and int(value) == value:
             return int(value)
-    raise _core.InvalidArgument(f"{name} is {value!r}; expected a whole number, 0 or more")
+    raise _core.InvalidArgument(f"{name} is {value!r}; expected a whole number, {least} or more")
+
+
+def real_number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise _core.InvalidArgument(f"{name} is {value!r}; expected a real number") from None
+
+
+def tolerances(**given: Any) -> dict[str, float]:
+    """Numbers, by their names, none of them below 0."""
+    try:
+        found = {name: float(value) for name, value in given.items()}
+    except (TypeError, ValueError):
+        found = {}
+    if not found or not all(value >= 0 for value in found.values()):
+        seen = " and ".join(f"{name} is {value!r}" for name, value in given.items())
+        raise _core.InvalidArgument(f"{seen}; expected numbers, 0 or more")
+    return found
 
 
 def checked_threads(threads: Any, name: str = "threads") -> int:
@@ -118,6 +138,26 @@ def _host_array(x: Any, name: str) -> np.ndarray:
         return np.asarray(x)
     except ValueError as error:  # rows of different lengths
         raise _core.InvalidArgument(f"{name} makes no array: {error}") from None
+
+
+def returned_vector(returned: Any, size: int, what: str, kinds: str = "biuf") -> np.ndarray:
+    """What a function of the caller's returned, once it is clear that it is so many numbers, real ones or also complex ones."""
+    if returned is None:
+        raise _core.InvalidArgument(f"{what} returned None; expected {size} numbers")
+    array = _host_array(returned, f"what {what} returned")
+    if array.dtype.kind not in kinds or array.size != size:
+        numbers = "numbers" if "c" in kinds else "real numbers"
+        raise _core.InvalidArgument(f"{what} returned {array.dtype} of the shape {array.shape}; expected {size} {numbers}")
+    return array.reshape(-1)
+
+
+def into(apply: Callable[[np.ndarray], Any], what: str) -> Callable[[np.ndarray, np.ndarray], None]:
+    """A function that returns a real vector as one that writes it."""
+
+    def fill(x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = returned_vector(apply(x.copy()), y.size, what)
+
+    return fill
 
 
 def _from_integers(array: np.ndarray, name: str) -> np.ndarray:

@@ -8,9 +8,10 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._matrix import ComplexMatrix, Matrix
+from ._complex import is_complex, parts_of_rows, whole_shape
+from ._matrix import Matrix
 from ._preconditioner import KINDS
-from ._solve import _matrix_to_solve, _tolerances
+from ._solve import METHODS, _matrix_to_solve, _real_form, _tolerances
 
 
 class Certificate:
@@ -24,14 +25,15 @@ class Certificate:
         How it was proven, or what stood in the way.
     reach, weights : ndarray
         ``|A^-1 r|_i <= reach_i N(r)`` for every r, where N(r) is the largest of ``weights_j |r_j|``, or their sum. Empty unless proven.
+        For complex numbers i and j count their real and imaginary parts in turn.
     adds_up : bool
         N(r) is the sum.
     iterations : int
         Of the Krylov method that found it.
     """
 
-    def __init__(self, matrix: Matrix, core: Any) -> None:
-        self._matrix, self._core = matrix, core
+    def __init__(self, matrix: Matrix, core: Any, is_complex: bool) -> None:
+        self._matrix, self._core, self._is_complex = matrix, core, is_complex
         self.status: str = core.status
         self.reason: str = core.reason
         self.adds_up: bool = core.adds_up
@@ -40,9 +42,10 @@ class Certificate:
         self.weights = np.frombuffer(core.weights)
 
     def error_bound(self, b: Any, x: Any, *, x_low: Any = None) -> np.ndarray:
-        """Proven bounds of ``|x_i + x_low_i - x*_i|``, x* the solution of A x = b.
+        """Proven bounds of ``|x_i + x_low_i - x*_i|``, x* the solution of A x = b, one for each number, complex or not.
 
-        Vectors lie in the host's memory. Raises `InvalidArgument` where nothing is proven.
+        They are 0 where x + x_low is proven to be x* itself. Vectors lie in the host's memory, and may be complex where A is. Raises
+        `InvalidArgument` where nothing is proven.
 
         Examples
         --------
@@ -51,6 +54,20 @@ class Certificate:
         >>> bool((c.error_bound([1.0, 2.0], [0.09, 0.64]) < 0.01).all())
         True
         """
+        if self._is_complex:
+            shape = whole_shape(self._matrix)[:1] * 2
+            b, x, x_low = (
+                None if given is None else parts_of_rows(given, name, shape[0], shape)
+                for given, name in ((b, "b"), (x, "x"), (x_low, "x_low"))
+            )
+        bounds = self._bounds(b, x, x_low)
+        if not self._is_complex:
+            return bounds
+        of_moduli = np.empty(bounds.size // 2)
+        _core.bound_moduli(bounds, of_moduli)
+        return of_moduli
+
+    def _bounds(self, b: Any, x: Any, x_low: Any) -> np.ndarray:
         place = self._matrix._place_of(b=b, x=x, x_low=x_low)
         right, given = self._matrix._vector(b, "b", place), self._matrix._vector(x, "x", place)
         low = None if x_low is None else self._matrix._vector(x_low, "x_low", place)
@@ -91,15 +108,13 @@ def certify(
     >>> sb.certify([[1.0, 2.0], [2.0, 4.0]]).status
     'singular'
     """
-    matrix = _matrix_to_solve(a, device, threads)
-    if isinstance(matrix, ComplexMatrix):
-        matrix = matrix.real_form
+    matrix = _real_form(a, device, threads) if is_complex(a) else _matrix_to_solve(a, device, threads)
     options = {
         "mixed": False,
         "accuracy": accuracy_number(accuracy),
         **_tolerances(rtol, 0.0),
         "preconditioner": text("none" if preconditioner is None else preconditioner, "preconditioner", f"'auto', {KINDS}, or None"),
-        "method": text(method, "method", "'auto', 'bicgstab' or 'cg'"),
+        "method": text(method, "method", f"'auto', {METHODS}"),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
         "restart": 30,
@@ -107,4 +122,4 @@ def certify(
         "guarantee": "none",
         "interval": 32,
     }
-    return Certificate(matrix, _core.certify(matrix._core, options))
+    return Certificate(matrix, _core.certify(matrix._core, options), is_complex(a))

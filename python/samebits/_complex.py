@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import number_of_threads
-from ._places import HOST, Host, host_array, place_of
+from ._arguments import _host_array, float_array, returned_vector
+from ._places import HOST, place_of
 
 _REAL = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 
@@ -30,11 +30,6 @@ def is_complex(x: Any) -> bool:
     return str(dtype).startswith(("complex", "torch.complex"))
 
 
-def real_dtype(x: Any) -> np.dtype:
-    """That of the parts."""
-    return np.dtype(np.float32 if str(x.dtype).endswith("complex64") else np.float64)
-
-
 def complex_dtype(real: np.dtype) -> np.dtype:
     return np.dtype(np.complex64 if real == np.float32 else np.complex128)
 
@@ -43,14 +38,12 @@ def _as_array(x: Any, name: str) -> Any:
     """The array itself where it is one; complex, where it is NumPy's."""
     if place_of(x, name) is not HOST:
         return x
-    array = np.asarray(x)
+    array = _host_array(x, name)
     if array.dtype.kind == "c":
         if array.dtype not in _REAL:
             raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
         return array
-    from ._arguments import float_array
-
-    real = float_array(array, name)
+    real = float_array(x, name)
     return real.astype(complex_dtype(real.dtype))
 
 
@@ -60,6 +53,8 @@ def parts(x: Any, name: str = "x", conjugate: bool = False, swap: bool = False) 
     Conjugated, with imaginary parts negated; swapped, with both parts exchanged.
     """
     array = _as_array(x, name)
+    if len(array.shape) not in (1, 2):
+        raise _core.InvalidArgument(f"{name} has {len(array.shape)} dimensions, the shape {tuple(array.shape)}; expected one or two")
     if type(array).__module__.startswith("torch"):
         import torch
 
@@ -81,6 +76,20 @@ def parts(x: Any, name: str = "x", conjugate: bool = False, swap: bool = False) 
     return real.T if array.ndim == 2 else real
 
 
+def parts_of_rows(x: Any, name: str, rows: int, shape: tuple[int, int]) -> Any:
+    """The parts of what must have so many rows because the matrix has this shape."""
+    found = parts(x, name)
+    if found.shape[0] != 2 * rows:
+        expected = f"{rows} elements, or so many rows in two dimensions"
+        raise _core.DimensionMismatch(f"{name} has the shape {whole_shape(found)}, the matrix {shape}; expected {expected}")
+    return found
+
+
+def whole_shape(x: Any) -> tuple[int, ...]:
+    """That of the complex numbers of these parts."""
+    return (int(x.shape[0]) // 2, *(int(n) for n in x.shape[1:]))
+
+
 def whole(x: Any) -> Any:
     """The complex numbers of these parts, in their memory where they lie one after another."""
     if type(x).__module__.startswith("torch"):
@@ -100,17 +109,18 @@ class OnParts:
 
     dtype = np.dtype(np.float64)
 
-    def __init__(self, a: Any) -> None:
+    def __init__(self, a: Any, what: str) -> None:
         self.shape = (2 * int(a.shape[0]), 2 * int(a.shape[1]))
         self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
+        self._what = what
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
-        return parts(np.asarray(self._apply(whole(x))).reshape(-1).astype(np.complex128))
+        return parts(returned_vector(self._apply(whole(x)), x.size // 2, self._what, "biufc").astype(np.complex128))
 
 
 def dense_partner(b: Any) -> np.ndarray:
     """The real matrix that the rows of parts of A are multiplied with for A B: each b as (re, im; -im, re)."""
-    array = _as_array(b, "b")
+    array = complex_array(b, "b")
     if array.ndim != 2:
         raise _core.DimensionMismatch(f"matmul: b has the shape {tuple(array.shape)}; expected two dimensions")
     made = np.empty((2 * array.shape[0], 2 * array.shape[1]), _REAL[array.dtype])
@@ -137,4 +147,5 @@ def real_form(shape: tuple[int, int], offsets: np.ndarray, indices: np.ndarray, 
 
 def complex_array(x: Any, name: str) -> np.ndarray:
     """In the host's memory."""
-    return _as_array(host_array(x), name)
+    place = place_of(x, name)
+    return _as_array(x if place is HOST else place.host(x), name)

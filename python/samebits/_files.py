@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._arguments import number_of_threads, text
 from ._complex import is_complex
-from ._matrix import ComplexMatrix, Matrix, as_matrix
+from ._complex_matrix import ComplexMatrix
+from ._matrix import Matrix, as_matrix
 
 
 def read_mtx(path: str | os.PathLike[str], *, dtype: Any = None, threads: int | None = None) -> Matrix | np.ndarray:

@@ -9,11 +9,11 @@ from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, number_of_threads, whole_number
-from ._complex import OnParts, is_complex
+from ._arguments import MOST, _host_array, accuracy_number, into, number_of_threads, real_number, whole_number
+from ._complex import OnParts, is_complex, parts
 from ._matrix import Matrix, as_matrix
 from ._places import HOST, Host
-from ._preconditioner import Preconditioner, preconditioner_of
+from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
 from ._result import Result
 from ._solve import (
     Iteration,
@@ -23,8 +23,7 @@ from ._solve import (
     _device_for,
     _guess,
     _matrix_to_solve,
-    _on_parts,
-    _real_system,
+    _real_form,
     _right_hand_side,
     _run,
     _tolerances,
@@ -84,29 +83,13 @@ def _without_entries(a: Any) -> bool:
     return hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix)
 
 
-def _matvec(a: Any) -> Callable[[np.ndarray, np.ndarray], None]:
-    """y = A x, into y."""
-
-    def fill(x: np.ndarray, y: np.ndarray) -> None:
-        found = np.asarray(a.matvec(x.copy()))
-        if found.dtype == object or found.dtype.kind == "c" or found.size != y.size:
-            raise _core.InvalidArgument(f"matvec returned {found.dtype} of the shape {found.shape}; expected {y.size} real numbers")
-        y[...] = found.reshape(-1)
-
-    return fill
-
-
 def _operator_arguments(method: str, a: Any, b: Any, M: Any, device: str | None) -> tuple[np.ndarray, Preconditioner | None]:
     """b as one column in the precision that A and b ask for, and the preconditioner."""
-    if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
-        raise _core.DimensionMismatch(f"{method}: A has the shape {tuple(a.shape)}; expected a square one")
     if device not in (None, "cpu"):
         raise _core.NotSupported(f"{method}: A is a LinearOperator, which works in the host's memory; device {device!r} has no part in it")
     if np.dtype(getattr(a, "dtype", None) or np.float64).kind == "c":
         raise _core.NotSupported(f"{method}: A has complex numbers; only real ones are supported")
     right = HOST.floats(b, "b")
-    if right.shape not in ((a.shape[0],), (a.shape[0], 1)):
-        raise _core.DimensionMismatch(f"{method}: b has the shape {right.shape}, A {tuple(a.shape)}; expected one column of so many rows")
     single = right.dtype == np.float32 and getattr(a, "dtype", None) == np.float32
     right = right.reshape(-1).astype(np.float32 if single else np.float64, copy=False)
     if M is None or (isinstance(M, str) and M in ("auto", "none")):
@@ -128,7 +111,7 @@ def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[st
     told = _callback(how.callback, right.size)
     core = None if m is None else m._core
     right = np.ascontiguousarray(right)
-    column, stopped, raised = _core.solve_operator(_matvec(a), core, method, right, x, options, number_of_threads(how.threads), told)
+    column, stopped, raised = _core.solve_operator(into(a.matvec, "matvec"), core, method, right, x, options, number_of_threads(how.threads), told)
     if stopped and column["status"] == "iteration limit":
         column["status"] = "stopped"
     result = Result(x, [column], [], False)
@@ -152,20 +135,40 @@ def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str,
     place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
     given = place.floats(b, "b")
     matrix = _upcast(matrix, place.dtype(given))
-    right = _right_hand_side(place, given, matrix, False)
-    if right.ndim == 2 and right.shape[1] != 1:
-        shape = tuple(right.shape)
-        raise _core.DimensionMismatch(f"{method}: b has the shape {shape}; expected one column (solve takes several)")
-    flat = right.reshape(-1)
+    flat = _right_hand_side(place, given, matrix, False).reshape(-1)
     preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix.shape, matrix.dtype)
     guess = _start(place, x0, flat, preconditioner, matrix)
     return _run(place, matrix, flat, guess, preconditioner, {**options, "method": method}, how.callback)
 
 
+def _system(method: str, a: Any) -> Any:
+    """A, which is square, as what has a shape."""
+    if isinstance(a, (list, tuple, np.ndarray)):
+        a = _host_array(a, "A")
+    if not hasattr(a, "shape"):
+        seen = "None" if a is None else f"of the type {type(a).__name__}"
+        raise _core.InvalidArgument(f"{method}: A is {seen}, which has no shape; expected a matrix, or an operator with shape and matvec")
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
+        raise _core.DimensionMismatch(f"{method}: A has the shape {tuple(a.shape)}; expected a square one")
+    return a
+
+
+def _check_column(method: str, x: Any, name: str, shape: Any) -> None:
+    if x is None:
+        raise _core.InvalidArgument(f"{method}: {name} is None; expected an array of numbers")
+    found = tuple((x if hasattr(x, "shape") else _host_array(x, name)).shape)
+    if found not in ((shape[0],), (shape[0], 1)):
+        expected = "one column of so many rows (solve takes several)"
+        raise _core.DimensionMismatch(f"{method}: {name} has the shape {found}, A {tuple(shape)}; expected {expected}")
+
+
 def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
     """The pair, of a matrix or of an operator."""
+    _check_column(method, b, "b", a.shape)
+    if x0 is not None and not isinstance(x0, str):
+        _check_column(method, x0, "x0", a.shape)
     explicit = getattr(a, "A", a) if _without_entries(a) else a
-    if any(is_complex(given) for given in (explicit, b, x0)):
+    if any(is_complex(given) for given in (explicit, b, x0, M)):
         return _solved_on_parts(method, explicit, b, x0, M, options, how)
     run = _run_operator if _without_entries(explicit) else _run_matrix
     result = run(method, explicit, b, x0, M, options, how)
@@ -174,11 +177,13 @@ def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any
 
 def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
     """The pair of a complex system, which is solved on real and imaginary parts."""
-    operator = OnParts(a) if _without_entries(a) else None
-    system = _real_system(a, np.reshape(b, -1), None if isinstance(x0, str) else x0, how.device, how.threads, operator)
-    guess = x0 if isinstance(x0, str) else system[2]
+    if _without_entries(a):
+        system: Any = OnParts(a, "matvec")
+    else:
+        system = _real_form(a, _device_for(a, b, how.device), how.threads)
+    guess = x0 if x0 is None or isinstance(x0, str) else parts(x0, "x0")
     on_parts = how._replace(callback=_complex_callback(how.callback))
-    real = _solved(method, system[0], system[1], guess, _on_parts(M), options, on_parts)
+    real = _solved(method, system, parts(b, "b"), guess, preconditioner_on_parts(M, a.shape), options, on_parts)
     return _pair(_complex_result(real.result), real.info)
 
 
@@ -201,11 +206,6 @@ def _options(accuracy: str, rtol: Any, atol: Any, maxiter: int, restart: int = 3
     }
 
 
-def _rows(a: Any, b: Any) -> int:
-    """For defaults that grow with A."""
-    return int(a.shape[0]) if hasattr(a, "shape") else len(b)
-
-
 def _in_scipys_manner(
     method: str,
     a: Any,
@@ -221,7 +221,8 @@ def _in_scipys_manner(
     device: str | None = None,
     threads: int | None = None,
 ) -> KrylovResult:
-    steps = 10 * _rows(a, b) if maxiter is None else whole_number(maxiter, "maxiter")
+    a = _system(method, a)
+    steps = 10 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
     return _solved(method, a, b, x0, M, options, _How(_with_iterates(callback), device, threads))
 
@@ -256,13 +257,14 @@ def _minres_in_scipys_manner(
     device: str | None = None,
     threads: int | None = None,
 ) -> KrylovResult:
+    a = _system(method, a)
     if check and not _without_entries(a):
         at = as_matrix(a).to_scipy()
         if (at != at.conj().T).nnz > 0:
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
     if shift != 0:
-        a = _Shifted(a if hasattr(a, "shape") else np.asarray(a), float(shift))
-    steps = 5 * _rows(a, b) if maxiter is None else whole_number(maxiter, "maxiter")
+        a = _Shifted(a, real_number(shift, "shift"))
+    steps = 5 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
     pair = _solved(method, a, b, x0, M, options, _How(_with_iterates(callback), device, threads))
     if show:
@@ -270,9 +272,11 @@ def _minres_in_scipys_manner(
     return pair
 
 
-def _with_norms(callback: Callable[[float], Any]) -> Callable[[Iteration], Any]:
+def _with_norms(callback: Callable[[float], Any], steps: int) -> Callable[[Iteration], Any]:
+    """After each of so many steps."""
+
     def told(step: Iteration) -> None:
-        if step.number > 0:
+        if step.number > 0 and step.number % steps == 0:
             callback(np.float64(step.recursive_residual))
 
     return told
@@ -310,15 +314,19 @@ def _gmres_in_scipys_manner(
     if callback is not None and callback_type is None:
         said = "gmres: called without specifying `callback_type`, which is then 'legacy': maxiter counts steps; 'pr_norm' and 'x' count cycles"
         warnings.warn(said, DeprecationWarning, stacklevel=3)
-    rows = _rows(a, b)
-    cycle = min(20, max(rows, 1)) if restart is None else whole_number(restart, "restart")
+    a = _system(method, a)
+    rows = int(a.shape[0])
+    cycle = min(20 if restart is None else whole_number(restart, "restart", least=1), max(rows, 1))
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
     counts_steps = callback is not None and callback_type in (None, "legacy")
-    parts = 2 if any(is_complex(given) for given in (a, b, x0)) else 1  # steps on real and imaginary parts
-    told = None if callback is None else (_with_cycles if callback_type == "x" else _with_norms)(callback)
-    options = _options(accuracy, rtol, atol, count if counts_steps else count * cycle * parts, cycle * parts)
+    per_number = 2 if any(is_complex(given) for given in (a, b, x0, M)) else 1  # steps on real and imaginary parts
+    told: Any = callback
+    if callable(callback):
+        told = _with_cycles(callback) if callback_type == "x" else _with_norms(callback, per_number)
+    steps = per_number if counts_steps else cycle * per_number  # that count as one
+    options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle * per_number)
     pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))
-    return pair if counts_steps or pair.info <= 0 else _pair(pair.result, -(-pair.info // (cycle * parts)))
+    return pair if pair.info <= 0 else _pair(pair.result, -(-pair.info // steps))
 
 
 P = ParamSpec("P")
@@ -439,8 +447,8 @@ gmres = _by(
     """Solves A x = b in the manner of `scipy.sparse.linalg.gmres`.
 
     `restart` is the length of a cycle, 20 or n where it is None, and `maxiter` counts cycles, 10 n where it is None. `M` works from the
-    right, so that the residual is that of A x = b, and may be another operator from step to step. Where numbers are complex a cycle has
-    twice as many steps, on real and imaginary parts, for a space as large as `restart` complex vectors span.
+    right, so that the residual is that of A x = b, and may be another operator from step to step. Where numbers are complex a step is two,
+    on real and imaginary parts, so that a cycle has a space as large as `restart` complex vectors span.
 
     callback : callable, optional
         With `callback_type` 'x' called with a copy of the iterate after each cycle; with 'pr_norm' with ``||r|| / ||b||`` after each step;

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, whole_number
+from ._arguments import _host_array, accuracy_number, tolerances, whole_number
 from ._complex import is_complex, parts, whole
-from ._matrix import Matrix, as_complex, as_matrix
+from ._complex_matrix import as_complex
+from ._matrix import Matrix, as_matrix
 from ._places import HOST
-from ._solve import _guess, _right_hand_side, _with_values
+from ._solve import _right_hand_side, _with_values
 from ._vectors import norm
 
 
@@ -23,18 +24,35 @@ class LsmrResult(NamedTuple):
     istop: int  #: 0: x = 0 is it; 1: A x = b is solved; 2: least squares; 5: the limit of this precision; 7: maxiter; 8: not finite
     itn: int  #: iterations, each of a product with A and one with its transpose
     normr: float  #: ``||b - A x||``, computed from x
-    normar: float  #: ``||A^T (b - A x)||``, computed from x
+    normar: float  #: ``||A^H (b - A x)||``, computed from x
     norma: float  #: Frobenius's norm of A
     conda: float  #: not estimated: NaN
     normx: float  #: ``||x||``
 
 
-def _istop(found: dict[str, Any], normr: float, bnorm: float, atol: float, btol: float, x: np.ndarray) -> int:
+def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: float) -> LsmrResult:
+    """The result by what the library found with a matrix whose norm is so many times that of A; `aim` is that of ``||r||``."""
+    normr = found["residual"] * bnorm if bnorm != 0 else 0.0
+    normar = found["normal_residual"] * found["matrix_norm"] * normr
+    istop = {"iteration limit": 7, "non-finite": 8}.get(found["status"], 5)
     if found["status"] == "converged":
-        if found["iterations"] == 0 and not np.any(x):
-            return 0
-        return 1 if normr <= max(atol, btol) * bnorm else 2
-    return {"iteration limit": 7, "non-finite": 8}.get(found["status"], 5)
+        istop = 0 if found["iterations"] == 0 and not np.any(x) else 1 if normr <= aim else 2
+    return LsmrResult(x, istop, found["iterations"], normr, normar, found["matrix_norm"] / size, math.nan, float(norm(x)))
+
+
+def _column(b: Any, shape: tuple[int, int]) -> Any:
+    """b, of one column or one row, in one dimension."""
+    given = b if hasattr(b, "shape") else _host_array(b, "b")
+    if b is None or math.prod(given.shape) != shape[0] or len(given.shape) > 2:
+        seen = "is None" if b is None else f"has the shape {tuple(given.shape)}, A {shape}"
+        raise _core.DimensionMismatch(f"lsmr: b {seen}; expected one column of so many rows as A has")
+    return given.reshape(-1)
+
+
+def _check_guess(x0: Any, elements: int) -> None:
+    found = tuple((x0 if hasattr(x0, "shape") else _host_array(x0, "x0")).shape)
+    if found != (elements,):
+        raise _core.DimensionMismatch(f"lsmr: x0 has the shape {found}; expected {elements} elements")
 
 
 def lsmr(
@@ -66,11 +84,11 @@ def lsmr(
     damp : float
         0.
     atol : float
-        The aim is ``||A^T r|| <= atol ||A|| ||r||`` with Frobenius's norm of A, or ``||r|| <= atol ||b||``.
+        The aim is ``||A^H r|| <= atol ||A|| ||r||`` with Frobenius's norm of A, or ``||r|| <= atol ||b||``.
     btol : float
         Or ``||r|| <= btol ||b||``.
     maxiter : int, optional
-        min(m, n) where it is None.
+        min(m, n) where it is None, of complex matrices, too.
     show : bool
         Prints a line at the end.
     x0 : array_like, optional
@@ -91,37 +109,36 @@ def lsmr(
     """
     if damp != 0:
         raise _core.NotSupported(f"lsmr: damp is {damp!r}; only 0 is supported. Stack damp times the identity under A, and zeros under b")
-    if is_complex(a) or is_complex(b) or is_complex(x0):
-        kept: dict[str, Any] = {"atol": atol, "btol": btol, "maxiter": maxiter, "show": show, "accuracy": accuracy, "threads": threads}
-        guess = None if x0 is None else parts(x0, "x0")
-        found = lsmr(as_complex(as_matrix(a, threads=threads)).real_form, parts(np.reshape(b, -1), "b"), x0=guess, **kept)
-        return found._replace(x=whole(found.x))
+    aims = tolerances(atol=atol, btol=btol)
     matrix = as_matrix(a, threads=threads)
+    steps = min(matrix.shape) if maxiter is None else whole_number(maxiter, "maxiter")
+    right, guess, size = _column(b, matrix.shape), x0, 1.0
+    if x0 is not None:
+        _check_guess(x0, matrix.shape[1])
+    is_one_complex = any(is_complex(given) for given in (matrix, right, x0))
+    if is_one_complex:  # the norm of the real form, which has each entry twice, is that of A times the square root of 2
+        matrix, size = as_complex(matrix).real_form, math.sqrt(2)
+        right, guess = parts(right, "b"), None if x0 is None else parts(x0, "x0")
     if matrix.dtype == np.float32:
         matrix = _with_values(matrix, np.float64)
-    given = np.atleast_1d(b)
-    right = _right_hand_side(HOST, given.reshape(-1) if given.size == matrix.shape[0] else given, matrix, False)
-    if right.ndim != 1:
-        raise _core.DimensionMismatch(f"lsmr: b has the shape {right.shape}; expected one column")
-    x = _guess(HOST, x0, np.empty(matrix.shape[1], matrix.dtype), False)
+    right = np.ascontiguousarray(_right_hand_side(HOST, right, matrix, False))
+    x = np.zeros(matrix.shape[1]) if guess is None else np.array(HOST.floats(guess, "x0"), np.float64)
     transposed = Matrix(matrix.to_scipy().T.tocsr(), device="cpu", threads=threads)
     bnorm = float(norm(right))
+    aim = max(aims.values()) or float(np.finfo(float).eps)
     options = {
         "accuracy": accuracy_number(accuracy),
-        "rtol": float(atol) if atol > 0 or btol > 0 else float(np.finfo(float).eps),
-        "atol": float(btol) * bnorm if math.isfinite(bnorm) else 0.0,
-        "maxiter": min(matrix.shape) if maxiter is None else whole_number(maxiter, "maxiter"),
+        "rtol": (aims["atol"] if any(aims.values()) else aim) / size,
+        "atol": aim * bnorm if math.isfinite(bnorm) else 0.0,
+        "maxiter": steps,
         "restart": 1,
         "history": False,
         "interval": 1,
     }
-    found, raised = _core.lsmr(matrix._core, transposed._core, np.ascontiguousarray(right), x, options)
+    found, raised = _core.lsmr(matrix._core, transposed._core, right, x, options)
     if raised is not None:
         raise raised
-    normr = found["residual"] * bnorm if bnorm > 0 else 0.0
-    normar = found["normal_residual"] * found["matrix_norm"] * normr
-    istop = _istop(found, normr, bnorm, atol, btol, x)
-    result = LsmrResult(x, istop, found["iterations"], normr, normar, found["matrix_norm"], math.nan, float(norm(x)))
+    result = _told(found, x, bnorm, aim * bnorm, size)
     if show:
-        print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {normr:.1e}, ||A^T r|| = {normar:.1e}")
-    return result
+        print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {result.normr:.1e}, ||A^H r|| = {result.normar:.1e}")
+    return result._replace(x=whole(x)) if is_one_complex else result

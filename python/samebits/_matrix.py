@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number
-from ._complex import complex_array, complex_dtype, csr_of_dense, is_complex, parts, real_form, whole
+from ._complex import is_complex
 from ._places import HOST, Host, common_place, host_array, output, place_of, same_dtype
 from ._vectors import _with_a_unit_stride
 
@@ -79,6 +79,13 @@ def _sparse_parts(a: Any) -> list[Any] | None:
     return None
 
 
+def _complex_matrix() -> type[Matrix]:
+    """The class of complex matrices, which is made of this one."""
+    from ._complex_matrix import ComplexMatrix
+
+    return ComplexMatrix
+
+
 class Matrix:
     """A matrix made ready for products and solves.
 
@@ -133,7 +140,7 @@ class Matrix:
     __array_ufunc__ = None  # an array does not multiply it by its elements: array @ matrix is a TypeError
 
     def __new__(cls, a: Any = None, **_: Any) -> Matrix:
-        return object.__new__(ComplexMatrix if cls is Matrix and is_complex(a) else cls)
+        return object.__new__(_complex_matrix() if cls is Matrix and is_complex(a) else cls)
 
     def __init__(
         self,
@@ -209,7 +216,7 @@ class Matrix:
         """
         if cls is Matrix and is_complex(values):
             kept: dict[str, Any] = {"storage": storage, "expected_products": expected_products}
-            return ComplexMatrix.from_csr(shape, offsets, indices, values, device=device, threads=threads, **kept)
+            return _complex_matrix().from_csr(shape, offsets, indices, values, device=device, threads=threads, **kept)
         made = cls.__new__(cls)
         there = place_of(values, "values").device
         made._device = device_number(device) if there < 0 or device not in ("cpu", None) else there
@@ -385,160 +392,6 @@ class Matrix:
 
     def _host_parts(self) -> tuple[np.ndarray, ...]:
         return tuple(self._place.host(part) for part in self._parts)
-
-
-class ComplexMatrix(Matrix):
-    """A matrix of complex numbers made ready for products and solves: what `Matrix` makes of one.
-
-    It is multiplied as the real matrix of twice the order that it stands for, by the same kernels on every device. In 'exact' the real and
-    the imaginary part of every element of a product are the real numbers, each rounded once.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : dtype
-        complex128 or complex64.
-    nnz : int
-        Stored entries.
-    real_form : Matrix
-        Each entry a + b i as the block (a, -b; b, a), parts that are zero left out.
-
-    Examples
-    --------
-    >>> import samebits as sb
-    >>> m = sb.Matrix([[1e16 + 1j, 1.0, -1e16 + 2j]])
-    >>> m @ [1.0, 1.0, 1.0]
-    array([1.+3.j])
-    """
-
-    real_form: Matrix
-
-    def __init__(
-        self,
-        a: Any,
-        *,
-        device: str | None = "cpu",
-        threads: int | None = None,
-        storage: str = "auto",
-        expected_products: int = 1,
-    ) -> None:
-        sparse = [*a._csr] if isinstance(a, ComplexMatrix) else _sparse_parts(a)
-        if sparse is None and hasattr(a, "matvec"):
-            raise _core.NotSupported(f"the matrix is a {type(a).__name__}; only matrices with entries are supported")
-        if sparse is None:
-            sparse = csr_of_dense(complex_array(a, "the matrix"))
-        there = -1 if isinstance(a, ComplexMatrix) else _device_of(a)
-        if there >= 0 and device in ("cpu", None):
-            device = f"cuda:{there}"
-        self._make(_shape(a.shape if hasattr(a, "shape") else np.shape(a)), sparse, device, threads, storage, expected_products)
-
-    def _make(
-        self, shape: tuple[int, int], sparse: Any, device: str | None, threads: int | None, storage: str, expected_products: int
-    ) -> None:
-        offsets, indices, values = (host_array(part) for part in sparse)
-        numbers = complex_array(values, "the matrix")
-        self._csr = (_row_offsets(HOST, offsets), _narrow_indices(HOST, indices, shape[1]), np.ascontiguousarray(numbers))
-        rows, columns, *real = real_form(shape, *self._csr)
-        self.real_form = Matrix.from_csr(
-            (rows, columns), *real, device=device, threads=threads, storage=storage, expected_products=expected_products
-        )
-        self._take_over(shape)
-
-    def _take_over(self, shape: tuple[int, int]) -> None:
-        self.shape, self.dtype = shape, self._csr[2].dtype
-        self._device, self._threads, self._storage = self.real_form._device, self.real_form._threads, self.real_form._storage
-
-    @classmethod
-    def from_csr(
-        cls,
-        shape: tuple[int, int],
-        offsets: Any,
-        indices: Any,
-        values: Any,
-        *,
-        device: str | None = "cpu",
-        threads: int | None = None,
-        storage: str = "auto",
-        expected_products: int = 1,
-    ) -> ComplexMatrix:
-        """A matrix of its rows, as `Matrix.from_csr`."""
-        made = object.__new__(cls)
-        made._make(_shape(shape), (offsets, indices, values), device, threads, storage, expected_products)
-        return made
-
-    @property
-    def is_sparse(self) -> bool:
-        return True
-
-    @property
-    def nnz(self) -> int:
-        return int(self._csr[2].size)
-
-    @property
-    def storage(self) -> str:
-        return self.real_form.storage
-
-    def describe(self) -> str:
-        """What products read of the real form, in a line."""
-        return self.real_form.describe()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle_complex, (self.shape, self._csr, self.device, self._threads, self._storage)
-
-    def __matmul__(self, x: Any) -> Any:
-        return whole(self.real_form @ parts(x))
-
-    def matvec(self, x: Any, *, accuracy: str = "exact", out: Any = None) -> Any:
-        """The product with a vector, complex or real; ``m @ x`` is that in 'exact'."""
-        into = None if out is None else self._parts_to_write(out)
-        y = whole(self.real_form.matvec(parts(x), accuracy=accuracy, out=into))
-        return y if out is None else out
-
-    def matmat(self, x: Any, *, accuracy: str = "exact") -> Any:
-        """The product with a matrix of several columns, complex or real."""
-        return whole(self.real_form.matmat(parts(x), accuracy=accuracy))
-
-    def residual(self, b: Any, x: Any, *, x_low: Any = None, accuracy: str = "exact", out: Any = None) -> Any:
-        """``b - A (x + x_low)``; with 'exact' both parts of every element are rounded once."""
-        low = None if x_low is None else parts(x_low, "x_low")
-        into = None if out is None else self._parts_to_write(out)
-        r = whole(self.real_form.residual(parts(b, "b"), parts(x), x_low=low, accuracy=accuracy, out=into))
-        return r if out is None else out
-
-    def _parts_to_write(self, out: Any) -> Any:
-        if not isinstance(out, np.ndarray) or out.dtype != self.dtype or not out.flags.c_contiguous or out.ndim != 1:
-            raise _core.InvalidArgument(f"out: expected a NumPy vector of {self.dtype} without gaps")
-        return parts(out, "out")
-
-    def update(self, values: Any) -> None:
-        """New values in the same places, in the order of the entries."""
-        given = complex_array(values, "values")
-        if given.shape != self._csr[2].shape:
-            raise _core.DimensionMismatch(f"values have the shape {given.shape}; expected {self._csr[2].shape}")
-        real = self.real_form
-        self._make(self.shape, (*self._csr[:2], given.astype(self.dtype)), real.device, real._threads, *real._storage)
-
-    def to_scipy(self) -> Any:
-        """As a ``scipy.sparse.csr_array`` that shares its arrays."""
-        from scipy.sparse import csr_array
-
-        offsets, indices, values = self._csr
-        return csr_array((values, indices, offsets), shape=self.shape, copy=False)
-
-
-def as_complex(matrix: Matrix) -> ComplexMatrix:
-    """A real matrix as a complex one without imaginary parts."""
-    if isinstance(matrix, ComplexMatrix):
-        return matrix
-    sparse = matrix._host_parts() if matrix.is_sparse else csr_of_dense(matrix._host_parts()[0])
-    values = sparse[2].astype(complex_dtype(matrix.dtype))
-    return ComplexMatrix.from_csr(matrix.shape, sparse[0], sparse[1], values, device=matrix.device, threads=matrix._threads)
-
-
-def _unpickle_complex(
-    shape: tuple[int, int], csr: tuple[np.ndarray, ...], device: str, threads: int, storage: tuple[str, int]
-) -> ComplexMatrix:
-    return ComplexMatrix.from_csr(shape, *csr, device=device, threads=threads, storage=storage[0], expected_products=storage[1])
 
 
 def _unpickle(

@@ -7,9 +7,10 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, text, whole_number
-from ._complex import parts, whole
-from ._matrix import ComplexMatrix, Matrix, as_matrix
+from ._arguments import _host_array, accuracy_number, into, text, whole_number
+from ._complex import OnParts, parts, whole
+from ._complex_matrix import ComplexMatrix
+from ._matrix import Matrix, as_matrix
 from ._places import place_of, same_dtype
 
 
@@ -68,14 +69,14 @@ class Preconditioner:
             raise _core.InvalidArgument(f"{given}; expected numbers") from None
         self.kind = text(kind, "kind", KINDS)
         self.accuracy = accuracy
-        self.shape = matrix.shape
-        self._on_parts = isinstance(matrix, ComplexMatrix)
+        self.shape, self.dtype = matrix.shape, matrix.dtype
+        limits = {"drop_tolerance": drop_tolerance, "fill_factor": fill_factor, "memory_limit": whole_number(memory_limit, "memory_limit")}
+        self._of_parts: Preconditioner | None = None
         if isinstance(matrix, ComplexMatrix):
-            matrix = matrix.real_form
-        self.dtype = matrix.dtype
-        self._core = _core.make_preconditioner(
-            matrix._core, kind, accuracy_number(accuracy), drop_tolerance, fill_factor, whole_number(memory_limit, "memory_limit")
-        )
+            self._of_parts = Preconditioner(matrix.real_form, kind, accuracy=accuracy, **limits)
+            self._core = self._of_parts._core
+        else:
+            self._core = _core.make_preconditioner(matrix._core, kind, accuracy_number(accuracy), *limits.values())
 
     @classmethod
     def from_function(cls, apply: Callable[[np.ndarray], Any], rows: int, dtype: Any = np.float64) -> Preconditioner:
@@ -91,19 +92,11 @@ class Preconditioner:
         array([1., 2.])
         """
 
-        def fill(r: np.ndarray, z: np.ndarray) -> None:
-            returned = apply(r.copy())
-            found = np.asarray(returned)
-            if found.dtype == object or found.size != z.size:
-                seen = "None" if returned is None else f"{found.dtype} of the shape {found.shape}"
-                raise _core.InvalidArgument(f"a preconditioner's function returned {seen}; expected {z.size} numbers")
-            z[...] = found.reshape(-1)
-
         if not callable(apply):
             raise _core.InvalidArgument(f"from_function: {apply!r} is no function; expected one that is given r and returns M^-1 r")
         made = cls.__new__(cls)
         made.kind = "function"
-        made._on_parts = False
+        made._of_parts = None
         made.accuracy = "exact"
         made.shape = (whole_number(rows, "rows"), whole_number(rows, "rows"))
         made.dtype = np.dtype(dtype)
@@ -111,7 +104,7 @@ class Preconditioner:
             raise _core.InvalidArgument(f"from_function: the dtype is {made.dtype}; expected float64 or float32")
         double = made.dtype == np.float64
         of_function = _core.preconditioner_of_function64 if double else _core.preconditioner_of_function32
-        made._core = of_function(fill, made.shape[0])
+        made._core = of_function(into(apply, "a preconditioner's function"), made.shape[0])
         return made
 
     @property
@@ -125,9 +118,21 @@ class Preconditioner:
         return int(self._core.factor_hash)
 
     def __matmul__(self, r: Any) -> Any:
-        if self._on_parts:
-            return whole(self._apply(parts(r, "r")))
+        if self._of_parts is not None:
+            return whole(self._of_parts @ parts(r, "r"))
         return self._apply(r)
+
+    def _on_parts(self, rows: int) -> Preconditioner:
+        """That of the real and imaginary parts of complex vectors of so many rows; a real one may be one of parts already."""
+        if self._of_parts is not None:
+            return self._of_parts
+        if self.shape[0] != rows:
+            return self
+
+        def apply(r: np.ndarray) -> np.ndarray:
+            return np.stack([self._apply(r[0::2]), self._apply(r[1::2])], axis=1)
+
+        return Preconditioner.from_function(apply, 2 * self.shape[0], self.dtype)
 
     def _apply(self, r: Any) -> Any:
         place = place_of(r, "r")
@@ -147,13 +152,30 @@ class Preconditioner:
         return f"<samebits.Preconditioner {self.kind}, {self.shape[0]} x {self.shape[1]}, {self.factor_entries} entries>"
 
 
-def preconditioner_of(m: Any, shape: tuple[int, int], dtype: Any) -> Preconditioner:
-    """What SciPy's methods take as M, which stands for A^-1: a matrix or a LinearOperator."""
-    if isinstance(m, Preconditioner):
-        return m
+def _check_inverse(m: Any, shape: tuple[int, int]) -> None:
+    """What SciPy's methods take as M, which stands for A^-1, is a matrix or a LinearOperator."""
     if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
         raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
+    if isinstance(m, np.ndarray):
+        _host_array(m, "M")
     if tuple(getattr(m, "shape", shape)) != tuple(shape):
         raise _core.DimensionMismatch(f"M has the shape {m.shape}, A {tuple(shape)}; expected equal ones")
+
+
+def preconditioner_of(m: Any, shape: tuple[int, int], dtype: Any) -> Preconditioner:
+    """One that applies SciPy's M."""
+    if isinstance(m, Preconditioner):
+        return m
+    _check_inverse(m, shape)
     apply = m.matvec if hasattr(m, "matvec") else lambda r: m @ r
     return Preconditioner.from_function(apply, shape[0], dtype)
+
+
+def preconditioner_on_parts(m: Any, shape: tuple[int, int]) -> Any:
+    """The M of a complex system as that of the parts of its vectors; names as they are."""
+    if m is None or isinstance(m, str):
+        return m
+    if isinstance(m, Preconditioner):
+        return m._on_parts(shape[0])
+    _check_inverse(m, shape)
+    return OnParts(m, "a preconditioner's function")

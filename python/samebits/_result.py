@@ -51,15 +51,18 @@ class Proof(NamedTuple):
     status: str  #: 'proven', 'singular' or 'could not prove'
     reason: str  #: how it was proven, or why it was not
     backward_error: float  #: x solves exactly a system whose entries differ by at most this, relatively
-    error_bound: float  #: ``|x_i - x*_i| <= error_bound |x_i|``; negative where nothing is proven, and for 'rounded'
+    #: ``|x_i - x*_i| <= error_bound |x_i|``, of complex x_i, too: 0 where x is proven to be x* itself, infinite where some x_i is 0
+    #: and x*_i may not be; negative where nothing is proven, and for 'rounded'
+    error_bound: float
     estimated_error: float  #: where nothing is proven, and as an estimate alone: ``max |x - x*| / max |x|``; else negative
     certified_digits: float  #: in the mean over the components
     rounded: int  #: components that are proven to be x* rounded once, by the rules of ties and zeros
     ties: int  #: of these, ties
     zeros: int  #: of these, zeros
+    dropped: int  #: of the zeros, those by the rule alone: x*_i is small, and not known to be 0
     undecided: int  #: the others
     first_undecided: list[int]  #: the first ten of them
-    bounds: np.ndarray  #: of ``|x_i - x*_i|``, for 'bound'
+    bounds: np.ndarray  #: of ``|x_i - x*_i|``, for 'bound'; where x is complex of its real and imaginary parts in turn
     refinements: int  #: corrections that were solved for
     iterations: int  #: of the Krylov method in these
 
@@ -150,7 +153,8 @@ class Result:
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
         for p in self.proofs[:1]:
             estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""
-            rows.append(("proof", f"{p.status}: {p.reason}{estimate}"))
+            dropped = f"; {p.dropped} components that are not known to be 0 became 0 by the rule of zeros" if p.dropped else ""
+            rows.append(("proof", f"{p.status}: {p.reason}{estimate}{dropped}"))
         if self.obstacle:
             rows.append(("obstacle", self.obstacle))
         return [*rows, ("fingerprint", self.fingerprint)]

@@ -9,10 +9,11 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, text, whole_number
-from ._complex import OnParts, is_complex, parts, whole
-from ._matrix import Matrix, _device_of, as_complex
-from ._places import Host, place_of, same_dtype
+from ._arguments import accuracy_number, text, tolerances, whole_number
+from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
+from ._complex_matrix import as_complex
+from ._matrix import Matrix, _device_of
+from ._places import Host, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result
 
@@ -92,13 +93,8 @@ def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
 
 
 def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
-    """The two as numbers."""
-    try:
-        found = {"rtol": float(rtol), "atol": float(atol)}
-    except (TypeError, ValueError):
-        raise _core.InvalidArgument(f"rtol is {rtol!r} and atol {atol!r}; expected numbers") from None
-    if not (found["rtol"] >= 0 and found["atol"] >= 0):
-        raise _core.InvalidArgument(f"rtol is {rtol} and atol {atol}; expected none below 0")
+    """The two as numbers, one of them above 0."""
+    found = tolerances(rtol=rtol, atol=atol)
     if found["rtol"] == 0 and found["atol"] == 0:
         raise _core.InvalidArgument("rtol and atol are both 0, which rounding does not allow to meet; expected one above 0")
     return found
@@ -117,15 +113,31 @@ def _device_for(a: Any, b: Any, device: str | None) -> str | None:
     return f"cuda:{place.device}" if device is None and place.device >= 0 and _device_of(a) < 0 else device
 
 
-def _real_system(
-    a: Any, b: Any, x0: Any, device: str | None, threads: int | None, operator: Any = None
-) -> tuple[Any, Any, Any]:
-    """The real form of A, or an operator that is that, and the parts of b and x0; at least one of them is complex."""
-    real = operator if operator is not None else as_complex(_matrix_to_solve(a, _device_for(a, b, device), threads)).real_form
-    return real, parts(b, "b"), None if x0 is None else parts(x0, "x0")
+def _real_form(a: Any, device: str | None, threads: int | None) -> Matrix:
+    """That of a square matrix, complex or to be taken for complex."""
+    matrix = as_complex(_matrix_to_solve(a, device, threads))
+    if matrix.shape[0] != matrix.shape[1]:
+        raise _core.DimensionMismatch(f"A has the shape {matrix.shape}; expected a square one")
+    return matrix.real_form
+
+
+def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | None) -> tuple[Any, Any, Any]:
+    """The real form of A, and the parts of b and x0; at least one of them is complex."""
+    real = _real_form(a, _device_for(a, b, device), threads)
+    right = parts_of_rows(b, "b", real.shape[0] // 2, whole_shape(real)[:1] * 2)
+    guess = None if x0 is None else parts(x0, "x0")
+    if guess is not None and guess.shape != right.shape:
+        raise _core.DimensionMismatch(f"x0 has the shape {whole_shape(guess)}, b {whole_shape(right)}; expected equal ones")
+    return real, right, guess
 
 
 def _complex_result(result: Result) -> Result:
+    """That of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
+    for j, proof in enumerate(result.proofs):
+        if proof.bounds.size > 0:
+            column = host_array(result.x if result.x.ndim == 1 else result.x[:, j])
+            bound = _core.complex_error_bound(proof.bounds, np.ascontiguousarray(column))
+            result.proofs[j] = proof._replace(error_bound=bound)
     result.x = whole(result.x)
     return result
 
@@ -148,16 +160,6 @@ def _complex_callback(callback: Callable[[Iteration], Any] | None) -> Callable[[
         return callback(iteration)
 
     return told
-
-
-def _on_parts(m: Any) -> Any:
-    """What stands for the inverse of a complex matrix as a function of the parts; names as they are."""
-    if m is None or isinstance(m, (str, Preconditioner)):
-        return m
-    if not hasattr(m, "matvec") and not hasattr(m, "__matmul__"):
-        raise _core.InvalidArgument(f"M is {m!r}; expected a name, a Preconditioner, a matrix or a LinearOperator that is A^-1, or None")
-    on_parts = OnParts(m)
-    return Preconditioner.from_function(on_parts.matvec, on_parts.shape[0])
 
 
 def _attempt(found: dict[str, Any]) -> Attempt:
@@ -256,7 +258,7 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b or x0 is complex the solution is, and the iteration
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b, x0 or the preconditioner is complex the solution is, and the iteration
         works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
@@ -319,9 +321,12 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    if any(is_complex(given) for given in (a, b, x0)):
+    if any(is_complex(given) for given in (a, b, x0, preconditioner)):
         system = _real_system(a, b, x0, device, threads)
-        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": preconditioner, "method": method}
+        m = preconditioner
+        if isinstance(m, Preconditioner):
+            m = m._on_parts(system[0].shape[0] // 2)
+        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": m, "method": method}
         kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
         kept["restart"] = restart
         told = _complex_callback(callback)
@@ -340,7 +345,7 @@ def solve(
         "method": text(method, "method", f"'auto', {METHODS}"),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
-        "restart": whole_number(restart, "restart"),
+        "restart": whole_number(restart, "restart", least=1),
         "history": bool(history),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
     }

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arguments import accuracy_number, device_number, number_of_threads
 from ._complex import complex_array, dense_partner, is_complex, parts, whole
-from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, host_array, output, place_of, same_dtype
+from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, output, place_of, same_dtype
 
 
 def _elements(x: Any) -> tuple[Any, Host]:
@@ -254,7 +254,7 @@ def matmul(
         if out is not None:
             raise _core.NotSupported("matmul: complex products make an array of their own; expected no out")
         rows = parts(complex_array(a, "a").T).T
-        return whole(matmul(rows, dense_partner(host_array(b)), accuracy=accuracy, device=device, threads=threads).T).T
+        return whole(matmul(rows, dense_partner(b), accuracy=accuracy, device=device, threads=threads).T).T
     place = common_place(a=a, b=b)
     x, y = place.floats(a, "a"), place.floats(b, "b")
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:

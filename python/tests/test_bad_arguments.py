@@ -15,6 +15,20 @@ read_only = np.ones(10)
 read_only.flags.writeable = False
 
 
+R = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
+C = R * (1 + 1j)
+b3 = np.ones(3)
+masked = np.ma.array(b3, mask=[1, 0, 0])
+ragged = [[1.0, 2.0], [3.0]]
+
+
+class Operator:
+    def __init__(self, matvec, shape=(3, 3), dtype=float):
+        self.matvec, self.dtype = matvec, np.dtype(dtype)
+        if shape is not None:
+            self.shape = shape
+
+
 def precondition(function, rows=10, **options):
     return sb.Preconditioner.from_function(function, rows, **options)
 
@@ -50,7 +64,7 @@ REFUSED = {
     "no function": (lambda: precondition(3), "3 is no function"),
     "a dtype": (lambda: precondition(lambda r: r, dtype=int), "the dtype is int64"),
     "a function of no result": (lambda: precondition(lambda r: None) @ b, "returned None; expected 10 numbers"),
-    "a function of a short result": (lambda: precondition(lambda r: r[:3]) @ b, r"of the shape \(3,\); expected 10 numbers"),
+    "a function of a short result": (lambda: precondition(lambda r: r[:3]) @ b, r"of the shape \(3,\); expected 10 real numbers"),
     "no right-hand side": (lambda: sb.solve(A, None), "b is None"),
     "no iterations": (lambda: sb.solve(A, b, maxiter=None), "maxiter is None; expected a whole number"),
     "half an iteration": (lambda: sb.solve(A, b, maxiter=2.5), "maxiter is 2.5"),
@@ -65,6 +79,44 @@ REFUSED = {
     "a callback": (lambda: sb.solve(A, b, callback=3), "callback is 3; expected a function"),
     "SciPy's callback": (lambda: sb.cg(A, b, callback=3), "callback is 3"),
     "SciPy's M": (lambda: sb.bicgstab(A, b, M=3), "M is 3; expected a name"),
+    "masked complex numbers": (lambda: sb.sum(masked * 1j), "masked array"),
+    "masked factors": (lambda: sb.matmul(C, np.ma.array(R, mask=R == 0)), "b is a masked array"),
+    "a masked b of a complex system": (lambda: sb.solve(C, masked), "b is a masked array"),
+    "a masked b of a complex matrix": (lambda: sb.gmres(C, masked), "b is a masked array"),
+    "a masked complex matrix": (lambda: sb.solve(np.ma.array(C, mask=C == 0), b3), "the matrix is a masked array"),
+    "a masked M": (lambda: sb.gmres(C, b3, M=np.ma.array(np.eye(3))), "M is a masked array"),
+    "a b of no dimension": (lambda: sb.solve(C, 1.0), "b has 0 dimensions"),
+    "rows of different lengths in b": (lambda: sb.solve(C, ragged), "b makes no array"),
+    "rows of different lengths in the b of lsmr": (lambda: sb.lsmr(C, ragged), "b makes no array"),
+    "no b of lsmr": (lambda: sb.lsmr(R, None), "b is None"),
+    "rows of different lengths in A": (lambda: sb.gmres(ragged, b3), "A makes no array"),
+    "a number as a matrix": (lambda: sb.gmres(np.array(2.0), [1.0]), r"A has the shape \(\)"),
+    "no matrix": (lambda: sb.cg(None, [1.0]), "A is None"),
+    "a rectangular matrix": (lambda: sb.gmres(R[:2], b3[:2]), r"A has the shape \(2, 3\); expected a square one"),
+    "a rectangular complex matrix": (lambda: sb.solve(C[:2], b3[:2]), r"A has the shape \(2, 3\); expected a square one"),
+    "a certificate of a rectangular matrix": (lambda: sb.certify(C[:2]), r"A has the shape \(2, 3\); expected a square one"),
+    "an M of another shape": (lambda: sb.gmres(C, b3, M=np.ones((3, 2))), r"M has the shape \(3, 2\), A \(3, 3\)"),
+    "an M that is a number": (lambda: sb.gmres(C, b3, M=np.array(1.0)), r"M has the shape \(\), A \(3, 3\)"),
+    "an operator without a shape": (lambda: sb.gmres(Operator(lambda x: x, None), b3), "A is of the type Operator, which has no shape"),
+    "an operator that returns lists": (lambda: sb.gmres(Operator(lambda x: ragged), b3), "what matvec returned makes no array"),
+    "a complex operator that returns nothing": (lambda: sb.gmres(Operator(lambda x: None, dtype=complex), b3), "matvec returned None"),
+    "a short b": (lambda: sb.solve(C, b3[:2]), r"b has the shape \(2,\), the matrix \(3, 3\)"),
+    "a short b of a method": (lambda: sb.gmres(C, b3[:2]), r"b has the shape \(2,\), A \(3, 3\)"),
+    "a short b of least squares": (lambda: sb.lsmr(C, b3[:2]), r"b has the shape \(2,\), A \(3, 3\)"),
+    "no b": (lambda: sb.gmres(C, None), "b is None"),
+    "a row as b": (lambda: sb.gmres(C, b3.reshape(1, 3)), r"b has the shape \(1, 3\), A \(3, 3\); expected one column"),
+    "a short x0": (lambda: sb.solve(C, b3, x0=b3[:2]), r"x0 has the shape \(2,\), b \(3,\)"),
+    "a short x0 of least squares": (lambda: sb.lsmr(C, b3, x0=b3[:2]), r"x0 has the shape \(2,\); expected 3 elements"),
+    "a short x": (lambda: sb.Matrix(C) @ b3[:2], r"x has the shape \(2,\), the matrix \(3, 3\)"),
+    "a shift": (lambda: sb.minres(R, b3, shift="a"), "shift is 'a'; expected a real number"),
+    "a complex shift": (lambda: sb.minres(R, b3, shift=1j), "shift is 1j; expected a real number"),
+    "GMRES's callback": (lambda: sb.gmres(R, b3, callback=3, callback_type="x"), "callback is 3; expected a function"),
+    "a restart": (lambda: sb.gmres(R, b3, restart=0), "restart is 0; expected a whole number, 1 or more"),
+    "a restart of solve": (lambda: sb.solve(R, b3, restart=0), "restart is 0; expected a whole number, 1 or more"),
+    "a tolerance": (lambda: sb.gmres(R, b3, rtol=np.nan), "rtol is nan and atol is 0.0; expected numbers, 0 or more"),
+    "atol of lsmr": (lambda: sb.lsmr(R, b3, atol="a"), "atol is 'a' and btol is 1e-06; expected numbers, 0 or more"),
+    "btol of lsmr": (lambda: sb.lsmr(R, b3, btol=-1), "atol is 1e-06 and btol is -1; expected numbers, 0 or more"),
+    "damp of lsmr": (lambda: sb.lsmr(R, b3, damp=1.0), "damp is 1.0; only 0"),
     "a generator": (lambda: sb.generate(3), "name is 3"),
 }
 
@@ -87,6 +139,14 @@ def test_type_errors_name_the_function_that_was_called():
 
 def test_whole_numbers_may_be_written_as_floats():
     assert sb.solve(A, b, maxiter=1e3).converged and sb.solve(A, b, maxiter=np.int32(99)).converged
+
+
+@pytest.mark.parametrize("a", [R, C])
+def test_counts_may_be_as_large_as_you_like(a):
+    assert sb.gmres(a, b3, maxiter=2**62).info == 0
+    assert sb.gmres(a, b3, restart=2**62).info == 0
+    assert sb.solve(a, b3, method="gmres", restart=2**62).converged
+    assert sb.lsmr(a, b3, maxiter=2**62).istop == 1
 
 
 def test_a_failure_survives_pickling_with_its_result():

@@ -190,3 +190,99 @@ def test_generated_matrices_are_complex():
     assert m.dtype == np.complex128 and m.shape == (25, 25)
     a = m.to_scipy().toarray()
     assert (a == a.T).all() and not (a == a.conj().T).all()
+
+
+REAL = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
+
+
+@pytest.mark.parametrize("method", [sb.bicgstab, sb.gmres, sb.idr])
+def test_a_complex_preconditioner_makes_a_real_system_complex(method):
+    b, inverse = np.array([1.0, 2, 3]), (1 + 2j) * np.linalg.inv(REAL)
+    for m in (inverse, linalg.aslinearoperator(inverse), sb.Preconditioner(REAL * (1 + 2j), "klu")):
+        for a in (REAL, linalg.LinearOperator((3, 3), matvec=lambda x: REAL @ x, dtype=float)):
+            found = method(a, b, M=m, rtol=1e-12)
+            assert found.info == 0 and found.x.dtype == np.complex128 and np.allclose(REAL @ found.x, b)
+    assert np.allclose(REAL @ sb.solve(REAL, b, preconditioner=sb.Preconditioner(REAL * (1 + 2j), "klu")).x, b)
+
+
+def test_a_preconditioner_that_returns_complex_numbers_unasked_is_refused():
+    says_real = linalg.LinearOperator((3, 3), matvec=lambda r: 1j * r, dtype=float)
+    with pytest.raises(sb.InvalidArgument, match=r"returned complex128 of the shape \(3,\); expected 3 real numbers"):
+        sb.gmres(REAL, np.ones(3), M=says_real)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_real_preconditioners_serve_complex_systems(dtype):
+    a, b = (REAL + 1j * np.eye(3)).astype(dtype), np.array([1, 2j, 3], dtype)
+    real = REAL.astype(dtype(0).real.dtype)
+    for m in (np.linalg.inv(REAL), sb.Preconditioner(real, "klu")):
+        assert sb.gmres(a, b, M=m, rtol=1e-5).info == 0
+    assert sb.solve(a, b, preconditioner=sb.Preconditioner(real, "klu"), rtol=1e-5).converged
+    assert sb.Preconditioner(a, "klu").dtype == dtype
+
+
+def test_least_squares_of_complex_matrices_count_and_measure_complex_numbers():
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((12, 5)) + 1j * rng.standard_normal((12, 5))
+    b = rng.standard_normal(12) + 1j
+    found = sb.lsmr(a, b, atol=1e-10, btol=1e-10)
+    assert found.istop == 2 and found.itn <= 5
+    assert np.isclose(found.norma, np.linalg.norm(a)) and np.isclose(found.normr, np.linalg.norm(b - a @ found.x))
+    assert found.normar <= 1e-10 * found.norma * found.normr
+    assert sb.lsmr(a, b, atol=1e-15, btol=0, maxiter=2).istop == 7
+    assert sb.lsmr(a, a @ np.ones(5), atol=0, btol=0, maxiter=50).istop in (1, 5)
+
+
+@pytest.mark.parametrize("a", [np.eye(3, 2), np.eye(3, 2) * 1j])
+def test_least_squares_tell_of_what_is_not_finite(a):
+    found = sb.lsmr(a, [1.0, np.nan, 2.0])
+    assert found.istop == 8 and np.isnan(found.normr)
+
+
+def test_gmres_counts_complex_steps():
+    n, seen = 60, []
+    a = np.diag(np.full(n, 2.0 + 0.1j)) - np.eye(n, k=1) - np.eye(n, k=-1)
+    for kind, steps in (("pr_norm", 15), ("legacy", 3)):
+        seen.clear()
+        info = sb.gmres(a, np.ones(n), M=None, restart=5, maxiter=3, callback=seen.append, callback_type=kind).info
+        assert info == 3 and len(seen) == steps
+
+
+@pytest.mark.parametrize("guarantee", ["none", "bound", "rounded"])
+def test_empty_systems_are_solved(guarantee):
+    found = sb.solve(np.empty((0, 0), complex), np.empty(0), guarantee=guarantee)
+    assert found.x.shape == (0,) and found.x.dtype == np.complex128
+
+
+def test_own_preconditioners_of_complex_systems_get_parts():
+    a, sizes = REAL * (1 + 2j), []
+
+    def divide(parts):
+        sizes.append(parts.size)
+        return parts / 4
+
+    mine = sb.Preconditioner.from_function(divide, 6)
+    assert sb.solve(a, np.ones(3), preconditioner=mine).converged
+    assert sb.gmres(a, np.ones(3), M=mine).info == 0 and set(sizes) == {6}
+    with pytest.raises(sb.DimensionMismatch, match="the preconditioner has 5 rows"):
+        sb.solve(a, np.ones(3), preconditioner=sb.Preconditioner.from_function(divide, 5))
+
+
+def test_bounds_are_those_of_complex_numbers():
+    a, b = np.array([[3j, 0], [1, 7 - 1j]]), np.array([1j, 2])
+    x = np.array([1 / 3, (2 - 1 / 3) / (7 - 1j)])
+    proof = sb.solve(a, b, guarantee="bound").proof
+    assert 0 < proof.error_bound < 1e-9 and proof.bounds.shape == (4,)
+    bounds = sb.certify(a).error_bound(b, x)
+    assert bounds.shape == (2,) and (0 < bounds).all() and (bounds < 1e-14).all()
+    assert (sb.certify(a).error_bound([1j, 2], x, x_low=1e-3 * x) >= 1e-3 * abs(x)).all()
+    assert (sb.certify(a).error_bound([3j, 8 - 1j], [1, 1]) == 0).all()
+    two = sb.solve(a, np.stack([b, 1j * b], axis=1), guarantee="bound")
+    assert all(0 < p.error_bound < 1e-9 for p in two.proofs)
+    with pytest.raises(sb.DimensionMismatch, match=r"x has the shape \(4,\), the matrix \(2, 2\)"):
+        sb.certify(a).error_bound(b, np.ones(4))
+
+
+def test_certify_names_its_methods():
+    with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'"):
+        sb.certify(REAL, method=None)

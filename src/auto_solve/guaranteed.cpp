@@ -19,21 +19,22 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace solver {
 namespace {
 
-/// max_i bound_i / |x_i|, infinite where x_i is 0 and its bound is not, and the digits in the mean.
+/// At least max_i bound_i / |x_i|, infinite where x_i is 0 and its bound is not, and the digits in the mean.
 template <class T>
 void summarise_bounds(std::span<const T> x, std::span<const T> x_low, SolutionProof& proof) {
     const auto whole = [&](std::int64_t i) {
         return magnitude(static_cast<double>(x[i]) + (x_low.empty() ? 0.0 : static_cast<double>(x_low[i])));
     };
     const auto relative = [&](std::int64_t i) {
-        if (proof.bounds[i] <= smallest_subnormal<double>) return 0.0;
-        return proof.bounds[i] / whole(i) * guarantee::inflation;
+        if (proof.bounds[i] == 0) return 0.0;
+        return proof.bounds[i] / whole(i) * guarantee::inflation + smallest_subnormal<double>;
     };
     const auto n = static_cast<std::int64_t>(x.size());
     proof.error_bound = guarantee::largest(n, relative);
@@ -72,10 +73,15 @@ public:
             proof.reason = certificate_.is_proof() ? "b or x has Inf or NaN" : certificate_.reason;
             if (has_numbers && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
         }
+<<<<<<< HEAD
         std::vector<T> r = new_vector();
         a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
         if (wants_rounding && proof.status == ProofStatus::proven) tell_of_rounded(unknown, r, result);
         proof.backward_error = guarantee::backward_error_of<T>(a_.matrix(), r, unknown.b, unknown.x, unknown.x_low);
+=======
+        proof.backward_error = backward_error<T>(a_, unknown.b, unknown.x, unknown.x_low);
+        if (proof.backward_error == 0) proof.dropped = 0;  // x is the solution, and its zeros are zeros
+>>>>>>> findings
         return proof;
     }
 
@@ -120,12 +126,26 @@ private:
         return error > 0 ? error / size : 0;
     }
 
+<<<<<<< HEAD
     /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is.
     static void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, SolveResult& result) {
         result.status = SolveStatus::converged;
+=======
+    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is, unless components
+    /// other than 0 became 0.
+    void tell_of_rounded(const Unknown<T>& unknown, const SolutionProof& proof, SolveResult& result) const {
+        std::vector<T> r(unknown.b.size());
+        a_.residual(unknown.b, unknown.x, {}, r, Accuracy::exact);
+>>>>>>> findings
         const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));
         const auto rest = static_cast<double>(norm2(r, Accuracy::exact));
         result.relative_residual = size > 0 ? rest / size : rest;
+        const double goal = std::max(options_.iteration.tolerance * size, options_.iteration.absolute_tolerance);
+        const bool is_final = proof.status == ProofStatus::proven && proof.dropped == 0;
+        if (is_final || rest <= goal)
+            result.status = SolveStatus::converged;
+        else if (result.status == SolveStatus::converged)
+            result.status = SolveStatus::stagnated;
     }
 
     SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
@@ -143,7 +163,12 @@ private:
             return 0;
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
+<<<<<<< HEAD
         set_zero(unknown.x_low);
+=======
+        std::fill(unknown.x_low.begin(), unknown.x_low.end(), T(0));
+        tell_of_rounded(unknown, proof, result);
+>>>>>>> findings
         proof.reason =
             proof.status == ProofStatus::proven
                 ? certificate_.reason
@@ -157,6 +182,15 @@ private:
     const std::function<void(std::span<const double>, std::span<double>, std::span<double>)>& correct_;
     const SolveOptions& options_;
 };
+
+/// What stands in the way of a rounded solution that does not solve; empty where nothing does.
+std::string obstacle_of(const SolutionProof& proof, const SolveResult& result) {
+    if (proof.dropped == 0 || result.status == SolveStatus::converged) return "";
+    return fmt::format(
+        "components below 2^-512 times the largest became 0 by the rule of zeros ({} of them), and without them x misses the "
+        "tolerance; solve without rounding to keep them",
+        proof.dropped);
+}
 
 /// Of options with which nothing is solved: the initial guess is looked at alone.
 SolveOptions without_iterations(SolveOptions options) {
@@ -206,7 +240,10 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         found = find_certificate(a, solver, options);
     report.certificate_iterations = found.certificate.iterations;
     const GuaranteedColumn<T> guaranteed(a, solver, found, options);
-    for (std::size_t j = 0; j < unknowns.size(); ++j) add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
+    for (std::size_t j = 0; j < unknowns.size(); ++j) {
+        add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
+        if (report.obstacle.empty()) report.obstacle = obstacle_of(report.proofs[j], report.results[j]);
+    }
     report.guarantee_seconds = seconds_at_sight + seconds_since(start);
     return report;
 }

@@ -1,5 +1,7 @@
 #include "auto_solve/obstacle.hpp"
 
+#include "auto_solve/matrix_facts.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preparation.hpp"
@@ -26,6 +28,25 @@ std::string structural(const Diagnosis& known) {
     return rank + counted(known.unmatched_rows, "row") + " that no permutation gives a place with a nonzero diagonal" + help;
 }
 
+/// Of rows in any order.
+template <class T>
+bool is_symmetric(const CsrView<T>& a) {
+    const CsrMatrix<T> transposed = transpose(a), sorted = transpose(transposed.view());
+    return transposed.row_offsets == sorted.row_offsets && transposed.column_indices == sorted.column_indices &&
+           transposed.values == sorted.values;
+}
+
+/// That the last method wants another A; empty where it does not.
+template <class T>
+std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
+    const KrylovMethod method = attempts.empty() ? KrylovMethod::bicgstab : attempts.back().method;
+    if (method != KrylovMethod::cg && method != KrylovMethod::minres) return "";
+    const MatrixFacts facts = facts_of(a);
+    if (!facts.is_finite || facts.is_symmetric || (a.dense() == nullptr && is_symmetric(a.matrix()))) return "";
+    return fmt::format("A is not symmetric, and {} is for symmetric matrices; gmres, idr and bicgstab take any",
+                       to_string(method));
+}
+
 }  // namespace
 
 template <class T>
@@ -37,6 +58,7 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
             return error.what();
         }
     }
+    if (std::string text = unsymmetric(a, attempts); !text.empty()) return text;
     const double ill_conditioned = std::sqrt(unit_roundoff<T>);
     // Pivots smaller than what n subtractions leave of a pivot that vanishes, about n u times the largest.
     const double least = static_cast<double>(a.rows()) * unit_roundoff<T>;

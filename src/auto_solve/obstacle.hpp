@@ -10,7 +10,8 @@
 namespace solver {
 
 /// One sentence about A and what was tried, or nothing where nothing is known: structurally singular, with the first of the
-/// rows concerned; complete factors that could not be made; pivots that say that A is singular in this precision.
+/// rows concerned; not symmetric, for a method that needs it; complete factors that could not be made; pivots that say that A
+/// is singular in this precision.
 template <class T>
 std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts);
 

@@ -60,7 +60,8 @@ solver_proof proof_of(const SolutionProof& proof, const std::string& reason) {
             proof.undecided,
             proof.refinements,
             proof.iterations,
-            proof.estimated_error};
+            proof.estimated_error,
+            proof.dropped};
 }
 
 }  // namespace

@@ -41,7 +41,13 @@ ThreeTerms<T> sum_of(T x, T low, double d) noexcept {
     }
 }
 
-enum class Decision : std::uint8_t { undecided, nearest, tie, zero };
+enum class Decision : std::uint8_t {
+    undecided,
+    nearest,
+    tie,
+    zero,    ///< by the structure of A and b
+    dropped  ///< by the rule of zeros
+};
 
 template <class T>
 struct Rounded {
@@ -88,7 +94,7 @@ Distance distance_to_midpoint(const ThreeTerms<T>& x, T next, double radius) noe
 template <class T>
 Rounded<T> decide(const ThreeTerms<T>& x, double radius, double zero_below) noexcept {
     const double size = magnitude(static_cast<double>(x.head)), rest = magnitude(x.tail) + magnitude(x.rest) + radius;
-    if ((size + rest) * inflation <= zero_below) return {T(0), Decision::zero};
+    if ((size + rest) * inflation <= zero_below) return {T(0), Decision::dropped};
     const Rounded<T> undecided{x.head, Decision::undecided};
     if (x.head != 0 && !(size - rest * inflation > zero_below * inflation)) return undecided;
 

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace solver {
@@ -39,6 +41,35 @@ double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, st
     return std::max(0.0, sum * (1 - (terms + 7) * unit_roundoff<double>)-terms * smallest_subnormal<double>);
 }
 
+/// Whether b_i and all products of the row are 0.
+template <class T>
+bool has_no_terms(const CsrView<T>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    bool found = b[i] != 0;
+    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+        const std::int32_t j = a.column_indices[k];
+        found = found || (a.values[k] != 0 && (x[j] != 0 || (!x_low.empty() && x_low[j] != 0)));
+    }
+    return !found;
+}
+
+/// Of these numbers other than 0, the exponent of the smallest; large where all are 0.
+template <class T>
+int least_exponent(std::span<const T> values, int least = std::numeric_limits<double>::max_exponent) {
+    for (const T value : values)
+        if (value != 0) least = std::min(least, std::ilogb(value));
+    return least;
+}
+
+/// Whether r = b - A (x + x_low) is proven to be 0 by its roundings. Numbers of T with exponents of at least e and f are
+/// multiples of 2^(e - p + 1) and 2^(f - p + 1), and every b_i one of the smallest number: where the products are, too, so is
+/// r, which cannot then be rounded to 0 unless it is 0.
+template <class T>
+bool is_zero(std::span<const T> rounded, const CsrView<T>& a, std::span<const T> x, std::span<const T> x_low) {
+    if (std::any_of(rounded.begin(), rounded.end(), [](T r) { return r != 0; })) return false;
+    const int of_products = least_exponent(a.values) + least_exponent(x_low, least_exponent(x));
+    return of_products - 2 * (std::numeric_limits<T>::digits - 1) >= std::ilogb(smallest_subnormal<T>);
+}
+
 }  // namespace
 
 template <class T>
@@ -62,6 +93,7 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
             certificate.reach.size(), to_string(certificate.status), a.rows(), bounds.size()));
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
+    if (is_zero<T>(r, a.matrix(), x, x_low)) return std::fill(bounds.begin(), bounds.end(), 0.0);
     const double norm =
         guarantee::norm_above(certificate, [&](std::int64_t i) { return guarantee::size_before_rounding(r[i]); });
     cpu::update(bounds, Device::cpu(), [&](double, std::int64_t i) {
@@ -74,7 +106,16 @@ double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<cons
     check_vectors("backward_error", a, b.size(), x.size(), x_low.size());
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
+<<<<<<< HEAD
     return guarantee::backward_error_of<T>(a.matrix(), r, b, x, x_low);
+=======
+    if (is_zero<T>(r, matrix, x, x_low)) return 0;
+    return guarantee::largest(a.rows(), [&](std::int64_t i) {
+        const double terms = terms_below(matrix, i, b, x, x_low);
+        if (terms == 0 && has_no_terms(matrix, i, b, x, x_low)) return 0.0;
+        return guarantee::size_before_rounding(r[i]) / terms * guarantee::inflation + smallest_subnormal<double>;
+    });
+>>>>>>> findings
 }
 
 template double guarantee::backward_error_of(const CsrView<float>&, std::span<const float>, std::span<const float>,

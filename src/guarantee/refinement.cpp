@@ -35,18 +35,20 @@ double scale_to_one(double size) {
 
 /// How many components were decided, and how.
 struct Counts {
-    std::int64_t undecided = 0, ties = 0, zeros = 0;
+    std::int64_t undecided = 0, ties = 0, zeros = 0, dropped = 0;
     std::vector<std::int64_t> first_undecided;
 
     void add(const Counts& other) {
         undecided += other.undecided;
         ties += other.ties;
         zeros += other.zeros;
+        dropped += other.dropped;
         first_undecided.insert(first_undecided.end(), other.first_undecided.begin(), other.first_undecided.end());
     }
     void add(Decision decision, std::int64_t i) {
         ties += decision == Decision::tie ? 1 : 0;
-        zeros += decision == Decision::zero ? 1 : 0;
+        zeros += decision == Decision::zero || decision == Decision::dropped ? 1 : 0;
+        dropped += decision == Decision::dropped ? 1 : 0;
         if (decision != Decision::undecided) return;
         ++undecided;
         if (first_undecided.size() < most_indices) first_undecided.push_back(i);
@@ -185,6 +187,7 @@ private:
         proof_.undecided = counts_.undecided;
         proof_.ties = counts_.ties;
         proof_.zeros = counts_.zeros;
+        proof_.dropped = counts_.dropped;
         proof_.rounded = size() - counts_.undecided;
         std::sort(counts_.first_undecided.begin(), counts_.first_undecided.end());
         if (counts_.first_undecided.size() > most_indices) counts_.first_undecided.resize(most_indices);

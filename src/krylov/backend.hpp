@@ -71,8 +71,8 @@ concept SolverBackend = requires(B& backend, double scale, typename B::Vector& o
     backend.set_zero(out);
     backend.set_zero(solution);
 
-    backend.residual(other_solution, residual);  // residual = b - A x
-    backend.take(scale, residual, out);          // out = scale residual, scale a power of 2
+    backend.residual(scale, other_solution, residual);  // residual = scale (b - A x), scale a power of 2, rounded once
+    backend.take(scale, residual, out);                 // out = scale residual, scale a power of 2
     {
         backend.column_norms()
         } -> std::same_as<const typename B::Vector&>;  // sum_i |a_ij| for each j, added up by rows in order

@@ -145,7 +145,7 @@ void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_
 void check_symmetry(KrylovMethod method, bool m_is_symmetric) {
     if (method == KrylovMethod::minres && !m_is_symmetric)
         throw InvalidArgument(
-            "minres: the preconditioner is not known to be symmetric (Preconditioner::is_symmetric); it needs one that is "
+            "minres: the preconditioner is not known to be symmetric; it needs one that is "
             "symmetric and positive definite, such as none, jacobi where A's diagonal is positive, or amg; gmres, idr and "
             "bicgstab take any");
 }

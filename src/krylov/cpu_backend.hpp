@@ -175,8 +175,10 @@ public:
         set_zero(x.low);
     }
 
-    Pause residual(const Solution& x, Residual& out) const {
-        this->products_.add({.alpha = -1, .x = x.x, .x_low = x.low, .beta = 1, .y_in = b_, .y = out}, this->true_accuracy_);
+    Pause residual(double scale, const Solution& x, Residual& out) const {
+        const T factor = static_cast<T>(scale);
+        this->products_.add({.alpha = -factor, .x = x.x, .x_low = x.low, .beta = factor, .y_in = b_, .y = out},
+                            this->true_accuracy_);
         return {};
     }
     void take(double scale, const Residual& residual, Vector& out) const {
@@ -237,8 +239,8 @@ public:
         update(x, [](double, std::int64_t) { return 0.0; });
     }
 
-    Pause residual(const Solution& x, Residual& out) const {
-        residuals_.add({.alpha = -1, .x = x, .beta = 1, .y_in = b_, .y = out}, true_accuracy_);
+    Pause residual(double scale, const Solution& x, Residual& out) const {
+        residuals_.add({.alpha = -scale, .x = x, .beta = scale, .y_in = b_, .y = out}, true_accuracy_);
         return {};
     }
     void take(double scale, const Residual& residual, Vector& out) const {

@@ -281,9 +281,10 @@ public:
         x.low.fill_with_zeros(stream());
     }
 
-    Ready<int> residual(const Solution& x, Residual& out) const {
+    Ready<int> residual(double scale, const Solution& x, Residual& out) const {
+        const Wide factor = static_cast<Wide>(scale);
         const cuda::RowTask<Wide> task{
-            .alpha = -1, .x = x.x.data(), .x_low = x.low.data(), .beta = 1, .y_in = b_.data(), .y = out.data()};
+            .alpha = -factor, .x = x.x.data(), .x_low = x.low.data(), .beta = factor, .y_in = b_.data(), .y = out.data()};
         system_.residuals().multiply(task, system_.true_accuracy, stream());
         return {0};
     }

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,7 +22,16 @@
 namespace solver {
 namespace {
 
-/// The iteration within the outer loop: verifies, goes on from the true residual, ends.
+/// The largest power of two that is not above a norm, as far as T has it and its inverse; 1 where it is 0 or not finite.
+template <class T>
+double unit_of(double norm) {
+    if (!(norm > 0) || !std::isfinite(norm)) return 1;
+    constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+    return std::ldexp(1.0, std::clamp(std::ilogb(norm), -most, most));
+}
+
+/// The iteration within the outer loop: verifies, goes on from the true residual, ends. It works with r and A divided by units,
+/// powers of two, so that A'r neither overflows nor underflows.
 template <class T>
 class LsmrSolve : private Iterate {
 public:
@@ -35,9 +45,7 @@ public:
           true_accuracy_(options.accuracy == Accuracy::exact ? Accuracy::exact : Accuracy::compensated),
           host_(a.device().kind() == Device::Kind::cpu ? a.device() : Device::cpu()),
           x_(x.begin(), x.end()),
-          r_(b.size()),
           u_(b.size()),
-          s_(x.size()),
           v_(x.size()),
           h_(x.size()),
           h_bar_(x.size()),
@@ -46,13 +54,14 @@ public:
     LeastSquaresResult run() {
         b_norm_ = true_norm(b_);
         result_.matrix_norm = norm2(a_.matrix().values, true_accuracy_, host_);
+        unit_of_a_ = unit_of<T>(result_.matrix_norm);
         if (b_norm_ == 0) std::fill(x_.begin(), x_.end(), T(0));
         verify();
         keep_as_best();
-        if (!std::isfinite(b_norm_) || !std::isfinite(norms_.normal) || !std::isfinite(result_.matrix_norm))
+        if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm))
             return finish(SolveStatus::non_finite);
         bool wanted = report({0, relative(norms_.residual), relative(norms_.residual), false, 0, this});
-        reference_ = norms_.normal;
+        reference_ = normal_residual(norms_);
         while (true) {
             if (is_good(norms_)) return finish(SolveStatus::converged);
             if (!wanted || result_.iterations >= options_.max_iterations) return finish(SolveStatus::iteration_limit);
@@ -66,7 +75,7 @@ private:
 
     struct Norms {
         double residual = 0;  ///< ||r||
-        double normal = 0;    ///< ||A'r||
+        double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm; 0 where A'r is
     };
 
     /// From the true residual of x_ until the next one is computed. Whether to go on.
@@ -75,7 +84,7 @@ private:
         bool wanted = true;
         while (true) {
             step();
-            const Norms now{scale_ * scalars_.residual(), scale_ * scalars_.normal_residual()};
+            const Norms now = norms_of(scalars_.residual(), scalars_.normal_residual());
             const bool last = !is_usable(now) || claims_much(now) || result_.iterations + 1 == options_.max_iterations;
             Iteration record{++result_.iterations, relative(now.residual), -1, last, 0, this};
             if (last) record.true_residual = relative(take_step());
@@ -86,14 +95,10 @@ private:
         }
     }
 
-    /// beta u = r, alpha v = A'u, in units of scale_, a power of two.
+    /// beta u = r, alpha v = A'u, from the u that verify() left.
     void begin() {
-        scale_ = std::ldexp(1.0, std::ilogb(norms_.residual));
-        const T down = static_cast<T>(1 / scale_);
-        const T* const r = r_.data();
-        cpu::update(std::span(u_), host_, [=](T, std::int64_t i) { return mul_rn(down, r[i]); });
         const double beta = normalise(u_);
-        transposed_.multiply(1, u_, 0, v_, options_.accuracy);
+        transposed_.multiply(inverse(unit_of_a_), u_, 0, v_, options_.accuracy);
         scalars_.begin(beta, normalise(v_));
         h_ = v_;
         std::fill(h_bar_.begin(), h_bar_.end(), T(0));
@@ -102,9 +107,9 @@ private:
     }
 
     void step() {
-        a_.multiply(1, v_, static_cast<T>(-scalars_.alpha()), u_, options_.accuracy);
+        a_.multiply(inverse(unit_of_a_), v_, static_cast<T>(-scalars_.alpha()), u_, options_.accuracy);
         const double beta = normalise(u_);
-        transposed_.multiply(1, u_, static_cast<T>(-beta), v_, options_.accuracy);
+        transposed_.multiply(inverse(unit_of_a_), u_, static_cast<T>(-beta), v_, options_.accuracy);
         scalars_.step(beta, normalise(v_));
         const T of_h_bar = static_cast<T>(scalars_.of_h_bar()), of_x = static_cast<T>(scalars_.of_x()),
                 of_h = static_cast<T>(scalars_.of_h());
@@ -127,17 +132,18 @@ private:
         return norm;
     }
 
-    /// x = x + scale z, its residuals, and whether that was worth it. Returns ||r||.
+    /// Adds z to x, in its units; the residuals of that, and whether it was worth it. Returns ||r||.
     double take_step() {
         const std::vector<T> before = x_;
         add_step(x_);
         has_step_ = false;
         verify();
         const double residual = norms_.residual;
-        fruitless_ = norms_.normal <= reference_ / 2 ? 0 : fruitless_ + 1;
-        if (norms_.normal <= reference_ / 2) reference_ = norms_.normal;
+        const double normal = normal_residual(norms_);
+        fruitless_ = normal <= reference_ / 2 ? 0 : fruitless_ + 1;
+        if (normal <= reference_ / 2) reference_ = normal;
         ++result_.restarts;
-        if (norms_.normal < best_norms_.normal || is_good(norms_)) {
+        if (normal < normal_residual(best_norms_) || is_good(norms_)) {
             keep_as_best();
         } else {
             x_.assign(best_.begin(), best_.end());
@@ -147,16 +153,18 @@ private:
     }
 
     void add_step(std::vector<T>& x) const {
-        const T scale = static_cast<T>(scale_);
+        const T scale = static_cast<T>(unit_of_r_ / unit_of_a_);
         const T* const z = z_.data();
         cpu::update(std::span(x), host_, [=](T element, std::int64_t i) { return added(element, scale, z[i]); });
     }
 
-    /// r = b - A x and s = A'r anew.
+    /// u = r = b - A x and v = A'r anew, in their units.
     void verify() {
-        a_.residual(b_, x_, {}, r_, true_accuracy_);
-        transposed_.multiply(1, r_, 0, s_, true_accuracy_);
-        norms_ = {true_norm(r_), true_norm(s_)};
+        a_.residual(b_, x_, {}, u_, true_accuracy_);
+        unit_of_r_ = unit_of<T>(true_norm(u_));
+        cpu::update(std::span(u_), host_, [down = inverse(unit_of_r_)](T r, std::int64_t) { return mul_rn(down, r); });
+        transposed_.multiply(inverse(unit_of_a_), u_, 0, v_, true_accuracy_);
+        norms_ = norms_of(true_norm(u_), true_norm(v_));
     }
 
     void keep_as_best() {
@@ -167,20 +175,24 @@ private:
     /// By what finish() tells, too, so that no claim is finer than its number.
     bool is_good(const Norms& norms) const {
         return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance ||
-               normal_quotient(norms) <= options_.tolerance;
+               norms.quotient <= options_.tolerance;
     }
     /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
     bool claims_much(const Norms& norms) const {
         constexpr double least = 8 * unit_roundoff<T>;
-        return is_good(norms) || relative(norms.residual) <= least || normal_quotient(norms) <= least;
+        return is_good(norms) || relative(norms.residual) <= least || norms.quotient <= least;
     }
-    static bool is_usable(const Norms& norms) {
-        return std::isfinite(norms.residual) && std::isfinite(norms.normal) && norms.normal > 0;
-    }
+    static bool is_finite(const Norms& norms) { return std::isfinite(norms.residual) && std::isfinite(norms.quotient); }
+    static bool is_usable(const Norms& norms) { return is_finite(norms) && norms.quotient > 0; }
     double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
-    double normal_quotient(const Norms& norms) const {
-        return norms.normal == 0 ? 0 : norms.normal / norms.residual / result_.matrix_norm;
+    /// ||A'r|| / (||A|| ||b||)
+    double normal_residual(const Norms& norms) const { return norms.quotient * relative(norms.residual); }
+    /// Of ||r|| and ||A'r|| in the units.
+    Norms norms_of(double residual, double normal) const {
+        const double quotient = normal == 0 ? 0 : normal / residual / (result_.matrix_norm / unit_of_a_);
+        return {unit_of_r_ * residual, quotient};
     }
+    static T inverse(double unit) { return static_cast<T>(1 / unit); }
     double true_norm(std::span<const T> x) const { return norm2(x, true_accuracy_, host_); }
 
     bool report(const Iteration& record) {
@@ -201,7 +213,7 @@ private:
         result_.status = status;
         result_.restarts = std::max<std::int64_t>(result_.restarts - 1, 0);
         result_.relative_residual = relative(best_norms_.residual);
-        result_.normal_residual = normal_quotient(best_norms_);
+        result_.normal_residual = best_norms_.quotient;
         return result_;
     }
 
@@ -212,13 +224,13 @@ private:
     const KrylovOptions& options_;
     Accuracy true_accuracy_;
     Device host_;
-    std::vector<T> x_, r_, u_, s_, v_, h_, h_bar_, z_;
+    std::vector<T> x_, u_, v_, h_, h_bar_, z_;
     LsmrScalars scalars_;
     LeastSquaresResult result_;
     Norms norms_, best_norms_;
     double b_norm_ = 0;
-    double reference_ = 0;  ///< ||A'r|| when it last halved
-    double scale_ = 1;
+    double reference_ = 0;  ///< normal_residual when it last halved
+    double unit_of_a_ = 1, unit_of_r_ = 1;
     int fruitless_ = 0;
     bool has_step_ = false;  ///< z_ is to be added yet
 };

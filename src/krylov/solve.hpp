@@ -19,7 +19,8 @@
 namespace solver {
 
 /// The outer loop around a recurrence on a backend. x is changed only here, in groups: x += z / scale, where the recurrence
-/// runs on scale * residual, a power of two that brings its norm near 1, so that no dot product over- or underflows.
+/// runs on scale * residual, a power of two that brings its norm near 1, so that no dot product over- or underflows. Where b
+/// and b - A x are small, residuals and all norms are multiplied by another power of two, the unit, before they are rounded.
 ///
 /// Every decision is taken in the step that gives rise to it, on norms that are exact in exact. "Verify" means: add z to x,
 /// compute b - A x anew, keep x if it is the best so far. It happens where
@@ -46,6 +47,9 @@ public:
     static constexpr double progress_factor = 32;
     static constexpr int max_fruitless = 12;
 
+    /// The square root of the smallest normal number, as a power of two. Of smaller b residuals might underflow.
+    static constexpr double smallest_plain = std::is_same_v<typename B::Wide, double> ? 0x1p-511 : 0x1p-63;
+
     /// The backend and the recurrence must outlive the solve. `column` only marks the records.
     KrylovSolve(B& backend, R& recurrence, const KrylovOptions& options, const Pauses& pauses, std::int64_t column)
         : backend_(backend),
@@ -66,8 +70,10 @@ public:
         backend_.load(initial, x_);
         b_norm_ = backend_.right_hand_side_norm();
         if (b_norm_ == 0) backend_.set_zero(x_);
-        co_await backend_.residual(x_, residual_);
-        best_norm_ = reference_norm_ = backend_.true_norm(residual_);
+        co_await backend_.residual(unit_, x_, residual_);
+        best_norm_ = backend_.true_norm(residual_);
+        if (std::max(b_norm_, best_norm_) < smallest_plain) co_await magnify();
+        reference_norm_ = best_norm_;
         keep_as_best(best_norm_);
         result_.recursive_residual = relative(best_norm_);
         if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !backend_.is_finite(x_))
@@ -142,12 +148,21 @@ private:
         return last && (reason == Reason::none || reason == Reason::progress) ? Reason::last : reason;
     }
 
-    /// x = x + z / scale. Returns ||b - A x||, Inf where x is not finite; the residual itself is left in residual_.
+    /// Has residuals in another unit from now on.
+    Task<bool> magnify() {
+        unit_ = 1 / smallest_plain;
+        b_norm_ *= unit_;
+        co_await backend_.residual(unit_, x_, residual_);
+        best_norm_ = backend_.true_norm(residual_);
+        co_return true;
+    }
+
+    /// x = x + z / scale. Returns ||b - A x|| in units, Inf where x is not finite; the residual itself is left in residual_.
     Task<double> verify() {
         recurrence_.update_z();
-        backend_.add_to_solution(1 / scale_, recurrence_.z, x_);
+        backend_.add_to_solution(1 / scale_ / unit_, recurrence_.z, x_);
         backend_.set_zero(recurrence_.z);
-        co_await backend_.residual(x_, residual_);
+        co_await backend_.residual(unit_, x_, residual_);
         verified_ = true;
         if (!backend_.is_finite(x_)) co_return std::numeric_limits<double>::infinity();
         const double norm = backend_.true_norm(residual_);
@@ -182,7 +197,7 @@ private:
     Task<bool> restart_from_best(double norm) {
         if (norm != best_norm_) {
             backend_.copy(best_, x_);
-            co_await backend_.residual(x_, residual_);
+            co_await backend_.residual(unit_, x_, residual_);
         }
         begin();
         co_return true;
@@ -191,7 +206,7 @@ private:
     /// From the best x, whose residual is in residual_.
     void begin() {
         constexpr int limit = std::numeric_limits<Wide>::max_exponent - 4;
-        scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), -limit, limit));
+        scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), std::ilogb(unit_) - limit, limit));
         const double r_norm = take_residual(best_norm_);
         recurrence_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
         best_is_new_ = false;
@@ -202,16 +217,15 @@ private:
     /// r = scale * residual_, whose norm is given. Returns ||r||.
     double take_residual(double norm) {
         backend_.take(scale_, residual_, recurrence_.r);
-        if (replaces_) recurrence_.reset_drift(scale_ * norm, scale_ * backend_.rounding_terms(*weights_, x_));
+        if (replaces_) recurrence_.reset_drift(scale_ * norm, scale_ * (unit_ * backend_.rounding_terms(*weights_, x_)));
         return scale_ * norm;
     }
 
     /// The larger of both tolerances, for ||r||.
-    double target() const { return std::max(options_.tolerance * (b_norm_ * scale_), options_.absolute_tolerance * scale_); }
+    double target() const { return std::max(options_.tolerance * (b_norm_ * scale_), absolute_tolerance() * scale_); }
+    double absolute_tolerance() const { return options_.absolute_tolerance * unit_; }
     double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
-    bool meets_tolerance(double norm) const {
-        return relative(norm) <= options_.tolerance || norm <= options_.absolute_tolerance;
-    }
+    bool meets_tolerance(double norm) const { return relative(norm) <= options_.tolerance || norm <= absolute_tolerance(); }
 
     bool report(const Iteration& record) {
         if (options_.keep_history) {
@@ -227,7 +241,7 @@ private:
         recurrence_.update_z();
         Solution now = backend_.solution();
         backend_.copy(x_, now);
-        backend_.add_to_solution(1 / scale_, recurrence_.z, now);
+        backend_.add_to_solution(1 / scale_ / unit_, recurrence_.z, now);
         backend_.read(now, x);
     }
 
@@ -248,6 +262,7 @@ private:
     Solution x_;
     Solution best_;
     SolveResult result_;
+    double unit_ = 1;  ///< of residuals: a power of two, by which they and their norms are multiplied
     double b_norm_ = 0;
     double best_norm_ = 0;
     double reference_norm_ = 0;  ///< the best true residual when it last halved

@@ -271,8 +271,55 @@ TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
         solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proof().status, ProofStatus::proven);
     EXPECT_EQ(report.proof().zeros, 1);
+    EXPECT_EQ(report.proof().dropped, 0);
     EXPECT_EQ(x[0], 0);
     EXPECT_EQ(x[1], 1.0 / 3);
+}
+
+/// By the rule of zeros components that are not 0 become 0, and x is then no solution to the tolerance, or one all the same.
+TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
+    const SmallSystem<double> lost({1e-300, 0, 0, 0, 1, 0, 0, 0, 1e300}, {1, 1, 1}),
+        kept({1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 1e-200, 0});
+    std::vector<double> x(3);
+    const auto rounded = [&](const SmallSystem<double>& system) {
+        return solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    };
+    SolveReport report = rounded(lost);
+    EXPECT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(report.proof().zeros, 2);
+    EXPECT_EQ(report.proof().dropped, 2);
+    EXPECT_EQ(x, (std::vector<double>{1 / 1e-300, 0, 0}));
+    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+    EXPECT_GT(report.result().relative_residual, 0.8);
+    EXPECT_THAT(report.obstacle, HasSubstr("became 0 by the rule of zeros (2 of them)"));
+    report = rounded(kept);
+    EXPECT_EQ(report.proof().zeros, 2);
+    EXPECT_EQ(report.proof().dropped, 1);
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_EQ(report.obstacle, "");
+}
+
+/// x = (1, 0), which no graph tells: it has no residual at all.
+TEST(GuaranteedSolve, KnowsZerosOfAnExactSolutionFromWhatIsDropped) {
+    const SmallSystem<double> system({1, 1, 1, -1}, {1, 1});
+    std::vector<double> x(2);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    EXPECT_EQ(x, (std::vector<double>{1, 0}));
+    EXPECT_EQ(report.proof().zeros, 1);
+    EXPECT_EQ(report.proof().dropped, 0);
+}
+
+/// Where some components stay open x has changed all the same: what is told is the residual of x.
+TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
+    const SmallSystem<double> system({1e-200, 0, 0, 0, 1, 0, 0, 0, 1e200}, {1, 1, 1});
+    std::vector<double> x(3);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    ASSERT_EQ(report.proof().status, ProofStatus::unproven);
+    ASSERT_EQ(x[2], 0);
+    EXPECT_NEAR(report.result().relative_residual, std::sqrt(1.0 / 3), 1e-9);
+    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
 }
 
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
@@ -329,6 +376,53 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     error_bound<double>(plan, certificate, system.b, x, {}, bounds);
     EXPECT_GE(bounds[0], 1.0 / 11);  // the solution is (1, 7) / 11
     EXPECT_GE(bounds[1], 7.0 / 11);
+}
+
+template <class T>
+SolutionProof bound_of(std::vector<double> a, std::vector<double> b) {
+    const SmallSystem<T> system(std::move(a), std::move(b));
+    std::vector<T> x(system.b.size());
+    const SpmvPlan<T> plan(system.a, Device::cpu(1));
+    const SolutionProof proof = solve<T>(plan, system.b, x, {}, {.guarantee = Guarantee::bound}).proof();
+    EXPECT_EQ(proof.status, ProofStatus::proven);
+    const std::vector<Rational> solution = system.solution();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const Rational found(static_cast<double>(x[i]));
+        const Rational error = abs(found - solution[i]);
+        EXPECT_LE(error, Rational(proof.bounds[i]));
+        EXPECT_TRUE(std::isinf(proof.error_bound) || error <= Rational(proof.error_bound) * abs(found));
+    }
+    return proof;
+}
+
+/// 1 / 1.7e308 is subnormal, and 5e-324 / 0.3 leaves a residual that is rounded to 0.
+TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
+    for (const double a : {1.7e308, 1e308, 3.0}) {
+        const SolutionProof proof = bound_of<double>({a}, {1});
+        EXPECT_GT(proof.error_bound, 0);
+        EXPECT_LT(proof.error_bound, 1e-9);
+        EXPECT_GT(proof.bounds[0], 0);
+    }
+    EXPECT_GT(bound_of<double>({0.3}, {5e-324}).error_bound, 0);
+    EXPECT_GT(bound_of<float>({0.25 + 0x1p-20}, {0x1p-149}).error_bound, 0);
+    for (const auto& proof : {bound_of<double>({4, 0, 1, 0x1p-300}, {8, 2}), bound_of<double>({1e-300, 0, 0, 2}, {0, 0}),
+                              bound_of<float>({3, 1, 0, 0x1p-60}, {3, 0})}) {
+        EXPECT_EQ(proof.error_bound, 0);
+        EXPECT_EQ(proof.backward_error, 0);
+        EXPECT_EQ(proof.bounds, (std::vector<double>{0, 0}));
+    }
+}
+
+/// 0.3 times 3 is a tenth short of 1, of the smallest number, and rounded the residual is 0.
+TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
+    constexpr double eta = 5e-324;
+    const SmallSystem<double> small({0.3}, {eta}), wide({1e-300, 1e300, 0, 1}, {1, 0}), empty({1, 0, 0, 1}, {0, 1});
+    const auto found = [](const SmallSystem<double>& system, const std::vector<double>& x) {
+        return backward_error<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x);
+    };
+    EXPECT_GE(found(small, {3 * eta}), 0.1 / 1.9);
+    EXPECT_GT(found(wide, {1e300, eta}), 0);
+    EXPECT_EQ(found(empty, {0, 1}), 0);
 }
 
 /// Oettli and Prager's quotient, by rationals.

@@ -499,6 +499,24 @@ TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
                 ElementsAre(std::pair(KrylovMethod::minres, true), std::pair(KrylovMethod::bicgstab, false)));
 }
 
+TEST(Solve, BlamesAnUnsymmetricMatrixAndNotThePreconditioner) {
+    CsrMatrix<double> a =
+        csr_from_entries<double>(3, 3, std::vector<Entry<double>>{{0, 0, 3}, {0, 1, 1}, {1, 0, -1}, {1, 1, 2}, {2, 2, 1}});
+    const std::vector<double> b{1, 1, 1};
+    SolveOptions options{.preconditioner = Kind::none};
+    options.iteration.max_iterations = 50;
+    for (const KrylovMethod method : {KrylovMethod::minres, KrylovMethod::cg}) {
+        options.method = method;
+        EXPECT_THAT(solve_by(a, b, options).report.obstacle,
+                    HasSubstr(std::string("A is not symmetric, and ") + std::string(to_string(method))));
+    }
+    a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}});
+    std::swap(a.column_indices[0], a.column_indices[1]);
+    std::swap(a.values[0], a.values[1]);
+    options.method = KrylovMethod::cg;
+    EXPECT_EQ(solve_by(a, {1, 0}, options).report.obstacle, "") << "symmetric, its first row not sorted";
+}
+
 TEST(Solve, KnowsOfNoObstacleWhereItSolves) {
     const auto a = tridiagonal(50, 4);
     EXPECT_EQ(solve_by(a, image_of_ones(a), {}).report.obstacle, "");

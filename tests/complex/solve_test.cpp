@@ -219,6 +219,36 @@ TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
     }
 }
 
+/// i z = i, whose solution has an imaginary part of 0, and no relative bound of it.
+TEST(ComplexSolve, BoundsErrorsByTheModulus) {
+    const Complex i(0, 1), third(1.0 / 3, 0);
+    const auto a = csr_from_entries<Complex>(2, 2, std::vector<Entry<Complex>>{{0, 0, 3.0 * i}, {1, 1, 3.0}, {1, 0, 1e-3}});
+    SolveOptions options;
+    options.guarantee = Guarantee::bound;
+    const Solved found = solved(a, {i, 1}, Device::cpu(1), options);
+    const SolutionProof& proof = found.report.proof();
+    ASSERT_EQ(proof.status, ProofStatus::proven);
+    EXPECT_GT(proof.error_bound, std::abs(found.x[0] - third));
+    EXPECT_LT(proof.error_bound, 1e-9);
+    EXPECT_EQ(solved(a, {0, 3}, Device::cpu(1), options).report.proof().error_bound, 0);
+}
+
+TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
+    constexpr double eta = 5e-324, most = 1.7e308, inf = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(bounds_of_moduli(std::vector<double>{0, 0, eta, 0, 3, 4, 0, inf})[0], 0);
+    const std::vector<double> parts{3, 4, 3 * 0x1p-1070, 4 * 0x1p-1070, 3 * 0x1p1000, 4 * 0x1p1000, eta, 0};
+    const std::vector<double> bounds = bounds_of_moduli(parts), expected{5, 5 * 0x1p-1070, 5 * 0x1p1000, eta};
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+        EXPECT_GE(bounds[j], expected[j]);
+        EXPECT_LE(bounds[j], expected[j] * (1 + 0x1p-39) + 2 * eta);
+    }
+    EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{most, most}), 5 / (most * 1.5));
+    EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1);
+    EXPECT_LE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1 + 0x1p-36);
+    EXPECT_EQ(complex_error_bound(std::vector<double>{eta, 0}, std::vector<double>{0, 0}), inf);
+    EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
+}
+
 TEST(ComplexSolve, SolvesSeveralColumnsAndSinglePrecisionAsAPair) {
     Random random(5);
     const auto a = convert<std::complex<float>>(CsrView<Complex>(made("power_network_100")));

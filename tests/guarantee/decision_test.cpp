@@ -81,7 +81,7 @@ TEST(Decisions, LeaveOpenWhatIsNeitherATieNorBesideIt) {
 }
 
 TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
-    EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).decision, Decision::zero);
+    EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).decision, Decision::dropped);
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).value, 0.0);
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-180, 1e-190).decision, Decision::undecided);
     EXPECT_EQ(decide(sum_of(1e-190, 0.0, 0.0), 1e-230, 1e-190).decision, Decision::undecided) << "too near to the rule";

@@ -80,11 +80,14 @@ TYPED_TEST(CpuBackendTest, LeavesOfBWhatXAndItsLowerHalfDoNotExplain) {
     auto x = backend.solution();
     x = {{T(4), T(-6)}, {T(0.5), T(-0.25)}};
     auto r = backend.residual_vector();
-    backend.residual(x, r);
+    backend.residual(1, x, r);
     this->products_.run();
     EXPECT_EQ(r, (std::vector<T>{T(1), T(5)}));
+    backend.residual(4, x, r);
+    this->products_.run();
+    EXPECT_EQ(r, (std::vector<T>{T(4), T(20)}));
     auto scaled = backend.vector();
-    backend.take(0.5, r, scaled);
+    backend.take(0.125, r, scaled);
     EXPECT_EQ(scaled, (std::vector<T>{T(0.5), T(2.5)}));
 }
 
@@ -118,7 +121,7 @@ TEST(CpuMixedBackend, HoldsXAndItsResidualInDouble) {
     backend.add_to_solution(0x1p-30, {1.0F, -2.0F}, x);
     EXPECT_EQ(x, (std::vector<double>{5 + 0x1p-30, -5 - 0x1p-29}));  // floats would keep 5 and -5
     auto r = backend.residual_vector();
-    backend.residual(x, r);
+    backend.residual(1, x, r);
     products.run();
     EXPECT_EQ(r, (std::vector<double>{-0x1p-29, 0x1p-27}));
     auto scaled = backend.vector();

@@ -147,6 +147,33 @@ TEST(Lsmr, TakesWhatIsDegenerate) {
     }
 }
 
+/// A = (1, 2; 3, 4; 5, 7), b = (1, 2, 5), whose solution is (3 / 14, 1 / 2), each times a power of two. ||x - x*|| is at most
+/// ||(A'A)^-1|| ||A'r||, which is 61 times the tolerance.
+template <class T>
+void expect_the_solution_for_all_sizes(T tolerance, const std::vector<T>& sizes) {
+    for (const T of_a : sizes)
+        for (const T of_b : sizes) {
+            const T unit = of_b / of_a;
+            if (unit < std::numeric_limits<T>::min() || !std::isfinite(unit)) continue;  // no x to be had
+            SCOPED_TRACE(std::to_string(of_a) + " and " + std::to_string(of_b));
+            const auto a = csr_from_entries<T>(
+                3, 2,
+                std::vector<Entry<T>>{
+                    {0, 0, of_a}, {0, 1, 2 * of_a}, {1, 0, 3 * of_a}, {1, 1, 4 * of_a}, {2, 0, 5 * of_a}, {2, 1, 7 * of_a}});
+            for (const Accuracy accuracy : all_accuracies) {
+                const auto solved = solve_by_lsmr<T>(a, {of_b, 2 * of_b, 5 * of_b}, with(accuracy, tolerance));
+                EXPECT_EQ(solved.result.status, SolveStatus::converged);
+                EXPECT_NEAR(solved.x[0] / unit, 3.0 / 14, 64 * tolerance);
+                EXPECT_NEAR(solved.x[1] / unit, 0.5, 64 * tolerance);
+            }
+        }
+}
+
+TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
+    expect_the_solution_for_all_sizes<double>(1e-12, {0x1p-1000, 0x1p-700, 1, 0x1p700, 0x1p1000});
+    expect_the_solution_for_all_sizes<float>(1e-5F, {0x1p-110F, 0x1p-70F, 1, 0x1p70F, 0x1p110F});
+}
+
 // Columns that are nearly dependent: more than single precision can tell.
 TEST(Lsmr, SaysThatItStagnates) {
     std::vector<Entry<float>> entries;

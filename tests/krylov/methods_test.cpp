@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,26 @@ TEST_P(EveryMethod, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
             EXPECT_EQ(plain.result.status, SolveStatus::converged);
             EXPECT_LE(true_residual(in_float, plain), 1.000001e-5);
         }
+}
+
+/// 0.3 x = 5e-324, in multiples of that number: of all x 3 is the best, and leaves a tenth of b, which is rounded to 0.
+TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
+    constexpr double eta = std::numeric_limits<double>::denorm_min();
+    for (const KrylovMethod method :
+         {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr}) {
+        SCOPED_TRACE(std::string(to_string(method)));
+        const Setting setting{.kind = Kind::none, .method = method};
+        const auto rough = solve(dense<double>(1, {0.3}, {eta}), with(Accuracy::exact), setting);
+        EXPECT_NE(rough.result.status, SolveStatus::converged);
+        EXPECT_EQ(rough.x, std::vector<double>{3 * eta});
+        EXPECT_NEAR(rough.result.relative_residual, 0.1, 1e-15);
+        const auto exact = solve(dense<double>(1, {4}, {8 * eta}), with(Accuracy::exact), setting);
+        EXPECT_EQ(exact.result.status, SolveStatus::converged);
+        EXPECT_EQ(exact.x, std::vector<double>{2 * eta});
+        const auto in_float = solve(dense<float>(1, {0.3F}, {0x1p-149F}), with(Accuracy::exact), setting);
+        EXPECT_NE(in_float.result.status, SolveStatus::converged);
+        EXPECT_NEAR(in_float.result.relative_residual, 0.1, 1e-6);
+    }
 }
 
 TEST_P(EveryMethod, LeavesNothingToDoForNothing) {

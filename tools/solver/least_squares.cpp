@@ -28,6 +28,12 @@ void check_least_squares(const Options& options, std::int64_t rows, std::int64_t
     if (options.precision == Precision::mixed) refuse("--precision mixed");
     if (options.reference) refuse("--reference");
     if (!options.near_null.empty()) refuse("--near-null");
+    const Options defaults;
+    if (options.restart != defaults.restart) refuse("--restart");
+    if (options.profile != defaults.profile) refuse("--profile");
+    if (options.factors.drop_tolerance != defaults.factors.drop_tolerance) refuse("--drop-tolerance");
+    if (options.factors.fill_factor != defaults.factors.fill_factor) refuse("--fill-factor");
+    if (options.factors.amg.unknowns_per_node != defaults.factors.amg.unknowns_per_node) refuse("--unknowns-per-node");
 }
 
 namespace {

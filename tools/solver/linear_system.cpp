@@ -116,7 +116,14 @@ DenseMatrix<T> read_columns_of(const std::filesystem::path& path, int threads, s
 template <class T>
 DenseMatrix<T> read_columns(const std::filesystem::path& path, int threads, std::int64_t components, std::string_view role,
                             bool is_complex) {
-    if (!is_complex) return read_columns_of<T>(path, threads, components, role);
+    if (!is_complex) {
+        if (solver::holds_complex_numbers(path))
+            throw InvalidArgument(
+                fmt::format("{}: complex numbers, but the matrix is real, and {} must be, too; a matrix in a "
+                            "file of complex numbers takes both",
+                            path.string(), role));
+        return read_columns_of<T>(path, threads, components, role);
+    }
     const auto z = read_columns_of<std::complex<T>>(path, threads, components / 2, role);
     const std::span<const T> parts = real_view(std::span(z.values));
     return {components, z.columns, {parts.begin(), parts.end()}};
@@ -217,9 +224,14 @@ DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int6
     return initial;
 }
 
-std::vector<double> make_near_null_space(const Options& options, std::int64_t rows) {
+std::vector<double> make_near_null_space(const Options& options, std::int64_t rows, bool is_complex) {
     if (options.near_null.empty()) return {};
-    return read_columns<double>(options.near_null, options.threads, rows, "the near-null space", false).values;
+    std::vector<double> vectors =
+        read_columns<double>(options.near_null, options.threads, rows, "the near-null space", is_complex).values;
+    if (!is_complex) return vectors;
+    const std::size_t parts = vectors.size();
+    for (std::size_t k = 0; k < parts; k += 2) vectors.insert(vectors.end(), {-vectors[k + 1], vectors[k]});
+    return vectors;
 }
 
 std::string describe(const Rhs& rhs) {

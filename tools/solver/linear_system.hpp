@@ -52,9 +52,9 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_co
 template <class T>
 DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex);
 
-/// The vectors of --near-null, one after another, as PreconditionerOptions wants them; none where there is no such file.
-/// Throws like make_rhs.
-std::vector<double> make_near_null_space(const Options& options, std::int64_t rows);
+/// The vectors of --near-null, one after another, as PreconditionerOptions wants them; of a complex z the parts of z and i z.
+/// None where there is no such file. Throws like make_rhs.
+std::vector<double> make_near_null_space(const Options& options, std::int64_t rows, bool is_complex);
 
 /// "A * ones, formed exactly and rounded once" and the like.
 std::string describe(const Rhs& rhs);

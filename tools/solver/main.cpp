@@ -28,7 +28,7 @@ void write_solution(const std::filesystem::path& path, const Outcome& outcome) {
     const DenseMatrix<double>& x = outcome.run().solution;
     if (!outcome.is_complex) return write_matrix_market(path, x.view());
     const auto* const z = reinterpret_cast<const std::complex<double>*>(x.values.data());
-    write_matrix_market(path, DenseView<std::complex<double>>{outcome.rows, x.columns, 1, outcome.rows, z});
+    write_matrix_market(path, DenseView<std::complex<double>>{outcome.columns, x.columns, 1, outcome.columns, z});
 }
 
 void write_files(const Options& options, const Outcome& outcome) {

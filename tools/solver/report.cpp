@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include "solver/cuda/runtime.hpp"
+#include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,7 @@ Json proof_json(const SolutionProof& proof) {
     json["rounded"] = proof.rounded;
     json["ties"] = proof.ties;
     json["zeros"] = proof.zeros;
+    json["dropped"] = proof.dropped;
     json["undecided"] = proof.undecided;
     json["first_undecided"] = proof.first_undecided;
     json["refinements"] = proof.refinements;
@@ -129,7 +131,9 @@ Json cuda_json(const Device& device) {
     return {{"runtime_version", platform.runtime_version}, {"driver_version", platform.driver_version}};
 }
 
-Json structure_json(const Diagnosis& structure) {
+/// Of rectangular matrices it is not known.
+Json structure_json(const Diagnosis& structure, bool is_square) {
+    if (!is_square) return {{"structural_rank", {}}, {"empty_rows", {}}, {"empty_columns", {}}, {"zero_diagonals", {}}};
     return {{"structural_rank", structure.structural_rank},
             {"empty_rows", structure.empty_rows.count},
             {"empty_columns", structure.empty_columns.count},
@@ -140,6 +144,7 @@ Json structure_json(const Diagnosis& structure) {
 
 std::string report_json(const Options& options, const Outcome& outcome) {
     const bool on_cpu = options.device.kind() == Device::Kind::cpu;
+    const bool is_square = !outcome.run().normal_residual;
     Json json;
     json["solver"] = SOLVER_VERSION;
     json["matrix"] = outcome.matrix;
@@ -147,7 +152,7 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["columns"] = outcome.columns;
     json["nonzeros"] = outcome.nonzeros;
     json["complex"] = outcome.is_complex;
-    json["structure"] = structure_json(outcome.structure);
+    json["structure"] = structure_json(outcome.structure, is_square);
     json["rhs"] = rhs_option(options.rhs);
     json["device"] = to_string(options.device);
     const DeviceDescription device = describe(options.device);
@@ -156,7 +161,7 @@ std::string report_json(const Options& options, const Outcome& outcome) {
     json["cuda"] = cuda_json(options.device);
     json["threads"] = on_cpu ? Json(options.device.threads()) : Json();
     json["precision"] = text(to_string(options.precision));
-    json["preconditioner"] = text(to_string(options.preconditioner));
+    json["preconditioner"] = is_square ? Json(text(to_string(options.preconditioner))) : Json();
     json["spmv"] = text(to_string(outcome.spmv));
     json["storage"] = {{"kind", text(to_string(outcome.storage.storage))},
                        {"bytes_a_nonzero", outcome.storage.bytes_a_nonzero},
@@ -188,7 +193,7 @@ std::string history_csv(const std::vector<Run>& runs) {
             for (const Iteration& step : result.history) {
                 const std::string known = step.true_residual >= 0 ? fmt::format("{}", step.true_residual) : "";
                 fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{}\n", to_string(run.accuracy), step.column,
-                               step.number, step.recursive_residual, known, int{step.replaced});
+                               step.number, canonical(step.recursive_residual), known, int{step.replaced});
             }
     return csv;
 }

@@ -5,12 +5,15 @@
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
 #include "linear_system.hpp"
+#include "solver/complex.hpp"
 #include "solver/guarantee.hpp"
+#include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
 #include "stopwatch.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -24,10 +27,11 @@ DenseMatrix<double> as_double(const DenseMatrix<T>& x, const DenseMatrix<T>& x_l
     return sum;
 }
 
-/// Of the one right-hand side A * ones.
+/// Of the one right-hand side A * ones; nothing where that is no vector of numbers.
 template <class T>
-ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
-                              const std::vector<T>& x_low, const std::vector<double>& solution, bool is_complex) {
+std::optional<ForwardError> forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, const std::vector<T>& x,
+                                             const std::vector<T>& x_low, const std::vector<double>& solution,
+                                             bool is_complex) {
     std::vector<T> rounding(b.size()), residual(b.size());
     a.residual(b, ones<T>(a.rows(), is_complex, a.device()), {}, rounding, Accuracy::exact);
     a.residual(b, x, x_low, residual, Accuracy::exact);
@@ -37,9 +41,10 @@ ForwardError forward_error_of(const SpmvPlan<T>& a, const std::vector<T>& b, con
 
     const double error = largest_distance(solution, ones<double>(a.rows(), is_complex, a.device()));
     const double rounded = norm(rounding);
-    if (rounded == 0) return {error, 0, 0};
+    if (!is_finite(rounded)) return std::nullopt;
+    if (rounded == 0) return ForwardError{error, 0, 0};
     const double moved = norm(image);
-    return {error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
+    return ForwardError{error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
 }
 
 template <class T>
@@ -51,6 +56,16 @@ double backward_error_of(const SpmvPlan<T>& a, const DenseMatrix<T>& b, const De
                                                     static_cast<std::size_t>(m.rows));
     };
     return backward_error<T>(a, part(b), part(x), part(x_low));
+}
+
+/// Bounds by the modulus of complex numbers in the place of those by their parts.
+void tell_of_moduli(Run& run) {
+    const auto n = static_cast<std::size_t>(run.solution.rows);
+    for (std::size_t j = 0; j < run.report.proofs.size(); ++j) {
+        SolutionProof& proof = run.report.proofs[j];
+        if (proof.bounds.empty()) continue;
+        proof.error_bound = complex_error_bound(proof.bounds, std::span(run.solution.values).subspan(j * n, n));
+    }
 }
 
 /// A second part of x is what lets single precision reach small residuals, where the sums are accurate enough to see them.
@@ -101,6 +116,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     run.interrupted = interrupt.requested() && run.worst().status == SolveStatus::iteration_limit;
     run.solution = as_double(x, x_low);
     run.sha256 = sha256(run.solution.values);
+    if (is_complex) tell_of_moduli(run);
     for (std::int64_t j = 0; j < x.columns; ++j)
         run.backward_error = std::max(run.backward_error, backward_error_of(a, rhs, x, x_low, j));
     if (std::holds_alternative<RhsOfOnes>(options.rhs))

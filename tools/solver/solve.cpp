@@ -73,7 +73,7 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.generated = std::holds_alternative<matrices::Generator>(found.source);
 
     const SpmvPlan<T> a = plan_of(loaded, wanted);
-    const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows());
+    const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows(), loaded.is_complex);
     const Options options = with_near_null_space(wanted, near_null_space);
     const std::int64_t nonzeros = nonzeros_of(a), parts = loaded.is_complex ? 2 : 1;
     outcome.is_complex = loaded.is_complex;
@@ -81,7 +81,7 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.columns = a.columns() / parts;
     outcome.nonzeros = loaded.is_complex ? loaded.complex_nonzeros : nonzeros;
     const bool is_square = a.rows() == a.columns();
-    if (!is_square) check_least_squares(options, a.rows(), a.columns());
+    if (!is_square) check_least_squares(options, outcome.rows, outcome.columns);
     if (is_square) outcome.structure = structure_of(a, nonzeros);
     const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex);
     const DenseMatrix<T> initial = make_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);

@@ -2,6 +2,7 @@
 
 #include "errors.hpp"
 #include "linear_system.hpp"
+#include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -70,6 +71,9 @@ std::string_view promise(Accuracy accuracy) {
     }
     return "";
 }
+
+/// 1.1e-16; of NaN no sign.
+std::string scientific(double number) { return fmt::format("{:.1e}", canonical(number)); }
 
 std::string coloured_status(const Rows& rows, const Run& run) {
     const std::string text = status_text(run);
@@ -170,8 +174,8 @@ std::string ending(const Attempt& attempt, bool is_last) {
     for (const SolveResult& result : attempt.results)
         if (is_worse(result.relative_residual, worst->relative_residual)) worst = &result;
     const bool handed_on = worst->status == SolveStatus::iteration_limit && !is_last;
-    std::string text = fmt::format("{} {}, residual {:.1e}", handed_on ? "given up" : to_string(worst->status),
-                                   iterations(*worst), worst->relative_residual);
+    std::string text = fmt::format("{} {}, residual {}", handed_on ? "given up" : to_string(worst->status), iterations(*worst),
+                                   scientific(worst->relative_residual));
     if (!attempt.levels.empty())
         text += fmt::format("; {}, {:.2f} times the entries of A", counted(std::ssize(attempt.levels), "level"),
                             operator_complexity(attempt.levels));
@@ -197,8 +201,8 @@ std::string summary(const Run& run) {
     return fmt::format("{} of {} right-hand sides converged; of the worst:", spaced(converged), spaced(std::ssize(results)));
 }
 
-/// 1.1e-16, or "0" for what is nothing but the smallest number.
-std::string bound_text(double bound) { return bound < 1e-300 ? "0" : fmt::format("{:.1e}", bound); }
+/// 1.1e-16, or "0" for 0 alone; what is nearly the smallest number needs no digits.
+std::string bound_text(double bound) { return bound == 0 ? "0" : scientific(std::max(bound, 1e-300)); }
 
 std::string proven_text(const Run& run, const SolutionProof& proof) {
     return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));
@@ -211,9 +215,10 @@ std::string estimate_text(const SolutionProof& proof) {
 }
 
 std::string rounded_text(const SolutionProof& proof) {
-    return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}", spaced(proof.rounded),
+    return fmt::format("{} of {} components, {}, {}; ties {}, zeros {}{}", spaced(proof.rounded),
                        spaced(proof.rounded + proof.undecided), counted(proof.refinements, "refinement"),
-                       counted(proof.iterations, "iteration"), spaced(proof.ties), spaced(proof.zeros));
+                       counted(proof.iterations, "iteration"), spaced(proof.ties), spaced(proof.zeros),
+                       proof.dropped > 0 ? fmt::format(", of these {} by their size alone", spaced(proof.dropped)) : "");
 }
 
 void add_proof(Rows& rows, const Options& options, const Run& run) {
@@ -248,13 +253,13 @@ void add_least_squares(Rows& rows, const Options& options, const Outcome& outcom
     rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(run.worst())));
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
     const double residual = run.worst().relative_residual;
-    const std::string seen = rows.bold(fmt::format("{:.1e}", residual));
+    const std::string seen = rows.bold(scientific(residual));
     if (residual <= options.tolerance) {
         rows.add("true residual", fmt::format("{}  A x = b is solved, tolerance {:.1e}", seen, options.tolerance));
     } else {
         rows.add("true residual", fmt::format("{}  of A x = b", seen));
         rows.add("normal residual", fmt::format("{}  ||A'r|| by ||A|| ||r||, tolerance {:.1e}",
-                                                rows.bold(fmt::format("{:.1e}", *run.normal_residual)), options.tolerance));
+                                                rows.bold(scientific(*run.normal_residual)), options.tolerance));
     }
     add_time(rows, outcome, "");
 }
@@ -270,12 +275,12 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
     const std::string absolute =
         options.absolute_tolerance > 0 ? fmt::format(" or {:.1e} without ||b||", options.absolute_tolerance) : "";
-    rows.add("true residual", fmt::format("{}  tolerance {:.1e}{}, updated residual {:.1e}",
-                                          rows.bold(fmt::format("{:.1e}", result.relative_residual)), options.tolerance,
-                                          absolute, result.recursive_residual));
+    rows.add("true residual",
+             fmt::format("{}  tolerance {:.1e}{}, updated residual {}", rows.bold(scientific(result.relative_residual)),
+                         options.tolerance, absolute, scientific(result.recursive_residual)));
     if (run.forward_error)
-        rows.add("forward error", fmt::format("{}  {}", rows.bold(fmt::format("{:.1e}", run.forward_error->error)),
-                                              floor_text(*run.forward_error)));
+        rows.add("forward error",
+                 fmt::format("{}  {}", rows.bold(scientific(run.forward_error->error)), floor_text(*run.forward_error)));
     add_proof(rows, options, run);
     add_time(rows, outcome, run.worst_proof() == nullptr ? "" : ", proof " + time(run.report.guarantee_seconds));
 }

@@ -34,6 +34,9 @@ TEST_P(BadUsage, IsRefusedInOneClearLine) {
     write("broken.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 5 1\n");
     write("b2.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
     write("none.mtx", "%%MatrixMarket matrix array real general\n40 0\n");
+    write("tall_complex.mtx", "%%MatrixMarket matrix coordinate complex general\n3 2 1\n1 1 1 0\n");
+    write("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n3 3 3\n1 1 1 1\n2 2 1 0\n3 3 1 0\n");
+    write("complex_b.mtx", "%%MatrixMarket matrix array complex general\n3 1\n1 1\n1 1\n1 1\n");
     write("one.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
     write("two.mtx", "%%MatrixMarket matrix array real general\n3 2\n1\n1\n1\n1\n1\n1\n");
     const auto before = files();
@@ -83,6 +86,21 @@ const Refusal refusals[] = {
     {"MatrixBroken", "--matrix broken.mtx", {"broken.mtx:4:", "5"}},
     {"MatrixIsAFolder", "--matrix .", {"expected a Matrix Market file"}},
     {"MatrixNotSquare", "--matrix wide.mtx --method gmres", {"--method: for square systems only; the matrix is 2 x 3", "LSMR"}},
+    {"ComplexMatrixNotSquare",
+     "--matrix tall_complex.mtx --rounded",
+     {"--rounded: for square systems only; the matrix is 3 x 2"}},
+    {"RectangularRestart", "--matrix wide.mtx --restart 5", {"--restart: for square systems only"}},
+    {"RectangularNodes", "--matrix wide.mtx --unknowns-per-node 3", {"--unknowns-per-node: for square systems only"}},
+    {"RectangularDropTolerance", "--matrix wide.mtx --drop-tolerance 1", {"--drop-tolerance: for square systems only"}},
+    {"RectangularFillFactor", "--matrix wide.mtx --fill-factor 1", {"--fill-factor: for square systems only"}},
+    {"RectangularProfile", "--matrix wide.mtx --profile gpu", {"--profile: for square systems only"}},
+    {"ComplexRhsOfARealMatrix",
+     "--matrix identity.mtx --rhs complex_b.mtx",
+     {"complex_b.mtx: complex numbers, but the matrix is real, and the right-hand side must be, too"}},
+    {"ComplexGuessOfARealMatrix", "--matrix identity.mtx --initial complex_b.mtx", {"complex numbers", "the initial guess"}},
+    {"NearNullSpaceOfAComplexMatrix",
+     "--matrix complex.mtx --near-null b2.mtx",
+     {"b2.mtx: 2 rows", "near-null space needs 3 rows"}},
     {"RectangularPreconditioner", "--matrix wide.mtx --preconditioner ilu0", {"--preconditioner: for square systems only"}},
     {"ZeroDiagonal", "--matrix zero_diagonal.mtx --preconditioner jacobi", {"diagonal", "row 1", "none"}},
     {"RhsOfWrongSize", "--matrix A.mtx --rhs b2.mtx", {"b2.mtx", "2 rows", "40"}},

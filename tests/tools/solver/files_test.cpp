@@ -1,5 +1,6 @@
 #include "support/solver_command.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace solver {
 namespace {
@@ -52,6 +54,26 @@ TEST_F(SolverCommand, SolvesComplexMatricesFromFilesAndWritesComplexSolutions) {
     const Finished real_alone = run("--matrix identity.mtx --rhs b.mtx");
     EXPECT_EQ(real_alone.status, 1);
     EXPECT_THAT(real_alone.err, HasSubstr("complex"));
+}
+
+TEST_F(SolverCommand, TakesComplexVectorsOfTheNearNullSpaceOfAComplexMatrix) {
+    write("z.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 3 0\n2 1 0 -1\n2 2 3 0\n");
+    write("near.mtx", "%%MatrixMarket matrix array complex general\n2 1\n1 0\n0 1\n");
+    EXPECT_EQ(report("--matrix z.mtx --preconditioner amg --near-null near.mtx")["status"], "converged");
+}
+
+TEST_F(SolverCommand, WritesTheLeastSquaresOfARectangularComplexMatrix) {
+    write("tall.mtx", "%%MatrixMarket matrix coordinate complex general\n3 2 3\n1 1 0 1\n2 2 0 2\n3 2 0 -2\n");
+    write("wide.mtx", "%%MatrixMarket matrix coordinate complex general\n2 3 3\n1 1 0 1\n2 2 0 2\n2 3 1 -2\n");
+    for (const auto& [matrix, components] : {std::pair{"tall.mtx", 2}, std::pair{"wide.mtx", 3}}) {
+        const std::string arguments = std::string("--matrix ") + matrix;
+        EXPECT_EQ(run(arguments + " --solution x.mtx").status, 0);
+        const std::string head = fmt::format("%%MatrixMarket matrix array complex general\n{} 1\n", components),
+                          x = read("x.mtx");
+        EXPECT_EQ(x.substr(0, head.size()), head);
+        EXPECT_EQ(std::count(x.begin(), x.end(), '\n'), 2 + components);
+        EXPECT_EQ(report(arguments + " --initial x.mtx")["iterations"], 0);
+    }
 }
 
 TEST_F(SolverCommand, ASolutionServesAsInitialGuess) {

@@ -18,6 +18,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using testing::Finished;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::SolverCommand;
 
 TEST_F(SolverCommand, ExitStatusIs2WhenTheIterationDoesNotConverge) {
@@ -43,10 +44,13 @@ TEST_F(SolverCommand, SaysThatItWasInterrupted) {
 
 TEST_F(SolverCommand, ExitStatusIs2WhenTheNumbersOverflow) {
     write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.7e308\n1 2 1.7e308\n2 2 1\n");
-    const Finished finished = run("--matrix huge.mtx --report report.json");
+    const Finished finished = run("--matrix huge.mtx --report report.json --history history.csv");
     EXPECT_EQ(finished.status, 2);
     EXPECT_THAT(finished.out, HasSubstr("non-finite"));
+    EXPECT_THAT(finished.out, Not(HasSubstr("-nan")));
+    EXPECT_THAT(finished.out, Not(HasSubstr("forward error"))) << "b is not what it was to be";
     EXPECT_EQ(json::parse(read("report.json"))["status"], "non-finite");
+    EXPECT_THAT(read("history.csv"), Not(HasSubstr("-nan")));
 }
 
 TEST_F(SolverCommand, ReportsTheWorstOfSeveralRightHandSidesWhereverItStands) {
@@ -200,6 +204,8 @@ TEST_F(SolverCommand, FindsTheLeastSquaresOfARectangularMatrix) {
     EXPECT_NEAR(first, 3, 1e-9);
     EXPECT_NEAR(second, 4, 1e-9);
     EXPECT_THAT(read("history.csv"), HasSubstr("exact,0,1,"));
+    for (const json& unknown : {r["preconditioner"], r["structure"]["structural_rank"], r["structure"]["zero_diagonals"]})
+        EXPECT_TRUE(unknown.is_null()) << unknown;
 
     const Finished solved = run("--matrix tall.mtx --compare");  // A * ones has a solution
     EXPECT_EQ(solved.status, 0);

@@ -193,6 +193,10 @@ TEST(SolverTexts, OfRoundedSolutions) {
     EXPECT_THAT(text, HasSubstr("solve 5.50 s, proof 250 ms\n"));
     EXPECT_THAT(text, HasSubstr("of the bits of x, whatever computes it\n"));
 
+    run.report.proofs[0].dropped = 1;
+    EXPECT_THAT(table(options, outcome, false), HasSubstr("ties 3, zeros 1, of these 1 by their size alone\n"));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"dropped\": 1"));
+
     run.report.proofs.push_back(rounding(ProofStatus::unproven, "7 components", 7));
     text = table(options, outcome, false);
     EXPECT_THAT(text, HasSubstr("rounded           11 993 of 12 000 components")) << "of the worst";
@@ -210,6 +214,9 @@ TEST(SolverTexts, OfBounds) {
     EXPECT_THAT(table(options, outcome, false),
                 HasSubstr("error bound       2.0e-09 relative at most, 10.9 digits in the mean; proven: H-matrix"));
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"estimated_error\": null"));
+    bound.error_bound = 5e-324;  // no claim of 0
+    outcome.runs[0].report.proofs = {bound};
+    EXPECT_THAT(table(options, outcome, false), HasSubstr("error bound       1.0e-300 relative at most"));
     SolutionProof estimated = proof(ProofStatus::unproven, "not an H-matrix");
     estimated.estimated_error = 3.4e-9;
     outcome.runs[0].report.proofs = {estimated};
