@@ -132,6 +132,15 @@ PetscErrorCode reduce_sum(MPI_Comm comm, Span x, double* result) {
     PetscFunctionReturn(0);
 }
 
+double exact_norm(MPI_Comm comm, Span x) {
+    std::vector<Partial> partials = partial_dots({}, x, {{x}});
+    const auto digits_of = [&](std::size_t) { return dot_digits({}, x, x); };
+    double norm = 0;
+    PetscCallAbort(comm, merge_over(comm, partials));
+    PetscCallAbort(comm, round_over(comm, partials, digits_of, Rounding::square_root, &norm));
+    return norm;
+}
+
 PetscErrorCode prepare_reductions() {
     PetscFunctionBegin;
     PetscCallMPI(MPI_Type_contiguous(sizeof(Partial), MPI_BYTE, &partial_type));

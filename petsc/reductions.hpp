@@ -19,6 +19,9 @@ PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const do
 /// *result = sum_i x_i over all ranks; x on the processor.
 PetscErrorCode reduce_sum(MPI_Comm comm, std::span<const double> x, double* result);
 
+/// The norm of x over all ranks, rounded once whatever the settings say; x on the processor.
+double exact_norm(MPI_Comm comm, std::span<const double> x);
+
 /// The operation of MPI that merges partial sums, until PETSc ends, and what -log_view calls the sums that no bound proves:
 /// VecSumDigits. To be called once, after VecInitializePackage.
 PetscErrorCode prepare_reductions();

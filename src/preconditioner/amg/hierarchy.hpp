@@ -2,6 +2,7 @@
 
 /// The levels of smoothed aggregation.
 
+#include "core/hash.hpp"
 #include "core/multigrid/level.hpp"
 #include "multigrid/place.hpp"
 #include "solver/csr_matrix.hpp"
@@ -26,6 +27,21 @@ struct Hierarchy : Levels<V, Memory> {
 
 template <class V>
 using DeviceHierarchy = Hierarchy<V, cuda::OnDevice>;
+
+/// Adds the bits of all levels, blocks of rows as one number each: these are found side by side.
+template <class V, class Memory>
+void add_levels(Hash& hash, const Hierarchy<V, Memory>& hierarchy, const typename Memory::Place& place) {
+    const auto add = [&](const typename Memory::template Matrix<V>& a) {
+        constexpr std::int64_t rows_a_block = 4096;
+        hash.add(static_cast<std::uint64_t>(a.rows));
+        for (const std::uint64_t value : place.hashes_of_blocks(a.view(), rows_a_block)) hash.add(value);
+    };
+    for (const Level<V, Memory>& level : hierarchy.levels) {
+        add(level.a);
+        add(level.prolongation);
+        if (!hierarchy.is_symmetric) add(level.restriction);
+    }
+}
 
 /// Throws InvalidArgument that names the row where a diagonal entry is missing or zero or an entry not finite, and
 /// ResourceLimit where the hierarchy would take more than options.memory_limit.
