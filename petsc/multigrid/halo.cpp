@@ -34,18 +34,6 @@ Halo::Halo(const Ranks& ranks, Layout layout, std::vector<std::int32_t> others)
       others_(std::move(others)),
       first_own_(std::lower_bound(others_.begin(), others_.end(), layout_.begin()) - others_.begin()) {}
 
-std::int32_t Halo::global(std::int64_t i) const {
-    if (i < first_own_) return others_[i];
-    if (i < first_own_ + own()) return static_cast<std::int32_t>(layout_.begin() + (i - first_own_));
-    return others_[i - own()];
-}
-
-std::int32_t Halo::local(std::int32_t global) const {
-    if (layout_.owns(global)) return static_cast<std::int32_t>(first_own_ + (global - layout_.begin()));
-    const std::int64_t k = std::lower_bound(others_.begin(), others_.end(), global) - others_.begin();
-    return static_cast<std::int32_t>(k < first_own_ ? k : k + own());
-}
-
 std::vector<std::int32_t> Halo::globals() const {
     std::vector<std::int32_t> all(static_cast<std::size_t>(size()));
     for (std::int64_t i = 0; i < size(); ++i) all[i] = global(i);

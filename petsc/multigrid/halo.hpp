@@ -60,8 +60,16 @@ public:
     std::int64_t own() const { return layout_.own(); }
 
     /// Of all ranks' numbers.
-    std::int32_t global(std::int64_t i) const;
-    std::int32_t local(std::int32_t global) const;
+    std::int32_t global(std::int64_t i) const {
+        if (i < first_own_) return others_[i];
+        if (i < first_own_ + own()) return static_cast<std::int32_t>(layout_.begin() + (i - first_own_));
+        return others_[i - own()];
+    }
+    std::int32_t local(std::int32_t global) const {
+        if (layout_.owns(global)) return static_cast<std::int32_t>(first_own_ + (global - layout_.begin()));
+        const std::int64_t k = std::lower_bound(others_.begin(), others_.end(), global) - others_.begin();
+        return static_cast<std::int32_t>(k < first_own_ ? k : k + own());
+    }
     std::vector<std::int32_t> globals() const;
 
     /// This rank's elements.

@@ -54,12 +54,18 @@ struct RowOfRank {
         };
         add(blocks.own, [&](PetscInt column) { return first_column + column; });
         if (blocks.has_ghosts(row)) add(blocks.others, [&](PetscInt column) { return blocks.ghosts[column]; });
-        std::sort(entries.begin(), entries.end());
+        if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());
     }
 };
 
 CsrMatrix<double> read_rows(const RankBlocks& blocks, PetscInt first_column, PetscInt columns) {
     CsrMatrix<double> rows{blocks.own.rows, columns, {0}, {}, {}};
+    std::size_t entries = 0;
+    for (const auto* block : {&blocks.own, &blocks.others})
+        if (block->rows > 0) entries += static_cast<std::size_t>(block->offsets[block->rows]);
+    rows.row_offsets.reserve(static_cast<std::size_t>(rows.rows) + 1);
+    rows.column_indices.reserve(entries);
+    rows.values.reserve(entries);
     RowOfRank row;
     for (PetscInt i = 0; i < blocks.own.rows; ++i) {
         row.read(blocks, i, first_column);
