@@ -153,9 +153,13 @@ CsrMatrix<T> rows_of(const Ranks& ranks, const RankMatrix<T>& a, std::span<const
     const RowsOfOwners<T> others = answers(ranks, a, ranks.exchanged(asked));
     std::vector<std::int64_t> rows_taken(asked.size()), entries_taken(asked.size());
     CsrMatrix<T> result{std::ssize(rows), a.halo->layout().all(), {0}, {}, {}};
+    std::size_t entries = 0;
+    for (const std::int32_t row : rows)
+        if (a.layout.owns(row)) entries += static_cast<std::size_t>(a.own.view().row_length(row - a.layout.begin()));
+    for (const auto& values : others.values) entries += values.size();
     result.row_offsets.reserve(rows.size() + 1);
-    result.column_indices.reserve(a.own.column_indices.size());
-    result.values.reserve(a.own.values.size());
+    result.column_indices.reserve(entries);
+    result.values.reserve(entries);
     for (const std::int32_t row : rows) {
         if (a.layout.owns(row)) {
             append_own(result, a, row - a.layout.begin());

@@ -153,9 +153,24 @@ public:
         const auto inverse = place_.template inverse_diagonal<V>(a, first_failure);
         if (first_failure < a.rows) refuse_row(first_failure, above().levels);
         require_memory_for<T>(a);
-        hierarchy_.levels.push_back({place_.template rounded<V>(a), place_.template rounded<V>(inverse), {}, {}, {}});
+        hierarchy_.levels.push_back({{}, place_.template rounded<V>(inverse), {}, {}, {}});
         hierarchy_.summary.push_back({a.rows, Place::nonzeros(a), space_.unknowns_per_node});
         if (options_.progress) (*options_.progress)(fmt::format("amg, level {}: {} rows", above().levels, a.rows));
+        auto coarse = next_level<T>(a, inverse);
+        hierarchy_.levels.back().a = place_.template rounded<V>(a);  // last, where least is in memory
+        return coarse;
+    }
+
+    /// What a level that came now would have above itself, and what the smoother of the last level does not see there.
+    LevelsAbove above() const { return {above_.levels + hierarchy_.levels.size(), above_.bytes + bytes_}; }
+    const typename Place::Space& space() const { return space_; }
+
+    Hierarchy<V, typename Place::Memory> take() { return std::move(hierarchy_); }
+
+private:
+    /// All of the last level but its matrix.
+    template <class T, class Vector>
+    std::optional<typename Place::template Matrix<double>> next_level(const View<T>& a, const Vector& inverse) {
         auto& level = hierarchy_.levels.back();
         if (a.rows <= rows_to_invert && try_invert<T>(a)) return std::nullopt;
         level.steps = smoother_steps(largest_eigenvalue(a, inverse, place_));
@@ -169,13 +184,6 @@ public:
         return std::move(coarse->matrix);
     }
 
-    /// What a level that came now would have above itself, and what the smoother of the last level does not see there.
-    LevelsAbove above() const { return {above_.levels + hierarchy_.levels.size(), above_.bytes + bytes_}; }
-    const typename Place::Space& space() const { return space_; }
-
-    Hierarchy<V, typename Place::Memory> take() { return std::move(hierarchy_); }
-
-private:
     /// Chebyshev's polynomial where the eigenvalues of D^-1 A are real. Else steps of Jacobi's iteration, damped: eigenvalues
     /// that lie in Gershgorin's disc around 1, where Chebyshev's polynomial can be larger than 1, are damped by any factor up
     /// to 1.
