@@ -1,12 +1,12 @@
 #include "preconditioner.hpp"
 
 #include "elements.hpp"
-#include "multigrid/rank_multigrid.hpp"
 #include "rank_product.hpp"
+#include "ranks/rank_multigrid.hpp"
+#include "ranks/rank_solve.hpp"
 #include "releases.hpp"
 #include "settings.hpp"
 #include "solver/preconditioner.hpp"
-#include "solver/solve.hpp"
 
 #include <petsc/private/pcimpl.h>
 
@@ -43,28 +43,6 @@ solver::CsrMatrix<double> copy_of(const RankBlocks::Block& block) {
     a.values.assign(block.values, block.values + entries);
     return a;
 }
-
-/// The library's whole solve (solver/solve.hpp), which chooses its own preconditioner: z = A^-1 r to a tolerance, or Inf.
-class AutomaticSolve final : public solver::Preconditioner<double> {
-public:
-    AutomaticSolve(solver::CsrMatrix<double> a, double tolerance)
-        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), tolerance_(tolerance) {}
-
-    void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
-        solver::SolveOptions options;
-        options.iteration.accuracy = accuracy;
-        options.iteration.tolerance = tolerance_;
-        std::ranges::fill(z, 0.0);
-        const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
-        if (report.result().status != solver::SolveStatus::converged)
-            std::ranges::fill(z, std::numeric_limits<double>::infinity());
-    }
-
-private:
-    solver::CsrMatrix<double> a_;
-    solver::SpmvPlan<double> plan_;
-    double tolerance_;
-};
 
 /// The block size that the matrix was given; 0, for it to be looked for, where there is none.
 PetscErrorCode unknowns_per_node_of(Mat a, int* unknowns) {
@@ -107,7 +85,7 @@ PetscErrorCode make_here(PC pc) {
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
     if (!application->kind) {
-        PetscCallCXX(application->made = std::make_unique<AutomaticSolve>(copy_of(blocks.own), application->tolerance));
+        PetscCallCXX(application->made = make_solve(copy_of(blocks.own), application->tolerance));
         PetscFunctionReturn(0);
     }
     solver::PreconditionerOptions options;
@@ -121,14 +99,23 @@ PetscErrorCode make_here(PC pc) {
     PetscFunctionReturn(0);
 }
 
-/// Of a matrix that ranks share out: multigrid.
+std::unique_ptr<solver::Preconditioner<double>> made_over_ranks(Mat a, const Application& application,
+                                                                RankMultigridOptions options) {
+    const Ranks ranks(PetscObjectComm(reinterpret_cast<PetscObject>(a)));
+    options.gathered_rows = application.gathered_rows;
+    if (application.kind) return make_rank_multigrid(ranks, read_matrix(ranks, a), options);
+    return make_rank_solve(ranks.comm(), read_matrix(ranks, a), application.tolerance, application.gathered_rows);
+}
+
+/// Of a matrix that ranks share out.
 PetscErrorCode make_over_ranks(PC pc) {
     PetscBool is_aij;
     std::vector<double> near_null;
     Application* application = application_of(pc);
-    RankMultigridOptions options{.gathered_rows = application->gathered_rows};
+    RankMultigridOptions options;
     PetscFunctionBegin;
-    PetscCheck(application->kind == PreconditionerKind::amg, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+    PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
+               PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
                "gives every rank the whole matrix",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name);
@@ -139,7 +126,7 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
     PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
     options.near_null_space = near_null;
-    PetscCallCXX(application->made = make_rank_multigrid(pc->pmat, options));
+    PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
     PetscFunctionReturn(0);
 }
 

@@ -3,9 +3,9 @@
 /// The steps by which levels of multigrid are made, on the ranks of a communicator and with the bits of one.
 
 #include "core/multigrid/tentative.hpp"
-#include "multigrid/rank_matrix.hpp"
 #include "preconditioner/amg/near_null_space.hpp"
 #include "preconditioner/amg/strength.hpp"
+#include "ranks/rank_matrix.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "multigrid/rank_matrix.hpp"
+#include "ranks/rank_matrix.hpp"
 
 #include <algorithm>
 #include <iterator>

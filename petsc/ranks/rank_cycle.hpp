@@ -3,8 +3,8 @@
 /// The V-cycle over ranks.
 
 #include "core/multigrid/level.hpp"
-#include "multigrid/rank_place.hpp"
 #include "preconditioner/amg/cycle.hpp"
+#include "ranks/rank_place.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/spmv.hpp"
 

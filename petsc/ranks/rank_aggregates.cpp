@@ -1,5 +1,5 @@
 #include "core/multigrid/graph.hpp"
-#include "multigrid/rank_place.hpp"
+#include "ranks/rank_place.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,8 +2,8 @@
 
 /// Matrices of the levels of multigrid that ranks share out by rows.
 
-#include "multigrid/halo.hpp"
-#include "multigrid/ranks.hpp"
+#include "ranks/halo.hpp"
+#include "ranks/ranks.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <cstdint>

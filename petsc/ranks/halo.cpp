@@ -1,4 +1,4 @@
-#include "multigrid/halo.hpp"
+#include "ranks/halo.hpp"
 
 #include <utility>
 

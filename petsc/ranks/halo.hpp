@@ -2,7 +2,7 @@
 
 /// Numbers of rows or columns that ranks share out, and those of others that a rank looks at.
 
-#include "multigrid/ranks.hpp"
+#include "ranks/ranks.hpp"
 
 #include <petscsf.h>
 

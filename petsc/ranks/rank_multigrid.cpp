@@ -1,13 +1,14 @@
-#include "multigrid/rank_multigrid.hpp"
+#include "ranks/rank_multigrid.hpp"
 
+#include "core/floating_point_guard.hpp"
 #include "core/hash.hpp"
 #include "core/multigrid/scale.hpp"
-#include "multigrid/rank_cycle.hpp"
-#include "multigrid/rank_place.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
 #include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/amg/setup.hpp"
 #include "rank_product.hpp"
+#include "ranks/rank_cycle.hpp"
+#include "ranks/rank_place.hpp"
 #include "solver/error.hpp"
 
 #include <algorithm>
@@ -76,21 +77,6 @@ CsrMatrix<double> read_rows(const RankBlocks& blocks, PetscInt first_column, Pet
         rows.row_offsets.push_back(rows.nonzeros());
     }
     return rows;
-}
-
-RankMatrix<double> read(const Ranks& ranks, Mat a) {
-    RankBlocks blocks;
-    PetscInt rows, columns, first_row, first_column;
-    PetscCallAbort(ranks.comm(), MatGetSize(a, &rows, &columns));
-    PetscCallAbort(ranks.comm(), MatGetOwnershipRange(a, &first_row, nullptr));
-    PetscCallAbort(ranks.comm(), MatGetOwnershipRangeColumn(a, &first_column, nullptr));
-    short_index(rows);
-    if (!ranks.all(rows == columns && first_row == first_column))
-        throw solver::InvalidArgument(
-            "preconditioner amg: expected a square matrix whose rows and columns are shared out alike among the ranks");
-    PetscCallAbort(ranks.comm(), RankBlocks::of(a, &blocks));
-    const Layout layout(ranks, blocks.own.rows);
-    return rank_matrix(ranks, layout, layout, read_rows(blocks, first_column, columns));
 }
 
 /// Elements of vectors from one layout to another that differs from it by a few.
@@ -192,8 +178,8 @@ RankHierarchy<V> make_levels(const Ranks& ranks, Finest finest, std::int64_t gat
 template <class V>
 class RankMultigrid final : public solver::Preconditioner<double> {
 public:
-    RankMultigrid(MPI_Comm comm, const Layout& outside, Finest finest, std::int64_t gathered_rows)
-        : ranks_(comm), inside_(finest.a.layout) {
+    RankMultigrid(const Ranks& ranks, const Layout& outside, Finest finest, std::int64_t gathered_rows)
+        : ranks_(ranks), inside_(finest.a.layout) {
         if (!ranks_.all(outside == inside_)) {
             in_.emplace(ranks_, outside, inside_);
             out_.emplace(ranks_, inside_, outside);
@@ -204,6 +190,7 @@ public:
     }
 
     void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
+        const solver::cpu::FloatingPointGuard guard;
         if (!in_) return apply_inside(r, z, accuracy);
         std::vector<double> inside(r_.size());
         apply_inside((*in_)(r), inside, accuracy);
@@ -252,16 +239,30 @@ private:
 
 }  // namespace
 
-std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(Mat a, const RankMultigridOptions& options) {
-    const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(a));
-    const Ranks ranks(comm);
-    RankMatrix<double> matrix = read(ranks, a);
-    const Layout layout = matrix.layout;
-    check(ranks, matrix.rows, options);
-    Finest finest = finest_of(ranks, std::move(matrix), options);
+RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
+    RankBlocks blocks;
+    PetscInt rows, columns, first_row, first_column;
+    PetscCallAbort(ranks.comm(), MatGetSize(a, &rows, &columns));
+    PetscCallAbort(ranks.comm(), MatGetOwnershipRange(a, &first_row, nullptr));
+    PetscCallAbort(ranks.comm(), MatGetOwnershipRangeColumn(a, &first_column, nullptr));
+    short_index(rows);
+    if (!ranks.all(rows == columns && first_row == first_column))
+        throw solver::InvalidArgument(
+            "preconditioner amg: expected a square matrix whose rows and columns are shared out alike among the ranks");
+    PetscCallAbort(ranks.comm(), RankBlocks::of(a, &blocks));
+    const Layout layout(ranks, blocks.own.rows);
+    return rank_matrix(ranks, layout, layout, read_rows(blocks, first_column, columns));
+}
+
+std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks& ranks, RankMatrix<double> a,
+                                                                    const RankMultigridOptions& options) {
+    const solver::cpu::FloatingPointGuard guard;
+    const Layout layout = a.layout;
+    check(ranks, a.rows, options);
+    Finest finest = finest_of(ranks, std::move(a), options);
     if (RankPlace(ranks).suits_cycle_in_floats(finest.a.view()))
-        return std::make_unique<RankMultigrid<float>>(comm, layout, std::move(finest), options.gathered_rows);
-    return std::make_unique<RankMultigrid<double>>(comm, layout, std::move(finest), options.gathered_rows);
+        return std::make_unique<RankMultigrid<float>>(ranks, layout, std::move(finest), options.gathered_rows);
+    return std::make_unique<RankMultigrid<double>>(ranks, layout, std::move(finest), options.gathered_rows);
 }
 
 }  // namespace petscsolver

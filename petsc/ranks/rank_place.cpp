@@ -1,4 +1,4 @@
-#include "multigrid/rank_place.hpp"
+#include "ranks/rank_place.hpp"
 
 #include "core/hash.hpp"
 #include "core/krylov/updates.hpp"
@@ -37,6 +37,10 @@ int count_machines(const Ranks& ranks) {
     check_mpi(MPI_Comm_rank(machine, &number));
     check_mpi(MPI_Comm_free(&machine));
     return static_cast<int>(ranks.sum(std::int64_t{number == 0}));
+}
+
+double exact_norm(const Ranks& ranks, std::span<const double> x) {
+    return reduced_dot(ranks.comm(), x, x, Rounding::square_root, solver::Accuracy::exact);
 }
 
 /// f(i, local number of row i) for this rank's rows.
@@ -167,7 +171,7 @@ double RankPlace::power_method(const View<double>& a, const std::vector<double>&
     std::vector<double> x(static_cast<std::size_t>(a->halo->size())), y(inverse_diagonal.size());
     const std::span<double> own_x = a->halo->own_part(x);
     for (std::int64_t i = 0; i < own.rows; ++i) own_x[i] = solver::random_element<double>(seed, a->layout.begin() + i);
-    double norm = exact_norm(ranks_.comm(), own_x), growth = 0;
+    double norm = exact_norm(ranks_, own_x), growth = 0;
     for (int step = 0; step < iterations && norm > 0; ++step) {
         a->halo->fill(x);
         for (std::int64_t i = 0; i < own.rows; ++i) {
@@ -176,7 +180,7 @@ double RankPlace::power_method(const View<double>& a, const std::vector<double>&
                 sum = solver::add_rn(sum, amg::term_of_product(own, k, x.data()));
             y[i] = amg::scaled(sum, inverse_diagonal[i], norm);
         }
-        norm = growth = exact_norm(ranks_.comm(), y);
+        norm = growth = exact_norm(ranks_, y);
         std::copy(y.begin(), y.end(), own_x.begin());
     }
     return growth;

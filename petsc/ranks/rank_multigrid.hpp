@@ -2,7 +2,7 @@
 
 /// Multigrid of a matrix that ranks share out.
 
-#include "multigrid/ranks.hpp"
+#include "ranks/rank_matrix.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <petscmat.h>
@@ -20,9 +20,13 @@ struct RankMultigridOptions {
     std::int64_t gathered_rows = 0;                ///< levels of at most so many rows are kept by every rank
 };
 
+/// This rank's rows of a square MPIAIJ, whose rows and columns are shared out alike; sorted. Throws InvalidArgument on all
+/// ranks.
+RankMatrix<double> read_matrix(const Ranks& ranks, Mat a);
+
 /// The library's multigrid (solver/preconditioner.hpp), to the last bit, of vectors' elements on this rank. Making it and all
-/// that it does is collective. The matrix is a square MPIAIJ whose rows and columns are shared out alike. Throws what
-/// make_preconditioner throws, on all ranks.
-std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(Mat a, const RankMultigridOptions& options);
+/// that it does is collective. Throws what make_preconditioner throws, on all ranks.
+std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks& ranks, RankMatrix<double> a,
+                                                                    const RankMultigridOptions& options);
 
 }  // namespace petscsolver
