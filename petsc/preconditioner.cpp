@@ -172,27 +172,32 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode set_multigrid_from_options(PC pc, OptionItems PetscOptionsObject) {
+PetscErrorCode take_tolerance(PC pc, OptionItems PetscOptionsObject) {
+    PetscReal& tolerance = application_of(pc)->tolerance;
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsReal("-pc_samebits_tolerance", "on ||r - A z|| / ||r|| of each application", "PCSAMEBITSAUTO",
+                               tolerance, &tolerance, nullptr));
+    PetscCheck(tolerance > 0 && tolerance < 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_samebits_tolerance is %g; it takes a number above 0 and below 1", static_cast<double>(tolerance));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode take_gathered_rows(PC pc, OptionItems PetscOptionsObject) {
     PetscInt& rows = application_of(pc)->gathered_rows;
     PetscFunctionBegin;
-    PetscOptionsHeadBegin(PetscOptionsObject, "samebits_amg");
     PetscCall(PetscOptionsInt("-pc_samebits_gathered_rows", "levels of at most so many rows are kept by every rank",
                               "PCSAMEBITSAMG", rows, &rows, nullptr));
-    PetscOptionsHeadEnd();
     PetscCheck(rows >= 0, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
                "-pc_samebits_gathered_rows is %" PetscInt_FMT "; it takes a number of rows, 0 or more", rows);
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
-    PetscReal& tolerance = application_of(pc)->tolerance;
     PetscFunctionBegin;
-    PetscOptionsHeadBegin(PetscOptionsObject, "samebits_auto");
-    PetscCall(PetscOptionsReal("-pc_samebits_tolerance", "on ||r - A z|| / ||r|| of each application", "PCSAMEBITSAUTO",
-                               tolerance, &tolerance, nullptr));
+    PetscOptionsHeadBegin(PetscOptionsObject, "samebits");
+    if (!application_of(pc)->kind) PetscCall(take_tolerance(pc, PetscOptionsObject));
+    PetscCall(take_gathered_rows(pc, PetscOptionsObject));
     PetscOptionsHeadEnd();
-    PetscCheck(tolerance > 0 && tolerance < 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
-               "-pc_samebits_tolerance is %g; it takes a number above 0 and below 1", static_cast<double>(tolerance));
     PetscFunctionReturn(0);
 }
 
@@ -227,19 +232,16 @@ PetscErrorCode create(PC pc) {
     return create_with(pc, kind);
 }
 
-PetscErrorCode create_multigrid(PC pc) {
+/// What works over ranks has options.
+template <auto create_without>
+PetscErrorCode with_options(PC pc) {
     PetscFunctionBegin;
-    PetscCall(create_with(pc, PreconditionerKind::amg));
-    pc->ops->setfromoptions = set_multigrid_from_options;
-    PetscFunctionReturn(0);
-}
-
-PetscErrorCode create_automatic(PC pc) {
-    PetscFunctionBegin;
-    PetscCall(create_with(pc, std::nullopt));
+    PetscCall(create_without(pc));
     pc->ops->setfromoptions = set_from_options;
     PetscFunctionReturn(0);
 }
+
+PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
 
 }  // namespace
 
@@ -248,8 +250,8 @@ PetscErrorCode register_preconditioners() {
     PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));
-    PetscCall(PCRegister("samebits_amg", create_multigrid));
-    PetscCall(PCRegister("samebits_auto", create_automatic));
+    PetscCall(PCRegister("samebits_amg", with_options<create<PreconditionerKind::amg>>));
+    PetscCall(PCRegister("samebits_auto", with_options<create_automatic>));
     PetscFunctionReturn(0);
 }
 

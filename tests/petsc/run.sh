@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh operations|methods|preconditioners|multigrid|options|tutorials|example|python: what tests/petsc/CMakeLists.txt runs.
-# PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS, MULTIGRID, EXAMPLE and TUTORIALS name what was built.
+# run.sh operations|methods|preconditioners|multigrid|automatic|options|tutorials|example|python: what tests/petsc/CMakeLists.txt runs.
+# PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS, OVER_RANKS, EXAMPLE and TUTORIALS name what was built.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -94,7 +94,7 @@ multigrid)
         local name=$1 n hashes
         shift
         for n in $ranks; do
-            with_plugin "$n" "$MULTIGRID" "$@" -pc_samebits_gathered_rows 0 -solver_everywhere -ksp_view >"$folder/levels.$n"
+            with_plugin "$n" "$OVER_RANKS" "$@" -pc_samebits_gathered_rows 0 -solver_everywhere -ksp_view >"$folder/levels.$n"
             hashes=$(grep -o "[0-9]* entries in the factors, hash .*" "$folder/levels.$n" | uniq | wc -l)
             if [[ $hashes != 1 || $(grep -c "entries in the factors" "$folder/levels.$n") != 2 ]]; then
                 echo "$name: on $n ranks other levels than the library's:"
@@ -121,13 +121,26 @@ multigrid)
     same_levels block_size -matrix elasticity2d_60 -ksp_type cg -mat_block_size 2
     same_levels modes -matrix elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes
     # Small levels on every rank.
-    same_on_all_ranks gathered "$MULTIGRID" -matrix poisson3d_20 -ksp_type cg -pc_samebits_gathered_rows 1000 -solver_everywhere
+    same_on_all_ranks gathered "$OVER_RANKS" -matrix poisson3d_20 -ksp_type cg -pc_samebits_gathered_rows 1000 -solver_everywhere
     same_levels tiny -matrix poisson2d_21 -ksp_type cg
-    if with_plugin 3 "$MULTIGRID" -matrix stokes2d_40 >"$folder/refused" 2>&1; then
+    if with_plugin 3 "$OVER_RANKS" -matrix stokes2d_40 >"$folder/refused" 2>&1; then
         echo "multigrid was made of a matrix with zeros on its diagonal"
         exit 1
     fi
     grep -m 1 "PETSC ERROR: preconditioner amg: .*has a diagonal entry that is missing, zero" "$folder/refused"
+    if with_plugin 2 "$OVER_RANKS" -pc_samebits_gathered_rows -1 >"$folder/refused" 2>&1; then
+        echo "levels of -1 rows were taken"
+        exit 1
+    fi
+    grep -m 1 "it takes a number of rows, 0 or more" "$folder/refused"
+    ;;
+automatic)
+    # By Jacobi's preconditioner, by multigrid after it, and by klu, for which every rank takes the whole matrix.
+    for matrix in poisson3d_20 poisson3d_40 convection_diffusion_120 jumping_random_18 anisotropic_70 elasticity2d_40 \
+        convection_strong_20 graph_laplacian_6000 poisson2d_9 stokes2d_20 power_law_3000; do
+        same_on_all_ranks $matrix "$OVER_RANKS" -matrix $matrix -ksp_type preonly -pc_type samebits_auto \
+            -pc_samebits_gathered_rows 0 -solver_everywhere
+    done
     ;;
 options)
     with_plugin 2 "$SAME_BITS" -solver_everywhere -ksp_view | grep "petscsolver: exact, every product"
