@@ -2,10 +2,11 @@
 
 #include "elements.hpp"
 #include "rank_product.hpp"
+#include "ranks/rank_multigrid.hpp"
+#include "ranks/rank_solve.hpp"
 #include "releases.hpp"
 #include "settings.hpp"
 #include "solver/preconditioner.hpp"
-#include "solver/solve.hpp"
 
 #include <petsc/private/pcimpl.h>
 
@@ -25,7 +26,8 @@ using Made = std::unique_ptr<solver::Preconditioner<double>>;
 /// What a PC of ours is made of. `kind` is empty for samebits_auto.
 struct Application {
     std::optional<PreconditionerKind> kind;
-    PetscReal tolerance = 1e-10;  ///< of samebits_auto
+    PetscReal tolerance = 1e-10;     ///< of samebits_auto
+    PetscInt gathered_rows = 10000;  ///< of samebits_amg: levels of at most so many rows are kept by every rank
     Made made = {};
 };
 
@@ -42,36 +44,24 @@ solver::CsrMatrix<double> copy_of(const RankBlocks::Block& block) {
     return a;
 }
 
-/// The library's whole solve (solver/solve.hpp), which chooses its own preconditioner: z = A^-1 r to a tolerance, or Inf.
-class AutomaticSolve final : public solver::Preconditioner<double> {
-public:
-    AutomaticSolve(solver::CsrMatrix<double> a, double tolerance)
-        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), tolerance_(tolerance) {}
+/// The block size that the matrix was given; 0, for it to be looked for, where there is none.
+PetscErrorCode unknowns_per_node_of(Mat a, int* unknowns) {
+    PetscInt block_size;
+    PetscFunctionBegin;
+    PetscCall(MatGetBlockSize(a, &block_size));
+    *unknowns = block_size > 1 ? static_cast<int>(block_size) : 0;
+    PetscFunctionReturn(0);
+}
 
-    void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
-        solver::SolveOptions options;
-        options.iteration.accuracy = accuracy;
-        options.iteration.tolerance = tolerance_;
-        std::ranges::fill(z, 0.0);
-        const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
-        if (report.result().status != solver::SolveStatus::converged)
-            std::ranges::fill(z, std::numeric_limits<double>::infinity());
-    }
-
-private:
-    solver::CsrMatrix<double> a_;
-    solver::SpmvPlan<double> plan_;
-    double tolerance_;
-};
-
-/// The near-null space that the matrix carries (MatSetNearNullSpace), one vector after another.
-PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors) {
+/// The near-null space that the matrix carries (MatSetNearNullSpace), this rank's elements of one vector after another.
+PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vector_count) {
     MatNullSpace space = nullptr;
     PetscBool has_constants = PETSC_FALSE;
     PetscInt count = 0, rows;
     const Vec* vecs = nullptr;
     PetscFunctionBegin;
     PetscCall(MatGetNearNullSpace(a, &space));
+    *vector_count = 0;
     if (!space) PetscFunctionReturn(0);
     PetscCall(MatGetLocalSize(a, &rows, nullptr));
     PetscCall(MatNullSpaceGetVecs(space, &has_constants, &count, &vecs));
@@ -80,37 +70,71 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors) {
         const Elements v(vecs[k]);
         vectors->insert(vectors->end(), v.data(), v.data() + v.size());
     }
+    *vector_count = static_cast<int>(count) + (has_constants ? 1 : 0);
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode setup(PC pc) {
-    PetscMPIInt ranks;
+/// Of a matrix on one rank.
+PetscErrorCode make_here(PC pc) {
     PetscBool is_aij;
     RankBlocks blocks;
-    PetscInt unknowns_per_node;
-    std::vector<double> near_null;
     Application* application = application_of(pc);
     PetscFunctionBegin;
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
-    PetscCheck(ranks == 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
-               "%s takes the matrix of one rank, and there are %d; use -pc_type redundant -redundant_pc_type %s, which gives "
-               "every rank the whole matrix",
-               reinterpret_cast<PetscObject>(pc)->type_name, ranks, reinterpret_cast<PetscObject>(pc)->type_name);
     PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATSEQAIJ, &is_aij));
     PetscCheck(is_aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs a matrix of a type that begins with seqaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
     if (!application->kind) {
-        PetscCallCXX(application->made = std::make_unique<AutomaticSolve>(copy_of(blocks.own), application->tolerance));
+        PetscCallCXX(application->made = make_solve(copy_of(blocks.own), application->tolerance));
         PetscFunctionReturn(0);
     }
-    PetscCall(MatGetBlockSize(pc->pmat, &unknowns_per_node));
-    PetscCall(near_null_space_of(pc->pmat, &near_null));
     solver::PreconditionerOptions options;
-    if (unknowns_per_node > 1) options.amg.unknowns_per_node = static_cast<int>(unknowns_per_node);
+    std::vector<double> near_null;
+    int vectors;
+    PetscCall(unknowns_per_node_of(pc->pmat, &options.amg.unknowns_per_node));
+    PetscCall(near_null_space_of(pc->pmat, &near_null, &vectors));
     options.amg.near_null_space = near_null;
     PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, copy_of(blocks.own).view(),
                                                                          settings().accuracy, solver::Device::cpu(1), options));
+    PetscFunctionReturn(0);
+}
+
+std::unique_ptr<solver::Preconditioner<double>> made_over_ranks(Mat a, const Application& application,
+                                                                RankMultigridOptions options) {
+    const Ranks ranks(PetscObjectComm(reinterpret_cast<PetscObject>(a)));
+    options.gathered_rows = application.gathered_rows;
+    if (application.kind) return make_rank_multigrid(ranks, read_matrix(ranks, a), options);
+    return make_rank_solve(ranks.comm(), read_matrix(ranks, a), application.tolerance, application.gathered_rows);
+}
+
+/// Of a matrix that ranks share out.
+PetscErrorCode make_over_ranks(PC pc) {
+    PetscBool is_aij;
+    std::vector<double> near_null;
+    Application* application = application_of(pc);
+    RankMultigridOptions options;
+    PetscFunctionBegin;
+    PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
+               PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+               "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
+               "gives every rank the whole matrix",
+               reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name);
+    PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATMPIAIJ, &is_aij));
+    PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+               "%s needs a matrix of a type that begins with mpiaij, and this is %s",
+               reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
+    PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
+    PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
+    options.near_null_space = near_null;
+    PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode setup(PC pc) {
+    PetscMPIInt ranks;
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
+    PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks(pc));
     PetscFunctionReturn(0);
 }
 
@@ -137,9 +161,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                                          static_cast<double>(application.tolerance)));
         PetscFunctionReturn(0);
     }
+    const std::uint64_t hash = application.made->factor_hash();
     PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %lld entries in the factors, hash %016llx\n",
                                      static_cast<long long>(application.made->factor_entries()),
-                                     static_cast<unsigned long long>(application.made->factor_hash())));
+                                     static_cast<unsigned long long>(hash)));
     for (const solver::LevelSummary& level : application.made->levels())
         PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: level of %lld rows, %lld nonzeros, %d unknowns a node\n",
                                          static_cast<long long>(level.rows), static_cast<long long>(level.nonzeros),
@@ -147,15 +172,32 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
+PetscErrorCode take_tolerance(PC pc, OptionItems PetscOptionsObject) {
     PetscReal& tolerance = application_of(pc)->tolerance;
     PetscFunctionBegin;
-    PetscOptionsHeadBegin(PetscOptionsObject, "samebits_auto");
     PetscCall(PetscOptionsReal("-pc_samebits_tolerance", "on ||r - A z|| / ||r|| of each application", "PCSAMEBITSAUTO",
                                tolerance, &tolerance, nullptr));
-    PetscOptionsHeadEnd();
     PetscCheck(tolerance > 0 && tolerance < 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
                "-pc_samebits_tolerance is %g; it takes a number above 0 and below 1", static_cast<double>(tolerance));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode take_gathered_rows(PC pc, OptionItems PetscOptionsObject) {
+    PetscInt& rows = application_of(pc)->gathered_rows;
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsInt("-pc_samebits_gathered_rows", "levels of at most so many rows are kept by every rank",
+                              "PCSAMEBITSAMG", rows, &rows, nullptr));
+    PetscCheck(rows >= 0, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_samebits_gathered_rows is %" PetscInt_FMT "; it takes a number of rows, 0 or more", rows);
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
+    PetscFunctionBegin;
+    PetscOptionsHeadBegin(PetscOptionsObject, "samebits");
+    if (!application_of(pc)->kind) PetscCall(take_tolerance(pc, PetscOptionsObject));
+    PetscCall(take_gathered_rows(pc, PetscOptionsObject));
+    PetscOptionsHeadEnd();
     PetscFunctionReturn(0);
 }
 
@@ -190,12 +232,16 @@ PetscErrorCode create(PC pc) {
     return create_with(pc, kind);
 }
 
-PetscErrorCode create_automatic(PC pc) {
+/// What works over ranks has options.
+template <auto create_without>
+PetscErrorCode with_options(PC pc) {
     PetscFunctionBegin;
-    PetscCall(create_with(pc, std::nullopt));
+    PetscCall(create_without(pc));
     pc->ops->setfromoptions = set_from_options;
     PetscFunctionReturn(0);
 }
+
+PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
 
 }  // namespace
 
@@ -204,8 +250,8 @@ PetscErrorCode register_preconditioners() {
     PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));
-    PetscCall(PCRegister("samebits_amg", create<PreconditionerKind::amg>));
-    PetscCall(PCRegister("samebits_auto", create_automatic));
+    PetscCall(PCRegister("samebits_amg", with_options<create<PreconditionerKind::amg>>));
+    PetscCall(PCRegister("samebits_auto", with_options<create_automatic>));
     PetscFunctionReturn(0);
 }
 

@@ -83,10 +83,10 @@ PetscErrorCode round_over(MPI_Comm comm, const std::vector<Partial>& partials, c
 
 template <class DigitsOf>
 PetscErrorCode complete(MPI_Comm comm, std::vector<Partial> partials, const DigitsOf& digits_of, Rounding rounding,
-                        double* results) {
+                        double* results, Accuracy accuracy) {
     PetscFunctionBegin;
     PetscCall(merge_over(comm, partials));
-    if (settings().accuracy == Accuracy::exact) {
+    if (accuracy == Accuracy::exact) {
         PetscCall(round_over(comm, partials, digits_of, rounding, results));
     } else {
         for (std::size_t j = 0; j < partials.size(); ++j) results[j] = in_twice_the_precision(partials[j], rounding);
@@ -106,16 +106,16 @@ PetscErrorCode add_over(MPI_Comm comm, std::size_t count, Rounding rounding, dou
 }  // namespace
 
 PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, Span x, std::span<const Span> ys, Rounding rounding,
-                           double* results) {
+                           double* results, Accuracy accuracy) {
     std::vector<Partial> partials;
     PetscFunctionBegin;
-    if (settings().accuracy == Accuracy::fast) {
+    if (accuracy == Accuracy::fast) {
         PetscCallCXX(plain_dots(place, x, ys, results));
         PetscCall(add_over(comm, ys.size(), rounding, results));
     } else {
         const auto digits_of = [&](std::size_t j) { return dot_digits(place, x, ys[j]); };
         PetscCallCXX(partials = partial_dots(place, x, ys));
-        PetscCall(complete(comm, std::move(partials), digits_of, rounding, results));
+        PetscCall(complete(comm, std::move(partials), digits_of, rounding, results, accuracy));
     }
     PetscFunctionReturn(0);
 }
@@ -127,9 +127,16 @@ PetscErrorCode reduce_sum(MPI_Comm comm, Span x, double* result) {
         PetscCall(add_over(comm, 1, Rounding::sum, result));
     } else {
         const auto digits_of = [&](std::size_t) { return solver::sum_digits(x, one_thread()); };
-        PetscCall(complete(comm, {solver::partial_sum(x, one_thread())}, digits_of, Rounding::sum, result));
+        PetscCall(
+            complete(comm, {solver::partial_sum(x, one_thread())}, digits_of, Rounding::sum, result, settings().accuracy));
     }
     PetscFunctionReturn(0);
+}
+
+double reduced_dot(MPI_Comm comm, Span x, Span y, Rounding rounding, Accuracy accuracy) {
+    double result;
+    PetscCallAbort(comm, reduce_dots(comm, {}, x, {&y, 1}, rounding, &result, accuracy));
+    return result;
 }
 
 PetscErrorCode prepare_reductions() {

@@ -1,8 +1,11 @@
 #pragma once
 
-/// Reductions over the ranks of a communicator, in the accuracy of the settings. Collective; every rank gets the same bits.
+/// Reductions over the ranks of a communicator, in the accuracy of the settings unless told. Collective; every rank gets the
+/// same bits.
 
 #include "place.hpp"
+#include "settings.hpp"
+#include "solver/accuracy.hpp"
 
 #include <petscsys.h>
 
@@ -14,10 +17,15 @@ enum class Rounding { sum, square_root };
 
 /// results[j] = sum_i x_i y_ji, or its root, over all ranks. The vectors lie at the place, the results on the processor.
 PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const double> x,
-                           std::span<const std::span<const double>> ys, Rounding rounding, double* results);
+                           std::span<const std::span<const double>> ys, Rounding rounding, double* results,
+                           solver::Accuracy accuracy = settings().accuracy);
 
 /// *result = sum_i x_i over all ranks; x on the processor.
 PetscErrorCode reduce_sum(MPI_Comm comm, std::span<const double> x, double* result);
+
+/// The same of one pair of vectors on the processor; what fails ends the program.
+double reduced_dot(MPI_Comm comm, std::span<const double> x, std::span<const double> y, Rounding rounding,
+                   solver::Accuracy accuracy);
 
 /// The operation of MPI that merges partial sums, until PETSc ends, and what -log_view calls the sums that no bound proves:
 /// VecSumDigits. To be called once, after VecInitializePackage.

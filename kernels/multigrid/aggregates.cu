@@ -93,8 +93,9 @@ DeviceAggregates CudaPlace::aggregate(const Graph& of_nodes) const {
             [=] __device__(std::int64_t k) { number[member[k]] = static_cast<std::int32_t>(k); });
     for_all("aggregates of members", graph.size, stream_,
             [=] __device__(std::int64_t i) { of_member[i] = amg::aggregate_of_member(graph, key, number, i); });
+    const amg::DegreeOfMember size_of{graph, member, of_member};
     for_all("aggregates", graph.size, stream_,
-            [=] __device__(std::int64_t i) { of[i] = amg::aggregate_beside(graph, member, of_member, i); });
+            [=] __device__(std::int64_t i) { of[i] = amg::aggregate_beside(graph, of_member, size_of, i); });
     synchronize(device_, stream_);
     return result;
 }

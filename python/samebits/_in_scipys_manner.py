@@ -107,6 +107,7 @@ def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[st
         x = right.copy() if m is None else m @ right
     else:
         x = _guess(HOST, None if x0 is None else HOST.floats(x0, "x0").reshape(-1).astype(right.dtype), right, False)
+    options["complex"] = isinstance(a, OnParts)
     options["interval"] = 1
     told = _callback(how.callback, right.size)
     core = None if m is None else m._core
@@ -272,11 +273,11 @@ def _minres_in_scipys_manner(
     return pair
 
 
-def _with_norms(callback: Callable[[float], Any], steps: int) -> Callable[[Iteration], Any]:
-    """After each of so many steps."""
+def _with_norms(callback: Callable[[float], Any]) -> Callable[[Iteration], Any]:
+    """After each step."""
 
     def told(step: Iteration) -> None:
-        if step.number > 0 and step.number % steps == 0:
+        if step.number > 0:
             callback(np.float64(step.recursive_residual))
 
     return told
@@ -319,12 +320,11 @@ def _gmres_in_scipys_manner(
     cycle = min(20 if restart is None else whole_number(restart, "restart", least=1), max(rows, 1))
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
     counts_steps = callback is not None and callback_type in (None, "legacy")
-    per_number = 2 if any(is_complex(given) for given in (a, b, x0, M)) else 1  # steps on real and imaginary parts
     told: Any = callback
     if callable(callback):
-        told = _with_cycles(callback) if callback_type == "x" else _with_norms(callback, per_number)
-    steps = per_number if counts_steps else cycle * per_number  # that count as one
-    options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle * per_number)
+        told = _with_cycles(callback) if callback_type == "x" else _with_norms(callback)
+    steps = 1 if counts_steps else cycle  # that count as one
+    options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle)
     pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))
     return pair if pair.info <= 0 else _pair(pair.result, -(-pair.info // steps))
 
@@ -447,8 +447,7 @@ gmres = _by(
     """Solves A x = b in the manner of `scipy.sparse.linalg.gmres`.
 
     `restart` is the length of a cycle, 20 or n where it is None, and `maxiter` counts cycles, 10 n where it is None. `M` works from the
-    right, so that the residual is that of A x = b, and may be another operator from step to step. Where numbers are complex a step is two,
-    on real and imaginary parts, so that a cycle has a space as large as `restart` complex vectors span.
+    right, so that the residual is that of A x = b, and may be another operator from step to step.
 
     callback : callable, optional
         With `callback_type` 'x' called with a copy of the iterate after each cycle; with 'pr_norm' with ``||r|| / ||b||`` after each step;

@@ -54,6 +54,7 @@ def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
     """A copy of the matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
     made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
+    made._is_real_form = matrix._is_real_form
     values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
     made._take(matrix.shape, *matrix._parts[:-1], values, place=matrix._place)
     return made
@@ -211,6 +212,7 @@ def _run(
     if isinstance(m, Preconditioner) and m.dtype != matrix.dtype:
         raise _core.InvalidArgument(f"the preconditioner was made for {m.dtype}, and the matrix is solved in {matrix.dtype}")
     options["preconditioner"] = "auto" if isinstance(m, Preconditioner) else m
+    options["complex"] = matrix._is_real_form
     options["interval"] = 1 if callback is not None or matrix._device < 0 else 32
     right = place.by_columns(b)
     place.wait()

@@ -73,15 +73,11 @@ public:
             proof.reason = certificate_.is_proof() ? "b or x has Inf or NaN" : certificate_.reason;
             if (has_numbers && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
         }
-<<<<<<< HEAD
         std::vector<T> r = new_vector();
         a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
-        if (wants_rounding && proof.status == ProofStatus::proven) tell_of_rounded(unknown, r, result);
+        if (wants_rounding && certificate_.is_proof() && has_numbers) tell_of_rounded(unknown, r, proof, result);
         proof.backward_error = guarantee::backward_error_of<T>(a_.matrix(), r, unknown.b, unknown.x, unknown.x_low);
-=======
-        proof.backward_error = backward_error<T>(a_, unknown.b, unknown.x, unknown.x_low);
         if (proof.backward_error == 0) proof.dropped = 0;  // x is the solution, and its zeros are zeros
->>>>>>> findings
         return proof;
     }
 
@@ -126,17 +122,10 @@ private:
         return error > 0 ? error / size : 0;
     }
 
-<<<<<<< HEAD
-    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is.
-    static void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, SolveResult& result) {
-        result.status = SolveStatus::converged;
-=======
-    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is, unless components
-    /// other than 0 became 0.
-    void tell_of_rounded(const Unknown<T>& unknown, const SolutionProof& proof, SolveResult& result) const {
-        std::vector<T> r(unknown.b.size());
-        a_.residual(unknown.b, unknown.x, {}, r, Accuracy::exact);
->>>>>>> findings
+    /// Where all is proven nothing better than x can be had, whatever the residual r of its rounded numbers is, unless
+    /// components other than 0 became 0.
+    void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, const SolutionProof& proof,
+                         SolveResult& result) const {
         const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));
         const auto rest = static_cast<double>(norm2(r, Accuracy::exact));
         result.relative_residual = size > 0 ? rest / size : rest;
@@ -163,12 +152,7 @@ private:
             return 0;
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
-<<<<<<< HEAD
         set_zero(unknown.x_low);
-=======
-        std::fill(unknown.x_low.begin(), unknown.x_low.end(), T(0));
-        tell_of_rounded(unknown, proof, result);
->>>>>>> findings
         proof.reason =
             proof.status == ProofStatus::proven
                 ? certificate_.reason

@@ -21,7 +21,8 @@ namespace solver {
 template <class T>
 class Iterates {
 public:
-    /// Of the options only the tolerances are looked at.
+    /// Of the options only the tolerances are looked at. Norms are those of whoever overrides norm_of and norm_of_terms, in
+    /// whose constructor absolute_tolerance is 0.
     Iterates(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const KrylovOptions& options)
         : a_(a), unknowns_(std::move(unknowns)), b_norms_(unknowns_.size()), best_(unknowns_.size()) {
         for (std::size_t j = 0; j < unknowns_.size(); ++j) {
@@ -31,6 +32,8 @@ public:
                                            : options.tolerance);
         }
     }
+
+    virtual ~Iterates() = default;
 
     std::size_t columns() const { return unknowns_.size(); }
 
@@ -70,6 +73,13 @@ public:
         return best.residual;
     }
 
+protected:
+    /// Of what lies in the host's memory, by the processor; exact.
+    virtual T norm_of(std::span<const T> b, bool on_device) {
+        return norm2(b, Accuracy::exact, on_device ? a_.device() : Device::cpu(a_.device().threads()));
+    }
+    virtual T norm_of_terms(std::span<const T> x);  ///< ||(w_j x_j)||
+
 private:
     /// An x that was given up, and its residual.
     struct Best {
@@ -77,16 +87,12 @@ private:
         double residual = 0;
     };
 
-    /// Of what lies in the host's memory, by the processor.
     double b_norm(std::size_t column) {
         const Unknown<T>& unknown = unknowns_[column];
         std::optional<T>& known = b_norms_[column];
-        if (!known)
-            known = norm2(unknown.b, Accuracy::exact, unknown.on_device ? a_.device() : Device::cpu(a_.device().threads()));
+        if (!known) known = norm_of(unknown.b, unknown.on_device);
         return static_cast<double>(*known);
     }
-
-    T norm_of_terms(std::span<const T> x);  ///< ||(w_j x_j)||
 
     const SpmvPlan<T>& a_;
     std::vector<Unknown<T>> unknowns_;

@@ -18,11 +18,11 @@ void require_length(const char* name, std::size_t length, const SpmvPlan<std::co
                                         a.columns(), name, a.rows()));
 }
 
-<<<<<<< HEAD
 SolveOptions with_complex_scalars(SolveOptions options) {
     options.iteration.complex_scalars = true;
     return options;
-=======
+}
+
 /// The bound that counts for complex numbers in the place of that of their parts, x + x_low.
 template <class T>
 void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const T> x_low) {
@@ -30,7 +30,6 @@ void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const 
     std::vector<double> whole(x.begin(), x.end());
     for (std::size_t i = 0; i < x_low.size(); ++i) whole[i] += static_cast<double>(x_low[i]);
     proof.error_bound = complex_error_bound(proof.bounds, whole);
->>>>>>> findings
 }
 
 template <class T>
@@ -39,13 +38,9 @@ SolveReport solve_vector(const SpmvPlan<std::complex<T>>& a, std::span<const std
     require_length("b", b.size(), a);
     require_length("x", x.size(), a);
     if (!x_low.empty()) require_length("x_low", x_low.size(), a);
-<<<<<<< HEAD
-    return solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), with_complex_scalars(options));
-=======
-    SolveReport report = solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), options);
+    SolveReport report = solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), with_complex_scalars(options));
     for (SolutionProof& proof : report.proofs) tell_of_moduli<T>(proof, real_view(x), real_view(x_low));
     return report;
->>>>>>> findings
 }
 
 /// The columns as real ones of twice the length.
@@ -65,18 +60,14 @@ SolveReport solve_columns(const SpmvPlan<std::complex<T>>& a, const DenseMatrix<
                           DenseMatrix<std::complex<T>>& x, DenseMatrix<std::complex<T>>* x_low, const SolveOptions& options) {
     DenseMatrix<T> real_x = real_columns(x);
     DenseMatrix<T> real_low = x_low != nullptr ? real_columns(*x_low) : DenseMatrix<T>();
-<<<<<<< HEAD
     SolveReport report =
         solve<T>(a.real(), real_columns(b), real_x, x_low != nullptr ? &real_low : nullptr, with_complex_scalars(options));
-=======
-    SolveReport report = solve<T>(a.real(), real_columns(b), real_x, x_low != nullptr ? &real_low : nullptr, options);
     for (std::size_t j = 0; j < report.proofs.size(); ++j) {
         const auto column = [&](const DenseMatrix<T>& of) {
             return of.values.empty() ? std::span<const T>() : std::span<const T>(of.values).subspan(j * of.rows, of.rows);
         };
         tell_of_moduli<T>(report.proofs[j], column(real_x), column(real_low));
     }
->>>>>>> findings
     copy_parts(real_x, x);
     if (x_low != nullptr) copy_parts(real_low, *x_low);
     return report;

@@ -35,10 +35,11 @@ public:
         add_entries(matrix, 0, matrix.nonzeros());
     }
 
-    /// These rows.
+    /// These rows; of a part of a matrix, where so many entries of the whole lie before it.
     template <class T>
-    void add(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) add(static_cast<std::uint64_t>(matrix.row_offsets[row + 1]));
+    void add(const CsrView<T>& matrix, std::int64_t begin, std::int64_t end, std::int64_t entries_before = 0) {
+        for (std::int64_t row = begin; row < end; ++row)
+            add(static_cast<std::uint64_t>(entries_before + matrix.row_offsets[row + 1]));
         add_entries(matrix, matrix.row_offsets[begin], matrix.row_offsets[end]);
     }
 

@@ -75,10 +75,11 @@ bool is_zero(std::span<const T> rounded, const CsrView<T>& a, std::span<const T>
 template <class T>
 double guarantee::backward_error_of(const CsrView<T>& a, std::span<const T> r, std::span<const T> b, std::span<const T> x,
                                     std::span<const T> x_low) {
+    if (is_zero<T>(r, a, x, x_low)) return 0;
     return largest(a.rows, [&](std::int64_t i) {
         const double terms = terms_below(a, i, b, x, x_low);
-        if (terms == 0 && r[i] == 0) return 0.0;
-        return size_before_rounding(r[i]) / terms * inflation;
+        if (terms == 0 && has_no_terms(a, i, b, x, x_low)) return 0.0;
+        return size_before_rounding(r[i]) / terms * inflation + smallest_subnormal<double>;
     });
 }
 
@@ -106,16 +107,7 @@ double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<cons
     check_vectors("backward_error", a, b.size(), x.size(), x_low.size());
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
-<<<<<<< HEAD
     return guarantee::backward_error_of<T>(a.matrix(), r, b, x, x_low);
-=======
-    if (is_zero<T>(r, matrix, x, x_low)) return 0;
-    return guarantee::largest(a.rows(), [&](std::int64_t i) {
-        const double terms = terms_below(matrix, i, b, x, x_low);
-        if (terms == 0 && has_no_terms(matrix, i, b, x, x_low)) return 0.0;
-        return guarantee::size_before_rounding(r[i]) / terms * guarantee::inflation + smallest_subnormal<double>;
-    });
->>>>>>> findings
 }
 
 template double guarantee::backward_error_of(const CsrView<float>&, std::span<const float>, std::span<const float>,

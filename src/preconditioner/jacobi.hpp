@@ -56,10 +56,11 @@ std::vector<T> nonzero_diagonal(const CsrView<T>& a, const Device& device) {
 template <class T>
 class Jacobi final : public Preconditioner<T> {
 public:
-    Jacobi(const CsrView<T>& a, const Device& device)
-        : device_(device), rows_(static_cast<std::size_t>(a.rows)), on_host_(nonzero_diagonal(a, device)) {}
+    Jacobi(const CsrView<T>& a, const Device& device) : Jacobi(nonzero_diagonal(a, device), device) {}
 
-    /// Of a diagonal without zeros.
+    /// Of diagonals without zeros.
+    Jacobi(std::vector<T> diagonal, const Device& device)
+        : device_(device), rows_(diagonal.size()), on_host_(std::move(diagonal)) {}
     Jacobi(cuda::DeviceArray<T> diagonal, const Device& device)
         : device_(device), rows_(static_cast<std::size_t>(diagonal.size())), on_device_(std::move(diagonal)) {}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh operations|methods|preconditioners|options|tutorials|example|python: what tests/petsc/CMakeLists.txt runs. PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS,
-# EXAMPLE and TUTORIALS name what was built.
+# run.sh operations|methods|preconditioners|multigrid|automatic|options|tutorials|example|python: what tests/petsc/CMakeLists.txt runs.
+# PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS, OVER_RANKS, EXAMPLE and TUTORIALS name what was built.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -86,6 +86,61 @@ preconditioners)
         exit 1
     fi
     grep -m 1 "use -pc_type redundant -redundant_pc_type samebits_klu" "$folder/refused"
+    ;;
+multigrid)
+    # same_levels NAME OPTION...: levels with the hash of the library's own on every number of ranks, one application like the
+    # library's, and the same history and x. No level is so small that every rank has it as a whole but those of 400 rows.
+    same_levels() {
+        local name=$1 n hashes
+        shift
+        for n in $ranks; do
+            with_plugin "$n" "$OVER_RANKS" "$@" -pc_samebits_gathered_rows 0 -solver_everywhere -ksp_view >"$folder/levels.$n"
+            hashes=$(grep -o "[0-9]* entries in the factors, hash .*" "$folder/levels.$n" | uniq | wc -l)
+            if [[ $hashes != 1 || $(grep -c "entries in the factors" "$folder/levels.$n") != 2 ]]; then
+                echo "$name: on $n ranks other levels than the library's:"
+                grep "entries in the factors" "$folder/levels.$n"
+                exit 1
+            fi
+            grep "^iterations\|petscsolver: level" "$folder/levels.$n" >"$folder/bits.$n"
+            if ! cmp -s "$folder/bits.1" "$folder/bits.$n"; then
+                echo "$name: other bits on $n ranks than on 1:"
+                diff "$folder/bits.1" "$folder/bits.$n" || true
+                exit 1
+            fi
+        done
+        echo "$name: the library's levels on $ranks ranks; $(grep "^iterations" "$folder/bits.1")"
+    }
+    same_levels poisson -matrix poisson3d_20 -ksp_type cg
+    same_levels convection -matrix convection_diffusion_70 -ksp_type bcgs
+    same_levels anisotropic -matrix anisotropic_70 -ksp_type cg
+    same_levels jumping -matrix jumping_random_18 -ksp_type cg
+    same_levels random -matrix stencil27_random_14 -ksp_type gmres
+    same_levels hubs -matrix graph_laplacian_6000 -ksp_type cg
+    # Nodes of two displacements, found or told, whose rows lie on one rank or on two, with and without rigid-body modes.
+    same_levels nodes -matrix elasticity2d_60 -ksp_type cg -cut_nodes
+    same_levels block_size -matrix elasticity2d_60 -ksp_type cg -mat_block_size 2
+    same_levels modes -matrix elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes
+    # Small levels on every rank.
+    same_on_all_ranks gathered "$OVER_RANKS" -matrix poisson3d_20 -ksp_type cg -pc_samebits_gathered_rows 1000 -solver_everywhere
+    same_levels tiny -matrix poisson2d_21 -ksp_type cg
+    if with_plugin 3 "$OVER_RANKS" -matrix stokes2d_40 >"$folder/refused" 2>&1; then
+        echo "multigrid was made of a matrix with zeros on its diagonal"
+        exit 1
+    fi
+    grep -m 1 "PETSC ERROR: preconditioner amg: .*has a diagonal entry that is missing, zero" "$folder/refused"
+    if with_plugin 2 "$OVER_RANKS" -pc_samebits_gathered_rows -1 >"$folder/refused" 2>&1; then
+        echo "levels of -1 rows were taken"
+        exit 1
+    fi
+    grep -m 1 "it takes a number of rows, 0 or more" "$folder/refused"
+    ;;
+automatic)
+    # By Jacobi's preconditioner, by multigrid after it, and by klu, for which every rank takes the whole matrix.
+    for matrix in poisson3d_20 poisson3d_40 convection_diffusion_120 jumping_random_18 anisotropic_70 elasticity2d_40 \
+        convection_strong_20 graph_laplacian_6000 poisson2d_9 stokes2d_20 power_law_3000; do
+        same_on_all_ranks $matrix "$OVER_RANKS" -matrix $matrix -ksp_type preonly -pc_type samebits_auto \
+            -pc_samebits_gathered_rows 0 -solver_everywhere
+    done
     ;;
 options)
     with_plugin 2 "$SAME_BITS" -solver_everywhere -ksp_view | grep "petscsolver: exact, every product"

@@ -70,17 +70,26 @@ SOLVER_HD std::int32_t aggregate_of_member(const GraphView& graph, const std::ui
     return no_aggregate;
 }
 
-/// A node without an aggregate takes the smallest of its neighbours' aggregates. So far each is a member with all of its
-/// neighbours, for none of them has another member beside it: the member's degree orders them by size.
-SOLVER_HD std::int32_t aggregate_beside(const GraphView& graph, const std::int32_t* members, const std::int32_t* of,
-                                        std::int64_t i) {
+/// The degree of the member of a node's aggregate. So far each aggregate is a member with all of its neighbours, for none of
+/// them has another member beside it: this orders them by size.
+struct DegreeOfMember {
+    GraphView graph;
+    const std::int32_t* members;  ///< of each aggregate
+    const std::int32_t* of;       ///< each node's aggregate
+
+    SOLVER_HD std::int64_t operator()(std::int64_t node) const { return graph.degree(members[of[node]]); }
+};
+
+/// A node without an aggregate takes the smallest of its neighbours' aggregates. size_of(node): DegreeOfMember.
+template <class SizeOf>
+SOLVER_HD std::int32_t aggregate_beside(const GraphView& graph, const std::int32_t* of, const SizeOf& size_of, std::int64_t i) {
     std::int32_t mine = of[i];
     if (mine != no_aggregate) return mine;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (std::int64_t k = graph.begin(i); k < graph.end(i); ++k) {
         const std::int32_t other = of[graph.neighbours[k]];
         if (other == no_aggregate) continue;
-        const std::int64_t size = graph.degree(members[other]);
+        const std::int64_t size = size_of(graph.neighbours[k]);
         if (size >= least) continue;
         least = size;
         mine = other;

@@ -89,8 +89,9 @@ Aggregates aggregate(const Graph& graph, const Device& device) {
     std::vector<std::int32_t> beside = zeros<std::int32_t>(graph.size(), device.threads()), all = beside;
     cpu::update(std::span(beside), device,
                 [&](std::int32_t, std::int64_t i) { return aggregate_of_member(view, set.keys(), number.data(), i); });
+    const DegreeOfMember size_of{view, members.data(), beside.data()};
     cpu::update(std::span(all), device,
-                [&](std::int32_t, std::int64_t i) { return aggregate_beside(view, members.data(), beside.data(), i); });
+                [&](std::int32_t, std::int64_t i) { return aggregate_beside(view, beside.data(), size_of, i); });
     return {std::move(all), static_cast<std::int32_t>(members.size())};
 }
 

@@ -2,34 +2,20 @@
 
 #include "core/hash.hpp"
 #include "core/sorted_rows.hpp"
-#include "preconditioner/amg/chebyshev.hpp"
-#include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/host_place.hpp"
-#include "preconditioner/memory_limit.hpp"
+#include "preconditioner/amg/setup.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
 namespace solver::amg {
-namespace {
 
-// A level of so few rows is inverted: a product with its inverse costs as much as a matrix of some ten thousand rows.
-constexpr std::int64_t rows_to_invert = 400;
-constexpr std::int64_t most_levels = 30;
-constexpr double least_reduction = 0.8;  // of the number of rows, or coarsening has stagnated
-
-// What the smoother is to damp reaches from the largest eigenvalue of D^-1 A down to this part of it. Measured from 2 to 30 on
-// Poisson's equation in two and three dimensions and on 27 points: 4 and 5 need the fewest iterations.
-constexpr double smoothed_range = 5;
-
-[[noreturn]] void refuse_row(std::int64_t row, std::size_t level) {
+void refuse_row(std::int64_t row, std::size_t level) {
     if (level > 0)
         throw InvalidArgument(fmt::format(
             "preconditioner amg: on level {} row {} (counted from 1) has a diagonal entry that is zero, or entries that "
@@ -68,169 +54,6 @@ void check_options(const AmgOptions& options, std::int64_t rows) {
         throw InvalidArgument("preconditioner amg: the near-null space has a number that is not finite");
 }
 
-/// What leads from one level to the next, and its matrix.
-template <class V, class Place>
-struct Coarsening {
-    typename Place::template Matrix<V> prolongation;
-    typename Place::template Matrix<V> restriction;
-    typename Place::template Matrix<double> matrix;
-    typename Place::Space space;  ///< of the next level
-};
-
-/// From one level to the next, by the steps of the place where its matrix of T lies.
-template <class V, class T, class Place>
-class Coarsener {
-public:
-    using View = typename Place::template View<T>;
-
-    Coarsener(const View& a, bool is_symmetric, double threshold, const Place& place)
-        : a_(a), is_symmetric_(is_symmetric), threshold_(threshold), place_(place) {
-        if (!is_symmetric) transposed_ = place.transpose(a);
-    }
-
-    /// Nothing where aggregates are not much fewer than nodes. Where the smoothed prolongators would make a matrix of more
-    /// entries than A, as on graphs whose distances are short, they are not smoothed.
-    std::optional<Coarsening<V, Place>> coarsen(const typename Place::Space& space) {
-        const auto strong = strong_nodes(space.unknowns_per_node);
-        auto aggregates = place_.aggregate(strong);
-        const auto nodes = static_cast<double>(strong.size());
-        if (aggregates.count == 0 || static_cast<double>(aggregates.count) > least_reduction * nodes) return std::nullopt;
-        auto tentative = place_.tentative(std::move(aggregates), space);
-        Coarsening<V, Place> coarse = smoothed(strong, tentative);
-        auto matrix = product(coarse, Place::nonzeros(a_));
-        if (!matrix) {
-            coarse.prolongation = place_.template matrix_of<V>(tentative);
-            coarse.restriction = place_.transpose(coarse.prolongation.view());
-            matrix = product(coarse, std::numeric_limits<std::int64_t>::max());
-        }
-        coarse.matrix = std::move(*matrix);
-        if (is_symmetric_) place_.mirror_upper_triangle(coarse.matrix);
-        coarse.space = tentative.take_coarse_space();
-        return coarse;
-    }
-
-private:
-    auto strong_nodes(int unknowns_per_node) const {
-        typename Place::template Matrix<T> symmetric, of_nodes;
-        if (!is_symmetric_) symmetric = place_.symmetric_magnitudes(a_, transposed_.view());
-        View magnitudes = is_symmetric_ ? a_ : symmetric.view();
-        if (unknowns_per_node > 1) {
-            of_nodes = place_.magnitudes_of_nodes(magnitudes, unknowns_per_node);
-            magnitudes = of_nodes.view();
-        }
-        return place_.strong_connections(magnitudes, threshold_);
-    }
-
-    /// P and R.
-    template <class Graph, class Tentative>
-    Coarsening<V, Place> smoothed(const Graph& strong, const Tentative& tentative) const {
-        const auto prolongator = [&](const View& a) { return place_.template smoothed_prolongator<V>(a, strong, tentative); };
-        Coarsening<V, Place> coarse{prolongator(a_), {}, {}, {}};
-        coarse.restriction =
-            place_.transpose(is_symmetric_ ? coarse.prolongation.view() : prolongator(transposed_.view()).view());
-        return coarse;
-    }
-
-    auto product(const Coarsening<V, Place>& coarse, std::int64_t most_entries) const {
-        return place_.galerkin_product(coarse.restriction.view(), a_, coarse.prolongation.view(), most_entries);
-    }
-
-    View a_;
-    bool is_symmetric_;
-    double threshold_;
-    const Place& place_;
-    typename Place::template Matrix<T> transposed_;  ///< where A is not symmetric
-};
-
-template <class V, class Place>
-class Setup {
-public:
-    Setup(const PreconditionerOptions& options, const Place& place)
-        : options_(options),
-          place_(place),
-          memory_limit_(options.memory_limit > 0 ? options.memory_limit : place.default_memory_limit()) {}
-
-    template <class T>
-    Hierarchy<V, typename Place::Memory> run(const typename Place::template View<T>& a) {
-        hierarchy_.is_symmetric = place_.is_symmetric(a);
-        const int given = options_.amg.unknowns_per_node;
-        const auto vectors = options_.amg.near_null_space;
-        space_ = place_.space(given > 0 ? given : place_.unknowns_per_node(a), static_cast<int>(std::ssize(vectors) / a.rows),
-                              vectors);
-        std::optional<typename Place::template Matrix<double>> coarse = add_level<T>(a);
-        while (coarse) coarse = add_level<double>(coarse->view());
-        return std::move(hierarchy_);
-    }
-
-private:
-    template <class T>
-    using View = typename Place::template View<T>;
-
-    /// The matrix of the next level, if there is one.
-    template <class T>
-    std::optional<typename Place::template Matrix<double>> add_level(const View<T>& a) {
-        std::int64_t first_failure = 0;
-        const auto inverse = place_.template inverse_diagonal<V>(a, first_failure);
-        if (first_failure < a.rows) refuse_row(first_failure, hierarchy_.levels.size());
-        require_memory_for<T>(a);
-        hierarchy_.levels.push_back({place_.template rounded<V>(a), place_.template rounded<V>(inverse), {}, {}, {}});
-        hierarchy_.summary.push_back({a.rows, Place::nonzeros(a), space_.unknowns_per_node});
-        if (options_.progress) (*options_.progress)(fmt::format("amg, level {}: {} rows", hierarchy_.summary.size(), a.rows));
-        auto& level = hierarchy_.levels.back();
-        if (a.rows <= rows_to_invert && try_invert<T>(a)) return std::nullopt;
-        level.steps = smoother_steps(largest_eigenvalue(a, inverse, place_));
-        if (a.rows <= rows_to_invert || std::ssize(hierarchy_.levels) == most_levels) return std::nullopt;
-        auto coarse =
-            Coarsener<V, T, Place>(a, hierarchy_.is_symmetric, options_.amg.strength_threshold, place_).coarsen(space_);
-        if (!coarse) return std::nullopt;
-        space_ = std::move(coarse->space);
-        level.prolongation = std::move(coarse->prolongation);
-        level.restriction = std::move(coarse->restriction);
-        return std::move(coarse->matrix);
-    }
-
-    /// Chebyshev's polynomial where the eigenvalues of D^-1 A are real. Else steps of Jacobi's iteration, damped: eigenvalues
-    /// that lie in Gershgorin's disc around 1, where Chebyshev's polynomial can be larger than 1, are damped by any factor up
-    /// to 1.
-    std::vector<SmootherStep<V>> smoother_steps(double largest) const {
-        const int degree = options_.amg.smoother_degree;
-        if (hierarchy_.is_symmetric) return chebyshev_steps<V>(degree, div_rn(largest, smoothed_range), largest);
-        constexpr double damping = 4.0 / 3;
-        return std::vector<SmootherStep<V>>(static_cast<std::size_t>(degree), {static_cast<V>(div_rn(damping, largest)), V(0)});
-    }
-
-    /// On the host, wherever the matrix lies: it is small.
-    template <class T>
-    bool try_invert(const View<T>& a) {
-        const auto inverse = regularized_inverse(convert<double>(place_.to_host(a).view()).view(), hierarchy_.is_symmetric);
-        if (inverse) hierarchy_.coarsest_inverse = place_.from_host(convert<V>(inverse->view()));
-        return inverse.has_value();
-    }
-
-    /// A, P and R take up to twice A, the packed copy of A for the cycle as much as A; the last level more while it is made.
-    template <class T>
-    void require_memory_for(const View<T>& a) {
-        constexpr double transient = 4;
-        const double of_level = bytes(a.rows, Place::nonzeros(a));
-        require_memory("amg", bytes_ + transient * of_level, memory_limit_, "use jacobi, which needs none");
-        bytes_ += 3 * of_level;
-    }
-
-    static double bytes(std::int64_t rows, std::int64_t nonzeros) {
-        return static_cast<double>(rows) * sizeof(std::int64_t) +
-               static_cast<double>(nonzeros) * (sizeof(std::int32_t) + sizeof(V));
-    }
-
-    const PreconditionerOptions& options_;
-    const Place& place_;
-    std::int64_t memory_limit_;
-    Hierarchy<V, typename Place::Memory> hierarchy_;
-    typename Place::Space space_;
-    double bytes_ = 0;
-};
-
-}  // namespace
-
 template <class V, class Memory>
 std::int64_t Hierarchy<V, Memory>::entries() const {
     std::int64_t entries = this->coarsest_inverse.nonzeros();
@@ -240,21 +63,8 @@ std::int64_t Hierarchy<V, Memory>::entries() const {
 
 template <class V, class Memory>
 std::uint64_t Hierarchy<V, Memory>::hash(const typename Memory::Place& place) const {
-    constexpr std::int64_t rows_a_block = 4096;
-    using View = typename Memory::Place::template View<V>;
-    std::vector<View> matrices;
-    for (const Level<V, Memory>& level : this->levels) {
-        matrices.push_back(level.a.view());
-        matrices.push_back(level.prolongation.view());
-        if (!is_symmetric) matrices.push_back(level.restriction.view());
-    }
-    const std::vector<std::uint64_t> blocks = place.template hashes_of_blocks<V>(matrices, rows_a_block);
     Hash hash;
-    auto next = blocks.begin();
-    for (const View& matrix : matrices) {
-        hash.add(static_cast<std::uint64_t>(matrix.rows));
-        for (std::int64_t row = 0; row < matrix.rows; row += rows_a_block) hash.add(*next++);
-    }
+    add_levels(hash, *this, place);
     hash.add(place.to_host(this->coarsest_inverse.view()).view());
     return hash.value();
 }

@@ -2,6 +2,7 @@
 
 /// The levels of smoothed aggregation.
 
+#include "core/hash.hpp"
 #include "core/multigrid/level.hpp"
 #include "multigrid/place.hpp"
 #include "solver/csr_matrix.hpp"
@@ -26,6 +27,25 @@ struct Hierarchy : Levels<V, Memory> {
 
 template <class V>
 using DeviceHierarchy = Hierarchy<V, cuda::OnDevice>;
+
+/// Adds the bits of all levels, blocks of rows as one number each: these are found side by side.
+template <class V, class Memory>
+void add_levels(Hash& hash, const Hierarchy<V, Memory>& hierarchy, const typename Memory::Place& place) {
+    constexpr std::int64_t rows_a_block = 4096;
+    using View = typename Memory::Place::template View<V>;
+    std::vector<View> matrices;
+    for (const Level<V, Memory>& level : hierarchy.levels) {
+        matrices.push_back(level.a.view());
+        matrices.push_back(level.prolongation.view());
+        if (!hierarchy.is_symmetric) matrices.push_back(level.restriction.view());
+    }
+    const std::vector<std::uint64_t> blocks = place.template hashes_of_blocks<V>(matrices, rows_a_block);
+    auto next = blocks.begin();
+    for (const View& matrix : matrices) {
+        hash.add(static_cast<std::uint64_t>(matrix.rows));
+        for (std::int64_t row = 0; row < matrix.rows; row += rows_a_block) hash.add(*next++);
+    }
+}
 
 /// Throws InvalidArgument that names the row where a diagonal entry is missing or zero or an entry not finite, and
 /// ResourceLimit where the hierarchy would take more than options.memory_limit.

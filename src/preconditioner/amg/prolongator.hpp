@@ -2,6 +2,7 @@
 
 /// From the values of aggregates to values of unknowns.
 
+#include "core/multigrid/tentative.hpp"
 #include "preconditioner/amg/strength.hpp"
 #include "preconditioner/amg/tentative.hpp"
 #include "solver/csr_matrix.hpp"
@@ -21,5 +22,10 @@ namespace solver::amg {
 template <class V, class T>
 CsrMatrix<V> smoothed_prolongator(const CsrView<T>& a, const Graph& strong, const TentativeProlongator& tentative,
                                   const Device& device);
+
+/// Rows begin to end - 1 of the smoothed prolongator, of so many columns, from what they depend on.
+template <class V, class T>
+CsrMatrix<V> smoothed_rows(const SmoothedRow<CsrView<T>>& smoothed, std::int64_t columns, std::int64_t begin, std::int64_t end,
+                           const Device& device);
 
 }  // namespace solver::amg

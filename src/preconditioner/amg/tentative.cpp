@@ -61,12 +61,12 @@ void TentativeProlongator::factor(const NearNullSpace& space, const Device& devi
 }
 
 template <class V>
-CsrMatrix<V> TentativeProlongator::matrix() const {
-    CsrMatrix<V> t{rows(), columns(), {0}, {}, {}};
-    t.row_offsets.reserve(static_cast<std::size_t>(rows()) + 1);
-    for (std::int64_t i = 0; i < rows(); ++i) {
-        if (!is_empty(i))
-            for_each_entry(i, [&](std::int32_t column, double value) {
+CsrMatrix<V> tentative_rows(const TentativeView& tentative, std::int64_t columns, std::int64_t begin, std::int64_t end) {
+    CsrMatrix<V> t{end - begin, columns, {0}, {}, {}};
+    t.row_offsets.reserve(static_cast<std::size_t>(t.rows) + 1);
+    for (std::int64_t i = begin; i < end; ++i) {
+        if (!tentative.is_empty(i))
+            tentative.for_each_entry(i, [&](std::int32_t column, double value) {
                 t.column_indices.push_back(column);
                 t.values.push_back(static_cast<V>(value));
             });
@@ -75,7 +75,7 @@ CsrMatrix<V> TentativeProlongator::matrix() const {
     return t;
 }
 
-template CsrMatrix<float> TentativeProlongator::matrix() const;
-template CsrMatrix<double> TentativeProlongator::matrix() const;
+template CsrMatrix<float> tentative_rows(const TentativeView&, std::int64_t, std::int64_t, std::int64_t);
+template CsrMatrix<double> tentative_rows(const TentativeView&, std::int64_t, std::int64_t, std::int64_t);
 
 }  // namespace solver::amg

@@ -14,6 +14,10 @@
 
 namespace solver::amg {
 
+/// Rows begin to end - 1 of T, of so many columns.
+template <class V>
+CsrMatrix<V> tentative_rows(const TentativeView& tentative, std::int64_t columns, std::int64_t begin, std::int64_t end);
+
 /// T: each row has the columns of its node's aggregate, none where the node has no aggregate.
 ///
 /// Without vectors, an aggregate has a column of ones for each unknown of a node. With k vectors B, it has k columns, and
@@ -45,7 +49,9 @@ public:
 
     /// T itself, whose products R A T have no more entries than A where there are no vectors.
     template <class V>
-    CsrMatrix<V> matrix() const;
+    CsrMatrix<V> matrix() const {
+        return tentative_rows<V>(view(), columns(), 0, rows());
+    }
 
 private:
     void factor(const NearNullSpace& space, const Device& device);

@@ -1,0 +1,268 @@
+#include "ranks/rank_multigrid.hpp"
+
+#include "core/floating_point_guard.hpp"
+#include "core/hash.hpp"
+#include "core/multigrid/scale.hpp"
+#include "preconditioner/amg/hierarchy.hpp"
+#include "preconditioner/amg/host_place.hpp"
+#include "preconditioner/amg/setup.hpp"
+#include "rank_product.hpp"
+#include "ranks/rank_cycle.hpp"
+#include "ranks/rank_place.hpp"
+#include "solver/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace petscsolver {
+namespace {
+
+namespace amg = solver::amg;
+using solver::CsrMatrix;
+
+/// Levels that ranks share out, and small ones that every rank has.
+template <class V>
+struct RankHierarchy {
+    amg::Hierarchy<V, OnRanks> shared;
+    amg::Hierarchy<V> whole;
+
+    std::vector<solver::LevelSummary> summary() const {
+        std::vector<solver::LevelSummary> all = shared.summary;
+        all.insert(all.end(), whole.summary.begin(), whole.summary.end());
+        return all;
+    }
+};
+
+/// What is wanted of a matrix before levels are made of it.
+struct Finest {
+    RankMatrix<double> a;
+    bool is_symmetric = false;
+    amg::NearNullSpace space;
+};
+
+/// A row of a parallel matrix, with all ranks' columns.
+struct RowOfRank {
+    std::vector<std::pair<std::int32_t, double>> entries;
+
+    void read(const RankBlocks& blocks, PetscInt row, PetscInt first_column) {
+        entries.clear();
+        const auto add = [&](const RankBlocks::Block& block, const auto& column_of) {
+            for (PetscInt k = block.offsets[row]; k < block.offsets[row + 1]; ++k)
+                entries.emplace_back(short_index(column_of(block.indices[k])), block.values[k]);
+        };
+        add(blocks.own, [&](PetscInt column) { return first_column + column; });
+        if (blocks.has_ghosts(row)) add(blocks.others, [&](PetscInt column) { return blocks.ghosts[column]; });
+        if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());
+    }
+};
+
+CsrMatrix<double> read_rows(const RankBlocks& blocks, PetscInt first_column, PetscInt columns) {
+    CsrMatrix<double> rows{blocks.own.rows, columns, {0}, {}, {}};
+    std::size_t entries = 0;
+    for (const auto* block : {&blocks.own, &blocks.others})
+        if (block->rows > 0) entries += static_cast<std::size_t>(block->offsets[block->rows]);
+    rows.row_offsets.reserve(static_cast<std::size_t>(rows.rows) + 1);
+    rows.column_indices.reserve(entries);
+    rows.values.reserve(entries);
+    RowOfRank row;
+    for (PetscInt i = 0; i < blocks.own.rows; ++i) {
+        row.read(blocks, i, first_column);
+        for (const auto& [column, value] : row.entries) {
+            rows.column_indices.push_back(column);
+            rows.values.push_back(value);
+        }
+        rows.row_offsets.push_back(rows.nonzeros());
+    }
+    return rows;
+}
+
+/// Elements of vectors from one layout to another that differs from it by a few.
+class Move {
+public:
+    Move(const Ranks& ranks, const Layout& from, const Layout& to) : to_(to), halo_(ranks, from, others(from, to)) {}
+
+    std::vector<double> operator()(std::span<const double> x) const {
+        std::vector<double> all(static_cast<std::size_t>(halo_.size()));
+        std::copy(x.begin(), x.end(), halo_.own_part(all).begin());
+        halo_.fill(all);
+        std::vector<double> result;
+        for (std::int64_t i = to_.begin(); i < to_.end(); ++i) result.push_back(all[halo_.local(static_cast<std::int32_t>(i))]);
+        return result;
+    }
+
+private:
+    static std::vector<std::int32_t> others(const Layout& from, const Layout& to) {
+        std::vector<std::int32_t> numbers;
+        for (std::int64_t i = to.begin(); i < to.end(); ++i)
+            if (!from.owns(i)) numbers.push_back(static_cast<std::int32_t>(i));
+        return numbers;
+    }
+
+    Layout to_;
+    Halo halo_;
+};
+
+std::vector<double> moved_space(const Ranks& ranks, std::span<const double> vectors, int count, const Layout& from,
+                                const Layout& to) {
+    const Move move(ranks, from, to);
+    std::vector<double> result;
+    for (int c = 0; c < count; ++c) {
+        const std::vector<double> part =
+            move(vectors.subspan(static_cast<std::size_t>(c * from.own()), static_cast<std::size_t>(from.own())));
+        result.insert(result.end(), part.begin(), part.end());
+    }
+    return result;
+}
+
+void check(const Ranks& ranks, std::int64_t rows, const RankMultigridOptions& options) {
+    amg::check_options({.unknowns_per_node = options.unknowns_per_node}, rows);
+    const auto& vectors = options.near_null_space;
+    if (!ranks.all(std::all_of(vectors.begin(), vectors.end(), solver::is_finite<double>)))
+        throw solver::InvalidArgument("preconditioner amg: the near-null space has a number that is not finite");
+}
+
+/// Nodes lie on one rank each, that of their first row.
+Finest finest_of(const Ranks& ranks, RankMatrix<double> a, const RankMultigridOptions& options) {
+    const RankPlace place(ranks);
+    const int unknowns = options.unknowns_per_node > 0 ? options.unknowns_per_node : place.unknowns_per_node(a.view());
+    const Layout layout = a.layout, aligned = layout.aligned(unknowns);
+    Finest finest{std::move(a), false, {}};
+    finest.is_symmetric = place.is_symmetric(finest.a.view());
+    if (!ranks.all(layout == aligned)) {
+        std::vector<std::int32_t> rows(static_cast<std::size_t>(aligned.own()));
+        std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(aligned.begin()));
+        finest.a = rank_matrix(ranks, aligned, aligned, rows_of(ranks, finest.a, rows));
+    }
+    finest.space = {unknowns, options.vectors, moved_space(ranks, options.near_null_space, options.vectors, layout, aligned)};
+    return finest;
+}
+
+amg::NearNullSpace gathered_space(const Ranks& ranks, const amg::NearNullSpace& space) {
+    amg::NearNullSpace all{space.unknowns_per_node, space.dimension, {}};
+    const std::size_t rows = space.dimension > 0 ? space.vectors.size() / static_cast<std::size_t>(space.dimension) : 0;
+    for (int c = 0; c < space.dimension; ++c) {
+        const std::vector<double> vector =
+            ranks.gathered(std::span(space.vectors).subspan(static_cast<std::size_t>(c) * rows, rows));
+        all.vectors.insert(all.vectors.end(), vector.begin(), vector.end());
+    }
+    return all;
+}
+
+template <class V>
+RankHierarchy<V> make_levels(const Ranks& ranks, Finest finest, std::int64_t gathered_rows) {
+    const solver::PreconditionerOptions options;
+    const RankPlace over_ranks(ranks);
+    amg::Setup<V, RankPlace> shared(options, over_ranks);
+    shared.begin(finest.is_symmetric, std::move(finest.space));
+    std::optional<RankMatrix<double>> a = std::move(finest.a);
+    while (a && a->rows > std::max(gathered_rows, amg::rows_to_invert)) a = shared.template add_level<double>(a->view());
+    RankHierarchy<V> levels;
+    if (a) {
+        const amg::HostPlace here(solver::Device::cpu(1));
+        amg::Setup<V, amg::HostPlace> whole(options, here);
+        std::optional<CsrMatrix<double>> all = gathered(ranks, *a);
+        a.reset();
+        whole.begin(finest.is_symmetric, gathered_space(ranks, shared.space()),
+                    {shared.above().levels, shared.above().bytes / ranks.size()});
+        while (all) all = whole.template add_level<double>(all->view());
+        levels.whole = whole.take();
+    }
+    levels.shared = shared.take();
+    return levels;
+}
+
+/// z = M^-1 r with a cycle in V: in float, z = 2^-k M^-1 (2^k r) with k such that 2^k r has its largest element in [1, 2).
+template <class V>
+class RankMultigrid final : public solver::Preconditioner<double> {
+public:
+    RankMultigrid(const Ranks& ranks, const Layout& outside, Finest finest, std::int64_t gathered_rows)
+        : ranks_(ranks), inside_(finest.a.layout) {
+        if (!ranks_.all(outside == inside_)) {
+            in_.emplace(ranks_, outside, inside_);
+            out_.emplace(ranks_, inside_, outside);
+        }
+        levels_ = make_levels<V>(ranks_, std::move(finest), gathered_rows);
+        cycle_.emplace(ranks_, levels_.shared, levels_.whole);
+        r_.resize(static_cast<std::size_t>(inside_.own()));
+    }
+
+    void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
+        const solver::cpu::FloatingPointGuard guard;
+        if (!in_) return apply_inside(r, z, accuracy);
+        std::vector<double> inside(r_.size());
+        apply_inside((*in_)(r), inside, accuracy);
+        std::ranges::copy((*out_)(inside), z.begin());
+    }
+
+    std::int64_t factor_entries() const override {
+        std::int64_t entries = levels_.whole.coarsest_inverse.nonzeros() - summary_of_levels().front().nonzeros;
+        for (const auto& level : levels_.shared.levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+        for (const auto& level : levels_.whole.levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+        return entries;
+    }
+    std::uint64_t factor_hash() const override {
+        solver::Hash hash;
+        amg::add_levels(hash, levels_.shared, RankPlace(ranks_));
+        amg::add_levels(hash, levels_.whole, amg::HostPlace(solver::Device::cpu(1)));
+        hash.add(levels_.whole.coarsest_inverse.view());
+        return hash.value();
+    }
+    std::vector<solver::LevelSummary> levels() const override { return summary_of_levels(); }
+    bool is_symmetric() const override { return levels_.shared.is_symmetric; }
+
+private:
+    std::vector<solver::LevelSummary> summary_of_levels() const { return levels_.summary(); }
+
+    void apply_inside(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const {
+        if constexpr (std::is_same_v<V, double>) {
+            std::ranges::copy(cycle_->apply(r, accuracy), z.begin());
+        } else {
+            std::uint64_t largest = 0;
+            for (const double x : r) largest = std::max(largest, amg::magnitude_bits(x));
+            const double scale = amg::scale_of(ranks_.largest(largest)), back = solver::div_rn(1.0, scale);
+            for (std::size_t i = 0; i < r.size(); ++i) r_[i] = static_cast<V>(solver::mul_rn(r[i], scale));
+            const std::span<const V> from = cycle_->apply(r_, accuracy);
+            for (std::size_t i = 0; i < z.size(); ++i) z[i] = solver::mul_rn(static_cast<double>(from[i]), back);
+        }
+    }
+
+    Ranks ranks_;
+    Layout inside_;
+    std::optional<Move> in_, out_;  ///< where a node's rows lie on two ranks
+    RankHierarchy<V> levels_;
+    mutable std::optional<RankCycle<V>> cycle_;
+    mutable std::vector<V> r_;
+};
+
+}  // namespace
+
+RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
+    RankBlocks blocks;
+    PetscInt rows, columns, first_row, first_column;
+    PetscCallAbort(ranks.comm(), MatGetSize(a, &rows, &columns));
+    PetscCallAbort(ranks.comm(), MatGetOwnershipRange(a, &first_row, nullptr));
+    PetscCallAbort(ranks.comm(), MatGetOwnershipRangeColumn(a, &first_column, nullptr));
+    short_index(rows);
+    if (!ranks.all(rows == columns && first_row == first_column))
+        throw solver::InvalidArgument(
+            "preconditioner amg: expected a square matrix whose rows and columns are shared out alike among the ranks");
+    PetscCallAbort(ranks.comm(), RankBlocks::of(a, &blocks));
+    const Layout layout(ranks, blocks.own.rows);
+    return rank_matrix(ranks, layout, layout, read_rows(blocks, first_column, columns));
+}
+
+std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks& ranks, RankMatrix<double> a,
+                                                                    const RankMultigridOptions& options) {
+    const solver::cpu::FloatingPointGuard guard;
+    const Layout layout = a.layout;
+    check(ranks, a.rows, options);
+    Finest finest = finest_of(ranks, std::move(a), options);
+    if (RankPlace(ranks).suits_cycle_in_floats(finest.a.view()))
+        return std::make_unique<RankMultigrid<float>>(ranks, layout, std::move(finest), options.gathered_rows);
+    return std::make_unique<RankMultigrid<double>>(ranks, layout, std::move(finest), options.gathered_rows);
+}
+
+}  // namespace petscsolver

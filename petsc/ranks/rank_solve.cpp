@@ -1,0 +1,300 @@
+#include "ranks/rank_solve.hpp"
+
+#include "auto_solve/attempts.hpp"
+#include "auto_solve/fallback_schedule.hpp"
+#include "auto_solve/iterates.hpp"
+#include "auto_solve/matrix_facts.hpp"
+#include "auto_solve/method_choice.hpp"
+#include "auto_solve/profile.hpp"
+#include "core/floating_point_guard.hpp"
+#include "krylov/columns.hpp"
+#include "preconditioner/identity.hpp"
+#include "preconditioner/jacobi.hpp"
+#include "preparation/fill_estimate.hpp"
+#include "ranks/rank_backend.hpp"
+#include "ranks/rank_multigrid.hpp"
+#include "ranks/rank_place.hpp"
+#include "solver/solve.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace petscsolver {
+namespace {
+
+using solver::CsrMatrix;
+using solver::PreconditionerKind;
+using Preconditioner = solver::Preconditioner<double>;
+using Span = std::span<const double>;
+
+/// What cannot be done with a part of the matrix.
+struct NeedsWholeMatrix {};
+
+class Solve final : public Preconditioner {
+public:
+    Solve(CsrMatrix<double> a, double tolerance)
+        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), tolerance_(tolerance) {}
+
+    void apply(Span r, std::span<double> z, solver::Accuracy accuracy) const override {
+        solver::SolveOptions options;
+        options.iteration.accuracy = accuracy;
+        options.iteration.tolerance = tolerance_;
+        std::ranges::fill(z, 0.0);
+        const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
+        if (report.result().status != solver::SolveStatus::converged)
+            std::ranges::fill(z, std::numeric_limits<double>::infinity());
+    }
+
+private:
+    CsrMatrix<double> a_;
+    solver::SpmvPlan<double> plan_;
+    double tolerance_;
+};
+
+solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
+    solver::RowWatch<double> watch;
+    const CsrMatrix<double>& own = a.own;
+    for (std::int64_t i = 0; i < own.rows; ++i) {
+        watch.begin_row();
+        for (std::int64_t k = own.row_offsets[i]; k < own.row_offsets[i + 1]; ++k)
+            watch.see(own.column_indices[k] == a.halo->first_own() + i, own.values[k]);
+        watch.end_row();
+    }
+    solver::MatrixFacts facts{watch.facts(), a.rows};
+    facts.nonzeros = a.entries;
+    facts.balanced_rows = ranks.sum(facts.balanced_rows);
+    facts.is_finite = ranks.all(facts.is_finite);
+    facts.zeros_on_diagonal = !ranks.all(!facts.zeros_on_diagonal);
+    facts.positive_diagonal = ranks.all(facts.positive_diagonal);
+    facts.is_symmetric = facts.is_finite && RankPlace(ranks).is_symmetric(a.view());
+    return facts;
+}
+
+/// solver::has_rows_beyond: rings around row 0. A rank tells the owners of the rows that its own lead to.
+bool has_rows_beyond(const Ranks& ranks, const RankMatrix<double>& a, std::int64_t steps) {
+    const Halo& halo = *a.halo;
+    std::vector<bool> met(static_cast<std::size_t>(halo.size()));
+    std::vector<std::int32_t> ring, next;
+    const auto meet = [&](std::int32_t i, auto& list, std::int32_t number) {
+        if (!met[i]) list.push_back(number);
+        met[i] = true;
+    };
+    if (a.layout.owns(0)) meet(halo.local(0), ring, halo.local(0));
+    for (std::int64_t distance = 0; !ranks.all(ring.empty()); ++distance) {
+        if (distance > steps) return true;
+        auto to_owners = ranks.lists<std::int32_t>();
+        next.clear();
+        for (const std::int32_t row : ring) {
+            const std::int64_t i = row - halo.first_own();
+            for (std::int64_t k = a.own.row_offsets[i]; k < a.own.row_offsets[i + 1]; ++k) {
+                const std::int32_t j = a.own.column_indices[k], global = halo.global(j);
+                if (a.layout.owns(global))
+                    meet(j, next, j);
+                else
+                    meet(j, to_owners[a.layout.owner(global)], global);
+            }
+        }
+        for (const auto& rows : ranks.exchanged(to_owners))
+            for (const std::int32_t row : rows) meet(halo.local(row), next, halo.local(row));
+        std::swap(ring, next);
+    }
+    return false;
+}
+
+/// Brings blocks of rows to every rank when they are first asked for, and keeps them. All ranks ask alike.
+class FetchedRows final : public solver::preparation::PatternRows {
+public:
+    FetchedRows(const Ranks& ranks, const RankMatrix<double>& a) : ranks_(ranks), a_(a) {}
+
+    std::int64_t rows() const override { return a_.rows; }
+
+    std::span<const std::int32_t> columns_of(std::int64_t row) override {
+        const auto [block, is_new] = blocks_.try_emplace(row / rows_a_block);
+        const std::int64_t first = block->first * rows_a_block;
+        if (is_new) block->second = fetched(first);
+        const CsrMatrix<double>& rows = block->second;
+        const std::int64_t begin = rows.row_offsets[row - first], end = rows.row_offsets[row - first + 1];
+        return std::span(rows.column_indices).subspan(begin, end - begin);
+    }
+
+private:
+    static constexpr std::int64_t rows_a_block = 8192;
+
+    CsrMatrix<double> fetched(std::int64_t first) const {
+        std::vector<std::int32_t> rows(static_cast<std::size_t>(std::min(rows_a_block, a_.rows - first)));
+        std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(first));
+        return rows_of(ranks_, a_, rows);
+    }
+
+    const Ranks& ranks_;
+    const RankMatrix<double>& a_;
+    std::map<std::int64_t, CsrMatrix<double>> blocks_;
+};
+
+/// Where the solution of one right-hand side has got to, with norms over all ranks.
+class RankIterates final : public solver::Iterates<double> {
+public:
+    RankIterates(RankProducts& products, const solver::Unknown<double>& unknown, const solver::KrylovOptions& options)
+        : Iterates(products.plan(), {unknown}, options), products_(products) {}
+
+private:
+    double norm_of(Span b, bool) override {
+        return reduced_dot(products_.ranks().comm(), b, b, Rounding::square_root, solver::Accuracy::exact);
+    }
+    double norm_of_terms(Span x) override {
+        const std::vector<double>& weights = products_.column_norms();
+        std::vector<double> terms(x.begin(), x.end());
+        for (std::size_t i = 0; i < terms.size(); ++i) terms[i] = solver::mul_rn(weights[i], x[i]);
+        return norm_of(terms, false);
+    }
+
+    RankProducts& products_;
+};
+
+/// solver::System for Jacobi's preconditioner and multigrid.
+class RankSystem {
+public:
+    static constexpr bool is_mixed = false;
+
+    RankSystem(const Ranks& ranks, const RankMatrix<double>& a, std::int64_t gathered_rows)
+        : ranks_(ranks), a_(a), products_(ranks, a), gathered_rows_(gathered_rows) {}
+
+    RankProducts& products() { return products_; }
+    const Preconditioner& preconditioner() const { return *m_; }
+
+    /// What was made is kept for the next system.
+    void precondition(PreconditionerKind kind) {
+        std::unique_ptr<Preconditioner>& made = made_[kind];
+        if (!made) made = make(kind);
+        m_ = made.get();
+    }
+
+    std::vector<solver::SolveResult> run(std::span<const solver::Unknown<double>> unknowns,
+                                         const solver::KrylovOptions& options, const solver::Pauses& pauses,
+                                         solver::KrylovMethod method) {
+        const solver::Call<double> call{unknowns, options, pauses};
+        return solver::with_method(method, [&]<class Method>(Method) {
+            return solver::solve_together<typename Method::template Recurrence<RankBackend>, RankBackend>(
+                call,
+                [&](const solver::Unknown<double>& unknown, std::int64_t) {
+                    return RankBackend(products_, *m_, unknown.b, options.accuracy);
+                },
+                [&] { products_.run(); });
+        });
+    }
+
+private:
+    std::unique_ptr<Preconditioner> make(PreconditionerKind kind) const {
+        switch (kind) {
+            case PreconditionerKind::none:
+                return std::make_unique<solver::Identity<double>>(a_.own.rows);
+            case PreconditionerKind::jacobi:
+                return std::make_unique<solver::Jacobi<double>>(diagonal(), products_.device());
+            case PreconditionerKind::amg:
+                return make_rank_multigrid(ranks_, a_, {.gathered_rows = gathered_rows_});
+            default:
+                throw NeedsWholeMatrix();
+        }
+    }
+
+    /// Has no zeros where the schedule asks for it.
+    std::vector<double> diagonal() const {
+        const SquareRows<double> square(a_);
+        std::vector<double> diagonal, entries;
+        for (std::int64_t i = 0; i < a_.own.rows; ++i)
+            diagonal.push_back(solver::diagonal_entry(square.view(), a_.halo->first_own() + i, entries));
+        return diagonal;
+    }
+
+    const Ranks& ranks_;
+    const RankMatrix<double>& a_;
+    RankProducts products_;
+    std::int64_t gathered_rows_;
+    std::map<PreconditionerKind, std::unique_ptr<Preconditioner>> made_;
+    const Preconditioner* m_ = nullptr;
+};
+
+class RankSolve final : public Preconditioner {
+public:
+    RankSolve(MPI_Comm comm, RankMatrix<double> a, double tolerance, std::int64_t gathered_rows)
+        : ranks_(comm), a_(std::move(a)), tolerance_(tolerance), system_(std::in_place, ranks_, a_, gathered_rows) {
+        const solver::cpu::FloatingPointGuard guard;
+        facts_ = facts_of(ranks_, a_);
+    }
+
+    void apply(Span r, std::span<double> z, solver::Accuracy accuracy) const override {
+        const solver::cpu::FloatingPointGuard guard;
+        if (whole_) return apply_whole(r, z, accuracy);
+        try {
+            std::ranges::fill(z, 0.0);
+            if (status_of_solve(r, z, accuracy) != solver::SolveStatus::converged)
+                std::ranges::fill(z, std::numeric_limits<double>::infinity());
+        } catch (const NeedsWholeMatrix&) {
+            system_.reset();
+            whole_.emplace(gathered(ranks_, a_), tolerance_);
+            apply_whole(r, z, accuracy);
+        }
+    }
+
+private:
+    void apply_whole(Span r, std::span<double> z, solver::Accuracy accuracy) const {
+        const std::vector<double> all = ranks_.gathered(r);
+        std::vector<double> all_z(all.size());
+        whole_->apply(all, all_z, accuracy);
+        std::copy_n(all_z.begin() + a_.layout.begin(), z.size(), z.begin());
+    }
+
+    /// As SystemSolver::solve does.
+    solver::SolveStatus status_of_solve(Span r, std::span<double> z, solver::Accuracy accuracy) const {
+        solver::SolveOptions options;
+        options.iteration.accuracy = accuracy;
+        options.iteration.tolerance = tolerance_;
+        RankIterates iterates(system_->products(), {r, z}, options.iteration);
+        solver::Attempts<double> attempts(iterates, options);
+        solver::MethodChoice method({}, facts_.is_symmetric, facts_.positive_diagonal);
+        const auto reach = [this, asked = std::int64_t{-1}, answer = false](std::int64_t steps) mutable {
+            if (std::exchange(asked, steps) != steps) answer = has_rows_beyond(ranks_, a_, steps);
+            return answer;
+        };
+        solver::FallbackSchedule schedule({.matrix = facts_,
+                                           .tolerance = iterates.least_tolerance(),
+                                           .fill_factor = options.factors.fill_factor,
+                                           .one_product_a_step = method.with(true) != solver::KrylovMethod::bicgstab,
+                                           .definite_only = solver::needs_definite(method.with(true)),
+                                           .profile = solver::chosen_profile(options, solver::Device::cpu(1)),
+                                           .has_rows_beyond = reach,
+                                           .fill_estimate =
+                                               [this] {
+                                                   FetchedRows rows(ranks_, a_);
+                                                   return solver::preparation::estimate_fill(rows);
+                                               },
+                                           .preparation = []() -> const solver::Preparation& { throw NeedsWholeMatrix(); }});
+        attempts.run(*system_, schedule, method, options.iteration.max_iterations);
+        return attempts.report().results.front().status;
+    }
+
+    Ranks ranks_;
+    RankMatrix<double> a_;
+    double tolerance_;
+    solver::MatrixFacts facts_;
+    mutable std::optional<RankSystem> system_;
+    mutable std::optional<Solve> whole_;
+};
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, double tolerance,
+                                                std::int64_t gathered_rows) {
+    return std::make_unique<RankSolve>(comm, std::move(a), tolerance, gathered_rows);
+}
+
+std::unique_ptr<Preconditioner> make_solve(CsrMatrix<double> a, double tolerance) {
+    return std::make_unique<Solve>(std::move(a), tolerance);
+}
+
+}  // namespace petscsolver
