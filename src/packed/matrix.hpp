@@ -88,10 +88,6 @@ constexpr PackedShape paired(PackedShape shape) {
     return shape;
 }
 
-/// Whether so many complex entries are read faster than the numbers that the real form has of them: a part that is zero costs
-/// two products there, and none here.
-constexpr bool pairs_pay(std::int64_t nonzeros, std::int64_t complex_entries) { return nonzeros >= 3 * complex_entries; }
-
 /// Rows in their own order let y be stored, and often x be loaded, by whole vectors: worth so many times the slots of sorted
 /// ones.
 inline constexpr double worth_of_order = 1.1;

@@ -4,12 +4,19 @@
 
 #include "solver/numeric/rounding.hpp"
 #include "solver/row_offsets.hpp"
+#include "solver/views.hpp"
 
 #include <bit>
 #include <cstdint>
 #include <type_traits>
 
 namespace solver {
+
+/// Whether so many complex entries are read faster than what the real form has of them: where a quarter has both parts. A part
+/// that is zero costs two products more than in the real form. Measured on a Zen 4 core, 5 to 9 entries a row, double and
+/// float, fast and exact, paired by not paired: 0.7 to 1.2 where all are real, 1.02 to 1.8 where a fifth has both parts, 1.06
+/// to 2.2 where a quarter has.
+constexpr bool pairs_pay(std::int64_t nonzeros, std::int64_t complex_entries) { return 2 * nonzeros >= 5 * complex_entries; }
 
 /// Rows 2i and 2i + 1 of a real matrix, where they are those of a complex row: (re, -im; im, re) for each of its entries, with
 /// the parts that are zero left out.
@@ -69,5 +76,11 @@ private:
                std::bit_cast<Bits>(values[lower]) == turned(upper);
     }
 };
+
+/// Whether the first two rows are a pair, which hardly any rows are but those of complex matrices.
+template <class T>
+bool starts_with_pair(const CsrView<T>& a) {
+    return a.rows >= 2 && PairedRows<T>{a.row_offsets, a.column_indices.data(), a.values.data()}.entries(0) > 0;
+}
 
 }  // namespace solver

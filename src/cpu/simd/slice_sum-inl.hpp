@@ -149,16 +149,16 @@ template <class D, class Values, class Columns, class T>
 HWY_INLINE StepProducts<hn::Vec<D>, Columns::components> step_products(D d, const SlicePart& part, const Values& values,
                                                                        const Columns& columns, const T* x, std::int64_t k) {
     const std::int64_t code = part.code + k * part.width;
+    const auto element = columns.at(d, x, k);
     const auto a = values.at(d, code);
     if constexpr (Columns::components == 1) {
-        return {{a}, {columns.at(d, x, k)}};
+        return {{a}, {element}};
     } else {
 #if HWY_TARGET == HWY_SCALAR
-        const std::int64_t parity = code % 2;
         const auto other = values.at(d, code ^ 1);
-        return {{a, parity == 0 ? hn::Neg(other) : other}, {columns.at(d, x - parity, k), columns.at(d, x - parity + 1, k)}};
+        return code % 2 == 0 ? StepProducts<hn::Vec<D>, 2>{{a, hn::Neg(other)}, {element, columns.at(d, x + 1, k)}}
+                             : StepProducts<hn::Vec<D>, 2>{{a, other}, {columns.at(d, x - 1, k), element}};
 #else
-        const auto element = columns.at(d, x, k);
         const auto minus_in_even_lanes = hn::OddEven(hn::Zero(d), hn::SignBit(d));
         return {{a, hn::Xor(hn::Reverse2(d, a), minus_in_even_lanes)}, {hn::DupEven(element), hn::DupOdd(element)}};
 #endif
