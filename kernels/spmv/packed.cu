@@ -33,12 +33,13 @@ struct SliceOfWarp {
     }
 };
 
-/// Blocks to be resident on a multiprocessor, which bounds the registers: what was fastest on an H200.
-template <class A, class Values>
-inline constexpr int slice_blocks = A::wants_exact_products       ? 9
-                                    : sizeof(A) <= sizeof(double) ? 16
-                                    : has_table<Values>           ? 12
-                                                                  : 10;
+/// Blocks to be resident on a multiprocessor, which bounds the registers: what was fastest on an H200. Pairs need some more.
+template <class A, class Values, int components>
+inline constexpr int slice_blocks = A::wants_exact_products                          ? 9
+                                    : sizeof(A) <= sizeof(double) && components == 1 ? 16
+                                    : sizeof(A) <= sizeof(double)                    ? 12
+                                    : has_table<Values>&& components == 1            ? 12
+                                                                                     : 10;
 
 /// The calling warp takes this slice first, then every so many-th.
 __device__ __forceinline__ std::int32_t first_slice() {
@@ -53,7 +54,7 @@ __device__ __noinline__ TrackedSum<A> sum_of_row(const CsrRows<T, std::int32_t>&
 }
 
 template <class A, class Values, int components, class T>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values, components>)
     multiply_slices(const __grid_constant__ Slices<components> slices, const __grid_constant__ Values values,
                     const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                     unsigned* escalated, Gate gate) {
@@ -155,10 +156,10 @@ private:
 };
 
 /// As slice_blocks.
-template <class T, class Values>
-inline constexpr int try_blocks = std::is_same_v<T, double> ? 10
-                                  : is_stored<Values>       ? 16
-                                                            : 12;
+template <class T, class Values, int components>
+inline constexpr int try_blocks = std::is_same_v<T, double>             ? (components == 1 ? 10 : 9)
+                                  : is_stored<Values>&& components == 1 ? 16
+                                                                        : 12;
 
 /// The first try of a slice. Returns the lanes whose rows are open.
 template <class Try, class Values, int components, class T>
@@ -180,7 +181,7 @@ __device__ __forceinline__ unsigned try_slice(const Slices<components>& slices, 
 }
 
 template <class Try, class Values, int components, class T>
-__global__ void __launch_bounds__(slice_threads, try_blocks<T, Values>)
+__global__ void __launch_bounds__(slice_threads, try_blocks<T, Values, components>)
     try_slices(const __grid_constant__ Slices<components> slices, const __grid_constant__ Values values,
                const __grid_constant__ RowTask<T> task, int unit, OpenRows open, Gate gate) {
     __shared__ typename Values::Table table;
@@ -198,8 +199,24 @@ __global__ void __launch_bounds__(slice_threads, try_blocks<T, Values>)
     wait_for_former_kernel();  // as above
 }
 
+/// Rows of these lanes, one after another, each by the whole warp along the row of the CSR matrix.
+template <class A, class T>
+__device__ __noinline__ void sum_along_rows(const CsrRows<T, std::int32_t>& rows, std::int32_t row_of_lane, unsigned lanes,
+                                            const RowTask<T>& task, unsigned* escalated) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const std::int32_t row = __shfl_sync(~0u, row_of_lane, __ffs(static_cast<int>(lanes)) - 1);
+        const TrackedSum<A> sum =
+            sum_by_warp<A, 2>(rows, rows.begin(row), rows.end(row), Multiplicand<T, false>{task.x, nullptr});
+        finish_row(sum, rows, row, task, LaneGroup(warp_size), escalated);
+    }
+}
+
+/// Whether few open rows are summed sooner along the row, where lanes share the products but have to merge their sums, than
+/// side by side, where they wait for all products of a row, one after another.
+__device__ __forceinline__ bool are_few(unsigned open, int products) { return 8 * __popc(open) <= products; }
+
 template <class A, class Values, int components, class T>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values, components>)
     multiply_open_rows(const __grid_constant__ Slices<components> slices, const __grid_constant__ Values values,
                        const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                        OpenRows open, unsigned* escalated, Gate gate) {
@@ -213,6 +230,10 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     for (std::int32_t i = first_slice(); i < count; i += slices_at_once()) {
         const OpenRows::Slice listed = all ? OpenRows::Slice{i, ~0u} : open.slices[i];
         const SliceOfWarp own(slices, listed.index);
+        if (!all && are_few(listed.lanes, own.slice.steps * components)) {
+            sum_along_rows<A>(rows, own.row(slices), listed.lanes, task, escalated);
+            continue;
+        }
         const bool has_work = own.has_row() && (listed.lanes >> own.lane & 1) != 0;
         TrackedSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, all ? own.slice.common : 0, has_work ? own.length(slices) : 0, values, table,
@@ -340,8 +361,9 @@ template <class A, int components, class Values>
 void PackedProduct<T>::multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
                                     Gate gate) const {
     const auto slices = slices_of<components>(*packed_->pattern);
-    launch_after(overlaps(gate), multiply_slices<A, Values, components, T>, blocks_with<Values>(slice_blocks<A, Values>),
-                 static_cast<unsigned>(slice_threads), stream, "multiply_slices", slices, values, rows_, task, escalated, gate);
+    launch_after(overlaps(gate), multiply_slices<A, Values, components, T>,
+                 blocks_with<Values>(slice_blocks<A, Values, components>), static_cast<unsigned>(slice_threads), stream,
+                 "multiply_slices", slices, values, rows_, task, escalated, gate);
 }
 
 template <class T>
@@ -352,8 +374,9 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
     const OpenRows open{open_.data(), state_.data()};
     const int unit = unit_ == no_unit ? unit_ : std::min(unit_, std::ilogb(std::min(last_digit(task.beta), 0x1p1000)));
     const auto launch_try = [&]<class Try>(std::type_identity<Try>) {
-        launch_after(overlaps(gate), try_slices<Try, Values, components, T>, blocks_with<Values>(try_blocks<T, Values>),
-                     static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
+        launch_after(overlaps(gate), try_slices<Try, Values, components, T>,
+                     blocks_with<Values>(try_blocks<T, Values, components>), static_cast<unsigned>(slice_threads), stream,
+                     "try_slices", slices, values, task, unit, open, gate);
     };
     using First = typename Escalation<T, SlicesOnGpu>::First;
     if (unit == no_unit)
@@ -362,7 +385,7 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
         launch_try(std::type_identity<FirstTryOfRow<First, true>>());
     try {
         launch_after(traits_.overlapping, multiply_open_rows<A, Values, components, T>,
-                     resident_blocks(slice_blocks<A, Values>), static_cast<unsigned>(slice_threads), stream,
+                     resident_blocks(slice_blocks<A, Values, components>), static_cast<unsigned>(slice_threads), stream,
                      "multiply_open_rows", slices, values, rows_, task, open, escalated, gate);
     } catch (...) {
         state_.fill_with_zeros(stream);  // or the next product's list would begin behind this one's
