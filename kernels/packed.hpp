@@ -26,7 +26,7 @@ inline PackedShape packed_shape(std::int64_t rows, std::int64_t nonzeros) {
 template <class T>
 const char* why_not_packed(int device, std::int64_t rows, std::int64_t nonzeros);
 
-/// The arrays of a PackedPattern whose slices have 32 rows.
+/// The arrays of a PackedPattern whose slices have 32 rows, or 16 complex ones.
 struct PackedPatternOnDevice : PackedSizes {
     std::vector<PackedShare> shares;  ///< on the host
     DeviceArray<PackedSlice> slices;
@@ -35,7 +35,7 @@ struct PackedPatternOnDevice : PackedSizes {
     DeviceArray<std::int32_t> base;
     DeviceArray<std::uint8_t> offsets;
 
-    std::int64_t slots() const { return base.size() * shape.height; }
+    std::int64_t codes() const { return base.size() * shape.height * components; }
 };
 
 /// The arrays of PackedValues. What the encoding does not need is empty.
@@ -49,10 +49,12 @@ struct PackedValuesOnDevice {
     DeviceArray<T> dictionary;
 };
 
-// Both wait for the stream. Working memory: 32 bytes a row and some MiB.
+// Both wait for the stream. Working memory: 32 bytes a row and some MiB. Of a complex matrix, which has two components an
+// entry, `values` are twice as many as `nonzeros`.
 
 template <class T>
-std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, Stream stream);
+std::shared_ptr<PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, int components,
+                                                    Stream stream);
 
 template <class T>
 PackedValuesOnDevice<T> pack_values(const PackedPatternOnDevice& pattern, const DeviceCsrView<T>& a, Stream stream);
@@ -67,12 +69,13 @@ public:
     PackedDescription describe(Stream stream) const;
 };
 
-/// The matrix may have no more rows and entries than why_not_packed allows.
+/// A real matrix, its rows paired where that pays; then the complex matrix is there for a moment. It may have no more rows and
+/// entries than why_not_packed allows.
 template <class T>
-PackedOnDevice<T> pack(const DeviceCsrView<T>& a, Stream stream) {
-    PackedOnDevice<T> packed{pack_pattern(a, packed_shape(a.rows, a.nonzeros), stream), {}};
-    packed.values = pack_values(*packed.pattern, a, stream);
-    return packed;
-}
+PackedOnDevice<T> pack(const DeviceCsrView<T>& a, Stream stream);
+
+/// Other values: in the same pattern, unless it has paired rows that are no longer pairs.
+template <class T>
+PackedOnDevice<T> repack(const PackedOnDevice<T>& packed, const DeviceCsrView<T>& a, Stream stream);
 
 }  // namespace solver::cuda

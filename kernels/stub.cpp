@@ -87,11 +87,11 @@ const char* why_not_packed(int, std::int64_t, std::int64_t) {
     built_without_cuda();
 }
 template <class T>
-std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>&, const PackedShape&, Stream) {
+PackedOnDevice<T> pack(const DeviceCsrView<T>&, Stream) {
     built_without_cuda();
 }
 template <class T>
-PackedValuesOnDevice<T> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<T>&, Stream) {
+PackedOnDevice<T> repack(const PackedOnDevice<T>&, const DeviceCsrView<T>&, Stream) {
     built_without_cuda();
 }
 template <class T>
@@ -100,10 +100,10 @@ PackedDescription PackedOnDevice<T>::describe(Stream) const {
 }
 template const char* why_not_packed<float>(int, std::int64_t, std::int64_t);
 template const char* why_not_packed<double>(int, std::int64_t, std::int64_t);
-template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<float>&, const PackedShape&, Stream);
-template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<double>&, const PackedShape&, Stream);
-template PackedValuesOnDevice<float> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<float>&, Stream);
-template PackedValuesOnDevice<double> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<double>&, Stream);
+template PackedOnDevice<float> pack(const DeviceCsrView<float>&, Stream);
+template PackedOnDevice<double> pack(const DeviceCsrView<double>&, Stream);
+template PackedOnDevice<float> repack(const PackedOnDevice<float>&, const DeviceCsrView<float>&, Stream);
+template PackedOnDevice<double> repack(const PackedOnDevice<double>&, const DeviceCsrView<double>&, Stream);
 template PackedDescription PackedOnDevice<float>::describe(Stream) const;
 template PackedDescription PackedOnDevice<double>::describe(Stream) const;
 

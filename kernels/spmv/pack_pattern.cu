@@ -61,12 +61,13 @@ struct AddExtents {
 struct ExtentOf {
     const PackedSlice* slices;
     std::int64_t count;
+    int height;
 
     __host__ __device__ Extent operator()(std::int64_t s) const {
         if (s == count) return {};  // so that all extents together come last
         const std::int64_t bytes =
             slices[s].offsets == ColumnOffsets::none ? 0 : 1 << (static_cast<int>(slices[s].offsets) - 1);
-        return {slices[s].steps, slices[s].steps * warp_size * bytes};
+        return {slices[s].steps, slices[s].steps * height * bytes};
     }
 };
 
@@ -106,25 +107,40 @@ __device__ std::int32_t compact(std::int64_t first, std::int64_t last, const Kee
     return found;
 }
 
-__device__ int sum_of_warp(int value) {
-    for (int step = warp_size / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
-    return value;
-}
+/// The lanes that have the rows of a slice: a warp, or half of one.
+template <int height>
+struct SliceLanes : LaneGroup {
+    static_assert(height == warp_size || 2 * height == warp_size);
 
-/// By a warp: of `count` rows of falling length, marks those that would leave more than half of their slice's slots idle.
-/// Returns how many there are.
+    __device__ SliceLanes() : LaneGroup(height) {}
+
+    __device__ int total(int value) const {
+        for (int step = height / 2; step > 0; step /= 2) value += __shfl_xor_sync(mask, value, step);
+        return value;
+    }
+    __device__ int from(int value, int source) const { return __shfl_sync(mask, value, source, height); }
+    /// A bit for each lane, the first one's lowest.
+    __device__ unsigned ballot(bool value) const {
+        return __ballot_sync(mask, value) >> (static_cast<int>(threadIdx.x) % warp_size - lane);
+    }
+    __device__ bool all(bool value) const { return __all_sync(mask, value) != 0; }
+};
+
+/// By the lanes of a slice: of `count` rows of falling length, marks those that would leave more than half of their slice's
+/// slots idle. Returns how many there are.
+template <int height>
 __device__ std::int32_t mark_lonely_rows(const Entries& a, const std::int32_t* rows, std::int32_t count,
                                          std::uint8_t* is_apart) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const SliceLanes<height> lanes;
     std::int32_t marked = 0;
     for (std::int32_t first = 0; first < count;) {
-        const int length = first + lane < count ? static_cast<int>(a.length(rows[first + lane])) : 0;
-        const int longest = __shfl_sync(~0u, length, 0);
+        const int length = first + lanes.lane < count ? static_cast<int>(a.length(rows[first + lanes.lane])) : 0;
+        const int longest = lanes.from(length, 0);
         if (longest <= short_row) break;  // and none behind it is longer
-        const bool lonely = longest * warp_size > 2 * sum_of_warp(length);
-        if (lonely && lane == 0) is_apart[rows[first]] = 1;
+        const bool lonely = longest * height > 2 * lanes.total(length);
+        if (lonely && lanes.lane == 0) is_apart[rows[first]] = 1;
         marked += lonely ? 1 : 0;
-        first += lonely ? 1 : warp_size;
+        first += lonely ? 1 : height;
     }
     return marked;
 }
@@ -137,18 +153,19 @@ struct Need {
 };
 
 /// By a block.
+template <int height>
 __device__ Need need_of(const Entries& a, const std::int32_t* own_order, const std::int32_t* sorted, std::int32_t count) {
     __shared__ Need total;
     if (threadIdx.x == 0) total = {};
     __syncthreads();
-    const LaneGroup warp(warp_size);
-    for (std::int32_t i = static_cast<std::int32_t>(threadIdx.x); i - warp.lane < count; i += window_threads) {
+    const SliceLanes<height> lanes;
+    for (std::int32_t i = static_cast<std::int32_t>(threadIdx.x); i - lanes.lane < count; i += window_threads) {
         const int length = i < count ? static_cast<int>(a.length(own_order[i])) : 0;
-        const int longest = warp.largest(length);
-        const int entries = sum_of_warp(length);
-        if (warp.lane != 0) continue;
-        atomicAdd(&total.in_own_order, static_cast<unsigned>(longest * warp_size));
-        atomicAdd(&total.sorted, static_cast<unsigned>(a.length(sorted[i]) * warp_size));
+        const int longest = lanes.largest(length);
+        const int entries = lanes.total(length);
+        if (lanes.lane != 0) continue;
+        atomicAdd(&total.in_own_order, static_cast<unsigned>(longest * height));
+        atomicAdd(&total.sorted, static_cast<unsigned>(a.length(sorted[i]) * height));
         atomicAdd(&total.entries, static_cast<unsigned>(entries));
     }
     __syncthreads();
@@ -156,6 +173,7 @@ __device__ Need need_of(const Entries& a, const std::int32_t* own_order, const s
 }
 
 /// A window a block: marks rows that stay apart, and leaves the others in `sorted` in the order in which slices take them.
+template <int height>
 __global__ void __launch_bounds__(window_threads)
     order_windows(Entries a, PackedShape shape, std::int32_t* all_own, std::int32_t* all_sorted, std::uint8_t* is_apart,
                   WindowCounts* windows) {
@@ -170,13 +188,13 @@ __global__ void __launch_bounds__(window_threads)
     };
     const std::int32_t count = compact(
         first, last, is_short, [&](std::int64_t row, std::int32_t rank) { own_order[rank] = static_cast<std::int32_t>(row); });
-    const Need need = need_of(a, own_order, sorted, count);
+    const Need need = need_of<height>(a, own_order, sorted, count);
     const bool keeps_order = static_cast<double>(need.in_own_order) <= worth_of_order * static_cast<double>(need.sorted) &&
                              need.in_own_order <= 2 * need.entries;
     if (keeps_order)
         for (std::int32_t i = static_cast<std::int32_t>(threadIdx.x); i < count; i += window_threads) sorted[i] = own_order[i];
-    if (threadIdx.x >= warp_size) return;
-    const std::int32_t kept = count - (keeps_order ? 0 : mark_lonely_rows(a, sorted, count, is_apart));
+    if (threadIdx.x >= height) return;
+    const std::int32_t kept = count - (keeps_order ? 0 : mark_lonely_rows<height>(a, sorted, count, is_apart));
     if (threadIdx.x == 0) windows[blockIdx.x] = {kept, static_cast<std::int32_t>(last - first) - kept};
 }
 
@@ -200,23 +218,26 @@ __global__ void __launch_bounds__(window_threads)
 }
 
 /// The columns that a lane meets, and what they are for the whole slice.
+template <int height>
 struct LaneColumns {
     const std::int32_t* first;
     int length;
-    LaneGroup warp{warp_size};
+    SliceLanes<height> lanes;
+
+    __device__ LaneColumns(const std::int32_t* columns, int count) : first(columns), length(count) {}
 
     /// Behind the end of a row its last column, -1 without entries.
     __device__ std::int32_t at(int k) const { return length == 0 ? -1 : __ldg(first + min(k, length - 1)); }
     __device__ std::int32_t least(std::int32_t column) const {
-        return warp.smallest(column < 0 ? std::numeric_limits<std::int32_t>::max() : column);
+        return lanes.smallest(column < 0 ? std::numeric_limits<std::int32_t>::max() : column);
     }
 
     /// The base if the columns of the step are base, base + 1, ... in all lanes that have work, and exist in all; else -1.
     __device__ std::int32_t run(int k, std::int32_t column, std::int64_t matrix_columns) const {
-        const unsigned working = __ballot_sync(~0u, k < length);
-        const std::int32_t base = __shfl_sync(~0u, column - warp.lane, __ffs(static_cast<int>(working)) - 1);
-        const bool follows = k >= length || column - warp.lane == base;
-        const bool runs = __all_sync(~0u, follows) != 0 && base >= 0 && std::int64_t{base} + warp_size <= matrix_columns;
+        const unsigned working = lanes.ballot(k < length);
+        const std::int32_t base = lanes.from(column - lanes.lane, __ffs(static_cast<int>(working)) - 1);
+        const bool follows = k >= length || column - lanes.lane == base;
+        const bool runs = lanes.all(follows) && base >= 0 && std::int64_t{base} + height <= matrix_columns;
         return runs ? base : -1;
     }
 
@@ -226,7 +247,7 @@ struct LaneColumns {
         for (int k = 0; k < steps; ++k) {
             const std::int32_t column = at(k);
             runs = runs && run(k, column, matrix_columns) >= 0;
-            width = max(width, warp.largest(max(column, 0)) - least(column));
+            width = max(width, lanes.largest(max(column, 0)) - least(column));
         }
         if (runs) return ColumnOffsets::none;
         if (width <= std::numeric_limits<std::uint8_t>::max()) return ColumnOffsets::bits8;
@@ -234,52 +255,54 @@ struct LaneColumns {
     }
 };
 
-__device__ std::int64_t slice_of_warp() { return (blockIdx.x * std::int64_t{slice_threads} + threadIdx.x) / warp_size; }
+/// The calling thread's among all slices' rows; a slice has as many lanes as rows.
+__device__ std::int64_t place_of_thread() { return blockIdx.x * std::int64_t{slice_threads} + threadIdx.x; }
 
-/// A slice a warp: all of it but where it begins. Idle lanes get the slice's first row.
+/// All of a slice but where it begins. Idle lanes get the slice's first row.
+template <int height>
 __global__ void __launch_bounds__(slice_threads)
     describe_slices(Entries a, std::int64_t count, PackedSlice* slices, std::int32_t* row, std::uint16_t* lengths) {
-    const std::int64_t s = slice_of_warp();
-    if (s >= count) return;
-    const LaneGroup warp(warp_size);
-    const std::int64_t place = s * warp_size + warp.lane;
+    const std::int64_t place = place_of_thread();
+    if (place >= count * height) return;
+    const SliceLanes<height> lanes;
     const std::int32_t mine = row[place];
-    const std::int32_t first_row = __shfl_sync(~0u, mine, 0);
+    const std::int32_t first_row = lanes.from(mine, 0);
     const int length = mine < 0 ? 0 : static_cast<int>(a.length(mine));
-    const LaneColumns columns{a.column + a.offsets[mine < 0 ? first_row : mine], length};
+    const LaneColumns<height> columns(a.column + a.offsets[mine < 0 ? first_row : mine], length);
     PackedSlice slice;
     slice.first_row = first_row;
-    slice.steps = static_cast<std::uint16_t>(warp.largest(length));
-    slice.common = static_cast<std::uint16_t>(warp.smallest(length));
-    slice.rows = static_cast<std::uint8_t>(__popc(__ballot_sync(~0u, mine >= 0)));
-    slice.is_adjacent = __all_sync(~0u, mine >= 0 && mine == first_row + warp.lane) != 0 ? 1 : 0;
+    slice.steps = static_cast<std::uint16_t>(lanes.largest(length));
+    slice.common = static_cast<std::uint16_t>(lanes.smallest(length));
+    slice.rows = static_cast<std::uint8_t>(__popc(lanes.ballot(mine >= 0)));
+    slice.is_adjacent = lanes.all(mine >= 0 && mine == first_row + lanes.lane) ? 1 : 0;
     slice.offsets = columns.narrowest(slice.steps, a.columns);
     lengths[place] = static_cast<std::uint16_t>(length);
     if (mine < 0) row[place] = first_row;
-    if (warp.lane == 0) slices[s] = slice;
+    if (lanes.lane == 0) slices[place / height] = slice;
 }
 
-/// A slice a warp: where it begins, and its columns.
+/// Where a slice begins, and its columns.
+template <int height>
 __global__ void __launch_bounds__(slice_threads)
     fill_slices(Entries a, std::int64_t count, const Extent* before, PackedSlice* slices, const std::int32_t* row,
                 const std::uint16_t* lengths, std::int32_t* bases, std::uint8_t* all_offsets) {
-    const std::int64_t s = slice_of_warp();
-    if (s >= count) return;
-    const LaneGroup warp(warp_size);
-    const std::int64_t place = s * warp_size + warp.lane;
-    const LaneColumns columns{a.column + a.offsets[row[place]], lengths[place]};
+    const std::int64_t place = place_of_thread();
+    if (place >= count * height) return;
+    const std::int64_t s = place / height;
+    const LaneColumns<height> columns(a.column + a.offsets[row[place]], lengths[place]);
+    const int lane = columns.lanes.lane;
     PackedSlice slice = slices[s];
     slice.first_step = before[s].steps;
     slice.first_offset = before[s].bytes;
-    if (warp.lane == 0) slices[s] = slice;
+    if (lane == 0) slices[s] = slice;
     std::uint8_t* const offsets = all_offsets + slice.first_offset;
     for (int k = 0; k < slice.steps; ++k) {
         const std::int32_t column = columns.at(k);
         const bool runs = slice.offsets == ColumnOffsets::none;
         const std::int32_t base = runs ? columns.run(k, column, a.columns) : columns.least(column);
-        if (warp.lane == 0) bases[slice.first_step + k] = base;
+        if (lane == 0) bases[slice.first_step + k] = base;
         const std::uint32_t offset = column < 0 ? 0 : static_cast<std::uint32_t>(column - base);
-        const int slot = k * warp_size + warp.lane;
+        const int slot = k * height + lane;
         if (slice.offsets == ColumnOffsets::bits8)
             offsets[slot] = static_cast<std::uint8_t>(offset);
         else if (slice.offsets == ColumnOffsets::bits16)
@@ -289,6 +312,7 @@ __global__ void __launch_bounds__(slice_threads)
     }
 }
 
+template <int height>
 class PatternPacker {
 public:
     PatternPacker(int device, const Entries& a, PackedPatternOnDevice& pattern, Stream stream)
@@ -328,8 +352,8 @@ private:
     std::vector<WindowCounts> order_rows() {
         auto* const own_order = workspace_.take<std::int32_t>(a_.rows);
         auto* const counts = workspace_.take<WindowCounts>(windows_);
-        order_windows<<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(a_, pattern_.shape, own_order, order_,
-                                                                                       is_apart_, counts);
+        order_windows<height><<<static_cast<unsigned>(windows_), window_threads, 0, stream_>>>(a_, pattern_.shape, own_order,
+                                                                                               order_, is_apart_, counts);
         check_launch("order_windows");
         return copy_to_host(device_, counts, windows_, stream_);
     }
@@ -337,7 +361,7 @@ private:
     void collect_rows(const std::vector<WindowCounts>& counts) {
         std::vector<WindowStart> starts{{0, 0}};
         for (const WindowCounts& window : counts) {
-            const std::int64_t lanes = (window.kept + warp_size - 1) / warp_size * warp_size;
+            const std::int64_t lanes = (window.kept + height - 1) / height * height;
             starts.push_back({starts.back().lane + lanes, starts.back().apart + window.apart});
         }
         auto* const starts_on_device = workspace_.take<WindowStart>(windows_ + 1);
@@ -357,12 +381,12 @@ private:
     }
 
     void describe() {
-        slices_ = pattern_.row.size() / warp_size;
+        slices_ = pattern_.row.size() / height;
         pattern_.slices = DeviceArray<PackedSlice>(device_, slices_, "the slices of a packed matrix");
         pattern_.length = DeviceArray<std::uint16_t>(device_, pattern_.row.size(), "the row lengths of a packed matrix");
         if (slices_ == 0) return;
-        describe_slices<<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, pattern_.slices.data(), pattern_.row.data(),
-                                                                       pattern_.length.data());
+        describe_slices<height><<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, pattern_.slices.data(),
+                                                                               pattern_.row.data(), pattern_.length.data());
         check_launch("describe_slices");
     }
 
@@ -370,7 +394,7 @@ private:
     const Extent* place_slices() {
         auto* const before = workspace_.take<Extent>(slices_ + 1);
         const auto extents = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
-                                                             ExtentOf{pattern_.slices.data(), slices_});
+                                                             ExtentOf{pattern_.slices.data(), slices_, height});
         with_scratch(workspace_, "placing slices", [&](void* scratch, std::size_t& bytes) {
             return cub::DeviceScan::ExclusiveScan(scratch, bytes, extents, before, AddExtents(), Extent(), slices_ + 1,
                                                   stream_);
@@ -383,14 +407,14 @@ private:
         pattern_.base = DeviceArray<std::int32_t>(device_, all.steps, "the columns of a packed matrix");
         pattern_.offsets = DeviceArray<std::uint8_t>(device_, all.bytes, "the column offsets of a packed matrix");
         if (slices_ == 0) return;
-        fill_slices<<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, before, pattern_.slices.data(),
-                                                                   pattern_.row.data(), pattern_.length.data(),
-                                                                   pattern_.base.data(), pattern_.offsets.data());
+        fill_slices<height><<<slice_blocks(), slice_threads, 0, stream_>>>(a_, slices_, before, pattern_.slices.data(),
+                                                                           pattern_.row.data(), pattern_.length.data(),
+                                                                           pattern_.base.data(), pattern_.offsets.data());
         check_launch("fill_slices");
     }
 
     unsigned slice_blocks() const {
-        constexpr int slices_a_block = slice_threads / warp_size;
+        constexpr int slices_a_block = slice_threads / height;
         return static_cast<unsigned>((slices_ + slices_a_block - 1) / slices_a_block);
     }
 
@@ -408,17 +432,25 @@ private:
 }  // namespace
 
 template <class T>
-std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, Stream stream) {
+std::shared_ptr<PackedPatternOnDevice> pack_pattern(const DeviceCsrView<T>& a, const PackedShape& shape, int components,
+                                                    Stream stream) {
     const CurrentDevice current(a.device);
     auto pattern = std::make_shared<PackedPatternOnDevice>();
-    static_cast<PackedSizes&>(*pattern) = {
-        .shape = shape, .rows = a.rows, .columns = a.columns, .nonzeros = a.nonzeros, .entries_in_slices = 0, .long_rows = 0};
-    if (a.rows > 0) PatternPacker(a.device, {a.rows, a.columns, a.row_offsets, a.column_indices}, *pattern, stream).make();
+    static_cast<PackedSizes&>(*pattern) = {.shape = shape,
+                                           .rows = a.rows,
+                                           .columns = a.columns,
+                                           .nonzeros = a.nonzeros,
+                                           .entries_in_slices = 0,
+                                           .long_rows = 0,
+                                           .components = components};
+    const Entries entries{a.rows, a.columns, a.row_offsets, a.column_indices};
+    if (a.rows > 0 && components == 1) PatternPacker<warp_size>(a.device, entries, *pattern, stream).make();
+    if (a.rows > 0 && components == 2) PatternPacker<warp_size / 2>(a.device, entries, *pattern, stream).make();
     synchronize(a.device, stream);
     return pattern;
 }
 
-template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<float>&, const PackedShape&, Stream);
-template std::shared_ptr<const PackedPatternOnDevice> pack_pattern(const DeviceCsrView<double>&, const PackedShape&, Stream);
+template std::shared_ptr<PackedPatternOnDevice> pack_pattern(const DeviceCsrView<float>&, const PackedShape&, int, Stream);
+template std::shared_ptr<PackedPatternOnDevice> pack_pattern(const DeviceCsrView<double>&, const PackedShape&, int, Stream);
 
 }  // namespace solver::cuda

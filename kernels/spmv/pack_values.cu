@@ -176,20 +176,22 @@ struct AsIndex {
     }
 };
 
-/// A slice a warp: encode(value) of every entry into its slot, and 0 into the idle ones.
-template <class T, class Code, class Encode>
+/// A slice a warp: encode(value) of every number into its slot, and 0 into the idle ones. A row has so many lanes as
+/// components.
+template <int components, class T, class Code, class Encode>
 __global__ void __launch_bounds__(threads)
     fill_slots(std::int64_t count, const PackedSlice* slices, const std::int32_t* row, const std::uint16_t* lengths,
-               RowOffsetPointer row_offsets, const T* all_values, Code* slots, Encode encode) {
-    const std::int64_t s = (blockIdx.x * std::int64_t{threads} + threadIdx.x) / warp_size;
+               RowOffsetPointer row_offsets, const T* numbers, Code* codes, Encode encode) {
+    const std::int64_t thread = blockIdx.x * std::int64_t{threads} + threadIdx.x;
+    const std::int64_t s = thread / warp_size;
     if (s >= count) return;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const int length = lengths[s * warp_size + lane];
+    const std::int64_t place = thread / components;
+    const int length = lengths[place];
     const int steps = slices[s].steps;
-    const T* const values = all_values + row_offsets[row[s * warp_size + lane]];
-    Code* const to = slots + slices[s].first_step * warp_size + lane;
+    const T* const values = numbers + row_offsets[row[place]] * components + thread % components;
+    Code* const to = codes + slices[s].first_step * warp_size + thread % warp_size;
 #pragma unroll 4
-    for (int k = 0; k < steps; ++k) to[k * warp_size] = k < length ? encode(__ldg(values + k)) : Code(0);
+    for (int k = 0; k < steps; ++k) to[k * warp_size] = k < length ? encode(__ldg(values + k * components)) : Code(0);
 }
 
 template <class T>
@@ -201,7 +203,7 @@ public:
     PackedValuesOnDevice<T> pack() {
         const std::int64_t different = find_values();
         PackedValuesOnDevice<T> packed;
-        packed.encoding = choose_encoding(different, a_.nonzeros, [&] { return are_narrower(); });
+        packed.encoding = choose_encoding(different, numbers(), [&] { return are_narrower(); });
         switch (packed.encoding) {
             case ValueEncoding::plain:
                 packed.plain = filled<T>(AsItIs());
@@ -227,8 +229,8 @@ private:
         check(cudaMemsetAsync(table_.bits, 0xFF, Table::size * sizeof(std::uint64_t), stream_), "cudaMemsetAsync");
         auto* const found = workspace_.take<Found>(1);
         check(cudaMemsetAsync(found, 0, sizeof(Found), stream_), "cudaMemsetAsync");
-        if (a_.nonzeros > 0) {
-            find_different<<<some_blocks(), threads, 0, stream_>>>(a_.values, a_.nonzeros, table_, found);
+        if (numbers() > 0) {
+            find_different<<<some_blocks(), threads, 0, stream_>>>(a_.values, numbers(), table_, found);
             check_launch("find_different");
         }
         found_ = copy_to_host(a_.device, found, 1, stream_).front();
@@ -242,25 +244,27 @@ private:
         } else {
             auto* const other = workspace_.take<unsigned>(1);
             check(cudaMemsetAsync(other, 0, sizeof(unsigned), stream_), "cudaMemsetAsync");
-            find_other_than_floats<<<some_blocks(), threads, 0, stream_>>>(a_.values, a_.nonzeros, other);
+            find_other_than_floats<<<some_blocks(), threads, 0, stream_>>>(a_.values, numbers(), other);
             check_launch("find_other_than_floats");
             return copy_to_host(a_.device, other, 1, stream_).front() == 0;
         }
     }
 
-    unsigned some_blocks() const { return std::min<unsigned>(blocks_for(a_.nonzeros), most_blocks); }
+    std::int64_t numbers() const { return a_.nonzeros * pattern_.components; }
+    unsigned some_blocks() const { return std::min<unsigned>(blocks_for(numbers()), most_blocks); }
 
     template <class Code, class Encode>
     DeviceArray<Code> filled(const Encode& encode) const {
-        DeviceArray<Code> slots(a_.device, pattern_.slots(), "the values of a packed matrix");
+        DeviceArray<Code> codes(a_.device, pattern_.codes(), "the values of a packed matrix");
         const std::int64_t count = pattern_.slices.size();
-        if (count == 0) return slots;
-        fill_slots<<<blocks_for(count * warp_size), threads, 0, stream_>>>(count, pattern_.slices.data(), pattern_.row.data(),
-                                                                           pattern_.length.data(), a_.row_offsets, a_.values,
-                                                                           slots.data(), encode);
+        if (count == 0) return codes;
+        const auto kernel = pattern_.components == 1 ? fill_slots<1, T, Code, Encode> : fill_slots<2, T, Code, Encode>;
+        kernel<<<blocks_for(count * warp_size), threads, 0, stream_>>>(count, pattern_.slices.data(), pattern_.row.data(),
+                                                                       pattern_.length.data(), a_.row_offsets, a_.values,
+                                                                       codes.data(), encode);
         check_launch("fill_slots");
         synchronize(a_.device, stream_);  // what `encode` reads may go now
-        return slots;
+        return codes;
     }
 
     /// The bits in the table in their order; all ones come last.

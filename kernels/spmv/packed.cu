@@ -12,29 +12,34 @@ namespace solver::cuda {
 namespace {
 
 /// A slice, as the warp that multiplies it sees it.
+template <int components>
 struct SliceOfWarp {
     PackedSlice slice;
     std::int64_t place;  ///< of the calling lane's row among all slices' rows
     int lane;
 
-    __device__ __forceinline__ SliceOfWarp(const Slices& slices, std::int32_t index)
+    __device__ __forceinline__ SliceOfWarp(const Slices<components>& slices, std::int32_t index)
         : slice(slices.slices[index]), lane(static_cast<int>(threadIdx.x % warp_size)) {
-        place = std::int64_t{index} * warp_size + lane;
+        place = std::int64_t{index} * slices.height + lane / components;
     }
-    __device__ __forceinline__ int length(const Slices& slices) const {
+    __device__ __forceinline__ bool has_row() const { return lane < slice.rows * components; }
+    __device__ __forceinline__ int length(const Slices<components>& slices) const {
         return slice.common == slice.steps ? slice.steps : __ldg(slices.length + place);
     }
-    __device__ __forceinline__ std::int32_t row(const Slices& slices) const {
-        return slice.is_adjacent != 0 ? slice.first_row + lane : __ldg(slices.row + place);
+    /// Of the CSR matrix.
+    __device__ __forceinline__ std::int32_t row(const Slices<components>& slices) const {
+        if (slice.is_adjacent != 0) return slice.first_row * components + lane;
+        return __ldg(slices.row + place) * components + lane % components;
     }
 };
 
-/// Blocks to be resident on a multiprocessor, which bounds the registers: what was fastest on an H200.
-template <class A, class Values>
-inline constexpr int slice_blocks = A::wants_exact_products       ? 9
-                                    : sizeof(A) <= sizeof(double) ? 16
-                                    : has_table<Values>           ? 12
-                                                                  : 10;
+/// Blocks to be resident on a multiprocessor, which bounds the registers: what was fastest on an H200. Pairs need some more.
+template <class A, class Values, int components>
+inline constexpr int slice_blocks = A::wants_exact_products                          ? 9
+                                    : sizeof(A) <= sizeof(double) && components == 1 ? 16
+                                    : sizeof(A) <= sizeof(double)                    ? 12
+                                    : has_table<Values>&& components == 1            ? 12
+                                                                                     : 10;
 
 /// The calling warp takes this slice first, then every so many-th.
 __device__ __forceinline__ std::int32_t first_slice() {
@@ -42,9 +47,15 @@ __device__ __forceinline__ std::int32_t first_slice() {
 }
 __device__ __forceinline__ std::int32_t slices_at_once() { return static_cast<std::int32_t>(gridDim.x) * slices_a_block; }
 
-template <class A, class Values, class T>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
-    multiply_slices(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
+/// Sums that are not finite may have met Inf where a part is zero, which is no entry: they are summed again by CSR.
+template <class A, class T>
+__device__ __noinline__ TrackedSum<A> sum_of_row(const CsrRows<T, std::int32_t>& rows, std::int32_t row, const T* x) {
+    return sum_entries<A, 4>(rows, rows.begin(row), rows.end(row), 1, Multiplicand<T, false>{x, nullptr});
+}
+
+template <class A, class Values, int components, class T>
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values, components>)
+    multiply_slices(const __grid_constant__ Slices<components> slices, const __grid_constant__ Values values,
                     const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                     unsigned* escalated, Gate gate) {
     __shared__ typename Values::Table table;
@@ -55,7 +66,10 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
         const SliceOfWarp own(slices, index);
         TrackedSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, own.slice.common, own.length(slices), values, table, task.x);
-        if (own.lane < own.slice.rows) finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
+        if (!own.has_row()) continue;
+        if constexpr (components == 2 && !A::is_filter)
+            if (!is_finite(sum.sum.result())) sum = sum_of_row<A>(rows, own.row(slices), task.x);
+        finish_row(sum, rows, own.row(slices), task, LaneGroup(1), escalated);
     }
     wait_for_former_kernel();  // which works on the long rows; whoever waits for this kernel has waited for both
 }
@@ -142,17 +156,18 @@ private:
 };
 
 /// As slice_blocks.
-template <class T, class Values>
-inline constexpr int try_blocks = std::is_same_v<T, double> ? 10
-                                  : is_stored<Values>       ? 16
-                                                            : 12;
+template <class T, class Values, int components>
+inline constexpr int try_blocks = std::is_same_v<T, double>             ? (components == 1 ? 10 : 9)
+                                  : is_stored<Values>&& components == 1 ? 16
+                                                                        : 12;
 
 /// The first try of a slice. Returns the lanes whose rows are open.
-template <class Try, class Values, class T>
-__device__ __forceinline__ unsigned try_slice(const Slices& slices, const SliceOfWarp& own, const Values& values,
-                                              const typename Values::Table& table, const RowTask<T>& task, int unit) {
-    const bool has_row = own.lane < own.slice.rows;
-    const int terms = own.slice.steps + 1;
+template <class Try, class Values, int components, class T>
+__device__ __forceinline__ unsigned try_slice(const Slices<components>& slices, const SliceOfWarp<components>& own,
+                                              const Values& values, const typename Values::Table& table, const RowTask<T>& task,
+                                              int unit) {
+    const bool has_row = own.has_row();
+    const int terms = own.slice.steps * components + 1;
     // read twice: registers are scarce
     const auto y = [&] { return has_row && task.beta != 0 ? *static_cast<const volatile T*>(task.y_in + own.row(slices)) : 0; };
     Try sum(task.beta, y, terms);
@@ -165,9 +180,9 @@ __device__ __forceinline__ unsigned try_slice(const Slices& slices, const SliceO
     return __ballot_sync(~0u, has_row && !proven);
 }
 
-template <class Try, class Values, class T>
-__global__ void __launch_bounds__(slice_threads, try_blocks<T, Values>)
-    try_slices(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
+template <class Try, class Values, int components, class T>
+__global__ void __launch_bounds__(slice_threads, try_blocks<T, Values, components>)
+    try_slices(const __grid_constant__ Slices<components> slices, const __grid_constant__ Values values,
                const __grid_constant__ RowTask<T> task, int unit, OpenRows open, Gate gate) {
     __shared__ typename Values::Table table;
     if (!is_open(gate)) return;
@@ -184,9 +199,25 @@ __global__ void __launch_bounds__(slice_threads, try_blocks<T, Values>)
     wait_for_former_kernel();  // as above
 }
 
-template <class A, class Values, class T>
-__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
-    multiply_open_rows(const __grid_constant__ Slices slices, const __grid_constant__ Values values,
+/// Rows of these lanes, one after another, each by the whole warp along the row of the CSR matrix.
+template <class A, class T>
+__device__ __noinline__ void sum_along_rows(const CsrRows<T, std::int32_t>& rows, std::int32_t row_of_lane, unsigned lanes,
+                                            const RowTask<T>& task, unsigned* escalated) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const std::int32_t row = __shfl_sync(~0u, row_of_lane, __ffs(static_cast<int>(lanes)) - 1);
+        const TrackedSum<A> sum =
+            sum_by_warp<A, 2>(rows, rows.begin(row), rows.end(row), Multiplicand<T, false>{task.x, nullptr});
+        finish_row(sum, rows, row, task, LaneGroup(warp_size), escalated);
+    }
+}
+
+/// Whether few open rows are summed sooner along the row, where lanes share the products but have to merge their sums, than
+/// side by side, where they wait for all products of a row, one after another.
+__device__ __forceinline__ bool are_few(unsigned open, int products) { return 8 * __popc(open) <= products; }
+
+template <class A, class Values, int components, class T>
+__global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values, components>)
+    multiply_open_rows(const __grid_constant__ Slices<components> slices, const __grid_constant__ Values values,
                        const __grid_constant__ CsrRows<T, std::int32_t> rows, const __grid_constant__ RowTask<T> task,
                        OpenRows open, unsigned* escalated, Gate gate) {
     __shared__ typename Values::Table table;
@@ -199,7 +230,11 @@ __global__ void __launch_bounds__(slice_threads, slice_blocks<A, Values>)
     for (std::int32_t i = first_slice(); i < count; i += slices_at_once()) {
         const OpenRows::Slice listed = all ? OpenRows::Slice{i, ~0u} : open.slices[i];
         const SliceOfWarp own(slices, listed.index);
-        const bool has_work = own.lane < own.slice.rows && (listed.lanes >> own.lane & 1) != 0;
+        if (!all && are_few(listed.lanes, own.slice.steps * components)) {
+            sum_along_rows<A>(rows, own.row(slices), listed.lanes, task, escalated);
+            continue;
+        }
+        const bool has_work = own.has_row() && (listed.lanes >> own.lane & 1) != 0;
         TrackedSum<A> sum;
         add_lane(sum, slices, own.slice, own.lane, all ? own.slice.common : 0, has_work ? own.length(slices) : 0, values, table,
                  task.x);
@@ -230,7 +265,8 @@ void with_values(const PackedValuesOnDevice<T>& packed, const Work& work) {
     }
 }
 
-Slices slices_of(const PackedPatternOnDevice& packed) {
+template <int components>
+Slices<components> slices_of(const PackedPatternOnDevice& packed) {
     return {static_cast<std::int32_t>(packed.slices.size()),
             packed.slices.data(),
             packed.row.data(),
@@ -315,30 +351,32 @@ unsigned PackedProduct<T>::blocks_with(int of_a_multiprocessor) const {
     const PackedPatternOnDevice& pattern = *packed_->pattern;
     const std::int64_t slices = pattern.slices.size();
     const unsigned resident = resident_blocks(of_a_multiprocessor);
-    const std::int64_t bytes_a_slice = pattern.slots() / slices * static_cast<std::int64_t>(sizeof(typename Values::Code));
+    const std::int64_t bytes_a_slice = pattern.codes() / slices * static_cast<std::int64_t>(sizeof(typename Values::Code));
     return resident * slices_a_block * bytes_a_slice <= traits_.level2_bytes / 2 ? resident
                                                                                  : blocks_for(slices, slices_a_block);
 }
 
 template <class T>
-template <class A, class Values>
+template <class A, int components, class Values>
 void PackedProduct<T>::multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
                                     Gate gate) const {
-    const Slices slices = slices_of(*packed_->pattern);
-    launch_after(overlaps(gate), multiply_slices<A, Values, T>, blocks_with<Values>(slice_blocks<A, Values>),
-                 static_cast<unsigned>(slice_threads), stream, "multiply_slices", slices, values, rows_, task, escalated, gate);
+    const auto slices = slices_of<components>(*packed_->pattern);
+    launch_after(overlaps(gate), multiply_slices<A, Values, components, T>,
+                 blocks_with<Values>(slice_blocks<A, Values, components>), static_cast<unsigned>(slice_threads), stream,
+                 "multiply_slices", slices, values, rows_, task, escalated, gate);
 }
 
 template <class T>
-template <class A, class Values>
+template <class A, int components, class Values>
 void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream,
                                  Gate gate) const {
-    const Slices slices = slices_of(*packed_->pattern);
+    const auto slices = slices_of<components>(*packed_->pattern);
     const OpenRows open{open_.data(), state_.data()};
     const int unit = unit_ == no_unit ? unit_ : std::min(unit_, std::ilogb(std::min(last_digit(task.beta), 0x1p1000)));
     const auto launch_try = [&]<class Try>(std::type_identity<Try>) {
-        launch_after(overlaps(gate), try_slices<Try, Values, T>, blocks_with<Values>(try_blocks<T, Values>),
-                     static_cast<unsigned>(slice_threads), stream, "try_slices", slices, values, task, unit, open, gate);
+        launch_after(overlaps(gate), try_slices<Try, Values, components, T>,
+                     blocks_with<Values>(try_blocks<T, Values, components>), static_cast<unsigned>(slice_threads), stream,
+                     "try_slices", slices, values, task, unit, open, gate);
     };
     using First = typename Escalation<T, SlicesOnGpu>::First;
     if (unit == no_unit)
@@ -346,9 +384,9 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
     else
         launch_try(std::type_identity<FirstTryOfRow<First, true>>());
     try {
-        launch_after(traits_.overlapping, multiply_open_rows<A, Values, T>, resident_blocks(slice_blocks<A, Values>),
-                     static_cast<unsigned>(slice_threads), stream, "multiply_open_rows", slices, values, rows_, task, open,
-                     escalated, gate);
+        launch_after(traits_.overlapping, multiply_open_rows<A, Values, components, T>,
+                     resident_blocks(slice_blocks<A, Values, components>), static_cast<unsigned>(slice_threads), stream,
+                     "multiply_open_rows", slices, values, rows_, task, open, escalated, gate);
     } catch (...) {
         state_.fill_with_zeros(stream);  // or the next product's list would begin behind this one's
         throw;
@@ -356,15 +394,24 @@ void PackedProduct<T>::try_first(const Values& values, const RowTask<T>& task, u
 }
 
 template <class T>
+template <class A, int components>
+void PackedProduct<T>::multiply_slices_with(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const {
+    with_values(packed_->values, [&]<class Values>(const Values& values) {
+        if constexpr (A::is_filter)
+            if (magnitude(task.alpha) == 1) return try_first<A, components>(values, task, escalated, stream, gate);
+        multiply_all<A, components>(values, task, escalated, stream, gate);
+    });
+}
+
+template <class T>
 template <class A>
 void PackedProduct<T>::multiply_with(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const {
     multiply_long<A>(task, escalated, stream, gate);
     if (packed_->pattern->slices.size() == 0) return;
-    with_values(packed_->values, [&]<class Values>(const Values& values) {
-        if constexpr (A::is_filter)
-            if (magnitude(task.alpha) == 1) return try_first<A>(values, task, escalated, stream, gate);
-        multiply_all<A>(values, task, escalated, stream, gate);
-    });
+    if (packed_->pattern->components == 1)
+        multiply_slices_with<A, 1>(task, escalated, stream, gate);
+    else
+        multiply_slices_with<A, 2>(task, escalated, stream, gate);
 }
 
 template <class T>

@@ -53,11 +53,13 @@ private:
 
     template <class A>
     void multiply_with(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
+    template <class A, int components>
+    void multiply_slices_with(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
     template <class A>
     void multiply_long(const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
-    template <class A, class Values>
+    template <class A, int components, class Values>
     void multiply_all(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
-    template <class A, class Values>
+    template <class A, int components, class Values>
     void try_first(const Values& values, const RowTask<T>& task, unsigned* escalated, Stream stream, Gate gate) const;
 
     std::shared_ptr<const PackedOnDevice<T>> packed_;

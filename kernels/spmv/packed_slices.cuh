@@ -1,6 +1,7 @@
 #pragma once
 
-/// How kernels read the slices of a packed matrix: a slice is a warp's and a row of it a lane's.
+/// How kernels read the slices of a packed matrix: a slice is a warp's and a row of it a lane's. Where rows are paired, a
+/// complex row has two lanes: the even one sums re x_re - im x_im, the odd one im x_re + re x_im.
 
 #include "packed.hpp"
 #include "spmv/rows.cuh"
@@ -10,8 +11,11 @@ namespace solver::cuda {
 inline constexpr int slice_threads = 128;
 inline constexpr int slices_a_block = slice_threads / warp_size;
 
-/// The arrays of a packed matrix, but for its values.
+/// The arrays of a packed matrix, but for its values. A row has so many lanes as components.
+template <int parts>
 struct Slices {
+    static constexpr int components = parts;
+    static constexpr int height = warp_size / parts;
     std::int32_t count;
     const PackedSlice* slices;
     const std::int32_t* row;
@@ -90,33 +94,41 @@ inline constexpr bool is_stored = false;
 template <class V, class T>
 inline constexpr bool is_stored<StoredSlots<V, T>> = true;
 
-// How columns are read, by one lane: of a step that is so many behind the present one.
+// How columns are read, by one lane: of a step that is so many behind the present one. A step has `height` of them.
 
 struct RunColumns {
     const std::int32_t* base;
-    int lane;
+    int row;  ///< of the slice
 
-    __device__ __forceinline__ std::int32_t at(int i) const { return __ldg(base + i) + lane; }
+    __device__ __forceinline__ std::int32_t at(int i) const { return __ldg(base + i) + row; }
     __device__ __forceinline__ void skip(int steps) { base += steps; }
 };
 
-template <class Offset>
+template <int height, class Offset>
 struct OffsetColumns {
     const std::int32_t* base;
     const Offset* offsets;  ///< of the present step and this lane
 
     __device__ __forceinline__ std::int32_t at(int i) const {
-        return __ldg(base + i) + static_cast<std::int32_t>(fetch(offsets + i * warp_size));
+        return __ldg(base + i) + static_cast<std::int32_t>(fetch(offsets + i * height));
     }
     __device__ __forceinline__ void skip(int steps) {
         base += steps;
-        offsets += steps * warp_size;
+        offsets += steps * height;
     }
 };
 
+__device__ __forceinline__ double negated_if(bool negative, double a) {
+    return __hiloint2double(__double2hiint(a) ^ (negative ? static_cast<int>(0x80000000u) : 0), __double2loint(a));
+}
+__device__ __forceinline__ float negated_if(bool negative, float a) {
+    return __int_as_float(__float_as_int(a) ^ (negative ? static_cast<int>(0x80000000u) : 0));
+}
+
 /// Where a lane reads.
-template <class Values, class Columns>
+template <int parts, class Values, class Columns>
 struct Steps {
+    static constexpr int components = parts;
     const typename Values::Code* code;  ///< of the present step and this lane
     Columns columns;
     int step;    ///< the present one
@@ -126,6 +138,21 @@ struct Steps {
         code += steps * warp_size;
         columns.skip(steps);
         step += steps;
+    }
+
+    /// The products of the lane's row in the step that is `i` behind the present one, in the order in which CSR has them.
+    template <class T>
+    __device__ __forceinline__ void load(int i, const Values& values, const typename Values::Table& table, const T* x, T* a,
+                                         T* element) const {
+        const T* const from = x + components * columns.at(i);
+        const typename Values::Code* const own = code + i * warp_size;
+        element[0] = __ldg(from);
+        a[0] = values.value(fetch(own), table);
+        if constexpr (components == 2) {
+            const bool is_real = threadIdx.x % 2 == 0;
+            element[1] = __ldg(from + 1);
+            a[1] = negated_if(is_real, values.value(fetch(own + (is_real ? 1 : -1)), table));
+        }
     }
 };
 
@@ -137,46 +164,47 @@ concept IsAnchored = requires(Sum sum, const T (&steps)[count]) {
 
 /// Adds `count` steps, whose loads overlap. With `checked`, those behind the end of the lane's row are read, for they are in
 /// the slice, and left out.
-template <int count, bool checked, bool first, class Sum, class Values, class Columns, class T>
-__device__ __forceinline__ void add_steps(Sum& sum, Steps<Values, Columns>& steps, const Values& values,
+template <int count, bool checked, bool first, class Sum, int components, class Values, class Columns, class T>
+__device__ __forceinline__ void add_steps(Sum& sum, Steps<components, Values, Columns>& steps, const Values& values,
                                           const typename Values::Table& table, const T* x) {
-    T a[count];
-    T element[count];
-    const auto inside = [&](int i) { return !checked || steps.step + i < steps.length; };
+    constexpr int products = count * components;
+    T a[products];
+    T element[products];
+    const auto inside = [&](int product) { return !checked || steps.step + product / components < steps.length; };
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-        element[i] = __ldg(x + steps.columns.at(i));
-        a[i] = values.value(fetch(steps.code + i * warp_size), table);
-    }
+    for (int i = 0; i < count; ++i) steps.load(i, values, table, x, a + i * components, element + i * components);
     if constexpr (first) {
         if constexpr (checked) {
 #pragma unroll
-            for (int i = 0; i < count; ++i)
+            for (int i = 0; i < products; ++i)
                 if (!inside(i)) a[i] = element[i] = T(0);
         }
         sum.anchor(a, element);
     }
 #pragma unroll
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < products; ++i)
         if (inside(i)) sum.add_product(a[i], element[i]);
     steps.skip(count);
 }
 
-/// Adds the last 1 to 3 steps of a slice.
-template <bool first, class Sum, class Values, class Columns, class T>
-__device__ __forceinline__ void add_last_steps(Sum& sum, int count, Steps<Values, Columns>& steps, const Values& values,
-                                               const typename Values::Table& table, const T* x) {
+/// Adds the last steps of a slice: 1 to 3, of complex entries 1.
+template <bool first, class Sum, int components, class Values, class Columns, class T>
+__device__ __forceinline__ void add_last_steps(Sum& sum, int count, Steps<components, Values, Columns>& steps,
+                                               const Values& values, const typename Values::Table& table, const T* x) {
     if (count == 1) add_steps<1, true, first>(sum, steps, values, table, x);
-    if (count == 2) add_steps<2, true, first>(sum, steps, values, table, x);
-    if (count == 3) add_steps<3, true, first>(sum, steps, values, table, x);
+    if constexpr (components == 1) {
+        if (count == 2) add_steps<2, true, first>(sum, steps, values, table, x);
+        if (count == 3) add_steps<3, true, first>(sum, steps, values, table, x);
+    }
 }
 
 /// Adds the calling lane's row; `common` of the slice's `count` steps are in every row.
-template <class Sum, class Values, class Columns, class T>
-__device__ __forceinline__ void add_row(Sum& sum, int common, int count, Steps<Values, Columns> steps, const Values& values,
-                                        const typename Values::Table& table, const T* x) {
-    constexpr int unroll = 4;
-    if constexpr (IsAnchored<Sum, T, unroll>) {
+template <class Sum, int components, class Values, class Columns, class T>
+__device__ __forceinline__ void add_row(Sum& sum, int common, int count, Steps<components, Values, Columns> steps,
+                                        const Values& values, const typename Values::Table& table, const T* x) {
+    constexpr int products = 4;
+    constexpr int unroll = products / components;
+    if constexpr (IsAnchored<Sum, T, products>) {
         if (count < unroll) return add_last_steps<true>(sum, count, steps, values, table, x);
         if (common >= unroll)
             add_steps<unroll, false, true>(sum, steps, values, table, x);
@@ -190,24 +218,27 @@ __device__ __forceinline__ void add_row(Sum& sum, int common, int count, Steps<V
     add_last_steps<false>(sum, count - steps.step, steps, values, table, x);
 }
 
-template <class Sum, class Values, class T>
-__device__ __forceinline__ void add_lane(Sum& sum, const Slices& slices, const PackedSlice& slice, int lane, int common,
-                                         int length, const Values& values, const typename Values::Table& table, const T* x) {
+template <class Sum, int components, class Values, class T>
+__device__ __forceinline__ void add_lane(Sum& sum, const Slices<components>& slices, const PackedSlice& slice, int lane,
+                                         int common, int length, const Values& values, const typename Values::Table& table,
+                                         const T* x) {
+    constexpr int height = Slices<components>::height;
     const typename Values::Code* const code = values.codes + slice.first_step * warp_size + lane;
     const std::int32_t* const base = slices.base + slice.first_step;
     const std::uint8_t* const offsets = slices.offsets + slice.first_offset;
+    const int row = lane / components;
     const auto add = [&]<class Columns>(const Columns& columns) {
-        add_row(sum, common, slice.steps, Steps<Values, Columns>{code, columns, 0, length}, values, table, x);
+        add_row(sum, common, slice.steps, Steps<components, Values, Columns>{code, columns, 0, length}, values, table, x);
     };
     switch (slice.offsets) {
         case ColumnOffsets::none:
-            return add(RunColumns{base, lane});
+            return add(RunColumns{base, row});
         case ColumnOffsets::bits8:
-            return add(OffsetColumns<std::uint8_t>{base, offsets + lane});
+            return add(OffsetColumns<height, std::uint8_t>{base, offsets + row});
         case ColumnOffsets::bits16:
-            return add(OffsetColumns<std::uint16_t>{base, reinterpret_cast<const std::uint16_t*>(offsets) + lane});
+            return add(OffsetColumns<height, std::uint16_t>{base, reinterpret_cast<const std::uint16_t*>(offsets) + row});
         default:
-            return add(OffsetColumns<std::uint32_t>{base, reinterpret_cast<const std::uint32_t*>(offsets) + lane});
+            return add(OffsetColumns<height, std::uint32_t>{base, reinterpret_cast<const std::uint32_t*>(offsets) + row});
     }
 }
 

@@ -15,19 +15,19 @@ namespace solver::HWY_NAMESPACE {
 
 using cpu::CsrRows;
 
-/// Slots that stay in the nearest cache while every task passes over them.
-inline constexpr std::int64_t slots_a_pass = 2048;
+/// Codes that stay in the nearest cache while every task passes over them.
+inline constexpr std::int64_t codes_a_pass = 2048;
 
 /// Slices first..last-1 for every task, in passes over so many slots.
-template <class Acc, class Values, class T>
+template <class Acc, int components, class Values, class T>
 void multiply_slices(const PackedPattern& pattern, const Values& values, double unit, const CsrRows<T>& rows,
                      std::int64_t first, std::int64_t last, std::span<const RowTask<T>> tasks) {
     while (first < last) {
         std::int64_t end = tasks.size() == 1 ? last : first + 1;
-        const std::int64_t enough = pattern.slices[first].first_step + slots_a_pass / pattern.shape.height;
+        const std::int64_t enough = pattern.slices[first].first_step + codes_a_pass / (pattern.shape.height * components);
         while (end < last && pattern.slices[end].first_step < enough) ++end;
         for (const RowTask<T>& task : tasks)
-            SliceProduct<Acc, Values, T>(pattern, values, unit, rows, task).multiply(first, end);
+            SliceProduct<Acc, components, Values, T>(pattern, values, unit, rows, task).multiply(first, end);
         first = end;
     }
 }
@@ -61,7 +61,7 @@ void join_shares(const PackedPattern& pattern, const CsrView<T>& a, std::vector<
     }
 }
 
-template <class Acc, class Values, class T>
+template <class Acc, int components, class Values, class T>
 void multiply_packed(const PackedPattern& pattern, const Values& values, double unit, const CsrView<T>& a, int threads,
                      std::span<const RowTask<T>> tasks) {
     using Scalar = typename Acc::Scalar;
@@ -69,8 +69,8 @@ void multiply_packed(const PackedPattern& pattern, const Values& values, double 
     const auto shares = static_cast<std::int64_t>(pattern.shares.size());
     std::vector<std::vector<Scalar>> parts(tasks.size(), std::vector<Scalar>(pattern.shares.size()));
     cpu::parallel_for(threads, [&](int t) {
-        multiply_slices<Acc>(pattern, values, unit, rows, slice_boundary(pattern, t, threads),
-                             slice_boundary(pattern, t + 1, threads), tasks);
+        multiply_slices<Acc, components>(pattern, values, unit, rows, slice_boundary(pattern, t, threads),
+                                         slice_boundary(pattern, t + 1, threads), tasks);
         for (std::int64_t s = cpu::share_begin(shares, t, threads); s < cpu::share_begin(shares, t + 1, threads); ++s) {
             const PackedShare& share = pattern.shares[s];
             for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -114,8 +114,13 @@ static void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const 
         if constexpr ((mode.value == Accuracy::exact) == SOLVER_EXACT) {
             const double unit = packed.values.unit;
             using Acc = typename LanesOf<typename AccumulatorOf<SOLVER_NUMBER, mode.value, SlicesOnCpu>::type, row_lanes>::type;
-            with_values(packed.values, hn::Lanes(typename Acc::D()),
-                        [&](const auto& values) { multiply_packed<Acc>(*packed.pattern, values, unit, a, threads, tasks); });
+            with_values(packed.values, hn::Lanes(typename Acc::D()), [&](const auto& values) {
+                const PackedPattern& pattern = *packed.pattern;
+                if (pattern.components == 1)
+                    multiply_packed<Acc, 1>(pattern, values, unit, a, threads, tasks);
+                else
+                    multiply_packed<Acc, 2>(pattern, values, unit, a, threads, tasks);
+            });
         }
     });
 }

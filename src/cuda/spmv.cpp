@@ -202,7 +202,7 @@ void SpmvOnDevice<T>::update_values(std::span<const T> values) {
     const DeviceArray<T> uploaded(device_, values, "new values of a matrix", stream_.get());
     DeviceCsrView<T> renewed = of.matrix;
     renewed.values = uploaded.data();
-    use({of.packed->pattern, pack_values(*of.packed->pattern, renewed, stream_.get())});
+    use(repack(*of.packed, renewed, stream_.get()));
     of.copy->update_values(std::span<const T>(uploaded.data(), values.size()), stream_.get());
 }
 

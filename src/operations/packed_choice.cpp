@@ -22,12 +22,13 @@ PackingTerms packing_terms_on_cpu(std::int64_t rows) {
 }
 
 template <class T>
-PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a) {
+PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a, bool is_paired) {
     // Launches and allocations count most where a product takes microseconds.
     constexpr std::int64_t min_products_to_pack = 500;
     // A packed row is one lane's. With fewer rows than half of the threads of a large device, whose latencies nothing hides
-    // then, CSR is faster: it gives a row several lanes (docs/packed.md).
-    constexpr std::int64_t busy = 1 << 17;
+    // then, CSR is faster: it gives a row several lanes (docs/packed.md). A lane of a pair waits for two numbers and two
+    // elements of x at a time, so that half as many hide as much.
+    const std::int64_t busy = is_paired ? 1 << 16 : 1 << 17;
     return {cuda::packed_shape(a.rows, a.nonzeros()), min_products_to_pack, busy, cuda::free_bytes(device) / 2,
             cuda::why_not_packed<T>(device, a.rows, a.nonzeros())};
 }
@@ -73,8 +74,8 @@ std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_
     return {};
 }
 
-template PackingTerms packing_terms_on_cuda(int, const CsrView<float>&);
-template PackingTerms packing_terms_on_cuda(int, const CsrView<double>&);
+template PackingTerms packing_terms_on_cuda(int, const CsrView<float>&, bool);
+template PackingTerms packing_terms_on_cuda(int, const CsrView<double>&, bool);
 template StorageChoice choose_storage(const CsrView<float>&, const SpmvOptions&, const PackingTerms&);
 template StorageChoice choose_storage(const CsrView<double>&, const SpmvOptions&, const PackingTerms&);
 

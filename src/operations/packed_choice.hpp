@@ -19,8 +19,9 @@ struct PackingTerms {
 };
 
 PackingTerms packing_terms_on_cpu(std::int64_t rows);
+/// Of a matrix whose rows will be paired or not.
 template <class T>
-PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a);
+PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a, bool is_paired);
 
 struct StorageChoice {
     SpmvStorage storage;  ///< csr or packed

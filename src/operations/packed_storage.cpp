@@ -26,7 +26,7 @@ void PackedStorage<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy acc
 template <class T>
 std::shared_ptr<const MatrixStorage<T>> PackedStorage<T>::with_values(std::span<const T> values) const {
     auto csr = csr_->with_values(values);
-    PackedMatrix<T> packed{packed_.pattern, pack_values(*packed_.pattern, csr->matrix(), threads_)};
+    PackedMatrix<T> packed = repack(packed_, csr->matrix(), cpu::packed_shape, threads_);
     return std::make_shared<PackedStorage>(std::move(csr), std::move(packed), threads_);
 }
 

@@ -8,6 +8,7 @@
 #include "operations/device_storage.hpp"
 #include "operations/packed_choice.hpp"
 #include "operations/packed_storage.hpp"
+#include "packed/pairs.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -149,7 +150,8 @@ void SpmvPlan<T>::store_on_device(const CsrView<T>& a, std::shared_ptr<cuda::Spm
                                   const SpmvOptions& options) {
     kernel_ = on_device->kernel();
     storage_ = std::make_shared<DeviceStorage<T>>(a, on_device);
-    const StorageChoice choice = choose_storage(a, options, packing_terms_on_cuda(device_.index(), a));
+    const bool is_paired = on_device->is_a_copy() && starts_with_pair(a);  // what lies on a device cannot be read here
+    const StorageChoice choice = choose_storage(a, options, packing_terms_on_cuda(device_.index(), a, is_paired));
     reason_ = choice.reason;
     if (choice.storage != SpmvStorage::packed) return;
     if (options.storage == SpmvStorage::packed) {

@@ -58,21 +58,24 @@ std::int64_t bytes_of(ValueEncoding encoding, std::int64_t number_bytes) {
 PackedDescription describe(const PackedSizes& sizes, const SliceTotals& slices, ValueEncoding encoding,
                            std::int64_t dictionary_size, std::int64_t number_bytes) {
     const std::int64_t height = sizes.shape.height;
+    const bool is_paired = sizes.components == 2;
     const std::int64_t steps = std::accumulate(std::begin(slices.steps), std::end(slices.steps), std::int64_t{0});
     std::int64_t bytes = slices.bytes;
     const std::int64_t slots = steps * height;
-    const std::int64_t apart = sizes.nonzeros - sizes.entries_in_slices;
-    bytes += steps * static_cast<std::int64_t>(sizeof(std::int32_t)) + slots * bytes_of(encoding, number_bytes) +
+    const std::int64_t apart = sizes.entries_apart();
+    bytes += steps * static_cast<std::int64_t>(sizeof(std::int32_t)) +
+             slots * sizes.components * bytes_of(encoding, number_bytes) +
              apart * (number_bytes + static_cast<std::int64_t>(sizeof(std::int32_t)));
     const auto part = [](std::int64_t some, std::int64_t all) {
         return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
     };
-    PackedDescription description{part(bytes, sizes.nonzeros), part(sizes.entries_in_slices, sizes.nonzeros), {}};
+    PackedDescription description{part(bytes, sizes.nonzeros), part(sizes.nonzeros - apart, sizes.nonzeros), {}};
     description.text = fmt::format(
-        "{:.1f} bytes a nonzero: values {}; columns {}; slices of {} rows, {:.1f} % of their slots idle; "
+        "{:.1f} bytes a nonzero: {}values {}; columns {}; slices of {} {}rows, {:.1f} % of their slots idle; "
         "{} long rows with {} entries apart",
-        description.bytes_a_nonzero, values_text(encoding, dictionary_size, number_bytes), columns_text(slices.steps, steps),
-        height, 100 * part(slots - sizes.entries_in_slices, slots), sizes.long_rows, apart);
+        description.bytes_a_nonzero, is_paired ? "complex pairs of " : "", values_text(encoding, dictionary_size, number_bytes),
+        columns_text(slices.steps, steps), height, is_paired ? "complex " : "",
+        100 * part(slots - sizes.entries_in_slices, slots), sizes.long_rows, apart);
     return description;
 }
 
@@ -80,7 +83,7 @@ template <class T>
 std::int64_t PackedMatrix<T>::bytes() const {
     const PackedPattern& p = *pattern;
     return bytes_in(p.slices) + bytes_in(p.row) + bytes_in(p.length) + bytes_in(p.base) + bytes_in(p.offsets) +
-           bytes_in(p.shares) + p.slots() * bytes_of(values.encoding, sizeof(T)) + bytes_in(values.dictionary);
+           bytes_in(p.shares) + p.codes() * bytes_of(values.encoding, sizeof(T)) + bytes_in(values.dictionary);
 }
 
 template <class T>

@@ -4,14 +4,21 @@
 /// Wellein, SIAM J. Sci. Comput. 36(5), 2014) with short columns and, where values repeat, a dictionary (CSR-VI and CSR-DU:
 /// Kourtis, Goumas, Koziris, CF 2008). It stands beside the CSR matrix it was made of, which keeps the long rows and serves
 /// whoever wants one row.
+///
+/// Rows 2i and 2i + 1 that turn each other throughout, as those of a complex matrix in its real form, (re, -im; im, re) for
+/// each entry, are packed as the one complex row they stand for: an entry is one column, in x two elements, and two numbers.
 
+#include "solver/csr_matrix.hpp"
+#include "solver/numeric/complex.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/views.hpp"
 
 #include <bit>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,15 +68,26 @@ struct PackedShape {
     std::int64_t most_parts = 64;       ///< of a long row
 };
 
-/// What is known of a pattern wherever its arrays are.
+/// What is known of a pattern wherever its arrays are. Where rows are paired, rows, columns and entries are complex ones.
 struct PackedSizes {
     PackedShape shape;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::int64_t nonzeros = 0;
+    std::int64_t nonzeros = 0;  ///< of the CSR matrix, which is always real
     std::int64_t entries_in_slices = 0;
     std::int64_t long_rows = 0;
+    int components = 1;  ///< real numbers in an entry: 2 where rows are paired, and no row is long
+
+    std::int64_t entries_apart() const { return components == 1 ? nonzeros - entries_in_slices : 0; }
 };
+
+/// The shape for complex rows: as many lanes a slice and products a row.
+constexpr PackedShape paired(PackedShape shape) {
+    shape.height /= 2;
+    shape.window /= 2;
+    shape.longest_row /= 2;
+    return shape;
+}
 
 /// Rows in their own order let y be stored, and often x be loaded, by whole vectors: worth so many times the slots of sorted
 /// ones.
@@ -89,11 +107,12 @@ struct PackedPattern : PackedSizes {
 
     std::int64_t steps() const { return static_cast<std::int64_t>(base.size()); }
     std::int64_t slots() const { return steps() * shape.height; }
+    std::int64_t codes() const { return slots() * components; }
 };
 
 enum class ValueEncoding { plain, floats, dictionary8, dictionary16 };
 
-/// Bytes of one slot's code in an encoding of numbers of so many bytes.
+/// Bytes of a code in an encoding of numbers of so many bytes.
 std::int64_t bytes_of(ValueEncoding encoding, std::int64_t number_bytes);
 
 /// A dictionary of bytes where at most 256 values differ, else floats where all doubles are floats, else a dictionary of two
@@ -131,8 +150,8 @@ constexpr double last_digit(double a) {
     return (bits & fraction_bits) == 0 ? magnitude : magnitude - std::bit_cast<double>(bits & (bits - 1));
 }
 
-/// The values of all slots: those of T as they are, floats that are as good, or places in a dictionary, which is in the order
-/// of the values' bits. Only the encoding's own vectors have elements.
+/// The values of all slots, a code for each component: those of T as they are, floats that are as good, or places in a
+/// dictionary, which is in the order of the values' bits. Only the encoding's own vectors have elements.
 template <class T>
 struct PackedValues {
     ValueEncoding encoding = ValueEncoding::plain;
@@ -143,17 +162,17 @@ struct PackedValues {
     std::vector<T> dictionary;
     double unit = 0;  ///< of finite doubles in the narrow encodings: all are multiples of this power of 2. Else 0
 
-    /// The value in a slot, to the bit.
-    T at(std::int64_t slot) const {
+    /// The value of a code, to the bit.
+    T at(std::int64_t code) const {
         switch (encoding) {
             case ValueEncoding::plain:
-                return plain[slot];
+                return plain[code];
             case ValueEncoding::floats:
-                return static_cast<T>(floats[slot]);
+                return static_cast<T>(floats[code]);
             case ValueEncoding::dictionary8:
-                return dictionary[index8[slot]];
+                return dictionary[index8[code]];
             case ValueEncoding::dictionary16:
-                return dictionary[index16[slot]];
+                return dictionary[index16[code]];
         }
         return T(0);
     }
@@ -204,21 +223,27 @@ std::int64_t most_packed_bytes(const CsrView<T>& a, const PackedShape& shape);
 void share_row(std::int64_t row, std::int64_t start, std::int64_t length, const PackedShape& shape,
                std::vector<PackedShare>& shares);
 
-/// One pass over the matrix that orders its rows, one that writes. The result depends on the matrix and the shape alone, not on
-/// the number of threads.
+/// The complex matrix of which this is the real form, if all rows are paired and that pays. A usual real matrix costs a look at
+/// two rows a thread.
 template <class T>
-std::shared_ptr<const PackedPattern> pack_pattern(const CsrView<T>& a, const PackedShape& shape, int threads);
+std::optional<CsrMatrix<std::complex<T>>> complex_pairs(const CsrView<T>& a, int threads);
+
+/// Of a real or a complex matrix, as it is. One pass over the matrix that orders its rows, one that writes. The result depends
+/// on the matrix and the shape alone, not on the number of threads.
+template <class Number>
+std::shared_ptr<PackedPattern> pack_pattern(const CsrView<Number>& a, const PackedShape& shape, int threads);
 
 /// The values of a matrix that has this pattern, encoded as choose_encoding says. Values differ where their bits do, so that
 /// -0, subnormals, Inf and every NaN come back as they are.
-template <class T>
-PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads);
+template <class Number>
+PackedValues<RealOf<Number>> pack_values(const PackedPattern& pattern, const CsrView<Number>& a, int threads);
 
+/// A real matrix, its rows paired where that pays.
 template <class T>
-PackedMatrix<T> pack(const CsrView<T>& a, const PackedShape& shape, int threads) {
-    PackedMatrix<T> packed{pack_pattern(a, shape, threads), {}};
-    packed.values = pack_values(*packed.pattern, a, threads);
-    return packed;
-}
+PackedMatrix<T> pack(const CsrView<T>& a, const PackedShape& shape, int threads);
+
+/// Other values: in the same pattern, unless it has paired rows that are no longer pairs.
+template <class T>
+PackedMatrix<T> repack(const PackedMatrix<T>& packed, const CsrView<T>& a, const PackedShape& shape, int threads);
 
 }  // namespace solver

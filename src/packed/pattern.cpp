@@ -285,18 +285,21 @@ void share_row(std::int64_t row, std::int64_t start, std::int64_t length, const 
         shares.push_back({row, start, part * entries, std::min(length, (part + 1) * entries), part, parts});
 }
 
-template <class T>
-std::shared_ptr<const PackedPattern> pack_pattern(const CsrView<T>& a, const PackedShape& shape, int threads) {
+template <class Number>
+std::shared_ptr<PackedPattern> pack_pattern(const CsrView<Number>& a, const PackedShape& shape, int threads) {
     auto pattern = std::make_shared<PackedPattern>();
     pattern->shape = shape;
     pattern->rows = a.rows;
     pattern->columns = a.columns;
     pattern->nonzeros = a.nonzeros();
+    pattern->components = components<Number>;
     PatternMaker(a.row_offsets, a.column_indices, *pattern, threads).make();
     return pattern;
 }
 
-template std::shared_ptr<const PackedPattern> pack_pattern(const CsrView<float>&, const PackedShape&, int);
-template std::shared_ptr<const PackedPattern> pack_pattern(const CsrView<double>&, const PackedShape&, int);
+template std::shared_ptr<PackedPattern> pack_pattern(const CsrView<float>&, const PackedShape&, int);
+template std::shared_ptr<PackedPattern> pack_pattern(const CsrView<double>&, const PackedShape&, int);
+template std::shared_ptr<PackedPattern> pack_pattern(const CsrView<std::complex<float>>&, const PackedShape&, int);
+template std::shared_ptr<PackedPattern> pack_pattern(const CsrView<std::complex<double>>&, const PackedShape&, int);
 
 }  // namespace solver

@@ -116,35 +116,42 @@ double unit_of(std::span<const double> values, int threads) {
     }));
 }
 
-/// Writes encode(value) of every entry into its slot, and 0 into the idle ones.
-template <class T, class Code, class Encode>
-void fill_slots(const PackedPattern& pattern, const CsrView<T>& a, int threads, std::vector<Code>& slots,
+/// Writes encode(value) of every number into its slot, and 0 into the idle ones.
+template <class Number, class Code, class Encode>
+void fill_slots(const PackedPattern& pattern, const CsrView<Number>& a, int threads, std::vector<Code>& codes,
                 const Encode& encode) {
-    resize_in_huge_pages(slots, pattern.slots(), threads);
-    const std::int64_t height = pattern.shape.height;
+    const RealOf<Number>* const numbers = real_view(a.values).data();
+    resize_in_huge_pages(codes, pattern.codes(), threads);
+    constexpr std::int64_t parts = components<Number>;
+    const std::int64_t width = pattern.shape.height * parts;
     const auto count = static_cast<std::int64_t>(pattern.slices.size());
-    cpu::parallel_for(threads, [&](int t) {
-        for (std::int64_t s = cpu::share_begin(count, t, threads); s < cpu::share_begin(count, t + 1, threads); ++s) {
-            const PackedSlice& slice = pattern.slices[s];
-            Code* const to = slots.data() + slice.first_step * height;
-            for (std::int64_t lane = 0; lane < height; ++lane) {
-                const T* const values = a.values.data() + a.row_offsets[pattern.row[s * height + lane]];
-                const std::int64_t length = pattern.length[s * height + lane];
-                for (std::int64_t k = 0; k < length; ++k) to[k * height + lane] = encode(values[k]);
-                for (std::int64_t k = length; k < slice.steps; ++k) to[k * height + lane] = Code(0);
-            }
+    const auto fill_slice = [&](std::int64_t s) {
+        const PackedSlice& slice = pattern.slices[s];
+        for (std::int64_t i = 0; i < width; ++i) {
+            const std::int64_t place = s * pattern.shape.height + i / parts;
+            const auto* const values = numbers + a.row_offsets[pattern.row[place]] * parts + i % parts;
+            const std::int64_t length = pattern.length[place];
+            Code* const to = codes.data() + slice.first_step * width + i;
+            for (std::int64_t k = 0; k < length; ++k) to[k * width] = encode(values[k * parts]);
+            for (std::int64_t k = length; k < slice.steps; ++k) to[k * width] = Code(0);
         }
+    };
+    cpu::parallel_for(threads, [&](int t) {
+        for (std::int64_t s = cpu::share_begin(count, t, threads); s < cpu::share_begin(count, t + 1, threads); ++s)
+            fill_slice(s);
     });
 }
 
 }  // namespace
 
-template <class T>
-PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, int threads) {
+template <class Number>
+PackedValues<RealOf<Number>> pack_values(const PackedPattern& pattern, const CsrView<Number>& a, int threads) {
+    using T = RealOf<Number>;
+    const std::span<const T> numbers = real_view(a.values);
     PackedValues<T> packed;
-    const std::optional<Dictionary<T>> dictionary = find_dictionary(a.values, threads);
-    packed.encoding =
-        choose_encoding(dictionary ? dictionary->size() : -1, a.nonzeros(), [&] { return are_narrower(a.values, threads); });
+    const std::optional<Dictionary<T>> dictionary = find_dictionary(numbers, threads);
+    packed.encoding = choose_encoding(dictionary ? dictionary->size() : -1, std::ssize(numbers),
+                                      [&] { return are_narrower(numbers, threads); });
     switch (packed.encoding) {
         case ValueEncoding::plain:
             fill_slots(pattern, a, threads, packed.plain, [](T value) { return value; });
@@ -164,11 +171,13 @@ PackedValues<T> pack_values(const PackedPattern& pattern, const CsrView<T>& a, i
     if (packed.encoding == ValueEncoding::dictionary8 || packed.encoding == ValueEncoding::dictionary16)
         packed.dictionary = dictionary->values();
     if (packed.encoding != ValueEncoding::plain)
-        packed.unit = unit_of(dictionary ? std::span<const T>(dictionary->values()) : a.values, threads);
+        packed.unit = unit_of(dictionary ? std::span<const T>(dictionary->values()) : numbers, threads);
     return packed;
 }
 
 template PackedValues<float> pack_values(const PackedPattern&, const CsrView<float>&, int);
 template PackedValues<double> pack_values(const PackedPattern&, const CsrView<double>&, int);
+template PackedValues<float> pack_values(const PackedPattern&, const CsrView<std::complex<float>>&, int);
+template PackedValues<double> pack_values(const PackedPattern&, const CsrView<std::complex<double>>&, int);
 
 }  // namespace solver

@@ -153,14 +153,16 @@ TYPED_TEST(ComplexProducts, OfPairsAndSeveralTasksAreThoseOfEach) {
         }
         expected.push_back(sum.rounded<T>());
     }
-    const SpmvPlan<Complex<T>> plan(a.view(), Device::cpu(2));
-    std::vector<Complex<T>> r(30), turned(30);
-    plan.residual(b, x, low, r, Accuracy::exact);
-    expect_same(r, expected);
-    const SpmvTask<Complex<T>> tasks[] = {{.alpha = -1, .x = x, .x_low = low, .beta = 1, .y_in = b, .y = r},
-                                          {.alpha = {0, 1}, .x = x, .x_low = low, .y = turned}};
-    plan.multiply(tasks, Accuracy::exact);
-    expect_same(r, expected);
+    for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+        const SpmvPlan<Complex<T>> plan(a.view(), Device::cpu(2), {.storage = storage});
+        std::vector<Complex<T>> r(30), turned(30);
+        plan.residual(b, x, low, r, Accuracy::exact);
+        expect_same(r, expected);
+        const SpmvTask<Complex<T>> tasks[] = {{.alpha = -1, .x = x, .x_low = low, .beta = 1, .y_in = b, .y = r},
+                                              {.alpha = {0, 1}, .x = x, .x_low = low, .y = turned}};
+        plan.multiply(tasks, Accuracy::exact);
+        expect_same(r, expected);
+    }
 }
 
 TYPED_TEST(ComplexProducts, AreAccurateInEveryMode) {
@@ -170,22 +172,23 @@ TYPED_TEST(ComplexProducts, AreAccurateInEveryMode) {
     const auto x = complex_vector<T>(random, 50, 2);
     const std::vector<Complex<T>> y(50);
     const auto expected = expected_product<T>(a, 1, x, 0, y);
-    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated}) {
-        const auto found = multiplied<T>(a, 1, x, 0, y, Device::cpu(1), SpmvStorage::csr, accuracy);
-        for (std::int64_t i = 0; i < 50; ++i) {
-            T sizes = 0;  // of the products of a part
-            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-                const auto u = a.values[k], v = x[a.column_indices[k]];
-                sizes += (std::abs(u.real()) + std::abs(u.imag())) * (std::abs(v.real()) + std::abs(v.imag()));
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+        for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+            const auto found = multiplied<T>(a, 1, x, 0, y, Device::cpu(1), storage, accuracy);
+            for (std::int64_t i = 0; i < 50; ++i) {
+                T sizes = 0;  // of the products of a part
+                for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+                    const auto u = a.values[k], v = x[a.column_indices[k]];
+                    sizes += (std::abs(u.real()) + std::abs(u.imag())) * (std::abs(v.real()) + std::abs(v.imag()));
+                }
+                const T n = static_cast<T>(2 * (a.row_offsets[i + 1] - a.row_offsets[i]) + 2);
+                const T u = std::numeric_limits<T>::epsilon() / 2;
+                const T bound = accuracy == Accuracy::fast ? 2 * n * u * sizes : 2 * (n * u) * (n * u) * sizes;
+                for (const auto& [one, other] :
+                     {std::pair(found[i].real(), expected[i].real()), std::pair(found[i].imag(), expected[i].imag())})
+                    EXPECT_LE(std::abs(one - other), bound + 2 * u * std::abs(other));
             }
-            const T n = static_cast<T>(2 * (a.row_offsets[i + 1] - a.row_offsets[i]) + 2);
-            const T u = std::numeric_limits<T>::epsilon() / 2;
-            const T bound = accuracy == Accuracy::fast ? 2 * n * u * sizes : 2 * (n * u) * (n * u) * sizes;
-            for (const auto& [one, other] :
-                 {std::pair(found[i].real(), expected[i].real()), std::pair(found[i].imag(), expected[i].imag())})
-                EXPECT_LE(std::abs(one - other), bound + 2 * u * std::abs(other));
         }
-    }
 }
 
 TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
@@ -207,12 +210,14 @@ TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
         const Complex<T> dense = dotu(xs, ones, accuracy);
         EXPECT_EQ(dense.real(), inf);
         EXPECT_TRUE(std::isnan(dense.imag()));
-        std::vector<Complex<T>> y(3);
         const CsrMatrix<Complex<T>> a{3, 1, {0, 1, 1, 2}, {0, 0}, {Complex<T>(1, 0), Complex<T>(nan, 1)}};
-        spmv(Complex<T>(1), a.view(), xs, Complex<T>(0), std::span(y), accuracy);
-        EXPECT_EQ(y[0], Complex<T>(inf, 0));
-        EXPECT_EQ(y[1], Complex<T>(0));
-        EXPECT_TRUE(std::isnan(y[2].real()));
+        for (const Device& device : all_devices())
+            for (const SpmvStorage storage : {SpmvStorage::csr, SpmvStorage::packed}) {
+                const auto y = multiplied<T>(a, 1, x, 0, std::vector<Complex<T>>(3), device, storage, accuracy);
+                EXPECT_EQ(y[0], Complex<T>(inf, 0));
+                EXPECT_EQ(y[1], Complex<T>(0));
+                EXPECT_TRUE(std::isnan(y[2].real()));
+            }
     }
 }
 

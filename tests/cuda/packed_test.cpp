@@ -2,6 +2,7 @@
 
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
+#include "solver/complex.hpp"
 #include "solver/cuda.hpp"
 #include "solver/spmv.hpp"
 
@@ -12,6 +13,7 @@
 #include <map>
 #include <tuple>
 
+#include "support/complex_numbers.hpp"
 #include "support/products.hpp"
 
 namespace solver {
@@ -144,6 +146,8 @@ PackedMatrix<T> expect_packed_alike(const CsrView<T>& a) {
     const cuda::DeviceCsrMatrix<T> on_device(0, a);
     const cuda::PackedOnDevice<T> device = cuda::pack(on_device.view(), nullptr);
     PackedMatrix<T> host = pack(a, cuda::packed_shape(a.rows, a.nonzeros()), 2);
+    EXPECT_EQ(device.pattern->components, host.pattern->components);
+    EXPECT_EQ(device.pattern->nonzeros, host.pattern->nonzeros);
     EXPECT_EQ(device.pattern->entries_in_slices, host.pattern->entries_in_slices);
     EXPECT_EQ(device.pattern->long_rows, host.pattern->long_rows);
     expect_same_bytes("slices", host.pattern->slices, device.pattern->slices);
@@ -197,6 +201,35 @@ TYPED_TEST(CudaPacked, PacksMatricesWithRowOffsetsOf32Bits) {
     for (int i = 0; i < 20'000; ++i) lengths.push_back(i % 5000 == 0 ? 3000 : random.between(0, 12));
     const CsrMatrix<T> a = random_matrix<T>(random, 70'000, lengths);
     expect_packed_alike<T>(testing::WithNarrowOffsets<T>(a).view());
+}
+
+/// Complex matrices in every encoding, and what is no pair of rows in the first, the last or a late one.
+TYPED_TEST(CudaPacked, PacksPairsOfRowsAsTheProcessorDoes) {
+    using T = TypeParam;
+    Random random(23);
+    for (const std::int64_t different : {1, 100, 2000, -1, 0})
+        for (const std::int64_t columns : {120, 30'000, 200'000})
+            for (const std::size_t rows : {1, 15, 16, 17, 8'192, 20'001}) {
+                SCOPED_TRACE(::testing::Message() << different << " parts, " << rows << " x " << columns);
+                std::vector<std::int64_t> lengths(rows);
+                for (auto& length : lengths)
+                    length = rows < 20                    ? 5
+                             : rows % 3 != 0              ? random.between(0, random.between(1, 12))
+                             : random.between(0, 15) == 0 ? 5
+                                                          : 6;
+                CsrMatrix<T> k = testing::random_pairs<T>(random, columns, lengths, different);
+                EXPECT_EQ(expect_packed_alike<T>(k).pattern->components, 2);
+                for (const std::int64_t entry : {std::int64_t{0}, k.nonzeros() / 2, k.nonzeros() - 1}) {
+                    CsrMatrix<T> other = k;
+                    other.values[entry] *= 3;
+                    EXPECT_EQ(expect_packed_alike<T>(other).pattern->components, 1);
+                }
+            }
+    // what ends in long rows is not paired; nor is what is real, or a stored zero
+    EXPECT_EQ(expect_packed_alike<T>(testing::random_pairs<T>(random, 900, {500, 3, 3})).pattern->components, 1);
+    const CsrMatrix<std::complex<T>> real{2, 2, {0, 1, 3}, {0, 0, 1}, {T(1), T(2), T(3)}};
+    EXPECT_EQ(expect_packed_alike<T>(real_form(real.view())).pattern->components, 1);
+    EXPECT_EQ(expect_packed_alike<T>(CsrMatrix<T>{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 0, 0, 1}}).pattern->components, 1);
 }
 
 /// Slices of one step each whose columns lie so far apart, from a first column on; and runs that end at the last column.
@@ -444,6 +477,74 @@ TYPED_TEST(CudaPacked, TakesOtherValuesInTheSamePattern) {
     const auto rows = testing::expected_rows<T>(b, x);
     const std::vector<T> y(static_cast<std::size_t>(a.rows));
     EXPECT_EQ(testing::differences<T>(product<T>(plan, 1, x, 0, y, Accuracy::exact), testing::rounded(rows)), "");
+}
+
+template <class T>
+void expect_pairs_kept(const CsrMatrix<T>& k, Span<T> x) {
+    const std::string text = packed_plan<T>(k).describe().text;
+    ASSERT_NE(text.find("complex pairs of values"), std::string::npos) << text;
+    expect_products_kept<T>(k, x);
+}
+
+TYPED_TEST(CudaPacked, KeepsItsPromisesForPairedRows) {
+    using T = TypeParam;
+    Random random(31);
+    for (std::size_t rows = 1; rows <= 18; ++rows) {
+        const auto k = testing::random_pairs<T>(random, 40, std::vector<std::int64_t>(rows, 5));
+        expect_pairs_kept<T>(k, random_vector<T>(random, k.columns));
+    }
+    for (const std::int64_t different : {1, 3, 100, 257, 2000, -1, 0})
+        for (const std::int64_t columns : {120, 30'000, 200'000})
+            for (const std::size_t rows : {6'000, 6'001}) {
+                SCOPED_TRACE(::testing::Message() << different << " parts, " << rows << " x " << columns);
+                std::vector<std::int64_t> lengths(rows);
+                for (auto& length : lengths)
+                    length = rows % 3 != 0 ? random.between(0, 12) : random.between(0, 15) == 0 ? 5 : 6;
+                const auto k = testing::random_pairs<T>(random, columns, lengths, different);
+                expect_pairs_kept<T>(k, random_vector<T>(random, k.columns));
+            }
+}
+
+TYPED_TEST(CudaPacked, KeepsItsPromisesForAdversarialPairedRows) {
+    using T = TypeParam;
+    Random random(32);
+    auto [k, x] = testing::adversarial_pairs<T>(random);
+    expect_pairs_kept<T>(k, x);
+    for (std::size_t i = 0; i < x.size(); i += 2) std::swap(x[i], x[i + 1]);
+    expect_pairs_kept<T>(k, x);
+}
+
+/// A part that is zero is no entry.
+TYPED_TEST(CudaPacked, NeverLetsInfOrNanMeetAPartOfAPairThatIsZero) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    Random random(33);
+    for (const T special : {inf, -inf, std::numeric_limits<T>::quiet_NaN()}) {
+        std::vector<std::int64_t> lengths(3'001);
+        for (auto& length : lengths) length = random.between(0, 9);
+        const CsrMatrix<T> k = testing::random_pairs<T>(random, 50, lengths, 20);
+        std::vector<T> x = random_vector<T>(random, k.columns);
+        x[6] = x[31] = special;  // a real and an imaginary part
+        expect_pairs_kept<T>(k, x);
+    }
+}
+
+/// Values that still are pairs, and others, in any order.
+TYPED_TEST(CudaPacked, TakesOtherValuesForPairedRows) {
+    using T = TypeParam;
+    Random random(34);
+    const auto k = testing::random_pairs<T>(random, 500, std::vector<std::int64_t>(2000, 7));
+    const auto x = random_vector<T>(random, k.columns);
+    const std::vector<T> y(static_cast<std::size_t>(k.rows));
+    auto twice = k, any = k;
+    for (T& value : twice.values) value *= 2;
+    for (T& value : any.values) value = random.number<T>();
+    SpmvPlan<T> plan = packed_plan<T>(k);
+    for (const CsrMatrix<T>& other : {twice, any, k}) {
+        plan.update_values(other.values);
+        const auto rounded = testing::rounded(testing::expected_rows<T>(other, x));
+        EXPECT_EQ(testing::differences<T>(product<T>(plan, 1, x, 0, y, Accuracy::exact), rounded), "");
+    }
 }
 
 TYPED_TEST(CudaPacked, SolvesWithTheBitsOfCsr) {

@@ -2,10 +2,12 @@
 
 #include "matrices/generators.hpp"
 #include "operations/packed_choice.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 
 #include <gtest/gtest.h>
 
+#include "support/complex_numbers.hpp"
 #include "support/fenced.hpp"
 #include "support/products.hpp"
 #include "support/targets.hpp"
@@ -17,6 +19,7 @@ namespace {
 using testing::ExpectedSum;
 using testing::for_each_target;
 using testing::Random;
+using testing::random_pairs;
 using testing::random_rows;
 using testing::random_vector;
 using testing::Terms;
@@ -374,6 +377,129 @@ TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
     const std::vector<T> dense(12);
     SpmvPlan<T> dense_plan(DenseView<T>{3, 4, 4, 1, dense.data()}, Device::cpu(1));
     EXPECT_THROW(dense_plan.update_values(dense), InvalidArgument);
+}
+
+template <class T>
+void expect_pairs_kept(const CsrMatrix<T>& k, Span<T> x) {
+    const std::string text = packed_plan<T>(k, 1).describe().text;
+    ASSERT_NE(text.find("complex pairs of values"), std::string::npos) << text;
+    expect_products_kept<T>(k, x);
+}
+
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForPairedRowsOfAnyNumberAndLength) {
+    using T = TypeParam;
+    Random random(31);
+    for (std::size_t rows = 1; rows <= 10; ++rows) {
+        const auto k = random_pairs<T>(random, 11, std::vector<std::int64_t>(rows, 6));
+        expect_pairs_kept<T>(k, random_vector<T>(random, k.columns));
+    }
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < 1500; ++i) lengths.push_back(random.between(0, random.between(1, 60)));
+    for (int i = 0; i < 9; ++i) lengths.push_back(128);
+    for (const std::int64_t columns : {200, 70000}) {
+        const auto k = random_pairs<T>(random, columns, lengths);
+        expect_pairs_kept<T>(k, random_vector<T>(random, k.columns));
+    }
+}
+
+/// Every encoding of values, in slices of every encoding of columns.
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForPairedRowsInEveryEncoding) {
+    using T = TypeParam;
+    Random random(32);
+    for (const std::int64_t different : {1, 3, 100, 257, 2000, -1, 0})
+        for (const std::int64_t columns : {120, 30000, 100000})
+            for (const std::size_t rows : {402, 401}) {  // columns that follow each other, and others
+                SCOPED_TRACE(different);
+                std::vector<std::int64_t> lengths(rows);
+                for (auto& length : lengths) length = rows % 3 != 0 ? random.between(4, 6) : random.between(0, 15) == 0 ? 5 : 6;
+                const auto k = random_pairs<T>(random, columns, lengths, different);
+                const bool has_runs = packed_plan<T>(k, 1).describe().text.find("by runs") != std::string::npos;
+                EXPECT_TRUE(has_runs || rows % 3 != 0);
+                expect_pairs_kept<T>(k, random_vector<T>(random, k.columns));
+            }
+}
+
+/// Sums that cancel and nearly tie: their terms become parts of complex entries, beside others that meet zeros in x.
+TYPED_TEST(PackedSpmv, KeepsItsPromisesForAdversarialPairedRows) {
+    using T = TypeParam;
+    Random random(33);
+    auto [k, x] = testing::adversarial_pairs<T>(random);
+    expect_pairs_kept<T>(k, x);
+    for (std::size_t i = 0; i < x.size(); i += 2) std::swap(x[i], x[i + 1]);
+    expect_pairs_kept<T>(k, x);
+}
+
+/// A part that is zero is no entry.
+TYPED_TEST(PackedSpmv, NeverLetsInfOrNanMeetAPartOfAPairThatIsZero) {
+    using T = TypeParam;
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    Random random(34);
+    for (const T special : {inf, -inf, nan_value<T>}) {
+        std::vector<std::int64_t> lengths(301);
+        for (auto& length : lengths) length = random.between(0, 9);
+        CsrMatrix<T> k = random_pairs<T>(random, 50, lengths, 20);
+        std::vector<T> x = random_vector<T>(random, k.columns);
+        x[6] = x[31] = special;  // a real and an imaginary part
+        expect_pairs_kept<T>(k, x);
+        const T one = std::abs(k.values[0]);
+        for (T& value : k.values)
+            if (std::abs(value) == one) value = value > 0 ? inf : -inf;
+        expect_pairs_kept<T>(k, x);
+    }
+}
+
+TYPED_TEST(PackedSpmv, NeverReadsBeyondTheEndOfAVectorForPairedRows) {
+    using T = TypeParam;
+    using testing::Fenced;
+    Random random(35);
+    for (const std::size_t rows : {1, 2, 3, 4, 5, 7, 12}) {
+        const auto k = random_pairs<T>(random, 13, std::vector<std::int64_t>(rows, 4));
+        const Fenced<T> x(random_vector<T>(random, k.columns));
+        const Fenced<T> y(random_vector<T>(random, k.rows));
+        const SpmvPlan<T> plan = packed_plan<T>(k, 1);
+        for_each_target([&] {
+            for (const Accuracy accuracy : all_accuracies) {
+                plan.multiply(1, x.view(), 1, y.view(), accuracy);
+                plan.residual(y.view(), x.view(), x.view(), y.view(), accuracy);
+            }
+        });
+    }
+}
+
+TYPED_TEST(PackedSpmv, MakesSeveralProductsOfPairedRowsWithTheBitsOfSingleOnes) {
+    using T = TypeParam;
+    Random random(36);
+    const auto k = random_pairs<T>(random, 500, std::vector<std::int64_t>(3000, 7));
+    const SpmvPlan<T> plan = packed_plan<T>(k, 2);
+    const auto x = random_vector<T>(random, k.columns), other_x = random_vector<T>(random, k.columns);
+    const auto y = random_vector<T>(random, k.rows);
+    for (const Accuracy accuracy : all_accuracies) {
+        std::vector<T> one(y.size()), two(y.size());
+        const SpmvTask<T> tasks[] = {{.alpha = 1, .x = x, .beta = 2, .y_in = y, .y = one},
+                                     {.alpha = -1, .x = other_x, .x_low = x, .beta = 1, .y_in = y, .y = two}};
+        plan.multiply(tasks, accuracy);
+        EXPECT_EQ(testing::differences<T>(one, product<T>(plan, 1, x, 2, y, accuracy)), "");
+        EXPECT_EQ(testing::differences<T>(two, residual<T>(plan, y, other_x, x, false, accuracy)), "");
+    }
+}
+
+/// Values that still are pairs, and others, in any order.
+TYPED_TEST(PackedSpmv, TakesOtherValuesForPairedRows) {
+    using T = TypeParam;
+    Random random(37);
+    const auto k = random_pairs<T>(random, 500, std::vector<std::int64_t>(2000, 7));
+    const auto x = random_vector<T>(random, k.columns);
+    const std::vector<T> y(static_cast<std::size_t>(k.rows));
+    auto twice = k, any = k;
+    for (T& value : twice.values) value *= 2;
+    for (T& value : any.values) value = random.number<T>();
+    SpmvPlan<T> plan = packed_plan<T>(k, 2);
+    for (const CsrMatrix<T>& other : {twice, any, k}) {
+        plan.update_values(other.values);
+        EXPECT_EQ(testing::differences<T>(product<T>(plan, 1, x, 0, y, Accuracy::exact),
+                                          testing::rounded(testing::expected_rows<T>(other, x))),
+                  "");
+    }
 }
 
 TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {

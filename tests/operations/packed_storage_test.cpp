@@ -1,6 +1,7 @@
 #include "packed/matrix.hpp"
 
 #include "operations/packed_choice.hpp"
+#include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <map>
 
 #include "support/adversarial.hpp"
+#include "support/complex_numbers.hpp"
 #include "support/less_memory.hpp"
 
 namespace solver {
@@ -404,6 +406,170 @@ TYPED_TEST(PackedStorage, CountsTheBytesOfLongRows) {
     };
     const auto entry = static_cast<double>(sizeof(T) + sizeof(std::int32_t));
     EXPECT_NEAR(bytes_with(70) - bytes_with(60), 10 * entry, 1e-9);
+}
+
+/// Every entry of the complex matrix must be found once, in its order, to the bit.
+template <class T>
+void expect_pairs(const CsrMatrix<std::complex<T>>& a, const PackedMatrix<T>& packed) {
+    const PackedPattern& pattern = *packed.pattern;
+    ASSERT_EQ(pattern.components, 2);
+    ASSERT_EQ(pattern.rows, a.rows);
+    ASSERT_EQ(pattern.long_rows, 0);
+    std::int64_t entries = 0;
+    for (std::size_t s = 0; s < pattern.slices.size(); ++s) {
+        const PackedSlice& slice = pattern.slices[s];
+        for (int lane = 0; lane < slice.rows; ++lane) {
+            const std::size_t place = s * static_cast<std::size_t>(pattern.shape.height) + static_cast<std::size_t>(lane);
+            const std::int64_t first = a.row_offsets[pattern.row[place]];
+            ASSERT_EQ(pattern.length[place], a.row_offsets[pattern.row[place] + 1] - first);
+            for (std::int64_t k = 0; k < pattern.length[place]; ++k, ++entries) {
+                const std::int64_t code = 2 * ((slice.first_step + k) * pattern.shape.height + lane);
+                const std::complex<T> found(packed.values.at(code), packed.values.at(code + 1));
+                ASSERT_EQ(column_in(pattern, slice, k, lane), a.column_indices[first + k]);
+                ASSERT_TRUE(testing::same_bits(found, a.values[first + k])) << found << a.values[first + k];
+            }
+        }
+    }
+    EXPECT_EQ(entries, a.nonzeros());
+}
+
+TYPED_TEST(PackedStorage, PairsTheRowsOfComplexMatrices) {
+    using T = TypeParam;
+    Random random(9);
+    for (const PackedShape& shape : shapes)
+        for (const std::int64_t rows : {1, 3, 4, 5, 16, 17, 500})
+            for (const std::int64_t columns : {40, 100000}) {
+                const auto a = testing::complex_matrix<T>(random, rows, columns, 5);
+                const CsrMatrix<T> k = real_form(a.view());
+                const auto exact_form = complex_pairs(k.view(), 2);  // without entries that are 0
+                if (!exact_form && a.nonzeros() < 9) continue;       // many parts of few are zero
+                ASSERT_TRUE(exact_form.has_value());
+                const PackedMatrix<T> packed = pack(k.view(), shape, 3);
+                expect_pairs(*exact_form, packed);
+                EXPECT_EQ(real_form(exact_form->view()).values, k.values);
+                EXPECT_EQ(real_form(exact_form->view()).column_indices, k.column_indices);
+                EXPECT_LE(packed.bytes(), most_packed_bytes(k.view(), shape));
+            }
+}
+
+/// A complex matrix of 40 rows whose entries have both parts, in its real form.
+template <class T>
+CsrMatrix<T> paired_rows(std::int64_t length = 6) {
+    CsrMatrix<std::complex<T>> a{40, 200, {0}, {}, {}};
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t k = 0; k < length; ++k) {
+            a.column_indices.push_back(static_cast<std::int32_t>(i + k));
+            a.values.emplace_back(static_cast<T>(i + 1), static_cast<T>(-k - 1));
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    return real_form(a.view());
+}
+
+TYPED_TEST(PackedStorage, PairsNothingElse) {
+    using T = TypeParam;
+    const auto components = [](const CsrMatrix<T>& k) { return pack(k.view(), shapes[0], 2).pattern->components; };
+    const CsrMatrix<T> k = paired_rows<T>();
+    EXPECT_EQ(components(k), 2);
+    for (const std::size_t entry : {0, 1, 12, 13, 478, 479}) {  // of the first pair of rows and of the last
+        CsrMatrix<T> other = k;
+        other.values[entry] = std::nextafter(other.values[entry], T(0));
+        EXPECT_EQ(components(other), 1) << "one bit differs in entry " << entry;
+        other.values[entry] = -k.values[entry];
+        EXPECT_EQ(components(other), 1) << "a sign differs in entry " << entry;
+        other = k;
+        other.column_indices[entry] = 399;
+        EXPECT_EQ(components(other), 1) << "a column differs in entry " << entry;
+    }
+    CsrMatrix<T> zeros = k;
+    zeros.values[0] = zeros.values[13] = 0;
+    EXPECT_EQ(components(zeros), 1) << "a stored zero is an entry";
+    zeros = k;
+    zeros.values[1] = 0;
+    zeros.values[12] = -T(0);
+    EXPECT_EQ(components(zeros), 1) << "a stored zero is an entry";
+    CsrMatrix<T> longer = k;
+    longer.column_indices.push_back(0);
+    longer.values.push_back(1);
+    ++longer.row_offsets.back();
+    EXPECT_EQ(components(longer), 1) << "the last row has an entry more";
+    CsrMatrix<T> odd = k;
+    ++odd.columns;
+    EXPECT_EQ(components(odd), 1) << "an odd number of columns";
+    odd = k;
+    odd.row_offsets.push_back(odd.nonzeros());
+    ++odd.rows;
+    EXPECT_EQ(components(odd), 1) << "an odd number of rows";
+    EXPECT_EQ(components(paired_rows<T>(20)), 2);
+    EXPECT_EQ(components(paired_rows<T>(21)), 1) << "rows of more than half of longest_row";
+}
+
+TYPED_TEST(PackedStorage, PairsRowsWhereAQuarterOfTheEntriesHasBothParts) {
+    using T = TypeParam;
+    for (const std::int64_t with_both : {9, 10}) {
+        CsrMatrix<std::complex<T>> a{40, 40, {0}, {}, {}};
+        for (std::int32_t i = 0; i < 40; ++i) {
+            a.column_indices.push_back(i);
+            a.values.emplace_back(T(i % 3 == 0 && i >= with_both ? 0 : 2), T(i < with_both || i % 3 == 0 ? 3 : 0));
+            a.row_offsets.push_back(a.nonzeros());
+        }
+        const PackedMatrix<T> packed = pack(real_form(a.view()).view(), shapes[0], 2);
+        EXPECT_EQ(packed.pattern->components, with_both == 10 ? 2 : 1);
+        if (with_both == 10) expect_pairs(a, packed);
+    }
+}
+
+/// Both are one number in a column; a matrix may have them side by side.
+TYPED_TEST(PackedStorage, PairsRowsWithSeveralEntriesInAColumn) {
+    using T = TypeParam;
+    const CsrMatrix<T> k{2, 2, {0, 4, 8}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, -2, 3, -4, 2, 1, 4, 3}};
+    expect_pairs<T>({1, 1, {0, 2}, {0, 0}, {{1, 2}, {3, 4}}}, pack(k.view(), shapes[0], 1));
+    const CsrMatrix<T> real_parts{2, 4, {0, 4, 8}, {0, 0, 2, 3, 1, 1, 2, 3}, {1, 2, 3, -4, 1, 2, 4, 3}};
+    expect_pairs<T>({1, 2, {0, 3}, {0, 0, 1}, {{1, 0}, {2, 0}, {3, 4}}}, pack(real_parts.view(), shapes[0], 1));
+}
+
+TYPED_TEST(PackedStorage, KeepsEveryBitOfPairs) {
+    using T = TypeParam;
+    using Limits = std::numeric_limits<T>;
+    CsrMatrix<std::complex<T>> a{6, 3, {0}, {}, {}};
+    const T payload = std::bit_cast<T>(std::bit_cast<Bits<T>>(Limits::quiet_NaN()) | Bits<T>{0x1234});
+    for (const T re : {Limits::infinity(), -Limits::quiet_NaN(), payload, Limits::denorm_min(), -Limits::max(), T(1)}) {
+        a.column_indices.push_back(1);
+        a.values.emplace_back(re, -Limits::denorm_min());
+        a.column_indices.push_back(2);
+        a.values.emplace_back(T(-1), re);
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    expect_pairs(a, pack(real_form(a.view()).view(), shapes[0], 1));
+}
+
+TYPED_TEST(PackedStorage, GivesPairsOtherValuesOrGivesThemUp) {
+    using T = TypeParam;
+    CsrMatrix<T> k = paired_rows<T>();
+    const PackedMatrix<T> packed = pack(k.view(), shapes[0], 2);
+    for (T& value : k.values) value *= T(1.1);
+    const PackedMatrix<T> other = repack(packed, k.view(), shapes[0], 2);
+    EXPECT_EQ(other.pattern, packed.pattern);
+    expect_pairs(*complex_pairs(k.view(), 1), other);
+    k.values[3] += T(1);
+    const PackedMatrix<T> single = repack(packed, k.view(), shapes[0], 2);
+    EXPECT_EQ(single.pattern->components, 1);
+    expect_lossless(k, single);
+    expect_lossless(k, repack(single, k.view(), shapes[0], 2));
+}
+
+TYPED_TEST(PackedStorage, SaysThatRowsArePairedAndCountsTheirBytes) {
+    using T = TypeParam;
+    const CsrMatrix<T> k = paired_rows<T>();
+    const PackedMatrix<T> packed = pack(k.view(), shapes[0], 2);
+    const PackedDescription description = packed.describe();
+    EXPECT_NE(description.text.find("complex pairs of values 1 bytes, since only 46 differ"), std::string::npos)
+        << description.text;
+    EXPECT_NE(description.text.find("slices of 4 complex rows, 0.0 % of their slots idle"), std::string::npos)
+        << description.text;
+    EXPECT_EQ(description.share_in_slices, 1);
+    // a slice of 4 rows and 6 steps: itself, a base a step, and two codes an entry; columns are runs
+    EXPECT_DOUBLE_EQ(description.bytes_a_nonzero * static_cast<double>(k.nonzeros()), 10 * (32 + 6 * 4 + 4 * 6 * 2));
 }
 
 TEST(StorageChoice, PacksFromTheProductsAndRowsOnThatTheDeviceAsksFor) {

@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace solver::HWY_NAMESPACE {
 
-// How the values of a step are read: at(d, slot), the values in the slots from `slot` on. The slots are those of the matrix. A
+// How the values of a step are read: at(d, code), what the codes from `code` on mean. The codes are those of the matrix. A
 // slice ends before hardware prefetchers have seen that values and offsets go on: asking for them ahead took
 // poisson3d_random_100 in fast, two Zen 4 cores, from 2.60 to 1.56 ms.
 
@@ -25,9 +25,9 @@ struct StoredValues {
     const V* values;
 
     template <class D>
-    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
-        __builtin_prefetch(values + slot + prefetch_distance);
-        return load_widened(d, values + slot);
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t code) const {
+        __builtin_prefetch(values + code + prefetch_distance);
+        return load_widened(d, values + code);
     }
 };
 
@@ -37,9 +37,9 @@ struct DictionaryValues {
     const T* dictionary;
 
     template <class D>
-    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
-        __builtin_prefetch(index + slot + prefetch_distance);
-        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return dictionary[index[slot + static_cast<std::int64_t>(i)]]; });
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t code) const {
+        __builtin_prefetch(index + code + prefetch_distance);
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return dictionary[index[code + static_cast<std::int64_t>(i)]]; });
     }
 };
 
@@ -50,10 +50,10 @@ struct VectorDictionaryValues {
     const T* dictionary;  ///< as many as there are lanes, at least
 
     template <class D>
-    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t code) const {
         const hn::RebindToUnsigned<D> places;
         const hn::Rebind<std::uint32_t, D> words;
-        const auto word = hn::PromoteTo(words, hn::LoadU(hn::Rebind<std::uint8_t, D>(), index + slot));
+        const auto word = hn::PromoteTo(words, hn::LoadU(hn::Rebind<std::uint8_t, D>(), index + code));
         return hn::TableLookupLanes(load_widened(d, dictionary), hn::IndicesFromVec(d, widen(places, word)));
     }
 };
@@ -64,70 +64,133 @@ struct EncodedValues {
     const PackedValues<T>& values;
 
     template <class D>
-    HWY_INLINE hn::Vec<D> at(D d, std::int64_t slot) const {
-        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return values.at(slot + static_cast<std::int64_t>(i)); });
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t code) const {
+        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return values.at(code + static_cast<std::int64_t>(i)); });
     }
 };
 
-// How the elements of x that a step meets are read: at(d, x, k) in the lanes' own part of the slice.
+/// The vector of two numbers from at(0), two from at(1), ...; of one where there is room for one.
+template <class D, class At>
+HWY_INLINE hn::Vec<D> pack_pairs(D d, At at) {
+#if HWY_TARGET == HWY_SCALAR
+    return hn::LoadU(d, at(0));
+#else
+    constexpr std::size_t lanes = max_lanes<D>;
+    if constexpr (lanes == 2) {
+        return hn::LoadU(d, at(0));
+    } else {
+        const hn::Half<D> half;
+        return hn::Combine(d, pack_pairs(half, [&](std::size_t i) HWY_ATTR { return at(i + lanes / 4); }),
+                           pack_pairs(half, at));
+    }
+#endif
+}
+
+// How the elements of x that a step meets are read: at(d, x, k) in the lanes' own part of the slice. Where rows are paired,
+// even lanes get real parts and odd ones imaginary parts.
 
 /// Columns base, base + 1, ...
+template <int parts>
 struct RunColumns {
+    static constexpr int components = parts;
     const std::int32_t* base;  ///< of step 0
     std::int64_t lane;         ///< the first one of this part
 
     template <class D, class T>
     HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k) const {
-        return load_widened(d, x + base[k] + lane);
+        return load_widened(d, x + components * std::int64_t{base[k]} + lane);
     }
 };
 
-template <class Offset>
+template <class Offset, int parts>
 struct OffsetColumns {
+    static constexpr int components = parts;
     const std::int32_t* base;
     const Offset* offsets;  ///< of step 0 and the first lane of this part
-    std::int64_t height;
+    std::int64_t height;    ///< columns a step
+    std::int64_t parity;    ///< of that lane
 
     template <class D, class T>
     HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k) const {
-        const T* const from = x + base[k];
+        const T* const from = x + components * std::int64_t{base[k]} + parity;
         const Offset* const offset = offsets + k * height;
         __builtin_prefetch(offset + prefetch_distance);
-        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return from[offset[i]]; });
+        if constexpr (components == 1)
+            return pack_widened(d, [&](std::size_t i) HWY_ATTR { return from[offset[i]]; });
+        else
+            return widen(
+                d, pack_pairs(StoredAs<T, D>(), [&](std::size_t i) HWY_ATTR { return from + 2 * std::int64_t{offset[i]}; }));
     }
 };
 
-/// At most so many, with beta y.
+/// At most so many, with beta y; of so many with x.
 template <class T>
-HWY_INLINE std::int32_t products_of_row(const RowTask<T>& task, std::int64_t steps) {
-    return static_cast<std::int32_t>(task.x_low != nullptr ? 2 * steps : steps) + 1;
+HWY_INLINE std::int32_t products_of_row(const RowTask<T>& task, std::int64_t with_x) {
+    return static_cast<std::int32_t>(task.x_low != nullptr ? 2 * with_x : with_x) + 1;
 }
 
 /// The lanes of a slice that one vector holds.
 struct SlicePart {
     const PackedSlice* slice;
-    std::int64_t slot;  ///< of step 0 and the part's first lane
-    std::int64_t height;
-    const std::uint16_t* length;  ///< lane by lane
+    std::int64_t code;            ///< of step 0 and the part's first lane
+    std::int64_t width;           ///< lanes of the slice, a code each
+    const std::uint16_t* length;  ///< row by row; a row of a pair has its own lane
 };
+
+/// The products of a step, in every lane in the order in which its row of the CSR matrix has them.
+template <class V, int components>
+struct StepProducts {
+    V a[components];
+    V x[components];
+};
+
+/// Of a complex entry, even lanes have re x_re - im x_im, odd ones im x_re + re x_im.
+template <class D, class Values, class Columns, class T>
+HWY_INLINE StepProducts<hn::Vec<D>, Columns::components> step_products(D d, const SlicePart& part, const Values& values,
+                                                                       const Columns& columns, const T* x, std::int64_t k) {
+    const std::int64_t code = part.code + k * part.width;
+    const auto element = columns.at(d, x, k);
+    const auto a = values.at(d, code);
+    if constexpr (Columns::components == 1) {
+        return {{a}, {element}};
+    } else {
+#if HWY_TARGET == HWY_SCALAR
+        const auto other = values.at(d, code ^ 1);
+        return code % 2 == 0 ? StepProducts<hn::Vec<D>, 2>{{a, hn::Neg(other)}, {element, columns.at(d, x + 1, k)}}
+                             : StepProducts<hn::Vec<D>, 2>{{a, other}, {columns.at(d, x - 1, k), element}};
+#else
+        const auto minus_in_even_lanes = hn::OddEven(hn::Zero(d), hn::SignBit(d));
+        return {{a, hn::Xor(hn::Reverse2(d, a), minus_in_even_lanes)}, {hn::DupEven(element), hn::DupOdd(element)}};
+#endif
+    }
+}
+
+/// How many entries each lane's row has.
+template <int components, class D>
+HWY_INLINE hn::Vec<D> row_lengths(D d, const SlicePart& part) {
+    return pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<hn::TFromD<D>>(part.length[i / components]); });
+}
 
 /// acc and the part's entries from step `first` on times x, step by step. (By value: what others refer to stays in memory, not
 /// in registers.)
 template <class Acc, class Values, class Columns, class T>
 HWY_INLINE Acc add_part(Acc acc, const SlicePart& part, const Values& values, const Columns& columns, const T* x,
                         std::int64_t first = 0) {
+    constexpr int components = Columns::components;
     const typename Acc::D d;
     const std::int64_t common = part.slice->common;
     const std::int64_t steps = part.slice->steps;
-    for (std::int64_t k = first; k < common; ++k)
-        acc.add_product(values.at(d, part.slot + k * part.height), columns.at(d, x, k));
+    for (std::int64_t k = first; k < common; ++k) {
+        const auto products = step_products(d, part, values, columns, x, k);
+        for (int i = 0; i < components; ++i) acc.add_product(products.a[i], products.x[i]);
+    }
     if (common == steps) return acc;
-    using Length = hn::TFromD<typename Acc::D>;
-    const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(part.length[i]); });
+    const auto length = row_lengths<components>(d, part);
     for (std::int64_t k = common; k < steps; ++k) {
-        const auto has_work = hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
-        acc.add_product(hn::IfThenElseZero(has_work, values.at(d, part.slot + k * part.height)),
-                        hn::IfThenElseZero(has_work, columns.at(d, x, k)));
+        const auto has_work = hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<typename Acc::D>>(k)));
+        const auto products = step_products(d, part, values, columns, x, k);
+        for (int i = 0; i < components; ++i)
+            acc.add_product(hn::IfThenElseZero(has_work, products.a[i]), hn::IfThenElseZero(has_work, products.x[i]));
     }
     return acc;
 }
@@ -136,37 +199,37 @@ HWY_INLINE Acc add_part(Acc acc, const SlicePart& part, const Values& values, co
 template <class Acc>
 concept AnchoredLanes = std::is_constructible_v<Acc, typename Acc::V, int>;
 
-/// Steps whose products set the anchor.
-inline constexpr std::int64_t anchoring_steps = 4;
+/// Products that set the anchor.
+inline constexpr int anchoring_products = 4;
 
 /// add_part for sums yet to be started; `addend`: magnitudes of what is added to them at the end.
 template <AnchoredLanes Acc, class Values, class Columns, class T>
 HWY_INLINE Acc add_part_anchored(typename Acc::V addend, int room, const SlicePart& part, const Values& values,
                                  const Columns& columns, const T* x) {
+    constexpr int components = Columns::components;
+    constexpr int anchoring_steps = anchoring_products / components;
     const typename Acc::D d;
     using V = typename Acc::V;
-    using Length = hn::TFromD<typename Acc::D>;
     V largest = addend;
-    const auto value = [&](std::int64_t k) HWY_ATTR __attribute__((always_inline)) {
-        return values.at(d, part.slot + k * part.height);
-    };
     Acc acc;
     std::int64_t added = 0;
     if (part.slice->common >= anchoring_steps) {  // read once, and kept
-        V a[anchoring_steps];
-        V element[anchoring_steps];
-        for (std::int64_t k = 0; k < anchoring_steps; ++k) {
-            a[k] = value(k);
-            element[k] = columns.at(d, x, k);
-            largest = hn::Max(largest, hn::Abs(hn::Mul(a[k], element[k])));
+        StepProducts<V, components> products[anchoring_steps];
+        for (int k = 0; k < anchoring_steps; ++k) {
+            products[k] = step_products(d, part, values, columns, x, k);
+            for (int i = 0; i < components; ++i)
+                largest = hn::Max(largest, hn::Abs(hn::Mul(products[k].a[i], products[k].x[i])));
         }
         acc = Acc(largest, room);
-        for (; added < anchoring_steps; ++added) acc.add_product(a[added], element[added]);
+        for (; added < anchoring_steps; ++added)
+            for (int i = 0; i < components; ++i) acc.add_product(products[added].a[i], products[added].x[i]);
     } else {
-        const auto length = pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<Length>(part.length[i]); });
+        const auto length = row_lengths<components>(d, part);
         for (std::int64_t k = 0; k < std::min<std::int64_t>(anchoring_steps, part.slice->steps); ++k) {
-            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
-            largest = hn::Max(largest, hn::IfThenElseZero(has_work, hn::Abs(hn::Mul(value(k), columns.at(d, x, k)))));
+            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<typename Acc::D>>(k)));
+            const auto products = step_products(d, part, values, columns, x, k);
+            for (int i = 0; i < components; ++i)
+                largest = hn::Max(largest, hn::IfThenElseZero(has_work, hn::Abs(hn::Mul(products.a[i], products.x[i]))));
         }
         acc = Acc(largest, room);
     }
@@ -174,7 +237,7 @@ HWY_INLINE Acc add_part_anchored(typename Acc::V addend, int room, const SlicePa
 }
 
 /// The part's sums with x, and with x_low where there is one.
-template <class Acc, class Values, class T>
+template <class Acc, int components, class Values, class T>
 HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane, const Values& values,
                         const RowTask<T>& task, typename Acc::V addend) {
     const PackedSlice& slice = *part.slice;
@@ -183,21 +246,25 @@ HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std
     const auto sum = [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
         Acc acc;
         if constexpr (AnchoredLanes<Acc>)
-            acc = add_part_anchored<Acc>(addend, AnchoredPair::room_for(products_of_row(task, slice.steps)), part, values,
-                                         columns, task.x);
+            acc = add_part_anchored<Acc>(addend, AnchoredPair::room_for(products_of_row(task, components * slice.steps)), part,
+                                         values, columns, task.x);
         else
             acc = add_part(acc, part, values, columns, task.x);
         return task.x_low != nullptr ? add_part(acc, part, values, columns, task.x_low) : acc;
     };
+    const auto sum_with = [&]<class Offset>(const Offset* first) HWY_ATTR __attribute__((always_inline)) {
+        const std::int64_t row = lane / components;
+        return sum(OffsetColumns<Offset, components>{base, first + row, part.width / components, lane % components});
+    };
     switch (slice.offsets) {
         case ColumnOffsets::none:
-            return sum(RunColumns{base, lane});
+            return sum(RunColumns<components>{base, lane});
         case ColumnOffsets::bits8:
-            return sum(OffsetColumns<std::uint8_t>{base, offsets + lane, part.height});
+            return sum_with(offsets);
         case ColumnOffsets::bits16:
-            return sum(OffsetColumns<std::uint16_t>{base, reinterpret_cast<const std::uint16_t*>(offsets) + lane, part.height});
+            return sum_with(reinterpret_cast<const std::uint16_t*>(offsets));
         case ColumnOffsets::bits32:
-            return sum(OffsetColumns<std::uint32_t>{base, reinterpret_cast<const std::uint32_t*>(offsets) + lane, part.height});
+            return sum_with(reinterpret_cast<const std::uint32_t*>(offsets));
     }
     return Acc();
 }
@@ -210,8 +277,8 @@ template <class Acc>
 using SecondLanes = typename std::conditional_t<Acc::Scalar::wants_exact_products, std::type_identity<TrackedLanes<Acc>>,
                                                 std::type_identity<Acc>>::type;
 
-/// Multiplies slices for one task.
-template <class Acc, class Values, class T>
+/// Multiplies slices for one task. A lane is a row of the CSR matrix: of `components` of them to a row of the pattern.
+template <class Acc, int components, class Values, class T>
 class SliceProduct {
 public:
     static constexpr std::size_t lanes = max_lanes<typename Acc::D>;
@@ -224,23 +291,33 @@ public:
 
     /// Slices first..last-1.
     HWY_INLINE void multiply(std::int64_t first, std::int64_t last) const {
-        const std::int64_t height = pattern_.shape.height;
         Unfinished<lanes> unfinished;
         for (std::int64_t s = first; s < last; ++s)
-            for (std::int64_t lane = 0; lane < height; lane += static_cast<std::int64_t>(lanes))
+            for (std::int64_t lane = 0; lane < width(); lane += static_cast<std::int64_t>(lanes))
                 multiply_part(s, lane, unfinished);
         if constexpr (Acc::Scalar::is_filter)
             if (unfinished.open.count > 0) resolve(rows_, unfinished.open, task_);
     }
 
 private:
+    HWY_INLINE std::int64_t width() const { return pattern_.shape.height * components; }
+
+    /// Of the rows of the pattern, the one of a slice's lane.
+    HWY_INLINE std::int64_t place_of(std::int64_t s, std::int64_t lane) const {
+        return s * pattern_.shape.height + lane / components;
+    }
+    /// Of the CSR matrix.
+    HWY_INLINE std::int64_t row_of(std::int64_t s, std::int64_t lane) const {
+        return std::int64_t{pattern_.row[place_of(s, lane)]} * components + lane % components;
+    }
+    HWY_INLINE static std::int64_t first_row(const PackedSlice& slice) { return std::int64_t{slice.first_row} * components; }
+
     HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, Unfinished<lanes>& unfinished) const {
         using First = FirstLanes<Acc, SliceTry>;
         using Second = SecondLanes<Acc>;
-        const std::int64_t height = pattern_.shape.height;
         const PackedSlice& slice = pattern_.slices[s];
-        if (lane >= slice.rows) return;
-        const SlicePart part{&slice, slice.first_step * height + lane, height, pattern_.length.data() + s * height + lane};
+        if (lane >= slice.rows * components) return;
+        const SlicePart part{&slice, slice.first_step * width() + lane, width(), pattern_.length.data() + place_of(s, lane)};
         if constexpr (std::is_same_v<First, Second>) {
             finish(s, lane, found<First>(part, s, lane), unfinished.open);
         } else {
@@ -250,8 +327,8 @@ private:
             } else {
                 const auto first = found_first<First>(part, s, lane);
                 const std::size_t unproven = lanes - hn::CountTrue(typename Acc::D(), first.proven);
-                if (HWY_LIKELY(unproven == 0 ||
-                               (!Table::skip.applies(unproven, lanes) && Table::deferred_row_cost * unproven <= slice.steps)))
+                if (HWY_LIKELY(unproven == 0 || (!Table::skip.applies(unproven, lanes) &&
+                                                 Table::deferred_row_cost * unproven <= components * slice.steps)))
                     return finish(s, lane, first, unfinished.open);
                 unfinished.groups_without_first_try = Table::skip.next;
             }
@@ -261,7 +338,10 @@ private:
 
     template <class A>
     HWY_INLINE Results<typename A::D> found(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
-        return summed<A>(part, s, lane).results(affine_underflow(task_.alpha, part.slice->steps));
+        auto results = summed<A>(part, s, lane).results(affine_underflow(task_.alpha, components * part.slice->steps));
+        if constexpr (components == 2 && !Acc::Scalar::is_filter)
+            results.proven = is_finite_lanes(results.value);  // or a part that is zero, and no entry, may have met Inf
+        return results;
     }
 
     /// What the lanes prove by the first try, which decides more where it knows a grid of its products.
@@ -270,12 +350,12 @@ private:
         const First sums = summed<First>(part, s, lane);
         const typename First::D d;
         if constexpr (AnchoredLanes<First>) {
-            const std::int32_t n = products_of_row(task_, part.slice->steps);
+            const std::int32_t n = products_of_row(task_, components * part.slice->steps);
             const auto results = sums.results(n);
             if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
             return sums.results_on_grid(results.proven, grid(part, s, lane), n);
         } else {
-            const auto results = sums.results(affine_underflow(task_.alpha, part.slice->steps));
+            const auto results = sums.results(affine_underflow(task_.alpha, components * part.slice->steps));
             if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
             return sums.results_on_grid(results.proven, grid(part, s, lane));
         }
@@ -291,7 +371,7 @@ private:
         const auto beta = hn::Set(d, task_.beta);
         const bool has_addend = task_.beta != T(0);
         const auto y = has_addend ? addends(d, *part.slice, s, lane) : hn::Zero(d);
-        A acc = sum_part<A>(pattern_, part, lane, values_, task_, hn::Abs(hn::Mul(beta, y)));
+        A acc = sum_part<A, components>(pattern_, part, lane, values_, task_, hn::Abs(hn::Mul(beta, y)));
         if (task_.alpha == T(-1)) acc.negate();
         if (has_addend) acc.add_product(beta, y);
         return acc;
@@ -299,9 +379,9 @@ private:
 
     template <class D>
     HWY_INLINE hn::Vec<D> addends(D d, const PackedSlice& slice, std::int64_t s, std::int64_t lane) const {
-        if (slice.is_adjacent != 0) return load_widened(d, task_.y_in + slice.first_row + lane);
-        const std::int32_t* const row = pattern_.row.data() + s * pattern_.shape.height + lane;
-        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return task_.y_in[row[i]]; });
+        if (slice.is_adjacent != 0) return load_widened(d, task_.y_in + first_row(slice) + lane);
+        return pack_widened(d,
+                            [&](std::size_t i) HWY_ATTR { return task_.y_in[row_of(s, lane + static_cast<std::int64_t>(i))]; });
     }
 
     /// Stores what is proven and leaves the rest open.
@@ -310,28 +390,28 @@ private:
         const PackedSlice& slice = pattern_.slices[s];
         const bool all_proven = hn::AllTrue(D(), results.proven);
         if (HWY_LIKELY(all_proven && slice.is_adjacent != 0))
-            return store_rounded(results.value, task_.y + slice.first_row + lane);
+            return store_rounded(results.value, task_.y + first_row(slice) + lane);
         HWY_ALIGN T value[lanes];
         store_rounded(results.value, value);
-        const std::int32_t* const row = pattern_.row.data() + s * pattern_.shape.height + lane;
-        const std::size_t count = std::min<std::size_t>(lanes, slice.rows - static_cast<std::size_t>(lane));
+        const std::size_t count = std::min<std::size_t>(lanes, slice.rows * components - static_cast<std::size_t>(lane));
         if (HWY_LIKELY(all_proven)) {
-            for (std::size_t i = 0; i < count; ++i) task_.y[row[i]] = value[i];
+            for (std::size_t i = 0; i < count; ++i) task_.y[row_of(s, lane + static_cast<std::int64_t>(i))] = value[i];
         } else {
-            store_some(value, bits_of(D(), results.proven), row, count, open);
+            store_some(value, bits_of(D(), results.proven), s, lane, count, open);
         }
     }
 
-    HWY_NOINLINE void store_some(const T* value, std::uint64_t proven, const std::int32_t* row, std::size_t count,
+    HWY_NOINLINE void store_some(const T* value, std::uint64_t proven, std::int64_t s, std::int64_t lane, std::size_t count,
                                  RowGroup<lanes>& open) const {
         for (std::size_t i = 0; i < count; ++i) {
+            const std::int64_t row = row_of(s, lane + static_cast<std::int64_t>(i));
             if ((proven >> i & 1) != 0) {
-                task_.y[row[i]] = value[i];
-                continue;
-            }
-            if constexpr (Acc::Scalar::is_filter) {
-                open.push(rows_, row[i]);
+                task_.y[row] = value[i];
+            } else if constexpr (Acc::Scalar::is_filter) {
+                open.push(rows_, row);
                 if (open.count == lanes) resolve(rows_, open, task_);
+            } else {
+                task_.y[row] = finish_row<Acc>(rows_, row, task_);
             }
         }
     }
