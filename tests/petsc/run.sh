@@ -141,6 +141,16 @@ automatic)
         same_on_all_ranks $matrix "$OVER_RANKS" -matrix $matrix -ksp_type preonly -pc_type samebits_auto \
             -pc_samebits_gathered_rows 0 -solver_everywhere
     done
+    # Every component rounded once, or the method is told that there is no proof.
+    same_on_all_ranks rounded "$OVER_RANKS" -matrix convection_diffusion_40 -ksp_type preonly -pc_type samebits_auto \
+        -pc_samebits_guarantee rounded -solver_everywhere -ksp_converged_reason
+    with_plugin 2 "$SAME_BITS" -case cube -n 6 -ksp_type preonly -pc_type samebits_auto -pc_samebits_guarantee rounded -ksp_view |
+        grep "guarantee rounded"
+    if with_plugin 2 "$SAME_BITS" -pc_type samebits_auto -pc_samebits_guarantee sound >"$folder/refused" 2>&1; then
+        echo "the guarantee sound was taken"
+        exit 1
+    fi
+    grep -m 1 "choose none, bound or rounded" "$folder/refused"
     ;;
 options)
     with_plugin 2 "$SAME_BITS" -solver_everywhere -ksp_view | grep "petscsolver: exact, every product"
