@@ -14,6 +14,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace petscsolver {
@@ -26,8 +27,8 @@ using Made = std::unique_ptr<solver::Preconditioner<double>>;
 /// What a PC of ours is made of. `kind` is empty for samebits_auto.
 struct Application {
     std::optional<PreconditionerKind> kind;
-    PetscReal tolerance = 1e-10;     ///< of samebits_auto
-    PetscInt gathered_rows = 10000;  ///< of samebits_amg: levels of at most so many rows are kept by every rank
+    PetscInt gathered_rows = 10000;  ///< of multigrid: levels of at most so many rows are kept by every rank
+    WholeSolveOptions solve = {};    ///< of samebits_auto
     Made made = {};
 };
 
@@ -85,7 +86,7 @@ PetscErrorCode make_here(PC pc) {
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
     if (!application->kind) {
-        PetscCallCXX(application->made = make_solve(copy_of(blocks.own), application->tolerance));
+        PetscCallCXX(application->made = make_solve(copy_of(blocks.own), application->solve));
         PetscFunctionReturn(0);
     }
     solver::PreconditionerOptions options;
@@ -104,7 +105,9 @@ std::unique_ptr<solver::Preconditioner<double>> made_over_ranks(Mat a, const App
     const Ranks ranks(PetscObjectComm(reinterpret_cast<PetscObject>(a)));
     options.gathered_rows = application.gathered_rows;
     if (application.kind) return make_rank_multigrid(ranks, read_matrix(ranks, a), options);
-    return make_rank_solve(ranks.comm(), read_matrix(ranks, a), application.tolerance, application.gathered_rows);
+    WholeSolveOptions of_solve = application.solve;
+    of_solve.gathered_rows = application.gathered_rows;
+    return make_rank_solve(ranks.comm(), read_matrix(ranks, a), of_solve);
 }
 
 /// Of a matrix that ranks share out.
@@ -158,7 +161,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     if (!ascii || !application.made) PetscFunctionReturn(0);
     if (!application.kind) {
         PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: solves to %g ||r||, by a preconditioner of its own choice\n",
-                                         static_cast<double>(application.tolerance)));
+                                         application.solve.tolerance));
+        if (application.solve.guarantee != solver::Guarantee::none)
+            PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: guarantee %s\n",
+                                             std::string(to_string(application.solve.guarantee)).c_str()));
         PetscFunctionReturn(0);
     }
     const std::uint64_t hash = application.made->factor_hash();
@@ -172,13 +178,18 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode take_tolerance(PC pc, OptionItems PetscOptionsObject) {
-    PetscReal& tolerance = application_of(pc)->tolerance;
+PetscErrorCode take_options_of_solve(PC pc, OptionItems PetscOptionsObject) {
+    PetscReal& tolerance = application_of(pc)->solve.tolerance;
+    char guarantee[16] = "none";
+    PetscBool given = PETSC_FALSE;
     PetscFunctionBegin;
     PetscCall(PetscOptionsReal("-pc_samebits_tolerance", "on ||r - A z|| / ||r|| of each application", "PCSAMEBITSAUTO",
                                tolerance, &tolerance, nullptr));
     PetscCheck(tolerance > 0 && tolerance < 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
                "-pc_samebits_tolerance is %g; it takes a number above 0 and below 1", static_cast<double>(tolerance));
+    PetscCall(PetscOptionsString("-pc_samebits_guarantee", "what is to be proven of each application: none, bound or rounded",
+                                 "PCSAMEBITSAUTO", guarantee, guarantee, sizeof guarantee, &given));
+    if (given) PetscCallCXX(application_of(pc)->solve.guarantee = solver::guarantee_from_text(guarantee));
     PetscFunctionReturn(0);
 }
 
@@ -195,7 +206,7 @@ PetscErrorCode take_gathered_rows(PC pc, OptionItems PetscOptionsObject) {
 PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
     PetscFunctionBegin;
     PetscOptionsHeadBegin(PetscOptionsObject, "samebits");
-    if (!application_of(pc)->kind) PetscCall(take_tolerance(pc, PetscOptionsObject));
+    if (!application_of(pc)->kind) PetscCall(take_options_of_solve(pc, PetscOptionsObject));
     PetscCall(take_gathered_rows(pc, PetscOptionsObject));
     PetscOptionsHeadEnd();
     PetscFunctionReturn(0);

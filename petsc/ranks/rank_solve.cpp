@@ -35,25 +35,35 @@ using Span = std::span<const double>;
 /// What cannot be done with a part of the matrix.
 struct NeedsWholeMatrix {};
 
+solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Accuracy accuracy) {
+    solver::SolveOptions options;
+    options.iteration.accuracy = accuracy;
+    options.iteration.tolerance = given.tolerance;
+    options.guarantee = given.guarantee;
+    return options;
+}
+
 class Solve final : public Preconditioner {
 public:
-    Solve(CsrMatrix<double> a, double tolerance)
-        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), tolerance_(tolerance) {}
+    Solve(CsrMatrix<double> a, const WholeSolveOptions& options)
+        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), options_(options) {}
 
     void apply(Span r, std::span<double> z, solver::Accuracy accuracy) const override {
-        solver::SolveOptions options;
-        options.iteration.accuracy = accuracy;
-        options.iteration.tolerance = tolerance_;
+        const solver::SolveOptions options = options_of_solve(options_, accuracy);
         std::ranges::fill(z, 0.0);
         const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
-        if (report.result().status != solver::SolveStatus::converged)
-            std::ranges::fill(z, std::numeric_limits<double>::infinity());
+        if (!is_done(report)) std::ranges::fill(z, std::numeric_limits<double>::infinity());
     }
 
 private:
+    bool is_done(const solver::SolveReport& report) const {
+        if (options_.guarantee != solver::Guarantee::none) return report.proof().status == solver::ProofStatus::proven;
+        return report.result().status == solver::SolveStatus::converged;
+    }
+
     CsrMatrix<double> a_;
     solver::SpmvPlan<double> plan_;
-    double tolerance_;
+    WholeSolveOptions options_;
 };
 
 solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
@@ -221,9 +231,14 @@ private:
 
 class RankSolve final : public Preconditioner {
 public:
-    RankSolve(MPI_Comm comm, RankMatrix<double> a, double tolerance, std::int64_t gathered_rows)
-        : ranks_(comm), a_(std::move(a)), tolerance_(tolerance), system_(std::in_place, ranks_, a_, gathered_rows) {
+    RankSolve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options)
+        : ranks_(comm), a_(std::move(a)), options_(options) {
         const solver::cpu::FloatingPointGuard guard;
+        if (options.guarantee != solver::Guarantee::none) {
+            take_whole();
+            return;
+        }
+        system_.emplace(ranks_, a_, options.gathered_rows);
         facts_ = facts_of(ranks_, a_);
     }
 
@@ -235,13 +250,17 @@ public:
             if (status_of_solve(r, z, accuracy) != solver::SolveStatus::converged)
                 std::ranges::fill(z, std::numeric_limits<double>::infinity());
         } catch (const NeedsWholeMatrix&) {
-            system_.reset();
-            whole_.emplace(gathered(ranks_, a_), tolerance_);
+            take_whole();
             apply_whole(r, z, accuracy);
         }
     }
 
 private:
+    void take_whole() const {
+        system_.reset();
+        whole_.emplace(gathered(ranks_, a_), options_);
+    }
+
     void apply_whole(Span r, std::span<double> z, solver::Accuracy accuracy) const {
         const std::vector<double> all = ranks_.gathered(r);
         std::vector<double> all_z(all.size());
@@ -251,9 +270,7 @@ private:
 
     /// As SystemSolver::solve does.
     solver::SolveStatus status_of_solve(Span r, std::span<double> z, solver::Accuracy accuracy) const {
-        solver::SolveOptions options;
-        options.iteration.accuracy = accuracy;
-        options.iteration.tolerance = tolerance_;
+        const solver::SolveOptions options = options_of_solve(options_, accuracy);
         RankIterates iterates(system_->products(), {r, z}, options.iteration);
         solver::Attempts<double> attempts(iterates, options);
         solver::MethodChoice method({}, facts_.is_symmetric, facts_.positive_diagonal);
@@ -280,7 +297,7 @@ private:
 
     Ranks ranks_;
     RankMatrix<double> a_;
-    double tolerance_;
+    WholeSolveOptions options_;
     solver::MatrixFacts facts_;
     mutable std::optional<RankSystem> system_;
     mutable std::optional<Solve> whole_;
@@ -288,13 +305,12 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Preconditioner> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, double tolerance,
-                                                std::int64_t gathered_rows) {
-    return std::make_unique<RankSolve>(comm, std::move(a), tolerance, gathered_rows);
+std::unique_ptr<Preconditioner> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options) {
+    return std::make_unique<RankSolve>(comm, std::move(a), options);
 }
 
-std::unique_ptr<Preconditioner> make_solve(CsrMatrix<double> a, double tolerance) {
-    return std::make_unique<Solve>(std::move(a), tolerance);
+std::unique_ptr<Preconditioner> make_solve(CsrMatrix<double> a, const WholeSolveOptions& options) {
+    return std::make_unique<Solve>(std::move(a), options);
 }
 
 }  // namespace petscsolver

@@ -145,8 +145,12 @@ Numbers by_multigrid(const Matrix& all, const Numbers& near_null_space, Mat a, c
 
 /// A^-1 b by the library's own choice.
 Numbers by_solve(const Matrix& all, const Numbers& b) {
+    char guarantee[16] = "none";
+    PetscCallAbort(PETSC_COMM_WORLD,
+                   PetscOptionsGetString(nullptr, nullptr, "-pc_samebits_guarantee", guarantee, sizeof guarantee, nullptr));
     solver::SolveOptions options;
     options.iteration.accuracy = solver::Accuracy::exact;
+    options.guarantee = solver::guarantee_from_text(guarantee);
     Numbers x(b.size());
     const solver::SpmvPlan<double> plan(all.view(), solver::Device::cpu(1));
     const solver::SolveReport report = solver::solve<double>(plan, b, x, {}, options);
