@@ -183,7 +183,8 @@ def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict
         system = _real_form(a, _device_for(a, b, how.device), how.threads)
     guess = x0 if x0 is None or isinstance(x0, str) else parts(x0, "x0")
     on_parts = how._replace(callback=_complex_callback(how.callback))
-    real = _solved(method, system, parts(b, "b"), guess, preconditioner_on_parts(M, a.shape), options, on_parts)
+    m = preconditioner_on_parts(M, a.shape)
+    real = _solved(method, system, parts(b, "b"), guess, m, {**options, "complex": True}, on_parts)
     return _pair(_complex_result(real.result), real.info)
 
 
@@ -203,6 +204,7 @@ def _options(accuracy: str, rtol: Any, atol: Any, maxiter: int, restart: int = 3
         "restart": restart,
         "history": False,
         "guarantee": "none",
+        "complex": False,
     }
 
 
@@ -272,11 +274,9 @@ def _minres_in_scipys_manner(
     return pair
 
 
-def _with_norms(callback: Callable[[float], Any], steps: int) -> Callable[[Iteration], Any]:
-    """After each of so many steps."""
-
+def _with_norms(callback: Callable[[float], Any]) -> Callable[[Iteration], Any]:
     def told(step: Iteration) -> None:
-        if step.number > 0 and step.number % steps == 0:
+        if step.number > 0:
             callback(np.float64(step.recursive_residual))
 
     return told
@@ -319,12 +319,9 @@ def _gmres_in_scipys_manner(
     cycle = min(20 if restart is None else whole_number(restart, "restart", least=1), max(rows, 1))
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
     counts_steps = callback is not None and callback_type in (None, "legacy")
-    per_number = 2 if any(is_complex(given) for given in (a, b, x0, M)) else 1  # steps on real and imaginary parts
-    told: Any = callback
-    if callable(callback):
-        told = _with_cycles(callback) if callback_type == "x" else _with_norms(callback, per_number)
-    steps = per_number if counts_steps else cycle * per_number  # that count as one
-    options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle * per_number)
+    told = (_with_cycles if callback_type == "x" else _with_norms)(callback) if callable(callback) else callback
+    steps = 1 if counts_steps else cycle  # that count as one
+    options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle)
     pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))
     return pair if pair.info <= 0 else _pair(pair.result, -(-pair.info // steps))
 
@@ -447,8 +444,7 @@ gmres = _by(
     """Solves A x = b in the manner of `scipy.sparse.linalg.gmres`.
 
     `restart` is the length of a cycle, 20 or n where it is None, and `maxiter` counts cycles, 10 n where it is None. `M` works from the
-    right, so that the residual is that of A x = b, and may be another operator from step to step. Where numbers are complex a step is two,
-    on real and imaginary parts, so that a cycle has a space as large as `restart` complex vectors span.
+    right, so that the residual is that of A x = b, and may be another operator from step to step.
 
     callback : callable, optional
         With `callback_type` 'x' called with a copy of the iterate after each cycle; with 'pr_norm' with ``||r|| / ||b||`` after each step;

@@ -258,8 +258,8 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b, x0 or the preconditioner is complex the solution is, and the iteration
-        works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b, x0 or the preconditioner is complex the solution
+        is, and scalars are, too; proofs count real and imaginary parts one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
         the solution, which are arrays of the same library; the matrix is to be on that device.
@@ -321,20 +321,6 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    if any(is_complex(given) for given in (a, b, x0, preconditioner)):
-        system = _real_system(a, b, x0, device, threads)
-        m = preconditioner
-        if isinstance(m, Preconditioner):
-            m = m._on_parts(system[0].shape[0] // 2)
-        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": m, "method": method}
-        kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
-        kept["restart"] = restart
-        told = _complex_callback(callback)
-        return _complex_result(solve(system[0], system[1], x0=system[2], callback=told, device=device, threads=threads, **kept))
-    matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
-    rounds = precision == "single"
-    place = matrix._place_of(b=b, x0=x0)
-    right = _right_hand_side(place, b, matrix, rounds)
     m = "none" if preconditioner is None else preconditioner
     if not isinstance(m, Preconditioner):
         m = text(m, "preconditioner", f"'auto', {KINDS}, a Preconditioner (from_function makes one of a function), or None")
@@ -348,12 +334,23 @@ def solve(
         "restart": whole_number(restart, "restart", least=1),
         "history": bool(history),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
+        "complex": any(is_complex(given) for given in (a, b, x0, m)),
     }
     if isinstance(m, Preconditioner) and guarantee != "none":
         raise _core.InvalidArgument(f"guarantee {guarantee!r} needs a preconditioner that is made here; give its kind")
     if isinstance(m, Preconditioner) and options["mixed"]:
         raise _core.InvalidArgument("precision 'mixed' makes its preconditioner itself, in single; give its kind")
+    if options["complex"]:
+        a, b, x0 = _real_system(a, b, x0, device, threads)
+        m = m._on_parts(a.shape[0] // 2) if isinstance(m, Preconditioner) else m
+        callback = _complex_callback(callback)
+    matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
+    rounds = precision == "single"
+    place = matrix._place_of(b=b, x0=x0)
+    right = _right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
+    if options["complex"]:
+        result = _complex_result(result)
     if not result.converged and result.status != "stopped":
         warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)
     return result

@@ -92,6 +92,7 @@ SolveOptions options_of_comparison(const SolveOptions& options) {
     own.iteration.absolute_tolerance = 0;
     own.iteration.callback = {};
     own.iteration.keep_history = false;
+    own.iteration.complex_scalars = false;  // <A> has none of A's structure
     return own;
 }
 

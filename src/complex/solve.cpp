@@ -27,13 +27,18 @@ void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const 
     proof.error_bound = complex_error_bound(proof.bounds, whole);
 }
 
+SolveOptions with_complex_scalars(SolveOptions options) {
+    options.iteration.complex_scalars = true;
+    return options;
+}
+
 template <class T>
 SolveReport solve_vector(const SpmvPlan<std::complex<T>>& a, std::span<const std::complex<T>> b, std::span<std::complex<T>> x,
                          std::span<std::complex<T>> x_low, const SolveOptions& options) {
     require_length("b", b.size(), a);
     require_length("x", x.size(), a);
     if (!x_low.empty()) require_length("x_low", x_low.size(), a);
-    SolveReport report = solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), options);
+    SolveReport report = solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), with_complex_scalars(options));
     for (SolutionProof& proof : report.proofs) tell_of_moduli<T>(proof, real_view(x), real_view(x_low));
     return report;
 }
@@ -55,7 +60,8 @@ SolveReport solve_columns(const SpmvPlan<std::complex<T>>& a, const DenseMatrix<
                           DenseMatrix<std::complex<T>>& x, DenseMatrix<std::complex<T>>* x_low, const SolveOptions& options) {
     DenseMatrix<T> real_x = real_columns(x);
     DenseMatrix<T> real_low = x_low != nullptr ? real_columns(*x_low) : DenseMatrix<T>();
-    SolveReport report = solve<T>(a.real(), real_columns(b), real_x, x_low != nullptr ? &real_low : nullptr, options);
+    SolveReport report =
+        solve<T>(a.real(), real_columns(b), real_x, x_low != nullptr ? &real_low : nullptr, with_complex_scalars(options));
     for (std::size_t j = 0; j < report.proofs.size(); ++j) {
         const auto column = [&](const DenseMatrix<T>& of) {
             return of.values.empty() ? std::span<const T>() : std::span<const T>(of.values).subspan(j * of.rows, of.rows);

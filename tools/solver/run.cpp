@@ -93,6 +93,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     method.iteration.absolute_tolerance = options.absolute_tolerance;
     method.iteration.max_iterations = options.max_iterations;
     method.iteration.restart = options.restart;
+    method.iteration.complex_scalars = is_complex;
     method.iteration.keep_history = !options.history.empty() || !options.plot.empty();
     method.iteration.callback = [&](const Iteration& iteration) {
         live.show(iteration, options.tolerance);
