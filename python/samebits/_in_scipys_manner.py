@@ -19,9 +19,9 @@ from ._solve import (
     Iteration,
     _callback,
     _complex_callback,
-    _complex_result,
     _device_for,
     _guess,
+    _make_complex,
     _matrix_to_solve,
     _real_form,
     _right_hand_side,
@@ -115,6 +115,8 @@ def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[st
     if stopped and column["status"] == "iteration limit":
         column["status"] = "stopped"
     result = Result(x, [column], [], False)
+    if options["complex"]:
+        _make_complex(result)
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
             raised.result = result  # type: ignore[attr-defined]
@@ -184,8 +186,7 @@ def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict
     guess = x0 if x0 is None or isinstance(x0, str) else parts(x0, "x0")
     on_parts = how._replace(callback=_complex_callback(how.callback))
     m = preconditioner_on_parts(M, a.shape)
-    real = _solved(method, system, parts(b, "b"), guess, m, {**options, "complex": True}, on_parts)
-    return _pair(_complex_result(real.result), real.info)
+    return _solved(method, system, parts(b, "b"), guess, m, {**options, "complex": True}, on_parts)
 
 
 def _pair(result: Result, info: int) -> KrylovResult:

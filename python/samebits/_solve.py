@@ -131,15 +131,14 @@ def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | Non
     return real, right, guess
 
 
-def _complex_result(result: Result) -> Result:
-    """That of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
+def _make_complex(result: Result) -> None:
+    """The result of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
     for j, proof in enumerate(result.proofs):
         if proof.bounds.size > 0:
             column = host_array(result.x if result.x.ndim == 1 else result.x[:, j])
             bound = _core.complex_error_bound(proof.bounds, np.ascontiguousarray(column))
             result.proofs[j] = proof._replace(error_bound=bound)
     result.x = whole(result.x)
-    return result
 
 
 class _ComplexIteration(Iteration):
@@ -223,6 +222,8 @@ def _run(
     result = Result(place.shaped(whole, tuple(b.shape)), columns, [_attempt(a) for a in attempts], options["history"])
     result.obstacle, result.profile = obstacle, profile if attempts else ""
     result.proofs = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
+    if options["complex"]:
+        _make_complex(result)
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
             raised.result = result
@@ -349,8 +350,6 @@ def solve(
     place = matrix._place_of(b=b, x0=x0)
     right = _right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
-    if options["complex"]:
-        result = _complex_result(result)
     if not result.converged and result.status != "stopped":
         warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)
     return result
