@@ -278,7 +278,7 @@ DeviceMatrix<T> CudaPlace::from_host(const CsrMatrix<T>&) const {
     built_without_cuda();
 }
 template <class V>
-std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<V>&, std::int64_t) const {
+std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<V>>, std::int64_t) const {
     built_without_cuda();
 }
 template <class V, class T>
@@ -317,8 +317,8 @@ template CsrMatrix<float> CudaPlace::to_host(const View<float>&) const;
 template CsrMatrix<double> CudaPlace::to_host(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::from_host(const CsrMatrix<float>&) const;
 template DeviceMatrix<double> CudaPlace::from_host(const CsrMatrix<double>&) const;
-template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<float>&, std::int64_t) const;
-template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<double>&, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<float>>, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<double>>, std::int64_t) const;
 template DeviceMatrix<float> CudaPlace::transpose(const View<float>&) const;
 template DeviceMatrix<double> CudaPlace::transpose(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::matrix_of<float>(const Tentative&) const;

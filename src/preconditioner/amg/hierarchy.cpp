@@ -229,14 +229,6 @@ private:
     double bytes_ = 0;
 };
 
-/// Adds the hashes of blocks of rows, which are found side by side.
-template <class V, class Place>
-void add_in_blocks(Hash& hash, const typename Place::template Matrix<V>& a, const Place& place) {
-    constexpr std::int64_t rows_a_block = 4096;
-    hash.add(static_cast<std::uint64_t>(a.rows));
-    for (const std::uint64_t value : place.hashes_of_blocks(a.view(), rows_a_block)) hash.add(value);
-}
-
 }  // namespace
 
 template <class V, class Memory>
@@ -248,11 +240,20 @@ std::int64_t Hierarchy<V, Memory>::entries() const {
 
 template <class V, class Memory>
 std::uint64_t Hierarchy<V, Memory>::hash(const typename Memory::Place& place) const {
-    Hash hash;
+    constexpr std::int64_t rows_a_block = 4096;
+    using View = typename Memory::Place::template View<V>;
+    std::vector<View> matrices;
     for (const Level<V, Memory>& level : this->levels) {
-        add_in_blocks<V>(hash, level.a, place);
-        add_in_blocks<V>(hash, level.prolongation, place);
-        if (!is_symmetric) add_in_blocks<V>(hash, level.restriction, place);
+        matrices.push_back(level.a.view());
+        matrices.push_back(level.prolongation.view());
+        if (!is_symmetric) matrices.push_back(level.restriction.view());
+    }
+    const std::vector<std::uint64_t> blocks = place.template hashes_of_blocks<V>(matrices, rows_a_block);
+    Hash hash;
+    auto next = blocks.begin();
+    for (const View& matrix : matrices) {
+        hash.add(static_cast<std::uint64_t>(matrix.rows));
+        for (std::int64_t row = 0; row < matrix.rows; row += rows_a_block) hash.add(*next++);
     }
     hash.add(place.to_host(this->coarsest_inverse.view()).view());
     return hash.value();
