@@ -121,5 +121,6 @@ def certify(
         "history": False,
         "guarantee": "none",
         "interval": 32,
+        "complex": is_complex(a),
     }
     return Certificate(matrix, _core.certify(matrix._core, options), is_complex(a))

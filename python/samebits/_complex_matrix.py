@@ -67,7 +67,6 @@ class ComplexMatrix(Matrix):
         self.real_form = Matrix.from_csr(
             (rows, columns), *real, device=device, threads=threads, storage=storage, expected_products=expected_products
         )
-        self.real_form._is_real_form = True
         self._take_over(shape)
 
     def _take_over(self, shape: tuple[int, int]) -> None:

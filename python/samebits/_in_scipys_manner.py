@@ -19,9 +19,9 @@ from ._solve import (
     Iteration,
     _callback,
     _complex_callback,
-    _complex_result,
     _device_for,
     _guess,
+    _make_complex,
     _matrix_to_solve,
     _real_form,
     _right_hand_side,
@@ -107,7 +107,6 @@ def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[st
         x = right.copy() if m is None else m @ right
     else:
         x = _guess(HOST, None if x0 is None else HOST.floats(x0, "x0").reshape(-1).astype(right.dtype), right, False)
-    options["complex"] = isinstance(a, OnParts)
     options["interval"] = 1
     told = _callback(how.callback, right.size)
     core = None if m is None else m._core
@@ -116,6 +115,8 @@ def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[st
     if stopped and column["status"] == "iteration limit":
         column["status"] = "stopped"
     result = Result(x, [column], [], False)
+    if options["complex"]:
+        _make_complex(result)
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
             raised.result = result  # type: ignore[attr-defined]
@@ -184,8 +185,8 @@ def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict
         system = _real_form(a, _device_for(a, b, how.device), how.threads)
     guess = x0 if x0 is None or isinstance(x0, str) else parts(x0, "x0")
     on_parts = how._replace(callback=_complex_callback(how.callback))
-    real = _solved(method, system, parts(b, "b"), guess, preconditioner_on_parts(M, a.shape), options, on_parts)
-    return _pair(_complex_result(real.result), real.info)
+    m = preconditioner_on_parts(M, a.shape)
+    return _solved(method, system, parts(b, "b"), guess, m, {**options, "complex": True}, on_parts)
 
 
 def _pair(result: Result, info: int) -> KrylovResult:
@@ -204,6 +205,7 @@ def _options(accuracy: str, rtol: Any, atol: Any, maxiter: int, restart: int = 3
         "restart": restart,
         "history": False,
         "guarantee": "none",
+        "complex": False,
     }
 
 
@@ -274,8 +276,6 @@ def _minres_in_scipys_manner(
 
 
 def _with_norms(callback: Callable[[float], Any]) -> Callable[[Iteration], Any]:
-    """After each step."""
-
     def told(step: Iteration) -> None:
         if step.number > 0:
             callback(np.float64(step.recursive_residual))
@@ -320,9 +320,7 @@ def _gmres_in_scipys_manner(
     cycle = min(20 if restart is None else whole_number(restart, "restart", least=1), max(rows, 1))
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
     counts_steps = callback is not None and callback_type in (None, "legacy")
-    told: Any = callback
-    if callable(callback):
-        told = _with_cycles(callback) if callback_type == "x" else _with_norms(callback)
+    told = (_with_cycles if callback_type == "x" else _with_norms)(callback) if callable(callback) else callback
     steps = 1 if counts_steps else cycle  # that count as one
     options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle)
     pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))

@@ -134,6 +134,7 @@ def lsmr(
         "restart": 1,
         "history": False,
         "interval": 1,
+        "complex": False,
     }
     found, raised = _core.lsmr(matrix._core, transposed._core, right, x, options)
     if raised is not None:

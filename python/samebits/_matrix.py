@@ -137,7 +137,6 @@ class Matrix:
     (2, 3)
     """
 
-    _is_real_form = False  # of a ComplexMatrix
     __array_ufunc__ = None  # an array does not multiply it by its elements: array @ matrix is a TypeError
 
     def __new__(cls, a: Any = None, **_: Any) -> Matrix:

@@ -54,7 +54,6 @@ def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
     """A copy of the matrix with every value as a number of this type, to float32 rounded."""
     made = Matrix.__new__(Matrix)
     made._device, made._threads, made._storage = matrix._device, matrix._threads, matrix._storage
-    made._is_real_form = matrix._is_real_form
     values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
     made._take(matrix.shape, *matrix._parts[:-1], values, place=matrix._place)
     return made
@@ -132,15 +131,14 @@ def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | Non
     return real, right, guess
 
 
-def _complex_result(result: Result) -> Result:
-    """That of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
+def _make_complex(result: Result) -> None:
+    """The result of the real form as one of complex numbers; bounds stay those of parts, and what sums them up is by the modulus."""
     for j, proof in enumerate(result.proofs):
         if proof.bounds.size > 0:
             column = host_array(result.x if result.x.ndim == 1 else result.x[:, j])
             bound = _core.complex_error_bound(proof.bounds, np.ascontiguousarray(column))
             result.proofs[j] = proof._replace(error_bound=bound)
     result.x = whole(result.x)
-    return result
 
 
 class _ComplexIteration(Iteration):
@@ -212,7 +210,6 @@ def _run(
     if isinstance(m, Preconditioner) and m.dtype != matrix.dtype:
         raise _core.InvalidArgument(f"the preconditioner was made for {m.dtype}, and the matrix is solved in {matrix.dtype}")
     options["preconditioner"] = "auto" if isinstance(m, Preconditioner) else m
-    options["complex"] = matrix._is_real_form
     options["interval"] = 1 if callback is not None or matrix._device < 0 else 32
     right = place.by_columns(b)
     place.wait()
@@ -225,6 +222,8 @@ def _run(
     result = Result(place.shaped(whole, tuple(b.shape)), columns, [_attempt(a) for a in attempts], options["history"])
     result.obstacle, result.profile = obstacle, profile if attempts else ""
     result.proofs = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
+    if options["complex"]:
+        _make_complex(result)
     if raised is not None:
         if isinstance(raised, KeyboardInterrupt):
             raised.result = result
@@ -260,8 +259,8 @@ def solve(
     Parameters
     ----------
     a : Matrix, sparse matrix or array_like
-        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b, x0 or the preconditioner is complex the solution is, and the iteration
-        works on real and imaginary parts; proofs count them one after another: component 2 i is the real part of x_i.
+        Square. A `Matrix` is used where it is, others are put on `device`. Where A, b, x0 or the preconditioner is complex the solution
+        is, and scalars are, too; proofs count real and imaginary parts one after another: component 2 i is the real part of x_i.
     b : array_like
         A vector, or a matrix whose columns are solved together. An array of CuPy or PyTorch on a CUDA device stays there, as do `x0` and
         the solution, which are arrays of the same library; the matrix is to be on that device.
@@ -323,20 +322,6 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    if any(is_complex(given) for given in (a, b, x0, preconditioner)):
-        system = _real_system(a, b, x0, device, threads)
-        m = preconditioner
-        if isinstance(m, Preconditioner):
-            m = m._on_parts(system[0].shape[0] // 2)
-        kept = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "preconditioner": m, "method": method}
-        kept |= {"profile": profile, "precision": precision, "accuracy": accuracy, "history": history, "guarantee": guarantee}
-        kept["restart"] = restart
-        told = _complex_callback(callback)
-        return _complex_result(solve(system[0], system[1], x0=system[2], callback=told, device=device, threads=threads, **kept))
-    matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
-    rounds = precision == "single"
-    place = matrix._place_of(b=b, x0=x0)
-    right = _right_hand_side(place, b, matrix, rounds)
     m = "none" if preconditioner is None else preconditioner
     if not isinstance(m, Preconditioner):
         m = text(m, "preconditioner", f"'auto', {KINDS}, a Preconditioner (from_function makes one of a function), or None")
@@ -350,11 +335,20 @@ def solve(
         "restart": whole_number(restart, "restart", least=1),
         "history": bool(history),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
+        "complex": any(is_complex(given) for given in (a, b, x0, m)),
     }
     if isinstance(m, Preconditioner) and guarantee != "none":
         raise _core.InvalidArgument(f"guarantee {guarantee!r} needs a preconditioner that is made here; give its kind")
     if isinstance(m, Preconditioner) and options["mixed"]:
         raise _core.InvalidArgument("precision 'mixed' makes its preconditioner itself, in single; give its kind")
+    if options["complex"]:
+        a, b, x0 = _real_system(a, b, x0, device, threads)
+        m = m._on_parts(a.shape[0] // 2) if isinstance(m, Preconditioner) else m
+        callback = _complex_callback(callback)
+    matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
+    rounds = precision == "single"
+    place = matrix._place_of(b=b, x0=x0)
+    right = _right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
     if not result.converged and result.status != "stopped":
         warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)

@@ -286,3 +286,27 @@ def test_bounds_are_those_of_complex_numbers():
 def test_certify_names_its_methods():
     with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'"):
         sb.certify(REAL, method=None)
+
+
+def test_scalars_are_complex():
+    rng = np.random.default_rng(0)
+    a, b = rng.random((10, 10)) + 1j * rng.random((10, 10)), np.ones(10)
+    seen = []
+    found = sb.gmres(a, b, M=None, rtol=1e-8, callback=seen.append, callback_type="pr_norm")
+    assert found.info == 0 and len(seen) == 10  # one step for each of the ten dimensions, not of twenty
+    assert sb.solve(a, b, method="gmres", preconditioner="none").iterations == 10
+
+
+def test_an_interrupted_solve_leaves_complex_numbers():
+    def stop(_):
+        raise KeyboardInterrupt
+
+    operator = linalg.LinearOperator((3, 3), matvec=lambda x: REAL @ x * 1j, dtype=complex)
+    for call in (
+        lambda: sb.solve(REAL * 1j, np.ones(3), callback=stop),
+        lambda: sb.bicgstab(REAL * 1j, np.ones(3), M=None, callback=stop),
+        lambda: sb.bicgstab(operator, np.ones(3), callback=stop),
+    ):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            call()
+        assert caught.value.result.x.dtype == np.complex128 and caught.value.result.x.shape == (3,)

@@ -75,9 +75,9 @@ public:
         }
         std::vector<T> r = new_vector();
         a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
-        if (wants_rounding && certificate_.is_proof() && has_numbers) tell_of_rounded(unknown, r, proof, result);
         proof.backward_error = guarantee::backward_error_of<T>(a_.matrix(), r, unknown.b, unknown.x, unknown.x_low);
         if (proof.backward_error == 0) proof.dropped = 0;  // x is the solution, and its zeros are zeros
+        if (wants_rounding && proof.refinements > 0) tell_of_rounded(unknown, r, proof, result);
         return proof;
     }
 
@@ -122,8 +122,8 @@ private:
         return error > 0 ? error / size : 0;
     }
 
-    /// Where all is proven nothing better than x can be had, whatever the residual r of its rounded numbers is, unless
-    /// components other than 0 became 0.
+    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is, unless components
+    /// other than 0 became 0.
     void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, const SolutionProof& proof,
                          SolveResult& result) const {
         const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));

@@ -18,11 +18,6 @@ void require_length(const char* name, std::size_t length, const SpmvPlan<std::co
                                         a.columns(), name, a.rows()));
 }
 
-SolveOptions with_complex_scalars(SolveOptions options) {
-    options.iteration.complex_scalars = true;
-    return options;
-}
-
 /// The bound that counts for complex numbers in the place of that of their parts, x + x_low.
 template <class T>
 void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const T> x_low) {
@@ -30,6 +25,11 @@ void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const 
     std::vector<double> whole(x.begin(), x.end());
     for (std::size_t i = 0; i < x_low.size(); ++i) whole[i] += static_cast<double>(x_low[i]);
     proof.error_bound = complex_error_bound(proof.bounds, whole);
+}
+
+SolveOptions with_complex_scalars(SolveOptions options) {
+    options.iteration.complex_scalars = true;
+    return options;
 }
 
 template <class T>
