@@ -1,5 +1,9 @@
-# SOLVER_CUDA: on where a CUDA compiler is found that will do, unless somebody says otherwise.
+# SOLVER_CUDA: on where a CUDA compiler is found that will do, unless somebody says otherwise. Half of the time of a build goes
+# into code for CUDA devices: who builds for this machine alone does without what nothing here can run.
 include(CheckLanguage)
+
+option(SOLVER_CUDA_HERE "Code for the CUDA devices of this machine alone, and none where there is none; SOLVER_CUDA and \
+CMAKE_CUDA_ARCHITECTURES (or CUDAARCHS in the environment) are asked first" OFF)
 
 set(SOLVER_OLDEST_CUDA 12.4) # loops in CUDA graphs
 set(cuda_advice "Install the CUDA toolkit ${SOLVER_OLDEST_CUDA} or later (developer.nvidia.com/cuda-downloads) and have nvcc in \
@@ -25,7 +29,14 @@ macro(find_cuda_compiler)
   endif()
 endmacro()
 
-if(NOT DEFINED SOLVER_CUDA OR SOLVER_CUDA)
+if(SOLVER_CUDA_HERE AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  if(EXISTS /dev/nvidiactl OR EXISTS /dev/dxg)
+    set(CMAKE_CUDA_ARCHITECTURES native)
+  elseif(NOT DEFINED SOLVER_CUDA)
+    set(cuda_problem "there is no CUDA device here (SOLVER_CUDA=ON builds for one all the same)")
+  endif()
+endif()
+if(NOT cuda_problem AND (NOT DEFINED SOLVER_CUDA OR SOLVER_CUDA))
   find_cuda_compiler()
 endif()
 # Sanitizers of the host and the CUDA runtime do not go together.

@@ -63,7 +63,7 @@ public:
     std::shared_ptr<const PackedPatternOnDevice> pattern;
     PackedValuesOnDevice<T> values;
 
-    /// Copies the slices to the host.
+    /// Waits for the stream.
     PackedDescription describe(Stream stream) const;
 };
 

@@ -278,7 +278,7 @@ DeviceMatrix<T> CudaPlace::from_host(const CsrMatrix<T>&) const {
     built_without_cuda();
 }
 template <class V>
-std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<V>&, std::int64_t) const {
+std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<V>>, std::int64_t) const {
     built_without_cuda();
 }
 template <class V, class T>
@@ -317,8 +317,8 @@ template CsrMatrix<float> CudaPlace::to_host(const View<float>&) const;
 template CsrMatrix<double> CudaPlace::to_host(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::from_host(const CsrMatrix<float>&) const;
 template DeviceMatrix<double> CudaPlace::from_host(const CsrMatrix<double>&) const;
-template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<float>&, std::int64_t) const;
-template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<double>&, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<float>>, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<double>>, std::int64_t) const;
 template DeviceMatrix<float> CudaPlace::transpose(const View<float>&) const;
 template DeviceMatrix<double> CudaPlace::transpose(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::matrix_of<float>(const Tentative&) const;
@@ -456,6 +456,10 @@ void add_combination(std::span<const T>, std::span<const T* const>, const Device
     built_without_cuda();
 }
 template <class T>
+void turn(const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
 void dots(Reducer&, std::span<const T* const>, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, std::span<double>,
           Stream) {
     built_without_cuda();
@@ -486,6 +490,8 @@ template void make_direction(const DeviceArray<float>&, float, float, const Devi
                              Stream);
 template void make_direction(const DeviceArray<double>&, double, double, const DeviceArray<double>&, const DeviceArray<double>&,
                              Stream);
+template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
 template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,

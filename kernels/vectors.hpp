@@ -47,6 +47,10 @@ void make_direction(const DeviceArray<T>& x, T a, T b, const DeviceArray<T>& y, 
 template <class T>
 void add_combination(std::span<const T> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
 
+/// out = i x of complex numbers, whose parts take turns
+template <class T>
+void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
+
 /// Memory that is free on a device.
 std::int64_t free_bytes(int device);
 

@@ -90,19 +90,8 @@ build() {
 
 has_cuda_device() { [[ -e /dev/nvidiactl || -e /dev/dxg ]]; }
 
-# What nobody asked for and nothing here can run is not built: half of the time goes into code for CUDA devices. CUDAARCHS (what
-# CMake reads) or SOLVER_CUDA=ON ask for it.
-cuda_options() {
-    if [[ -n ${SOLVER_CUDA:-} ]]; then
-        echo "-DSOLVER_CUDA=$SOLVER_CUDA"
-    elif [[ -n ${CUDAARCHS:-} ]]; then
-        return
-    elif has_cuda_device; then
-        echo "-DCMAKE_CUDA_ARCHITECTURES=native"
-    else
-        echo "-DSOLVER_CUDA=OFF"
-    fi
-}
+# For the CUDA devices of this machine, unless CUDAARCHS (what CMake reads) or SOLVER_CUDA say otherwise.
+cuda_options() { echo "-DSOLVER_CUDA_HERE=ON ${SOLVER_CUDA:+-DSOLVER_CUDA=$SOLVER_CUDA}"; }
 
 # What was decided.
 cuda_in_one_line() {

@@ -115,10 +115,11 @@ void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std:
           std::complex<float> beta, std::span<std::complex<float>> y, Accuracy accuracy, const Device& device = Device::cpu());
 
 /// Solves A x = b for complex numbers: `solve` of solve.hpp for the real system K real_view(x) = real_view(b) with K =
-/// real_form(A). All of it holds: the automatic choice, preconditioners, x as a pair, mixed precision, guarantees. The
-/// iteration works with real scalars on the 2n components. For Hermitian matrices and those whose eigenvalues come in conjugate
-/// pairs (lattice Dirac operators) that costs no iterations; others may need more than a complex iteration would. Proofs speak
-/// of components: 2i is Re x_i, 2i + 1 is Im x_i.
+/// real_form(A), by methods whose scalars are complex (KrylovOptions::complex_scalars). All of it holds: the automatic choice,
+/// preconditioners, x as a pair, mixed precision, guarantees. Multiplying A and b by i
+/// changes nothing but the order of roundings; without imaginary parts bicgstab, gmres, cg and minres have the bits of real
+/// solves. Preconditioners are made of the real form: jacobi divides by the real parts of the diagonal. Proofs
+/// speak of components: 2i is Re x_i, 2i + 1 is Im x_i.
 template <>
 SolveReport solve(const SpmvPlan<std::complex<double>>& a, std::span<const std::complex<double>> b,
                   std::span<std::complex<double>> x, std::span<std::complex<double>> x_low, const SolveOptions& options);

@@ -77,6 +77,10 @@ struct KrylovOptions {
     std::int64_t callback_interval = 1;  ///< the callback's answer counts after every so many iterations, which a GPU makes
                                          ///< without a stop in between
     bool keep_history = false;
+
+    /// Elements are real and imaginary parts in turn and A is a real_form (complex.hpp): the scalars of bicgstab, gmres and idr
+    /// are complex, and count steps as such. Those of cg and minres, for Hermitian A, are real in any case.
+    bool complex_scalars = false;
 };
 
 struct SolveResult {

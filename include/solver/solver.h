@@ -35,7 +35,7 @@ enum {
     SOLVER_RESOURCE_LIMIT = 3,     /* more memory than was allowed or is there */
     SOLVER_NOT_SUPPORTED = 4,      /* what this build, device or version cannot do */
     SOLVER_FILE_ERROR = 5,         /* a file that cannot be read, written or understood */
-    SOLVER_CALLBACK_FAILED = 6,    /* a preconditioner of the caller's returned something other than 0 */
+    SOLVER_CALLBACK_FAILED = 6,    /* a function of the caller's returned something other than 0 */
     SOLVER_INTERNAL_ERROR = 7      /* anything else; a mistake in the library, or in CUDA */
 };
 
@@ -296,6 +296,19 @@ typedef struct solver_result solver_result;
  * Not to converge is an outcome, not an error: SOLVER_OK says only that there is an outcome, solver_result_outcome which. */
 solver_status solver_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
                            const void* b, void* x, void* x_low, const solver_options* options, solver_result** result);
+
+/* y = A x, both of as many elements as A has rows; returns 0. Anything else ends the solve, which returns
+ * SOLVER_CALLBACK_FAILED. It is called from the thread that solves. */
+typedef int32_t (*solver_multiply)(void* context, const void* x, void* y);
+
+/* Solves A x = b where nothing is known of the square A but its products (linear_operator.hpp), for one right-hand side, on the
+ * processor; x holds the initial guess and then the best iterate, b and x elements of `type`, SOLVER_DOUBLE or SOLVER_FLOAT.
+ * options->method is taken, "auto" being "bicgstab"; options->preconditioner is not looked at, as all that the library makes
+ * need entries of A: `preconditioner` is one of the caller's (solver_preconditioner_from), or NULL for none. Nothing is mixed,
+ * and nothing guaranteed. A true residual is as good as the products are. */
+solver_status solver_solve_operator(int32_t type, int64_t rows, solver_multiply multiply, void* context,
+                                    const solver_preconditioner* preconditioner, const void* b, void* x,
+                                    const solver_options* options, solver_result** result);
 
 /* How a solve ended. */
 enum {

@@ -112,6 +112,12 @@ void add_combination(std::span<const T> a, std::span<const T* const> x, const De
     }
 }
 
+template <class T>
+void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
+    for_each_element(out, stream, "turn",
+                     [xs = x.data(), to = out.data()] __device__(std::int64_t i) { to[i] = turned(xs, i); });
+}
+
 std::int64_t free_bytes(int device) {
     const CurrentDevice current(device);
     std::size_t free = 0;
@@ -168,6 +174,8 @@ template void make_direction(const DeviceArray<double>&, double, double, const D
                              Stream);
 template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
 template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
+template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
 template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,

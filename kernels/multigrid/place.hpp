@@ -87,9 +87,9 @@ public:
     template <class T>
     DeviceMatrix<T> from_host(const CsrMatrix<T>& a) const;
 
-    /// Of blocks of so many rows, with amg's Hash.
+    /// Of blocks of so many rows of each matrix, one after another, with amg's Hash.
     template <class V>
-    std::vector<std::uint64_t> hashes_of_blocks(const View<V>& a, std::int64_t rows_a_block) const;
+    std::vector<std::uint64_t> hashes_of_blocks(std::span<const View<V>> matrices, std::int64_t rows_a_block) const;
 
     /// How many of the first groups of so many rows are no nodes.
     template <class T>

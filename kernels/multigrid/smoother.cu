@@ -13,12 +13,21 @@
 namespace solver::cuda {
 namespace {
 
-/// Adds word(k) for k from begin to end in their order, by a warp: the lanes read words side by side, and each adds all.
+/// Adds word(k) for k from begin to end in their order, by a warp: the lanes read and spread words side by side, the next ones
+/// ahead of their use, and each adds all.
 template <class Word>
 __device__ void add_words(Hash& hash, std::int64_t begin, std::int64_t end, int lane, const Word& word) {
+    const auto spread_at = [&](std::int64_t k) { return k < end ? Hash::spread(word(k)) : 0; };
+    std::uint64_t next = spread_at(begin + lane);
     for (std::int64_t k = begin; k < end; k += warp_size) {
-        const std::uint64_t mine = k + lane < end ? word(k + lane) : 0;
-        for (int other = 0; other < warp_size && k + other < end; ++other) hash.add(__shfl_sync(~0u, mine, other));
+        const std::uint64_t mine = next;
+        next = spread_at(k + warp_size + lane);
+        if (end - k >= warp_size) {
+#pragma unroll
+            for (int other = 0; other < warp_size; ++other) hash.add_spread(__shfl_sync(~0u, mine, other));
+        } else {
+            for (int other = 0; other < end - k; ++other) hash.add_spread(__shfl_sync(~0u, mine, other));
+        }
     }
 }
 
@@ -168,14 +177,31 @@ DeviceMatrix<T> CudaPlace::from_host(const CsrMatrix<T>& a) const {
             {device_, a.values, "values of a level", stream_}};
 }
 
+/// A warp a block, those of all matrices at once: a block is a chain of steps that wait for one another.
 template <class V>
-std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<V>& a, std::int64_t rows_a_block) const {
+std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<V>> matrices, std::int64_t rows_a_block) const {
     const CurrentDevice current(device_);
-    const std::int64_t blocks = (a.rows + rows_a_block - 1) / rows_a_block;
-    const DeviceArray<std::uint64_t> hashes(device_, blocks, "hashes of a level");
+    std::vector<std::int64_t> first_blocks;
+    std::int64_t blocks = 0;
+    for (const View<V>& a : matrices) {
+        first_blocks.push_back(blocks);
+        blocks += (a.rows + rows_a_block - 1) / rows_a_block;
+    }
+    if (blocks == 0) return {};
+    const DeviceArray<View<V>> views(device_, matrices, "what is to be hashed", stream_);
+    const DeviceArray<std::int64_t> firsts(device_, first_blocks, "where hashes begin", stream_);
+    const DeviceArray<std::uint64_t> hashes(device_, blocks, "hashes of levels");
+    const View<V>* const all = views.data();
+    const std::int64_t* const firsts_of = firsts.data();
+    const auto count = static_cast<int>(matrices.size());
     std::uint64_t* const of_block = hashes.data();
-    for_all("hashes of a level", blocks * warp_size, stream_, [=] __device__(std::int64_t t) {
-        const std::int64_t block = t / warp_size, first = block * rows_a_block, last = std::min(first + rows_a_block, a.rows);
+    for_all("hashes of levels", blocks * warp_size, stream_, [=] __device__(std::int64_t t) {
+        const std::int64_t block = t / warp_size;
+        int which = 0;
+        while (which + 1 < count && firsts_of[which + 1] <= block) ++which;
+        const View<V>& a = all[which];
+        const std::int64_t first = (block - firsts_of[which]) * rows_a_block;
+        const std::int64_t last = std::min(first + rows_a_block, a.rows);
         const std::uint64_t hash = hash_of_rows(a, first, last, static_cast<int>(t % warp_size));
         if (t % warp_size == 0) of_block[block] = hash;
     });
@@ -200,7 +226,7 @@ template CsrMatrix<float> CudaPlace::to_host(const View<float>&) const;
 template CsrMatrix<double> CudaPlace::to_host(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::from_host(const CsrMatrix<float>&) const;
 template DeviceMatrix<double> CudaPlace::from_host(const CsrMatrix<double>&) const;
-template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<float>&, std::int64_t) const;
-template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(const View<double>&, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<float>>, std::int64_t) const;
+template std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<double>>, std::int64_t) const;
 
 }  // namespace solver::cuda

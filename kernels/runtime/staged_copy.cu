@@ -11,8 +11,8 @@
 namespace solver::cuda {
 namespace {
 
-constexpr std::int64_t piece = std::int64_t{1} << 20;
-constexpr std::int64_t worth_staging = 8 * piece;
+constexpr std::int64_t piece = std::int64_t{1} << 19;  // to lock much more takes longer than most copies
+constexpr std::int64_t worth_staging = 16 * piece;
 constexpr int most_lanes = 8;
 
 /// What one thread copies with: two pieces of pinned memory and a stream.

@@ -21,6 +21,19 @@ unsigned blocks_for(std::int64_t items) { return static_cast<unsigned>((items + 
 __device__ std::uint64_t bits_of(double value) { return static_cast<std::uint64_t>(__double_as_longlong(value)); }
 __device__ std::uint64_t bits_of(float value) { return __float_as_uint(value); }
 
+/// Adds to *totals, which are zero before.
+__global__ void add_up_slices(const PackedSlice* slices, std::int64_t count, std::int64_t height, SliceTotals* totals) {
+    SliceTotals mine;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count; i += step)
+        mine.add(slices[i], height);
+    const auto add = [](std::int64_t& to, std::int64_t what) {
+        if (what != 0) atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(what));
+    };
+    for (int kind = 0; kind < column_offset_kinds; ++kind) add(totals->steps[kind], mine.steps[kind]);
+    add(totals->bytes, mine.bytes);
+}
+
 /// The bits of different values, found by open addressing. All ones, which are the bits of a NaN, stand for an empty place and
 /// are counted apart.
 struct Table {
@@ -300,9 +313,17 @@ PackedValuesOnDevice<T> pack_values(const PackedPatternOnDevice& pattern, const 
 
 template <class T>
 PackedDescription PackedOnDevice<T>::describe(Stream stream) const {
-    std::vector<PackedSlice> slices(static_cast<std::size_t>(pattern->slices.size()));
-    pattern->slices.copy_to(slices, stream);
-    return solver::describe(*pattern, slices, values.encoding, values.dictionary.size(), sizeof(T));
+    const int device = pattern->slices.device();
+    const CurrentDevice current(device);
+    const DeviceArray<SliceTotals> place(device, 1, "what slices take");
+    place.fill_with_zeros(stream);
+    const std::int64_t count = pattern->slices.size();
+    const unsigned blocks = std::clamp(blocks_for(count), 1U, static_cast<unsigned>(most_blocks));
+    add_up_slices<<<blocks, threads, 0, stream>>>(pattern->slices.data(), count, pattern->shape.height, place.data());
+    check_launch("add_up_slices");
+    SliceTotals totals;
+    place.copy_to(std::span(&totals, 1), stream);
+    return solver::describe(*pattern, totals, values.encoding, values.dictionary.size(), sizeof(T));
 }
 
 template PackedValuesOnDevice<float> pack_values(const PackedPatternOnDevice&, const DeviceCsrView<float>&, Stream);

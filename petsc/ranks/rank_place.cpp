@@ -309,6 +309,16 @@ std::vector<std::uint64_t> RankPlace::hashes_of_blocks(const View<V>& a, std::in
     return ranks_.gathered(std::span<const std::uint64_t>(hashes));
 }
 
+template <class V>
+std::vector<std::uint64_t> RankPlace::hashes_of_blocks(std::span<const View<V>> matrices, std::int64_t rows_a_block) const {
+    std::vector<std::uint64_t> hashes;
+    for (const View<V>& a : matrices) {
+        const std::vector<std::uint64_t> of_matrix = hashes_of_blocks(a, rows_a_block);
+        hashes.insert(hashes.end(), of_matrix.begin(), of_matrix.end());
+    }
+    return hashes;
+}
+
 #define PETSCSOLVER_RANK_PLACE_IN(V)                                                                                           \
     template std::vector<double> RankPlace::inverse_diagonal<V>(const View<double>&, std::int64_t&) const;                     \
     template RankMatrix<V> RankPlace::rounded(const View<double>&) const;                                                      \
@@ -316,7 +326,7 @@ std::vector<std::uint64_t> RankPlace::hashes_of_blocks(const View<V>& a, std::in
     template RankMatrix<V> RankPlace::smoothed_prolongator(const View<double>&, const RankGraph&, const RankTentative&) const; \
     template std::optional<RankMatrix<double>> RankPlace::galerkin_product(const View<V>&, const View<double>&,                \
                                                                            const View<V>&, std::int64_t) const;                \
-    template std::vector<std::uint64_t> RankPlace::hashes_of_blocks(const View<V>&, std::int64_t) const;
+    template std::vector<std::uint64_t> RankPlace::hashes_of_blocks(std::span<const View<V>>, std::int64_t) const;
 PETSCSOLVER_RANK_PLACE_IN(float)
 PETSCSOLVER_RANK_PLACE_IN(double)
 

@@ -126,11 +126,13 @@ public:
                                                        std::int64_t most_entries) const;
     void mirror_upper_triangle(RankMatrix<double>& a) const;
 
-    /// Of blocks of so many rows of the whole matrix.
+    /// Of blocks of so many rows of each whole matrix, one after another.
     template <class V>
-    std::vector<std::uint64_t> hashes_of_blocks(const View<V>& a, std::int64_t rows_a_block) const;
+    std::vector<std::uint64_t> hashes_of_blocks(std::span<const View<V>> matrices, std::int64_t rows_a_block) const;
 
 private:
+    template <class V>
+    std::vector<std::uint64_t> hashes_of_blocks(const View<V>& a, std::int64_t rows_a_block) const;
     template <class V>
     RankMatrix<V> prolongator(const RankTentative& tentative, solver::CsrMatrix<V> own) const;
 

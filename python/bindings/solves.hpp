@@ -106,6 +106,7 @@ inline solver::KrylovOptions iteration_of(const nb::dict& given) {
     options.restart = nb::cast<std::int64_t>(given["restart"]);
     options.keep_history = nb::cast<bool>(given["history"]);
     options.callback_interval = nb::cast<std::int64_t>(given["interval"]);
+    options.complex_scalars = nb::cast<bool>(given["complex"]);
     return options;
 }
 

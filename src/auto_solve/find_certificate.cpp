@@ -1,6 +1,8 @@
 #include "auto_solve/find_certificate.hpp"
 
 #include "auto_solve/matrix_facts.hpp"
+#include "core/huge_pages.hpp"
+#include "cuda/spmv.hpp"
 #include "guarantee/comparison_matrix.hpp"
 #include "guarantee/factor_bound.hpp"
 #include "guarantee/inverse_columns.hpp"
@@ -60,15 +62,19 @@ Certificate singular(std::string reason) {
 /// Unproven without a reason where there is none.
 Certificate singular_if(std::string why) { return why.empty() ? unproven("") : singular(std::move(why)); }
 
+/// By the device that has A.
 template <class T>
-bool is_all_finite(const CsrView<T>& a) {
-    return guarantee::largest(a.nonzeros(), [&](std::int64_t k) { return is_finite(a.values[k]) ? 0.0 : 1.0; }) == 0;
+bool is_all_finite(const SpmvPlan<T>& a) {
+    if (a.on_device() != nullptr && a.dense() == nullptr) return a.on_device()->facts().rows.is_finite;
+    const CsrView<T>& matrix = a.matrix();
+    return guarantee::largest(matrix.nonzeros(), [&](std::int64_t k) { return is_finite(matrix.values[k]) ? 0.0 : 1.0; }) == 0;
 }
 
 /// By the signs of <A> v, where `solve(v, tolerance)` improves a solution of <A> v = s and returns the iterations.
 template <class Solve>
 Certificate by_signs(const SpmvPlan<double>& comparison, const Solve& solve) {
-    std::vector<double> v(static_cast<std::size_t>(comparison.rows())), w(v.size());
+    const int threads = comparison.device().threads();
+    std::vector<double> v = zeros<double>(comparison.rows(), threads), w = zeros<double>(comparison.rows(), threads);
     Certificate certificate;
     std::int64_t iterations = 0;
     for (const double tolerance : tolerances) {
@@ -92,6 +98,7 @@ SolveOptions options_of_comparison(const SolveOptions& options) {
     own.iteration.absolute_tolerance = 0;
     own.iteration.callback = {};
     own.iteration.keep_history = false;
+    own.iteration.complex_scalars = false;  // <A> has none of A's structure
     return own;
 }
 
@@ -100,7 +107,8 @@ SolveOptions options_of_comparison(const SolveOptions& options) {
 template <class T>
 Certificate by_comparison(const SpmvPlan<T>& a, SystemSolver<T>& solver, const SolveOptions& options) {
     const std::vector<double> s = guarantee::roots_of_diagonal(a.matrix());
-    if (std::find(s.begin(), s.end(), 0.0) != s.end()) return unproven("not an H-matrix: the diagonal has zeros");
+    if (guarantee::largest(a.rows(), [&](std::int64_t i) { return s[i] == 0 ? 1.0 : 0.0; }) > 0)
+        return unproven("not an H-matrix: the diagonal has zeros");
     SolveOptions own_options = options_of_comparison(options);
     if (solver.can_solve_again()) {
         own_options.preconditioner = solver.preconditioner();
@@ -243,7 +251,7 @@ FoundCertificate by_factors(const SpmvPlan<T>& a, const SystemSolver<T>& solver,
 
 template <class T>
 Certificate certificate_at_sight(const SpmvPlan<T>& a) {
-    if (!is_all_finite(a.matrix())) return unproven("A has Inf or NaN");
+    if (!is_all_finite(a)) return unproven("A has Inf or NaN");
     Certificate certificate = singular_if(guarantee::why_singular(a));
     if constexpr (std::is_same_v<T, double>) {
         const bool is_looked_at = certificate.status == ProofStatus::unproven && a.rows() <= most_rows_of_elimination;

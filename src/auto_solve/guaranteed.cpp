@@ -2,6 +2,9 @@
 
 #include "auto_solve/find_certificate.hpp"
 #include "auto_solve/vector_copy.hpp"
+#include "core/huge_pages.hpp"
+#include "cpu/elementwise.hpp"
+#include "guarantee/backward_error.hpp"
 #include "guarantee/norms.hpp"
 #include "guarantee/refinement.hpp"
 #include "solver/reduce.hpp"
@@ -9,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -33,15 +37,19 @@ void summarise_bounds(std::span<const T> x, std::span<const T> x_low, SolutionPr
     };
     const auto n = static_cast<std::int64_t>(x.size());
     proof.error_bound = guarantee::largest(n, relative);
-    double digits = 0;
-    std::int64_t counted = 0;
-    for (std::int64_t i = 0; i < n; ++i)
-        if (whole(i) > 0) {
+    std::vector<double> digits = zeros<double>(n, Device::cpu().threads());
+    std::atomic<std::int64_t> counted{0};
+    cpu::for_each_range(n, Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t mine = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            if (!(whole(i) > 0)) continue;
             constexpr double most_digits = 20;
-            digits += std::clamp(-std::log10(std::max(relative(i), smallest_subnormal<double>)), 0.0, most_digits);
-            ++counted;
+            digits[i] = std::clamp(-std::log10(std::max(relative(i), smallest_subnormal<double>)), 0.0, most_digits);
+            ++mine;
         }
-    proof.certified_digits = counted > 0 ? digits / static_cast<double>(counted) : 0;
+        counted += mine;
+    });
+    proof.certified_digits = counted > 0 ? sum(digits, Accuracy::exact) / static_cast<double>(counted) : 0;
 }
 
 /// One solution, in the host's memory.
@@ -55,7 +63,7 @@ public:
         SolutionProof proof;
         const bool wants_rounding = options_.guarantee == Guarantee::rounded;
         if (wants_rounding && correct_ && !is_all_finite(unknown.x))  // a better solver begins anew
-            std::fill(unknown.x.begin(), unknown.x.end(), T(0));
+            set_zero(unknown.x);
         const bool has_numbers = is_all_finite(unknown.b) && is_all_finite(unknown.x);
         if (certificate_.is_proof() && has_numbers) {
             proof = wants_rounding ? round(unknown, result) : bound(unknown);
@@ -64,18 +72,27 @@ public:
             proof.reason = certificate_.is_proof() ? "b or x has Inf or NaN" : certificate_.reason;
             if (has_numbers && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
         }
-        proof.backward_error = backward_error<T>(a_, unknown.b, unknown.x, unknown.x_low);
+        std::vector<T> r = new_vector();
+        a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
+        if (wants_rounding && proof.status == ProofStatus::proven) tell_of_rounded(unknown, r, result);
+        proof.backward_error = guarantee::backward_error_of<T>(a_.matrix(), r, unknown.b, unknown.x, unknown.x_low);
         return proof;
     }
 
 private:
+    std::vector<T> new_vector() const { return zeros<T>(a_.rows(), Device::cpu().threads()); }
+
+    static void set_zero(std::span<T> v) {
+        cpu::update(v, Device::cpu(), [](T, std::int64_t) { return T(0); });
+    }
+
     static bool is_all_finite(std::span<const T> v) {
         return guarantee::largest(std::ssize(v), [&](std::int64_t i) { return is_finite(v[i]) ? 0.0 : 1.0; }) == 0;
     }
 
     SolutionProof bound(const Unknown<T>& unknown) const {
         SolutionProof proof;
-        proof.bounds.resize(unknown.b.size());
+        resize_in_huge_pages(proof.bounds, a_.rows(), Device::cpu().threads());
         error_bound<T>(a_, certificate_, unknown.b, unknown.x, unknown.x_low, proof.bounds);
         summarise_bounds<T>(unknown.x, unknown.x_low, proof);
         const double most =
@@ -92,7 +109,7 @@ private:
     double estimated_error(const Unknown<T>& unknown, const SolveResult& result) const {
         constexpr double none = -1, coarse = 1e-2;
         if (!solver_.can_solve_again()) return none;
-        std::vector<T> r(unknown.b.size()), d(r.size());
+        std::vector<T> r = new_vector(), d = new_vector();
         a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
         const SolveResult correction = solver_.solve_again({r, d}, coarse, most_iterations(result));
         if (correction.status != SolveStatus::converged) return none;
@@ -104,12 +121,10 @@ private:
     }
 
     /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is.
-    void tell_of_rounded(const Unknown<T>& unknown, SolveResult& result) const {
+    static void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, SolveResult& result) {
         result.status = SolveStatus::converged;
-        std::vector<T> r(unknown.b.size());
-        a_.residual(unknown.b, unknown.x, {}, r, Accuracy::exact);
         const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));
-        const auto rest = static_cast<double>(norm2(std::span<const T>(r), Accuracy::exact));
+        const auto rest = static_cast<double>(norm2(r, Accuracy::exact));
         result.relative_residual = size > 0 ? rest / size : rest;
     }
 
@@ -128,8 +143,7 @@ private:
             return 0;
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
-        std::fill(unknown.x_low.begin(), unknown.x_low.end(), T(0));
-        if (proof.status == ProofStatus::proven) tell_of_rounded(unknown, result);
+        set_zero(unknown.x_low);
         proof.reason =
             proof.status == ProofStatus::proven
                 ? certificate_.reason

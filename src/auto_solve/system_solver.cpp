@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -34,6 +35,26 @@ FillPrediction estimate_fill(const SpmvPlan<T>& a) {
     if (a.on_device() == nullptr || a.on_device()->is_a_copy()) return preparation::estimate_fill(a.matrix());
     cuda::FetchedRows<T> rows(a.on_device()->matrix());
     return preparation::estimate_fill(rows);
+}
+
+/// By the host, while the device makes the levels of multigrid, which are then nearly always wanted: what cannot be made is
+/// told of when it is.
+template <class T, class V>
+FillPrediction estimate_fill_beside_multigrid(const SpmvPlan<T>& a, System<T, V>& system) {
+    auto estimate = std::async(std::launch::async, [&] { return preparation::estimate_fill(a.matrix()); });
+    try {
+        system.precondition(PreconditionerKind::amg);
+    } catch (const Error&) {
+    }
+    return estimate.get();
+}
+
+template <class T, class V>
+FillPrediction estimate_fill(const SpmvPlan<T>& a, const MatrixFacts& facts, System<T, V>& system) {
+    constexpr std::int64_t least_rows = 100'000;  // below, complete factors may be the cheaper choice
+    const bool is_host_free = a.on_device() != nullptr && a.on_device()->is_a_copy() && a.dense() == nullptr;
+    if (is_host_free && facts.suits_multigrid() && a.rows() >= least_rows) return estimate_fill_beside_multigrid(a, system);
+    return estimate_fill(a);
 }
 
 /// has_rows_beyond of A, which answers the same question once.
@@ -66,7 +87,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .definite_only = needs_definite(method.with(true)),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
-                               .fill_estimate = [&] { return estimate_fill(a_); },
+                               .fill_estimate = [&] { return estimate_fill(a_, facts, *system); },
                                .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);
 }

@@ -8,6 +8,7 @@
 #include "c/status.hpp"
 #include "solver/cuda/solve.hpp"
 #include "solver/krylov_solve.hpp"
+#include "solver/linear_operator.hpp"
 #include "solver/solver_cuda.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ DenseMatrix<T> dense(const Task<T>& task, std::span<const T> values) {
     return {task.a.rows(), task.columns, {values.begin(), values.end()}};
 }
 
-/// With a preconditioner of the caller's.
+/// With a preconditioner or an operator of the caller's.
 KrylovMethod method_of(const SolveOptions& options) { return options.method.value_or(KrylovMethod::bicgstab); }
 
 /// With the preconditioner given, or without one (null).
@@ -95,21 +96,54 @@ struct OnHost {
 };
 
 template <class T>
-const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, std::int64_t rows) {
+const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, std::int64_t rows, const char* function) {
     if (given == nullptr) return nullptr;
     const auto* const of = std::get_if<solver_preconditioner_of<T>>(&given->of);
-    require(of != nullptr, name, "the preconditioner is of another type than the matrix");
+    require(of != nullptr, function, "the preconditioner is of another type than A");
     if (of->rows != rows)
-        throw DimensionMismatch(fmt::format("{}: the preconditioner has {} rows, the matrix {}", name, of->rows, rows));
+        throw DimensionMismatch(fmt::format("{}: the preconditioner has {} rows, A has {}", function, of->rows, rows));
     return of->apply.get();
 }
 
+/// The caller's A.
+template <class T>
+class Operator final : public LinearOperator<T> {
+public:
+    Operator(std::int64_t rows, solver_multiply multiply, void* context)
+        : rows_(rows), multiply_(multiply), context_(context) {}
+
+    std::int64_t rows() const override { return rows_; }
+    void apply(std::span<const T> x, std::span<T> y) const override {
+        const std::int32_t answer = multiply_(context_, x.data(), y.data());
+        if (answer != 0) throw CallbackFailed(fmt::format("the caller's product with A returned {}; 0 goes on", answer));
+    }
+
+private:
+    std::int64_t rows_;
+    solver_multiply multiply_;
+    void* context_;
+};
+
+template <class T>
+solver_result solved(const Operator<T>& a, const solver_preconditioner* preconditioner, std::span<const T> b, std::span<T> x,
+                     const solver_options& given, const char* function) {
+    std::vector<bool> stopped(1);
+    const SolveOptions options = options_from_c(given, stopped, function);
+    require(options.guarantee == Guarantee::none && !options.mixed, function,
+            "a guarantee and mixed precision need the entries of A; of an operator there are only products");
+    SolveReport report;
+    report.results = {krylov_solve<T>(method_of(options), a, preconditioner_of<T>(preconditioner, a.rows(), function), b, x,
+                                      options.iteration, processor())};
+    return to_c(report, stopped);
+}
+
 template <class T, class Run>
-solver_result solved(const Task<T>& task, const solver_preconditioner* preconditioner, const solver_options& given,
-                     const Run& run_task) {
+solver_result solved(const Task<T>& task, bool is_complex, const solver_preconditioner* preconditioner,
+                     const solver_options& given, const Run& run_task) {
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
-    const SolveOptions options = options_from_c(given, stopped, name);
-    const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows());
+    SolveOptions options = options_from_c(given, stopped, name);
+    options.iteration.complex_scalars = is_complex;
+    const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows(), name);
     require(m == nullptr || options.guarantee == Guarantee::none, name,
             "a guarantee needs a preconditioner that the library makes; give NULL");
     require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
@@ -125,7 +159,8 @@ solver_status solve_by(const Run& run_task, const solver_matrix* matrix, const s
         if (result != nullptr) *result = nullptr;
         const solver_options given = options_or_default(options, name);
         with_matrix(matrix, name, [&](const auto& of) {
-            solver_result found = solved(task_of(of, columns, b, x, x_low), preconditioner, given, run_task);
+            solver_result found =
+                solved(task_of(of, columns, b, x, x_low), matrix->is_complex, preconditioner, given, run_task);
             if (result != nullptr) *result = new solver_result(std::move(found));
         });
     });
@@ -146,4 +181,22 @@ solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_precon
                                 const void* b, void* x, void* x_low, const solver_options* options, void* stream,
                                 solver_result** result) {
     return solve_by(OnDevice{static_cast<cuda::Stream>(stream)}, matrix, preconditioner, columns, b, x, x_low, options, result);
+}
+
+solver_status solver_solve_operator(int32_t type, int64_t rows, solver_multiply multiply, void* context,
+                                    const solver_preconditioner* preconditioner, const void* b, void* x,
+                                    const solver_options* options, solver_result** result) {
+    constexpr const char* function = "solver_solve_operator";
+    return guarded([&] {
+        if (result != nullptr) *result = nullptr;
+        require(multiply != nullptr, function, "multiply is NULL");
+        const solver_options given = options_or_default(options, function);
+        with_type(type, function, [&](auto number) {
+            using T = decltype(number);
+            const auto b_span = elements<const T>(b, rows, function, "b");
+            const auto x_span = elements<T>(x, rows, function, "x");
+            solver_result found = solved(Operator<T>(rows, multiply, context), preconditioner, b_span, x_span, given, function);
+            if (result != nullptr) *result = new solver_result(std::move(found));
+        });
+    });
 }

@@ -16,13 +16,18 @@ void require_length(const char* name, std::size_t length, const SpmvPlan<std::co
                                         a.columns(), name, a.rows()));
 }
 
+SolveOptions with_complex_scalars(SolveOptions options) {
+    options.iteration.complex_scalars = true;
+    return options;
+}
+
 template <class T>
 SolveReport solve_vector(const SpmvPlan<std::complex<T>>& a, std::span<const std::complex<T>> b, std::span<std::complex<T>> x,
                          std::span<std::complex<T>> x_low, const SolveOptions& options) {
     require_length("b", b.size(), a);
     require_length("x", x.size(), a);
     if (!x_low.empty()) require_length("x_low", x_low.size(), a);
-    return solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), options);
+    return solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), with_complex_scalars(options));
 }
 
 /// The columns as real ones of twice the length.
@@ -42,7 +47,8 @@ SolveReport solve_columns(const SpmvPlan<std::complex<T>>& a, const DenseMatrix<
                           DenseMatrix<std::complex<T>>& x, DenseMatrix<std::complex<T>>* x_low, const SolveOptions& options) {
     DenseMatrix<T> real_x = real_columns(x);
     DenseMatrix<T> real_low = x_low != nullptr ? real_columns(*x_low) : DenseMatrix<T>();
-    SolveReport report = solve<T>(a.real(), real_columns(b), real_x, x_low != nullptr ? &real_low : nullptr, options);
+    SolveReport report =
+        solve<T>(a.real(), real_columns(b), real_x, x_low != nullptr ? &real_low : nullptr, with_complex_scalars(options));
     copy_parts(real_x, x);
     if (x_low != nullptr) copy_parts(real_low, *x_low);
     return report;

@@ -15,10 +15,15 @@ namespace solver {
 class Hash {
 public:
     /// A bijection of the state for any word, and the other way round: two sequences that differ in one word never collide.
-    SOLVER_HD void add(std::uint64_t word) {
-        constexpr int turn = 27;
+    SOLVER_HD void add(std::uint64_t word) { add_spread(spread(word)); }
+
+    /// What of adding a word does not wait for those before.
+    SOLVER_HD static std::uint64_t spread(std::uint64_t word) {
         word *= 0x9E3779B97F4A7C15u;
-        word ^= word >> 32;
+        return word ^ (word >> 32);
+    }
+    SOLVER_HD void add_spread(std::uint64_t word) {
+        constexpr int turn = 27;
         const std::uint64_t mixed = (state_ ^ word) * 0x94D049BB133111EBu;
         state_ = mixed << turn | mixed >> (64 - turn);
     }

@@ -135,11 +135,11 @@ const FactsOnDevice& SpmvOnDevice<T>::facts() {
 }
 
 template <class T>
-std::optional<std::vector<T>> SpmvOnDevice<T>::diagonal() {
+std::optional<DeviceArray<T>> SpmvOnDevice<T>::diagonal() {
     const std::lock_guard turn(mutex_);
-    const DeviceArray<T> found(device_, sparse().matrix.rows, "a diagonal");
+    DeviceArray<T> found(device_, sparse().matrix.rows, "a diagonal");
     if (!copy_diagonal(sparse().matrix, found.data(), stream_.get())) return std::nullopt;
-    return copied_to_host(device_, found.data(), found.size(), stream_.get());
+    return found;
 }
 
 template <class T>

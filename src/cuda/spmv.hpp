@@ -62,7 +62,7 @@ public:
     const FactsOnDevice& facts();
 
     /// Of a sparse matrix, where each row has one diagonal entry, other than zero; nothing else.
-    std::optional<std::vector<T>> diagonal();
+    std::optional<DeviceArray<T>> diagonal();
 
     /// Of a sparse matrix: auto_solve/reach.hpp.
     bool has_rows_beyond(std::int64_t steps);

@@ -1,5 +1,6 @@
 #include "guarantee/comparison_matrix.hpp"
 
+#include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 #include "guarantee/norms.hpp"
 #include "solver/numeric/superaccumulator.hpp"
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace solver::guarantee {
 namespace {
@@ -15,16 +17,17 @@ namespace {
 /// At most |a_ii|, and a_ii to the bit where it is stored once.
 template <class T>
 double diagonal_below(const CsrView<T>& a, std::int64_t i) {
-    Superaccumulator sum;
     int parts = 0;
     double last = 0;
     for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
         if (a.column_indices[k] == i) {
             last = static_cast<double>(a.values[k]);
-            sum.add(last);
             ++parts;
         }
     if (parts <= 1) return magnitude(last);
+    Superaccumulator sum;
+    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+        if (a.column_indices[k] == i) sum.add(static_cast<double>(a.values[k]));
     return std::max(0.0, below(magnitude(sum.template result<double>())));
 }
 
@@ -65,25 +68,24 @@ bool is_its_comparison_matrix(const CsrView<T>& a) {
 
 template <class T>
 std::vector<double> roots_of_diagonal(const CsrView<T>& a) {
-    std::vector<double> roots(static_cast<std::size_t>(a.rows));
+    std::vector<double> roots = zeros<double>(a.rows, Device::cpu().threads());
     cpu::update(std::span(roots), Device::cpu(), [&](double, std::int64_t i) { return sqrt_rn(diagonal_below(a, i)); });
     return roots;
 }
 
-Certificate certificate_of(std::span<const double> v, std::span<const double> w) {
-    const auto n = static_cast<std::int64_t>(v.size());
+Certificate certificate_of(std::vector<double>& v, std::vector<double>& w) {
     const auto serves = [](double value) {
         return value >= std::numeric_limits<double>::min() && value <= std::numeric_limits<double>::max();
     };
-    const double failures = largest(n, [&](std::int64_t i) { return serves(v[i]) && serves(w[i]) ? 0.0 : 1.0; });
+    const double failures = largest(std::ssize(v), [&](std::int64_t i) { return serves(v[i]) && serves(w[i]) ? 0.0 : 1.0; });
     Certificate certificate;
     if (failures > 0) return certificate;
     certificate.status = ProofStatus::proven;
     certificate.reason = "H-matrix";
-    certificate.reach.assign(v.begin(), v.end());
-    certificate.weights.resize(v.size());
+    certificate.reach = std::move(v);
+    certificate.weights = std::move(w);
     cpu::update(std::span(certificate.weights), Device::cpu(),
-                [&](double, std::int64_t i) { return above(above(1 / w[i])); });  // 1 / (1 - u) and the division
+                [](double w, std::int64_t) { return above(above(1 / w)); });  // 1 / (1 - u) and the division
     return certificate;
 }
 

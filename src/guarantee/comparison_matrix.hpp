@@ -25,11 +25,11 @@ template <class T>
 std::vector<double> roots_of_diagonal(const CsrView<T>& a);
 
 /// A certificate from v and w = RN(<A> v), where all of both are positive, finite, and not subnormal; else one that is
-/// unproven.
+/// unproven. The certificate goes on in their memory: they are left empty where it proves something.
 ///
 /// Rounding is monotone and RN(0) = 0, so w_i > 0 proves (<A> v)_i > 0, and (<A> v)_i >= (1 - u) w_i. Let rho = max |r_i| /
 /// (<A> v)_i. <A> is an M-matrix, |A^-1| <= <A>^-1 (Ostrowski), and <A>^-1 >= 0, so |A^-1 r| <= <A>^-1 |r| <= rho <A>^-1 <A> v
 /// = rho v.
-Certificate certificate_of(std::span<const double> v, std::span<const double> w);
+Certificate certificate_of(std::vector<double>& v, std::vector<double>& w);
 
 }  // namespace solver::guarantee

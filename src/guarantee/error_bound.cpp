@@ -1,4 +1,6 @@
+#include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
+#include "guarantee/backward_error.hpp"
 #include "guarantee/norms.hpp"
 #include "solver/error.hpp"
 #include "solver/guarantee.hpp"
@@ -40,6 +42,16 @@ double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, st
 }  // namespace
 
 template <class T>
+double guarantee::backward_error_of(const CsrView<T>& a, std::span<const T> r, std::span<const T> b, std::span<const T> x,
+                                    std::span<const T> x_low) {
+    return largest(a.rows, [&](std::int64_t i) {
+        const double terms = terms_below(a, i, b, x, x_low);
+        if (terms == 0 && r[i] == 0) return 0.0;
+        return size_before_rounding(r[i]) / terms * inflation;
+    });
+}
+
+template <class T>
 void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span<const T> b, std::span<const T> x,
                  std::span<const T> x_low, std::span<double> bounds) {
     check_vectors("error_bound", a, b.size(), x.size(), x_low.size());
@@ -48,7 +60,7 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
             "error_bound: the certificate is one of {} rows and says '{}', A has {} rows and bounds has {} elements; "
             "expected a proof for A, and as many bounds",
             certificate.reach.size(), to_string(certificate.status), a.rows(), bounds.size()));
-    std::vector<T> r(b.size());
+    std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
     const double norm =
         guarantee::norm_above(certificate, [&](std::int64_t i) { return guarantee::size_before_rounding(r[i]); });
@@ -60,16 +72,15 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
 template <class T>
 double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
     check_vectors("backward_error", a, b.size(), x.size(), x_low.size());
-    const CsrView<T>& matrix = a.matrix();
-    std::vector<T> r(b.size());
+    std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
-    return guarantee::largest(a.rows(), [&](std::int64_t i) {
-        const double terms = terms_below(matrix, i, b, x, x_low);
-        if (terms == 0 && r[i] == 0) return 0.0;
-        return guarantee::size_before_rounding(r[i]) / terms * guarantee::inflation;
-    });
+    return guarantee::backward_error_of<T>(a.matrix(), r, b, x, x_low);
 }
 
+template double guarantee::backward_error_of(const CsrView<float>&, std::span<const float>, std::span<const float>,
+                                             std::span<const float>, std::span<const float>);
+template double guarantee::backward_error_of(const CsrView<double>&, std::span<const double>, std::span<const double>,
+                                             std::span<const double>, std::span<const double>);
 template void error_bound(const SpmvPlan<float>&, const Certificate&, std::span<const float>, std::span<const float>,
                           std::span<const float>, std::span<double>);
 template void error_bound(const SpmvPlan<double>&, const Certificate&, std::span<const double>, std::span<const double>,

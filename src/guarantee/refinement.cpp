@@ -1,5 +1,6 @@
 #include "guarantee/refinement.hpp"
 
+#include "core/huge_pages.hpp"
 #include "core/multigrid/scale.hpp"
 #include "cpu/elementwise.hpp"
 #include "guarantee/norms.hpp"
@@ -62,12 +63,12 @@ public:
           corrector_(corrector),
           b_(b),
           x_(x),
-          low_(b.size()),
-          r_(b.size()),
-          d_(b.size()),
-          d_low_(b.size()),
-          rounded_(b.size()),
-          is_zero_(structural_zeros(a.matrix(), b)) {
+          low_(new_vector()),
+          r_(new_vector()),
+          d_(new_vector()),
+          d_low_(new_vector()),
+          rounded_(new_vector()),
+          is_zero_(structural_zeros(a, b)) {
         drop_structural_zeros(x_);
     }
 
@@ -83,12 +84,13 @@ public:
             fewest = std::min(fewest, counts_.undecided);
             smallest = std::min(smallest, norm);
         }
-        std::copy(rounded_.begin(), rounded_.end(), x_.begin());
+        cpu::update(x_, Device::cpu(), [&](T, std::int64_t i) { return rounded_[i]; });
         return summary();
     }
 
 private:
     std::int64_t size() const { return static_cast<std::int64_t>(b_.size()); }
+    std::vector<T> new_vector() const { return zeros<T>(size(), Device::cpu().threads()); }
 
     void drop_structural_zeros(std::span<T> v) const {
         if (is_zero_.empty()) return;
@@ -113,7 +115,7 @@ private:
 
     /// r = RN(r - A (d + d_low))
     void subtract_correction() {
-        const bool is_pair = std::any_of(d_low_.begin(), d_low_.end(), [](T x) { return x != 0; });
+        const bool is_pair = largest(size(), [&](std::int64_t i) { return d_low_[i] != 0 ? 1.0 : 0.0; }) > 0;
         const std::span<const T> low = is_pair ? std::span<const T>(d_low_) : std::span<const T>();
         const SpmvTask<T> task{.alpha = -1, .x = d_, .x_low = low, .beta = 1, .y_in = r_, .y = r_};
         a_.multiply(std::span(&task, 1), Accuracy::exact);
@@ -125,8 +127,8 @@ private:
         double norm = norm_above(certificate_, [&](std::int64_t i) {
             return static_cast<double>(magnitude(r_[i])) * static_cast<double>(unit_roundoff<T>) + unit;
         });
-        std::fill(d_.begin(), d_.end(), T(0));
-        std::fill(d_low_.begin(), d_low_.end(), T(0));
+        for (const std::span<T> d : {std::span(d_), std::span(d_low_)})
+            cpu::update(d, Device::cpu(), [](T, std::int64_t) { return T(0); });
         proof_.iterations += corrector_(r_, d_, d_low_);
         ++proof_.refinements;
         drop_structural_zeros(d_);

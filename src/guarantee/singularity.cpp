@@ -1,9 +1,14 @@
 #include "guarantee/singularity.hpp"
 
+#include "core/exact_sum.hpp"
+#include "core/huge_pages.hpp"
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "cpu/symmetry.hpp"
+#include "cuda/spmv.hpp"
 #include "guarantee/dependent_columns.hpp"
+#include "guarantee/norms.hpp"
+#include "preparation/full_diagonal.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -15,6 +20,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -56,7 +62,7 @@ constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
     return std::rotl((hash ^ word) * factor, 29);
 }
 
-/// The entries of a row that are not 0.
+/// The entries of a row that are not 0, in the order in which they are stored.
 template <class T>
 struct Row {
     std::vector<std::int32_t> columns;
@@ -84,14 +90,25 @@ struct Row {
         }
         return hash;
     }
-
-    bool is_multiple_of(const Row& other) const {
-        if (columns != other.columns) return false;
-        for (std::size_t k = 0; k < values.size(); ++k)
-            if (product(values[k], other.values.front()) != product(other.values[k], values.front())) return false;
-        return true;
-    }
 };
+
+/// Whether one row is a multiple of the other, entry by entry in the order in which those that are not 0 are stored.
+template <class T>
+bool are_multiples(const CsrView<T>& a, std::int64_t one, std::int64_t other) {
+    const auto next = [&](std::int64_t k, std::int64_t end) {
+        while (k < end && a.values[k] == 0) ++k;
+        return k;
+    };
+    const std::int64_t end_of_one = a.row_offsets[one + 1], end_of_other = a.row_offsets[other + 1];
+    std::int64_t k = next(a.row_offsets[one], end_of_one), l = next(a.row_offsets[other], end_of_other);
+    const std::int64_t first_k = k, first_l = l;
+    for (; k < end_of_one && l < end_of_other; k = next(k + 1, end_of_one), l = next(l + 1, end_of_other)) {
+        if (a.column_indices[k] != a.column_indices[l]) return false;
+        if (k == first_k) continue;
+        if (product(a.values[k], a.values[first_l]) != product(a.values[l], a.values[first_k])) return false;
+    }
+    return k == end_of_one && l == end_of_other;
+}
 
 /// Rows whose nonzeros stand in the same columns as those of another row, and a few more.
 template <class T>
@@ -111,33 +128,77 @@ std::vector<std::int64_t> rows_of_shared_patterns(const CsrView<T>& a) {
     return rows;
 }
 
-/// Two rows of which one is a multiple of the other, entry by entry in the order in which they are stored.
+/// Two rows of which one is a multiple of the other.
+using Twins = std::optional<std::pair<std::int64_t, std::int64_t>>;
+
 template <class T>
-std::optional<std::pair<std::int64_t, std::int64_t>> twins(const CsrView<T>& a) {
+Twins twins(const CsrView<T>& a) {
     std::vector<std::pair<std::uint64_t, std::int64_t>> hashes;
     for (const std::int64_t i : rows_of_shared_patterns(a)) hashes.emplace_back(Row<T>(a, i).hash(), i);
     std::sort(hashes.begin(), hashes.end());
     for (std::size_t k = 1; k < hashes.size(); ++k) {
         const auto [one, other] = std::pair(hashes[k - 1].second, hashes[k].second);
-        if (hashes[k - 1].first == hashes[k].first && Row<T>(a, one).is_multiple_of(Row<T>(a, other)))
-            return std::pair(one, other);
+        if (hashes[k - 1].first == hashes[k].first && are_multiples(a, one, other)) return std::pair(one, other);
     }
     return std::nullopt;
+}
+
+/// The first row that is a multiple of an earlier one, where the diagonal has no zeros: the earlier one has an entry in the
+/// column of the later one's number, as that has on the diagonal.
+template <class T>
+Twins twins_by_diagonal(const CsrView<T>& a) {
+    Twins first;
+    std::mutex mutex;
+    cpu::for_each_range(a.rows, Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i)
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+                const std::int64_t j = a.column_indices[k];
+                if (j <= i || !are_multiples(a, i, j)) continue;
+                const std::lock_guard lock(mutex);
+                if (!first || std::pair(i, j) < *first) first = std::pair(i, j);
+                return;
+            }
+    });
+    return first;
+}
+
+template <class T>
+bool adds_up_to_zero(const CsrView<T>& a, std::int64_t i) {
+    const std::int64_t begin = a.row_offsets[i];
+    return exact_sum(a.values.subspan(static_cast<std::size_t>(begin),
+                                      static_cast<std::size_t>(a.row_offsets[i + 1] - begin))) == T(0);
 }
 
 /// Whether A v is exactly 0, where v holds whole numbers. A sum is then a multiple of the smallest subnormal, so that one which
 /// is not 0 is not rounded to 0.
 template <class T>
 bool maps_to_zero(const SpmvPlan<T>& a, std::span<const T> v) {
-    std::vector<T> image(static_cast<std::size_t>(a.rows()));
+    std::vector<T> image = zeros<T>(a.rows(), Device::cpu().threads());
     a.multiply(1, v, 0, image, Accuracy::exact);
-    return std::all_of(image.begin(), image.end(), [](T value) { return value == 0; });
+    return largest(a.rows(), [&](std::int64_t i) { return image[i] == 0 ? 0.0 : 1.0; }) == 0;
+}
+
+/// Whether all rows add up to exactly 0; one of the first that does not is nearly always found where not all do.
+template <class T>
+bool maps_ones_to_zero(const SpmvPlan<T>& a) {
+    constexpr std::int64_t first_rows = 1000;
+    const CsrView<T>& matrix = a.matrix();
+    for (std::int64_t i = 0; i < std::min(first_rows, a.rows()); ++i)
+        if (!adds_up_to_zero(matrix, i)) return false;
+    return maps_to_zero<T>(a, std::vector<T>(static_cast<std::size_t>(a.rows()), T(1)));
+}
+
+/// To the bit, with sorted rows, by the device that has A.
+template <class T>
+bool is_symmetric(const SpmvPlan<T>& a) {
+    if (a.on_device() != nullptr && a.dense() == nullptr) return a.on_device()->facts().is_symmetric;
+    return has_sorted_rows(a.matrix(), Device::cpu()) && cpu::is_symmetric(a.matrix(), Device::cpu());
 }
 
 /// `what` are the rows of a: rows of A, or columns.
 template <class T>
-std::string why_rows_are_dependent(const CsrView<T>& a, const char* what) {
-    const auto found = twins(a);
+std::string why_rows_are_dependent(const CsrView<T>& a, const char* what, bool has_full_diagonal) {
+    const Twins found = has_full_diagonal ? twins_by_diagonal(a) : twins(a);
     if (!found) return "";
     return fmt::format("A is singular: {}s {} and {} (counted from 1) are multiples of one another", what, found->first + 1,
                        found->second + 1);
@@ -169,16 +230,17 @@ template <class T>
 std::string why_singular(const SpmvPlan<T>& a) {
     if (a.rows() == 0) return "";
     const CsrView<T>& matrix = a.matrix();
-    if (const Diagnosis structure = diagnose(matrix, Device::cpu()); structure.structural_rank < a.rows())
-        return fmt::format("A is singular whatever its values are: its structural rank is {} of {}", structure.structural_rank,
-                           a.rows());
-    const std::vector<T> ones(static_cast<std::size_t>(a.rows()), T(1));
-    if (maps_to_zero<T>(a, ones)) return "A is singular: A times ones is exactly zero";
-    if (std::string why = why_rows_are_dependent(matrix, "row"); !why.empty()) return why;
-    if (has_sorted_rows(matrix, Device::cpu()) && cpu::is_symmetric(matrix, Device::cpu())) return "";
+    const bool has_full_diagonal = preparation::has_full_diagonal(a);
+    if (!has_full_diagonal)
+        if (const Diagnosis structure = diagnose(matrix, Device::cpu()); structure.structural_rank < a.rows())
+            return fmt::format("A is singular whatever its values are: its structural rank is {} of {}",
+                               structure.structural_rank, a.rows());
+    if (maps_ones_to_zero(a)) return "A is singular: A times ones is exactly zero";
+    if (std::string why = why_rows_are_dependent(matrix, "row", has_full_diagonal); !why.empty()) return why;
+    if (is_symmetric(a)) return "";
     const CsrMatrix<T> by_columns = transpose(matrix, Device::cpu());
-    if (maps_to_zero<T>(SpmvPlan<T>(by_columns, Device::cpu()), ones)) return "A is singular: its rows add up to exactly zero";
-    return why_rows_are_dependent<T>(by_columns, "column");
+    if (maps_ones_to_zero(SpmvPlan<T>(by_columns, Device::cpu()))) return "A is singular: its rows add up to exactly zero";
+    return why_rows_are_dependent<T>(by_columns, "column", has_full_diagonal);
 }
 
 std::string why_singular_by_elimination(const SpmvPlan<double>& a, const Preparation& preparation, double most_operations) {

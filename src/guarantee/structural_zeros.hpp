@@ -2,7 +2,7 @@
 
 /// Components of a solution that are zero by the pattern of A and b.
 
-#include "solver/views.hpp"
+#include "solver/spmv.hpp"
 
 #include <cstdint>
 #include <span>
@@ -14,6 +14,6 @@ namespace solver::guarantee {
 /// diagonal, x_j can be nonzero only where a path leads to it from a nonzero of b (Gilbert, Peierls 1988). Empty where there
 /// are none, or where A is structurally singular. Stored zeros count as absent.
 template <class T>
-std::vector<std::uint8_t> structural_zeros(const CsrView<T>& a, std::span<const T> b);
+std::vector<std::uint8_t> structural_zeros(const SpmvPlan<T>& a, std::span<const T> b);
 
 }  // namespace solver::guarantee

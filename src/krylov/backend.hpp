@@ -2,6 +2,7 @@
 
 /// What the Krylov methods need of the place where they run.
 
+#include "core/krylov/complex_scalar.hpp"
 #include "core/krylov/stretch.hpp"
 #include "krylov/task.hpp"
 #include "solver/accuracy.hpp"
@@ -19,12 +20,13 @@ namespace solver {
 /// What a step of a recurrence needs. Vectors live with the backend and have one element for each row of A. All operations use
 /// the accuracy the backend was made for. Every vector update rounds each multiplication and each addition once, to nearest, in
 /// the nesting given here (no fused multiply-add), so that all backends give the same bits. No vector overlaps another in a
-/// call. What the products return is to be awaited (task.hpp): then the product is there.
+/// call. Where Value is complex, dot products conjugate x, and `rows` counts complex numbers. What the products return is to be
+/// awaited (task.hpp): then the product is there.
 template <class B>
 concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vector& out, const typename B::Vector& x,
                                const typename B::Vector& y, std::uint64_t seed, std::span<const typename B::Value> as,
-                               std::span<const typename B::Vector> xs, std::span<double> doubles) {
-    requires std::floating_point<typename B::Value>;
+                               std::span<const typename B::Vector> xs, std::span<ScalarOf<typename B::Value>> scalars) {
+    requires std::floating_point<RealOf<typename B::Value>>;
     { backend.rows() } -> std::same_as<std::int64_t>;
     { backend.vector() } -> std::same_as<typename B::Vector>;  // of zeros
     backend.copy(x, out);
@@ -34,9 +36,9 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
     backend.multiply_accurately(x, out);  // the same, compensated at least
     backend.precondition(x, out);         // out = M^-1 x
 
-    { backend.dot(x, y) } -> std::same_as<double>;  // rounded to Value
-    { backend.norm2(x) } -> std::same_as<double>;   // rounded to Value
-    backend.dots(xs, y, doubles);                   // doubles_k = (x_k, y), rounded to Value
+    { backend.dot(x, y) } -> std::same_as<ScalarOf<typename B::Value>>;  // rounded to Value
+    { backend.norm2(x) } -> std::same_as<double>;                        // rounded to Value
+    backend.dots(xs, y, scalars);                                        // scalars_k = (x_k, y), rounded to Value
 
     /// How far a dot product may be off by more than its one rounding: by this times ||x|| ||y||.
     { backend.dot_uncertainty() } -> std::same_as<double>;
@@ -83,6 +85,13 @@ concept SolverBackend = requires(B& backend, double scale, typename B::Vector& o
                                                   // x to Value counts, else 0
     backend.add_to_solution(scale, x, solution);  // x = x + scale z, scale a power of 2
 };
+
+/// ||(x_i y_i)||; `products` is overwritten.
+template <StepBackend B>
+double norm_of_products(B& backend, const typename B::Vector& x, const typename B::Vector& y, typename B::Vector& products) {
+    backend.multiply_elements(x, y, products);
+    return backend.norm2(products);
+}
 
 /// What the modes promise of a dot product of n elements besides one rounding of the result, by ||x|| ||y|| (accuracy.hpp;
 /// sum |x_i y_i| <= ||x|| ||y||).

@@ -46,7 +46,7 @@ private:
 
     /// Two products with A. Half of it suffices where ||s||_2 <= target.
     Task<StepEnd> step(double target) {
-        const double rho = backend_.dot(shadow_, r);
+        const auto rho = backend_.dot(shadow_, r);
         if (scalars_.rho_may_be_lost(rho) && is_lost(rho, shadow_, r)) co_return scalars_.end_of_lost(rho);
         scalars_.take_rho(rho);
         if (scalars_.is_first())
@@ -75,7 +75,7 @@ private:
 
     StepEnd take_t() {
         const StepEnd end = scalars_.take_t_norm(backend_.norm2(t_));
-        const double ts = backend_.dot(t_, r);
+        const auto ts = backend_.dot(t_, r);
         if (end != StepEnd::none) return end;
         if (scalars_.ts_may_be_lost(ts) && is_lost(ts, t_, r)) return scalars_.end_of_lost(ts);
         return scalars_.take_ts(ts);
@@ -87,7 +87,7 @@ private:
         return end;
     }
 
-    bool is_lost(double dot, const Vector& x, const Vector& y) {
+    bool is_lost(ScalarOf<typename B::Value> dot, const Vector& x, const Vector& y) {
         if (!terms_) terms_ = backend_.vector();
         return scalars_.is_lost(dot, this->norm_of_products(x, y, *terms_));
     }

@@ -104,6 +104,11 @@ public:
         const T* vs = v.data();
         update(out, [=](T element, std::int64_t i) { return solver::direction(rs[i], beta, element, omega, vs[i]); });
     }
+    /// out = i x of complex numbers, whose parts take turns
+    void turn(const Vector& x, Vector& out) const {
+        const T* xs = x.data();
+        update(out, [=](T, std::int64_t i) { return turned(xs, i); });
+    }
     void fill_random(std::uint64_t seed, Vector& out) const {
         update(out, [=](T, std::int64_t i) { return random_element<T>(seed, i); });
     }

@@ -256,6 +256,7 @@ public:
     void direction(const Vector& x, Value a, Value b, const Vector& y, const Vector& out) const {
         cuda::make_direction(x, a, b, y, out, stream());
     }
+    void turn(const Vector& x, const Vector& out) const { cuda::turn(x, out, stream()); }
     void fill_random(std::uint64_t seed, const Vector& out) const { cuda::fill_random(seed, out, stream()); }
 
     Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }

@@ -27,6 +27,7 @@ class GmresRecurrence {
 public:
     using Value = typename B::Value;
     using Vector = typename B::Vector;
+    using Scalar = ScalarOf<Value>;
 
     static constexpr bool has_random_starts = false;
     static constexpr bool keeps_directions = false;
@@ -36,7 +37,7 @@ public:
           z(backend.vector()),
           backend_(backend),
           restart_(static_cast<std::size_t>(std::min(options.restart, std::max<std::int64_t>(backend.rows(), 1)))),
-          orthogonality_(unit_roundoff<Value>, backend.dot_uncertainty()) {}
+          orthogonality_(unit_roundoff<RealOf<Value>>, backend.dot_uncertainty()) {}
 
     void start(const Vector*) {}
     void reset_drift(double, double) {}
@@ -62,7 +63,7 @@ public:
 
     void update_z() {
         std::vector<Value> y;
-        for (const double element : small_.solution()) y.push_back(static_cast<Value>(element));
+        for (const Scalar element : small_.solution()) y.push_back(to_value<Value>(element));
         backend_.set_zero(z);
         backend_.add_combination(y, std::span<const Vector>(preconditioned_).first(y.size()), z);
     }
@@ -84,9 +85,10 @@ private:
         const double w_norm = backend_.norm2(w);
         if (!is_finite(w_norm)) co_return StepEnd::non_finite;
         const double noise = noise_of(w_norm);
-        std::vector<double> h = orthogonalise(w, w_norm);
-        if (!is_finite(h.back())) co_return StepEnd::non_finite;
-        if (h.back() > 0) normalise(w, h.back());
+        std::vector<Scalar> h;
+        const double rest = orthogonalise(w, w_norm, h);
+        if (!is_finite(rest)) co_return StepEnd::non_finite;
+        if (rest > 0) normalise(w, rest);
         if (!small_.append(std::move(h), noise)) co_return StepEnd::breakdown;
         ++steps_;
         norm_ = small_.residual();
@@ -100,11 +102,13 @@ private:
         if (preconditioned_.size() < steps_ + 1) preconditioned_.push_back(backend_.vector());
     }
 
-    /// Takes from w, whose norm is given, what it has of the basis. Returns how much that was, and the norm of what is left,
-    /// which is 0 where nothing is left but rounding errors: then the space contains the solution.
-    std::vector<double> orthogonalise(Vector& w, double w_norm) {
+    /// Takes from w, whose norm is given, what it has of the basis: h, with the norm of what is left behind it. That is 0 where
+    /// nothing is left but rounding errors: then the space contains the solution. Returns that norm.
+    double orthogonalise(Vector& w, double w_norm, std::vector<Scalar>& h) {
         const std::span<const Vector> basis = std::span<const Vector>(basis_).first(steps_ + 1);
-        std::vector<double> h(basis.size() + 1), share(basis.size());
+        std::vector<Scalar> share(basis.size());
+        std::vector<double> sizes(basis.size());
+        h.assign(basis.size() + 1, Scalar(0));
         const double noise = noise_of(w_norm);
         double before = w_norm;
         double c = 0;
@@ -113,25 +117,26 @@ private:
             subtract(share, basis, w);
             for (std::size_t i = 0; i < share.size(); ++i) h[i] = add_rn(h[i], share[i]);
             const double after = backend_.norm2(w);
-            for (double& element : share) element = div_rn(element, before);
-            c = orthogonality_.of_pass(share, div_rn(after, before));
+            for (std::size_t i = 0; i < share.size(); ++i) sizes[i] = div_rn(magnitude(share[i]), before);
+            c = orthogonality_.of_pass(sizes, div_rn(after, before));
             before = after;
             if (orthogonality_.tolerates(c)) break;
         }
         orthogonality_.add(c);
-        h.back() = before <= noise ? 0 : before;
-        return h;
+        const double rest = before <= noise ? 0 : before;
+        h.back() = rest;
+        return rest;
     }
 
     double noise_of(double w_norm) const { return mul_rn(orthogonality_.noise(), w_norm); }
 
-    void subtract(std::span<const double> shares, std::span<const Vector> basis, Vector& w) {
+    void subtract(std::span<const Scalar> shares, std::span<const Vector> basis, Vector& w) {
         std::vector<Value> negative;
-        for (const double share : shares) negative.push_back(static_cast<Value>(-share));
+        for (const Scalar share : shares) negative.push_back(to_value<Value>(-share));
         backend_.add_combination(negative, basis, w);
     }
 
-    void normalise(Vector& x, double norm) { backend_.scale(static_cast<Value>(div_rn(1.0, norm)), x); }
+    void normalise(Vector& x, double norm) { backend_.scale(to_value<Value>(Scalar(div_rn(1.0, norm))), x); }
 
     Reason reason_after(StepEnd end, const StepLimits& limits) const {
         if (end == StepEnd::breakdown) return Reason::breakdown;
@@ -145,7 +150,7 @@ private:
     std::size_t steps_ = 0;  ///< of this cycle
     double first_norm_ = 0;
     double norm_ = 0;
-    HessenbergLeastSquares small_;
+    HessenbergLeastSquares<Scalar> small_;
     OrthogonalityBound orthogonality_;
     std::vector<Vector> basis_;           ///< v_0, ..., v_steps
     std::vector<Vector> preconditioned_;  ///< M^-1 v_0, ...

@@ -15,7 +15,7 @@
 namespace solver {
 
 /// What the outer loop asks of a step that changed r by a multiple of one vector.
-template <std::floating_point V>
+template <class V>
 class IdrScalars {
 public:
     using Value = V;
@@ -55,6 +55,7 @@ class IdrRecurrence : public StepwiseRecurrence<B, IdrScalars<typename B::Value>
 public:
     using Value = typename B::Value;
     using Vector = typename B::Vector;
+    using Scalar = ScalarOf<Value>;
     using Base::r;
     using Base::z;
 
@@ -109,15 +110,15 @@ private:
         make_direction();
         co_await backend_.multiply(u_[k_], g_[k_]);
         make_biorthogonal();
-        std::array<double, most> seen;
+        std::array<Scalar, most> seen;
         backend_.dots(from(shadow_), g_[k_], std::span(seen).first(s_ - k_));
         for (std::size_t i = k_; i < s_; ++i) seen_[i][k_] = seen[i - k_];
         const Value beta = rounded(div_rn(f_[k_], seen_[k_][k_]));
-        if (seen_[k_][k_] == 0) co_return StepEnd::breakdown;
-        if (!is_finite(beta)) co_return is_finite(seen_[k_][k_]) ? StepEnd::breakdown : StepEnd::non_finite;
+        if (seen_[k_][k_] == Scalar(0)) co_return StepEnd::breakdown;
+        if (!is_finite(Scalar(beta))) co_return is_finite(seen_[k_][k_]) ? StepEnd::breakdown : StepEnd::non_finite;
         backend_.subtract(beta, g_[k_], r);
         backend_.add(beta, u_[k_], z);
-        for (std::size_t i = k_ + 1; i < s_; ++i) f_[i] = add_rn(f_[i], -mul_rn(double{beta}, seen_[i][k_]));
+        for (std::size_t i = k_ + 1; i < s_; ++i) f_[i] = add_rn(f_[i], -mul_rn(Scalar(beta), seen_[i][k_]));
         ++k_;
         co_return scalars_.take_r_norm(backend_.norm2(r));
     }
@@ -127,8 +128,8 @@ private:
     void make_direction() {
         std::array<Value, most> c{}, negative{};
         for (std::size_t i = k_; i < s_; ++i) {
-            double rest = f_[i];
-            for (std::size_t j = k_; j < i; ++j) rest = add_rn(rest, -mul_rn(seen_[i][j], double{c[j]}));
+            Scalar rest = f_[i];
+            for (std::size_t j = k_; j < i; ++j) rest = add_rn(rest, -mul_rn(seen_[i][j], Scalar(c[j])));
             c[i] = rounded(div_rn(rest, seen_[i][i]));
             negative[i] = -c[i];
         }
@@ -155,7 +156,7 @@ private:
         const double t_norm = backend_.norm2(t_);
         if (!is_finite(t_norm)) co_return StepEnd::non_finite;
         omega_ = rounded(omega_of(backend_.dot(t_, r), t_norm));
-        if (!is_finite(omega_) || omega_ == 0) co_return StepEnd::breakdown;
+        if (!is_finite(Scalar(omega_)) || omega_ == Value(0)) co_return StepEnd::breakdown;
         backend_.subtract(omega_, t_, r);
         backend_.add(omega_, hat_, z);
         begin_cycle();
@@ -164,24 +165,24 @@ private:
 
     /// (t, r) / (t, t), made larger where the angle between t and r is wide (Sleijpen, van der Vorst, Numer. Algorithms 10,
     /// 1995).
-    double omega_of(double tr, double t_norm) const {
+    Scalar omega_of(Scalar tr, double t_norm) const {
         constexpr double least_cosine = 0.7;
-        const double omega = div_rn(div_rn(tr, t_norm), t_norm);
+        const Scalar omega = div_rn(div_rn(tr, t_norm), t_norm);
         const double cosine = magnitude(div_rn(div_rn(tr, t_norm), scalars_.r_norm()));
-        return cosine < least_cosine ? div_rn(mul_rn(omega, least_cosine), cosine) : omega;
+        return cosine < least_cosine ? div_rn(mul_rn(omega, Scalar(least_cosine)), cosine) : omega;
     }
 
     std::span<const Vector> from(const std::vector<Vector>& vectors) const {
         return std::span<const Vector>(vectors).subspan(k_);
     }
-    static Value rounded(double x) { return static_cast<Value>(x); }
+    static Value rounded(Scalar x) { return to_value<Value>(x); }
 
     std::size_t s_;
     std::size_t k_ = 0;  ///< the next step of the cycle; s_: that along r
     bool knows_f_ = false;
     Value omega_ = 1;
-    std::array<double, most> f_{};                       ///< what the shadow vectors from k on see of r
-    std::array<std::array<double, most>, most> seen_{};  ///< (shadow_i, g_k), a lower triangle
+    std::array<Scalar, most> f_{};                       ///< what the shadow vectors from k on see of r
+    std::array<std::array<Scalar, most>, most> seen_{};  ///< (shadow_i, g_k), a lower triangle
     Vector t_;
     Vector hat_;
     std::vector<Vector> shadow_;

@@ -24,18 +24,20 @@ SolveResult krylov_solve(KrylovMethod method, const LinearOperator<T>& a, const 
     check_memory(method, options, a.rows(), sizeof(T), 1);
     const cpu::FloatingPointGuard guard;
     const Identity<T> identity(a.rows());
+    const Preconditioner<T>& none = identity;
     OperatorProducts<T> products(a, processor);
     using Backend = CpuSolverBackend<T, OperatorProducts<T>>;
     const Pauses pauses = pauses_of(options);
     return with_method(method, [&]<class Method>(Method) {
-        return std::move(solve_together<typename Method::template Recurrence<Backend>, Backend>(
-                             {std::span(&unknown, 1), options, pauses},
-                             [&](const Unknown<T>& column, std::int64_t) {
-                                 return Backend(products, m != nullptr ? *m : static_cast<const Preconditioner<T>&>(identity),
-                                                column.b, false, options.accuracy);
-                             },
-                             [&] { products.run(); })
-                             .front());
+        return with_recurrence<Method, Backend>(options, [&]<class R>() {
+            return std::move(solve_together<R, Backend>(
+                                 {std::span(&unknown, 1), options, pauses},
+                                 [&](const Unknown<T>& column, std::int64_t) {
+                                     return Backend(products, m != nullptr ? *m : none, column.b, false, options.accuracy);
+                                 },
+                                 [&] { products.run(); })
+                                 .front());
+        });
     });
 }
 

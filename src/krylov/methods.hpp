@@ -6,6 +6,7 @@
 #include "core/krylov/cg_scalars.hpp"
 #include "krylov/bicgstab_recurrence.hpp"
 #include "krylov/cg_recurrence.hpp"
+#include "krylov/complex_steps.hpp"
 #include "krylov/gmres_recurrence.hpp"
 #include "krylov/idr_recurrence.hpp"
 #include "krylov/minres_recurrence.hpp"
@@ -17,11 +18,14 @@
 
 namespace solver {
 
-/// Recurrence is the method on a StepBackend B. Where a CUDA device has kernels for whole steps of it, Scalars is what these
+/// Recurrence is the method on a StepBackend B, ForComplex, where there is one, that with complex scalars: the scalars of the
+/// other methods are real for Hermitian A. Where a CUDA device has kernels for whole steps of it, Scalars is what these
 /// share with it; the other methods run there operation by operation.
 struct Bicgstab {
     template <class B>
     using Recurrence = BicgstabRecurrence<B>;
+    template <class B>
+    using ForComplex = OnComplexSteps<B, BicgstabRecurrence>;
     template <class Value>
     using Scalars = BicgstabScalars<Value>;
 };
@@ -35,6 +39,8 @@ struct Cg {
 struct Gmres {
     template <class B>
     using Recurrence = GmresRecurrence<B>;
+    template <class B>
+    using ForComplex = OnComplexSteps<B, GmresRecurrence>;
 };
 struct Minres {
     template <class B>
@@ -43,12 +49,28 @@ struct Minres {
 struct Idr {
     template <class B>
     using Recurrence = IdrRecurrence<B>;
+    template <class B>
+    using ForComplex = OnComplexSteps<B, IdrRecurrence>;
 };
 
 template <class Method>
 concept HasKernelsOfSteps = requires {
     typename Method::template Scalars<double>;
 };
+
+template <class Method, class B>
+concept HasComplexScalars = requires {
+    typename Method::template ForComplex<B>;
+};
+
+/// f.template operator()<R>() with the recurrence R that the options ask for.
+template <class Method, class B, class F>
+auto with_recurrence(const KrylovOptions& options, const F& f) {
+    if constexpr (HasComplexScalars<Method, B>) {
+        if (options.complex_scalars) return f.template operator()<typename Method::template ForComplex<B>>();
+    }
+    return f.template operator()<typename Method::template Recurrence<B>>();
+}
 
 /// The recurrence on a backend, told the options if it asks for them.
 template <class R, class B>

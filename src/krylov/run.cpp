@@ -5,6 +5,9 @@
 #include "krylov/cpu_backend.hpp"
 #include "krylov/cuda_backend.hpp"
 #include "krylov/methods.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,12 +26,14 @@ std::vector<SolveResult> solve_on_processor(KrylovMethod method, CpuSystem<Value
     using Backend = typename CpuSystem<Value, Wide>::Backend;
     system.drop_products();  // which an exception may have left
     return with_method(method, [&]<class Method>(Method) {
-        return solve_together<typename Method::template Recurrence<Backend>, Backend>(
-            call,
-            [&](const Unknown<Wide>& unknown, std::int64_t) {
-                return system.backend(m, unknown.b, !unknown.x_low.empty(), call.options.accuracy);
-            },
-            [&] { system.make_products(); });
+        return with_recurrence<Method, Backend>(call.options, [&]<class R>() {
+            return solve_together<R, Backend>(
+                call,
+                [&](const Unknown<Wide>& unknown, std::int64_t) {
+                    return system.backend(m, unknown.b, !unknown.x_low.empty(), call.options.accuracy);
+                },
+                [&] { system.make_products(); });
+        });
     });
 }
 
@@ -52,22 +57,31 @@ std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, con
     return results;
 }
 
-/// As many columns at once as the system can take, where they share products; where every operation is launched by itself they
-/// do not, and follow one another.
+/// Every operation is launched by itself, and columns follow one another.
+template <class Method, class Value, class Wide>
+std::vector<SolveResult> solve_step_by_step(CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
+                                            const Call<Wide>& call) {
+    system.precondition(m);
+    return with_recurrence<Method, CudaSolverBackend<Value, Wide>>(
+        call.options, [&]<class R>() { return solve_some_at_once<R>(system, call, 1, [] {}); });
+}
+
+/// As many columns at once as the system can take, where a method's kernels make whole steps: these share products.
 template <class Value, class Wide>
 std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
                                          const Call<Wide>& call) {
     using Backend = CudaSolverBackend<Value, Wide>;
     return with_method(method, [&]<class Method>(Method) {
         if constexpr (HasKernelsOfSteps<Method>) {
+            if (call.options.complex_scalars && HasComplexScalars<Method, Backend>)
+                return solve_step_by_step<Method>(system, m, call);
             using Scalars = typename Method::template Scalars<Value>;
             const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
             system.template precondition<Scalars>(m, static_cast<int>(at_once));
             return solve_some_at_once<CudaRecurrence<Backend, Scalars>>(system, call, at_once,
                                                                         [&] { system.template recurrence<Scalars>().run(); });
         } else {
-            system.precondition(m);
-            return solve_some_at_once<typename Method::template Recurrence<Backend>>(system, call, 1, [] {});
+            return solve_step_by_step<Method>(system, m, call);
         }
     });
 }
@@ -90,6 +104,9 @@ std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, con
     using System = CudaSystem<Value, Wide>;
     const cpu::FloatingPointGuard guard;
     const Call<Wide> call{unknowns, options, pauses};
+    if (options.complex_scalars && a_.rows() % 2 != 0)
+        throw InvalidArgument(fmt::format("{}: complex scalars need a real form, whose order is even; A has {} rows",
+                                          to_string(method), a_.rows()));
     if (!a_.on_device()) {
         check_memory(method, options, a_.rows(), sizeof(Value), unknowns.size());
         if (!on_processor_) on_processor_ = std::make_unique<CpuSystem<Value, Wide>>(a_, a_in_value_);

@@ -2,6 +2,7 @@
 
 /// What recurrences have in common that make one step at a time on a StepBackend.
 
+#include "core/krylov/complex_scalar.hpp"
 #include "core/krylov/stretch.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/task.hpp"
@@ -43,12 +44,11 @@ public:
 
 protected:
     explicit StepwiseRecurrence(B& backend)
-        : r(backend.vector()), z(backend.vector()), backend_(backend), drift_(unit_roundoff<Value>) {}
+        : r(backend.vector()), z(backend.vector()), backend_(backend), drift_(unit_roundoff<RealOf<Value>>) {}
 
     /// The norm of (x_i y_i); `products` is overwritten.
     double norm_of_products(const Vector& x, const Vector& y, Vector& products) {
-        backend_.multiply_elements(x, y, products);
-        return backend_.norm2(products);
+        return solver::norm_of_products(backend_, x, y, products);
     }
 
     B& backend_;

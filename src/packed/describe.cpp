@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
+#include <numeric>
 
 namespace solver {
 namespace {
@@ -53,19 +55,11 @@ std::int64_t bytes_of(ValueEncoding encoding, std::int64_t number_bytes) {
     return 0;
 }
 
-PackedDescription describe(const PackedSizes& sizes, std::span<const PackedSlice> slices, ValueEncoding encoding,
+PackedDescription describe(const PackedSizes& sizes, const SliceTotals& slices, ValueEncoding encoding,
                            std::int64_t dictionary_size, std::int64_t number_bytes) {
     const std::int64_t height = sizes.shape.height;
-    std::array<std::int64_t, column_offset_kinds> steps_of{};
-    std::int64_t steps = 0;
-    std::int64_t bytes = 0;
-    for (const PackedSlice& slice : slices) {
-        steps_of[static_cast<std::size_t>(slice.offsets)] += slice.steps;
-        steps += slice.steps;
-        bytes += static_cast<std::int64_t>(sizeof slice) + slice.steps * height * bytes_of(slice.offsets);
-        if (slice.is_adjacent == 0) bytes += height * static_cast<std::int64_t>(sizeof(std::int32_t));
-        if (slice.common < slice.steps) bytes += height * static_cast<std::int64_t>(sizeof(std::uint16_t));
-    }
+    const std::int64_t steps = std::accumulate(std::begin(slices.steps), std::end(slices.steps), std::int64_t{0});
+    std::int64_t bytes = slices.bytes;
     const std::int64_t slots = steps * height;
     const std::int64_t apart = sizes.nonzeros - sizes.entries_in_slices;
     bytes += steps * static_cast<std::int64_t>(sizeof(std::int32_t)) + slots * bytes_of(encoding, number_bytes) +
@@ -77,7 +71,7 @@ PackedDescription describe(const PackedSizes& sizes, std::span<const PackedSlice
     description.text = fmt::format(
         "{:.1f} bytes a nonzero: values {}; columns {}; slices of {} rows, {:.1f} % of their slots idle; "
         "{} long rows with {} entries apart",
-        description.bytes_a_nonzero, values_text(encoding, dictionary_size, number_bytes), columns_text(steps_of, steps),
+        description.bytes_a_nonzero, values_text(encoding, dictionary_size, number_bytes), columns_text(slices.steps, steps),
         height, 100 * part(slots - sizes.entries_in_slices, slots), sizes.long_rows, apart);
     return description;
 }
@@ -91,8 +85,9 @@ std::int64_t PackedMatrix<T>::bytes() const {
 
 template <class T>
 PackedDescription PackedMatrix<T>::describe() const {
-    return solver::describe(*pattern, pattern->slices, values.encoding, static_cast<std::int64_t>(values.dictionary.size()),
-                            sizeof(T));
+    SliceTotals totals;
+    for (const PackedSlice& slice : pattern->slices) totals.add(slice, pattern->shape.height);
+    return solver::describe(*pattern, totals, values.encoding, static_cast<std::int64_t>(values.dictionary.size()), sizeof(T));
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 /// Kourtis, Goumas, Koziris, CF 2008). It stands beside the CSR matrix it was made of, which keeps the long rows and serves
 /// whoever wants one row.
 
+#include "solver/numeric/rounding.hpp"
 #include "solver/views.hpp"
 
 #include <bit>
@@ -22,7 +23,7 @@ namespace solver {
 enum class ColumnOffsets : std::uint8_t { none, bits8, bits16, bits32 };
 inline constexpr int column_offset_kinds = 4;
 
-inline std::int64_t bytes_of(ColumnOffsets offsets) {
+SOLVER_HD std::int64_t bytes_of(ColumnOffsets offsets) {
     return offsets == ColumnOffsets::none ? 0 : std::int64_t{1} << (static_cast<int>(offsets) - 1);
 }
 
@@ -165,8 +166,21 @@ struct PackedDescription {
     std::string text;            ///< "3.6 bytes a nonzero: values 1 bytes, since only 241 differ; columns 80 % in 8 bits, ..."
 };
 
+/// What slices take, added up in any order.
+struct SliceTotals {
+    std::int64_t steps[column_offset_kinds] = {};  ///< by the kind of their column offsets
+    std::int64_t bytes = 0;                        ///< without values
+
+    SOLVER_HD void add(const PackedSlice& slice, std::int64_t height) {
+        steps[static_cast<std::size_t>(slice.offsets)] += slice.steps;
+        bytes += static_cast<std::int64_t>(sizeof slice) + slice.steps * height * bytes_of(slice.offsets);
+        if (slice.is_adjacent == 0) bytes += height * static_cast<std::int64_t>(sizeof(std::int32_t));
+        if (slice.common < slice.steps) bytes += height * static_cast<std::int64_t>(sizeof(std::uint16_t));
+    }
+};
+
 /// Of a matrix of numbers of so many bytes.
-PackedDescription describe(const PackedSizes& sizes, std::span<const PackedSlice> slices, ValueEncoding encoding,
+PackedDescription describe(const PackedSizes& sizes, const SliceTotals& slices, ValueEncoding encoding,
                            std::int64_t dictionary_size, std::int64_t number_bytes);
 
 template <class T>

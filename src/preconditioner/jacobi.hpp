@@ -6,6 +6,7 @@
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/check.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
@@ -13,6 +14,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,25 +56,44 @@ std::vector<T> nonzero_diagonal(const CsrView<T>& a, const Device& device) {
 template <class T>
 class Jacobi final : public Preconditioner<T> {
 public:
-    Jacobi(const CsrView<T>& a, const Device& device) : Jacobi(nonzero_diagonal(a, device), device) {}
-    Jacobi(std::vector<T> diagonal, const Device& device) : device_(device), diagonal_(std::move(diagonal)) {}
+    Jacobi(const CsrView<T>& a, const Device& device)
+        : device_(device), rows_(static_cast<std::size_t>(a.rows)), on_host_(nonzero_diagonal(a, device)) {}
+
+    /// Of a diagonal without zeros.
+    Jacobi(cuda::DeviceArray<T> diagonal, const Device& device)
+        : device_(device), rows_(static_cast<std::size_t>(diagonal.size())), on_device_(std::move(diagonal)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
-        check_lengths("jacobi", diagonal_.size(), r.size(), z.size());
+        check_lengths("jacobi", rows_, r.size(), z.size());
         const T* rs = r.data();
-        const T* diagonal = diagonal_.data();
+        const T* diagonal = on_host().data();
         cpu::update(z, device_, [=](T, std::int64_t i) { return div_rn(rs[i], diagonal[i]); });
     }
 
     bool is_symmetric() const override { return true; }
 
     std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
-        return cuda::make_jacobi<T>(device, diagonal_);
+        if (on_device_.size() > 0 && on_device_.device() == device)
+            return cuda::make_jacobi<T>(device, std::span<const T>(on_device_.data(), rows_));
+        return cuda::make_jacobi<T>(device, on_host());
     }
 
 private:
+    /// The diagonal of a device's matrix comes here when first asked for.
+    const std::vector<T>& on_host() const {
+        std::call_once(fetched_, [&] {
+            if (on_device_.size() == 0) return;
+            on_host_ = zeros<T>(on_device_.size(), device_.threads());
+            on_device_.copy_to(on_host_);
+        });
+        return on_host_;
+    }
+
     Device device_;
-    std::vector<T> diagonal_;
+    std::size_t rows_;
+    cuda::DeviceArray<T> on_device_;
+    mutable std::once_flag fetched_;
+    mutable std::vector<T> on_host_;
 };
 
 }  // namespace solver

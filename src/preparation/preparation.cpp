@@ -2,10 +2,10 @@
 
 #include "core/floating_point_guard.hpp"
 #include "core/sorted_rows.hpp"
-#include "cpu/elementwise.hpp"
 #include "preparation/blocks.hpp"
 #include "preparation/exponents.hpp"
 #include "preparation/fill_order.hpp"
+#include "preparation/full_diagonal.hpp"
 #include "preparation/log2.hpp"
 #include "preparation/matching.hpp"
 #include "solver/error.hpp"
@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -156,28 +155,6 @@ void match_rows(const CsrView<T>& a, Diagnosis& result) {
     }
 }
 
-/// Whether the rows are sorted, all entries finite, and none on the diagonal missing or zero: then nothing is wrong.
-template <class T>
-bool has_full_diagonal(const CsrView<T>& a, const Device& device) {
-    if (a.rows != a.columns) return false;
-    std::atomic<bool> is_full{true};
-    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end && is_full.load(std::memory_order_relaxed); ++i) {
-            bool sorted = true, finite = true, diagonal_seen = false;
-            std::int32_t last = -1;
-            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-                const std::int32_t j = a.column_indices[k];
-                sorted = sorted && last < j;
-                finite = finite && is_finite(a.values[k]);
-                diagonal_seen = diagonal_seen || (j == i && a.values[k] != 0);
-                last = j;
-            }
-            if (!sorted || !finite || !diagonal_seen) is_full = false;
-        }
-    });
-    return is_full;
-}
-
 template <class T>
 Diagnosis diagnose_sorted(const CsrView<T>& a) {
     Diagnosis result;
@@ -230,7 +207,7 @@ CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& p) {
 
 template <class T>
 Diagnosis diagnose(const CsrView<T>& a, const Device& device) {
-    if (has_full_diagonal(a, device))
+    if (preparation::has_full_diagonal(a, device))
         return {.rows = a.rows,
                 .structural_rank = a.rows,
                 .unmatched_rows = {},

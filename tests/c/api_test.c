@@ -678,6 +678,65 @@ static void solve_with_preconditioners(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* That of small_matrix, with the sums in another order. */
+static int32_t small_product(void* context, const void* x, void* y) {
+    const double* const u = x;
+    double* const v = y;
+    v[0] = u[1] + 4 * u[0];
+    v[1] = (u[0] + u[2]) + 4 * u[1];
+    v[2] = u[1] + 4 * u[2];
+    ++*(int*)context;
+    return 0;
+}
+
+static int32_t failing_product(void* context, const void* x, void* y) {
+    (void)context, (void)x, (void)y;
+    return 7;
+}
+
+static void solve_with_operators(void) {
+    static const char* const methods[] = {"auto", "bicgstab", "cg", "gmres", "minres", "idr"};
+    const double b[] = {6, 12, 14};
+    double x[3];
+    int calls = 0;
+    size_t k;
+    solver_result* result = NULL;
+    solver_preconditioner *own = NULL, *small = NULL;
+    solver_outcome outcome = {0};
+    solver_options options = options_with("auto");
+    outcome.size = sizeof outcome;
+    CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, divide_by_four, &calls, &own));
+    for (k = 0; k < 2 * sizeof methods / sizeof methods[0]; ++k) {
+        const solver_preconditioner* const m = k % 2 == 0 ? NULL : own;
+        if (m != NULL && (strcmp(methods[k / 2], "cg") == 0 || strcmp(methods[k / 2], "minres") == 0)) continue;
+        options.method = methods[k / 2];
+        memset(x, 0, sizeof x);
+        calls = 0;
+        CHECK_OK(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, m, b, x, &options, &result));
+        CHECK_OK(solver_result_outcome(result, 0, &outcome));
+        CHECK(outcome.status == SOLVER_CONVERGED && calls > 0);
+        CHECK(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 2) < 1e-9 && fabs(x[2] - 3) < 1e-9);
+        solver_result_destroy(result);
+    }
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, failing_product, NULL, NULL, b, x, &options, &result),
+                  SOLVER_CALLBACK_FAILED, "product with A returned 7");
+    CHECK(result == NULL);
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, NULL, NULL, NULL, b, x, NULL, NULL), SOLVER_INVALID_ARGUMENT,
+                  "multiply is NULL");
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, -1, small_product, &calls, NULL, b, x, NULL, NULL),
+                  SOLVER_INVALID_ARGUMENT, "expected 0 or more");
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, NULL, NULL, x, NULL, NULL),
+                  SOLVER_INVALID_ARGUMENT, "b is NULL");
+    CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 2, divide_by_four, &calls, &small));
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, small, b, x, NULL, NULL),
+                  SOLVER_DIMENSION_MISMATCH, "2 rows");
+    options.guarantee = "bound";
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, NULL, b, x, &options, NULL),
+                  SOLVER_INVALID_ARGUMENT, "need the entries of A");
+    solver_preconditioner_destroy(own);
+    solver_preconditioner_destroy(small);
+}
+
 static void make_every_preconditioner(void) {
     static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu"};
     size_t k;
@@ -912,6 +971,7 @@ int main(int argc, char** argv) {
     certify();
     solve_and_tell();
     solve_with_preconditioners();
+    solve_with_operators();
     make_every_preconditioner();
     choose_the_method();
     tell_what_is_repeated();

@@ -73,6 +73,10 @@ TYPED_TEST(Singularity, IsSeenInMultiples) {
     }
     const double a = std::numeric_limits<T>::denorm_min() * 5, b = std::ldexp(1.0, std::numeric_limits<T>::max_exponent - 4);
     EXPECT_THAT(why(sparse<T>({{a, 3 * a}, {b, 3 * b}})), HasSubstr("rows 1 and 2")) << "the whole range of exponents";
+    const CsrMatrix<T> shifted = sparse<T>({{0, 1, 2}, {1, 0, 0}, {0, 2, 4}});
+    EXPECT_THAT(why(shifted), HasSubstr("rows 1 and 3")) << "zeros on the diagonal";
+    const CsrMatrix<T> with_zeros{3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {1, 0, 2, 1, 3, 5, 2, 0, 4}};
+    EXPECT_THAT(why(with_zeros), HasSubstr("rows 1 and 3")) << "stored zeros count as absent";
 }
 
 /// One unit in the last place of one entry.

@@ -1,5 +1,6 @@
 #include "proven_digits.hpp"
 
+#include "frame.hpp"
 #include "html.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +17,7 @@
 namespace solver::page {
 namespace {
 
-constexpr double width = 690, height = 216;
-constexpr double left = 34, right = width - 12, top = 8, bottom = height - 32;
+constexpr Frame wide{690, 216};
 constexpr double most_digits = 17;  // no double has more
 constexpr std::size_t places = 300;
 
@@ -57,18 +57,19 @@ Profile profile_of(std::span<const double> x, std::span<const double> bounds) {
     return profile;
 }
 
-double y_of(double count) { return bottom - (bottom - top) * count / most_digits; }
+double y_of(double count) { return wide.bottom() - (wide.bottom() - wide.top) * count / most_digits; }
 
 std::string axes(std::size_t components) {
-    std::string svg = fmt::format("<path class=\"axis\" d=\"M{0} {1}V{2}H{3}\"/>\n", left, top, bottom, right);
+    std::string svg =
+        fmt::format("<path class=\"axis\" d=\"M{0} {1}V{2}H{3}\"/>\n", wide.left, wide.top, wide.bottom(), wide.right());
     for (const int count : {0, 4, 8, 12, 16})
         fmt::format_to(
             std::back_inserter(svg),
-            "<path class=\"axis\" d=\"M{0} {1:.1f}h-3\"/><text x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n", left,
-            y_of(count), left - 6, y_of(count) + 4, count);
+            "<path class=\"axis\" d=\"M{0} {1:.1f}h-3\"/><text x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n",
+            wide.left, y_of(count), wide.left - 6, y_of(count) + 4, count);
     fmt::format_to(std::back_inserter(svg),
                    "<text x=\"{0}\" y=\"{1}\">component 1</text><text x=\"{2}\" y=\"{1}\" text-anchor=\"end\">{3}</text>\n",
-                   left, bottom + 15, right, grouped(static_cast<std::int64_t>(components)));
+                   wide.left, wide.bottom() + 15, wide.right(), grouped(static_cast<std::int64_t>(components)));
     return svg;
 }
 
@@ -77,7 +78,8 @@ std::string line(const std::vector<Range>& ranges) {
     std::string d;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         if (ranges[i].least > ranges[i].largest) continue;
-        const double x = left + (right - left) * (static_cast<double>(i) + 0.5) / static_cast<double>(ranges.size());
+        const double x =
+            wide.left + (wide.right() - wide.left) * (static_cast<double>(i) + 0.5) / static_cast<double>(ranges.size());
         const double from = y_of(ranges[i].least), to = std::min(y_of(ranges[i].largest), from - least_length);
         fmt::format_to(std::back_inserter(d), "M{:.1f} {:.1f}V{:.1f}", x, from, to);
     }
@@ -102,7 +104,7 @@ std::string proven_digits(std::span<const double> x, std::span<const double> bou
         "<figure class=\"numbers\">\n<figcaption>Proven digits of each component: {1}.</figcaption>\n<svg "
         "xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {2} {3}\" role=\"img\" aria-labelledby=\"{0}-title\">\n<title "
         "id=\"{0}-title\">Proven digits over the index of the component: {1}</title>\n{4}{5}</svg>\n</figure>\n",
-        id, said, width, height, axes(x.size()), line(profile.ranges));
+        id, said, wide.width, wide.height, axes(x.size()), line(profile.ranges));
 }
 
 }  // namespace solver::page

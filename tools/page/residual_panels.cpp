@@ -1,5 +1,6 @@
 #include "residual_panels.hpp"
 
+#include "frame.hpp"
 #include "html.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,7 @@
 namespace solver::page {
 namespace {
 
-constexpr double width = 330, height = 216;
-constexpr double left = 34, right = width - 12, top = 8, bottom = height - 32;
+constexpr Frame panel{330, 216};
 
 bool can_be_drawn(const ResidualPoint& point) { return point.residual > 0 && std::isfinite(point.residual); }
 
@@ -28,16 +28,19 @@ public:
         high_ = std::max(std::ceil(high_), low_ + 1);
     }
 
-    double x(double iteration) const { return left + (right - left) * iteration / iterations_; }
-    double y(double residual) const { return bottom - (bottom - top) * (std::log10(residual) - low_) / (high_ - low_); }
+    double x(double iteration) const { return panel.left + (panel.right() - panel.left) * iteration / iterations_; }
+    double y(double residual) const {
+        return panel.bottom() - (panel.bottom() - panel.top) * (std::log10(residual) - low_) / (high_ - low_);
+    }
 
     std::string svg() const {
-        std::string svg = fmt::format("<path class=\"axis\" d=\"M{0} {1}V{2}H{3}\"/>\n", left, top, bottom, right);
+        std::string svg = fmt::format("<path class=\"axis\" d=\"M{0} {1}V{2}H{3}\"/>\n", panel.left, panel.top, panel.bottom(),
+                                      panel.right());
         const double decades = std::ceil((high_ - low_) / 6);
         for (double e = decades * std::ceil(low_ / decades); e <= high_; e += decades) add_decade(svg, e);
         const double step = step_of(iterations_);
         for (double i = 0; i <= iterations_; i += step) add_iteration(svg, i);
-        svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">iteration</text>\n", right, height - 3);
+        svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">iteration</text>\n", panel.right(), panel.height - 3);
         return svg;
     }
 
@@ -62,14 +65,14 @@ private:
             std::back_inserter(svg),
             "<path class=\"axis\" d=\"M{:.1f} {:.1f}h-3\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">10<tspan "
             "dy=\"-4\" font-size=\"8\">{}{:.0f}</tspan></text>\n",
-            left, place, left - 6, place + 4, exponent < 0 ? "−" : "", std::abs(exponent));
+            panel.left, place, panel.left - 6, place + 4, exponent < 0 ? "−" : "", std::abs(exponent));
     }
 
     void add_iteration(std::string& svg, double iteration) const {
         fmt::format_to(
             std::back_inserter(svg),
             "<path class=\"axis\" d=\"M{0:.1f} {1}v3\"/><text x=\"{0:.1f}\" y=\"{2}\" text-anchor=\"middle\">{3}</text>\n",
-            x(iteration), bottom, bottom + 15, grouped(static_cast<std::int64_t>(iteration)));
+            x(iteration), panel.bottom(), panel.bottom() + 15, grouped(static_cast<std::int64_t>(iteration)));
     }
 
     double low_, high_;
@@ -113,7 +116,7 @@ std::string dots(const std::vector<ResidualPoint>& points, const Axes& axes) {
 std::string tolerance_line(double tolerance, const Axes& axes) {
     const double y = axes.y(tolerance);
     return fmt::format("<path class=\"tolerance\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\">tolerance</text>\n",
-                       left, y, right, left + 5, y + 11);
+                       panel.left, y, panel.right(), panel.left + 5, y + 11);
 }
 
 /// For who cannot see the picture.
@@ -140,7 +143,7 @@ std::string figure(const std::vector<ResidualCurve>& curves, std::size_t shown, 
         "<figure>\n<figcaption><b>{1}</b> {2}</figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {3} {4}\" "
         "role=\"img\" aria-labelledby=\"{0}-title {0}-desc\">\n<title id=\"{0}-title\">{1}</title>\n<desc id=\"{0}-desc\">{5}"
         "</desc>\n{6}</svg>\n</figure>\n",
-        id, escaped(curve.name), curve.verdict, width, height, escaped(description(curve)), svg);
+        id, escaped(curve.name), curve.verdict, panel.width, panel.height, escaped(description(curve)), svg);
 }
 
 }  // namespace

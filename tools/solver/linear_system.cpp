@@ -4,6 +4,7 @@
 #include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
 #include "solver/complex.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
 
@@ -43,10 +44,30 @@ std::vector<T> random_vector(std::int64_t size, std::uint64_t seed) {
     return values;
 }
 
+/// ones(), made by the device: a part, and copies of what is there.
+template <class T>
+cuda::DeviceArray<T> ones_on_device(std::int64_t size, bool is_complex, const Device& device) {
+    constexpr std::int64_t first_part = 1 << 16;
+    cuda::DeviceArray<T> all(device.index(), size, "a vector of ones");
+    std::int64_t done = std::min(size, first_part);
+    all.copy_from(ones<T>(done, is_complex, device));
+    for (; done < size; done *= 2) {
+        const std::int64_t more = std::min(done, size - done);
+        all.part(done, more).copy_from(std::span<const T>(all.data(), static_cast<std::size_t>(more)));
+    }
+    return all;
+}
+
 template <class T>
 std::vector<T> product_with_ones(const SpmvPlan<T>& a, bool is_complex) {
     std::vector<T> b = zeros<T>(a.rows(), a.device().threads());
-    a.multiply(T{1}, ones<T>(a.columns(), is_complex, a.device()), T{0}, b, Accuracy::exact);
+    const auto multiply = [&](std::span<const T> x) { a.multiply(T{1}, x, T{0}, b, Accuracy::exact); };
+    if (a.device().kind() == Device::Kind::cpu) {
+        multiply(ones<T>(a.columns(), is_complex, a.device()));
+    } else {
+        const auto x = ones_on_device<T>(a.columns(), is_complex, a.device());
+        multiply({x.data(), static_cast<std::size_t>(x.size())});
+    }
     return b;
 }
 

@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include "auto_solve/vector_copy.hpp"
 #include "errors.hpp"
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
@@ -78,6 +79,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
     method.iteration.absolute_tolerance = options.absolute_tolerance;
     method.iteration.max_iterations = options.max_iterations;
     method.iteration.restart = options.restart;
+    method.iteration.complex_scalars = is_complex;
     method.iteration.keep_history = !options.history.empty() || !options.plot.empty();
     method.iteration.callback = [&](const Iteration& iteration) {
         live.show(iteration, options.tolerance);
@@ -86,7 +88,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
 
     Run run;
     run.accuracy = accuracy;
-    DenseMatrix<T> x = initial;
+    DenseMatrix<T> x{initial.rows, initial.columns, copied<T>(initial.values, a.device())};
     DenseMatrix<T> x_low;
     if (holds_pair(options, accuracy)) x_low = {x.rows, x.columns, std::vector<T>(x.values.size())};
     Stopwatch watch;

@@ -2,6 +2,7 @@
 
 #include "least_squares.hpp"
 #include "linear_system.hpp"
+#include "preparation/full_diagonal.hpp"
 #include "products.hpp"
 #include "reference.hpp"
 #include "run.hpp"
@@ -48,7 +49,7 @@ template <class T>
 Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
     Diagnosis regular;
     regular.rows = regular.structural_rank = a.rows();
-    if (nonzeros == a.rows() * a.columns()) return regular;
+    if (nonzeros == a.rows() * a.columns() || preparation::has_full_diagonal(a)) return regular;
     try {
         return diagnose(a.matrix(), a.device());
     } catch (const InvalidArgument&) {  // Inf or NaN: the solve will say so

@@ -33,7 +33,7 @@ public:
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_identity(int device, std::int64_t rows);
 
-/// M = diag(diagonal): a division
+/// M = diag(diagonal): a division. The diagonal may lie in the memory of the host or of the device.
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_jacobi(int device, std::span<const T> diagonal);
 

@@ -40,6 +40,12 @@ SOLVER_HD Split<T> added_to_pair(T x, T low, T step) noexcept {
     return fast_two_sum(sum.value, add_rn(sum.error, low));
 }
 
+/// Element i of (-x_1, x_0, -x_3, x_2, ...): of i x, where x has real and imaginary parts in turn.
+template <std::floating_point T>
+SOLVER_HD T turned(const T* x, std::int64_t i) noexcept {
+    return i % 2 == 0 ? -x[i + 1] : x[i - 1];
+}
+
 /// Element i of a random vector: an odd multiple of 2^-16 in (-1, 1), from integers (SplitMix64).
 template <std::floating_point T>
 SOLVER_HD T random_element(std::uint64_t seed, std::int64_t i) noexcept {

@@ -31,15 +31,19 @@ using DeviceHierarchy = Hierarchy<V, cuda::OnDevice>;
 /// Adds the bits of all levels, blocks of rows as one number each: these are found side by side.
 template <class V, class Memory>
 void add_levels(Hash& hash, const Hierarchy<V, Memory>& hierarchy, const typename Memory::Place& place) {
-    const auto add = [&](const typename Memory::template Matrix<V>& a) {
-        constexpr std::int64_t rows_a_block = 4096;
-        hash.add(static_cast<std::uint64_t>(a.rows));
-        for (const std::uint64_t value : place.hashes_of_blocks(a.view(), rows_a_block)) hash.add(value);
-    };
+    constexpr std::int64_t rows_a_block = 4096;
+    using View = typename Memory::Place::template View<V>;
+    std::vector<View> matrices;
     for (const Level<V, Memory>& level : hierarchy.levels) {
-        add(level.a);
-        add(level.prolongation);
-        if (!hierarchy.is_symmetric) add(level.restriction);
+        matrices.push_back(level.a.view());
+        matrices.push_back(level.prolongation.view());
+        if (!hierarchy.is_symmetric) matrices.push_back(level.restriction.view());
+    }
+    const std::vector<std::uint64_t> blocks = place.template hashes_of_blocks<V>(matrices, rows_a_block);
+    auto next = blocks.begin();
+    for (const View& matrix : matrices) {
+        hash.add(static_cast<std::uint64_t>(matrix.rows));
+        for (std::int64_t row = 0; row < matrix.rows; row += rows_a_block) hash.add(*next++);
     }
 }
 

@@ -132,9 +132,9 @@ public:
         return a;
     }
 
-    /// Of blocks of so many rows.
+    /// Of blocks of so many rows of each matrix, one after another.
     template <class V>
-    std::vector<std::uint64_t> hashes_of_blocks(const CsrView<V>& a, std::int64_t rows_a_block) const;
+    std::vector<std::uint64_t> hashes_of_blocks(std::span<const CsrView<V>> matrices, std::int64_t rows_a_block) const;
 
 private:
     /// Rounded to V, by several threads.
@@ -149,18 +149,22 @@ private:
 };
 
 template <class V>
-std::vector<std::uint64_t> HostPlace::hashes_of_blocks(const CsrView<V>& a, std::int64_t rows_a_block) const {
-    std::vector<std::uint64_t> of_block(static_cast<std::size_t>((a.rows + rows_a_block - 1) / rows_a_block));
-    const auto blocks = static_cast<int>(of_block.size());
-    const int parts = std::clamp(blocks, 1, device_.threads());
-    cpu::parallel_for(parts, [&](int part) {
-        for (std::int64_t block = cpu::share_begin(blocks, part, parts); block < cpu::share_begin(blocks, part + 1, parts);
-             ++block) {
-            Hash of_rows;
-            of_rows.add(a, block * rows_a_block, std::min((block + 1) * rows_a_block, a.rows));
-            of_block[block] = of_rows.value();
-        }
-    });
+std::vector<std::uint64_t> HostPlace::hashes_of_blocks(std::span<const CsrView<V>> matrices, std::int64_t rows_a_block) const {
+    std::vector<std::uint64_t> of_block;
+    for (const CsrView<V>& a : matrices) {
+        const std::size_t first = of_block.size();
+        const auto blocks = static_cast<int>((a.rows + rows_a_block - 1) / rows_a_block);
+        of_block.resize(first + static_cast<std::size_t>(blocks));
+        const int parts = std::clamp(blocks, 1, device_.threads());
+        cpu::parallel_for(parts, [&](int part) {
+            for (std::int64_t block = cpu::share_begin(blocks, part, parts); block < cpu::share_begin(blocks, part + 1, parts);
+                 ++block) {
+                Hash of_rows;
+                of_rows.add(a, block * rows_a_block, std::min((block + 1) * rows_a_block, a.rows));
+                of_block[first + static_cast<std::size_t>(block)] = of_rows.value();
+            }
+        });
+    }
     return of_block;
 }
 
