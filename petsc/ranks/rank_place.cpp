@@ -311,12 +311,12 @@ std::vector<std::uint64_t> RankPlace::hashes_of_blocks(const View<V>& a, std::in
 
 template <class V>
 std::vector<std::uint64_t> RankPlace::hashes_of_blocks(std::span<const View<V>> matrices, std::int64_t rows_a_block) const {
-    std::vector<std::uint64_t> all;
+    std::vector<std::uint64_t> hashes;
     for (const View<V>& a : matrices) {
-        const std::vector<std::uint64_t> of_one = hashes_of_blocks<V>(a, rows_a_block);
-        all.insert(all.end(), of_one.begin(), of_one.end());
+        const std::vector<std::uint64_t> of_matrix = hashes_of_blocks(a, rows_a_block);
+        hashes.insert(hashes.end(), of_matrix.begin(), of_matrix.end());
     }
-    return all;
+    return hashes;
 }
 
 #define PETSCSOLVER_RANK_PLACE_IN(V)                                                                                           \

@@ -126,7 +126,7 @@ public:
                                                        std::int64_t most_entries) const;
     void mirror_upper_triangle(RankMatrix<double>& a) const;
 
-    /// Of blocks of so many rows of each whole matrix, one matrix after another.
+    /// Of blocks of so many rows of each whole matrix, one after another.
     template <class V>
     std::vector<std::uint64_t> hashes_of_blocks(std::span<const View<V>> matrices, std::int64_t rows_a_block) const;
 

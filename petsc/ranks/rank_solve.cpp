@@ -204,7 +204,7 @@ private:
             case PreconditionerKind::none:
                 return std::make_unique<solver::Identity<double>>(a_.own.rows);
             case PreconditionerKind::jacobi:
-                return std::make_unique<solver::Jacobi<double>>(diagonal(), products_.device());
+                return std::make_unique<solver::Jacobi<double>>(diagonal().view(), products_.device());
             case PreconditionerKind::amg:
                 return make_rank_multigrid(ranks_, a_, {.gathered_rows = gathered_rows_});
             default:
@@ -212,12 +212,17 @@ private:
         }
     }
 
-    /// Has no zeros where the schedule asks for it.
-    std::vector<double> diagonal() const {
-        const SquareRows<double> square(a_);
-        std::vector<double> diagonal, entries;
-        for (std::int64_t i = 0; i < a_.own.rows; ++i)
-            diagonal.push_back(solver::diagonal_entry(square.view(), a_.halo->first_own() + i, entries));
+    /// Of this rank's rows; has no zeros where the schedule asks for it.
+    CsrMatrix<double> diagonal() const {
+        CsrMatrix<double> diagonal{a_.own.rows, a_.own.rows, {0}, {}, {}};
+        for (std::int64_t i = 0; i < a_.own.rows; ++i) {
+            for (std::int64_t k = a_.own.row_offsets[i]; k < a_.own.row_offsets[i + 1]; ++k)
+                if (a_.own.column_indices[k] == a_.halo->first_own() + i) {
+                    diagonal.column_indices.push_back(static_cast<std::int32_t>(i));
+                    diagonal.values.push_back(a_.own.values[k]);
+                }
+            diagonal.row_offsets.push_back(diagonal.nonzeros());
+        }
         return diagonal;
     }
 
