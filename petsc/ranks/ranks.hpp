@@ -6,8 +6,10 @@
 #include <petscsys.h>
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace petscsolver {
@@ -108,7 +110,12 @@ private:
         return mine;
     }
 
+    /// MPI counts with 31 bits.
     static std::vector<int> offsets_of(const std::vector<int>& counts) {
+        if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) > std::numeric_limits<int>::max())
+            throw std::length_error(
+                "a rank of petscsolver would send or receive 2^31 entries or more at once; use more ranks, or a preconditioner "
+                "that does not take the whole matrix on every rank");
         std::vector<int> offsets(counts.size() + 1);
         std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
         return offsets;
