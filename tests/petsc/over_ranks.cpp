@@ -1,7 +1,8 @@
 // -pc_type samebits_amg and samebits_auto over ranks against the library's own multigrid and solve of the whole matrix, to the
 // last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/), or a Matrix Market file;
-// -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks. Then solves, and prints
-// hashes of the history and x, for run.sh to compare on several numbers of ranks. Exit status 1 where bits differ.
+// -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks, -empty_ranks so that all
+// but two have none. Then solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks.
+// Exit status 1 where bits differ.
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/device.hpp"
@@ -33,11 +34,15 @@ std::uint64_t hash_of(std::span<const double> values) {  // FNV-1a
     return hash;
 }
 
-/// An even number of rows for each rank but the last one, or an odd one.
-PetscInt part_of(PetscInt rows, bool cut_nodes) {
+/// An even number of rows for each rank but the last one, or, as the options say, an odd one, or none for all but two.
+PetscInt part_of(PetscInt rows) {
+    PetscBool cut_nodes = PETSC_FALSE, empty_ranks = PETSC_FALSE;
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetBool(nullptr, nullptr, "-cut_nodes", &cut_nodes, nullptr));
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetBool(nullptr, nullptr, "-empty_ranks", &empty_ranks, nullptr));
     PetscMPIInt rank, ranks;
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
     MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+    if (empty_ranks && ranks > 1) return rank == 0 ? rows / 3 : rank + 1 == ranks ? rows - rows / 3 : 0;
     const PetscInt each = rows / ranks / 2 * 2 + (cut_nodes && ranks > 1 ? 1 : 0);
     return rank + 1 < ranks ? each : rows - each * (ranks - 1);
 }
@@ -181,13 +186,13 @@ PetscErrorCode solve(KSP ksp, Mat a, const Numbers& b) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, bool cut_nodes, int* differences) {
+PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* differences) {
     const Numbers b = right_hand_side(all.rows);
     PetscBool is_solve;
     KSP ksp;
     PC pc;
     PetscFunctionBegin;
-    Mat a = spread(all, part_of(static_cast<PetscInt>(all.rows), cut_nodes));
+    Mat a = spread(all, part_of(static_cast<PetscInt>(all.rows)));
     if (!near_null_space.empty()) set_near_null_space(a, near_null_space, all.rows);
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
     PetscCall(KSPSetOperators(ksp, a, a));
@@ -208,18 +213,16 @@ PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, bool cut
 int main(int argc, char** argv) {
     char name[PETSC_MAX_PATH_LEN] = "poisson3d_20";
     PetscInt modes = 0;
-    PetscBool cut_nodes = PETSC_FALSE;
     int differences = 0;
     PetscFunctionBeginUser;
     PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rigid_body_modes", &modes, nullptr));
-    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-cut_nodes", &cut_nodes, nullptr));
     {  // what it needs goes before PETSc does
         const auto generator = solver::matrices::find_generator(name);
         const Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
         const Numbers near_null_space = modes > 0 ? solver::matrices::elasticity2d_rigid_body_modes(modes) : Numbers();
-        PetscCallAbort(PETSC_COMM_WORLD, check(all, near_null_space, cut_nodes, &differences));
+        PetscCallAbort(PETSC_COMM_WORLD, check(all, near_null_space, &differences));
     }
     PetscCall(PetscFinalize());
     return differences == 0 ? 0 : 1;

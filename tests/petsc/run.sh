@@ -123,6 +123,7 @@ multigrid)
     # Small levels on every rank.
     same_on_all_ranks gathered "$OVER_RANKS" -matrix poisson3d_20 -ksp_type cg -pc_samebits_gathered_rows 1000 -solver_everywhere
     same_levels tiny -matrix poisson2d_21 -ksp_type cg
+    same_levels empty -matrix poisson2d_40 -ksp_type cg -empty_ranks
     if with_plugin 3 "$OVER_RANKS" -matrix stokes2d_40 >"$folder/refused" 2>&1; then
         echo "multigrid was made of a matrix with zeros on its diagonal"
         exit 1
