@@ -37,7 +37,7 @@ def textbook(a, b):
 
 # %%
 # For each lattice: iterations and the true residual, against the same matrix and right-hand side in every precision (both are rounded to
-# single first). `solve` works on real and imaginary parts, verifies the true residual and replaces its own where it has drifted.
+# single first). `solve` has the complex scalars of the textbook, verifies the true residual and replaces its own where it has drifted.
 
 ways = {
     "single, plain sums": {"precision": "single", "accuracy": "fast"},

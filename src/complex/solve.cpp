@@ -12,7 +12,7 @@ namespace solver {
 namespace {
 
 template <class T>
-void require_length(const char* name, std::size_t length, const SpmvPlan<std::complex<T>>& a) {
+void require_order(const char* name, std::size_t length, const SpmvPlan<std::complex<T>>& a) {
     if (static_cast<std::int64_t>(length) == a.rows()) return;
     throw DimensionMismatch(fmt::format("solve: {} has {} elements, A is {} x {}; {} needs {}", name, length, a.rows(),
                                         a.columns(), name, a.rows()));
@@ -35,9 +35,9 @@ SolveOptions with_complex_scalars(SolveOptions options) {
 template <class T>
 SolveReport solve_vector(const SpmvPlan<std::complex<T>>& a, std::span<const std::complex<T>> b, std::span<std::complex<T>> x,
                          std::span<std::complex<T>> x_low, const SolveOptions& options) {
-    require_length("b", b.size(), a);
-    require_length("x", x.size(), a);
-    if (!x_low.empty()) require_length("x_low", x_low.size(), a);
+    require_order("b", b.size(), a);
+    require_order("x", x.size(), a);
+    if (!x_low.empty()) require_order("x_low", x_low.size(), a);
     SolveReport report = solve<T>(a.real(), real_view(b), real_view(x), real_view(x_low), with_complex_scalars(options));
     for (SolutionProof& proof : report.proofs) tell_of_moduli<T>(proof, real_view(x), real_view(x_low));
     return report;
