@@ -23,7 +23,7 @@ PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const do
 /// *result = sum_i x_i over all ranks; x on the processor.
 PetscErrorCode reduce_sum(MPI_Comm comm, std::span<const double> x, double* result);
 
-/// The same of one pair of vectors on the processor; what fails ends the program.
+/// sum_i x_i y_i of one pair of vectors over all ranks, or its root, on the processor; what fails ends the program.
 double reduced_dot(MPI_Comm comm, std::span<const double> x, std::span<const double> y, Rounding rounding,
                    solver::Accuracy accuracy);
 

@@ -61,7 +61,7 @@ RankMatrix<T> rank_matrix(const Ranks& ranks, const Layout& rows, const Layout& 
 template <class T>
 std::shared_ptr<const Halo> number_columns(const Ranks& ranks, const Layout& columns, solver::CsrMatrix<T>& rows);
 
-/// The same rows with the columns numbered by another halo, which has them all.
+/// The rows of a matrix with the columns numbered by another halo, which has them all.
 template <class T>
 RankMatrix<T> renumbered(const RankMatrix<T>& a, std::shared_ptr<const Halo> halo);
 

@@ -73,7 +73,7 @@ CsrMatrix<double> with_rows_before(const Ranks& ranks, const RankMatrix<double>&
     return square;
 }
 
-/// The same matrix, numbered by a halo that has nodes of so many columns as wholes.
+/// A matrix numbered by a halo that has nodes of so many columns as wholes; its numbers stay as they are.
 RankMatrix<double> in_whole_nodes(const Ranks& ranks, const RankMatrix<double>& a, int unknowns) {
     std::vector<std::int32_t> others;
     for (const std::int32_t column : a.halo->others()) {
