@@ -20,14 +20,14 @@ inline constexpr std::int64_t codes_a_pass = 2048;
 
 /// Slices first..last-1 for every task, in passes over so many slots.
 template <class Acc, int components, class Values, class T>
-void multiply_slices(const PackedPattern& pattern, const Values& values, double unit, const CsrRows<T>& rows,
-                     std::int64_t first, std::int64_t last, std::span<const RowTask<T>> tasks) {
+void multiply_slices(const PackedMatrix<T>& packed, const Values& values, const CsrRows<T>& rows, std::int64_t first,
+                     std::int64_t last, std::span<const RowTask<T>> tasks) {
+    const PackedPattern& pattern = *packed.pattern;
     while (first < last) {
         std::int64_t end = tasks.size() == 1 ? last : first + 1;
         const std::int64_t enough = pattern.slices[first].first_step + codes_a_pass / (pattern.shape.height * components);
         while (end < last && pattern.slices[end].first_step < enough) ++end;
-        for (const RowTask<T>& task : tasks)
-            SliceProduct<Acc, components, Values, T>(pattern, values, unit, rows, task).multiply(first, end);
+        for (const RowTask<T>& task : tasks) SliceProduct<Acc, components, T>(packed, rows, task).multiply(first, end, values);
         first = end;
     }
 }
@@ -62,14 +62,15 @@ void join_shares(const PackedPattern& pattern, const CsrView<T>& a, std::vector<
 }
 
 template <class Acc, int components, class Values, class T>
-void multiply_packed(const PackedPattern& pattern, const Values& values, double unit, const CsrView<T>& a, int threads,
+void multiply_packed(const PackedMatrix<T>& packed, const Values& values, const CsrView<T>& a, int threads,
                      std::span<const RowTask<T>> tasks) {
+    const PackedPattern& pattern = *packed.pattern;
     using Scalar = typename Acc::Scalar;
     const CsrRows<T> rows(a);
     const auto shares = static_cast<std::int64_t>(pattern.shares.size());
     std::vector<std::vector<Scalar>> parts(tasks.size(), std::vector<Scalar>(pattern.shares.size()));
     cpu::parallel_for(threads, [&](int t) {
-        multiply_slices<Acc, components>(pattern, values, unit, rows, slice_boundary(pattern, t, threads),
+        multiply_slices<Acc, components>(packed, values, rows, slice_boundary(pattern, t, threads),
                                          slice_boundary(pattern, t + 1, threads), tasks);
         for (std::int64_t s = cpu::share_begin(shares, t, threads); s < cpu::share_begin(shares, t + 1, threads); ++s) {
             const PackedShare& share = pattern.shares[s];
@@ -112,15 +113,11 @@ static void multiply_packed_in(const PackedMatrix<SOLVER_NUMBER>& packed, const 
                                std::span<const RowTask<SOLVER_NUMBER>> tasks, Accuracy accuracy) {
     with_accuracy(accuracy, [&](auto mode) {
         if constexpr ((mode.value == Accuracy::exact) == SOLVER_EXACT) {
-            const double unit = packed.values.unit;
             using Acc = typename LanesOf<typename AccumulatorOf<SOLVER_NUMBER, mode.value, SlicesOnCpu>::type, row_lanes>::type;
-            with_values(packed.values, hn::Lanes(typename Acc::D()), [&](const auto& values) {
-                const PackedPattern& pattern = *packed.pattern;
-                if (pattern.components == 1)
-                    multiply_packed<Acc, 1>(pattern, values, unit, a, threads, tasks);
-                else
-                    multiply_packed<Acc, 2>(pattern, values, unit, a, threads, tasks);
-            });
+            if (packed.pattern->components == 2)
+                return multiply_packed<Acc, 2>(packed, EncodedValues<SOLVER_NUMBER>{packed.values}, a, threads, tasks);
+            with_values(packed.values, hn::Lanes(typename Acc::D()),
+                        [&](const auto& values) { multiply_packed<Acc, 1>(packed, values, a, threads, tasks); });
         }
     });
 }

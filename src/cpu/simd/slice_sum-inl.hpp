@@ -58,14 +58,32 @@ struct VectorDictionaryValues {
     }
 };
 
-/// Whatever the encoding is.
+/// Whatever the encoding is: a branch a step, where the sums cost more than that, or are not worth a kernel an encoding.
 template <class T>
 struct EncodedValues {
     const PackedValues<T>& values;
 
     template <class D>
     HWY_INLINE hn::Vec<D> at(D d, std::int64_t code) const {
-        return pack_widened(d, [&](std::size_t i) HWY_ATTR { return values.at(code + static_cast<std::int64_t>(i)); });
+        switch (values.encoding) {
+            case ValueEncoding::plain:
+                return StoredValues<T>{values.plain.data()}.at(d, code);
+            case ValueEncoding::floats:
+                return StoredValues<float>{values.floats.data()}.at(d, code);
+            case ValueEncoding::dictionary8:
+                return DictionaryValues<std::uint8_t, T>{values.index8.data(), values.dictionary.data()}.at(d, code);
+            case ValueEncoding::dictionary16:
+                return DictionaryValues<std::uint16_t, T>{values.index16.data(), values.dictionary.data()}.at(d, code);
+        }
+        return hn::Zero(d);
+    }
+};
+
+/// For what depends on x alone.
+struct NoValues {
+    template <class D>
+    HWY_INLINE hn::Vec<D> at(D d, std::int64_t) const {
+        return hn::Zero(d);
     }
 };
 
@@ -236,37 +254,54 @@ HWY_INLINE Acc add_part_anchored(typename Acc::V addend, int room, const SlicePa
     return add_part(acc, part, values, columns, x, added);
 }
 
+/// work(columns), which read those of the part that begins at a lane.
+template <int components, class Work>
+HWY_INLINE void with_columns(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane, const Work& work) {
+    const PackedSlice& slice = *part.slice;
+    const std::int32_t* const base = pattern.base.data() + slice.first_step;
+    const std::uint8_t* const offsets = pattern.offsets.data() + slice.first_offset;
+    const auto work_with = [&]<class Offset>(const Offset* first) HWY_ATTR __attribute__((always_inline)) {
+        const std::int64_t row = lane / components;
+        work(OffsetColumns<Offset, components>{base, first + row, part.width / components, lane % components});
+    };
+    switch (slice.offsets) {
+        case ColumnOffsets::none:
+            return work(RunColumns<components>{base, lane});
+        case ColumnOffsets::bits8:
+            return work_with(offsets);
+        case ColumnOffsets::bits16:
+            return work_with(reinterpret_cast<const std::uint16_t*>(offsets));
+        case ColumnOffsets::bits32:
+            return work_with(reinterpret_cast<const std::uint32_t*>(offsets));
+    }
+}
+
+/// acc and the part's sums with x_low. (Not inline: what is rare keeps registers from what is not.)
+template <class Acc, int components, class Values, class T>
+HWY_NOINLINE Acc add_low_part(Acc acc, const PackedPattern& pattern, const SlicePart& part, std::int64_t lane,
+                              const Values& values, const T* x_low) {
+    with_columns<components>(
+        pattern, part, lane, [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
+            acc = add_part(acc, part, values, columns, x_low);
+        });
+    return acc;
+}
+
 /// The part's sums with x, and with x_low where there is one.
 template <class Acc, int components, class Values, class T>
 HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane, const Values& values,
                         const RowTask<T>& task, typename Acc::V addend) {
-    const PackedSlice& slice = *part.slice;
-    const std::int32_t* const base = pattern.base.data() + slice.first_step;
-    const std::uint8_t* const offsets = pattern.offsets.data() + slice.first_offset;
-    const auto sum = [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
-        Acc acc;
-        if constexpr (AnchoredLanes<Acc>)
-            acc = add_part_anchored<Acc>(addend, AnchoredPair::room_for(products_of_row(task, components * slice.steps)), part,
-                                         values, columns, task.x);
-        else
-            acc = add_part(acc, part, values, columns, task.x);
-        return task.x_low != nullptr ? add_part(acc, part, values, columns, task.x_low) : acc;
-    };
-    const auto sum_with = [&]<class Offset>(const Offset* first) HWY_ATTR __attribute__((always_inline)) {
-        const std::int64_t row = lane / components;
-        return sum(OffsetColumns<Offset, components>{base, first + row, part.width / components, lane % components});
-    };
-    switch (slice.offsets) {
-        case ColumnOffsets::none:
-            return sum(RunColumns<components>{base, lane});
-        case ColumnOffsets::bits8:
-            return sum_with(offsets);
-        case ColumnOffsets::bits16:
-            return sum_with(reinterpret_cast<const std::uint16_t*>(offsets));
-        case ColumnOffsets::bits32:
-            return sum_with(reinterpret_cast<const std::uint32_t*>(offsets));
-    }
-    return Acc();
+    Acc acc;
+    with_columns<components>(
+        pattern, part, lane, [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
+            if constexpr (AnchoredLanes<Acc>)
+                acc = add_part_anchored<Acc>(addend,
+                                             AnchoredPair::room_for(products_of_row(task, components * part.slice->steps)),
+                                             part, values, columns, task.x);
+            else
+                acc = add_part(acc, part, values, columns, task.x);
+        });
+    return task.x_low != nullptr ? add_low_part<Acc, components>(acc, pattern, part, lane, values, task.x_low) : acc;
 }
 
 /// The anchored pair is worth while with a fused multiply-add; else slices try what rows do.
@@ -278,23 +313,22 @@ using SecondLanes = typename std::conditional_t<Acc::Scalar::wants_exact_product
                                                 std::type_identity<Acc>>::type;
 
 /// Multiplies slices for one task. A lane is a row of the CSR matrix: of `components` of them to a row of the pattern.
-template <class Acc, int components, class Values, class T>
+template <class Acc, int components, class T>
 class SliceProduct {
 public:
     static constexpr std::size_t lanes = max_lanes<typename Acc::D>;
     static_assert(8 % lanes == 0);
 
-    /// All values are multiples of `unit`, if it is not 0.
-    HWY_INLINE SliceProduct(const PackedPattern& pattern, const Values& values, double unit, const cpu::CsrRows<T>& rows,
-                            const RowTask<T>& task)
-        : pattern_(pattern), values_(values), unit_(std::min(unit, last_digit(task.beta))), rows_(rows), task_(task) {}
+    HWY_INLINE SliceProduct(const PackedMatrix<T>& packed, const cpu::CsrRows<T>& rows, const RowTask<T>& task)
+        : pattern_(*packed.pattern), unit_(std::min(packed.values.unit, last_digit(task.beta))), rows_(rows), task_(task) {}
 
-    /// Slices first..last-1.
-    HWY_INLINE void multiply(std::int64_t first, std::int64_t last) const {
+    /// Slices first..last-1; `values` reads those of the matrix.
+    template <class Values>
+    HWY_INLINE void multiply(std::int64_t first, std::int64_t last, const Values& values) const {
         Unfinished<lanes> unfinished;
         for (std::int64_t s = first; s < last; ++s)
             for (std::int64_t lane = 0; lane < width(); lane += static_cast<std::int64_t>(lanes))
-                multiply_part(s, lane, unfinished);
+                multiply_part(s, lane, values, unfinished);
         if constexpr (Acc::Scalar::is_filter)
             if (unfinished.open.count > 0) resolve(rows_, unfinished.open, task_);
     }
@@ -312,42 +346,46 @@ private:
     }
     HWY_INLINE static std::int64_t first_row(const PackedSlice& slice) { return std::int64_t{slice.first_row} * components; }
 
-    HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, Unfinished<lanes>& unfinished) const {
+    template <class Values>
+    HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, const Values& values,
+                                  Unfinished<lanes>& unfinished) const {
         using First = FirstLanes<Acc, SliceTry>;
         using Second = SecondLanes<Acc>;
         const PackedSlice& slice = pattern_.slices[s];
         if (lane >= slice.rows * components) return;
         const SlicePart part{&slice, slice.first_step * width() + lane, width(), pattern_.length.data() + place_of(s, lane)};
         if constexpr (std::is_same_v<First, Second>) {
-            finish(s, lane, found<First>(part, s, lane), unfinished.open);
+            finish(s, lane, found<First>(part, s, lane, values), unfinished.open);
         } else {
             using Table = Escalation<double, SlicesOnCpu>;
             if (unfinished.groups_without_first_try > 0) {
                 --unfinished.groups_without_first_try;
             } else {
-                const auto first = found_first<First>(part, s, lane);
+                const auto first = found_first<First>(part, s, lane, values);
                 const std::size_t unproven = lanes - hn::CountTrue(typename Acc::D(), first.proven);
                 if (HWY_LIKELY(unproven == 0 || (!Table::skip.applies(unproven, lanes) &&
                                                  Table::deferred_row_cost * unproven <= components * slice.steps)))
                     return finish(s, lane, first, unfinished.open);
                 unfinished.groups_without_first_try = Table::skip.next;
             }
-            finish(s, lane, found<Second>(part, s, lane), unfinished.open);
+            finish(s, lane, found<Second>(part, s, lane, values), unfinished.open);
         }
     }
 
-    template <class A>
-    HWY_INLINE Results<typename A::D> found(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
-        auto results = summed<A>(part, s, lane).results(affine_underflow(task_.alpha, components * part.slice->steps));
+    template <class A, class Values>
+    HWY_INLINE Results<typename A::D> found(const SlicePart& part, std::int64_t s, std::int64_t lane,
+                                            const Values& values) const {
+        auto results = summed<A>(part, s, lane, values).results(affine_underflow(task_.alpha, components * part.slice->steps));
         if constexpr (components == 2 && !Acc::Scalar::is_filter)
             results.proven = is_finite_lanes(results.value);  // or a part that is zero, and no entry, may have met Inf
         return results;
     }
 
     /// What the lanes prove by the first try, which decides more where it knows a grid of its products.
-    template <class First>
-    HWY_INLINE Results<typename First::D> found_first(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
-        const First sums = summed<First>(part, s, lane);
+    template <class First, class Values>
+    HWY_INLINE Results<typename First::D> found_first(const SlicePart& part, std::int64_t s, std::int64_t lane,
+                                                      const Values& values) const {
+        const First sums = summed<First>(part, s, lane, values);
         const typename First::D d;
         if constexpr (AnchoredLanes<First>) {
             const std::int32_t n = products_of_row(task_, components * part.slice->steps);
@@ -362,16 +400,16 @@ private:
     }
 
     HWY_INLINE hn::Vec<typename Acc::D> grid(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
-        return summed<ProductGridLanes<lanes>>(part, s, lane).grid(unit_);
+        return summed<ProductGridLanes<lanes>>(part, s, lane, NoValues()).grid(unit_);
     }
 
-    template <class A>
-    HWY_INLINE A summed(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
+    template <class A, class Values>
+    HWY_INLINE A summed(const SlicePart& part, std::int64_t s, std::int64_t lane, const Values& values) const {
         const typename A::D d;
         const auto beta = hn::Set(d, task_.beta);
         const bool has_addend = task_.beta != T(0);
         const auto y = has_addend ? addends(d, *part.slice, s, lane) : hn::Zero(d);
-        A acc = sum_part<A, components>(pattern_, part, lane, values_, task_, hn::Abs(hn::Mul(beta, y)));
+        A acc = sum_part<A, components>(pattern_, part, lane, values, task_, hn::Abs(hn::Mul(beta, y)));
         if (task_.alpha == T(-1)) acc.negate();
         if (has_addend) acc.add_product(beta, y);
         return acc;
@@ -417,8 +455,7 @@ private:
     }
 
     const PackedPattern& pattern_;
-    const Values& values_;
-    const double unit_;
+    const double unit_;  ///< all values, and beta, are multiples of it, if it is not 0
     const cpu::CsrRows<T>& rows_;
     const RowTask<T>& task_;
 };
