@@ -1,6 +1,5 @@
 #include "facts.hpp"
 #include "gemm.hpp"
-#include "krylov.hpp"
 #include "multigrid.hpp"
 #include "multigrid/place.hpp"
 #include "packed.hpp"
@@ -352,153 +351,19 @@ template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, Shared
 template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<float>);
 template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<double>);
 
-template <class S>
-struct DeviceRecurrence<S>::Chain {};
-template <class S>
-DeviceRecurrence<S>::DeviceRecurrence(int, std::int64_t, const MatrixProducts<Value>&, Accuracy, Stream, int) {
-    built_without_cuda();
-}
-template <class S>
-DeviceRecurrence<S>::~DeviceRecurrence() = default;
-template <class S>
-std::int64_t DeviceRecurrence<S>::bytes_a_column(std::int64_t) {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::precondition(DevicePreconditioner<Value>*, HostPreconditioner<Value>, int) {
-    built_without_cuda();
-}
-template <class S>
-auto DeviceRecurrence<S>::r(int) const -> const DeviceArray<Value>& {
-    built_without_cuda();
-}
-template <class S>
-auto DeviceRecurrence<S>::z(int) const -> const DeviceArray<Value>& {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::start(int, const Value*) {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::begin(int, double, std::uint64_t) {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::continue_from_replaced(int, double) {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::reset_drift(int, double, double) {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::ask(int, const StepLimits&) {
-    built_without_cuda();
-}
-template <class S>
-void DeviceRecurrence<S>::run() {
-    built_without_cuda();
-}
-template <class S>
-bool DeviceRecurrence<S>::has_ended(int) const {
-    built_without_cuda();
-}
-template <class S>
-Stretch DeviceRecurrence<S>::stretch(int) const {
-    built_without_cuda();
-}
-template <class S>
-std::span<const double> DeviceRecurrence<S>::norms(int) const {
-    built_without_cuda();
-}
-template class DeviceRecurrence<BicgstabScalars<float>>;
-template class DeviceRecurrence<BicgstabScalars<double>>;
-template class DeviceRecurrence<CgScalars<float>>;
-template class DeviceRecurrence<CgScalars<double>>;
-
-std::int64_t free_bytes(int) { built_without_cuda(); }
-
-template <class T>
-void copy(const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
 template <class T>
 void multiply_elements(const DeviceArray<T>&, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class From, class To>
-void scale(double, const DeviceArray<From>&, const DeviceArray<To>&, Stream) {
-    built_without_cuda();
-}
-template <class Value, class Wide>
-void add_scaled(double, const DeviceArray<Value>&, const DeviceArray<Wide>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void add_scaled_to_pair(double, const DeviceArray<T>&, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void fill_random(std::uint64_t, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void scale_and_add(T, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void make_direction(const DeviceArray<T>&, T, T, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void add_combination(std::span<const T>, std::span<const T* const>, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void turn(const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
-    built_without_cuda();
-}
-template <class T>
-void dots(Reducer&, std::span<const T* const>, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, std::span<double>,
-          Stream) {
     built_without_cuda();
 }
 template <class T>
 T norm2(Reducer&, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, Stream) {
     built_without_cuda();
 }
-template void copy(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
-template void copy(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void multiply_elements(const DeviceArray<float>&, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void multiply_elements(const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
-template void scale(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
-template void scale(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
-template void scale(double, const DeviceArray<double>&, const DeviceArray<float>&, Stream);
-template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
-template void add_scaled(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
-template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<double>&, Stream);
-template void add_scaled_to_pair(double, const DeviceArray<float>&, const DeviceArray<float>&, const DeviceArray<float>&,
-                                 Stream);
-template void add_scaled_to_pair(double, const DeviceArray<double>&, const DeviceArray<double>&, const DeviceArray<double>&,
-                                 Stream);
-template void fill_random(std::uint64_t, const DeviceArray<float>&, Stream);
-template void fill_random(std::uint64_t, const DeviceArray<double>&, Stream);
-template void scale_and_add(float, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
-template void scale_and_add(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
-template void make_direction(const DeviceArray<float>&, float, float, const DeviceArray<float>&, const DeviceArray<float>&,
-                             Stream);
-template void make_direction(const DeviceArray<double>&, double, double, const DeviceArray<double>&, const DeviceArray<double>&,
-                             Stream);
-template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
-template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
-template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
-template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
-template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
-                   std::span<double>, Stream);
-template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,
-                   std::span<double>, Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
 template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
+
+std::int64_t free_bytes(int) { built_without_cuda(); }
 
 }  // namespace solver::cuda

@@ -3,6 +3,7 @@
 /// Solves that advance together.
 
 #include "krylov/methods.hpp"
+#include "krylov/place.hpp"
 #include "krylov/run.hpp"
 #include "krylov/solve.hpp"
 #include "krylov/task.hpp"
@@ -56,19 +57,10 @@ private:
     std::optional<SolveResult> result_;
 };
 
-/// What a call is given besides A and M.
-template <class Wide>
-struct Call {
-    std::span<const Unknown<Wide>> unknowns;
-    const KrylovOptions& options;
-    const Pauses& pauses;
-    std::int64_t first = 0;  ///< the number of the first unknown
-};
-
 /// Columns advance from product to product; what all wait for is made in one go. make_backend(unknown, i) is that of number i
 /// of these unknowns.
 template <class R, class B, class MakeBackend, class MakeProducts>
-std::vector<SolveResult> solve_together(const Call<typename B::Wide>& call, const MakeBackend& make_backend,
+std::vector<SolveResult> solve_together(const KrylovCall<typename B::Wide>& call, const MakeBackend& make_backend,
                                         const MakeProducts& make_products) {
     std::deque<Column<B, R>> columns;
     for (const auto& unknown : call.unknowns) {

@@ -26,10 +26,8 @@ struct Unknown {
     bool on_device = false;  ///< they lie in the memory of the plan's device, not in the host's
 };
 
-template <class Value, class Wide>
-class CpuSystem;
-template <class Value, class Wide>
-class CudaSystem;
+template <class Wide, class Value>
+class KrylovPlace;
 
 /// A where it is iterated on, ready for solves by any method with any preconditioner: what is expensive to make (norms of its
 /// columns; on a CUDA device analyses of A, vectors, streams) is kept from one solve to the next. The iteration runs in Value,
@@ -50,8 +48,7 @@ public:
 private:
     const SpmvPlan<Wide>& a_;
     const SpmvPlan<Value>& a_in_value_;
-    std::unique_ptr<CpuSystem<Value, Wide>> on_processor_;  ///< made when first used, as is the next
-    std::unique_ptr<CudaSystem<Value, Wide>> on_device_;
+    std::unique_ptr<KrylovPlace<Wide, Value>> place_;  ///< made when first used
 };
 
 /// A single call of that.

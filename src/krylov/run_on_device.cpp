@@ -1,0 +1,98 @@
+#include "krylov/columns.hpp"
+#include "krylov/cuda_backend.hpp"
+#include "krylov/methods.hpp"
+#include "krylov/place.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+namespace solver {
+namespace {
+
+/// So many columns at once.
+template <class R, class Value, class Wide, class MakeProducts>
+std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, const KrylovCall<Wide>& call, std::size_t at_once,
+                                            const MakeProducts& make_products) {
+    using Backend = CudaSolverBackend<Value, Wide>;
+    std::vector<SolveResult> results;
+    while (results.size() < call.unknowns.size()) {
+        const auto first = results.size();
+        const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
+        std::ranges::move(solve_together<R, Backend>(
+                              {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
+                              [&](const Unknown<Wide>& unknown, std::int64_t column) {
+                                  return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
+                              },
+                              make_products),
+                          std::back_inserter(results));
+    }
+    return results;
+}
+
+/// Every operation is launched by itself, and columns follow one another.
+template <class Method, class Value, class Wide>
+std::vector<SolveResult> solve_step_by_step(CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
+                                            const KrylovCall<Wide>& call) {
+    system.precondition(m);
+    return with_recurrence<Method, CudaSolverBackend<Value, Wide>>(
+        call.options, [&]<class R>() { return solve_some_at_once<R>(system, call, 1, [] {}); });
+}
+
+/// As many columns at once as the system can take, where a method's kernels make whole steps: these share products.
+template <class Value, class Wide>
+std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
+                                         const KrylovCall<Wide>& call) {
+    using Backend = CudaSolverBackend<Value, Wide>;
+    return with_method(method, [&]<class Method>(Method) {
+        if constexpr (HasKernelsOfSteps<Method>) {
+            if (call.options.complex_scalars && HasComplexScalars<Method, Backend>)
+                return solve_step_by_step<Method>(system, m, call);
+            using Scalars = typename Method::template Scalars<Value>;
+            const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
+            system.template precondition<Scalars>(m, static_cast<int>(at_once));
+            return solve_some_at_once<CudaRecurrence<Backend, Scalars>>(system, call, at_once,
+                                                                        [&] { system.template recurrence<Scalars>().run(); });
+        } else {
+            return solve_step_by_step<Method>(system, m, call);
+        }
+    });
+}
+
+template <class Wide, class Value>
+class OnDevice final : public KrylovPlace<Wide, Value> {
+public:
+    OnDevice(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value) : a_(a), in_value_(in_value) {}
+
+    std::vector<SolveResult> run(KrylovMethod method, const Preconditioner<Value>& m, const KrylovCall<Wide>& call) override {
+        const Accuracy accuracy = call.options.accuracy;
+        if (!system_ || system_->accuracy != accuracy) {
+            system_.reset();  // before the next one takes its memory
+            const int columns = System::columns_at_once(a_.device().index(), a_.rows(), std::ssize(call.unknowns));
+            system_ = std::make_unique<System>(a_, in_value_, accuracy, columns);
+        }
+        return solve_on_device(method, *system_, m, call);
+    }
+
+private:
+    using System = CudaSystem<Value, Wide>;
+
+    const SpmvPlan<Wide>& a_;
+    const SpmvPlan<Value>& in_value_;
+    std::unique_ptr<System> system_;
+};
+
+}  // namespace
+
+template <class Wide, class Value>
+std::unique_ptr<KrylovPlace<Wide, Value>> krylov_on_device(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value) {
+    return std::make_unique<OnDevice<Wide, Value>>(a, in_value);
+}
+template std::unique_ptr<KrylovPlace<float, float>> krylov_on_device(const SpmvPlan<float>&, const SpmvPlan<float>&);
+template std::unique_ptr<KrylovPlace<double, double>> krylov_on_device(const SpmvPlan<double>&, const SpmvPlan<double>&);
+template std::unique_ptr<KrylovPlace<double, float>> krylov_on_device(const SpmvPlan<double>&, const SpmvPlan<float>&);
+
+}  // namespace solver
