@@ -187,7 +187,7 @@ public:
     std::vector<solver::SolveResult> run(std::span<const solver::Unknown<double>> unknowns,
                                          const solver::KrylovOptions& options, const solver::Pauses& pauses,
                                          solver::KrylovMethod method) {
-        const solver::Call<double> call{unknowns, options, pauses};
+        const solver::KrylovCall<double> call{unknowns, options, pauses};
         return solver::with_method(method, [&]<class Method>(Method) {
             return solver::solve_together<typename Method::template Recurrence<RankBackend>, RankBackend>(
                 call,
