@@ -21,7 +21,7 @@ namespace solver {
 enum class CostProfile {
     automatic,  ///< exact: processor on every device. fast, compensated: gpu where the plan is on a CUDA device, else processor
     processor,  ///< iterations, factors and hierarchies are made by the same cores
-    gpu,        ///< iterations are cheap; what is made on the host (orders, factors, hierarchies) is dear beside them
+    gpu,        ///< iterations are cheap; what is made on the host (orders, factors) is dear beside them
 };
 
 /// "auto", "processor" or "gpu".
@@ -94,8 +94,8 @@ struct SolveReport {
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
 /// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless
-/// options.profile says otherwise, so that the path and the bits of x are the same on every machine; `gpu` is what suits a GPU
-/// best until hierarchies are made there, with other bits. Where nothing helps, the status is that of the whole solve, and
+/// options.profile says otherwise, so that the path and the bits of x are the same on every machine; `gpu` weighs what is made
+/// on the host against a GPU's iterations, and has other bits. Where nothing helps, the status is that of the whole solve, and
 /// `obstacle` says what is known of the reason.
 ///
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,

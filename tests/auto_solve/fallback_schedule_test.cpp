@@ -136,6 +136,7 @@ TEST(FallbackSchedule, IteratesLongerBeforeItTurnsToTheHostOnAGpu) {
     EXPECT_LT(gain_of_gpu(mesh.facts_of_a_mesh(1000000)), 3);
 }
 
+// Promise: solve.hpp, "Where A is structurally singular klu"
 TEST(FallbackSchedule, LeavesCompleteFactorsOutWhereTheMatrixIsStructurallySingular) {
     Case singular{predicted(999, 1e4, 1e5)};
     ScheduleFacts facts = singular.facts(1000);

@@ -118,6 +118,8 @@ Judged judge_random_systems(std::uint64_t first, std::uint64_t last) {
     return judged;
 }
 
+// Promise: proof.hpp, "A is nonsingular, and what was asked for holds"
+// Promise: proof.hpp, "|x_i - x*_i| <= error_bound |x_i|"
 TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInDouble) {
     const Judged judged = judge_random_systems<double>(0, 1500);
     EXPECT_GT(judged.components, 5000);
@@ -156,6 +158,8 @@ std::vector<double> random_rhs(std::int64_t n) {
     return b;
 }
 
+// Promise: solve.hpp, "These bits depend on A and b alone"
+// Promise: proof.hpp, "every component is that of A^-1 b, rounded once"
 /// The bits of the rounded solution depend on A and b alone.
 TEST(GuaranteedSolve, HasTheSameBitsWhateverComputesThem) {
     for (const char* name : {"poisson2d_40", "convection_diffusion_30", "jumping_random_8", "poisson3d_12"}) {
@@ -201,6 +205,8 @@ TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(x[i] - 1), proof.bounds[i]);
 }
 
+// Promise: solve.hpp, "What could not be proven is told in `proofs`"
+// Promise: proof.hpp, "where nothing is proven, and as an estimate alone"
 /// No H-matrix, no memory for factors, and too large for an inverse.
 TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
     const CsrMatrix<double> a = generated("anisotropic_rotated_31");
@@ -227,6 +233,7 @@ TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
     EXPECT_LT(solve<double>(plan, b, x, {}, options).proof().estimated_error, 1) << "of a correction that converged, or none";
 }
 
+// Promise: solve.hpp, "Where A shows at sight that it is singular"
 TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
     const SmallSystem<double> system({1, 2, 2, 4}, {1, 2});
     std::vector<double> x{3, -1};
@@ -276,6 +283,7 @@ TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
     EXPECT_EQ(x[1], 1.0 / 3);
 }
 
+// Promise: proof.hpp, "of the zeros, those by the rule alone"
 /// By the rule of zeros components that are not 0 become 0, and x is then no solution to the tolerance, or one all the same.
 TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
     const SmallSystem<double> lost({1e-300, 0, 0, 0, 1, 0, 0, 0, 1e300}, {1, 1, 1}),
@@ -322,6 +330,7 @@ TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
     EXPECT_EQ(report.result().status, SolveStatus::stagnated);
 }
 
+// Promise: guarantee.hpp, "Where A is proven singular or nothing"
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
         by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
@@ -341,6 +350,7 @@ TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
     EXPECT_EQ(certify(SpmvPlan<double>(a, Device::cpu(1))).status, ProofStatus::proven);
 }
 
+// Promise: guarantee.hpp, "Throws DimensionMismatch where A is not square"
 TEST(Certify, RefusesWhatIsNotSquare) {
     const CsrMatrix<double> a{1, 2, {0, 2}, {0, 1}, {1, 2}};
     EXPECT_THROW(certify(SpmvPlan<double>(a, Device::cpu(1))), DimensionMismatch);
@@ -365,6 +375,7 @@ TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
     }
 }
 
+// Promise: guarantee.hpp, "Throws DimensionMismatch, and InvalidArgument where the certificate"
 TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});
     const SpmvPlan<double> plan(system.a, Device::cpu(1));
@@ -395,6 +406,7 @@ SolutionProof bound_of(std::vector<double> a, std::vector<double> b) {
     return proof;
 }
 
+// Promise: guarantee.hpp, "Proven bounds |x_i + x_low_i - x*_i|"
 /// 1 / 1.7e308 is subnormal, and 5e-324 / 0.3 leaves a residual that is rounded to 0.
 TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
     for (const double a : {1.7e308, 1e308, 3.0}) {
@@ -413,6 +425,7 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
     }
 }
 
+// Promise: guarantee.hpp, "0 / 0 counts as 0"
 /// 0.3 times 3 is a tenth short of 1, of the smallest number, and rounded the residual is 0.
 TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
     constexpr double eta = 5e-324;
@@ -425,6 +438,7 @@ TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
     EXPECT_EQ(found(empty, {0, 1}), 0);
 }
 
+// Promise: guarantee.hpp, "max_i |b - A x|_i"
 /// Oettli and Prager's quotient, by rationals.
 TEST(BackwardError, IsAtLeastTheQuotientAndHardlyMore) {
     for (std::uint64_t seed = 100; seed < 300; ++seed) {

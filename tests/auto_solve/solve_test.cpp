@@ -85,6 +85,7 @@ CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
     return csr_from_entries<double>(n, n, entries);
 }
 
+// Promise: solve.hpp, "With options.preconditioner, one attempt"
 TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
     const auto a = tridiagonal(50, 4);
     const auto b = image_of_ones(a);
@@ -134,6 +135,7 @@ TEST(Solve, TellsTheSecondsOfSetupAndSolveApart) {
     EXPECT_LE(attempt.setup_seconds + attempt.solve_seconds, all);
 }
 
+// Promise: solve.hpp, "What breaks down, stagnates or has used its share"
 TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
     const auto a = tridiagonal(50, 4);
     SolveOptions options;
@@ -148,6 +150,8 @@ TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
     EXPECT_EQ(solved.report.attempts.back().refusal, "");
 }
 
+// Promise: solve.hpp, "Status and residuals are those at the end"
+// Promise: solve.hpp, "Without, a schedule of attempts"
 TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
     const auto a = three_dimensions(24, 0.9);  // complete factors are dear here, and Jacobi off the track
     SolveOptions options;
@@ -217,6 +221,8 @@ TEST(Solve, NeedsNothingForNoUnknownsOrAZeroRightHandSide) {
     EXPECT_EQ(zero.x, std::vector<double>(10));
 }
 
+// Promise: solve.hpp, "In exact the profile is `processor` on every device"
+// Promise: reproducibility.md, "It does not depend on the device, threads"
 TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);
@@ -235,6 +241,7 @@ TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
         }
 }
 
+// Promise: solve.hpp, "Solves A X = B; every column"
 TEST(Solve, SolvesEveryColumnAsIfAlone) {
     const auto a = three_dimensions(12, 0.9);
     const auto n = static_cast<std::size_t>(a.rows);
@@ -316,6 +323,7 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
     EXPECT_THROW(solve_by(single, image_of_ones(single), SolveOptions{.mixed = true}), InvalidArgument);
 }
 
+// Promise: solve.hpp, "Mixed: the attempts are made in single precision"
 TEST(Solve, MixedPrecisionLeavesHalfOfTheIterationsToDouble) {
     const auto a = three_dimensions(24, 0.9);
     for (const std::int64_t limit : {7, 12}) {
@@ -361,6 +369,7 @@ TEST(Solve, MixedPrecisionHasCompleteFactorsOfAItself) {
     EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
 }
 
+// Promise: solve.hpp, "Where a system is too ill-conditioned for that"
 TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
     auto a = tridiagonal(20, 4);
     for (double& value : a.values) value *= 1e60;
@@ -388,6 +397,7 @@ TEST(SolveOnRealMatrices, MixedPrecisionHandsOnToDoubleWhatIsTooIllConditionedFo
     EXPECT_EQ(solved.report.attempts.back().results.front().status, SolveStatus::converged);
 }
 
+// Promise: reproducibility.md, "It does not depend on the device, threads"
 TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryDeviceThreadCountAndPreconditioner) {
     for (const char* name : {"west0479", "orsirr_1", "e05r0500", "sherman1", "add20"}) {
         const auto a = testing::real_matrix(name);
@@ -430,6 +440,7 @@ TEST(SolveOnRealMatrices, ReachesTheToleranceWhereItTakesStrongPreconditioners) 
     }
 }
 
+// Promise: solve.hpp, "Where nothing helps, the status is that"
 TEST(Solve, SaysThatARowIsEmptyAndDoesNotAdviseMoreIterations) {
     std::vector<Entry<double>> entries;
     for (std::int32_t i = 0; i < 60; ++i)
@@ -470,6 +481,7 @@ TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
     EXPECT_THAT(solved.report.obstacle, HasSubstr("A is ill-conditioned: of the pivots"));
 }
 
+// Promise: solve.hpp, "Where cg finds that A or M is not positive definite"
 /// Symmetric, its diagonal positive, and indefinite: seen in the second step.
 TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
     const auto of_diagonal = [](double diagonal) {
@@ -549,6 +561,7 @@ TEST(Solve, GivesUpEarlyWhatCannotReachAllRowsAndWaitsForWhatCan) {
     EXPECT_GT(solved.result().iterations, 64);
 }
 
+// Promise: reproducibility.md, "**x of a solve in `exact` depends on**"
 TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);

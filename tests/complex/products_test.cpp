@@ -64,6 +64,8 @@ void expect_same(const std::vector<Complex<T>>& found, const std::vector<Complex
         EXPECT_TRUE(same_bits(found[i], expected[i])) << i << ": " << found[i] << " instead of " << expected[i];
 }
 
+// Promise: complex.hpp, "Each component is a real sum of products"
+// Promise: complex.hpp, "A small component beside a large one"
 /// Factors that are real, imaginary and both; the range of exponents makes sums cancel, and products underflow in part.
 TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
     using T = TypeParam;
@@ -81,6 +83,8 @@ TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
             }
 }
 
+// Promise: complex.hpp, "Where alpha or beta has an imaginary part, y is rounded once"
+// Promise: complex.hpp, "Each component of y is rounded as a row"
 /// A term far below what two numbers of T hold of a row's sum breaks a tie.
 TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
     using T = TypeParam;
@@ -116,6 +120,7 @@ TYPED_TEST(ComplexProducts, CommuteWithConjugationAndTurns) {
     }
 }
 
+// Promise: complex.hpp, "Parts that are zero are no entries of K"
 TYPED_TEST(ComplexProducts, OfRealNumbersAreTheRealOnes) {
     using T = TypeParam;
     Random random(3);
@@ -136,6 +141,8 @@ TYPED_TEST(ComplexProducts, OfRealNumbersAreTheRealOnes) {
     for (std::size_t i = 0; i < y.size(); ++i) EXPECT_TRUE(same_bits(y[i], Complex<T>(real_y[i], 0)));
 }
 
+// Promise: complex.hpp, "Each task as multiply and residual"
+// Promise: complex.hpp, "r = b - A (x + x_low)"
 TYPED_TEST(ComplexProducts, OfPairsAndSeveralTasksAreThoseOfEach) {
     using T = TypeParam;
     Random random(4);
@@ -191,6 +198,7 @@ TYPED_TEST(ComplexProducts, AreAccurateInEveryMode) {
         }
 }
 
+// Promise: complex.hpp, "Each component of y is rounded as a row"
 TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
     using T = TypeParam;
     const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -201,6 +209,8 @@ TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
     expect_same(multiplied<T>(a, 0, nothing, Complex<T>(0, 1), x, Device::cpu(1), SpmvStorage::csr), {Complex<T>(0, 2)});
 }
 
+// Promise: complex.hpp, "Special values are those of reduce.hpp for each component"
+// Promise: complex.hpp, "In a sparse matrix parts that are zero"
 TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
     using T = TypeParam;
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -221,6 +231,7 @@ TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
     }
 }
 
+// Promise: complex.hpp, "Throws DimensionMismatch."
 TEST(ComplexPlan, SaysWhatDoesNotFit) {
     const CsrMatrix<Complex<double>> a{2, 1, {0, 1, 1}, {0}, {Complex<double>(1, 1)}};
     const SpmvPlan<Complex<double>> plan(a.view(), Device::cpu(1));
@@ -233,6 +244,7 @@ TEST(ComplexPlan, SaysWhatDoesNotFit) {
     }
 }
 
+// Promise: complex.hpp, "The real matrix K of 2 rows and 2 columns"
 TEST(RealForm, HasABlockForEveryEntry) {
     const CsrMatrix<Complex<double>> a{2, 2, {0, 2, 3}, {0, 1, 1}, {{1, 2}, {3, 0}, {0, 4}}};
     const CsrMatrix<double> k = real_form(a.view());
@@ -250,6 +262,7 @@ TEST(RealForm, HasABlockForEveryEntry) {
     EXPECT_THROW(real_form(wide.view()), InvalidArgument);
 }
 
+// Promise: complex.hpp, "A^H, the transpose of conjugates"
 TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
     const CsrMatrix<Complex<double>> a{1, 2, {0, 2}, {0, 1}, {{1, 2}, {3, -4}}};
     const auto h = conjugate_transpose(a.view());
@@ -257,6 +270,7 @@ TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
     EXPECT_THAT(h.values, ::testing::ElementsAre(Complex<double>(1, -2), Complex<double>(3, 4)));
 }
 
+// Promise: complex.hpp, "C = alpha A B + beta C of complex numbers"
 TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
     using T = TypeParam;
     Random random(6);
@@ -298,6 +312,8 @@ TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
                  InvalidArgument);
 }
 
+// Promise: complex.hpp, "x^H y = sum_i"
+// Promise: complex.hpp, "x^T y = sum_i"
 TYPED_TEST(ComplexProducts, OfVectorsAreRoundedOnce) {
     using T = TypeParam;
     Random random(7);

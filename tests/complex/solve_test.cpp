@@ -104,6 +104,7 @@ Solved solved_times_i(CsrMatrix<Complex> a, std::vector<Complex> b, const SolveO
     return solved(a, b, Device::cpu(1), options);
 }
 
+// Promise: complex.hpp, "Multiplying A and b by i"
 /// Methods with complex scalars take the same steps for i A and i b, but for the order of roundings; those with real scalars
 /// see another spectrum, and take others.
 TEST(ComplexSolve, TakesTheSameStepsForMatricesTimesI) {
@@ -164,6 +165,7 @@ TEST(ComplexSolve, NeedsComplexScalarsForHelmholtz) {
     }
 }
 
+// Promise: krylov.hpp, "Elements are real and imaginary parts in turn"
 TEST(ComplexSolve, RefusesComplexScalarsOfAnOddOrder) {
     const CsrMatrix<double> a{1, 1, {0, 1}, {0}, {2}};
     const SpmvPlan<double> plan(a.view(), Device::cpu(1));
@@ -188,6 +190,7 @@ TEST(ComplexSolve, TakesConjugateGradientsForHermitianMatrices) {
     EXPECT_EQ(found.report.result().status, SolveStatus::converged);
 }
 
+// Promise: complex.hpp, "Multiplying A and b by i"
 TEST(ComplexSolve, OfRealNumbersIsTheRealOne) {
     const CsrMatrix<double> real = matrices::find_generator("convection_diffusion_20").value().make();
     const auto a = convert<Complex>(CsrView<double>(real));
@@ -202,6 +205,7 @@ TEST(ComplexSolve, OfRealNumbersIsTheRealOne) {
     }
 }
 
+// Promise: complex.hpp, "All of it holds: the automatic choice"
 TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
     Random random(4);
     const auto a = made("power_network_200");
@@ -219,6 +223,7 @@ TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
     }
 }
 
+// Promise: complex.hpp, "SolutionProof::error_bound alone is by |x_i|"
 /// i z = i, whose solution has an imaginary part of 0, and no relative bound of it.
 TEST(ComplexSolve, BoundsErrorsByTheModulus) {
     const Complex i(0, 1), third(1.0 / 3, 0);
@@ -233,6 +238,7 @@ TEST(ComplexSolve, BoundsErrorsByTheModulus) {
     EXPECT_EQ(solved(a, {0, 3}, Device::cpu(1), options).report.proof().error_bound, 0);
 }
 
+// Promise: complex.hpp, "Bounds of |z_i - z*_i|"
 TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     constexpr double eta = 5e-324, most = 1.7e308, inf = std::numeric_limits<double>::infinity();
     EXPECT_EQ(bounds_of_moduli(std::vector<double>{0, 0, eta, 0, 3, 4, 0, inf})[0], 0);
@@ -249,6 +255,7 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
 }
 
+// Promise: complex.hpp, "All of it holds: the automatic choice"
 TEST(ComplexSolve, SolvesSeveralColumnsAndSinglePrecisionAsAPair) {
     Random random(5);
     const auto a = convert<std::complex<float>>(CsrView<Complex>(made("power_network_100")));

@@ -94,6 +94,7 @@ TEST(CsrFromEntries, SortsColumnsAndKeepsZeros) {
     EXPECT_THAT(matrix.values, ElementsAre(1, 0, 4, 5));
 }
 
+// Promise: csr_matrix.hpp, "The matrix of these entries, in any order"
 TEST(CsrFromEntries, SumsRepeatedEntriesWithOneRoundingInAnyOrder) {
     std::vector<Entry<double>> entries = {{0, 0, 1e16},    {0, 0, 1},        {0, 0, -1e16}, {0, 1, 7},     {1, 0, 1},
                                           {1, 0, 0x1p-53}, {1, 0, 0x1p-200}, {1, 1, 1e308}, {1, 1, 1e308}, {1, 1, -1e308}};
@@ -112,6 +113,7 @@ TEST(CsrFromEntries, RoundsSumsOfFloatsOnce) {
     EXPECT_THAT(csr_from_entries<float>(1, 1, entries).values, ElementsAre(1 + 0x1p-23F));
 }
 
+// Promise: csr_matrix.hpp, "Throws InvalidArgument for an entry outside"
 TEST(CsrFromEntries, RefusesEntriesOutsideTheMatrix) {
     for (const Entry<double> entry : {Entry<double>{-1, 0, 1}, {2, 0, 1}, {0, -1, 1}, {0, 3, 1}})
         EXPECT_THROW(csr_from_entries<double>(2, 3, std::span(&entry, 1)), InvalidArgument);
@@ -135,6 +137,7 @@ TEST(CsrFromEntries, MakesMatricesOfAnyShapeWithoutEntries) {
         }
 }
 
+// Promise: csr_matrix.hpp, "The transpose; columns come out sorted"
 TEST(Transpose, ExchangesRowsAndColumnsAndSortsThem) {
     const CsrMatrix<double> matrix{2, 3, {0, 3, 5}, {2, 0, 1, 2, 1}, {1, 2, 3, 4, 5}};
     const CsrMatrix<double> result = transpose(matrix.view());
@@ -158,6 +161,7 @@ TEST(Transpose, TwiceGivesAMatrixWithSortedColumnsBack) {
     EXPECT_EQ(back.values, matrix.values);
 }
 
+// Promise: csr_matrix.hpp, "By the threads that the device has"
 /// With columns that threads share, columns that are empty, and a column that all rows have.
 TEST(Transpose, ThreadsDoNotShow) {
     std::mt19937 random(3);
@@ -186,6 +190,7 @@ TEST(Transpose, TakesRowOffsetsOf32Bits) {
     EXPECT_EQ(convert<float>(narrow.view()).row_offsets, matrix.row_offsets);
 }
 
+// Promise: csr_matrix.hpp, "A copy of the matrix with every value rounded"
 TEST(Convert, RoundsEveryValueToNearest) {
     const CsrMatrix<double> matrix{1, 4, {0, 4}, {0, 1, 2, 3}, {1 + 0x1p-24, 1 + 0x1.8p-23, 1e300, -0.0}};
     const CsrMatrix<float> single = convert<float>(matrix.view());

@@ -20,6 +20,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
+// Promise: device.hpp, "0 threads means one for each processor"
 TEST(Device, CountsTheProcessorsThatMayBeUsed) {
     EXPECT_GE(Device::cpu().threads(), 1);
     EXPECT_EQ(Device::cpu(3).threads(), 3);
@@ -38,6 +39,7 @@ TEST(Device, RefusesNegativeIndices) {
     EXPECT_THAT([] { Device::cuda(-1); }, ThrowsMessage<InvalidArgument>("device cuda:-1: CUDA devices are counted from 0"));
 }
 
+// Promise: device.hpp, "Throws NotSupported that says why"
 TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
     const cuda::Platform platform = cuda::platform();
     if (platform.devices > 0) GTEST_SKIP() << "there is a CUDA device";
@@ -59,6 +61,7 @@ protected:
     }
 };
 
+// Promise: device.hpp, "CUDA device 0 where there is one"
 TEST_F(CudaDevice, IsTheBestThereIs) {
     EXPECT_EQ(to_string(Device::best()), "cuda:0");
     EXPECT_EQ(to_string(Device::cuda()), "cuda:0");
@@ -68,6 +71,7 @@ TEST_F(CudaDevice, IsTheBestThereIs) {
     EXPECT_GT(found.memory_bytes, std::int64_t{1} << 30);
 }
 
+// Promise: device.hpp, "Says where a device adds up floats"
 TEST_F(CudaDevice, SaysWhatItAddsFloatsUpIn) {
     constexpr const char* words = "expansions of floats";
     EXPECT_GE(cuda::describe(0).floats_per_double, 1);

@@ -24,11 +24,14 @@ std::vector<std::string> changed(const std::vector<Fingerprint>& found) {
 
 constexpr const char* advice = "bits that were promised have changed: docs/reproducibility.md says what to do";
 
+// Promise: reproducibility.md, "In `exact` all results have the same bits"
+// Promise: reproducibility.md, "`frozen_fingerprints_test` compares"
 TEST(FrozenFingerprints, AreKeptForOneThreadAndForSeveral) {
     for (const int threads : {1, 3})
         EXPECT_EQ(changed(fingerprints(Device::cpu(threads))), std::vector<std::string>()) << advice;
 }
 
+// Promise: reproducibility.md, "In `exact` all results have the same bits"
 TEST(FrozenFingerprints, AreKeptByEveryInstructionSet) {
     testing::for_each_target([] {
         Record record(Accuracy::exact);
@@ -40,11 +43,13 @@ TEST(FrozenFingerprints, AreKeptByEveryInstructionSet) {
     });
 }
 
+// Promise: reproducibility.md, "In `exact` all results have the same bits"
 TEST(FrozenFingerprints, AreKeptByEveryCudaDevice) {
     for (const Device& device : testing::cuda_devices())
         EXPECT_EQ(changed(fingerprints(device)), std::vector<std::string>()) << advice;
 }
 
+// Promise: reproducibility.md, "`tests/frozen/fingerprints.txt` holds a hash"
 TEST(FrozenFingerprints, HoldEveryOperationOnceAndNothingElse) {
     std::vector<std::string> found, frozen;
     for (const Fingerprint& fingerprint : fingerprints(Device::cpu(2))) found.push_back(fingerprint.name);

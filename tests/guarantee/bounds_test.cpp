@@ -619,6 +619,7 @@ TEST(BackwardError, CountsTheRoundingOfLongRows) {
               1);
 }
 
+// Promise: proof.hpp, "x solves exactly a system whose entries differ"
 TEST(BackwardError, IsAtLeastTheQuotientOfOettliAndPrager) {
     expect_backward_errors<double>();
     expect_backward_errors<float>();

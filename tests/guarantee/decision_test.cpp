@@ -57,6 +57,7 @@ TYPED_TEST(Decisions, HoldForBothEndsOfTheInterval) {
     EXPECT_GT(open, 1000);
 }
 
+// Promise: proof.hpp, "The rules of `rounded`, for what no bound"
 TYPED_TEST(Decisions, RoundTiesToEven) {
     using T = TypeParam;
     const T ulp = std::numeric_limits<T>::epsilon();
@@ -80,6 +81,7 @@ TEST(Decisions, LeaveOpenWhatIsNeitherATieNorBesideIt) {
     EXPECT_EQ(decide(sum_of(1.0, tie, -width * 1.25), width / 2, 0.0).decision, Decision::undecided) << "a tie, or not";
 }
 
+// Promise: proof.hpp, "|x*_i| up to this, times"
 TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).decision, Decision::dropped);
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).value, 0.0);

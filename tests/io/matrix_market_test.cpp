@@ -152,6 +152,7 @@ const std::map<std::string, std::string> refusals = {
     {"value_without_exponent", ":3: saw '1e', expected a finite decimal number"},
 };
 
+// Promise: matrix_market.hpp, "A file that breaks the format throws FileError"
 TEST(MatrixMarket, RefusesEveryBrokenFileWithItsWholeMessage) {
     std::set<std::string> unseen;
     for (const auto& [name, message] : refusals) unseen.insert(name);
@@ -172,6 +173,7 @@ TEST(MatrixMarket, NamesTheLineBehindManyBlocksForAnyNumberOfThreads) {
         EXPECT_EQ(refusal(folder / "a.mtx", threads), ":250003: saw 'x', expected a finite decimal number");
 }
 
+// Promise: matrix_market.hpp, "A symmetric or skew-symmetric file stores one triangle"
 TEST(MatrixMarket, RefusesBothTrianglesWhereOneIsSeenInTheFirstBlockAlone) {
     const TemporaryFolder folder;
     for (const bool first_is_above : {false, true}) {
@@ -286,6 +288,7 @@ std::vector<double> elements(const DenseMatrix<T>& matrix) {
     return result;
 }
 
+// Promise: matrix_market.hpp, "Read: coordinate and array"
 TEST(MatrixMarket, ReadsEveryFormatFieldAndSymmetry) {
     for (const auto& [name, expected] : good_files) {
         SCOPED_TRACE(name);
@@ -303,6 +306,7 @@ TEST(MatrixMarket, ReadsEveryFormatFieldAndSymmetry) {
     }
 }
 
+// Promise: matrix_market.hpp, "Either format as a CsrMatrix"
 TEST(MatrixMarket, ReadsArraysAsCsrWithoutTheirZeros) {
     const CsrMatrix<double> matrix = read_csr<double>(SOLVER_TEST_DATA "/good/array_real_skew_symmetric.mtx");
     EXPECT_THAT(matrix.row_offsets, ElementsAre(0, 2, 4, 6));
@@ -310,6 +314,7 @@ TEST(MatrixMarket, ReadsArraysAsCsrWithoutTheirZeros) {
     EXPECT_THAT(matrix.values, ElementsAre(-2, -3, 2, -5, 3, 5));
 }
 
+// Promise: matrix_market.hpp, "A file with one column (or one row) as a vector"
 TEST(MatrixMarket, ReadsVectorsFromColumnsRowsAndCoordinates) {
     const TemporaryFolder folder;
     write_text(folder / "a.mtx", "%%MatrixMarket matrix coordinate real general\n3 1 1\n3 1 5\n");
@@ -358,6 +363,7 @@ TEST(MatrixMarket, RefusesMoreRowsThanMemoryCanHold) {
     }
 }
 
+// Promise: matrix_market.hpp, "Whether a file is compressed is seen from its content"
 TEST(MatrixMarket, RecognizesGzipByItsContent) {
     const TemporaryFolder folder;
     const std::string text = read_text(SOLVER_TEST_DATA "/good/coordinate_real_general.mtx");
@@ -419,6 +425,7 @@ TYPED_TEST_SUITE(Numbers, Precisions);
 float library_value(const std::string& text, float) { return std::strtof(text.c_str(), nullptr); }
 double library_value(const std::string& text, double) { return std::strtod(text.c_str(), nullptr); }
 
+// Promise: matrix_market.hpp, "Values are rounded to nearest once"
 TYPED_TEST(Numbers, AreRoundedOnceFromTheirText) {
     const TemporaryFolder folder;
     std::vector<TypeParam> expected;
@@ -448,6 +455,7 @@ TEST(MatrixMarket, RefusesWhatExceedsSinglePrecisionOnlyThere) {
 
 // -------------------------------------------------------------------------------------------------------------- threads
 
+// Promise: matrix_market.hpp, "The result does not depend on it"
 TEST(MatrixMarket, GivesTheSameMatrixForAnyNumberOfThreads) {
     const TemporaryFolder folder;
     std::mt19937 random(2);
@@ -508,6 +516,7 @@ TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
               "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0.1\n1 3 -1\n2 2 1e+300\n");
 }
 
+// Promise: matrix_market.hpp, "Writes a dense matrix as"
 TEST(MatrixMarketWriter, WritesDenseMatricesOfAnyStride) {
     const TemporaryFolder folder;
     const std::vector<double> row_major = {1, 2, 3, 4, 5, 6};
@@ -550,6 +559,7 @@ TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
     EXPECT_THROW(read("general", "1\n1 1 1 2 3\n"), FileError);
 }
 
+// Promise: matrix_market.hpp, "T is float, double or std::complex"
 TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
     using C = std::complex<float>;
     const TemporaryFolder folder;

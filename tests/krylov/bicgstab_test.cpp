@@ -189,6 +189,7 @@ TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
     }
 }
 
+// Promise: krylov.hpp, "None of these is an exception"
 TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result =
@@ -210,6 +211,7 @@ TEST(Bicgstab, RestartsWithAnotherShadowWhereTheResidualIsNone) {
     }
 }
 
+// Promise: krylov.hpp, "the true residual stopped falling"
 TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     const auto problem = convection_diffusion<float>(20, 0.3F);
     for (const Accuracy accuracy : all_accuracies) {
@@ -230,6 +232,7 @@ TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
                       SolveStatus::non_finite);
 }
 
+// Promise: bicgstab.hpp, "In every mode convergence is claimed only on a true residual"
 TEST(Bicgstab, NeverClaimsConvergenceFalsely) { expect_no_false_claims(KrylovMethod::bicgstab, 1500, 1000, 300); }
 
 TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
@@ -278,6 +281,7 @@ KrylovOptions absolutely(Accuracy accuracy, double absolute) {
     return options;
 }
 
+// Promise: krylov.hpp, "or on ||b - A x||_2, whichever is met first"
 TEST(Bicgstab, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const std::vector<double> guess{0, 1};  // b - A x = (3, 4), of norm 5
@@ -372,6 +376,7 @@ TEST(BicgstabInMixedPrecision, ShowsTheIterateInDouble) {
     EXPECT_EQ(seen, found.x);
 }
 
+// Promise: bicgstab.hpp, "Throws DimensionMismatch and InvalidArgument (neither"
 TEST(Bicgstab, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
@@ -534,6 +539,7 @@ TEST(Bicgstab, VerifiesInTheIterationThatMeetsTheTolerance) {
         }
 }
 
+// Promise: bicgstab.hpp, "In exact the bits of x, the number of iterations"
 TEST(Bicgstab, GivesTheSameBitsForEveryDeviceThreadCountAndKernelInExact) {
     expect_same_bits_everywhere(convection_diffusion<double>(150, 0.3), false);
     expect_same_bits_everywhere(convection_diffusion<float>(150, 0.3F), true);

@@ -330,6 +330,7 @@ TEST(Cg, LeavesNothingToDoForNothing) {
     }
 }
 
+// Promise: krylov.hpp, "A or M is not positive definite to working precision"
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
@@ -522,6 +523,7 @@ TEST(Cg, RefusesWhatCannotBeMeant) {
     }
 }
 
+// Promise: krylov.hpp, "The inverse of to_string"
 TEST(KrylovMethods, AreKnownByTheirNames) {
     for (const KrylovMethod method : all_krylov_methods) EXPECT_EQ(krylov_method_from_text(to_string(method)), method);
     try {

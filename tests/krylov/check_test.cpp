@@ -120,6 +120,7 @@ TEST(CheckRounded, RefusesAnotherMatrix) {
     }
 }
 
+// Promise: krylov_solve.hpp, "It needs 2 m + 1 vectors"
 TEST(CheckMemory, RefusesCyclesThatNoMachineHolds) {
     KrylovOptions options;
     options.restart = options.max_iterations = std::int64_t{1} << 40;

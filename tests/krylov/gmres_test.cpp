@@ -50,6 +50,7 @@ std::vector<double> least_residuals(const Problem<double>& problem, int steps) {
     return residuals;
 }
 
+// Promise: krylov.hpp, "for any A, the least residual of each cycle"
 TEST(Gmres, HasTheLeastResidualOfEverySpace) {
     const auto problem = convection_diffusion<double>(10, 0.4);
     const std::vector<double> least = least_residuals(problem, 30);
@@ -77,6 +78,7 @@ TEST(Gmres, EndsWithinAsManyStepsAsThereAreUnknowns) {
     }
 }
 
+// Promise: krylov_solve.hpp, "Where twelve cycles in a row"
 // e_1 under a cyclic shift: nothing is gained before the last of n steps, and nothing ever with shorter cycles.
 TEST(Gmres, SaysThatItStagnatesWhereACycleGainsNothing) {
     constexpr std::int64_t n = 20;
@@ -95,6 +97,7 @@ TEST(Gmres, SaysThatItStagnatesWhereACycleGainsNothing) {
     }
 }
 
+// Promise: krylov_solve.hpp, "The residual falls in every step, and is computed anew"
 TEST(Gmres, ComputesTheTrueResidualAfterEveryCycle) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
@@ -125,6 +128,7 @@ private:
     mutable int calls_ = 0;
 };
 
+// Promise: krylov_solve.hpp, "14(2), 1993), so that M may differ"
 TEST(Gmres, TakesAPreconditionerThatIsAnotherInEveryStep) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
@@ -140,6 +144,7 @@ TEST(Gmres, EndsAfterOneStepWithCompleteFactors) {
         EXPECT_LE(solve_by_gmres(problem, with(accuracy), 30, Kind::klu).result.iterations, 2);
 }
 
+// Promise: krylov_solve.hpp, "One pass of Gram-Schmidt"
 // The bound holds where its step is made with rounded products, for spaces of which w has a large share.
 TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
     constexpr int n = 60;

@@ -53,6 +53,7 @@ Solve<T> solve_operator(KrylovMethod method, const LinearOperator<T>& a, const s
     return solve;
 }
 
+// Promise: linear_operator.hpp, "Solves A x = b by a Krylov method"
 TEST(LinearOperator, IsSolvedByEveryMethod) {
     for (const KrylovMethod method : all_krylov_methods)
         for (const Accuracy accuracy : all_accuracies) {
@@ -99,6 +100,7 @@ TEST(LinearOperator, HasTheBitsOfTheMatrixWhereItsProductsHave) {
     }
 }
 
+// Promise: linear_operator.hpp, "In exact all but the products"
 TEST(LinearOperator, GivesTheSameBitsForEveryThreadCount) {
     const Stencil<double> a(150, 0.25);
     const auto b = random_vector<double>(22500, 3);
@@ -122,6 +124,7 @@ public:
     }
 };
 
+// Promise: linear_operator.hpp, "What it throws goes through the solve"
 TEST(LinearOperator, HandsOnWhatItThrowsAndSaysWhatIsNotFinite) {
     const std::vector<double> b{1, 2, 3};
     for (const KrylovMethod method : all_krylov_methods) {

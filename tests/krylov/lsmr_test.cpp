@@ -67,6 +67,7 @@ struct Shape {
 
 constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
+// Promise: lsmr.hpp, "`transposed` is a plan of A'"
 TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
     for (const auto& [rows, columns, rank] : shapes)
         for (const Accuracy accuracy : all_accuracies) {
@@ -120,6 +121,7 @@ TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
         EXPECT_LE(solved.result.history[k].recursive_residual, solved.result.history[k - 1].recursive_residual * (1 + 1e-9));
 }
 
+// Promise: lsmr.hpp, "A zero b gives x = 0"
 TEST(Lsmr, TakesWhatIsDegenerate) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto a = random_matrix(6, 4, 4, 1);
@@ -174,6 +176,7 @@ TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
     expect_the_solution_for_all_sizes<float>(1e-5F, {0x1p-110F, 0x1p-70F, 1, 0x1p70F, 0x1p110F});
 }
 
+// Promise: lsmr.hpp, "Where the iteration claims that and it is not so"
 // Columns that are nearly dependent: more than single precision can tell.
 TEST(Lsmr, SaysThatItStagnates) {
     std::vector<Entry<float>> entries;
@@ -201,6 +204,7 @@ TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     EXPECT_EQ(solve_by_lsmr(a, b, options).x, limited.x);
 }
 
+// Promise: lsmr.hpp, "In exact the bits of x, the number of iterations"
 TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
     const auto grid = convection_diffusion<double>(150, 0.3);
     CsrMatrix<double> wide = grid.a;
@@ -221,6 +225,7 @@ TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
     }
 }
 
+// Promise: lsmr.hpp, "Throws DimensionMismatch where b, x"
 TEST(Lsmr, RefusesWhatDoesNotFit) {
     const auto a = random_matrix(3, 2, 2, 1);
     const SpmvPlan<double> plan(a, Device::cpu(1));

@@ -123,14 +123,17 @@ TEST_P(EveryMethod, SolvesASingularSystemThatHasASolutionAndClaimsNoOther) {
     }
 }
 
+// Promise: krylov.hpp, "Inf or NaN in A, b, x or on the way"
 TEST_P(EveryMethod, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) { expect_reports_what_is_not_finite(GetParam()); }
 
+// Promise: krylov.hpp, "the true residual meets the tolerance"
 TEST_P(EveryMethod, NeverClaimsConvergenceFalsely) { expect_no_false_claims(GetParam(), 600, 100, 100); }
 
 TEST_P(EveryMethod, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
     expect_indifferent_to_scales(GetParam(), problem<double>(12));
 }
 
+// Promise: krylov.hpp, "Writes x, in single precision the sum of both its parts"
 TEST_P(EveryMethod, ShowsTheCallbackTheIterateOfEveryStep) {
     const auto a = problem<double>(12);
     std::vector<double> seen(a.b.size());
@@ -148,6 +151,7 @@ TEST_P(EveryMethod, ShowsTheCallbackTheIterateOfEveryStep) {
     EXPECT_EQ(seen, found.x);
 }
 
+// Promise: krylov.hpp, "max_iterations were made, or the callback"
 TEST_P(EveryMethod, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     const auto a = problem<double>(30);
     for (const Accuracy accuracy : all_accuracies) {
@@ -164,6 +168,7 @@ TEST_P(EveryMethod, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     }
 }
 
+// Promise: krylov_solve.hpp, "Solves A X = B, as bicgstab does"
 TEST_P(EveryMethod, SolvesSeveralRightHandSidesEachAsIfAlone) {
     const auto a = problem<double>(40);
     const DenseMatrix<double> b = several_right_hand_sides(a);
@@ -182,6 +187,7 @@ TEST_P(EveryMethod, SolvesSeveralRightHandSidesEachAsIfAlone) {
     }
 }
 
+// Promise: krylov_solve.hpp, "In mixed precision, as bicgstab"
 TEST_P(EveryMethod, ReachesTheResidualOfDoubleInMixedPrecision) {
     const auto a = problem<double>(30);
     const CsrMatrix<float> single = convert<float>(a.a.view());
@@ -196,6 +202,8 @@ TEST_P(EveryMethod, ReachesTheResidualOfDoubleInMixedPrecision) {
     }
 }
 
+// Promise: krylov_solve.hpp, "What else is promised of status"
+// Promise: reproducibility.md, "It does not depend on the device, threads"
 TEST_P(EveryMethod, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
     const auto a = problem<double>(150);
     KrylovOptions options = with(Accuracy::exact, 1e-6);

@@ -28,6 +28,8 @@ Problem<double> shifted_laplacian(std::int32_t side, double shift) {
     return with_random_solution(problem.a);
 }
 
+// Promise: krylov_solve.hpp, "Without M the residual falls in every step"
+// Promise: krylov_solve.hpp, "12(4), 1975) for a symmetric A"
 TEST(Minres, SolvesIndefiniteSystemsWhoseResidualFallsInEveryStep) {
     for (const Accuracy accuracy : all_accuracies)
         for (const double shift : {0.0, 0.3, 2.1}) {
@@ -83,6 +85,7 @@ TEST(Minres, UsesAPositiveDefinitePreconditioner) {
     }
 }
 
+// Promise: krylov_solve.hpp, "M must be symmetric and positive definite"
 TEST(Minres, SaysThatThePreconditionerIsIndefinite) {
     auto problem = shifted_laplacian(5, 5);  // a diagonal of -1
     for (const Accuracy accuracy : all_accuracies) {

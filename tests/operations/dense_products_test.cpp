@@ -90,6 +90,7 @@ TYPED_TEST(DensePlan, KeepThePromisesOfTheOtherModes) {
     }
 }
 
+// Promise: spmv.hpp, "Of a dense matrix its nonzero elements"
 TYPED_TEST(DensePlan, KeepTheMatrixAsItIsAndItsNonzeroElementsWhenAskedFor) {
     using T = TypeParam;
     const DenseMatrix<T> a{2, 3, {1, 0, -0.0, 4, 5, 0}};
@@ -106,6 +107,7 @@ TYPED_TEST(DensePlan, KeepTheMatrixAsItIsAndItsNonzeroElementsWhenAskedFor) {
     EXPECT_EQ(copy.matrix().values.data(), plan.matrix().values.data());
 }
 
+// Promise: spmv.hpp, "Throws InvalidArgument unless one stride is 1"
 TYPED_TEST(DensePlan, RefuseLayoutsAndLengths) {
     using T = TypeParam;
     const std::vector<T> values(20);

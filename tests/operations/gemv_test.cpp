@@ -233,6 +233,7 @@ TYPED_TEST(Gemv, RoundsAdversarialDotsOnce) {
     }
 }
 
+// Promise: gemv.hpp, "y = alpha A x + beta y with the contracts"
 TYPED_TEST(Gemv, RoundsOnceForEveryAlphaAndBeta) {
     using T = TypeParam;
     Random random(5);

@@ -238,6 +238,7 @@ TEST(PackedSpmvOfDoubles, RoundsSumsOnAnyGridOnce) {
     }
 }
 
+// Promise: spmv.hpp, "It never changes a bit of an exact result"
 /// With any alpha and beta, those included that the CSR matrix serves, the very bits of a plan without packing.
 TYPED_TEST(PackedSpmv, HasTheBitsOfCsrInExactForEveryAlphaAndBeta) {
     using T = TypeParam;
@@ -353,6 +354,7 @@ TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
     }
 }
 
+// Promise: spmv.hpp, "Other values in the same pattern"
 TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
     using T = TypeParam;
     Random random(12);
@@ -502,6 +504,7 @@ TYPED_TEST(PackedSpmv, TakesOtherValuesForPairedRows) {
     }
 }
 
+// Promise: spmv.hpp, "packed where the products expected pay"
 TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
     using T = TypeParam;
     Random random(13);

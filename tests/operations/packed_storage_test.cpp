@@ -136,6 +136,7 @@ class PackedStorage : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(PackedStorage, ValueTypes);
 
+// Promise: spmv.hpp, "a copy beside it, regrouped and compressed"
 TYPED_TEST(PackedStorage, LosesNothingOfRowsOfAnyLengths) {
     using T = TypeParam;
     Random random(1);
@@ -586,6 +587,7 @@ TEST(StorageChoice, PacksFromTheProductsAndRowsOnThatTheDeviceAsksFor) {
     EXPECT_EQ(choice(101, 3001, SpmvStorage::packed).storage, SpmvStorage::packed) << "as asked for";
 }
 
+// Promise: spmv.hpp, "0: a quarter of the memory"
 TEST(PackingTerms, AllowAQuarterOfTheMemoryThatTheProcessMayUse) {
     const testing::LessMemory limit(std::int64_t{1} << 30);
     ASSERT_TRUE(limit.is_set());

@@ -119,6 +119,8 @@ void expect_dot_of_any_parts(Random& random, Span<T> x, Span<T> y, std::size_t p
     EXPECT_PRED2(same_bits<T>, cut.digits(random).template result<T>(), expected) << parts << " parts of " << x.size();
 }
 
+// Promise: partial.hpp, "Exact sums, dot products and norms of vectors"
+// Promise: partial.hpp, "The result has the bits of solver/reduce.hpp"
 TYPED_TEST(Partial, AnySplitMergedInAnyTreeGivesTheBitsOfTheWhole) {
     using T = TypeParam;
     Random random(1);
@@ -134,6 +136,7 @@ TYPED_TEST(Partial, AnySplitMergedInAnyTreeGivesTheBitsOfTheWhole) {
     EXPECT_LE(1000 * count.escalated, count.reductions);
 }
 
+// Promise: partial.hpp, "The proof is the filter's"
 TYPED_TEST(Partial, AHundredThousandPartsInChainsAndTrees) {
     using T = TypeParam;
     constexpr std::size_t parts = 100000;
@@ -202,6 +205,8 @@ TYPED_TEST(Partial, SumsOfPartsAreTheSumRoundedOnce) {
     }
 }
 
+// Promise: partial.hpp, "A norm is partial_dot"
+// Promise: partial.hpp, "RN(sqrt(V))"
 TYPED_TEST(Partial, NormsOfPartsAreTheNormRoundedOnce) {
     using T = TypeParam;
     Random random(6);
@@ -233,6 +238,7 @@ TYPED_TEST(Partial, NormsWhoseSquaresLeaveTheRange) {
     }
 }
 
+// Promise: partial.hpp, "Gives RN of the exact sum and returns true"
 TYPED_TEST(Partial, SpecialValuesInAnyPart) {
     using T = TypeParam;
     Random random(8);
@@ -284,6 +290,7 @@ TYPED_TEST(Partial, ZeroVectorsNeedNoDigits) {
     }
 }
 
+// Promise: partial.hpp, "First a PartialSum, 48 bytes"
 TYPED_TEST(Partial, MergeCommutesToTheLastBit) {
     using T = TypeParam;
     static_assert(std::is_trivially_copyable_v<PartialSum<T>>);
@@ -299,6 +306,7 @@ TYPED_TEST(Partial, MergeCommutesToTheLastBit) {
     }
 }
 
+// Promise: partial.hpp, "sum_i x_i y_ji for every y_j"
 TYPED_TEST(Partial, SeveralAtOnceAreThoseOneByOne) {
     using T = TypeParam;
     Random random(10);
@@ -321,6 +329,7 @@ TYPED_TEST(Partial, SeveralAtOnceAreThoseOneByOne) {
     }
 }
 
+// Promise: partial.hpp, "Throws DimensionMismatch if the lengths differ"
 TYPED_TEST(Partial, SaysWhichLengthsDiffer) {
     using T = TypeParam;
     const std::vector<T> x(3), y(4);
@@ -330,6 +339,8 @@ TYPED_TEST(Partial, SaysWhichLengthsDiffer) {
                 ::testing::ThrowsMessage<DimensionMismatch>("dot_digits: x has 3 elements, y has 4"));
 }
 
+// Promise: partial.hpp, "A sum without any rounding, as integers"
+// Promise: partial.hpp, "Of a sum whose carries are resolved"
 /// 2^26 times the same sum, by 26 doublings, as the documentation promises: no word overflows, whatever the digits.
 TEST(SumDigits, MayBeAddedTwoToThe26Times) {
     Random random(11);
@@ -351,6 +362,7 @@ TEST(SumDigits, MayBeAddedTwoToThe26Times) {
     for (int k = 0; k < SumDigits::size; ++k) EXPECT_EQ(many.word[k], most.word[k] << 26);
 }
 
+// Promise: partial.hpp, "V = sum_k (word[2k]"
 TEST(SumDigits, CountsWhatIsNotFinite) {
     const std::vector<double> positive{infinity<double>}, negative{-infinity<double>};
     SumDigits sum = sum_digits(Span<double>(positive));

@@ -148,6 +148,7 @@ TYPED_TEST(TriangularSolve, KeepsItsPromisesForLongRowsInWideLevels) {
     expect_all_solved<T>(a, random_vector<T>(random, 6000), false);
 }
 
+// Promise: triangular_solve.hpp, "The bits of a result do not depend on the number of threads"
 /// Enough work for all threads; 24000 rows of ones and ties that a first filter cannot prove among them.
 TYPED_TEST(TriangularSolve, GivesTheSameBitsForAnyNumberOfThreads) {
     using T = TypeParam;
@@ -211,6 +212,7 @@ TEST(TriangularSolveInCompensated, GivesTheSameBitsWhereRowsCancel) {
     }
 }
 
+// Promise: triangular_solve.hpp, "A plan is const and may be used by several threads"
 TYPED_TEST(TriangularSolve, OfOnePlanMayRunInSeveralThreadsAtOnce) {
     using T = TypeParam;
     Random random(13);
@@ -229,6 +231,7 @@ TYPED_TEST(TriangularSolve, OfOnePlanMayRunInSeveralThreadsAtOnce) {
     EXPECT_EQ(broken_promises<T>(a, Diagonal::stored, b, found[0], Accuracy::exact), "");
 }
 
+// Promise: triangular_solve.hpp, "Row by row, given the elements already computed"
 TYPED_TEST(TriangularSolve, RoundsAdversarialRowsOnceAndDividesThem) {
     using T = TypeParam;
     Random random(4);
@@ -240,6 +243,7 @@ TYPED_TEST(TriangularSolve, RoundsAdversarialRowsOnceAndDividesThem) {
     expect_all_solved<T>(a, b, false);
 }
 
+// Promise: triangular_solve.hpp, "Solves T x = b for the triangle T"
 TYPED_TEST(TriangularSolve, RoundsAdversarialDenseRowsOnce) {
     using T = TypeParam;
     Random random(5);
@@ -282,6 +286,8 @@ CsrMatrix<T> matrix(std::int64_t rows, std::int64_t columns, std::vector<std::in
     return {rows, columns, std::move(offsets), std::move(indices), std::move(values)};
 }
 
+// Promise: triangular_solve.hpp, "Throws InvalidArgument where the matrix is not square"
+// Promise: triangular_solve.hpp, "Columns must be sorted"
 TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
     using T = TypeParam;
     using M = CsrMatrix<T>;
@@ -319,6 +325,7 @@ TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
     EXPECT_NE(message(repeated, lower, stored), "");
 }
 
+// Promise: triangular_solve.hpp, "Throws DimensionMismatch"
 TYPED_TEST(TriangularSolve, SaysWhichVectorHasTheWrongLengthAndWhichPivotIsZero) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;

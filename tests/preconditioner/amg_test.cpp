@@ -119,6 +119,7 @@ TYPED_TEST(Amg, RepresentsTheVectorsThatAreGiven) {
     }
 }
 
+// Promise: preconditioner.hpp, "Multigrid is made in double, in a fixed order"
 TYPED_TEST(Amg, HasTheSameBitsForEveryNumberOfThreads) {
     using T = TypeParam;
     for (const std::string name : {"poisson3d_45", "convection_diffusion_250"}) {
@@ -241,6 +242,7 @@ TEST(AmgOfDoubles, TakesEntriesOfAnySize) {
     EXPECT_LE(solved<double>(a, b, {.max_iterations = 50}).iterations, 12);
 }
 
+// Promise: preconditioner.hpp, "The levels of multigrid, the finest first; none"
 TEST(AmgOfDoubles, ReportsItsLevels) {
     const CsrMatrix<double> a = generated<double>("poisson2d_100");
     const std::vector<LevelSummary> levels = amg_of(a)->levels();
@@ -251,6 +253,7 @@ TEST(AmgOfDoubles, ReportsItsLevels) {
     EXPECT_TRUE(make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::fast, Device::cpu(1))->levels().empty());
 }
 
+// Promise: preconditioner.hpp, "It throws InvalidArgument that names the row where a diagonal"
 TEST(AmgRefusals, NameTheRow) {
     const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     const CsrMatrix<double> missing{2, 2, {0, 1, 2}, {0, 0}, {1, 1}};

@@ -111,6 +111,7 @@ TYPED_TEST(IlutFactors, AreCompleteWhereNothingIsDropped) {
     }
 }
 
+// Promise: preconditioner.hpp, "ILUT: at most this times"
 /// p = 1 a row: the mean row of A has 2.
 TYPED_TEST(IlutFactors, KeepTheLargestEntriesOfARow) {
     using T = TypeParam;
@@ -137,6 +138,7 @@ TYPED_TEST(IlutFactors, KeepTheLowerColumnsOfEqualEntries) {
     EXPECT_THAT(columns_of_row(factor_ilut(b.view(), {.drop_tolerance = 0, .fill_factor = 1}).lower, 3), ElementsAre(0, 1));
 }
 
+// Promise: preconditioner.hpp, "ILUT: entries below this times"
 /// Row 1 has the mean magnitude 4: 1 is dropped for tau > 1/4, kept for tau = 1/4.
 TYPED_TEST(IlutFactors, LackWhatIsSmallerThanTheThreshold) {
     using T = TypeParam;

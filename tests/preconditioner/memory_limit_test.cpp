@@ -8,6 +8,7 @@
 namespace solver {
 namespace {
 
+// Promise: preconditioner.hpp, "0 means half of the memory"
 TEST(MemoryLimit, IsHalfOfWhatTheProcessMayUseByDefault) {
     constexpr std::int64_t bytes = std::int64_t{1} << 29;
     const testing::LessMemory less(bytes);

@@ -88,6 +88,7 @@ class Ilu0Factors : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Ilu0Factors, ValueTypes);
 
+// Promise: preconditioner.hpp, "ILU(0): every entry is a sum"
 TYPED_TEST(Ilu0Factors, AreRoundedOnceInExact) {
     using T = TypeParam;
     std::mt19937_64 random(1);
@@ -217,11 +218,13 @@ std::string refusal(PreconditionerKind kind, const CsrMatrix<double>& a) {
     return "accepted";
 }
 
+// Promise: preconditioner.hpp, "The inverse of to_string"
 TEST(Preconditioner, NamesAreReadBack) {
     for (const auto kind : all_kinds) EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
     EXPECT_THROW(preconditioner_from_text("ilu"), InvalidArgument);
 }
 
+// Promise: preconditioner.hpp, "M = I"
 TEST(Preconditioner, NoneCopies) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
     EXPECT_EQ(applied<double>(PreconditionerKind::none, a, {1, 2}, Accuracy::fast), (std::vector<double>{1, 2}));
@@ -241,6 +244,7 @@ TEST(Preconditioner, JacobiTakesNothingOfTheNextRow) {
     EXPECT_EQ(z, (std::vector<double>{1, 1}));
 }
 
+// Promise: preconditioner.hpp, "M = diag(A): z_i"
 /// A product with the reciprocal is off by an ulp for many of these.
 TEST(Preconditioner, JacobiRoundsEveryQuotientOnce) {
     std::mt19937_64 random(5);
@@ -284,6 +288,7 @@ TEST(Preconditioner, JacobiOfSeveralThreadsHasEveryDiagonalEntryAndNamesTheFirst
     }
 }
 
+// Promise: preconditioner.hpp, "Throws DimensionMismatch where A is not square, and InvalidArgument that names the row"
 TEST(Preconditioner, RefusalsNameTheRow) {
     const CsrMatrix<double> missing{2, 2, {0, 1, 2}, {0, 0}, {1, 1}};
     EXPECT_THAT(refusal(PreconditionerKind::jacobi, missing), HasSubstr("row 2 (counted from 1) is missing"));

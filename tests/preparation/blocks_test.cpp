@@ -41,6 +41,7 @@ TEST(RealFormOfComplexMatrix, IsNotSeenInOthers) {
     }
 }
 
+// Promise: preparation.hpp, "Rows and columns of the real form"
 /// All pairs stay together, the order is AMD's of the complex pattern, and the larger part of each pivot is on the diagonal.
 TEST(Prepare, KeepsThePairsOfAComplexMatrixTogether) {
     for (const char* name : {"helmholtz_9", "power_network_80", "wilson_2_2_0.1"}) {

@@ -123,6 +123,7 @@ TEST(FixedPointLog2, LiesLessThanTwoUnitsBelowAndRises) {
     }
 }
 
+// Promise: preparation.hpp, "Among all permutations that put stored nonzeros"
 TEST(MaximumProductTransversal, IsTheBestOfAllPermutations) {
     std::mt19937_64 random(2);
     int singular = 0;
@@ -157,6 +158,7 @@ TEST(MaximumProductTransversal, IsTheBestOfAllPermutations) {
     EXPECT_LT(singular, 1200);
 }
 
+// Promise: preparation.hpp, "The duals prove it"
 TEST(MaximumProductTransversal, HasOptimalDualsOnLargerMatrices) {
     std::mt19937_64 random(3);
     for (int trial = 0; trial < 60; ++trial) {
@@ -198,6 +200,7 @@ TEST(MaximumProductTransversal, TakesFewStepsWhereEveryRowIsFullOfTies) {
     for (std::int32_t j = 0; j < n; ++j) ASSERT_EQ(t.row_of_column[j], j);
 }
 
+// Promise: preparation.hpp, "Otherwise `optimal` is false"
 TEST(MaximumProductTransversal, StillPutsMostNonzerosOnTheDiagonalWhereItGivesUp) {
     std::mt19937_64 random(8);
     int given_up = 0;
@@ -248,6 +251,8 @@ void expect_diagonal_near_one(const CsrMatrix<T>& b) {
     }
 }
 
+// Promise: preparation.hpp, "Scaling is exact, except that"
+// Promise: preparation.hpp, "A becomes P_r D_r A D_c P_c"
 TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
     using T = TypeParam;
     std::mt19937_64 random(6);
@@ -286,6 +291,7 @@ TYPED_TEST(Preparations, StayFiniteOverTheFullRangeOfExponents) {
     }
 }
 
+// Promise: preparation.hpp, "They are shifted against each other"
 /// A chain whose duals grow by the whole range of exponents at every step.
 TYPED_TEST(Preparations, ClampChainsOfExtremeRatios) {
     using T = TypeParam;
@@ -356,6 +362,7 @@ TYPED_TEST(Preparations, TakeEmptyAndSingularMatrices) {
     EXPECT_THAT(prepared_matrix(one.view(), p).values, ElementsAre(-0.75));
 }
 
+// Promise: preparation.hpp, "Stored zeros count as absent, repeated entries"
 TYPED_TEST(Preparations, SumRepeatedEntriesAndSortRows) {
     using T = TypeParam;
     const CsrMatrix<T> a{2, 2, {0, 3, 5}, {1, 0, 1, 1, 0}, {3, 1, -3, 1, 8}};  // (0, 1) cancels
@@ -374,6 +381,7 @@ TEST(Prepare, OrdersAnArrowWithoutFill) {
     EXPECT_EQ(p.fill->flops, 49 + 2 * 49);  // a division, a multiplication and a subtraction a row
 }
 
+// Promise: preparation.hpp, "Throws DimensionMismatch where A is not square, InvalidArgument"
 TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
     EXPECT_THROW(prepare(wide.view(), Ordering::natural), DimensionMismatch);
@@ -393,6 +401,7 @@ TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     EXPECT_THROW(prepared_matrix(one_row.view(), prepare(one.view(), Ordering::amd)), DimensionMismatch);
 }
 
+// Promise: preparation.hpp, "Looks for empty rows and columns"
 TEST(Diagnose, CountsWhatIsMissing) {
     CsrMatrix<double> a{4, 4, {0, 2, 2, 4, 5}, {0, 1, 0, 2, 3}, {1, 2, 3, 0, 0}};
     const Diagnosis d = diagnose(a.view());

@@ -24,6 +24,7 @@ void multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseVi
     gemm(T(1), a, b, T(0), c, Accuracy::fast, Device::cpu(1), options);
 }
 
+// Promise: gemm.hpp, "Throws DimensionMismatch where sizes"
 TYPED_TEST(Gemm, SaysWhichSizesDoNotAgree) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;
@@ -51,6 +52,7 @@ TYPED_TEST(Gemm, SaysWhichSizesDoNotAgree) {
         ThrowsMessage<InvalidArgument>("gemm: B is 3 x 5 and has no data"));
 }
 
+// Promise: gemm.hpp, "Throws DimensionMismatch where sizes"
 TYPED_TEST(Gemm, SaysWhichStridesItCannotUse) {
     using T = TypeParam;
     using ::testing::HasSubstr;
@@ -85,6 +87,7 @@ TYPED_TEST(Gemm, SaysWhichStridesItCannotUse) {
     multiply<T>({0, 3, 0, 0, nullptr}, {3, 5, 1, 3, data}, {0, 5, 0, 0, nullptr});       // nothing: any strides
 }
 
+// Promise: gemm.hpp, "Throws DimensionMismatch where sizes"
 TYPED_TEST(Gemm, RefusesACThatOverlapsAOrB) {
     using T = TypeParam;
     using ::testing::HasSubstr;

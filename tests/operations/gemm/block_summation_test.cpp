@@ -47,6 +47,8 @@ double promised(GemmSummation summation, std::int64_t inner, std::int64_t block)
     return 0;
 }
 
+// Promise: gemm.hpp, "With block = b and n products"
+// Promise: gemm.hpp, "With block 1 products are split, too"
 TYPED_TEST(Gemm, AddsUpBlocksAsAccuratelyAsItsOptionsSay) {
     using T = TypeParam;
     Random random(12);
@@ -91,6 +93,7 @@ TYPED_TEST(Gemm, KeepsTheRulesOfSpecialValuesWhicheverWayBlocksAreAddedUp) {
     });
 }
 
+// Promise: gemm.hpp, "The inverse of to_string"
 TEST(GemmSummation, HasNamesThatReadBack) {
     for (const GemmSummation summation : all_gemm_summations)
         EXPECT_EQ(gemm_summation_from_text(to_string(summation)), summation);

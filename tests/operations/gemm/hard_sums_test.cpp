@@ -28,6 +28,7 @@ using testing::random_matrix;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemm, ValueTypes);
 
+// Promise: gemm.hpp, "Each C_ij is a sum of k products"
 TYPED_TEST(Gemm, RoundsAdversarialSumsOnce) {
     using T = TypeParam;
     Random random(6);
@@ -50,6 +51,7 @@ TYPED_TEST(Gemm, RoundsAdversarialSumsOfAllClassesOnce) {
     }
 }
 
+// Promise: gemm.hpp, "Each C_ij is a sum of k products"
 /// Rows and columns apart by up to 1e+-300 (float 1e+-30), and elements within them.
 TYPED_TEST(Gemm, KeepsItsPromisesForEveryScaling) {
     using T = TypeParam;

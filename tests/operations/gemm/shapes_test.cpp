@@ -63,6 +63,7 @@ TYPED_TEST(Gemm, KeepsItsPromisesForAnyNumberOfProducts) {
     }
 }
 
+// Promise: gemm.hpp, "Views choose the order and transpose"
 TYPED_TEST(Gemm, KeepsItsPromisesInAllLayouts) {
     using T = TypeParam;
     Random random(3);

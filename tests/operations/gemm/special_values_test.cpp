@@ -57,6 +57,7 @@ TYPED_TEST(Gemm, RoundsIntegersTiesAndZeros) {
     expect_kept<T>({identity, b}, expected_product(identity, b));
 }
 
+// Promise: gemm.hpp, "Inf and NaN as in reduce.hpp"
 TYPED_TEST(Gemm, GivesInfAndNanWhereTheyBelong) {
     using T = TypeParam;
     Random random(10);
@@ -84,6 +85,7 @@ TYPED_TEST(Gemm, GivesInfAndNanWhereTheyBelong) {
     }
 }
 
+// Promise: gemm.hpp, "Each C_ij is a sum of k products"
 TYPED_TEST(Gemm, RoundsOnceForEveryAlphaAndBeta) {
     using T = TypeParam;
     Random random(11);

@@ -80,6 +80,7 @@ void expect_expansion_everywhere(const ExpectedSum<T>& expected, const Expand& e
         EXPECT_TRUE(same_expansion(expansion(device), first)) << to_string(device);
 }
 
+// Promise: reduce.hpp, "sum_i x_i and sum_i x_i y_i themselves"
 TYPED_TEST(Reduce, GivesTheExactSumItselfAsAnExpansion) {
     using T = TypeParam;
     Random random(11);

@@ -27,6 +27,7 @@ using testing::Span;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, ValueTypes);
 
+// Promise: reduce.hpp, "Blocks of fixed length are combined"
 TYPED_TEST(Reduce, KeepsItsPromisesForEveryLengthAtTheEdgesOfLanesBlocksAndThreads) {
     using T = TypeParam;
     Random random(1);
@@ -66,6 +67,7 @@ TYPED_TEST(Reduce, NeverReadsBeyondTheEndOfAnArray) {
     }
 }
 
+// Promise: reduce.hpp, "Blocks of fixed length are combined"
 TYPED_TEST(Reduce, SaysWhichLengthsDiffer) {
     using T = TypeParam;
     const std::vector<T> x(3);

@@ -61,6 +61,7 @@ void expect_norm_kept(Span<T> x) {
     for (const Device& device : testing::cuda_devices()) expect_on({device});
 }
 
+// Promise: reduce.hpp, "sqrt(sum_i x_i^2), never Inf or 0"
 TYPED_TEST(Reduce, RoundsNormsOnceOverTheWholeRangeOfExponents) {
     using T = TypeParam;
     constexpr int lowest = testing::adversarial::lowest<T>;
@@ -96,6 +97,7 @@ TYPED_TEST(Reduce, RoundsNormsOnceAtTheEndsOfTheRange) {
     }
 }
 
+// Promise: reduce.hpp, "exact: that real number"
 /// Squares that sum to a square, and such sums a little more and less: roots that are numbers, or lie just beside one or a tie.
 TYPED_TEST(Reduce, RoundsNormsOnceNextToNumbersAndTies) {
     using T = TypeParam;

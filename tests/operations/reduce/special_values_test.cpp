@@ -26,6 +26,7 @@ using testing::Span;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, ValueTypes);
 
+// Promise: reduce.hpp, "All of them: an empty vector gives +0"
 TYPED_TEST(Reduce, GivesPlusZeroForNothingAndForZeros) {
     using T = TypeParam;
     const std::vector<T> none;
@@ -49,6 +50,8 @@ T special_norm(Span<T> x) {
     return std::isnan(norm) ? nan_value<T> : norm;
 }
 
+// Promise: reduce.hpp, "All of them: an empty vector gives +0"
+// Promise: reduce.hpp, "In exact, intermediate overflow"
 TYPED_TEST(Reduce, TreatsInfAndNanInEveryPlaceAsPromised) {
     using T = TypeParam;
     Random random(8);

@@ -31,6 +31,7 @@ using testing::Spmv;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
 
+// Promise: spmv.hpp, "exact: y_i = RN("
 /// More than a million sums over both types: every row with every alpha and beta, each on every target.
 TYPED_TEST(Spmv, RoundsEveryAdversarialRowOnceForEveryAlphaAndBeta) {
     using T = TypeParam;
@@ -95,6 +96,8 @@ TYPED_TEST(Spmv, RoundsOnceWhereWhatDecidesATieUnderflowsInTheProductWithAlpha) 
     });
 }
 
+// Promise: spmv.hpp, "fast: within gamma_{n+2}"
+// Promise: spmv.hpp, "A x stays a pair until"
 TYPED_TEST(Spmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
     using T = TypeParam;
     Random random(10);
@@ -102,6 +105,7 @@ TYPED_TEST(Spmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
     expect_products_kept<T>(a, x);
 }
 
+// Promise: spmv.hpp, "RN of the real number"
 TYPED_TEST(Spmv, RoundsResidualsOfAdversarialRowsOnce) {
     using T = TypeParam;
     Random random(11);

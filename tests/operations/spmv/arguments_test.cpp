@@ -20,6 +20,7 @@ using testing::Spmv;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
 
+// Promise: spmv.hpp, "Throws DimensionMismatch."
 TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;

@@ -51,6 +51,7 @@ TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
     EXPECT_EQ(testing::differences<T>(of_narrow, of_wide), "");
 }
 
+// Promise: spmv.hpp, "SpmvPlan::multiply says the rest"
 TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
     using T = TypeParam;
     Random random(13);
@@ -74,6 +75,7 @@ CsrMatrix<T> with_long_rows() {
     return csr_from_entries<T>(n, n, entries);
 }
 
+// Promise: spmv.hpp, "Each task as multiply and residual would do it"
 TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
     using T = TypeParam;
     const CsrMatrix<T> a = with_long_rows<T>();
@@ -107,6 +109,7 @@ TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
         }
 }
 
+// Promise: spmv.hpp, "Building costs two binary searches"
 TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
     using T = TypeParam;
     const CsrMatrix<T> a = with_long_rows<T>();
@@ -128,6 +131,7 @@ TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
     }
 }
 
+// Promise: spmv.hpp, "The inverse of to_string"
 TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
     for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
         EXPECT_EQ(spmv_kernel_from_text(to_string(kernel)), kernel);
@@ -135,6 +139,7 @@ TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
                 ::testing::ThrowsMessage<InvalidArgument>("SpMV kernel 'fast' is not known; choose auto, general or adaptive"));
 }
 
+// Promise: spmv.hpp, "general where equal shares of rows"
 TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
     Random random(15);
     std::vector<std::int64_t> lengths(4000, 20);
@@ -146,6 +151,7 @@ TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
     EXPECT_EQ(SpmvPlan<double>(uneven, device).kernel(), SpmvKernel::adaptive);
 }
 
+// Promise: spmv.hpp, "Thread t works between boundaries"
 TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
     Random random(16);
     for (int trial = 0; trial < 60; ++trial) {

@@ -30,6 +30,7 @@ using testing::Spmv;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
 
+// Promise: spmv.hpp, "Special values as in reduce.hpp, row by row"
 /// Lanes beyond a row's end may read later rows, but must drop what they find.
 TYPED_TEST(Spmv, NeverLetsInfOrNanInToARowThatDoesNotHaveIt) {
     using T = TypeParam;
