@@ -240,7 +240,7 @@ TYPED_TEST(CudaReduce, TakesSeveralDotProductsInOnePassWithTheBitsOfEach) {
                                                       std::span(expected).first(static_cast<std::size_t>(count))),
                               "");
         }
-    const std::vector<cuda::Factors<T>> too_many(5);
+    const std::vector<cuda::Factors<T>> too_many(cuda::Reducer::most_dots + 1);
     EXPECT_THROW(this->reducer().dots(0, std::span<const cuda::Factors<T>>(too_many), Accuracy::fast, nullptr),
                  InvalidArgument);
 }
