@@ -465,6 +465,11 @@ void dots(Reducer&, std::span<const T* const>, const DeviceArray<T>&, Accuracy, 
     built_without_cuda();
 }
 template <class T>
+double subtract_projections(Reducer&, std::span<const T* const>, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&,
+                            std::span<double>, double*, Stream) {
+    built_without_cuda();
+}
+template <class T>
 T norm2(Reducer&, const DeviceArray<T>&, Accuracy, const DeviceArray<double>&, Stream) {
     built_without_cuda();
 }
@@ -498,6 +503,10 @@ template void dots(Reducer&, std::span<const float* const>, const DeviceArray<fl
                    std::span<double>, Stream);
 template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
+template double subtract_projections(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy,
+                                     const DeviceArray<double>&, std::span<double>, double*, Stream);
+template double subtract_projections(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy,
+                                     const DeviceArray<double>&, std::span<double>, double*, Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
 template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 
