@@ -456,6 +456,10 @@ void add_combination(std::span<const T>, std::span<const T* const>, const Device
     built_without_cuda();
 }
 template <class T>
+void add_combination(std::span<const std::complex<T>>, std::span<const T* const>, const DeviceArray<T>&, Stream) {
+    built_without_cuda();
+}
+template <class T>
 void turn(const DeviceArray<T>&, const DeviceArray<T>&, Stream) {
     built_without_cuda();
 }
@@ -499,6 +503,10 @@ template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream)
 template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
 template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
+template void add_combination(std::span<const std::complex<float>>, std::span<const float* const>, const DeviceArray<float>&,
+                              Stream);
+template void add_combination(std::span<const std::complex<double>>, std::span<const double* const>, const DeviceArray<double>&,
+                              Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
 template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,

@@ -6,6 +6,7 @@
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/reduce.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <span>
 
@@ -46,6 +47,11 @@ void make_direction(const DeviceArray<T>& x, T a, T b, const DeviceArray<T>& y, 
 /// out = ((out + a_0 x_0) + a_1 x_1) + ..., one after another
 template <class T>
 void add_combination(std::span<const T> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
+
+/// out = (((out + Re a_0 x_0) + Im a_0 (i x_0)) + Re a_1 x_1) + ... of complex numbers, whose parts take turns; nothing is
+/// added where Im a_k is 0.
+template <class T>
+void add_combination(std::span<const std::complex<T>> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
 
 /// out = i x of complex numbers, whose parts take turns
 template <class T>

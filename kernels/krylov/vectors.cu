@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace solver::cuda {
@@ -41,11 +42,18 @@ void for_each_element(const DeviceArray<T>& out, Stream stream, const char* name
 /// Terms of a combination that one launch takes.
 constexpr std::size_t most_terms = 32;
 
+/// Of vectors of complex numbers, whose parts take turns.
 template <class T>
-struct GivenFactors {
-    T a[most_terms];
+struct ComplexFactor {
+    T re;
+    T im;
+};
 
-    __device__ T operator()(int k) const { return a[k]; }
+template <class Factor>
+struct GivenFactors {
+    Factor a[most_terms];
+
+    __device__ Factor operator()(int k) const { return a[k]; }
 };
 
 /// Of numbers on the device.
@@ -55,6 +63,22 @@ struct NegativeFactors {
 
     __device__ T operator()(int k) const { return -a[k]; }
 };
+
+/// sum + a x
+template <class T, int width>
+__device__ __forceinline__ void add_term(T (&sum)[width], T a, const T (&x)[width]) {
+#pragma unroll
+    for (int j = 0; j < width; ++j) sum[j] = added(sum[j], a, x[j]);
+}
+
+/// (sum + Re a x) + Im a (i x), without the second addition where Im a is 0, as ComplexSteps says.
+template <class T, int width>
+__device__ __forceinline__ void add_term(T (&sum)[width], ComplexFactor<T> a, const T (&x)[width]) {
+    add_term(sum, a.re, x);
+    if (a.im == T(0)) return;
+#pragma unroll
+    for (int j = 0; j < width; ++j) sum[j] = added(sum[j], a.im, turned(x, j));
+}
 
 /// out = ((out + a_0 x_0) + a_1 x_1) + ..., index by index as many elements as 16 bytes have.
 template <class T, class FactorOf>
@@ -67,29 +91,29 @@ struct AddTerms {
     bool packed;  ///< whether all vectors begin at multiples of 16 bytes
 
     static constexpr int size = Pack<T>::size;
+    static constexpr int elements_of_number = sizeof(std::invoke_result_t<FactorOf, int>) / sizeof(T);
 
     __device__ void operator()(std::int64_t i) const {
         const std::int64_t first = i * size;
-        if (packed && first + size <= n) return add_to<size>(first);
-        for (std::int64_t k = first; k < first + size && k < n; ++k) add_to<1>(k);
+        if (packed && first + size <= n) return add_to<size, sizeof(Pack<T>)>(first);
+        for (std::int64_t k = first; k < first + size && k < n; k += elements_of_number)
+            add_to<elements_of_number, sizeof(T)>(k);
     }
 
 private:
-    template <int width>
-    struct alignas(width * sizeof(T)) Elements {
+    template <int width, int alignment>
+    struct alignas(alignment) Elements {
         T element[width];
     };
 
-    template <int width>
+    template <int width, int alignment>
     __device__ __forceinline__ void add_to(std::int64_t first) const {
-        using Some = Elements<width>;
+        using Some = Elements<width, alignment>;
         Some sum = *reinterpret_cast<const Some*>(out + first);
 #pragma unroll 8  // so that so many loads overlap
         for (int k = 0; k < count; ++k) {
             const Some term = *reinterpret_cast<const Some*>(x[k] + first);
-            const T factor = factor_of(k);
-#pragma unroll
-            for (int j = 0; j < width; ++j) sum.element[j] = added(sum.element[j], factor, term.element[j]);
+            add_term(sum.element, factor_of(k), term.element);
         }
         *reinterpret_cast<Some*>(out + first) = sum;
     }
@@ -203,6 +227,18 @@ void add_combination(std::span<const T> a, std::span<const T* const> x, const De
 }
 
 template <class T>
+void add_combination(std::span<const std::complex<T>> a, std::span<const T* const> x, const DeviceArray<T>& out,
+                     Stream stream) {
+    for_each_launch(a.size(), [&](std::size_t first, std::size_t count) {
+        GivenFactors<ComplexFactor<T>> factors{};
+        std::ranges::transform(a.subspan(first, count), factors.a, [](std::complex<T> factor) {
+            return ComplexFactor<T>{factor.real(), factor.imag()};
+        });
+        add_terms(factors, x.subspan(first, count), out, stream);
+    });
+}
+
+template <class T>
 void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
     for_each_element(out, stream, "turn",
                      [xs = x.data(), to = out.data()] __device__(std::int64_t i) { to[i] = turned(xs, i); });
@@ -276,6 +312,10 @@ template void make_direction(const DeviceArray<double>&, double, double, const D
                              Stream);
 template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
 template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
+template void add_combination(std::span<const std::complex<float>>, std::span<const float* const>, const DeviceArray<float>&,
+                              Stream);
+template void add_combination(std::span<const std::complex<double>>, std::span<const double* const>, const DeviceArray<double>&,
+                              Stream);
 template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -265,6 +266,10 @@ public:
         cuda::add_combination<Value>(factors, vectors, out, stream());
     }
     void add_combination(std::span<const Value> a, std::span<const Vector> xs, const Vector& out) const {
+        cuda::add_combination<Value>(a, pointers(xs), out, stream());
+    }
+    /// By the additions of ComplexSteps.
+    void add_complex_combination(std::span<const std::complex<Value>> a, std::span<const Vector> xs, const Vector& out) const {
         cuda::add_combination<Value>(a, pointers(xs), out, stream());
     }
     void direction(const Vector& x, Value a, Value b, const Vector& y, const Vector& out) const {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -185,9 +186,34 @@ TYPED_TEST(CudaVectors, AreCombinedOneAfterAnother) {
         std::vector<T> a;
         for (std::size_t k = 0; k < x.size(); ++k) a.push_back(T(1) / static_cast<T>(k + 3));
         const OnDevice<T> xs(x, shift), out({w}, shift);
-        cuda::add_combination<T>(a, xs.pointers(), out[0], nullptr);
+        cuda::add_combination<T>(std::span<const T>(a), xs.pointers(), out[0], nullptr);
         EXPECT_EQ(differences<T>(out.read(0), this->combined(a, x, w)), "");
     });
+}
+
+TYPED_TEST(CudaVectors, AreCombinedOneAfterAnotherByComplexFactors) {
+    using T = TypeParam;
+    Random random(3);
+    for (const std::int64_t n : {2, 6, 1000, 30'002})
+        for (const int count : counts)
+            for (const std::int64_t shift : {0, 1}) {
+                SCOPED_TRACE(::testing::Message() << count << " vectors of " << n << " parts, shifted by " << shift);
+                std::vector<T> expected = random_vector<T>(random, n, 3);
+                const Vectors<T> x = vectors_beside<T>(random, expected, count);
+                const OnDevice<T> xs(x, shift), out({expected}, shift);
+                std::vector<std::complex<T>> a;
+                for (int k = 0; k < count; ++k) {
+                    a.emplace_back(random.number<T>(), k % 4 == 1 ? T(0) : random.number<T>());
+                    const T* const from = x[static_cast<std::size_t>(k)].data();
+                    for (std::int64_t i = 0; i < n; ++i) {
+                        T& to = expected[static_cast<std::size_t>(i)];
+                        to = added(to, a.back().real(), from[i]);
+                        if (a.back().imag() != T(0)) to = added(to, a.back().imag(), turned(from, i));
+                    }
+                }
+                cuda::add_combination<T>(std::span<const std::complex<T>>(a), xs.pointers(), out[0], nullptr);
+                EXPECT_EQ(differences<T>(out.read(0), expected), "");
+            }
 }
 
 TYPED_TEST(CudaVectors, LoseTheirProjectionsAsOnTheProcessor) {
