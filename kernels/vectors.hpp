@@ -1,11 +1,12 @@
 #pragma once
 
-/// Vectors in the memory of a device: what the Krylov methods do with them. All only launch work on the stream, but for norm2
-/// and dots, which wait. Updates round as core/krylov/updates.hpp says.
+/// Vectors in the memory of a device: what the Krylov methods do with them. All only launch work on the stream, but for norm2,
+/// dots and subtract_projections, which wait. Updates round as core/krylov/updates.hpp says.
 
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/reduce.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <span>
 
@@ -47,6 +48,11 @@ void make_direction(const DeviceArray<T>& x, T a, T b, const DeviceArray<T>& y, 
 template <class T>
 void add_combination(std::span<const T> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
 
+/// out = (((out + Re a_0 x_0) + Im a_0 (i x_0)) + Re a_1 x_1) + ... of complex numbers, whose parts take turns; nothing is
+/// added where Im a_k is 0.
+template <class T>
+void add_combination(std::span<const std::complex<T>> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
+
 /// out = i x of complex numbers, whose parts take turns
 template <class T>
 void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
@@ -62,5 +68,11 @@ T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const Devi
 template <class T>
 void dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
           const DeviceArray<double>& places, std::span<double> to, Stream stream);
+
+/// to_k = (x_k, y), then y = ((y - to_0 x_0) - to_1 x_1) - ...: ||y|| after that, and ||y|| before it in *norm_before unless
+/// that is null. The host waits once, by way of `places`, at least two more numbers than there are x_k.
+template <class T>
+double subtract_projections(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
+                            const DeviceArray<double>& places, std::span<double> to, double* norm_before, Stream stream);
 
 }  // namespace solver::cuda

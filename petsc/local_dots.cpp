@@ -25,8 +25,8 @@ struct DeviceMemory {
         : device(on_device),
           partial_reducer(device),
           reducer(device),
-          partials(device, Reducer::most_dots, "partial sums"),
-          sums(device, Reducer::most_dots, "sums"),
+          partials(device, PartialReducer::most_dots, "partial sums"),
+          sums(device, PartialReducer::most_dots, "sums"),
           expansion(device, 1, "an exact sum") {}
 
     int device;
@@ -50,9 +50,9 @@ DeviceMemory& memory_on(const Place& place) {
 /// call(products, first) for as many products at a time as one pass over the vectors takes.
 template <class Call>
 void in_passes(Span x, std::span<const Span> ys, const Call& call) {
-    for (std::size_t first = 0; first < ys.size(); first += Reducer::most_dots) {
+    for (std::size_t first = 0; first < ys.size(); first += PartialReducer::most_dots) {
         std::vector<Factors<double>> products;
-        for (std::size_t j = first; j < std::min(ys.size(), first + Reducer::most_dots); ++j)
+        for (std::size_t j = first; j < std::min(ys.size(), first + PartialReducer::most_dots); ++j)
             products.push_back({x.data(), ys[j].data()});
         call(std::span<const Factors<double>>(products), first);
     }

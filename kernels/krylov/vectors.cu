@@ -2,9 +2,12 @@
 
 #include "core/krylov/updates.hpp"
 #include "runtime/check.cuh"
+#include "runtime/pack.cuh"
+#include "runtime/workspace.cuh"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace solver::cuda {
@@ -19,15 +22,134 @@ __global__ void update_elements(std::int64_t n, Update update) {
         update(i);
 }
 
+/// update(i) for every i < n.
+template <class Update>
+void for_each_index(std::int64_t n, int device, Stream stream, const char* name, const Update& update) {
+    if (n == 0) return;
+    const CurrentDevice current(device);
+    constexpr std::int64_t most_blocks = 1 << 16;
+    const auto blocks = static_cast<unsigned>(std::min((n + vector_threads - 1) / vector_threads, most_blocks));
+    update_elements<<<blocks, vector_threads, 0, stream>>>(n, update);
+    check_launch(name);
+}
+
 /// update(i) for every element.
 template <class T, class Update>
 void for_each_element(const DeviceArray<T>& out, Stream stream, const char* name, const Update& update) {
-    if (out.size() == 0) return;
-    const CurrentDevice current(out.device());
-    constexpr std::int64_t most_blocks = 1 << 16;
-    const auto blocks = static_cast<unsigned>(std::min((out.size() + vector_threads - 1) / vector_threads, most_blocks));
-    update_elements<<<blocks, vector_threads, 0, stream>>>(out.size(), update);
-    check_launch(name);
+    for_each_index(out.size(), out.device(), stream, name, update);
+}
+
+/// Terms of a combination that one launch takes.
+constexpr std::size_t most_terms = 32;
+
+/// Of vectors of complex numbers, whose parts take turns.
+template <class T>
+struct ComplexFactor {
+    T re;
+    T im;
+};
+
+template <class Factor>
+struct GivenFactors {
+    Factor a[most_terms];
+
+    __device__ Factor operator()(int k) const { return a[k]; }
+};
+
+/// Of numbers on the device.
+template <class T>
+struct NegativeFactors {
+    const T* a;
+
+    __device__ T operator()(int k) const { return -a[k]; }
+};
+
+/// sum + a x
+template <class T, int width>
+__device__ __forceinline__ void add_term(T (&sum)[width], T a, const T (&x)[width]) {
+#pragma unroll
+    for (int j = 0; j < width; ++j) sum[j] = added(sum[j], a, x[j]);
+}
+
+/// (sum + Re a x) + Im a (i x), without the second addition where Im a is 0, as ComplexSteps says.
+template <class T, int width>
+__device__ __forceinline__ void add_term(T (&sum)[width], ComplexFactor<T> a, const T (&x)[width]) {
+    add_term(sum, a.re, x);
+    if (a.im == T(0)) return;
+#pragma unroll
+    for (int j = 0; j < width; ++j) sum[j] = added(sum[j], a.im, turned(x, j));
+}
+
+/// out = ((out + a_0 x_0) + a_1 x_1) + ..., index by index as many elements as 16 bytes have.
+template <class T, class FactorOf>
+struct AddTerms {
+    std::int64_t n;
+    T* out;
+    int count;
+    const T* x[most_terms];
+    FactorOf factor_of;
+    bool packed;  ///< whether all vectors begin at multiples of 16 bytes
+
+    static constexpr int size = Pack<T>::size;
+    static constexpr int elements_of_number = sizeof(std::invoke_result_t<FactorOf, int>) / sizeof(T);
+
+    __device__ void operator()(std::int64_t i) const {
+        const std::int64_t first = i * size;
+        if (packed && first + size <= n) return add_to<size, sizeof(Pack<T>)>(first);
+        for (std::int64_t k = first; k < first + size && k < n; k += elements_of_number)
+            add_to<elements_of_number, sizeof(T)>(k);
+    }
+
+private:
+    template <int width, int alignment>
+    struct alignas(alignment) Elements {
+        T element[width];
+    };
+
+    template <int width, int alignment>
+    __device__ __forceinline__ void add_to(std::int64_t first) const {
+        using Some = Elements<width, alignment>;
+        Some sum = *reinterpret_cast<const Some*>(out + first);
+#pragma unroll 8  // so that so many loads overlap
+        for (int k = 0; k < count; ++k) {
+            const Some term = *reinterpret_cast<const Some*>(x[k] + first);
+            add_term(sum.element, factor_of(k), term.element);
+        }
+        *reinterpret_cast<Some*>(out + first) = sum;
+    }
+};
+
+template <class T>
+bool begins_packed(const T* x) {
+    return reinterpret_cast<std::uintptr_t>(x) % sizeof(Pack<T>) == 0;
+}
+
+/// At most most_terms of them.
+template <class T, class FactorOf>
+void add_terms(const FactorOf& factor_of, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream) {
+    const bool packed = begins_packed(out.data()) && std::ranges::all_of(x, begins_packed<T>);
+    AddTerms<T, FactorOf> add{out.size(), out.data(), static_cast<int>(x.size()), {}, factor_of, packed};
+    std::ranges::copy(x, add.x);
+    const std::int64_t packs = (out.size() + Pack<T>::size - 1) / Pack<T>::size;
+    for_each_index(packs, out.device(), stream, "add_terms", add);
+}
+
+/// work(first, count) for every most_terms of so many terms.
+template <class Work>
+void for_each_launch(std::size_t terms, const Work& work) {
+    for (std::size_t first = 0; first < terms; first += most_terms) work(first, std::min(most_terms, terms - first));
+}
+
+/// Puts the dot products of x_k and y to results[k].
+template <class T>
+void launch_dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy, T* results,
+                 Stream stream) {
+    constexpr std::size_t most = Reducer::most_dots;
+    for (std::size_t first = 0; first < x.size(); first += most) {
+        std::vector<Factors<T>> factors;
+        for (const T* vector : x.subspan(first, std::min(most, x.size() - first))) factors.push_back({vector, y.data()});
+        reducer.dots(y.size(), factors, accuracy, results + first, stream);
+    }
 }
 
 }  // namespace
@@ -97,19 +219,23 @@ void make_direction(const DeviceArray<T>& x, T a, T b, const DeviceArray<T>& y, 
 
 template <class T>
 void add_combination(std::span<const T> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream) {
-    constexpr std::size_t most = 8;
-    for (std::size_t first = 0; first < a.size(); first += most) {
-        const auto count = std::min(most, a.size() - first);
-        std::array<T, most> factors{};
-        std::array<const T*, most> vectors{};
-        std::ranges::copy(a.subspan(first, count), factors.begin());
-        std::ranges::copy(x.subspan(first, count), vectors.begin());
-        for_each_element(out, stream, "add_combination", [=, to = out.data()] __device__(std::int64_t i) {
-            T sum = to[i];
-            for (std::size_t k = 0; k < count; ++k) sum = added(sum, factors[k], vectors[k][i]);
-            to[i] = sum;
+    for_each_launch(a.size(), [&](std::size_t first, std::size_t count) {
+        GivenFactors<T> factors{};
+        std::ranges::copy(a.subspan(first, count), factors.a);
+        add_terms(factors, x.subspan(first, count), out, stream);
+    });
+}
+
+template <class T>
+void add_combination(std::span<const std::complex<T>> a, std::span<const T* const> x, const DeviceArray<T>& out,
+                     Stream stream) {
+    for_each_launch(a.size(), [&](std::size_t first, std::size_t count) {
+        GivenFactors<ComplexFactor<T>> factors{};
+        std::ranges::transform(a.subspan(first, count), factors.a, [](std::complex<T> factor) {
+            return ComplexFactor<T>{factor.real(), factor.imag()};
         });
-    }
+        add_terms(factors, x.subspan(first, count), out, stream);
+    });
 }
 
 template <class T>
@@ -130,24 +256,36 @@ template <class T>
 T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream) {
     auto* const result = reinterpret_cast<T*>(place.data());
     reducer.reduce(Reduction::norm2, x.size(), x.data(), x.data(), accuracy, result, stream);
-    T norm = 0;
-    detail::copy_to_host(x.device(), &norm, result, sizeof(T), stream);
-    return norm;
+    return copy_to_host(x.device(), result, 1, stream)[0];
 }
 
 template <class T>
 void dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
           const DeviceArray<double>& places, std::span<double> to, Stream stream) {
     auto* const results = reinterpret_cast<T*>(places.data());
-    for (std::size_t first = 0; first < x.size(); first += Reducer::most_dots) {
-        std::vector<Factors<T>> factors;
-        for (const T* vector : x.subspan(first, std::min<std::size_t>(Reducer::most_dots, x.size() - first)))
-            factors.push_back({vector, y.data()});
-        reducer.dots(y.size(), factors, accuracy, results + first, stream);
-    }
-    std::vector<T> values(x.size());
-    detail::copy_to_host(y.device(), values.data(), results, static_cast<std::int64_t>(values.size() * sizeof(T)), stream);
-    std::ranges::copy(values, to.begin());
+    launch_dots(reducer, x, y, accuracy, results, stream);
+    std::ranges::copy(copy_to_host(y.device(), results, std::ssize(x), stream), to.begin());
+}
+
+template <class T>
+double subtract_projections(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
+                            const DeviceArray<double>& places, std::span<double> to, double* norm_before, Stream stream) {
+    auto* const results = reinterpret_cast<T*>(places.data());
+    T* const norms = results + x.size();
+    const auto launch_norm = [&](T* norm) {
+        reducer.reduce(Reduction::norm2, y.size(), y.data(), y.data(), accuracy, norm, stream);
+    };
+    if (norm_before != nullptr) launch_norm(norms + 1);
+    launch_dots(reducer, x, y, accuracy, results, stream);
+    for_each_launch(x.size(), [&](std::size_t first, std::size_t count) {
+        add_terms(NegativeFactors<T>{results + first}, x.subspan(first, count), y, stream);
+    });
+    launch_norm(norms);
+    const std::int64_t count = std::ssize(x) + (norm_before != nullptr ? 2 : 1);
+    const std::vector<T> values = copy_to_host(y.device(), results, count, stream);
+    std::ranges::copy(std::span(values).first(x.size()), to.begin());
+    if (norm_before != nullptr) *norm_before = values.back();
+    return values[x.size()];
 }
 
 template void copy(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
@@ -174,12 +312,20 @@ template void make_direction(const DeviceArray<double>&, double, double, const D
                              Stream);
 template void add_combination(std::span<const float>, std::span<const float* const>, const DeviceArray<float>&, Stream);
 template void add_combination(std::span<const double>, std::span<const double* const>, const DeviceArray<double>&, Stream);
+template void add_combination(std::span<const std::complex<float>>, std::span<const float* const>, const DeviceArray<float>&,
+                              Stream);
+template void add_combination(std::span<const std::complex<double>>, std::span<const double* const>, const DeviceArray<double>&,
+                              Stream);
 template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
 template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
+template double subtract_projections(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy,
+                                     const DeviceArray<double>&, std::span<double>, double*, Stream);
+template double subtract_projections(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy,
+                                     const DeviceArray<double>&, std::span<double>, double*, Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
 template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 

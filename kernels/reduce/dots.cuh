@@ -1,6 +1,6 @@
 #pragma once
 
-/// The kernels of several dot products in one pass.
+/// The kernels of several dot products by one launch.
 
 #include "reduce/reduce.cuh"
 
@@ -12,6 +12,28 @@ struct SeveralDots {
     std::int64_t n;
     const T* x[count];
     const T* y[count];
+};
+
+/// (x_q, y_q) for q < products, which are made by groups.
+template <class T>
+struct ManyDots {
+    std::int64_t n;
+    int products;
+    const T* x[most_dots];
+    const T* y[most_dots];
+
+    /// Those from `first` on; the last one again where there are fewer.
+    template <int count>
+    __device__ SeveralDots<T, count> group(int first) const {
+        SeveralDots<T, count> some{n, {}, {}};
+#pragma unroll
+        for (int q = 0; q < count; ++q) {
+            const int product = min(first + q, products - 1);
+            some.x[q] = x[product];
+            some.y[q] = y[product];
+        }
+        return some;
+    }
 };
 
 /// What a block finds of each.
@@ -110,25 +132,32 @@ __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDo
     return total;
 }
 
+/// Groups of `count` products, group g by the blocks (., g).
 template <Summation A, class T, int count>
 __global__ void __launch_bounds__(reduce_threads, 2)
-    dots_all(SeveralDots<T, count> in, SeveralParts<A, count>* parts, Counters* counters, T* results) {
+    dots_all(ManyDots<T> in, SeveralParts<A, count>* parts, Counters* counters, T* results) {
     using Parts = SeveralParts<A, count>;
     __shared__ Shared<Parts, reduce_threads / warp_size> warp_parts;
     wait_for_former_kernel();
     let_next_kernel_start();
-    Parts part = sums_of_thread<A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + threadIdx.x,
-                                   static_cast<std::int64_t>(gridDim.x) * reduce_threads);
+    const auto group = static_cast<int>(blockIdx.y);
+    const int first = group * count;
+    Parts part =
+        sums_of_thread<A>(in.template group<count>(first), static_cast<std::int64_t>(blockIdx.x) * reduce_threads + threadIdx.x,
+                          static_cast<std::int64_t>(gridDim.x) * reduce_threads);
     part = merge_threads(part, warp_parts.data(), in.n);
-    if (!merge_blocks(part, parts, &counters->arrived, warp_parts.data(), in.n) || threadIdx.x != 0) return;
+    Parts* const parts_of_group = parts + static_cast<std::int64_t>(group) * gridDim.x;
+    if (!merge_blocks(part, parts_of_group, counters->arrived + group, warp_parts.data(), in.n) || threadIdx.x != 0) return;
 #pragma unroll
-    for (int q = 0; q < count; ++q) counters->rest[q] = finish<Reduction::dot>(part.part[q], in.n, results + q);
+    for (int q = 0; q < count; ++q)
+        if (first + q < in.products)
+            counters->rest[first + q] = finish<Reduction::dot>(part.part[q], in.n, results + first + q);
 }
 
 /// What the filter left open; product q by the blocks (., q).
 template <class T>
 __global__ void __launch_bounds__(exact_threads<Reduction::dot, T>)
-    dots_rest(SeveralDots<T, most_dots> in, ExactPart* exact_parts, Counters* counters, T* results) {
+    dots_rest(ManyDots<T> in, ExactPart* exact_parts, Counters* counters, T* results) {
     wait_for_former_kernel();
     const auto q = static_cast<int>(blockIdx.y);
     if (counters->rest[q].needed == 0) return;

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(reduce_threads, 2)
     Parts part = sums_of_thread<AnchoredTriple>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + threadIdx.x,
                                                 static_cast<std::int64_t>(gridDim.x) * reduce_threads);
     part = merge_threads(part, warp_parts.data(), in.n);
-    if (!merge_blocks(part, parts, &counters->arrived, warp_parts.data(), in.n) || threadIdx.x != 0) return;
+    if (!merge_blocks(part, parts, counters->arrived, warp_parts.data(), in.n) || threadIdx.x != 0) return;
 #pragma unroll
     for (int q = 0; q < count; ++q) results[q] = partial_sum_of(part.part[q], in.n);
 }
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(reduce_threads, 2)
 struct PartialReducer::Workspace {
     int device;
     Traits traits;
-    DeviceArray<SeveralParts<AnchoredTriple, most_dots>> parts;  ///< the largest of their kind
+    DeviceArray<SeveralParts<AnchoredTriple, PartialReducer::most_dots>> parts;  ///< the largest of their kind
     DeviceArray<Counters> counters;
 
     explicit Workspace(int on_device)

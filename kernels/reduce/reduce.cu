@@ -11,7 +11,7 @@ namespace solver::cuda {
 struct Reducer::Workspace {
     int device;
     Traits traits;
-    DeviceArray<SeveralParts<AnchoredTriple, most_dots>> parts;  ///< the largest of their kind
+    DeviceArray<SeveralParts<AnchoredTriple, most_in_group>> parts;  ///< the largest of their kind
     DeviceArray<ExactPart> exact_parts;
     DeviceArray<Counters> counters;
 
@@ -33,9 +33,20 @@ struct Reducer::Workspace {
         return static_cast<unsigned>(std::clamp<std::int64_t>(n / (elements_a_thread * threads), 1, most));
     }
 
+    /// Of each of the groups of products that one launch makes. Together they fill the device once: merging the sums of more
+    /// blocks would take as long as adding up. Long vectors have so many more that no sum's h exceeds 1024 for it.
+    template <class Kernel>
+    unsigned blocks_of_group(const Kernel& kernel, std::int64_t n, int pack_size, std::int64_t groups) const {
+        constexpr std::int64_t most_chains = 512;  // of a thread
+        const std::int64_t enough = n / (most_chains * chain_length * reduce_threads) + 1;
+        const std::int64_t at_once = std::min<std::int64_t>(resident_blocks(kernel, reduce_threads, traits), most_blocks);
+        const std::int64_t share = std::clamp(enough, at_once / groups, most_blocks / groups);
+        return static_cast<unsigned>(std::min<std::int64_t>(blocks_of_pass(kernel, n, pack_size, traits), share));
+    }
+
     template <class Parts>
     Parts* parts_as() const {
-        static_assert(sizeof(Parts) <= sizeof(SeveralParts<AnchoredTriple, most_dots>));
+        static_assert(sizeof(Parts) <= sizeof(SeveralParts<AnchoredTriple, most_in_group>));
         return reinterpret_cast<Parts*>(parts.data());
     }
 
@@ -74,50 +85,44 @@ struct Reducer::Workspace {
     }
 
     template <int count, class T>
-    static SeveralDots<T, count> several(std::int64_t n, std::span<const Factors<T>> of) {
-        SeveralDots<T, count> in{n, {}, {}};
-        for (std::size_t q = 0; q < of.size(); ++q) {
-            in.x[q] = of[q].x;
-            in.y[q] = of[q].y;
-        }
-        return in;
-    }
-
-    template <int count, class T>
-    void several_dots(std::int64_t n, std::span<const Factors<T>> of, Accuracy accuracy, T* results, Stream stream) {
+    void dots_by_groups(const ManyDots<T>& in, Accuracy accuracy, T* results, Stream stream) {
         with_accumulator<T, TermsOnGpu>(accuracy, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             const auto kernel = dots_all<A, T, count>;
-            launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, n, Pack<T>::size, traits), reduce_threads, stream,
-                         "dots_all", several<count>(n, of), parts_as<SeveralParts<A, count>>(), counters.data(), results);
+            const auto groups = static_cast<unsigned>((in.products + count - 1) / count);
+            const Grid grid{
+                .blocks = blocks_of_group(kernel, in.n, Pack<T>::size, groups), .threads = reduce_threads, .rows = groups};
+            launch_after(traits.overlapping, kernel, grid, stream, "dots_all", in, parts_as<SeveralParts<A, count>>(),
+                         counters.data(), results);
             if constexpr (A::is_filter) {
                 constexpr int threads = exact_threads<Reduction::dot, T>;
-                const unsigned blocks = (exact_blocks(dots_rest<T>, threads, n) + count - 1) / count;
-                const Grid grid{.blocks = blocks, .threads = threads, .rows = count};
-                launch_after(traits.overlapping, dots_rest<T>, grid, stream, "dots_rest", several<most_dots>(n, of),
-                             exact_parts.data(), counters.data(), results);
+                const auto products = static_cast<unsigned>(in.products);
+                const unsigned blocks = (exact_blocks(dots_rest<T>, threads, in.n) + products - 1) / products;
+                const Grid rest{.blocks = blocks, .threads = threads, .rows = products};
+                launch_after(traits.overlapping, dots_rest<T>, rest, stream, "dots_rest", in, exact_parts.data(),
+                             counters.data(), results);
             }
         });
     }
 
     template <class T>
     void dots(std::int64_t n, std::span<const Factors<T>> of, Accuracy accuracy, T* results, Stream stream) {
+        if (of.size() > most_dots)
+            throw InvalidArgument("dot products by one launch: " + std::to_string(of.size()) + " asked for, at most " +
+                                  std::to_string(most_dots) + " are possible");
+        if (of.empty()) return;
         const CurrentDevice current(device);
-        switch (of.size()) {
-            case 0:
-                return;
-            case 1:
-                return reduce(Reduction::dot, Operands<T>{n, of[0].x, of[0].y}, accuracy, results, stream);
-            case 2:
-                return several_dots<2>(n, of, accuracy, results, stream);
-            case 3:
-                return several_dots<3>(n, of, accuracy, results, stream);
-            case 4:
-                return several_dots<4>(n, of, accuracy, results, stream);
-            default:
-                throw InvalidArgument("dot products in one pass: " + std::to_string(of.size()) + " asked for, at most " +
-                                      std::to_string(most_dots) + " are possible");
+        if (of.size() == 1) return reduce(Reduction::dot, Operands<T>{n, of[0].x, of[0].y}, accuracy, results, stream);
+        ManyDots<T> in{n, static_cast<int>(of.size()), {}, {}};
+        for (std::size_t q = 0; q < of.size(); ++q) {
+            in.x[q] = of[q].x;
+            in.y[q] = of[q].y;
         }
+        const int groups = (in.products + most_in_group - 1) / most_in_group;
+        const int in_group = (in.products + groups - 1) / groups;
+        if (in_group == 2) return dots_by_groups<2>(in, accuracy, results, stream);
+        if (in_group == 3) return dots_by_groups<3>(in, accuracy, results, stream);
+        dots_by_groups<most_in_group>(in, accuracy, results, stream);
     }
 
     template <class T>

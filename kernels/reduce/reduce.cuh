@@ -18,8 +18,9 @@ inline constexpr int reduce_threads = 256;
 inline constexpr std::int64_t most_exact_blocks = 900;  // whose digits can be added
 inline constexpr int most_blocks = 2048;
 
-/// Products that one pass takes at most.
+/// Products that one launch takes at most, and those of them that are made in one pass, as a group.
 inline constexpr int most_dots = Reducer::most_dots;
+inline constexpr int most_in_group = 4;
 
 /// Blocks that a device can have at a time.
 template <class Kernel>
@@ -132,7 +133,7 @@ struct Rest {
 };
 
 struct Counters {
-    unsigned arrived;
+    unsigned arrived[most_dots / most_in_group];
     unsigned arrived_again[most_dots];
     Rest rest[most_dots];
 };
@@ -308,7 +309,7 @@ __global__ void __launch_bounds__(reduce_threads) reduce_all(Operands<T> in, Par
     Part<A> part = sum_of_thread<reduction, A>(in, static_cast<std::int64_t>(blockIdx.x) * reduce_threads + thread,
                                                static_cast<std::int64_t>(gridDim.x) * reduce_threads);
     part = merge_threads(part, warp_parts.data(), in.n);
-    if (!merge_blocks(part, parts, &counters->arrived, warp_parts.data(), in.n)) return;
+    if (!merge_blocks(part, parts, counters->arrived, warp_parts.data(), in.n)) return;
     if (thread == 0) counters->rest[0] = finish<reduction>(part, in.n, result);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace solver {
 
@@ -91,6 +92,23 @@ template <StepBackend B>
 double norm_of_products(B& backend, const typename B::Vector& x, const typename B::Vector& y, typename B::Vector& products) {
     backend.multiply_elements(x, y, products);
     return backend.norm2(products);
+}
+
+/// shares_k = (x_k, out), then out = ((out - shares_0 x_0) - shares_1 x_1) - ...: ||out|| after that, and ||out|| before it in
+/// *norm_before unless that is null. By one operation of the backend where it has one, which waits less, with the same bits.
+template <StepBackend B>
+double subtract_projections(B& backend, std::span<const typename B::Vector> xs, typename B::Vector& out,
+                            std::span<ScalarOf<typename B::Value>> shares, double* norm_before) {
+    if constexpr (requires { backend.subtract_projections(xs, out, shares, norm_before); }) {
+        return backend.subtract_projections(xs, out, shares, norm_before);
+    } else {
+        if (norm_before != nullptr) *norm_before = backend.norm2(out);
+        backend.dots(xs, out, shares);
+        std::vector<typename B::Value> negative;
+        for (const auto& share : shares) negative.push_back(to_value<typename B::Value>(-share));
+        backend.add_combination(negative, xs, out);
+        return backend.norm2(out);
+    }
 }
 
 /// What the modes promise of a dot product of n elements besides one rounding of the result, by ||x|| ||y|| (accuracy.hpp;

@@ -70,7 +70,10 @@ public:
         add(b, y, out);
     }
     void add_combination(std::span<const Value> as, std::span<const Vector> xs, Vector& out) {
-        for (std::size_t k = 0; k < as.size(); ++k) add(as[k], xs[k], out);
+        if constexpr (requires { parts_.add_complex_combination(as, xs, out); })
+            parts_.add_complex_combination(as, xs, out);  // by one launch
+        else
+            for (std::size_t k = 0; k < as.size(); ++k) add(as[k], xs[k], out);
     }
     void scale_and_add(Value a, const Vector& x, Vector& out) {
         if (a.imag() != Part(0)) parts_.turn(out, turned_);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -128,10 +129,12 @@ public:
         return result;
     }
     void dots(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> to) {
-        constexpr std::int64_t often_enough = 32;
-        if (dot_places_.size() < std::ssize(xs))
-            dot_places_ = cuda::DeviceArray<double>(device, std::max(often_enough, 2 * std::ssize(xs)), "dot products");
-        cuda::dots(reducer, xs, y, accuracy, dot_places_, to, stream.get());
+        cuda::dots(reducer, xs, y, accuracy, places(std::ssize(xs)), to, stream.get());
+    }
+    double subtract_projections(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> shares,
+                                double* norm_before) {
+        const cuda::DeviceArray<double>& on_device = places(std::ssize(xs) + 2);
+        return cuda::subtract_projections(reducer, xs, y, accuracy, on_device, shares, norm_before, stream.get());
     }
 
     Accuracy accuracy;
@@ -151,6 +154,14 @@ private:
     template <class Scalars>
     using Recurrence = std::unique_ptr<cuda::DeviceRecurrence<Scalars>>;
 
+    /// Room for so many numbers on the device.
+    const cuda::DeviceArray<double>& places(std::int64_t count) {
+        constexpr std::int64_t often_enough = 32;
+        if (places_.size() < count)
+            places_ = cuda::DeviceArray<double>(device, std::max(often_enough, 2 * count), "dot products");
+        return places_;
+    }
+
     /// M on the device, or, where it has no counterpart there, on the host.
     void take(const Preconditioner<Value>& m) {
         preconditioner_.reset();  // before the next one needs its memory
@@ -163,7 +174,7 @@ private:
     std::unique_ptr<cuda::MatrixProducts<Wide>> residuals_;  ///< where it is not the plan of the products
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
     cuda::HostPreconditioner<Value> on_host_;
-    cuda::DeviceArray<double> dot_places_;  ///< made when first used
+    cuda::DeviceArray<double> places_;  ///< made when first used
     std::tuple<Recurrence<BicgstabScalars<Value>>, Recurrence<CgScalars<Value>>> recurrences_;
 };
 
@@ -236,6 +247,10 @@ public:
     double dot(const Vector& x, const Vector& y) const { return system_.dot(x, y); }
     double norm2(const Vector& x) const { return system_.norm2(x, system_.accuracy); }
     void dots(std::span<const Vector> xs, const Vector& y, std::span<double> to) const { system_.dots(pointers(xs), y, to); }
+    double subtract_projections(std::span<const Vector> xs, const Vector& out, std::span<double> shares,
+                                double* norm_before) const {
+        return system_.subtract_projections(pointers(xs), out, shares, norm_before);
+    }
     double dot_uncertainty() const { return solver::dot_uncertainty<Value>(system_.accuracy, system_.rows()); }
 
     void multiply_elements(const Vector& x, const Vector& y, const Vector& out) const {
@@ -251,6 +266,10 @@ public:
         cuda::add_combination<Value>(factors, vectors, out, stream());
     }
     void add_combination(std::span<const Value> a, std::span<const Vector> xs, const Vector& out) const {
+        cuda::add_combination<Value>(a, pointers(xs), out, stream());
+    }
+    /// By the additions of ComplexSteps.
+    void add_complex_combination(std::span<const std::complex<Value>> a, std::span<const Vector> xs, const Vector& out) const {
         cuda::add_combination<Value>(a, pointers(xs), out, stream());
     }
     void direction(const Vector& x, Value a, Value b, const Vector& y, const Vector& out) const {

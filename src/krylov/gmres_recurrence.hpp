@@ -82,14 +82,10 @@ private:
         Vector& w = basis_[steps_ + 1];
         backend_.precondition(basis_[steps_], preconditioned_[steps_]);
         co_await backend_.multiply(preconditioned_[steps_], w);
-        const double w_norm = backend_.norm2(w);
-        if (!is_finite(w_norm)) co_return StepEnd::non_finite;
-        const double noise = noise_of(w_norm);
-        std::vector<Scalar> h;
-        const double rest = orthogonalise(w, w_norm, h);
-        if (!is_finite(rest)) co_return StepEnd::non_finite;
-        if (rest > 0) normalise(w, rest);
-        if (!small_.append(std::move(h), noise)) co_return StepEnd::breakdown;
+        Column column = orthogonalise(w);
+        if (!is_finite(column.w_norm) || !is_finite(column.rest)) co_return StepEnd::non_finite;
+        if (column.rest > 0) normalise(w, column.rest);
+        if (!small_.append(std::move(column.h), column.noise)) co_return StepEnd::breakdown;
         ++steps_;
         norm_ = small_.residual();
         if (steps_ < restart_) co_return StepEnd::full;
@@ -102,22 +98,30 @@ private:
         if (preconditioned_.size() < steps_ + 1) preconditioned_.push_back(backend_.vector());
     }
 
-    /// Takes from w, whose norm is given, what it has of the basis: h, with the norm of what is left behind it. That is 0 where
-    /// nothing is left but rounding errors: then the space contains the solution. Returns that norm.
-    double orthogonalise(Vector& w, double w_norm, std::vector<Scalar>& h) {
+    /// What w had of the basis.
+    struct Column {
+        double w_norm;
+        double noise;           ///< what rounding errors may leave of w
+        double rest;            ///< the norm of what is left; 0 where that is noise: then the space contains the solution
+        std::vector<Scalar> h;  ///< the shares of the basis, then the rest
+    };
+
+    /// Takes from w what it has of the basis. Its norm comes with the first pass, so that a device need not wait for it before.
+    Column orthogonalise(Vector& w) {
         const std::span<const Vector> basis = std::span<const Vector>(basis_).first(steps_ + 1);
-        std::vector<Scalar> share(basis.size());
+        std::vector<Scalar> share(basis.size()), h(basis.size() + 1, Scalar(0));
         std::vector<double> sizes(basis.size());
-        h.assign(basis.size() + 1, Scalar(0));
-        const double noise = noise_of(w_norm);
+        double w_norm = 0;
+        double after = subtract_projections<B>(backend_, basis, w, share, &w_norm);
+        const double noise = mul_rn(orthogonality_.noise(), w_norm);
         double before = w_norm;
         double c = 0;
         for (int pass = 0; pass < most_passes && before > noise; ++pass) {
-            backend_.dots(basis, w, share);
-            subtract(share, basis, w);
-            for (std::size_t i = 0; i < share.size(); ++i) h[i] = add_rn(h[i], share[i]);
-            const double after = backend_.norm2(w);
-            for (std::size_t i = 0; i < share.size(); ++i) sizes[i] = div_rn(magnitude(share[i]), before);
+            if (pass > 0) after = subtract_projections<B>(backend_, basis, w, share, nullptr);
+            for (std::size_t i = 0; i < share.size(); ++i) {
+                h[i] = add_rn(h[i], share[i]);
+                sizes[i] = div_rn(magnitude(share[i]), before);
+            }
             c = orthogonality_.of_pass(sizes, div_rn(after, before));
             before = after;
             if (orthogonality_.tolerates(c)) break;
@@ -125,15 +129,7 @@ private:
         orthogonality_.add(c);
         const double rest = before <= noise ? 0 : before;
         h.back() = rest;
-        return rest;
-    }
-
-    double noise_of(double w_norm) const { return mul_rn(orthogonality_.noise(), w_norm); }
-
-    void subtract(std::span<const Scalar> shares, std::span<const Vector> basis, Vector& w) {
-        std::vector<Value> negative;
-        for (const Scalar share : shares) negative.push_back(to_value<Value>(-share));
-        backend_.add_combination(negative, basis, w);
+        return {w_norm, noise, rest, std::move(h)};
     }
 
     void normalise(Vector& x, double norm) { backend_.scale(to_value<Value>(Scalar(div_rn(1.0, norm))), x); }

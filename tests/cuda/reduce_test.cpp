@@ -57,16 +57,17 @@ protected:
         return found;
     }
 
-    /// (a, a), (a, b), (b, b), (b, a): the first `count` of them, a and b shifted by so many elements.
+    /// `count` products of (a, a), (a, b), (b, b), (b, a), (a, a), ..., a and b shifted by so many elements.
     std::vector<T> several(int count, std::span<const T> a, std::span<const T> b, Accuracy accuracy, int shift_a, int shift_b) {
         const cuda::DeviceArray<T> on_device_a = shifted(a, shift_a);
         const cuda::DeviceArray<T> on_device_b = shifted(b, shift_b);
         const T* x = on_device_a.data() + shift_a;
         const T* y = on_device_b.data() + shift_b;
-        const cuda::Factors<T> of[] = {{x, x}, {x, y}, {y, y}, {y, x}};
-        const cuda::DeviceArray<T> results(0, 4, "test");
-        reducer_->dots(static_cast<std::int64_t>(a.size()), std::span(of).first(static_cast<std::size_t>(count)), accuracy,
-                       results.data());
+        const cuda::Factors<T> kinds[] = {{x, x}, {x, y}, {y, y}, {y, x}};
+        std::vector<cuda::Factors<T>> of;
+        for (int q = 0; q < count; ++q) of.push_back(kinds[q % 4]);
+        const cuda::DeviceArray<T> results(0, std::max(count, 1), "test");
+        reducer_->dots(static_cast<std::int64_t>(a.size()), std::span<const cuda::Factors<T>>(of), accuracy, results.data());
         std::vector<T> found(static_cast<std::size_t>(count));
         results.copy_to(found);
         return found;
@@ -223,7 +224,7 @@ TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
                  InvalidArgument);
 }
 
-TYPED_TEST(CudaReduce, TakesSeveralDotProductsInOnePassWithTheBitsOfEach) {
+TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
     using T = TypeParam;
     Random random(5);
     for (const auto& made : testing::adversarial_classes<T>())
@@ -232,15 +233,16 @@ TYPED_TEST(CudaReduce, TakesSeveralDotProductsInOnePassWithTheBitsOfEach) {
             const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
             const std::span<const T> a(terms.a);
             const std::span<const T> b(terms.b);
-            const std::vector<T> expected{dot(a, a, Accuracy::exact), dot(a, b, Accuracy::exact), dot(b, b, Accuracy::exact),
-                                          dot(a, b, Accuracy::exact)};
-            for (int count = 0; count <= 4; ++count)
+            std::vector<T> expected{dot(a, a, Accuracy::exact), dot(a, b, Accuracy::exact), dot(b, b, Accuracy::exact),
+                                    dot(a, b, Accuracy::exact)};
+            while (expected.size() < cuda::Reducer::most_dots) expected.push_back(expected[expected.size() - 4]);
+            for (const int count : {0, 1, 2, 3, 4, 5, 7, 10, cuda::Reducer::most_dots})
                 for (const auto& [shift_a, shift_b] : {std::pair(0, 0), std::pair(1, 1), std::pair(0, 1)})
                     EXPECT_EQ(testing::differences<T>(this->several(count, a, b, Accuracy::exact, shift_a, shift_b),
                                                       std::span(expected).first(static_cast<std::size_t>(count))),
                               "");
         }
-    const std::vector<cuda::Factors<T>> too_many(5);
+    const std::vector<cuda::Factors<T>> too_many(cuda::Reducer::most_dots + 1);
     EXPECT_THROW(this->reducer().dots(0, std::span<const cuda::Factors<T>>(too_many), Accuracy::fast, nullptr),
                  InvalidArgument);
 }

@@ -24,7 +24,7 @@ public:
     /// results[k], in memory that the device can write, is the share of sum_i of[k].x_i of[k].y_i, all in one pass: what
     /// solver::partial_dots makes on the host. The terms of its filter differ, results that are rounded do not. Throws
     /// InvalidArgument for more than most_dots.
-    static constexpr int most_dots = Reducer::most_dots;
+    static constexpr int most_dots = 4;
     void dots(std::int64_t n, std::span<const Factors<double>> of, PartialSum<double>* results, Stream stream = nullptr);
 
 private:

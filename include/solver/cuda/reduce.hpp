@@ -37,10 +37,10 @@ public:
     void reduce(Reduction reduction, std::int64_t n, const float* x, const float* y, Accuracy accuracy, float* result,
                 Stream stream = nullptr);
 
-    /// results[k] = sum_i of[k].x_i of[k].y_i, all in one pass: a vector that several of them have, as in (x, x), (x, y), (y,
-    /// y), is read from memory once. The promises of reduce, in exact the same bits. Throws InvalidArgument for more than
-    /// most_dots.
-    static constexpr int most_dots = 4;
+    /// results[k] = sum_i of[k].x_i of[k].y_i, all by one launch, four products in a pass: a vector that several of the four
+    /// have, as in (x, x), (x, y), (y, y), is read from memory once. The promises of reduce, in exact the same bits. Throws
+    /// InvalidArgument for more than most_dots.
+    static constexpr int most_dots = 32;
     void dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream = nullptr);
     void dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream = nullptr);
 
