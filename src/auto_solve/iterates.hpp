@@ -65,10 +65,10 @@ public:
         initial_[column].restore(unknown.x);
     }
 
-    /// Given the residual of the present x, returns that of the better one.
+    /// Given the residual of the last x, which may be the one given up last, returns that of the best one, which is there then.
     double restore_best(std::int64_t column, double residual) {
         const Best& best = best_[column];
-        if (best.x.empty() || !(best.residual < residual)) return residual;
+        if (best.x.empty() || residual < best.residual) return residual;
         best.x.restore(unknowns_[column].x);
         return best.residual;
     }

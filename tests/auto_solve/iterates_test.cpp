@@ -61,6 +61,14 @@ TEST(Iterates, GoBackToTheBestXThatWasGivenUp) {
     EXPECT_EQ(unknown.x(), 2e20);
 }
 
+/// Its residual is not less than itself.
+TEST(Iterates, GoBackToTheXThatWasGivenUpLast) {
+    OneUnknown unknown(1, 1, {.tolerance = 1e-10});
+    EXPECT_EQ(unknown.after(1e20, 0.5), 0.25);
+    EXPECT_EQ(unknown.iterates().restore_best(0, 0.5), 0.5);
+    EXPECT_EQ(unknown.x(), 1e20);
+}
+
 TEST(Iterates, KeepAnXWhereNoneWasGivenUp) {
     OneUnknown unknown(1, 1, {.tolerance = 1e-10});
     EXPECT_EQ(unknown.after(1, 0.5), 1);

@@ -12,7 +12,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -177,6 +179,26 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
         EXPECT_EQ(result.history[i].number, i);
         EXPECT_EQ(seen[i].number, i);
     }
+}
+
+/// Also where the tolerance is beyond what rounding allows, so that x is given up after every attempt.
+TEST(Solve, TellsTheResidualOfTheXThatItReturnsWhateverTheTolerance) {
+    const auto a = three_dimensions(7, 0);
+    auto b = image_of_ones(a);
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] += static_cast<double>(i * 37 % 101);
+    for (const double tolerance : {1e-12, 1e-16, 1e-30})
+        for (const std::optional<Kind>& kind :
+             std::initializer_list<std::optional<Kind>>{std::nullopt, Kind::none, Kind::jacobi})
+            for (const KrylovMethod method :
+                 {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr})
+                for (const std::int64_t limit : {1, 9, 40}) {
+                    SolveOptions options{.preconditioner = kind, .method = method};
+                    options.iteration.tolerance = tolerance;
+                    options.iteration.max_iterations = limit;
+                    const auto solved = solve_by(a, b, options);
+                    EXPECT_DOUBLE_EQ(solved.report.result().relative_residual, true_residual(a, b, solved.x))
+                        << to_string(method) << ' ' << tolerance << ' ' << limit;
+                }
 }
 
 TEST(Solve, StopsWhereTheCallbackAsksForAndTriesNothingElse) {
