@@ -35,17 +35,18 @@ public:
     template <class System>
     void run(System& system, FallbackSchedule& schedule, MethodChoice& method, std::int64_t max_iterations) {
         std::vector<Attempt> judged;
-        while (!left_.empty() && !is_spent(max_iterations)) {
+        while (has_more_to_do(max_iterations)) {
             const std::optional<Candidate> candidate = schedule.next(judged);
             if (!candidate) break;
             attempt(system, *candidate, method, max_iterations);
-            while (report_.attempts.back().repeated && !left_.empty() && !is_spent(max_iterations))
+            while (report_.attempts.back().repeated && has_more_to_do(max_iterations))
                 attempt(system, *candidate, method, max_iterations);
             judged.push_back(report_.attempts.back());
         }
     }
 
-    bool has_more_to_do() const { return !left_.empty(); }
+    /// Whether something is left to solve, and iterations to do it by.
+    bool has_more_to_do(std::int64_t max_iterations) const { return !left_.empty() && !is_spent(max_iterations); }
 
     /// After the last schedule.
     SolveReport report() {

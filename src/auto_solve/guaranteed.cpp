@@ -142,6 +142,7 @@ private:
         const double tolerance = std::min(options_.iteration.tolerance, coarsest);
         const guarantee::Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d,
                                                       std::span<T> d_low) -> std::int64_t {
+            if (!correct_ && !solver_.can_solve_again()) return 0;  // no correction, and so no gain: refinement ends
             if (!correct_) return solver_.solve_again({r, d}, tolerance, most_iterations(result)).iterations;
             std::vector<double> high(d.size()), low(d.size());
             correct_(std::vector<double>(r.begin(), r.end()), high, low);

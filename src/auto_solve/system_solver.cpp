@@ -104,7 +104,7 @@ SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
         else
             attempt_in<float>(mixed_, attempts, tolerance, (limit + 1) / 2);
     }
-    if (!options_.mixed || attempts.has_more_to_do()) {
+    if (!options_.mixed || attempts.has_more_to_do(limit)) {
         mixed_.reset();
         attempt_in<T>(system_, attempts, tolerance, limit);
     }

@@ -205,6 +205,28 @@ TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(x[i] - 1), proof.bounds[i]);
 }
 
+/// With as many iterations as the attempts in single take, those in double have no preconditioner to go on with.
+TEST(GuaranteedSolve, RoundsWhereMixedPrecisionHasNoIterationsLeft) {
+    const CsrMatrix<double> a = generated("poisson2d_14");
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    const std::vector<double> b = random_rhs(a.rows);
+    std::vector<double> rounded(b.size());
+    ASSERT_EQ(solve<double>(plan, b, rounded, {}, {.guarantee = Guarantee::rounded}).proof().status, ProofStatus::proven);
+    for (const auto kind :
+         {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0, PreconditionerKind::amg})
+        for (const std::int64_t limit : {0, 1, 2, 3}) {
+            SolveOptions options{.preconditioner = kind, .guarantee = Guarantee::rounded, .mixed = true};
+            options.iteration.tolerance = 1e-28;
+            options.iteration.max_iterations = limit;
+            std::vector<double> x(b.size());
+            const SolutionProof proof = solve<double>(plan, b, x, {}, options).proof();
+            EXPECT_EQ(proof.rounded + proof.undecided, a.rows) << to_string(kind) << ' ' << limit;
+            if (proof.status == ProofStatus::proven) {
+                EXPECT_EQ(x, rounded) << to_string(kind) << ' ' << limit;
+            }
+        }
+}
+
 // Promise: solve.hpp, "What could not be proven is told in `proofs`"
 // Promise: proof.hpp, "where nothing is proven, and as an estimate alone"
 /// No H-matrix, no memory for factors, and too large for an inverse.
