@@ -15,9 +15,6 @@ constexpr std::int64_t shortest = 15;
 constexpr std::int64_t longest = 40;
 static_assert(cancelling_entries(1) == longest);
 
-/// A multiple of 2^-52 in [-1, 1) times a power of two.
-double scaled_random(Random& random, int exponent) { return random.signed_uniform() * Random::power_of_two(exponent); }
-
 /// Numbers of magnitudes up to 2^exponent, of which the second half cancels what came before step by step, until a sum in
 /// [1/2, 1) is left.
 std::vector<double> cancelling_numbers(Random& random, std::int64_t count, int exponent) {
@@ -29,10 +26,10 @@ std::vector<double> cancelling_numbers(Random& random, std::int64_t count, int e
     };
     const std::int64_t half = count / 2;
     append(0.75 * Random::power_of_two(exponent));
-    for (std::int64_t i = 1; i < half; ++i) append(scaled_random(random, static_cast<int>(random.below(exponent + 1))));
+    for (std::int64_t i = 1; i < half; ++i) append(random.signed_uniform(static_cast<int>(random.below(exponent + 1))));
     for (std::int64_t i = half; i < count - 1; ++i) {
         const auto left = static_cast<int>(exponent * (count - 1 - i) / (count - half));
-        append(scaled_random(random, left) - sum.result<double>());
+        append(random.signed_uniform(left) - sum.result<double>());
     }
     append(0.5 + 0.5 * random.uniform() - sum.result<double>());
     random.shuffle(numbers);
@@ -56,7 +53,7 @@ CsrMatrix<double> cancelling(std::int64_t n) {
             values = cancelling_numbers(random, length, exponent);
         } else {
             values.clear();
-            for (std::int64_t k = 0; k < length; ++k) values.push_back(scaled_random(random, 0));
+            for (std::int64_t k = 0; k < length; ++k) values.push_back(random.signed_uniform(0));
         }
         row.clear();
         for (std::int64_t k = 0; k < length; ++k) {

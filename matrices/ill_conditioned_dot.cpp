@@ -19,8 +19,6 @@ int log2_rounded_up(double number) {
     return exponent;
 }
 
-double scaled_random(Random& random, int exponent) { return random.signed_uniform() * Random::power_of_two(exponent); }
-
 IllConditionedDot in_random_order(const IllConditionedDot& dot, Random& random) {
     std::vector<std::size_t> order(dot.x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -61,14 +59,14 @@ IllConditionedDot ill_conditioned_dot(std::int64_t n, double condition, std::uin
     for (std::int64_t i = 0; i < half; ++i) {
         // The largest and the smallest exponent come for certain.
         const int exponent = i == 0 ? half_exponent : i == 1 ? 0 : static_cast<int>(random.below(half_exponent + 1));
-        const double x = scaled_random(random, exponent);
-        append(x, i == 0 ? 0.75 * Random::power_of_two(exponent) : scaled_random(random, exponent));
+        const double x = random.signed_uniform(exponent);
+        append(x, i == 0 ? 0.75 * Random::power_of_two(exponent) : random.signed_uniform(exponent));
     }
     for (std::int64_t i = half; i < n; ++i) {
         const auto exponent = static_cast<int>(half_exponent * (n - 1 - i) / (n - 1 - half));
         // Away from zero, so that the quotient stays moderate.
         const double x = (0.5 + 0.5 * random.uniform()) * Random::power_of_two(exponent);
-        append(x, (scaled_random(random, exponent) - sum.result<double>()) / x);
+        append(x, (random.signed_uniform(exponent) - sum.result<double>()) / x);
     }
     dot.exact = sum.result<double>();
     dot.condition = 2 * magnitudes.result<double>() / (dot.exact < 0 ? -dot.exact : dot.exact);

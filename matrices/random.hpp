@@ -32,6 +32,9 @@ public:
     /// A multiple of 2^-52 in [-1, 1).
     double signed_uniform() { return 2 * uniform() - 1; }
 
+    /// That times 2^exponent.
+    double signed_uniform(int exponent) { return signed_uniform() * power_of_two(exponent); }
+
     /// Spread over magnitudes as conductances are: an exponent from [low, high), evenly, and a significand of 11 bits.
     /// Sums of such numbers are exact in double as long as their exponents stay within 52 - 11 of each other.
     double magnitude(int low, int high) {
