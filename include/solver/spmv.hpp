@@ -94,6 +94,7 @@ struct SpmvTask {
 template <class T>
 class SpmvPlan {
 public:
+    /// Throws DimensionMismatch where the lengths of A's arrays do not agree; check() (csr_matrix.hpp) looks at all of A.
     explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
 
     /// With a choice of kernel, storage and what is expected of the plan. A packed plan serves alpha = 1 and -1 with any beta,

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "support/spmv_executions.hpp"
@@ -19,6 +20,28 @@ using testing::Spmv;
 
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
+
+// Promise: spmv.hpp, "Throws DimensionMismatch where the lengths of A's arrays"
+/// A matrix put together by hand whose offsets got a second 0, or that lacks an entry, would be multiplied as another one.
+TYPED_TEST(Spmv, SeesThatOffsetsAreOneTooManyAndThatEntriesAreMissing) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    CsrMatrix<T> a;
+    a.rows = a.columns = 2;
+    for (const std::int64_t offset : {0, 1, 2}) a.row_offsets.push_back(offset);
+    a.column_indices = {0, 1};
+    a.values = {1, 2};
+    EXPECT_THAT(
+        [&] { SpmvPlan<T> plan(a); },
+        ThrowsMessage<DimensionMismatch>("SpMV plan: row_offsets has 4 elements; 2 rows need 3, of which the first is 0 "
+                                         "(CsrMatrix begins with it)"));
+    a.row_offsets = {0, 1, 2};
+    EXPECT_NO_THROW(SpmvPlan<T>{a});
+    a.values = {1};
+    EXPECT_THAT(
+        [&] { SpmvPlan<T> plan(a); },
+        ThrowsMessage<DimensionMismatch>("SpMV plan: row_offsets ends with 2, but there are 1 values and 2 column indices"));
+}
 
 // Promise: spmv.hpp, "Throws DimensionMismatch."
 TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
