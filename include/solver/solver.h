@@ -274,7 +274,8 @@ typedef struct solver_options {
                                       or cg finds A indefinite, else bicgstab, as with a preconditioner of the caller's */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
                               NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
-                              other accuracies that of the device. "gpu" suits a GPU best, with other bits */
+                              other accuracies that of the device. For "gpu" iterations are cheap and the host's work is
+                              dear; it has other bits */
     const char* guarantee; /* what is to be proven of x: "none", as NULL, "bound" or "rounded" (solver_result_proof); not with a
                               preconditioner of the caller's */
     int64_t restart;       /* of gmres: steps of a cycle; 0 stands for 30 */

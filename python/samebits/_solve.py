@@ -280,7 +280,8 @@ def solve(
         Of 'gmres': the steps of a cycle, for which it keeps twice as many vectors.
     profile : {'auto', 'processor', 'gpu'}
         What the choice of preconditioners takes operations to cost. 'auto' is 'processor' on every device where `accuracy` is 'exact',
-        so that x has the same bits everywhere, else that of the device. 'gpu' suits a GPU best, with other bits.
+        so that x has the same bits everywhere, else that of the device. For 'gpu' iterations are cheap and the
+        host's work is dear; it has other bits.
     precision : {'double', 'single', 'mixed'}, optional
         'single' rounds A and b to float32 and returns the sum of two floats; 'mixed' iterates in single and solves as accurately as
         double. None is that of A.

@@ -44,7 +44,8 @@ const Option the_method[] = {
     {"restart", "M", "of gmres: a cycle has M steps (default 30)"},
     {"profile", "NAME",
      "what the choice takes operations to cost: auto (default: in exact processor, so that x has the same bits on every "
-     "device, else as the device is), processor, or gpu, which suits a GPU best, with other bits"},
+     "device, else as the device is), processor, or gpu, for which iterations are cheap and the host's work dear, with other "
+     "bits"},
     {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
     {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
     {"unknowns-per-node", "N",
