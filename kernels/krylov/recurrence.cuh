@@ -14,7 +14,8 @@
 
 namespace solver::cuda {
 
-/// Steps in the body of a loop: a round costs some microseconds.
+/// Steps in the body of a loop whose kernels are few: a round costs some microseconds. The kernels of those steps that come
+/// after the end of a stretch find their gates closed, and are launched all the same.
 inline constexpr int steps_a_round = 4;
 
 /// From a vector to the next one, so that all begin as allocated memory does.
@@ -243,7 +244,8 @@ struct DeviceRecurrence<Scalars>::Chain {
         std::unique_ptr<DeviceLoop>& which = careful ? careful_loop : fast_loop;
         if (!which)
             which = std::make_unique<DeviceLoop>(stream, [&](cudaGraphConditionalHandle handle) {
-                for (int i = 0; i < steps_a_round; ++i) launch_step(handle, careful);
+                const int steps = preconditions_by_elements() ? steps_a_round : 1;
+                for (int i = 0; i < steps; ++i) launch_step(handle, careful);
             });
         return *which;
     }
