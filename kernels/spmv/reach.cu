@@ -16,8 +16,10 @@ constexpr int threads = 256;
 __device__ std::uint8_t mark_of_ring(std::int64_t distance) { return static_cast<std::uint8_t>(1 + distance % 255); }
 
 constexpr int marks_a_word = 4;
-__host__ __device__ constexpr std::int64_t words_of_marks(std::int64_t rows) {
-    return (rows + marks_a_word - 1) / marks_a_word;
+constexpr int words_a_load = 4;
+constexpr int marks_a_load = marks_a_word * words_a_load;
+__host__ __device__ constexpr std::int64_t loads_of_marks(std::int64_t rows) {
+    return (rows + marks_a_load - 1) / marks_a_load;
 }
 
 /// Whether there is any that had no mark.
@@ -33,18 +35,31 @@ __device__ bool mark_neighbours(const DeviceCsrView<T>& a, std::int64_t row, std
     return found;
 }
 
+/// Of the rows whose marks are in a word, those of a ring.
+template <class T>
+__device__ bool mark_neighbours_of_word(const DeviceCsrView<T>& a, std::int64_t first_row, std::uint32_t word,
+                                        std::int64_t distance, std::uint8_t* marks) {
+    constexpr std::uint32_t in_every_byte = 0x01010101;
+    if (__vcmpeq4(word, mark_of_ring(distance) * in_every_byte) == 0) return false;
+    bool found = false;
+    for (int i = 0; i < marks_a_word; ++i)
+        if (static_cast<std::uint8_t>(word >> (8 * i)) == mark_of_ring(distance))
+            found = mark_neighbours(a, first_row + i, mark_of_ring(distance + 1), marks) || found;
+    return found;
+}
+
 /// Marks what the rows at this distance lead to and nobody has met, and notes in has_ring whether there is any.
 template <class T>
 __global__ void mark_next_ring(DeviceCsrView<T> a, std::int64_t distance, std::uint8_t* marks, std::uint8_t* has_ring) {
     if (has_ring[distance] == 0) return;
-    const auto* const fours = reinterpret_cast<const std::uint32_t*>(marks);  // most are of other rings
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = words_of_marks(a.rows);
+    const auto* const loads = reinterpret_cast<const uint4*>(marks);  // most marks are of other rings
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = loads_of_marks(a.rows);
     bool found = false;
-    for (std::int64_t four = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; four < end; four += step) {
-        const std::uint32_t word = fours[four];
-        for (int i = 0; word != 0 && i < marks_a_word; ++i)
-            if (static_cast<std::uint8_t>(word >> (8 * i)) == mark_of_ring(distance))
-                found = mark_neighbours(a, marks_a_word * four + i, mark_of_ring(distance + 1), marks) || found;
+    for (std::int64_t load = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; load < end; load += step) {
+        const uint4 four = loads[load];
+        const std::uint32_t words[words_a_load] = {four.x, four.y, four.z, four.w};
+        for (int w = 0; w < words_a_load; ++w)
+            found = mark_neighbours_of_word(a, marks_a_load * load + marks_a_word * w, words[w], distance, marks) || found;
     }
     if (found) has_ring[distance + 1] = 1;
 }
@@ -56,7 +71,7 @@ bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream strea
     constexpr const char* purpose = "the distances of rows";
     if (steps >= a.rows) return false;  // no row is farther
     const CurrentDevice current(a.device);
-    DeviceArray<std::uint8_t> marks(a.device, marks_a_word * words_of_marks(a.rows), purpose),
+    DeviceArray<std::uint8_t> marks(a.device, marks_a_load * loads_of_marks(a.rows), purpose),
         has_ring(a.device, steps + 2, purpose);
     marks.fill_with_zeros(stream);
     has_ring.fill_with_zeros(stream);
@@ -64,7 +79,7 @@ bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream strea
     marks.copy_from(std::span(&first, 1), stream);
     has_ring.copy_from(std::span(&first, 1), stream);
     const auto blocks =
-        static_cast<unsigned>(std::clamp<std::int64_t>((words_of_marks(a.rows) + threads - 1) / threads, 1, 1 << 12));
+        static_cast<unsigned>(std::clamp<std::int64_t>((loads_of_marks(a.rows) + threads - 1) / threads, 1, 1 << 12));
     for (std::int64_t distance = 0; distance <= steps; ++distance)
         mark_next_ring<<<blocks, threads, 0, stream>>>(a, distance, marks.data(), has_ring.data());
     check_launch("mark_next_ring");
