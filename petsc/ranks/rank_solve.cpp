@@ -17,6 +17,8 @@
 #include "solver/solve.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <future>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -176,6 +178,11 @@ public:
 
     RankProducts& products() { return products_; }
     const Preconditioner& preconditioner() const { return *m_; }
+
+    /// Found when it is asked for: ranks find it together, between iterations.
+    std::future<std::uint64_t> factor_hash() const {
+        return std::async(std::launch::deferred, [this] { return m_->factor_hash(); });
+    }
 
     /// What was made is kept for the next system.
     void precondition(PreconditionerKind kind) {

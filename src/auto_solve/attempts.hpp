@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <span>
 #include <utility>
@@ -85,11 +86,13 @@ private:
         attempt.mixed = System::is_mixed;
         attempt.columns = left_;
         const auto start = Clock::now();
+        std::future<std::uint64_t> factor_hash;
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner().is_symmetric());
             check_symmetry(attempt.method, system.preconditioner().is_symmetric());
+            factor_hash = system.factor_hash();
             attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
                                          pauses_for(candidate), attempt.method);
         } catch (const Error& error) {
@@ -101,7 +104,7 @@ private:
         attempt.solve_seconds = seconds_since(start) - attempt.setup_seconds;
         attempt.factor_entries = system.preconditioner().factor_entries();
         attempt.pivot_ratio = system.preconditioner().pivot_ratio();
-        attempt.factor_hash = system.preconditioner().factor_hash();
+        attempt.factor_hash = factor_hash.get();
         attempt.levels = system.preconditioner().levels();
         for (const SolveResult& result : attempt.results)
             attempt.repeated = method.is_refuted_by(attempt.method, result.status) || attempt.repeated;

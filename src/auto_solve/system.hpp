@@ -10,6 +10,8 @@
 #include "solver/preparation.hpp"
 #include "solver/solve.hpp"
 
+#include <cstdint>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -66,6 +68,12 @@ public:
             m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), options_.factors);
         else
             m_ = make_preconditioner<V>(kind, plan(), accuracy, options_.factors);
+    }
+
+    /// Of the preconditioner. Where a device iterates it is found meanwhile, else when it is asked for.
+    std::future<std::uint64_t> factor_hash() const {
+        const bool is_beside = a_.device().kind() == Device::Kind::cuda;
+        return std::async(is_beside ? std::launch::async : std::launch::deferred, [this] { return m_->factor_hash(); });
     }
 
     std::vector<SolveResult> run(std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses,
