@@ -3,7 +3,7 @@
 #include "core/machine.hpp"
 #include "cpu/packed_spmv.hpp"
 #include "kernels/packed.hpp"
-#include "kernels/vectors.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -60,18 +60,6 @@ StorageChoice choose_storage(const CsrView<T>& a, const SpmvOptions& options, co
     }
     if (is_asked_for) return {SpmvStorage::packed, "as asked for"};
     return {SpmvStorage::packed, fmt::format("{} products expected", options.expected_products)};
-}
-
-std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_a_nonzero) {
-    constexpr double least_share_in_slices = 0.95;
-    constexpr double worth_of_bytes = 0.9;
-    if (packed.share_in_slices < least_share_in_slices)
-        return fmt::format(
-            "{:.0f} % of the nonzeros are in rows too long for slices, which would be multiplied apart from the others",
-            100 * (1 - packed.share_in_slices));
-    if (packed.bytes_a_nonzero > worth_of_bytes * csr_bytes_a_nonzero)
-        return fmt::format("packed it would still read {:.1f} bytes a nonzero", packed.bytes_a_nonzero);
-    return {};
 }
 
 template PackingTerms packing_terms_on_cuda(int, const CsrView<float>&, bool);

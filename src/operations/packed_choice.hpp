@@ -32,7 +32,4 @@ struct StorageChoice {
 template <class T>
 StorageChoice choose_storage(const CsrView<T>& a, const SpmvOptions& options, const PackingTerms& terms);
 
-/// Why products on a GPU would be slower from this packed matrix than from CSR, or "" where they should be faster.
-std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_a_nonzero);
-
 }  // namespace solver

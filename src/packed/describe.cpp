@@ -79,6 +79,18 @@ PackedDescription describe(const PackedSizes& sizes, const SliceTotals& slices, 
     return description;
 }
 
+std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_a_nonzero) {
+    constexpr double least_share_in_slices = 0.95;
+    constexpr double worth_of_bytes = 0.9;
+    if (packed.share_in_slices < least_share_in_slices)
+        return fmt::format(
+            "{:.0f} % of the nonzeros are in rows too long for slices, which would be multiplied apart from the others",
+            100 * (1 - packed.share_in_slices));
+    if (packed.bytes_a_nonzero > worth_of_bytes * csr_bytes_a_nonzero)
+        return fmt::format("packed it would still read {:.1f} bytes a nonzero", packed.bytes_a_nonzero);
+    return {};
+}
+
 template <class T>
 std::int64_t PackedMatrix<T>::bytes() const {
     const PackedPattern& p = *pattern;

@@ -202,6 +202,9 @@ struct SliceTotals {
 PackedDescription describe(const PackedSizes& sizes, const SliceTotals& slices, ValueEncoding encoding,
                            std::int64_t dictionary_size, std::int64_t number_bytes);
 
+/// Why products on a GPU would be slower from this packed matrix than from CSR, or "" where they should be faster.
+std::string why_csr_is_faster(const PackedDescription& packed, double csr_bytes_a_nonzero);
+
 template <class T>
 struct PackedMatrix {
     std::shared_ptr<const PackedPattern> pattern;
