@@ -57,8 +57,6 @@ void add_combination(std::span<const std::complex<T>> a, std::span<const T* cons
 template <class T>
 void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
 
-/// Memory that is free on a device.
-std::int64_t free_bytes(int device);
 
 /// ||x||, on the host, by way of `place`
 template <class T>

@@ -244,14 +244,6 @@ void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
                      [xs = x.data(), to = out.data()] __device__(std::int64_t i) { to[i] = turned(xs, i); });
 }
 
-std::int64_t free_bytes(int device) {
-    const CurrentDevice current(device);
-    std::size_t free = 0;
-    std::size_t total = 0;
-    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    return static_cast<std::int64_t>(free);
-}
-
 template <class T>
 T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream) {
     auto* const result = reinterpret_cast<T*>(place.data());

@@ -47,10 +47,7 @@ __device__ std::uint64_t hash_of_rows(const DeviceCsrView<V>& a, std::int64_t fi
 }  // namespace
 
 std::int64_t CudaPlace::default_memory_limit() const {
-    const CurrentDevice current(device_);
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    return static_cast<std::int64_t>(free / 2);
+    return free_bytes(device_) / 2;
 }
 
 template <class V, class T>

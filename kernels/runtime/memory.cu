@@ -1,5 +1,6 @@
 #include "core/readable_bytes.hpp"
 #include "runtime/check.cuh"
+#include "runtime/memory_pool.hpp"
 #include "runtime/pinned.cuh"
 #include "runtime/staged_copy.hpp"
 #include "runtime/traits.hpp"
@@ -100,6 +101,11 @@ void* allocate_pinned(std::size_t bytes, const char* purpose) {
                         "fewer processes that use a GPU");
 }
 
+std::int64_t free_bytes(int device) {
+    const CurrentDevice current(device);
+    return static_cast<std::int64_t>(MemoryPool::of(device).room().free);
+}
+
 namespace detail {
 
 Stream create_stream(int device) {
@@ -120,19 +126,11 @@ void destroy_stream(int device, Stream stream) noexcept {
 void* allocate(int device, std::int64_t bytes, const char* purpose) {
     if (bytes == 0) return nullptr;
     const CurrentDevice current(device);
-    void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
-    if (status != cudaErrorMemoryAllocation) {
-        check(status, "cudaMalloc", purpose);
-        return memory;
-    }
-    cudaGetLastError();
-    std::size_t free = 0;
-    std::size_t total = 0;
-    if (cudaMemGetInfo(&free, &total) != cudaSuccess) cudaGetLastError();
+    if (void* const memory = MemoryPool::of(device).allocate(static_cast<std::size_t>(bytes), purpose)) return memory;
+    const MemoryPool::Room room = MemoryPool::of(device).room();
     throw ResourceLimit("cuda:" + std::to_string(device) + " has too little memory for " + purpose + ": " +
-                        readable_bytes(static_cast<std::size_t>(bytes)) + " needed, " + readable_bytes(free) + " of " +
-                        readable_bytes(total) + " free; what may help: the processor, another device, single precision");
+                        readable_bytes(static_cast<std::size_t>(bytes)) + " needed, " + readable_bytes(room.free) + " of " +
+                        readable_bytes(room.total) + " free; what may help: the processor, another device, single precision");
 }
 
 void release(int device, void* memory) noexcept {
@@ -140,7 +138,7 @@ void release(int device, void* memory) noexcept {
     int former = device;
     cudaGetDevice(&former);
     if (former != device) cudaSetDevice(device);
-    cudaFree(memory);
+    MemoryPool::of(device).release(memory);
     if (former != device) cudaSetDevice(former);
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/vectors.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/task.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/preconditioner.hpp"
 
 #include <algorithm>

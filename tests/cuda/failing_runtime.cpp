@@ -67,9 +67,15 @@ using enum solver::faults::Request;
 extern "C" {
 
 SOLVER_ASKS(memory, 1, cudaMalloc, (void** place, std::size_t bytes), (place, bytes))
+SOLVER_ASKS(memory, 1, cudaMallocFromPoolAsync, (void** place, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+            (place, bytes, pool, stream))
 SOLVER_ASKS(memory, 1, cudaMallocHost, (void** place, std::size_t bytes), (place, bytes))
 SOLVER_ASKS(memory, 1, cudaHostAlloc, (void** place, std::size_t bytes, unsigned flags), (place, bytes, flags))
 SOLVER_GIVES_BACK(cudaFree, void*)
+cudaError_t __real_cudaFreeAsync(void* what, cudaStream_t stream);
+cudaError_t __wrap_cudaFreeAsync(void* what, cudaStream_t stream) {
+    return give_back(what, [&] { return __real_cudaFreeAsync(what, stream); });
+}
 SOLVER_GIVES_BACK(cudaFreeHost, void*)
 
 SOLVER_ASKS(work, 1, cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))

@@ -22,7 +22,12 @@ void copy_to_host(int device, void* to, const void* from, std::int64_t bytes, St
 void fill_with_zeros(int device, void* memory, std::int64_t bytes, Stream stream);
 }  // namespace detail
 
-/// Memory on a device, for anything that can be copied byte by byte. Freeing it waits for the device, as cudaFree does.
+/// Memory that this library may still have on a device, in bytes: what is nobody's, and what was freed and is kept for the next
+/// piece, up to a sixteenth of the device's memory. Throws CudaError.
+std::int64_t free_bytes(int device);
+
+/// Memory on a device, for anything that can be copied byte by byte. Freeing it waits for the device, as cudaFree
+/// does.
 template <class T>
 class DeviceArray {
     static_assert(std::is_trivially_copyable_v<T>);

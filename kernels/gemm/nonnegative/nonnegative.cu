@@ -362,11 +362,7 @@ T* NonnegativeMultiplier::Workspace::reserve(std::int64_t elements) {
 
 template <class T>
 int NonnegativeMultiplier::Workspace::affordable_depth(const GemmTask<T>& task, int depth, std::int64_t limit) const {
-    if (limit <= 0) {
-        std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", "a non-negative product");
-        limit = static_cast<std::int64_t>(free / 2) + memory.size();
-    }
+    if (limit <= 0) limit = free_bytes(device) / 2 + memory.size();
     const auto bytes = [&](int d) {
         return workspace_size(task.c.rows, task.c.columns, task.inner(), d) * static_cast<std::int64_t>(sizeof(T));
     };
