@@ -73,6 +73,7 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
         live.show(step, options.tolerance);
         return !interrupt.requested();
     };
+    iteration.callback_interval = iterations_between_questions(a.device());
     DenseMatrix<T> x = initial;
     for (std::int64_t j = 0; j < rhs.columns; ++j) {
         const auto b =

@@ -100,6 +100,7 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
         live.show(iteration, options.tolerance);
         return !interrupt.requested();
     };
+    method.iteration.callback_interval = iterations_between_questions(a.device());
 
     Run run;
     run.accuracy = accuracy;

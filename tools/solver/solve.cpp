@@ -5,6 +5,7 @@
 #include "preparation/full_diagonal.hpp"
 #include "products.hpp"
 #include "reference.hpp"
+#include "rehearsal.hpp"
 #include "run.hpp"
 #include "solver/error.hpp"
 #include "stopwatch.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -66,6 +68,7 @@ template <class T>
 Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, LiveLine& live) {
     Stopwatch watch;
     live.show(fmt::format("  reading {}", name_of(found)));
+    const std::jthread rehearsal = rehearse<T>(wanted);
     const LoadedMatrix<T> loaded = load_matrix<T>(found, wanted.threads);
     Outcome outcome;
     outcome.read_seconds = watch.lap();
