@@ -9,6 +9,7 @@
 #endif
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <vector>
 
@@ -138,6 +139,8 @@ void multiply(int threads, std::int64_t n, std::span<const T> a, std::span<const
 
 template class SparseMatrix<float>;
 template class SparseMatrix<double>;
+template class SparseMatrix<std::complex<float>>;
+template class SparseMatrix<std::complex<double>>;
 template bool fits(const CsrView<float>&);
 template bool fits(const CsrView<double>&);
 template float sum(std::span<const float>, int);

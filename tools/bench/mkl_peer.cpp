@@ -3,11 +3,13 @@
 #include <dlfcn.h>
 
 #include <chrono>
+#include <complex>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <thread>
-#include <type_traits>
+#include <tuple>
 #include <vector>
 
 namespace solver::bench::mkl {
@@ -30,15 +32,17 @@ Function* function(void* library, const char* name) {
     return library == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
+/// std::complex is passed as MKL's structures of two numbers are.
 template <class T>
 struct Typed {
-    explicit Typed(void* library)
-        : create(function<int(Handle*, int, int, int, int*, int*, int*, T*)>(
-              library, is_double ? "mkl_sparse_d_create_csr" : "mkl_sparse_s_create_csr")),
+    Typed(void* library, const std::string& letter)
+        : create(function<int(Handle*, int, int, int, int*, int*, int*, T*)>(library,
+                                                                             ("mkl_sparse_" + letter + "_create_csr").c_str())),
           multiply(function<int(int, T, Handle, MatrixDescription, const T*, T, T*)>(
-              library, is_double ? "mkl_sparse_d_mv" : "mkl_sparse_s_mv")) {}
+              library, ("mkl_sparse_" + letter + "_mv").c_str())) {}
 
-    static constexpr bool is_double = std::is_same_v<T, double>;
+    bool is_complete() const { return create != nullptr && multiply != nullptr; }
+
     int (*create)(Handle*, int base, int rows, int columns, int* begins, int* ends, int* column_indices, T* values);
     int (*multiply)(int operation, T alpha, Handle, MatrixDescription, const T* x, T beta, T* y);
 };
@@ -54,8 +58,7 @@ void* load() {
 struct Library {
     Library()
         : handle(load()),
-          in_double(handle),
-          in_single(handle),
+          typed({handle, "d"}, {handle, "s"}, {handle, "z"}, {handle, "c"}),
           hint(function<int(Handle, int, MatrixDescription, int)>(handle, "mkl_sparse_set_mv_hint")),
           memory_hint(function<int(Handle, int)>(handle, "mkl_sparse_set_memory_hint")),
           optimize(function<int(Handle)>(handle, "mkl_sparse_optimize")),
@@ -64,20 +67,12 @@ struct Library {
           version(function<void(char*, int)>(handle, "MKL_Get_Version_String")) {}
 
     bool is_complete() const {
-        return in_double.create && in_double.multiply && in_single.create && in_single.multiply && hint && memory_hint &&
-               optimize && destroy && set_threads && version;
-    }
-    template <class T>
-    const Typed<T>& typed() const {
-        if constexpr (std::is_same_v<T, double>)
-            return in_double;
-        else
-            return in_single;
+        const bool has_types = std::apply([](const auto&... type) { return (type.is_complete() && ...); }, typed);
+        return has_types && hint && memory_hint && optimize && destroy && set_threads && version;
     }
 
     void* handle;
-    Typed<double> in_double;
-    Typed<float> in_single;
+    std::tuple<Typed<double>, Typed<float>, Typed<std::complex<double>>, Typed<std::complex<float>>> typed;
     int (*hint)(Handle, int operation, MatrixDescription, int calls);
     int (*memory_hint)(Handle, int policy);
     int (*optimize)(Handle);
@@ -127,8 +122,9 @@ SparseMatrix<T>::SparseMatrix(const CsrView<T>& a, int threads) : storage_(std::
     of.columns.assign(a.column_indices.begin(), a.column_indices.end());
     of.values.assign(a.values.begin(), a.values.end());
     library().set_threads(threads);
-    require(library().typed<T>().create(&of.handle, base_zero, static_cast<int>(a.rows), static_cast<int>(a.columns),
-                                        of.offsets.data(), of.offsets.data() + 1, of.columns.data(), of.values.data()),
+    require(std::get<Typed<T>>(library().typed)
+                .create(&of.handle, base_zero, static_cast<int>(a.rows), static_cast<int>(a.columns), of.offsets.data(),
+                        of.offsets.data() + 1, of.columns.data(), of.values.data()),
             "mkl_sparse_create_csr");
     require(library().hint(of.handle, no_transpose, general, many_products), "mkl_sparse_set_mv_hint");
     require(library().memory_hint(of.handle, aggressive), "mkl_sparse_set_memory_hint");
@@ -144,11 +140,14 @@ SparseMatrix<T>& SparseMatrix<T>::operator=(SparseMatrix&&) noexcept = default;
 
 template <class T>
 void SparseMatrix<T>::multiply(std::span<const T> x, std::span<T> y) const {
-    require(library().typed<T>().multiply(no_transpose, T(1), storage_->handle, general, x.data(), T(0), y.data()),
-            "mkl_sparse_mv");
+    require(
+        std::get<Typed<T>>(library().typed).multiply(no_transpose, T(1), storage_->handle, general, x.data(), T(0), y.data()),
+        "mkl_sparse_mv");
 }
 
 template class SparseMatrix<float>;
 template class SparseMatrix<double>;
+template class SparseMatrix<std::complex<float>>;
+template class SparseMatrix<std::complex<double>>;
 
 }  // namespace solver::bench::mkl

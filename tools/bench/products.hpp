@@ -4,12 +4,14 @@
 
 #include "common.hpp"
 #include "matrices/random.hpp"
+#include "preparation/blocks.hpp"
 #include "solver/complex.hpp"
 #include "solver/spmv.hpp"
 #include "tools/page/exact_product.hpp"
 
 #include <fmt/format.h>
 
+#include <complex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +37,15 @@ std::vector<T> make_x(Vector which, std::int64_t n) {
     if (which == Vector::random)
         for (T& element : x) element = static_cast<T>(random.signed_uniform());
     return x;
+}
+
+/// Calls with A as peers take it: with complex numbers where A is the real form of a complex matrix. The view ends with the
+/// call.
+template <class T, class Call>
+void with_matrix_of_peers(const CsrView<T>& a, const Call& call) {
+    if (!preparation::is_real_form(a)) return call(a);
+    const CsrMatrix<std::complex<T>> complex = complex_form(a);
+    call(complex.view());
 }
 
 /// Bytes that a product has to move.

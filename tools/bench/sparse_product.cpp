@@ -6,7 +6,9 @@
 #include "products.hpp"
 #include "tools/page/ulp_error.hpp"
 
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,8 +22,7 @@ public:
     OnProcessor(const Options& options, const CsrView<T>& a)
         : options_(options), a_(a), csr_(plan(SpmvStorage::csr)), y_(static_cast<std::size_t>(a.rows)) {
         if (options.storage != SpmvStorage::csr) packed_.emplace(plan(SpmvStorage::packed));
-        if (eigen::fits(a)) eigen_.emplace(a);
-        if (eigen::fits(a) && mkl::is_there()) mkl_.emplace(a, options.threads);
+        with_matrix_of_peers(a, [this](const auto& of_peers) { meet_peers(of_peers); });
     }
 
     void use(std::span<const T> x, std::span<const T> exact) override {
@@ -42,11 +43,11 @@ public:
         std::vector<Competitor> all;
         const int threads = eigen::usable_threads(options_.threads);
         if (eigen_) {
-            all.push_back(competitor("eigen", threads, sizeof(int), [this, threads] { eigen_->multiply(threads, x_, y_); }));
+            all.push_back(competitor("eigen", threads, sizeof(int), eigen_));
             all.back().leave = eigen::end_threads;
         }
         if (mkl_) {
-            all.push_back(competitor("mkl", options_.threads, sizeof(int), [this] { mkl_->multiply(x_, y_); }));
+            all.push_back(competitor("mkl", options_.threads, sizeof(int), mkl_));
             all.back().leave = mkl::rest;
         }
         return all;
@@ -61,6 +62,25 @@ public:
     }
 
 private:
+    template <class S>
+    void meet_peers(const CsrView<S>& a) {
+        numbers_ = traffic(a, 0);
+        if (!eigen::fits(a_)) return;
+        const auto in_eigen = std::make_shared<eigen::SparseMatrix<S>>(a);
+        eigen_ = [this, in_eigen, threads = eigen::usable_threads(options_.threads)] {
+            in_eigen->multiply(threads, numbers<S>(x_), numbers<S>(y_));
+        };
+        if (!mkl::is_there()) return;
+        const auto in_mkl = std::make_shared<mkl::SparseMatrix<S>>(a, options_.threads);
+        mkl_ = [this, in_mkl] { in_mkl->multiply(numbers<S>(x_), numbers<S>(y_)); };
+    }
+
+    /// Pairs as complex numbers where S is complex.
+    template <class S>
+    static std::span<S> numbers(std::vector<T>& x) {
+        return {reinterpret_cast<S*>(x.data()), x.size() * sizeof(T) / sizeof(S)};
+    }
+
     SpmvPlan<T> plan(SpmvStorage storage) const {
         return {a_, Device::cpu(options_.threads), SpmvOptions{.kernel = options_.kernel, .storage = storage}};
     }
@@ -78,7 +98,7 @@ private:
     Competitor competitor(std::string name, int threads, std::size_t bytes_of_offset, std::function<void()> multiply) {
         return {.name = std::move(name),
                 .threads = threads,
-                .bytes = traffic(a_, bytes_of_offset),
+                .bytes = numbers_ + static_cast<double>(a_.rows + 1) * static_cast<double>(bytes_of_offset),
                 .run = multiply,
                 .error = [this] { return take_error(); },
                 .histogram =
@@ -98,8 +118,8 @@ private:
     CsrView<T> a_;
     SpmvPlan<T> csr_;
     std::optional<SpmvPlan<T>> packed_;
-    std::optional<eigen::SparseMatrix<T>> eigen_;
-    std::optional<mkl::SparseMatrix<T>> mkl_;
+    double numbers_ = 0;                 ///< bytes of a product but for row offsets
+    std::function<void()> eigen_, mkl_;  ///< y_ = A x_; empty where they cannot
     std::vector<T> x_, y_, exact_;
 };
 

@@ -10,7 +10,8 @@ namespace solver::bench {
 namespace {
 
 template <class T>
-void bench(const Options& options, const std::string& name, const CsrView<T>& a, Report& report) {
+void bench(const Options& options, const std::string& matrix, const CsrView<T>& a, Report& report) {
+    const std::string name = preparation::is_real_form(a) ? matrix + " in its real form" : matrix;
     const std::unique_ptr<SparseProduct<T>> product = make_sparse_product(options, a);
     for (const Vector which : options.vectors) {
         const std::vector<T> x = make_x<T>(which, a.columns);

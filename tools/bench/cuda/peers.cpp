@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <complex>
 #include <vector>
 
 namespace solver::bench::on_cuda {
@@ -11,6 +12,10 @@ namespace {
 
 template <class T>
 constexpr cudaDataType cuda_type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+template <>
+constexpr cudaDataType cuda_type<std::complex<double>> = CUDA_C_64F;
+template <>
+constexpr cudaDataType cuda_type<std::complex<float>> = CUDA_C_32F;
 
 std::string version_of(int major, int minor, int patch) { return fmt::format("{}.{}.{}", major, minor, patch); }
 
@@ -92,6 +97,8 @@ void CuSparseMatrix<T>::multiply(const T* x, T* y) {
 
 template class CuSparseMatrix<float>;
 template class CuSparseMatrix<double>;
+template class CuSparseMatrix<std::complex<float>>;
+template class CuSparseMatrix<std::complex<double>>;
 
 template <class T>
 CuSparseTriangle<T>::CuSparseTriangle(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const T* b, T* x,

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <iterator>
+#include <memory>
 
 namespace solver::bench::on_cuda {
 namespace {
@@ -35,8 +37,7 @@ public:
             description_ = "packed: " + packed->describe(stream_).text;
             from_packed_->use(packed, stream_);
         }
-        for (const SpmvAlgorithm algorithm : all_algorithms)
-            peers_.push_back(std::make_unique<CuSparseMatrix<T>>(a, matrix_.view(), algorithm, stream_));
+        with_matrix_of_peers(a, [this](const auto& of_peers) { meet_peers(of_peers); });
     }
 
     void use(std::span<const T> x, std::span<const T> exact) override {
@@ -56,10 +57,8 @@ public:
 
     std::vector<Competitor> peers() override {
         std::vector<Competitor> all;
-        for (const SpmvAlgorithm algorithm : all_algorithms) {
-            CuSparseMatrix<T>* const peer = peers_[static_cast<std::size_t>(algorithm)].get();
-            all.push_back(competitor(to_string(algorithm), [this, peer] { peer->multiply(x_.data(), y_.data()); }));
-        }
+        for (const SpmvAlgorithm algorithm : all_algorithms)
+            all.push_back(competitor(to_string(algorithm), peers_[static_cast<std::size_t>(algorithm)]));
         return all;
     }
 
@@ -70,6 +69,17 @@ public:
     }
 
 private:
+    template <class S>
+    void meet_peers(const CsrView<S>& a) {
+        bytes_ = traffic(a, sizeof(std::int32_t));
+        const auto on_device = std::make_shared<const cuda::DeviceCsrMatrix<S>>(device_, a, stream_);
+        for (const SpmvAlgorithm algorithm : all_algorithms)
+            peers_.push_back(
+                [this, on_device, peer = std::make_shared<CuSparseMatrix<S>>(a, on_device->view(), algorithm, stream_)] {
+                    peer->multiply(reinterpret_cast<const S*>(x_.data()), reinterpret_cast<S*>(y_.data()));
+                });
+    }
+
     bool has_packed() const { return options_.storage != SpmvStorage::csr; }
 
     std::vector<Competitor> by(const cuda::MatrixProducts<T>& products, const std::string& prefix) {
@@ -87,7 +97,7 @@ private:
         auto replay = std::make_shared<Replay>(stream_, multiply);
         return {.name = std::move(name),
                 .threads = 0,
-                .bytes = traffic(a_, sizeof(std::int32_t)),
+                .bytes = bytes_,
                 .error = [this] { return take_max_ulp_error(a_.rows, y_.data(), exact_.data(), stream_); },
                 .histogram =
                     [this, multiply = std::move(multiply)] {
@@ -129,8 +139,9 @@ private:
     OwnStream stream_;
     cuda::DeviceCsrMatrix<T> matrix_;
     std::unique_ptr<cuda::CsrProducts<T>> from_csr_, from_packed_;
-    std::string description_;  ///< of the packed matrix
-    std::vector<std::unique_ptr<CuSparseMatrix<T>>> peers_;
+    std::string description_;                   ///< of the packed matrix
+    double bytes_ = 0;                          ///< that a product has to move
+    std::vector<std::function<void()>> peers_;  ///< y_ = A x_, by algorithm
     std::vector<T> truth_;
     cuda::DeviceArray<T> x_, y_, exact_;
 };
