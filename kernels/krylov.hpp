@@ -56,8 +56,8 @@ public:
     /// must outlive their use. So many columns are used.
     void precondition(DevicePreconditioner<Value>* m, HostPreconditioner<Value> m_on_host, int columns = 1);
 
-    const DeviceArray<Value>& r(int column) const;
-    const DeviceArray<Value>& z(int column) const;
+    DeviceArray<Value>& r(int column);
+    DeviceArray<Value>& z(int column);
 
     /// For another right-hand side: z = 0. `weights` are the 1-norms of the columns of A, the same for all right-hand sides, or
     /// null where r is not replaced.

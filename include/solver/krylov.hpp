@@ -14,17 +14,18 @@
 namespace solver {
 
 enum class KrylovMethod {
-    bicgstab,  ///< for any A (bicgstab.hpp)
-    cg,        ///< conjugate gradients, for symmetric positive definite A and M (cg.hpp)
-    gmres,     ///< for any A, the least residual of each cycle of steps; needs many vectors (krylov_solve.hpp)
-    minres,    ///< for symmetric A, definite or not, and symmetric positive definite M (krylov_solve.hpp)
-    idr,       ///< IDR(4), for any A (krylov_solve.hpp)
+    bicgstab,   ///< for any A (bicgstab.hpp)
+    cg,         ///< conjugate gradients, for symmetric positive definite A and M (cg.hpp)
+    gmres,      ///< for any A, the least residual of each cycle of steps; needs many vectors (krylov_solve.hpp)
+    minres,     ///< for symmetric A, definite or not, and symmetric positive definite M (krylov_solve.hpp)
+    idr,        ///< IDR(4), for any A (krylov_solve.hpp)
+    bicgstab2,  ///< BiCGStab(2), for any A (krylov_solve.hpp)
 };
 
-inline constexpr std::array all_krylov_methods{KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres,
-                                               KrylovMethod::minres, KrylovMethod::idr};
+inline constexpr std::array all_krylov_methods{KrylovMethod::bicgstab, KrylovMethod::cg,  KrylovMethod::gmres,
+                                               KrylovMethod::minres,   KrylovMethod::idr, KrylovMethod::bicgstab2};
 
-/// "bicgstab", "cg", "gmres", "minres" or "idr".
+/// "bicgstab", "cg", "gmres", "minres", "idr" or "bicgstab2".
 std::string_view to_string(KrylovMethod method);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
@@ -78,8 +79,8 @@ struct KrylovOptions {
                                          ///< without a stop in between
     bool keep_history = false;
 
-    /// Elements are real and imaginary parts in turn and A is a real_form (complex.hpp): the scalars of bicgstab, gmres and idr
-    /// are complex, and count steps as such. Those of cg and minres, for Hermitian A, are real in any case.
+    /// Elements are real and imaginary parts in turn and A is a real_form (complex.hpp): the scalars of bicgstab, bicgstab2,
+    /// gmres and idr are complex, and count steps as such. Those of cg and minres, for Hermitian A, are real in any case.
     bool complex_scalars = false;
 };
 

@@ -24,13 +24,16 @@ namespace solver {
 ///    as orthogonal as it need be where dot products are exact, mostly; a bound that is carried along says where it takes a
 ///    second one.
 ///  - minres: MINRES of Paige and Saunders (SIAM J. Numer. Anal. 12(4), 1975) for a symmetric A, which may be indefinite. M
-///  must
-///    be symmetric and positive definite: one that is known not to be symmetric is an InvalidArgument, and where r'M^-1 r <= 0
-///    is seen the solve ends as indefinite. Without M the residual falls in every step, with M it falls as M^-1 measures it.
+///    must be symmetric and positive definite: one that is known not to be symmetric is an InvalidArgument, and where
+///    r'M^-1 r <= 0 is seen the solve ends as indefinite. Without M the residual falls in every step, with M it falls as M^-1
+///    measures it.
 ///  - idr: IDR(4) of van Gijzen and Sonneveld (ACM TOMS 38(1), 2011): as short as BiCGStab's recurrence, and often steadier.
+///  - bicgstab2: BiCGStab(2) of Sleijpen and Fokkema (ETNA 1, 1993): takes the least residual over two vectors at a time, which
+///    helps where eigenvalues lie near the imaginary axis. An iteration makes one product with A and three in turn.
 ///
 /// What else is promised of status, true residuals, x_low, bits, devices and errors is what bicgstab.hpp says of BiCGStab. On a
-/// CUDA device gmres, minres and idr launch each operation by itself, and several right-hand sides follow one another.
+/// CUDA device gmres, minres, idr and bicgstab2 launch each operation by itself, and several right-hand sides follow one
+/// another.
 template <class T>
 SolveResult krylov_solve(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b,
                          std::span<T> x, std::span<T> x_low = {}, const KrylovOptions& options = {});

@@ -269,7 +269,7 @@ typedef struct solver_options {
     void* context;                 /* for the callback */
     int64_t callback_interval;     /* the callback's answer counts after every so many iterations */
     const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, "gmres", "minres" for symmetric
-                                      A and symmetric positive definite M, "idr", or "auto", as NULL: where
+                                      A and symmetric positive definite M, "idr", "bicgstab2", or "auto", as NULL: where
                                       A and the preconditioner are symmetric cg, or minres if A's diagonal is not positive
                                       or cg finds A indefinite, else bicgstab, as with a preconditioner of the caller's */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as

@@ -372,12 +372,12 @@ void DeviceRecurrence<Scalars>::precondition(DevicePreconditioner<Value>* m, Hos
 }
 
 template <class Scalars>
-auto DeviceRecurrence<Scalars>::r(int column) const -> const DeviceArray<Value>& {
+auto DeviceRecurrence<Scalars>::r(int column) -> DeviceArray<Value>& {
     return chain_->column[column].r;
 }
 
 template <class Scalars>
-auto DeviceRecurrence<Scalars>::z(int column) const -> const DeviceArray<Value>& {
+auto DeviceRecurrence<Scalars>::z(int column) -> DeviceArray<Value>& {
     return chain_->column[column].z;
 }
 

@@ -8,6 +8,7 @@
 #include "auto_solve/profile.hpp"
 #include "core/floating_point_guard.hpp"
 #include "krylov/columns.hpp"
+#include "krylov/methods.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "preparation/fill_estimate.hpp"
@@ -195,14 +196,12 @@ public:
                                          const solver::KrylovOptions& options, const solver::Pauses& pauses,
                                          solver::KrylovMethod method) {
         const solver::KrylovCall<double> call{unknowns, options, pauses};
-        return solver::with_method(method, [&]<class Method>(Method) {
-            return solver::solve_together<typename Method::template Recurrence<RankBackend>, RankBackend>(
-                call,
-                [&](const solver::Unknown<double>& unknown, std::int64_t) {
-                    return RankBackend(products_, *m_, unknown.b, options.accuracy);
-                },
-                [&] { products_.run(); });
-        });
+        return solver::solve_together<RankBackend>(
+            call,
+            [&](const solver::Unknown<double>& unknown, std::int64_t) {
+                return RankBackend(products_, *m_, unknown.b, options.accuracy);
+            },
+            [&](RankBackend& backend) { return solver::make_recurrence(method, backend, options); }, [&] { products_.run(); });
     }
 
 private:

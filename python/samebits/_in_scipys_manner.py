@@ -422,6 +422,19 @@ idr = _by(
     """,
 )
 
+bicgstab2 = _by(
+    "bicgstab2",
+    _in_scipys_manner,
+    """Solves A x = b by BiCGStab(2), for any A. All is as in `bicgstab`; an iteration makes one product with A and three in turn.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.bicgstab2([[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0], M=None).info
+    0
+    """,
+)
+
 minres = _by(
     "minres",
     _minres_in_scipys_manner,

@@ -32,7 +32,7 @@ class Attempt(NamedTuple):
     """One preconditioner that a solve tried."""
 
     preconditioner: str
-    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'
+    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres', 'idr' or 'bicgstab2'
     repeated: bool  #: by the next attempt, which is the same with 'minres' or 'bicgstab': A or M was not positive definite
     mixed: bool  #: the iteration ran in single precision
     refusal: str  #: why it could not be made; empty where it was

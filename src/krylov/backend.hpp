@@ -135,8 +135,8 @@ void write_sum(std::span<const T> x, std::span<const T> low, std::span<double> t
 /// of its own.
 template <class R, class Vector>
 concept Recurrence = requires(R& recurrence, const Vector* weights, double norm, std::uint64_t seed, const StepLimits& limits) {
-    requires std::convertible_to<decltype(recurrence.r), const Vector&>;
-    requires std::convertible_to<decltype(recurrence.z), const Vector&>;
+    requires std::convertible_to<decltype((recurrence.r)), Vector&>;
+    requires std::convertible_to<decltype((recurrence.z)), Vector&>;
     { R::has_random_starts } -> std::convertible_to<bool>;  // whether begin makes anything of its seed
     { R::keeps_directions } -> std::convertible_to<bool>;   // whether continue_from_replaced goes on, or begins anew, too
 

@@ -2,7 +2,7 @@
 
 /// Solves that advance together.
 
-#include "krylov/methods.hpp"
+#include "krylov/any_recurrence.hpp"
 #include "krylov/place.hpp"
 #include "krylov/run.hpp"
 #include "krylov/solve.hpp"
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,14 +21,15 @@
 namespace solver {
 
 /// One right-hand side on its way.
-template <class B, class R>
+template <class B>
 class Column {
 public:
-    Column(B backend, std::span<const typename B::Wide> initial, const KrylovOptions& options, const Pauses& pauses,
-           std::int64_t number)
+    template <class MakeRecurrence>
+    Column(B backend, const MakeRecurrence& make_recurrence, std::span<const typename B::Wide> initial,
+           const KrylovOptions& options, const Pauses& pauses, std::int64_t number)
         : backend_(std::move(backend)),
-          recurrence_(make_recurrence<R>(backend_, options)),
-          solve_(backend_, recurrence_, options, pauses, number),
+          recurrence_(make_recurrence(backend_)),
+          solve_(backend_, *recurrence_, options, pauses, number),
           task_(solve_.run(initial)) {
         task_.start(stack_);
     }
@@ -50,26 +52,26 @@ public:
 
 private:
     B backend_;
-    R recurrence_;
-    KrylovSolve<B, R> solve_;
+    std::unique_ptr<AnyRecurrence<typename B::Vector>> recurrence_;
+    KrylovSolve<B> solve_;
     TaskStack stack_;
     Task<SolveResult> task_;
     std::optional<SolveResult> result_;
 };
 
 /// Columns advance from product to product; what all wait for is made in one go. make_backend(unknown, i) is that of number i
-/// of these unknowns.
-template <class R, class B, class MakeBackend, class MakeProducts>
+/// of these unknowns, make_recurrence(backend) a pointer to the method on it.
+template <class B, class MakeBackend, class MakeRecurrence, class MakeProducts>
 std::vector<SolveResult> solve_together(const KrylovCall<typename B::Wide>& call, const MakeBackend& make_backend,
-                                        const MakeProducts& make_products) {
-    std::deque<Column<B, R>> columns;
+                                        const MakeRecurrence& make_recurrence, const MakeProducts& make_products) {
+    std::deque<Column<B>> columns;
     for (const auto& unknown : call.unknowns) {
         const std::int64_t i = std::ssize(columns);
-        columns.emplace_back(make_backend(unknown, i), unknown.x, call.options, call.pauses, call.first + i);
+        columns.emplace_back(make_backend(unknown, i), make_recurrence, unknown.x, call.options, call.pauses, call.first + i);
     }
     const auto advance_all = [&] {
         bool any = false;
-        for (Column<B, R>& column : columns) any = column.advance() || any;
+        for (Column<B>& column : columns) any = column.advance() || any;
         return any;
     };
     while (advance_all()) make_products();

@@ -208,8 +208,8 @@ public:
         co_return recurrence_.stretch(column_);
     }
 
-    const Vector& r;
-    const Vector& z;
+    Vector& r;
+    Vector& z;
 
 private:
     cuda::DeviceRecurrence<Scalars>& recurrence_;

@@ -2,6 +2,7 @@
 
 /// The recurrence of IDR(s) and nothing else: the outer loop is in solve.hpp.
 
+#include "krylov/measured_residual.hpp"
 #include "krylov/stepwise.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -14,42 +15,13 @@
 
 namespace solver {
 
-/// What the outer loop asks of a step that changed r by a multiple of one vector.
-template <class V>
-class IdrScalars {
-public:
-    using Value = V;
-
-    /// The space of shadow vectors is another one for every seed.
-    static constexpr bool has_random_starts = true;
-
-    void begin(double r_norm) { r_norm_ = r_norm; }
-    void continue_from_replaced(double r_norm) { r_norm_ = r_norm; }
-
-    StepEnd take_r_norm(double r_norm) {
-        previous_norm_ = r_norm_;
-        r_norm_ = r_norm;
-        return is_finite(r_norm) ? StepEnd::full : StepEnd::non_finite;
-    }
-
-    double r_norm() const { return r_norm_; }
-
-    /// A bound of the norms of everything that was added to r in the last step.
-    double terms() const { return add_rn(previous_norm_, 2 * r_norm_); }
-    double z_weight() const { return 1; }
-
-private:
-    double r_norm_ = 0;
-    double previous_norm_ = 0;
-};
-
 /// IDR(s) with bi-orthogonalised directions (van Gijzen, Sonneveld, ACM TOMS 38(1), 2011), s = 4, or the order of A where that
 /// is less. s + 1 steps make a cycle: s that take from r what the shadow vectors see of it, by directions u_k with g_k = A u_k,
 /// and one along r itself, which leads to the next, smaller space. The shadow vectors come from integers: the same on every
 /// machine.
 template <StepBackend B>
-class IdrRecurrence : public StepwiseRecurrence<B, IdrScalars<typename B::Value>, IdrRecurrence<B>> {
-    using Base = StepwiseRecurrence<B, IdrScalars<typename B::Value>, IdrRecurrence<B>>;
+class IdrRecurrence : public StepwiseRecurrence<B, MeasuredResidual<typename B::Value>, IdrRecurrence<B>> {
+    using Base = StepwiseRecurrence<B, MeasuredResidual<typename B::Value>, IdrRecurrence<B>>;
     friend Base;
 
 public:
@@ -100,6 +72,7 @@ private:
 
     /// One product with A.
     Task<StepEnd> step(double) {
+        scalars_.begin_step();
         if (k_ == s_) co_return co_await step_along_r();
         co_return co_await step_along_direction();
     }

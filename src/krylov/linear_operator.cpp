@@ -3,6 +3,7 @@
 #include "core/floating_point_guard.hpp"
 #include "krylov/columns.hpp"
 #include "krylov/cpu_backend.hpp"
+#include "krylov/methods.hpp"
 #include "krylov/operator_products.hpp"
 #include "preconditioner/identity.hpp"
 #include "solver/error.hpp"
@@ -28,17 +29,13 @@ SolveResult krylov_solve(KrylovMethod method, const LinearOperator<T>& a, const 
     OperatorProducts<T> products(a, processor);
     using Backend = CpuSolverBackend<T, OperatorProducts<T>>;
     const Pauses pauses = pauses_of(options);
-    return with_method(method, [&]<class Method>(Method) {
-        return with_recurrence<Method, Backend>(options, [&]<class R>() {
-            return std::move(solve_together<R, Backend>(
-                                 {std::span(&unknown, 1), options, pauses},
-                                 [&](const Unknown<T>& column, std::int64_t) {
-                                     return Backend(products, m != nullptr ? *m : none, column.b, false, options.accuracy);
-                                 },
-                                 [&] { products.run(); })
-                                 .front());
-        });
-    });
+    const auto results = solve_together<Backend>(
+        {std::span(&unknown, 1), options, pauses},
+        [&](const Unknown<T>& column, std::int64_t) {
+            return Backend(products, m != nullptr ? *m : none, column.b, false, options.accuracy);
+        },
+        [&](Backend& backend) { return make_recurrence(method, backend, options); }, [&] { products.run(); });
+    return results.front();
 }
 
 template SolveResult krylov_solve(KrylovMethod, const LinearOperator<float>&, const Preconditioner<float>*,

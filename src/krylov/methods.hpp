@@ -4,6 +4,8 @@
 
 #include "core/krylov/bicgstab_scalars.hpp"
 #include "core/krylov/cg_scalars.hpp"
+#include "krylov/any_recurrence.hpp"
+#include "krylov/bicgstab2_recurrence.hpp"
 #include "krylov/bicgstab_recurrence.hpp"
 #include "krylov/cg_recurrence.hpp"
 #include "krylov/complex_steps.hpp"
@@ -13,6 +15,7 @@
 #include "solver/error.hpp"
 #include "solver/krylov.hpp"
 
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -46,6 +49,12 @@ struct Minres {
     template <class B>
     using Recurrence = MinresRecurrence<B>;
 };
+struct Bicgstab2 {
+    template <class B>
+    using Recurrence = Bicgstab2Recurrence<B>;
+    template <class B>
+    using ForComplex = OnComplexSteps<B, Bicgstab2Recurrence>;
+};
 struct Idr {
     template <class B>
     using Recurrence = IdrRecurrence<B>;
@@ -63,24 +72,6 @@ concept HasComplexScalars = requires {
     typename Method::template ForComplex<B>;
 };
 
-/// f.template operator()<R>() with the recurrence R that the options ask for.
-template <class Method, class B, class F>
-auto with_recurrence(const KrylovOptions& options, const F& f) {
-    if constexpr (HasComplexScalars<Method, B>) {
-        if (options.complex_scalars) return f.template operator()<typename Method::template ForComplex<B>>();
-    }
-    return f.template operator()<typename Method::template Recurrence<B>>();
-}
-
-/// The recurrence on a backend, told the options if it asks for them.
-template <class R, class B>
-R make_recurrence(B& backend, const KrylovOptions& options) {
-    if constexpr (std::is_constructible_v<R, B&, const KrylovOptions&>)
-        return R(backend, options);
-    else
-        return R(backend);
-}
-
 /// f(Bicgstab()), for instance.
 template <class F>
 auto with_method(KrylovMethod method, const F& f) {
@@ -95,8 +86,31 @@ auto with_method(KrylovMethod method, const F& f) {
             return f(Minres());
         case KrylovMethod::idr:
             return f(Idr());
+        case KrylovMethod::bicgstab2:
+            return f(Bicgstab2());
     }
     throw InvalidArgument("krylov: there is no method number " + std::to_string(static_cast<int>(method)));
+}
+
+/// R on a backend, told the options if it asks for them.
+template <class R, class B>
+std::unique_ptr<AnyRecurrence<typename B::Vector>> make_recurrence(B& backend, const KrylovOptions& options) {
+    using Made = RecurrenceOf<R, typename B::Vector>;
+    if constexpr (std::is_constructible_v<R, B&, const KrylovOptions&>)
+        return std::make_unique<Made>(backend, options);
+    else
+        return std::make_unique<Made>(backend);
+}
+
+/// A method on a backend that makes its operations one by one, with the scalars that the options ask for.
+template <class B>
+std::unique_ptr<AnyRecurrence<typename B::Vector>> make_recurrence(KrylovMethod method, B& backend,
+                                                                   const KrylovOptions& options) {
+    return with_method(method, [&]<class Method>(Method) {
+        if constexpr (HasComplexScalars<Method, B>)
+            if (options.complex_scalars) return make_recurrence<typename Method::template ForComplex<B>>(backend, options);
+        return make_recurrence<typename Method::template Recurrence<B>>(backend, options);
+    });
 }
 
 }  // namespace solver

@@ -14,32 +14,33 @@ namespace solver {
 namespace {
 
 /// So many columns at once.
-template <class R, class Value, class Wide, class MakeProducts>
+template <class Value, class Wide, class MakeRecurrence, class MakeProducts>
 std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, const KrylovCall<Wide>& call, std::size_t at_once,
-                                            const MakeProducts& make_products) {
+                                            const MakeRecurrence& make_recurrence_on, const MakeProducts& make_products) {
     using Backend = CudaSolverBackend<Value, Wide>;
     std::vector<SolveResult> results;
     while (results.size() < call.unknowns.size()) {
         const auto first = results.size();
         const auto some = call.unknowns.subspan(first, std::min(at_once, call.unknowns.size() - first));
-        std::ranges::move(solve_together<R, Backend>(
+        std::ranges::move(solve_together<Backend>(
                               {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
                               [&](const Unknown<Wide>& unknown, std::int64_t column) {
                                   return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
                               },
-                              make_products),
+                              make_recurrence_on, make_products),
                           std::back_inserter(results));
     }
     return results;
 }
 
 /// Every operation is launched by itself, and columns follow one another.
-template <class Method, class Value, class Wide>
-std::vector<SolveResult> solve_step_by_step(CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
-                                            const KrylovCall<Wide>& call) {
+template <class Value, class Wide>
+std::vector<SolveResult> solve_step_by_step(KrylovMethod method, CudaSystem<Value, Wide>& system,
+                                            const Preconditioner<Value>& m, const KrylovCall<Wide>& call) {
+    using Backend = CudaSolverBackend<Value, Wide>;
     system.precondition(m);
-    return with_recurrence<Method, CudaSolverBackend<Value, Wide>>(
-        call.options, [&]<class R>() { return solve_some_at_once<R>(system, call, 1, [] {}); });
+    return solve_some_at_once(
+        system, call, 1, [&](Backend& backend) { return make_recurrence(method, backend, call.options); }, [] {});
 }
 
 /// As many columns at once as the system can take, where a method's kernels make whole steps: these share products.
@@ -50,14 +51,16 @@ std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, 
     return with_method(method, [&]<class Method>(Method) {
         if constexpr (HasKernelsOfSteps<Method>) {
             if (call.options.complex_scalars && HasComplexScalars<Method, Backend>)
-                return solve_step_by_step<Method>(system, m, call);
+                return solve_step_by_step(method, system, m, call);
             using Scalars = typename Method::template Scalars<Value>;
             const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
             system.template precondition<Scalars>(m, static_cast<int>(at_once));
-            return solve_some_at_once<CudaRecurrence<Backend, Scalars>>(system, call, at_once,
-                                                                        [&] { system.template recurrence<Scalars>().run(); });
+            return solve_some_at_once(
+                system, call, at_once,
+                [&](Backend& backend) { return make_recurrence<CudaRecurrence<Backend, Scalars>>(backend, call.options); },
+                [&] { system.template recurrence<Scalars>().run(); });
         } else {
-            return solve_step_by_step<Method>(system, m, call);
+            return solve_step_by_step(method, system, m, call);
         }
     });
 }

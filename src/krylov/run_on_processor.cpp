@@ -18,16 +18,12 @@ public:
     std::vector<SolveResult> run(KrylovMethod method, const Preconditioner<Value>& m, const KrylovCall<Wide>& call) override {
         using Backend = typename CpuSystem<Value, Wide>::Backend;
         system_.drop_products();  // which an exception may have left
-        return with_method(method, [&]<class Method>(Method) {
-            return with_recurrence<Method, Backend>(call.options, [&]<class R>() {
-                return solve_together<R, Backend>(
-                    call,
-                    [&](const Unknown<Wide>& unknown, std::int64_t) {
-                        return system_.backend(m, unknown.b, !unknown.x_low.empty(), call.options.accuracy);
-                    },
-                    [&] { system_.make_products(); });
-            });
-        });
+        return solve_together<Backend>(
+            call,
+            [&](const Unknown<Wide>& unknown, std::int64_t) {
+                return system_.backend(m, unknown.b, !unknown.x_low.empty(), call.options.accuracy);
+            },
+            [&](Backend& backend) { return make_recurrence(method, backend, call.options); }, [&] { system_.make_products(); });
     }
 
 private:

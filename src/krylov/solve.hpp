@@ -3,6 +3,7 @@
 /// The outer loop of the Krylov methods: verifies, replaces, restarts, ends.
 
 #include "core/krylov/stretch.hpp"
+#include "krylov/any_recurrence.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/pauses.hpp"
 #include "krylov/task.hpp"
@@ -36,7 +37,7 @@ namespace solver {
 /// if it has begun there before, with another seed, or, where a seed makes no difference, not at all. A verification is
 /// fruitless if the recurrence had broken down or promised half the residual of the last success, and the best true residual
 /// has not halved since. More than `max_fruitless` of these in a row end the solve.
-template <SolverBackend B, Recurrence<typename B::Vector> R>
+template <SolverBackend B>
 class KrylovSolve : private Iterate {
 public:
     using Vector = typename B::Vector;
@@ -51,7 +52,8 @@ public:
     static constexpr double smallest_plain = std::is_same_v<typename B::Wide, double> ? 0x1p-511 : 0x1p-63;
 
     /// The backend and the recurrence must outlive the solve. `column` only marks the records.
-    KrylovSolve(B& backend, R& recurrence, const KrylovOptions& options, const Pauses& pauses, std::int64_t column)
+    KrylovSolve(B& backend, AnyRecurrence<Vector>& recurrence, const KrylovOptions& options, const Pauses& pauses,
+                std::int64_t column)
         : backend_(backend),
           recurrence_(recurrence),
           options_(options),
@@ -139,7 +141,7 @@ private:
     }
 
     bool replaces_r(Reason reason) const {
-        return R::keeps_directions ? replaces_ || reason == Reason::claim : reason != Reason::progress;
+        return recurrence_.keeps_directions() ? replaces_ || reason == Reason::claim : reason != Reason::progress;
     }
 
     /// The last step is verified in any case, and nothing follows from it.
@@ -160,8 +162,8 @@ private:
     /// x = x + z / scale. Returns ||b - A x|| in units, Inf where x is not finite; the residual itself is left in residual_.
     Task<double> verify() {
         recurrence_.update_z();
-        backend_.add_to_solution(1 / scale_ / unit_, recurrence_.z, x_);
-        backend_.set_zero(recurrence_.z);
+        backend_.add_to_solution(1 / scale_ / unit_, recurrence_.z(), x_);
+        backend_.set_zero(recurrence_.z());
         co_await backend_.residual(unit_, x_, residual_);
         verified_ = true;
         if (!backend_.is_finite(x_)) co_return std::numeric_limits<double>::infinity();
@@ -188,7 +190,7 @@ private:
     }
 
     /// Whether the recurrence has begun at the best x before and a seed makes no difference.
-    bool would_repeat_itself() const { return !best_is_new_ && !R::has_random_starts; }
+    bool would_repeat_itself() const { return !best_is_new_ && !recurrence_.has_random_starts(); }
 
     static SolveStatus broken(Reason reason) {
         return reason == Reason::non_finite ? SolveStatus::non_finite : SolveStatus::breakdown;
@@ -216,7 +218,7 @@ private:
 
     /// r = scale * residual_, whose norm is given. Returns ||r||.
     double take_residual(double norm) {
-        backend_.take(scale_, residual_, recurrence_.r);
+        backend_.take(scale_, residual_, recurrence_.r());
         if (replaces_) recurrence_.reset_drift(scale_ * norm, scale_ * (unit_ * backend_.rounding_terms(*weights_, x_)));
         return scale_ * norm;
     }
@@ -241,7 +243,7 @@ private:
         recurrence_.update_z();
         Solution now = backend_.solution();
         backend_.copy(x_, now);
-        backend_.add_to_solution(1 / scale_ / unit_, recurrence_.z, now);
+        backend_.add_to_solution(1 / scale_ / unit_, recurrence_.z(), now);
         backend_.read(now, x);
     }
 
@@ -252,7 +254,7 @@ private:
     }
 
     B& backend_;
-    R& recurrence_;
+    AnyRecurrence<Vector>& recurrence_;
     const KrylovOptions& options_;
     const Pauses& pauses_;
     std::int64_t column_;

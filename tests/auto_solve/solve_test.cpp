@@ -189,8 +189,8 @@ TEST(Solve, TellsTheResidualOfTheXThatItReturnsWhateverTheTolerance) {
     for (const double tolerance : {1e-12, 1e-16, 1e-30})
         for (const std::optional<Kind>& kind :
              std::initializer_list<std::optional<Kind>>{std::nullopt, Kind::none, Kind::jacobi})
-            for (const KrylovMethod method :
-                 {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr})
+            for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres,
+                                              KrylovMethod::minres, KrylovMethod::idr, KrylovMethod::bicgstab2})
                 for (const std::int64_t limit : {1, 9, 40}) {
                     SolveOptions options{.preconditioner = kind, .method = method};
                     options.iteration.tolerance = tolerance;

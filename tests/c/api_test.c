@@ -695,7 +695,7 @@ static int32_t failing_product(void* context, const void* x, void* y) {
 }
 
 static void solve_with_operators(void) {
-    static const char* const methods[] = {"auto", "bicgstab", "cg", "gmres", "minres", "idr"};
+    static const char* const methods[] = {"auto", "bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2"};
     const double b[] = {6, 12, 14};
     double x[3];
     int calls = 0;

@@ -46,7 +46,8 @@ SolveOptions by(KrylovMethod method, PreconditionerKind kind = PreconditionerKin
     return options;
 }
 
-constexpr std::array methods_with_complex_scalars{KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::idr};
+constexpr std::array methods_with_complex_scalars{KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::idr,
+                                                  KrylovMethod::bicgstab2};
 
 std::vector<double> residuals(const Solved& found) {
     std::vector<double> all;

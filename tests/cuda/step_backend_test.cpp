@@ -33,9 +33,9 @@ template <template <class> class Recurrence, class Backend, class MakeProducts>
 Solve<typename Backend::Wide> solve_on_backend(Backend& backend, std::size_t n, bool pair, const KrylovOptions& options,
                                                const MakeProducts& make_products) {
     using T = typename Backend::Wide;
-    Recurrence<Backend> recurrence(backend);
+    RecurrenceOf<Recurrence<Backend>, typename Backend::Vector> recurrence(backend);
     const Pauses pauses = pauses_of(options);
-    KrylovSolve<Backend, Recurrence<Backend>> krylov(backend, recurrence, options, pauses, 0);
+    KrylovSolve<Backend> krylov(backend, recurrence, options, pauses, 0);
     Solve<T> solve{{}, std::vector<T>(n), std::vector<T>(pair ? n : 0)};
     Task<SolveResult> task = krylov.run(solve.x);
     TaskStack stack;
@@ -93,7 +93,7 @@ TEST_F(CudaStepBackend, CarriesTheTextsOfMethodsThatHaveKernelsOfTheirOwn) {
     }
 }
 
-constexpr std::array step_by_step{KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr};
+constexpr std::array step_by_step{KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr, KrylovMethod::bicgstab2};
 
 template <class T>
 void expect_methods_same(const CsrMatrix<T>& a, Kind kind, bool pair) {

@@ -42,7 +42,9 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, ::testing::Values(KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr),
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
+                         ::testing::Values(KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr,
+                                           KrylovMethod::bicgstab2),
                          [](const auto& of) { return std::string(to_string(of.param)); });
 
 TEST_P(EveryMethod, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
@@ -66,8 +68,8 @@ TEST_P(EveryMethod, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
 /// 0.3 x = 5e-324, in multiples of that number: of all x 3 is the best, and leaves a tenth of b, which is rounded to 0.
 TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
     constexpr double eta = std::numeric_limits<double>::denorm_min();
-    for (const KrylovMethod method :
-         {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr}) {
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres,
+                                      KrylovMethod::idr, KrylovMethod::bicgstab2}) {
         SCOPED_TRACE(std::string(to_string(method)));
         const Setting setting{.kind = Kind::none, .method = method};
         const auto rough = solve(dense<double>(1, {0.3}, {eta}), with(Accuracy::exact), setting);

@@ -36,9 +36,9 @@ Solve<T> solve_by_richardson(const Problem<T>& problem, const KrylovOptions& opt
     CpuSystem<T, T> system(plan, plan);
     using Backend = typename CpuSystem<T, T>::Backend;
     Backend backend = system.backend(*m, problem.b, pair, options.accuracy);
-    RichardsonRecurrence<Backend> recurrence(backend);
+    RecurrenceOf<RichardsonRecurrence<Backend>, typename Backend::Vector> recurrence(backend);
     const Pauses pauses = pauses_of(options);
-    KrylovSolve<Backend, RichardsonRecurrence<Backend>> krylov(backend, recurrence, options, pauses, 0);
+    KrylovSolve<Backend> krylov(backend, recurrence, options, pauses, 0);
     Solve<T> solve{{}, std::vector<T>(problem.b.size()), std::vector<T>(pair ? problem.b.size() : 0)};
     Task<SolveResult> task = krylov.run(solve.x);
     TaskStack stack;

@@ -40,7 +40,7 @@ const Option the_method[] = {
     {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
     {"method", "METHOD",
      "auto (default: where A and the preconditioner are symmetric cg, or minres if A turns out indefinite, else "
-     "bicgstab), bicgstab, cg, gmres, minres (symmetric A, definite or not) or idr"},
+     "bicgstab), bicgstab, cg, gmres, minres (symmetric A, definite or not), idr or bicgstab2"},
     {"restart", "M", "of gmres: a cycle has M steps (default 30)"},
     {"profile", "NAME",
      "what the choice takes operations to cost: auto (default: in exact processor, so that x has the same bits on every "

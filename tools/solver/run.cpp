@@ -162,6 +162,8 @@ std::string_view method_name(const Run& run) {
             return "MINRES";
         case KrylovMethod::idr:
             return "IDR(4)";
+        case KrylovMethod::bicgstab2:
+            return "BiCGStab(2)";
     }
     return "";
 }

@@ -67,7 +67,7 @@ const Refusal refusals[] = {
     {"ContradictoryAccuracy", "--matrix A.mtx --accuracy fast --exact", {"fast and exact", "choose one"}},
     {"UnknownAccuracy", "--matrix A.mtx --accuracy superb", {"superb", "fast, compensated or exact"}},
     {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double, single or mixed"}},
-    {"UnknownMethod", "--matrix A.mtx --method qmr", {"--method qmr", "expected auto, bicgstab, cg, gmres, minres or idr"}},
+    {"UnknownMethod", "--matrix A.mtx --method qmr", {"--method qmr", "expected auto, bicgstab, cg, gmres, minres, idr or bicgstab2"}},
     {"RestartZero", "--matrix A.mtx --restart 0", {"--restart 0", "a whole number above 0"}},
     {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amgx", {"amgx", "jacobi", "amg"}},
     {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},

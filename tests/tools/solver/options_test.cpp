@@ -31,7 +31,7 @@ TEST_F(SolverCommand, OptionsReachTheSolve) {
 }
 
 TEST_F(SolverCommand, SolvesByTheMethodThatIsNamed) {
-    for (const char* method : {"bicgstab", "gmres", "idr"}) {
+    for (const char* method : {"bicgstab", "gmres", "idr", "bicgstab2"}) {
         const json r = report(std::string("--matrix A.mtx --preconditioner jacobi --method ") + method);
         EXPECT_EQ(r["attempts"][0]["method"], method);
         EXPECT_EQ(r["status"], "converged");
