@@ -29,6 +29,10 @@ inline solver::CsrView<double> real_rows(const solver::CsrView<double>& rows) { 
 inline solver::CsrMatrix<double> real_rows(const solver::CsrView<std::complex<double>>& rows) {
     return solver::real_form(rows);
 }
+inline solver::CsrMatrix<double> real_matrix(solver::CsrMatrix<double> matrix) { return matrix; }
+inline solver::CsrMatrix<double> real_matrix(const solver::CsrMatrix<std::complex<double>>& matrix) {
+    return solver::real_form(matrix.view());
+}
 using RealRows = decltype(real_rows(std::declval<const solver::CsrView<Number>&>()));
 
 }  // namespace petscsolver

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace petscsolver {
@@ -79,39 +80,30 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vect
     PetscFunctionReturn(0);
 }
 
-/// Options for what the matrix and its PC tell.
-PetscErrorCode options_of(PC pc, std::vector<double>* near_null, solver::PreconditionerOptions* options) {
-    int vectors;
-    PetscFunctionBegin;
-    PetscCall(unknowns_per_node_of(pc->pmat, &options->amg.unknowns_per_node));
-    PetscCall(near_null_space_of(pc->pmat, near_null, &vectors));
-    options->amg.near_null_space = *near_null;
-    PetscFunctionReturn(0);
-}
-
 /// Of a matrix on one rank.
-template <class Scalar>
 PetscErrorCode make_here(PC pc) {
     PetscBool is_aij;
     RankBlocks blocks;
+    solver::CsrMatrix<double> a;
     solver::PreconditionerOptions options;
     std::vector<double> near_null;
+    int vectors;
     Application* application = application_of(pc);
     PetscFunctionBegin;
     PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATSEQAIJ, &is_aij));
     PetscCheck(is_aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs a matrix of a type that begins with seqaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
-    const solver::CsrMatrix<Scalar> a = copy_of(blocks.own);
-    if constexpr (!solver::is_complex<Scalar>) {
-        if (!application->kind) {
-            PetscCallCXX(application->made = make_solve(a, application->solve));
-            PetscFunctionReturn(0);
-        }
-        PetscCall(options_of(pc, &near_null, &options));
+    PetscCallCXX(a = real_matrix(copy_of(blocks.own)));
+    if (!application->kind) {
+        PetscCallCXX(application->made = make_solve(std::move(a), application->solve));
+        PetscFunctionReturn(0);
     }
-    PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, real_rows(a.view()),
-                                                                         settings().accuracy, solver::Device::cpu(1), options));
+    PetscCall(unknowns_per_node_of(pc->pmat, &options.amg.unknowns_per_node));
+    PetscCall(near_null_space_of(pc->pmat, &near_null, &vectors));
+    options.amg.near_null_space = near_null;
+    PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, a.view(), settings().accuracy,
+                                                                         solver::Device::cpu(1), options));
     PetscFunctionReturn(0);
 }
 
@@ -123,7 +115,7 @@ Made made_of_diagonal(const Elements& diagonal) {
         a.column_indices.push_back(short_index(row));
         a.row_offsets.push_back(row + 1);
     }
-    return solver::make_preconditioner<double>(PreconditionerKind::jacobi, real_rows(a.view()), settings().accuracy,
+    return solver::make_preconditioner<double>(PreconditionerKind::jacobi, real_matrix(a).view(), settings().accuracy,
                                                solver::Device::cpu(1), {.complex_numbers = numbers_are_complex});
 }
 
@@ -165,7 +157,7 @@ PetscErrorCode make_over_ranks(PC pc) {
     Application* application = application_of(pc);
     RankMultigridOptions options;
     PetscFunctionBegin;
-    PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
+    PetscCheck(!solver::is_complex<Scalar> && (!application->kind || *application->kind == PreconditionerKind::amg),
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
                "gives every rank the whole matrix",
@@ -190,7 +182,7 @@ PetscErrorCode setup(PC pc) {
     if (application_of(pc)->kind == PreconditionerKind::jacobi)
         PetscCall(make_jacobi(pc));
     else
-        PetscCall(ranks == 1 ? make_here<Number>(pc) : make_over_ranks<Number>(pc));
+        PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks<Number>(pc));
     PetscFunctionReturn(0);
 }
 
@@ -281,9 +273,9 @@ PetscErrorCode destroy(PC pc) {
 PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
     PetscFunctionBegin;
     PetscCheck(
-        !numbers_are_complex || (kind && kind != PreconditionerKind::amg), PETSC_COMM_SELF, PETSC_ERR_SUP,
-        "samebits_amg and samebits_auto are for real numbers, and PetscScalar is complex; there are samebits_jacobi, and "
-        "of one rank's matrix samebits_ilu0, samebits_ilut and samebits_klu");
+        !numbers_are_complex || kind != PreconditionerKind::amg, PETSC_COMM_SELF, PETSC_ERR_SUP,
+        "samebits_amg is for real numbers, and PetscScalar of this PETSc is complex; use samebits_jacobi, or of the whole "
+        "matrix samebits_ilut, samebits_klu or samebits_auto");
     auto* application = new (std::nothrow) Application{.kind = kind};
     PetscCheck(application, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a preconditioner");
     pc->data = application;
@@ -298,6 +290,14 @@ PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
 template <PreconditionerKind kind>
 PetscErrorCode create(PC pc) {
     return create_with(pc, kind);
+}
+
+/// A diagonal is its own transpose.
+PetscErrorCode create_jacobi(PC pc) {
+    PetscFunctionBegin;
+    PetscCall(create<PreconditionerKind::jacobi>(pc));
+    pc->ops->applytranspose = apply;
+    PetscFunctionReturn(0);
 }
 
 /// What works over ranks has options.
@@ -315,7 +315,7 @@ PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
 
 PetscErrorCode register_preconditioners() {
     PetscFunctionBegin;
-    PetscCall(PCRegister("samebits_jacobi", create<PreconditionerKind::jacobi>));
+    PetscCall(PCRegister("samebits_jacobi", create_jacobi));
     PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));

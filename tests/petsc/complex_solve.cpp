@@ -1,8 +1,11 @@
 // Solves a complex system with the options given and prints hashes of the bits, for run.sh to compare on several numbers of
 // ranks: -matrix NAME of the made matrices (matrices/), b = A times ones, by KSP and PC as the options say. One line:
-// iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... a line for every
-// one of them.
+// iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... a line for each.
+// -compare none|bound|rounded: x is to have the bits of the library's own solve of the whole matrix with that guarantee; exit
+// status 1 where it has not.
 #include "matrices/generators.hpp"
+#include "solver/complex.hpp"
+#include "solver/proof.hpp"
 
 #include <petscksp.h>
 
@@ -40,34 +43,60 @@ PetscErrorCode spread(const Matrix& all, Mat* a) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode print_bits(KSP ksp, Vec x) {
+std::vector<Complex> gathered(Vec x) {
     Vec all;
-    VecScatter to_zero;
+    VecScatter scatter;
     const PetscScalar* values;
+    PetscInt size;
+    PetscCallAbort(PETSC_COMM_WORLD, VecScatterCreateToAll(x, &scatter, &all));
+    PetscCallAbort(PETSC_COMM_WORLD, VecScatterBegin(scatter, x, all, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCallAbort(PETSC_COMM_WORLD, VecScatterEnd(scatter, x, all, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCallAbort(PETSC_COMM_WORLD, VecGetSize(all, &size));
+    PetscCallAbort(PETSC_COMM_WORLD, VecGetArrayRead(all, &values));
+    std::vector<Complex> result(values, values + size);
+    PetscCallAbort(PETSC_COMM_WORLD, VecRestoreArrayRead(all, &values));
+    PetscCallAbort(PETSC_COMM_WORLD, VecScatterDestroy(&scatter));
+    PetscCallAbort(PETSC_COMM_WORLD, VecDestroy(&all));
+    return result;
+}
+
+std::uint64_t hash_of(const std::vector<Complex>& x) { return hash_of(solver::real_view(std::span<const Complex>(x))); }
+
+PetscErrorCode print_bits(KSP ksp, Vec x) {
     const PetscReal* history;
-    PetscInt entries, iterations, size;
+    PetscInt entries, iterations;
     KSPConvergedReason reason;
     PetscFunctionBeginUser;
-    PetscCall(VecScatterCreateToZero(x, &to_zero, &all));
-    PetscCall(VecScatterBegin(to_zero, x, all, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(VecScatterEnd(to_zero, x, all, INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(KSPGetResidualHistory(ksp, &history, &entries));
     PetscCall(KSPGetIterationNumber(ksp, &iterations));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
-    PetscCall(VecGetLocalSize(all, &size));
-    PetscCall(VecGetArrayRead(all, &values));
-    const std::span<const double> parts(reinterpret_cast<const double*>(values), 2 * static_cast<std::size_t>(size));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations %" PetscInt_FMT " %s history %016llx x %016llx\n", iterations,
                           KSPConvergedReasons[reason],
                           static_cast<unsigned long long>(hash_of({history, static_cast<std::size_t>(entries)})),
-                          static_cast<unsigned long long>(hash_of(parts))));
-    PetscCall(VecRestoreArrayRead(all, &values));
-    PetscCall(VecScatterDestroy(&to_zero));
-    PetscCall(VecDestroy(&all));
+                          static_cast<unsigned long long>(hash_of(gathered(x)))));
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode solve(Mat a, Vec b, const char* method) {
+/// Ends the program where x is not the library's.
+PetscErrorCode compare(const Matrix& all, Vec b, Vec x) {
+    char guarantee[16] = "none";
+    PetscBool given;
+    PetscFunctionBeginUser;
+    PetscCall(PetscOptionsGetString(nullptr, nullptr, "-compare", guarantee, sizeof guarantee, &given));
+    if (!given) PetscFunctionReturn(0);
+    const std::vector<Complex> right = gathered(b);
+    std::vector<Complex> expected(right.size());
+    const solver::SpmvPlan<Complex> plan(all.view(), solver::Device::cpu(1));
+    solver::SolveOptions options;
+    options.guarantee = solver::guarantee_from_text(guarantee);
+    solver::solve<Complex>(plan, right, expected, {}, options);
+    PetscCheck(hash_of(gathered(x)) == hash_of(expected), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "x has other bits than the library's");
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "x has the library's bits\n"));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode solve(const Matrix& all, Mat a, Vec b, const char* method) {
     KSP ksp;
     Vec x;
     PetscFunctionBeginUser;
@@ -82,6 +111,7 @@ PetscErrorCode solve(Mat a, Vec b, const char* method) {
     PetscCall(KSPSetFromOptions(ksp));
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(print_bits(ksp, x));
+    PetscCall(compare(all, b, x));
     PetscCall(KSPDestroy(&ksp));
     PetscCall(VecDestroy(&x));
     PetscFunctionReturn(0);
@@ -100,13 +130,14 @@ int main(int argc, char** argv) {
     PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-methods", methods, &count, &listed));
-    PetscCall(spread(solver::matrices::find_generator(name).value().make_complex(), &a));
+    const Matrix all = solver::matrices::find_generator(name).value().make_complex();
+    PetscCall(spread(all, &a));
     PetscCall(MatCreateVecs(a, &ones, &b));
     PetscCall(VecSet(ones, 1));
     PetscCall(MatMult(a, ones, b));
-    if (!listed) PetscCall(solve(a, b, nullptr));
+    if (!listed) PetscCall(solve(all, a, b, nullptr));
     for (PetscInt i = 0; listed && i < count; ++i) {
-        PetscCall(solve(a, b, methods[i]));
+        PetscCall(solve(all, a, b, methods[i]));
         PetscCall(PetscFree(methods[i]));
     }
     PetscCall(VecDestroy(&ones));
