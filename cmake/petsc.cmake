@@ -4,7 +4,7 @@ set(SOLVER_OLDEST_PETSC 3.18)
 set(SOLVER_OLDEST_PETSC_WITH_CUDA 3.24)
 set(PETSC_MODULE PETSc CACHE STRING "The name by which pkg-config knows PETSc")
 
-# petsc_configuration(PETSC RESULT): petscconf.h of what pkg_check_modules found as PETSC.
+# petsc_configuration(PETSC RESULT): how the one is configured that pkg_check_modules found as PETSC.
 function(petsc_configuration petsc result)
   set(petscconf "")
   foreach(folder ${${petsc}_INCLUDE_DIRS})

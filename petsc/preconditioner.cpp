@@ -5,6 +5,7 @@
 #include "rank_product.hpp"
 #include "ranks/rank_multigrid.hpp"
 #include "ranks/rank_solve.hpp"
+#include "real_rows.hpp"
 #include "releases.hpp"
 #include "settings.hpp"
 #include "solver/preconditioner.hpp"

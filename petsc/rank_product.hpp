@@ -5,6 +5,7 @@
 #include "local_rows.hpp"
 #include "numbers.hpp"
 #include "place.hpp"
+#include "real_rows.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <petscmat.h>

@@ -4,6 +4,7 @@
 #include "elements.hpp"
 #include "numbers.hpp"
 #include "reductions.hpp"
+#include "solver/reduce.hpp"
 
 #include <petsc/private/vecimpl.h>
 
