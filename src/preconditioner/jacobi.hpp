@@ -2,9 +2,9 @@
 
 /// M = diag(A).
 
-#include "core/complex_quotient.hpp"
 #include "core/exact_sum.hpp"
 #include "core/huge_pages.hpp"
+#include "cpu/complex_quotient.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/check.hpp"
 #include "solver/cuda/memory.hpp"
@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -128,9 +129,11 @@ public:
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
         check_lengths("jacobi", diagonal_.size(), r.size(), z.size());
-        const T* rs = r.data();
-        const T* diagonal = diagonal_.data();
-        cpu::update(z, device_, [=](T, std::int64_t i) { return quotient_part(rs, diagonal, i); });
+        const std::int64_t numbers = std::ssize(diagonal_) / 2;
+        cpu::for_each_range(numbers, device_, [&](std::int64_t begin, std::int64_t end) {
+            const std::int64_t first = 2 * begin;
+            cpu::divide_complex(2 * (end - begin), r.data() + first, diagonal_.data() + first, z.data() + first);
+        });
     }
 
     /// Only without imaginary parts, and those are a Jacobi's.
