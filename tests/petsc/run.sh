@@ -226,9 +226,11 @@ complex)
         fi
         grep -m 1 "$words" "$folder/refused"
     }
-    refused "this plugin is for real numbers" with_plugin 1 "$COMPLEX_SOLVE"
+    if [[ -n ${PLUGIN:-} ]]; then
+        refused "this plugin is for real numbers" with_plugin 1 "$COMPLEX_SOLVE"
+        PLUGIN=$COMPLEX_PLUGIN refused "this plugin is for complex numbers" with_plugin 1 "$SAME_BITS"
+    fi
     PLUGIN=$COMPLEX_PLUGIN
-    refused "this plugin is for complex numbers" with_plugin 1 "$SAME_BITS"
     for n in $ranks; do
         with_plugin "$n" "$COMPLEX_OPERATIONS"
         with_plugin "$n" "$COMPLEX_OPERATIONS" -solver_everywhere
