@@ -177,6 +177,10 @@ std::unique_ptr<DevicePreconditioner<T>> make_jacobi(int, std::span<const T>) {
     built_without_cuda();
 }
 template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_complex_jacobi(int, std::span<const T>) {
+    built_without_cuda();
+}
+template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_lu(int, const CsrView<T>&, const CsrView<T>&) {
     built_without_cuda();
 }
@@ -194,6 +198,8 @@ template std::unique_ptr<DevicePreconditioner<float>> make_identity(int, std::in
 template std::unique_ptr<DevicePreconditioner<double>> make_identity(int, std::int64_t);
 template std::unique_ptr<DevicePreconditioner<float>> make_jacobi(int, std::span<const float>);
 template std::unique_ptr<DevicePreconditioner<double>> make_jacobi(int, std::span<const double>);
+template std::unique_ptr<DevicePreconditioner<float>> make_complex_jacobi(int, std::span<const float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_complex_jacobi(int, std::span<const double>);
 template std::unique_ptr<DevicePreconditioner<float>> make_lu(int, const CsrView<float>&, const CsrView<float>&);
 template std::unique_ptr<DevicePreconditioner<double>> make_lu(int, const CsrView<double>&, const CsrView<double>&);
 template std::unique_ptr<DevicePreconditioner<float>> make_two_products(int, const CsrView<float>&, const CsrView<float>&);

@@ -1,8 +1,9 @@
 #pragma once
 
-/// The local elements of a Vec at a place (the processor, if not told), for as long as the object lives. What gives or takes
-/// back an array cannot fail but by a broken device.
+/// The local elements of a Vec at a place (the processor, if not told), for as long as the object lives; as a span those of
+/// complex numbers are real and imaginary parts in turn. What gives or takes back an array cannot fail but by a broken device.
 
+#include "numbers.hpp"
 #include "place.hpp"
 
 #include <petscvec.h>
@@ -32,7 +33,7 @@ public:
 
     PetscInt size() const { return size_; }
     const PetscScalar* data() const { return data_; }
-    operator std::span<const double>() const { return {data_, static_cast<std::size_t>(size_)}; }
+    operator std::span<const double>() const { return solver::real_view(std::span(data_, static_cast<std::size_t>(size_))); }
 
 private:
     Vec vec_;
@@ -56,6 +57,7 @@ public:
 
     PetscInt size() const { return size_; }
     PetscScalar* data() const { return data_; }
+    operator std::span<double>() const { return solver::real_view(std::span(data_, static_cast<std::size_t>(size_))); }
 
 private:
     Vec vec_;

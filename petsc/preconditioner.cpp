@@ -1,9 +1,11 @@
 #include "preconditioner.hpp"
 
 #include "elements.hpp"
+#include "numbers.hpp"
 #include "rank_product.hpp"
 #include "ranks/rank_multigrid.hpp"
 #include "ranks/rank_solve.hpp"
+#include "real_rows.hpp"
 #include "releases.hpp"
 #include "settings.hpp"
 #include "solver/preconditioner.hpp"
@@ -14,7 +16,9 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace petscsolver {
@@ -22,6 +26,7 @@ namespace {
 
 using solver::PreconditionerKind;
 
+using Span = std::span<const double>;
 using Made = std::unique_ptr<solver::Preconditioner<double>>;
 
 /// What a PC of ours is made of. `kind` is empty for samebits_auto.
@@ -34,8 +39,8 @@ struct Application {
 
 Application* application_of(PC pc) { return static_cast<Application*>(pc->data); }
 
-solver::CsrMatrix<double> copy_of(const RankBlocks::Block& block) {
-    solver::CsrMatrix<double> a;
+solver::CsrMatrix<Number> copy_of(const RankBlocks::Block& block) {
+    solver::CsrMatrix<Number> a;
     const PetscInt entries = block.offsets[block.rows];
     a.rows = block.rows;
     a.columns = block.columns;
@@ -69,7 +74,8 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vect
     if (has_constants) vectors->assign(static_cast<std::size_t>(rows), 1.0);
     for (PetscInt k = 0; k < count; ++k) {
         const Elements v(vecs[k]);
-        vectors->insert(vectors->end(), v.data(), v.data() + v.size());
+        const Span elements = v;
+        vectors->insert(vectors->end(), elements.begin(), elements.end());
     }
     *vector_count = static_cast<int>(count) + (has_constants ? 1 : 0);
     PetscFunctionReturn(0);
@@ -79,29 +85,63 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vect
 PetscErrorCode make_here(PC pc) {
     PetscBool is_aij;
     RankBlocks blocks;
+    solver::CsrMatrix<double> a;
+    solver::PreconditionerOptions options;
+    std::vector<double> near_null;
+    int vectors;
     Application* application = application_of(pc);
     PetscFunctionBegin;
     PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATSEQAIJ, &is_aij));
     PetscCheck(is_aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs a matrix of a type that begins with seqaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
+    PetscCallCXX(a = real_matrix(copy_of(blocks.own)));
     if (!application->kind) {
-        PetscCallCXX(application->made = make_solve(copy_of(blocks.own), application->solve));
+        PetscCallCXX(application->made = make_solve(std::move(a), application->solve));
         PetscFunctionReturn(0);
     }
-    solver::PreconditionerOptions options;
-    std::vector<double> near_null;
-    int vectors;
     PetscCall(unknowns_per_node_of(pc->pmat, &options.amg.unknowns_per_node));
     PetscCall(near_null_space_of(pc->pmat, &near_null, &vectors));
     options.amg.near_null_space = near_null;
-    PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, copy_of(blocks.own).view(),
-                                                                         settings().accuracy, solver::Device::cpu(1), options));
+    PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, a.view(), settings().accuracy,
+                                                                         solver::Device::cpu(1), options));
     PetscFunctionReturn(0);
 }
 
-std::unique_ptr<solver::Preconditioner<double>> made_over_ranks(Mat a, const Application& application,
-                                                                RankMultigridOptions options) {
+/// Jacobi's, of this rank's part of a diagonal.
+Made made_of_diagonal(const Elements& diagonal) {
+    const PetscInt rows = diagonal.size();
+    solver::CsrMatrix<Number> a{rows, rows, {0}, {}, {diagonal.data(), diagonal.data() + rows}};
+    for (PetscInt row = 0; row < rows; ++row) {
+        a.column_indices.push_back(short_index(row));
+        a.row_offsets.push_back(row + 1);
+    }
+    return solver::make_preconditioner<double>(PreconditionerKind::jacobi, real_matrix(a).view(), settings().accuracy,
+                                               solver::Device::cpu(1), {.complex_numbers = numbers_are_complex});
+}
+
+/// Of any matrix that tells its diagonal.
+PetscErrorCode make_jacobi(PC pc) {
+    Vec diagonal;
+    PetscInt begin, end;
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(pc->pmat, &diagonal, nullptr));
+    PetscCall(MatGetDiagonal(pc->pmat, diagonal));
+    PetscCall(VecGetOwnershipRange(diagonal, &begin, &end));
+    {
+        const Elements elements(diagonal);
+        for (PetscInt row = begin; row < end; ++row)
+            PetscCheck(elements.data()[row - begin] != Number(0), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+                       "samebits_jacobi divides by the diagonal, and that of row %" PetscInt_FMT
+                       " (counted from 0) is zero or missing",
+                       row);
+        PetscCallCXX(application_of(pc)->made = made_of_diagonal(elements));
+    }
+    PetscCall(VecDestroy(&diagonal));
+    PetscFunctionReturn(0);
+}
+
+Made made_over_ranks(Mat a, const Application& application, RankMultigridOptions options) {
     const Ranks ranks(PetscObjectComm(reinterpret_cast<PetscObject>(a)));
     options.gathered_rows = application.gathered_rows;
     if (application.kind) return make_rank_multigrid(ranks, read_matrix(ranks, a), options);
@@ -111,13 +151,14 @@ std::unique_ptr<solver::Preconditioner<double>> made_over_ranks(Mat a, const App
 }
 
 /// Of a matrix that ranks share out.
+template <class Scalar>
 PetscErrorCode make_over_ranks(PC pc) {
     PetscBool is_aij;
     std::vector<double> near_null;
     Application* application = application_of(pc);
     RankMultigridOptions options;
     PetscFunctionBegin;
-    PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
+    PetscCheck(!solver::is_complex<Scalar> && (!application->kind || *application->kind == PreconditionerKind::amg),
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
                "gives every rank the whole matrix",
@@ -126,10 +167,12 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s needs a matrix of a type that begins with mpiaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
-    PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
-    PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
-    options.near_null_space = near_null;
-    PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
+    if constexpr (!solver::is_complex<Scalar>) {
+        PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
+        PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
+        options.near_null_space = near_null;
+        PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
+    }
     PetscFunctionReturn(0);
 }
 
@@ -137,7 +180,10 @@ PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
-    PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks(pc));
+    if (application_of(pc)->kind == PreconditionerKind::jacobi)
+        PetscCall(make_jacobi(pc));
+    else
+        PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks<Number>(pc));
     PetscFunctionReturn(0);
 }
 
@@ -145,7 +191,7 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     PetscFunctionBegin;
     const Elements pr(r);
     const MutableElements pz(z);
-    const std::span<double> result(pz.data(), static_cast<std::size_t>(pz.size()));
+    const std::span<double> result = pz;
     PetscCallCXX(application_of(pc)->made->apply(pr, result, settings().accuracy));
     // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
     if (!application_of(pc)->kind && !result.empty() && result[0] == std::numeric_limits<double>::infinity())
@@ -227,6 +273,10 @@ PetscErrorCode destroy(PC pc) {
 
 PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
     PetscFunctionBegin;
+    PetscCheck(
+        !numbers_are_complex || kind != PreconditionerKind::amg, PETSC_COMM_SELF, PETSC_ERR_SUP,
+        "samebits_amg is for real numbers, and PetscScalar of this PETSc is complex; use samebits_jacobi, or of the whole "
+        "matrix samebits_ilut, samebits_klu or samebits_auto");
     auto* application = new (std::nothrow) Application{.kind = kind};
     PetscCheck(application, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a preconditioner");
     pc->data = application;
@@ -241,6 +291,14 @@ PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
 template <PreconditionerKind kind>
 PetscErrorCode create(PC pc) {
     return create_with(pc, kind);
+}
+
+/// A diagonal is its own transpose.
+PetscErrorCode create_jacobi(PC pc) {
+    PetscFunctionBegin;
+    PetscCall(create<PreconditionerKind::jacobi>(pc));
+    pc->ops->applytranspose = apply;
+    PetscFunctionReturn(0);
 }
 
 /// What works over ranks has options.
@@ -258,6 +316,7 @@ PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
 
 PetscErrorCode register_preconditioners() {
     PetscFunctionBegin;
+    PetscCall(PCRegister("samebits_jacobi", create_jacobi));
     PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));

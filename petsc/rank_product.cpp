@@ -177,8 +177,8 @@ void RankProduct::add_run(PetscInt first, PetscInt end) {
     run.first = first;
     for (PetscInt row = first; row <= end; ++row) run.offsets.push_back(own.offsets[row] - begin);
     const auto indices = short_indices(std::span(own.indices + begin, entries), run.indices);
-    const solver::CsrView<double> view{end - first, own.columns, run.offsets, indices, {own.values + begin, entries}};
-    run.rows = std::make_unique<LocalRows>(view, place_);
+    run.numbers = {end - first, own.columns, run.offsets, indices, {own.values + begin, entries}};
+    run.rows = ReadyRows(run.numbers, place_);
 }
 
 /// The copied rows' own columns are numbered as they stand in needed_, ghosts after them.
@@ -206,9 +206,9 @@ void RankProduct::copy_rows() {
     }
     rows_.values.resize(rows_.column_indices.size());
     copy_values();
-    local_rows_.reset();
+    ready_rows_ = ReadyRows();
     if (copied_.empty()) return;
-    local_rows_ = std::make_unique<LocalRows>(rows_, place_);
+    ready_rows_ = ReadyRows(rows_, place_);
     copied_there_ = {place_, copied_, "numbers of rows"};
     needed_there_ = {place_, needed_, "numbers of columns"};
     x_ = {place_, static_cast<std::size_t>(rows_.columns), "x of a product"};
@@ -218,12 +218,12 @@ void RankProduct::copy_rows() {
 /// Other values in the same pattern.
 void RankProduct::read_values() {
     copy_values();
-    if (local_rows_) local_rows_->reread_values(place_);
-    for (const Run& run : runs_) run.rows->reread_values(place_);
+    if (ready_rows_) ready_rows_.reread_values(rows_, place_);
+    for (Run& run : runs_) run.rows.reread_values(run.numbers, place_);
 }
 
 void RankProduct::copy_values() {
-    double* value = rows_.values.data();
+    Number* value = rows_.values.data();
     for (const std::int32_t row : copied_)
         for (const auto* block : {&blocks_.own, &blocks_.others})
             if (block->rows > 0)
@@ -239,7 +239,7 @@ PetscErrorCode RankProduct::multiply(double alpha, Vec x, double beta, Vec z, Ve
         PetscCallCXX(multiply_runs(alpha, px.data(), beta, pz.data(), py.data()));
     }
     if (scatter_) PetscCall(VecScatterEnd(scatter_, x, ghosts_, INSERT_VALUES, SCATTER_FORWARD));
-    if (local_rows_) {
+    if (ready_rows_) {
         const Elements px(x, place_), pz(z, place_), ghosts(ghosts_, place_);
         const MutableElements py(y, place_);
         PetscCallCXX(multiply_copied(alpha, px.data(), ghosts.data(), beta, pz.data(), py.data()));
@@ -248,18 +248,18 @@ PetscErrorCode RankProduct::multiply(double alpha, Vec x, double beta, Vec z, Ve
     PetscFunctionReturn(0);
 }
 
-void RankProduct::multiply_runs(double alpha, const double* x, double beta, const double* z, double* y) const {
-    for (const Run& run : runs_) run.rows->multiply(place_, alpha, x, beta, z + run.first, y + run.first);
+void RankProduct::multiply_runs(double alpha, const Number* x, double beta, const Number* z, Number* y) const {
+    for (const Run& run : runs_) run.rows.multiply(place_, alpha, x, beta, z + run.first, y + run.first);
 }
 
-void RankProduct::multiply_copied(double alpha, const double* x, const double* ghosts, double beta, const double* z,
-                                  double* y) {
+void RankProduct::multiply_copied(double alpha, const Number* x, const Number* ghosts, double beta, const Number* z,
+                                  Number* y) {
     const auto rows = static_cast<std::int64_t>(copied_.size());
     const auto own_columns = static_cast<std::int64_t>(needed_.size());
     apply(place_, own_columns, Gather{needed_there_.data(), x, x_.data()});
     apply(place_, blocks_.others.columns, Copy{ghosts, x_.data() + own_columns});
     if (beta != 0) apply(place_, rows, Gather{copied_there_.data(), z, y_.data()});
-    local_rows_->multiply(place_, alpha, x_.data(), beta, y_.data(), y_.data());
+    ready_rows_.multiply(place_, alpha, x_.data(), beta, y_.data(), y_.data());
     apply(place_, rows, Scatter{copied_there_.data(), y_.data(), y});
 }
 

@@ -3,7 +3,9 @@
 /// Products of one rank's rows of an AIJ matrix with a vector that is spread over the ranks.
 
 #include "local_rows.hpp"
+#include "numbers.hpp"
 #include "place.hpp"
+#include "real_rows.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <petscmat.h>
@@ -39,9 +41,37 @@ struct RankBlocks {
 /// A column as the library has it. Throws std::length_error from 2^31 on.
 std::int32_t short_index(PetscInt index);
 
-/// y = alpha A x + beta z. Long runs of rows without ghosts are multiplied where PETSc has them, while the ghosts are on their
-/// way; all other rows are copied, so that each of them, too, is one sum with one rounding. On a device there is a copy of all
-/// rows.
+/// Rows ready for products with the parts of numbers.
+class ReadyRows {
+public:
+    ReadyRows() = default;
+    ReadyRows(const solver::CsrView<Number>& rows, const Place& place)
+        : real_(std::make_unique<RealRows>(real_rows(rows))), ready_(std::make_unique<LocalRows>(*real_, place)) {}
+
+    /// y = alpha A x + beta z
+    void multiply(const Place& place, double alpha, const Number* x, double beta, const Number* z, Number* y) const {
+        ready_->multiply(place, alpha, reals(x), beta, reals(z), reals(y));
+    }
+
+    /// The values of the rows were changed where they are. Those of the real form of complex rows have another pattern, if a
+    /// part has become zero or is none any more.
+    void reread_values(const solver::CsrView<Number>& rows, const Place& place) {
+        if constexpr (numbers_are_complex)
+            *this = ReadyRows(rows, place);
+        else
+            ready_->reread_values(place);
+    }
+
+    explicit operator bool() const { return ready_ != nullptr; }
+
+private:
+    std::unique_ptr<RealRows> real_;  ///< where it is, for `ready_` refers to it
+    std::unique_ptr<LocalRows> ready_;
+};
+
+/// y = alpha A x + beta z. Long runs of rows without ghosts are multiplied where PETSc has them (complex ones from a copy),
+/// while the ghosts are on their way; all other rows are copied, so that each of them, too, is one sum with one rounding. On a
+/// device there is a copy of all rows.
 class RankProduct {
 public:
     RankProduct() = default;
@@ -61,7 +91,8 @@ private:
         PetscInt first = 0;
         std::vector<std::int64_t> offsets;
         std::vector<std::int32_t> indices;  ///< only where PETSc's are not 32 bits long
-        std::unique_ptr<LocalRows> rows;
+        solver::CsrView<Number> numbers;
+        ReadyRows rows;
     };
 
     PetscErrorCode build(Mat a);
@@ -73,8 +104,8 @@ private:
     void copy_values();
     void destroy_scatter();
 
-    void multiply_runs(double alpha, const double* x, double beta, const double* z, double* y) const;
-    void multiply_copied(double alpha, const double* x, const double* ghosts, double beta, const double* z, double* y);
+    void multiply_runs(double alpha, const Number* x, double beta, const Number* z, Number* y) const;
+    void multiply_copied(double alpha, const Number* x, const Number* ghosts, double beta, const Number* z, Number* y);
 
     Place place_;
     RankBlocks blocks_;
@@ -85,10 +116,10 @@ private:
     std::vector<Run> runs_;
     std::vector<std::int32_t> copied_;  ///< which rows
     std::vector<std::int32_t> needed_;  ///< the rank's own columns that they touch, in order; the ghosts follow
-    solver::CsrMatrix<double> rows_;
-    std::unique_ptr<LocalRows> local_rows_;
+    solver::CsrMatrix<Number> rows_;
+    ReadyRows ready_rows_;
     PlacedArray<std::int32_t> copied_there_, needed_there_;
-    PlacedArray<double> x_, y_;  ///< what the copied rows read and write
+    PlacedArray<Number> x_, y_;  ///< what the copied rows read and write
 
     VecScatter scatter_ = nullptr;
     Vec ghosts_ = nullptr;

@@ -7,6 +7,8 @@
 
 #include <petscvec.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace petscsolver {
@@ -105,16 +107,17 @@ PetscErrorCode add_over(MPI_Comm comm, std::size_t count, Rounding rounding, dou
 
 }  // namespace
 
-PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, Span x, std::span<const Span> ys, Rounding rounding,
-                           double* results, Accuracy accuracy) {
+PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const Span> xs, std::span<const Span> ys,
+                           Rounding rounding, double* results, Accuracy accuracy) {
     std::vector<Partial> partials;
+    const std::size_t count = ys.size();
     PetscFunctionBegin;
     if (accuracy == Accuracy::fast) {
-        PetscCallCXX(plain_dots(place, x, ys, results));
-        PetscCall(add_over(comm, ys.size(), rounding, results));
+        for (std::size_t k = 0; k < xs.size(); ++k) PetscCallCXX(plain_dots(place, xs[k], ys, results + k * count));
+        PetscCall(add_over(comm, xs.size() * count, rounding, results));
     } else {
-        const auto digits_of = [&](std::size_t j) { return dot_digits(place, x, ys[j]); };
-        PetscCallCXX(partials = partial_dots(place, x, ys));
+        const auto digits_of = [&](std::size_t j) { return dot_digits(place, xs[j / count], ys[j % count]); };
+        for (const Span x : xs) PetscCallCXX(std::ranges::copy(partial_dots(place, x, ys), std::back_inserter(partials)));
         PetscCall(complete(comm, std::move(partials), digits_of, rounding, results, accuracy));
     }
     PetscFunctionReturn(0);
@@ -135,7 +138,7 @@ PetscErrorCode reduce_sum(MPI_Comm comm, Span x, double* result) {
 
 double reduced_dot(MPI_Comm comm, Span x, Span y, Rounding rounding, Accuracy accuracy) {
     double result;
-    PetscCallAbort(comm, reduce_dots(comm, {}, x, {&y, 1}, rounding, &result, accuracy));
+    PetscCallAbort(comm, reduce_dots(comm, {}, {&x, 1}, {&y, 1}, rounding, &result, accuracy));
     return result;
 }
 

@@ -15,8 +15,9 @@ namespace petscsolver {
 
 enum class Rounding { sum, square_root };
 
-/// results[j] = sum_i x_i y_ji, or its root, over all ranks. The vectors lie at the place, the results on the processor.
-PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const double> x,
+/// results[k ys.size() + j] = sum_i x_ki y_ji, or its root, over all ranks, by one exchange. The vectors lie at the place, the
+/// results on the processor.
+PetscErrorCode reduce_dots(MPI_Comm comm, const Place& place, std::span<const std::span<const double>> xs,
                            std::span<const std::span<const double>> ys, Rounding rounding, double* results,
                            solver::Accuracy accuracy = settings().accuracy);
 

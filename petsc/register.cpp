@@ -1,6 +1,7 @@
-/// What PETSc calls when it loads the plugin: -dll_prepend libpetscsolver.so
+/// What PETSc calls when it loads the plugin: -dll_prepend libpetscsolver.so, or libpetscsolver_complex.so
 
 #include "matrix.hpp"
+#include "numbers.hpp"
 #include "preconditioner.hpp"
 #include "reductions.hpp"
 #include "settings.hpp"
@@ -8,16 +9,17 @@
 
 #include <petscsys.h>
 
-#if defined(PETSC_USE_COMPLEX)
-#error \
-    "petscsolver is for real numbers: PetscScalar of this PETSc is complex. Name another PETSc to pkg-config, or -DSOLVER_PETSC=OFF"
-#elif !defined(PETSC_USE_REAL_DOUBLE)
+#include <type_traits>
+
+#if !defined(PETSC_USE_REAL_DOUBLE)
 #error \
     "petscsolver is for double precision: PetscReal of this PETSc is another type. Name another PETSc to pkg-config, or -DSOLVER_PETSC=OFF"
 #endif
 
 namespace petscsolver {
 namespace {
+
+static_assert(std::is_same_v<PetscScalar, Number>, "PETSCSOLVER_COMPLEX is to be defined for a PETSc with complex numbers");
 
 /// The PETSc that runs must be the one that the plugin was compiled for, in all that is decided at compile time.
 PetscErrorCode check_petsc() {
@@ -37,10 +39,10 @@ PetscErrorCode check_petsc() {
                PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, static_cast<int>(major), static_cast<int>(minor));
     PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
     PetscCall(PetscDataTypeGetSize(scalar, &scalar_size));
-    PetscCheck(found && scalar_size == sizeof(double), PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "petscsolver is for real numbers in double precision, 8 bytes each; PetscScalar of this program's PETSc has %d "
-               "bytes: use a PETSc configured --with-scalar-type=real --with-precision=double",
-               static_cast<int>(scalar_size));
+    PetscCheck(found && scalar_size == sizeof(Number), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "this plugin is for %s numbers in double precision, %d bytes each; PetscScalar of this program's PETSc has %d "
+               "bytes: libpetscsolver is for PETSc configured --with-scalar-type=real, libpetscsolver_complex for complex",
+               numbers_are_complex ? "complex" : "real", static_cast<int>(sizeof(Number)), static_cast<int>(scalar_size));
     PetscCall(PetscDataTypeGetSize(PETSC_INT, &index_size));
     PetscCheck(
         index_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -66,7 +68,14 @@ PetscErrorCode read_options() {
 }  // namespace
 }  // namespace petscsolver
 
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscsolver(void) {
+/// PETSc derives the name from that of the file.
+#if defined(PETSCSOLVER_COMPLEX)
+#define PETSCSOLVER_REGISTER PetscDLLibraryRegister_petscsolver_complex
+#else
+#define PETSCSOLVER_REGISTER PetscDLLibraryRegister_petscsolver
+#endif
+
+PETSC_EXTERN PetscErrorCode PETSCSOLVER_REGISTER(void) {
     using namespace petscsolver;
     PetscFunctionBegin;
     PetscCall(check_petsc());

@@ -4,97 +4,113 @@
 /// nearest, in the nesting given, whatever the vectors of the processor and wherever a rank's part begins. (BLAS fuses some of
 /// them, depending on the place.) And movements of elements.
 
+#include "numbers.hpp"
 #include "solver/numeric/rounding.hpp"
 
+#include <complex>
 #include <cstdint>
 
 namespace petscsolver {
 
+/// a x; of complex numbers (Re a) x, and where a has an imaginary part + (Im a) (i x).
+SOLVER_HD double times(double a, double x) { return solver::mul_rn(a, x); }
+/// y + a x; of complex numbers (y + (Re a) x), and where a has an imaginary part + (Im a) (i x), as in the library's methods.
+SOLVER_HD double added(double y, double a, double x) { return solver::add_rn(y, solver::mul_rn(a, x)); }
+
+inline std::complex<double> with_turned(std::complex<double> y, double a, std::complex<double> x) {
+    if (a == 0) return y;
+    return {added(y.real(), a, -x.imag()), added(y.imag(), a, x.real())};
+}
+inline std::complex<double> times(std::complex<double> a, std::complex<double> x) {
+    return with_turned({times(a.real(), x.real()), times(a.real(), x.imag())}, a.imag(), x);
+}
+inline std::complex<double> added(std::complex<double> y, std::complex<double> a, std::complex<double> x) {
+    return with_turned({added(y.real(), a.real(), x.real()), added(y.imag(), a.real(), x.imag())}, a.imag(), x);
+}
+
 /// x = a x
 struct Scale {
-    double a;
-    double* x;
-    SOLVER_HD void operator()(std::int64_t i) const { x[i] = solver::mul_rn(a, x[i]); }
+    Number a;
+    Number* x;
+    SOLVER_HD void operator()(std::int64_t i) const { x[i] = times(a, x[i]); }
 };
 
 /// y = y + a x
 struct Axpy {
-    double a;
-    const double* x;
-    double* y;
-    SOLVER_HD void operator()(std::int64_t i) const { y[i] = solver::add_rn(y[i], solver::mul_rn(a, x[i])); }
+    Number a;
+    const Number* x;
+    Number* y;
+    SOLVER_HD void operator()(std::int64_t i) const { y[i] = added(y[i], a, x[i]); }
 };
 
 /// y = x + b y
 struct Aypx {
-    double b;
-    const double* x;
-    double* y;
-    SOLVER_HD void operator()(std::int64_t i) const { y[i] = solver::add_rn(x[i], solver::mul_rn(b, y[i])); }
+    Number b;
+    const Number* x;
+    Number* y;
+    SOLVER_HD void operator()(std::int64_t i) const { y[i] = added(x[i], b, y[i]); }
 };
 
 /// y = a x + b y
 struct Axpby {
-    double a, b;
-    const double* x;
-    double* y;
-    SOLVER_HD void operator()(std::int64_t i) const { y[i] = solver::add_rn(solver::mul_rn(a, x[i]), solver::mul_rn(b, y[i])); }
+    Number a, b;
+    const Number* x;
+    Number* y;
+    SOLVER_HD void operator()(std::int64_t i) const { y[i] = added(times(a, x[i]), b, y[i]); }
 };
 
 /// w = y + a x
 struct Waxpy {
-    double a;
-    const double* x;
-    const double* y;
-    double* w;
-    SOLVER_HD void operator()(std::int64_t i) const { w[i] = solver::add_rn(y[i], solver::mul_rn(a, x[i])); }
+    Number a;
+    const Number* x;
+    const Number* y;
+    Number* w;
+    SOLVER_HD void operator()(std::int64_t i) const { w[i] = added(y[i], a, x[i]); }
 };
 
 /// z = (a x + b y) + c z
 struct Axpbypcz {
-    double a, b, c;
-    const double* x;
-    const double* y;
-    double* z;
-    SOLVER_HD void operator()(std::int64_t i) const {
-        z[i] = solver::add_rn(solver::add_rn(solver::mul_rn(a, x[i]), solver::mul_rn(b, y[i])), solver::mul_rn(c, z[i]));
-    }
+    Number a, b, c;
+    const Number* x;
+    const Number* y;
+    Number* z;
+    SOLVER_HD void operator()(std::int64_t i) const { z[i] = added(added(times(a, x[i]), b, y[i]), c, z[i]); }
 };
 
 /// y = ((y + a_0 x_0) + a_1 x_1) + ... of a few x
 struct Maxpy {
     static constexpr int most = 8;
     int count;
-    double a[most];
-    const double* x[most];
-    double* y;
+    Number a[most];
+    const Number* x[most];
+    Number* y;
     SOLVER_HD void operator()(std::int64_t i) const {
-        double sum = y[i];
-        for (int j = 0; j < count; ++j) sum = solver::add_rn(sum, solver::mul_rn(a[j], x[j][i]));
+        Number sum = y[i];
+        for (int j = 0; j < count; ++j) sum = added(sum, a[j], x[j][i]);
         y[i] = sum;
     }
 };
 
 /// to = from
 struct Copy {
-    const double* from;
-    double* to;
+    const Number* from;
+    Number* to;
     SOLVER_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
 
 /// to_i = from_places(i)
 struct Gather {
     const std::int32_t* places;
-    const double* from;
-    double* to;
+    const Number* from;
+    Number* to;
     SOLVER_HD void operator()(std::int64_t i) const { to[i] = from[places[i]]; }
 };
 
 /// to_places(i) = from_i, every place at most once
 struct Scatter {
     const std::int32_t* places;
-    const double* from;
-    double* to;
+    const Number* from;
+    Number* to;
     SOLVER_HD void operator()(std::int64_t i) const { to[places[i]] = from[i]; }
 };
 

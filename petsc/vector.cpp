@@ -2,12 +2,15 @@
 
 #include "apply.hpp"
 #include "elements.hpp"
+#include "numbers.hpp"
 #include "reductions.hpp"
+#include "solver/reduce.hpp"
 
 #include <petsc/private/vecimpl.h>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,17 +29,74 @@ PetscErrorCode (*norm_local_of_parent)(Vec, NormType, PetscReal*) = nullptr;
 
 MPI_Comm comm_of(Vec x) { return PetscObjectComm(reinterpret_cast<PetscObject>(x)); }
 
-PetscErrorCode dot(Vec x, Vec y, PetscScalar* result) {
+/// Which product of two vectors: y^H x, which is VecDot's, or y^T x. They differ for complex numbers.
+enum class Product { hermitian, transposed };
+
+/// The parts of complex numbers changed places, the second one times a sign.
+std::vector<double> exchanged(Span x, double sign) {
+    std::vector<double> result(x.size());
+    for (std::size_t i = 0; i < x.size(); i += 2) {
+        result[i] = x[i + 1];
+        result[i + 1] = sign * x[i];
+    }
+    return result;
+}
+
+std::vector<double> conjugates(Span x) {
+    std::vector<double> result(x.begin(), x.end());
+    for (std::size_t i = 1; i < x.size(); i += 2) result[i] = -result[i];
+    return result;
+}
+
+/// Of x with every y. The parts of a complex product are real dot products of x or conj x, and of -i x or i conj x, with y.
+template <Product product, class Scalar>
+PetscErrorCode reduce_products(MPI_Comm comm, const Place& place, Span x, std::span<const Span> ys, Scalar* results) {
+    PetscFunctionBegin;
+    if constexpr (solver::is_complex<Scalar>) {
+        constexpr bool hermitian = product == Product::hermitian;
+        const std::vector<double> conjugated = hermitian ? std::vector<double>() : conjugates(x);
+        const std::vector<double> turned = exchanged(x, hermitian ? -1 : 1);
+        const Span xs[] = {hermitian ? x : conjugated, turned};
+        std::vector<double> parts(2 * ys.size());
+        PetscCall(reduce_dots(comm, place, xs, ys, Rounding::sum, parts.data()));
+        for (std::size_t j = 0; j < ys.size(); ++j) results[j] = {parts[j], parts[ys.size() + j]};
+    } else {
+        PetscCall(reduce_dots(comm, place, {&x, 1}, ys, Rounding::sum, results));
+    }
+    PetscFunctionReturn(0);
+}
+
+/// sum |x_i|^2, or its root
+PetscErrorCode reduce_squares(Vec x, Rounding rounding, double* result) {
     Place place;
     PetscFunctionBegin;
-    PetscCall(place_of({x, y}, &place));
-    const Elements px(x, place), py(y, place);
-    const Span other = py;
-    PetscCall(reduce_dots(comm_of(x), place, px, {&other, 1}, Rounding::sum, result));
+    PetscCall(place_of({x}, &place));
+    const Elements px(x, place);
+    const Span itself = px;
+    PetscCall(reduce_dots(comm_of(x), place, {&itself, 1}, {&itself, 1}, rounding, result));
     PetscCall(PetscLogFlops(2.0 * px.size()));
     PetscFunctionReturn(0);
 }
 
+template <Product product>
+PetscErrorCode dot(Vec x, Vec y, PetscScalar* result) {
+    double squares;
+    Place place;
+    PetscFunctionBegin;
+    if (x == y && product == Product::hermitian) {  // real
+        PetscCall(reduce_squares(x, Rounding::sum, &squares));
+        *result = squares;
+        PetscFunctionReturn(0);
+    }
+    PetscCall(place_of({x, y}, &place));
+    const Elements px(x, place), py(y, place);
+    const Span other = py;
+    PetscCall(reduce_products<product>(comm_of(x), place, px, {&other, 1}, result));
+    PetscCall(PetscLogFlops(2.0 * px.size()));
+    PetscFunctionReturn(0);
+}
+
+template <Product product>
 PetscErrorCode dots(Vec x, PetscInt count, const Vec y[], PetscScalar* results) {
     std::vector<std::unique_ptr<Elements>> ys;
     std::vector<Span> spans;
@@ -45,43 +105,53 @@ PetscErrorCode dots(Vec x, PetscInt count, const Vec y[], PetscScalar* results) 
     PetscCall(place_of(x, count, y, &place));
     const Elements px(x, place);
     for (PetscInt j = 0; j < count; ++j) spans.push_back(*ys.emplace_back(std::make_unique<Elements>(y[j], place)));
-    PetscCall(reduce_dots(comm_of(x), place, px, spans, Rounding::sum, results));
+    PetscCall(reduce_products<product>(comm_of(x), place, px, spans, results));
     PetscCall(PetscLogFlops(2.0 * count * px.size()));
     PetscFunctionReturn(0);
 }
 
-/// s t and t t at once
-PetscErrorCode dot_and_norm2(Vec s, Vec t, PetscScalar* dot, PetscScalar* squares) {
-    double results[2];
+/// t^H s and t^H t: of real numbers at once
+PetscErrorCode dot_and_norm2(Vec s, Vec t, PetscScalar* product, PetscScalar* squares) {
     Place place;
     PetscFunctionBegin;
+    if constexpr (numbers_are_complex) {
+        PetscCall(dot<Product::hermitian>(s, t, product));
+        PetscCall(dot<Product::hermitian>(t, t, squares));
+        PetscFunctionReturn(0);
+    }
+    PetscScalar results[2];
     PetscCall(place_of({s, t}, &place));
     const Elements ps(s, place), pt(t, place);
     const Span both[] = {ps, pt};
-    PetscCall(reduce_dots(comm_of(t), place, pt, both, Rounding::sum, results));
-    *dot = results[0];
+    PetscCall(reduce_products<Product::transposed>(comm_of(t), place, pt, both, results));
+    *product = results[0];
     *squares = results[1];
     PetscCall(PetscLogFlops(4.0 * pt.size()));
     PetscFunctionReturn(0);
 }
 
+/// |x_i|, rounded once
+template <class Scalar>
+double modulus(const Scalar& x) {
+    if constexpr (solver::is_complex<Scalar>)
+        return solver::norm2(solver::real_view(std::span<const Scalar>(&x, 1)), solver::Accuracy::exact,
+                             solver::Device::cpu(1));
+    else
+        return std::abs(x);
+}
+
 PetscErrorCode norm_1(Vec x, PetscReal* result) {
     PetscFunctionBegin;
     const Elements px(x);
-    std::vector<double> magnitudes(px.data(), px.data() + px.size());
-    for (double& magnitude : magnitudes) magnitude = std::abs(magnitude);
-    PetscCall(reduce_sum(comm_of(x), magnitudes, result));
+    std::vector<double> moduli;
+    for (PetscInt i = 0; i < px.size(); ++i) moduli.push_back(modulus(px.data()[i]));
+    PetscCall(reduce_sum(comm_of(x), moduli, result));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode norm_2(Vec x, PetscReal* result) {
-    Place place;
     PetscFunctionBegin;
-    PetscCall(place_of({x}, &place));
-    const Elements px(x, place);
-    const Span itself = px;
-    PetscCall(reduce_dots(comm_of(x), place, px, {&itself, 1}, Rounding::square_root, result));
-    PetscCall(PetscLogFlops(2.0 * px.size()));
+    PetscCall(reduce_squares(x, Rounding::square_root, result));
     PetscFunctionReturn(0);
 }
 
@@ -109,24 +179,27 @@ PetscErrorCode norm(Vec x, NormType type, PetscReal* result) {
 
 /// What VecDotBegin/End and their kin add up over the ranks: the whole on the first rank and +0 on the others, so that any
 /// order of additions is exact. Collective, unlike PETSc's own, as the pairs of Begin and End are, and nothing overlaps.
-PetscErrorCode keep_on_first_rank(Vec x, PetscInt count, PetscScalar* results) {
+template <class Result>
+PetscErrorCode keep_on_first_rank(Vec x, PetscInt count, Result* results) {
     PetscMPIInt rank;
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_rank(comm_of(x), &rank));
-    if (rank != 0) std::fill(results, results + count, 0.0);
+    if (rank != 0) std::fill(results, results + count, Result(0));
     PetscFunctionReturn(0);
 }
 
+template <Product product>
 PetscErrorCode dot_local(Vec x, Vec y, PetscScalar* result) {
     PetscFunctionBegin;
-    PetscCall(dot(x, y, result));
+    PetscCall(dot<product>(x, y, result));
     PetscCall(keep_on_first_rank(x, 1, result));
     PetscFunctionReturn(0);
 }
 
+template <Product product>
 PetscErrorCode dots_local(Vec x, PetscInt count, const Vec y[], PetscScalar* results) {
     PetscFunctionBegin;
-    PetscCall(dots(x, count, y, results));
+    PetscCall(dots<product>(x, count, y, results));
     PetscCall(keep_on_first_rank(x, count, results));
     PetscFunctionReturn(0);
 }
@@ -139,10 +212,26 @@ PetscErrorCode norm_local(Vec x, NormType type, PetscReal* result) {
     PetscFunctionReturn(0);
 }
 
+/// Real and imaginary parts apart.
+template <class Scalar>
+PetscErrorCode reduce_sum_of(MPI_Comm comm, Span x, Scalar* result) {
+    PetscFunctionBegin;
+    if constexpr (solver::is_complex<Scalar>) {
+        for (const std::size_t first : {0, 1}) {
+            std::vector<double> parts;
+            for (std::size_t i = first; i < x.size(); i += 2) parts.push_back(x[i]);
+            PetscCall(reduce_sum(comm, parts, reals(result) + first));
+        }
+    } else {
+        PetscCall(reduce_sum(comm, x, result));
+    }
+    PetscFunctionReturn(0);
+}
+
 /// VecSum adds these up.
 PetscErrorCode sum(Vec x, PetscScalar* result) {
     PetscFunctionBegin;
-    PetscCall(reduce_sum(comm_of(x), Elements(x), result));
+    PetscCall(reduce_sum_of(comm_of(x), Elements(x), result));
     PetscCall(keep_on_first_rank(x, 1, result));
     PetscFunctionReturn(0);
 }
@@ -215,7 +304,7 @@ PetscErrorCode axpbypcz(Vec z, PetscScalar a, PetscScalar b, PetscScalar c, Vec 
 using ManyElements = std::vector<std::unique_ptr<Elements>>;
 
 /// Piece by piece, so that y stays in the nearest cache.
-void add_here(PetscInt n, const PetscScalar* a, const ManyElements& x, double* y) {
+void add_here(PetscInt n, const PetscScalar* a, const ManyElements& x, Number* y) {
     constexpr PetscInt piece = 1024;
     for (PetscInt begin = 0; begin < n; begin += piece)
         for (std::size_t j = 0; j < x.size(); ++j)
@@ -223,7 +312,7 @@ void add_here(PetscInt n, const PetscScalar* a, const ManyElements& x, double* y
 }
 
 /// As many at a time as one kernel takes.
-void add_on_device(const Place& place, PetscInt n, const PetscScalar* a, const ManyElements& x, double* y) {
+void add_on_device(const Place& place, PetscInt n, const PetscScalar* a, const ManyElements& x, Number* y) {
     for (std::size_t first = 0; first < x.size(); first += Maxpy::most) {
         Maxpy some{.count = static_cast<int>(std::min<std::size_t>(x.size() - first, Maxpy::most)), .a = {}, .x = {}, .y = y};
         for (int j = 0; j < some.count; ++j) {
@@ -252,10 +341,14 @@ PetscErrorCode maxpy(Vec y, PetscInt count, const PetscScalar* a, Vec* x) {
 
 void take_operations(Vec v) {
     VecOps ops = v->ops;
-    ops->dot = ops->tdot = dot;
-    ops->mdot = ops->mtdot = dots;
-    ops->dot_local = ops->tdot_local = dot_local;
-    ops->mdot_local = ops->mtdot_local = dots_local;
+    ops->dot = dot<Product::hermitian>;
+    ops->tdot = dot<Product::transposed>;
+    ops->mdot = dots<Product::hermitian>;
+    ops->mtdot = dots<Product::transposed>;
+    ops->dot_local = dot_local<Product::hermitian>;
+    ops->tdot_local = dot_local<Product::transposed>;
+    ops->mdot_local = dots_local<Product::hermitian>;
+    ops->mtdot_local = dots_local<Product::transposed>;
     ops->norm = norm<&norm_of_parent>;
     ops->norm_local = norm_local;
     ops->dotnorm2 = dot_and_norm2;

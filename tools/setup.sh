@@ -10,7 +10,9 @@ packages=(
 )
 
 # What the plugin for PETSc and its tests need besides.
-petsc_packages=(libpetsc-real3.18-dev libpetsc3.18-dev-examples openmpi-bin python3-petsc4py python3-petsc4py-real3.18)
+petsc_packages=(
+    libpetsc-real3.18-dev libpetsc-complex3.18-dev libpetsc3.18-dev-examples openmpi-bin python3-petsc4py python3-petsc4py-real3.18
+)
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -72,7 +72,7 @@ public:
 
 enum class PreconditionerKind {
     none,    ///< M = I
-    jacobi,  ///< M = diag(A): z_i = RN(r_i / a_ii)
+    jacobi,  ///< M = diag(A): z_i = RN(r_i / a_ii); of complex numbers each part of the quotient, rounded once in every mode
     ilu0,  ///< M = L U with the pattern of A (Meijerink, van der Vorst, Math. Comp. 31, 1977; Saad, sec. 10.3.2), natural order
     isai,  ///< M^-1 = V W, sparse approximate inverses of ILU(0)'s U and L: two products (Anzt, Huckle, Braeckle, Dongarra
            ///< 2018)
@@ -109,6 +109,11 @@ struct PreconditionerOptions {
     double fill_factor = 10;        ///< ILUT: at most this times the mean number of entries of a row in each row of L and of U
     std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the memory that the process may use
     AmgOptions amg = {};
+
+    /// A is the real form of a complex matrix (complex.hpp), and jacobi divides by complex numbers: by entries (2i, 2i) and
+    /// (2i + 1, 2i), real and imaginary part. `solve` sets it where KrylovOptions::complex_scalars is set. Without imaginary
+    /// parts on the whole diagonal every bit is as in real quotients. The other kinds take A as real.
+    bool complex_numbers = false;
 
     /// Told, in a few words, what making is about to do where that may take a while: "amg, level 3: 20412 rows". Not owned.
     const std::function<void(const std::string&)>* progress = nullptr;

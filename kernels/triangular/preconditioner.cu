@@ -1,5 +1,6 @@
 #include "preconditioner.hpp"
 
+#include "core/complex_quotient.hpp"
 #include "products.hpp"
 #include "runtime/check.cuh"
 #include "runtime/for_each.cuh"
@@ -52,6 +53,30 @@ public:
         launch_for_each("Jacobi's division", diagonal_.size(), stream, gate, Divide<T>{r, diagonal_.data(), z});
     }
     const T* diagonal() const override { return diagonal_.data(); }
+
+private:
+    int device_;
+    DeviceArray<T> diagonal_;
+};
+
+template <class T>
+struct DivideComplex {
+    const T* r;
+    const T* diagonal;
+    T* z;
+    __device__ void operator()(std::int64_t i) const { z[i] = quotient_part(r, diagonal, i); }
+};
+
+template <class T>
+class DeviceComplexJacobi final : public GatedPreconditioner<T> {
+public:
+    DeviceComplexJacobi(int device, std::span<const T> diagonal)
+        : device_(device), diagonal_(device, diagonal, "Jacobi's diagonal") {}
+
+    void apply_if_open(const T* r, T* z, Accuracy, Stream stream, Gate gate) override {
+        const CurrentDevice current(device_);
+        launch_for_each("Jacobi's complex division", diagonal_.size(), stream, gate, DivideComplex<T>{r, diagonal_.data(), z});
+    }
 
 private:
     int device_;
@@ -171,6 +196,10 @@ std::unique_ptr<DevicePreconditioner<T>> make_jacobi(int device, std::span<const
     return std::make_unique<DeviceJacobi<T>>(device, diagonal);
 }
 template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_complex_jacobi(int device, std::span<const T> diagonal) {
+    return std::make_unique<DeviceComplexJacobi<T>>(device, diagonal);
+}
+template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_lu(int device, const CsrView<T>& lower, const CsrView<T>& upper) {
     return std::make_unique<DeviceLu<T>>(device, lower, upper);
 }
@@ -192,6 +221,8 @@ template std::unique_ptr<DevicePreconditioner<float>> make_identity(int, std::in
 template std::unique_ptr<DevicePreconditioner<double>> make_identity(int, std::int64_t);
 template std::unique_ptr<DevicePreconditioner<float>> make_jacobi(int, std::span<const float>);
 template std::unique_ptr<DevicePreconditioner<double>> make_jacobi(int, std::span<const double>);
+template std::unique_ptr<DevicePreconditioner<float>> make_complex_jacobi(int, std::span<const float>);
+template std::unique_ptr<DevicePreconditioner<double>> make_complex_jacobi(int, std::span<const double>);
 template std::unique_ptr<DevicePreconditioner<float>> make_lu(int, const CsrView<float>&, const CsrView<float>&);
 template std::unique_ptr<DevicePreconditioner<double>> make_lu(int, const CsrView<double>&, const CsrView<double>&);
 template std::unique_ptr<DevicePreconditioner<float>> make_two_products(int, const CsrView<float>&, const CsrView<float>&);

@@ -38,37 +38,6 @@ using Span = std::span<const double>;
 /// What cannot be done with a part of the matrix.
 struct NeedsWholeMatrix {};
 
-solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Accuracy accuracy) {
-    solver::SolveOptions options;
-    options.iteration.accuracy = accuracy;
-    options.iteration.tolerance = given.tolerance;
-    options.guarantee = given.guarantee;
-    return options;
-}
-
-class Solve final : public Preconditioner {
-public:
-    Solve(CsrMatrix<double> a, const WholeSolveOptions& options)
-        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), options_(options) {}
-
-    void apply(Span r, std::span<double> z, solver::Accuracy accuracy) const override {
-        const solver::SolveOptions options = options_of_solve(options_, accuracy);
-        std::ranges::fill(z, 0.0);
-        const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
-        if (!is_done(report)) std::ranges::fill(z, std::numeric_limits<double>::infinity());
-    }
-
-private:
-    bool is_done(const solver::SolveReport& report) const {
-        if (options_.guarantee != solver::Guarantee::none) return report.proof().status == solver::ProofStatus::proven;
-        return report.result().status == solver::SolveStatus::converged;
-    }
-
-    CsrMatrix<double> a_;
-    solver::SpmvPlan<double> plan_;
-    WholeSolveOptions options_;
-};
-
 solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
     solver::RowWatch<double> watch;
     const CsrMatrix<double>& own = a.own;
@@ -269,7 +238,7 @@ public:
 private:
     void take_whole() const {
         system_.reset();
-        whole_.emplace(gathered(ranks_, a_), options_);
+        whole_ = make_solve(gathered(ranks_, a_), options_);
     }
 
     void apply_whole(Span r, std::span<double> z, solver::Accuracy accuracy) const {
@@ -311,17 +280,13 @@ private:
     WholeSolveOptions options_;
     solver::MatrixFacts facts_;
     mutable std::optional<RankSystem> system_;
-    mutable std::optional<Solve> whole_;
+    mutable std::unique_ptr<Preconditioner> whole_;
 };
 
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options) {
     return std::make_unique<RankSolve>(comm, std::move(a), options);
-}
-
-std::unique_ptr<Preconditioner> make_solve(CsrMatrix<double> a, const WholeSolveOptions& options) {
-    return std::make_unique<Solve>(std::move(a), options);
 }
 
 }  // namespace petscsolver

@@ -4,18 +4,11 @@
 
 #include "ranks/rank_matrix.hpp"
 #include "solver/preconditioner.hpp"
-#include "solver/proof.hpp"
+#include "whole_solve.hpp"
 
-#include <cstdint>
 #include <memory>
 
 namespace petscsolver {
-
-struct WholeSolveOptions {
-    double tolerance = 1e-10;                               ///< on ||r - A z|| / ||r||
-    solver::Guarantee guarantee = solver::Guarantee::none;  ///< what is to be proven of z
-    std::int64_t gathered_rows = 0;                         ///< RankMultigridOptions
-};
 
 /// z = A^-1 r to a tolerance, or Inf, by the attempts that solver::solve would make and with its bits, of vectors' elements on
 /// this rank. What is made of Jacobi's preconditioner and of multigrid is shared out; where the schedule comes to another
@@ -23,8 +16,5 @@ struct WholeSolveOptions {
 /// Collective.
 std::unique_ptr<solver::Preconditioner<double>> make_rank_solve(MPI_Comm comm, RankMatrix<double> a,
                                                                 const WholeSolveOptions& options);
-
-/// z = A^-1 r to a tolerance, with what was asked for proven, or Inf: of a matrix on one rank.
-std::unique_ptr<solver::Preconditioner<double>> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options);
 
 }  // namespace petscsolver

@@ -60,6 +60,7 @@ class Preconditioner:
         drop_tolerance: float = 1e-3,
         fill_factor: float = 10.0,
         memory_limit: int = 0,
+        _of_real_form: bool = False,
     ) -> None:
         matrix = as_matrix(a)
         try:
@@ -73,10 +74,10 @@ class Preconditioner:
         limits = {"drop_tolerance": drop_tolerance, "fill_factor": fill_factor, "memory_limit": whole_number(memory_limit, "memory_limit")}
         self._of_parts: Preconditioner | None = None
         if isinstance(matrix, ComplexMatrix):
-            self._of_parts = Preconditioner(matrix.real_form, kind, accuracy=accuracy, **limits)
+            self._of_parts = Preconditioner(matrix.real_form, kind, accuracy=accuracy, _of_real_form=True, **limits)
             self._core = self._of_parts._core
         else:
-            self._core = _core.make_preconditioner(matrix._core, kind, accuracy_number(accuracy), *limits.values())
+            self._core = _core.make_preconditioner(matrix._core, kind, accuracy_number(accuracy), *limits.values(), _of_real_form)
 
     @classmethod
     def from_function(cls, apply: Callable[[np.ndarray], Any], rows: int, dtype: Any = np.float64) -> Preconditioner:

@@ -167,6 +167,16 @@ def test_what_takes_real_numbers_only_says_so():
         sb.dot_expansion([1j], [1j])
 
 
+def test_jacobi_divides_by_complex_diagonals():
+    a = sparse.csr_array([[2j, 1, 0], [0, 1 + 1j, 5], [0, 0, 4]])
+    r = np.array([1 + 2j, 4, 1j])
+    jacobi = sb.Preconditioner(a, "jacobi")
+    assert (jacobi @ r == [1 - 0.5j, 2 - 2j, 0.25j]).all()
+    b = a @ np.array([1, 2j, 3])
+    by_name = sb.solve(a, b, preconditioner="jacobi")
+    assert by_name.converged and (by_name.x == sb.solve(a, b, preconditioner=jacobi).x).all()
+
+
 def test_hermitian_matrices_are_solved_by_conjugate_gradients():
     a = sparse.csr_array([[3, 1j, 0], [-1j, 3, 1], [0, 1, 3]])
     result = sb.solve(a, np.array([1, 2j, 3]), preconditioner="jacobi")

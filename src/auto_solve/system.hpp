@@ -10,6 +10,7 @@
 #include "solver/preparation.hpp"
 #include "solver/solve.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <future>
 #include <limits>
@@ -58,6 +59,8 @@ public:
         m_.reset();
         kind_ = kind;
         const Accuracy accuracy = options_.iteration.accuracy;
+        PreconditionerOptions factors = options_.factors;
+        factors.complex_numbers = options_.iteration.complex_scalars;
         const bool diagonal_suffices = kind == PreconditionerKind::none || kind == PreconditionerKind::jacobi;
         if (!diagonal_suffices) tell(std::string(to_string(kind)));
         if (kind == PreconditionerKind::klu)  // of A itself: where A is hard, the inverse of A rounded may be far off
@@ -65,9 +68,9 @@ public:
         else if (kind == PreconditionerKind::ilut)
             m_ = make_ilut<V>(matrix(), preparation(), options_.factors, a_.device());
         else if (plan().dense() != nullptr && diagonal_suffices)
-            m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), options_.factors);
+            m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), factors);
         else
-            m_ = make_preconditioner<V>(kind, plan(), accuracy, options_.factors);
+            m_ = make_preconditioner<V>(kind, plan(), accuracy, factors);
     }
 
     /// Of the preconditioner. Where a device iterates it is found meanwhile, else when it is asked for.
@@ -112,13 +115,15 @@ private:
         return result;
     }
 
-    /// What no preconditioner but Jacobi's and none looks at is left out.
+    /// What no preconditioner but Jacobi's and none looks at is left out; entries of complex numbers stand beside the diagonal.
     static CsrMatrix<V> diagonal_of(const DenseView<V>& a) {
         CsrMatrix<V> diagonal{a.rows, a.columns, {0}, {}, {}};
         for (std::int64_t i = 0; i < a.rows; ++i) {
-            diagonal.column_indices.push_back(static_cast<std::int32_t>(i));
-            diagonal.values.push_back(a.data[i * (a.row_stride + a.column_stride)]);
-            diagonal.row_offsets.push_back(i + 1);
+            for (std::int64_t j = i - i % 2; j < std::min(i - i % 2 + 2, a.columns); ++j) {
+                diagonal.column_indices.push_back(static_cast<std::int32_t>(j));
+                diagonal.values.push_back(a.data[i * a.row_stride + j * a.column_stride]);
+            }
+            diagonal.row_offsets.push_back(diagonal.nonzeros());
         }
         return diagonal;
     }

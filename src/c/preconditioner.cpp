@@ -45,7 +45,8 @@ solver_status solver_preconditioner_create(const solver_matrix* matrix, const ch
     return guarded([&] {
         required(preconditioner, name, "preconditioner") = nullptr;
         const PreconditionerKind which = preconditioner_from_text(&required(kind, name, "kind"));
-        const PreconditionerOptions options = factors_from_c(factors, name);
+        PreconditionerOptions options = factors_from_c(factors, name);
+        options.complex_numbers = required(matrix, name, "matrix").is_complex;
         with_matrix(matrix, name, [&](const auto& of) {
             using T = element_t<decltype(of)>;
             const SpmvPlan<T>& plan = of.plan();

@@ -4,6 +4,7 @@
 
 #include "core/exact_sum.hpp"
 #include "core/huge_pages.hpp"
+#include "cpu/complex_quotient.hpp"
 #include "cpu/elementwise.hpp"
 #include "preconditioner/check.hpp"
 #include "solver/cuda/memory.hpp"
@@ -13,7 +14,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,13 +25,21 @@
 
 namespace solver {
 
-/// a_ii, repeated entries summed with one rounding; 0 where none is stored. `entries` is working memory.
+/// a_ij, repeated entries summed with one rounding; 0 where none is stored. `entries` is working memory.
 template <class T>
-T diagonal_entry(const CsrView<T>& a, std::int64_t i, std::vector<T>& entries) {
+T entry_at(const CsrView<T>& a, std::int64_t i, std::int64_t j, std::vector<T>& entries) {
     entries.clear();
     for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-        if (a.column_indices[k] == i) entries.push_back(a.values[k]);
+        if (a.column_indices[k] == j) entries.push_back(a.values[k]);
     return entries.size() == 1 ? entries[0] : exact_sum<T>(entries);
+}
+
+/// For a diagonal entry that is zero.
+[[noreturn]] inline void throw_zero_diagonal(std::int64_t row, bool is_missing) {
+    throw InvalidArgument(fmt::format(
+        "preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}, and Jacobi divides by it; reorder the "
+        "rows so that no diagonal entry is zero, or use none",
+        row + 1, is_missing ? "missing" : "zero"));
 }
 
 /// The diagonal, repeated entries summed with one rounding. Throws InvalidArgument where an element is missing or zero.
@@ -39,20 +50,32 @@ std::vector<T> nonzero_diagonal(const CsrView<T>& a, const Device& device) {
     cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
         std::vector<T> entries;
         for (std::int64_t i = begin; i < end; ++i) {
-            diagonal[i] = diagonal_entry(a, i, entries);
+            diagonal[i] = entry_at(a, i, i, entries);
             if (diagonal[i] == T(0)) has_zeros = true;
         }
     });
     if (!has_zeros) return diagonal;
     const std::int64_t row = std::ranges::find(diagonal, T(0)) - diagonal.begin();
     std::vector<T> entries;
-    diagonal_entry(a, row, entries);
-    throw InvalidArgument(fmt::format(
-        "preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}, and Jacobi divides by it; reorder the "
-        "rows so that no diagonal entry is zero, or use none",
-        row + 1, entries.empty() ? "missing" : "zero"));
+    entry_at(a, row, row, entries);
+    throw_zero_diagonal(row, entries.empty());
 }
 
+/// The diagonal of a complex matrix whose real form is `a`: real and imaginary parts in turn, repeated ones summed with one
+/// rounding. Throws InvalidArgument where both parts of an element are missing or zero; rows count as the complex matrix's.
+template <class T>
+std::vector<T> nonzero_complex_diagonal(const CsrView<T>& a, const Device& device) {
+    auto diagonal = zeros<T>(a.rows, device.threads());
+    cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<T> entries;
+        for (std::int64_t i = begin; i < end; ++i) diagonal[i] = entry_at(a, i, i - i % 2, entries);
+    });
+    for (std::int64_t i = 0; i < a.rows; i += 2)
+        if (diagonal[i] == T(0) && diagonal[i + 1] == T(0)) throw_zero_diagonal(i / 2, false);
+    return diagonal;
+}
+
+/// M = diag(A), real.
 template <class T>
 class Jacobi final : public Preconditioner<T> {
 public:
@@ -96,5 +119,45 @@ private:
     mutable std::once_flag fetched_;
     mutable std::vector<T> on_host_;
 };
+
+/// M = diag(A) of complex numbers whose parts take turns.
+template <class T>
+class ComplexJacobi final : public Preconditioner<T> {
+public:
+    /// Of a diagonal without zeros.
+    ComplexJacobi(std::vector<T> diagonal, const Device& device) : device_(device), diagonal_(std::move(diagonal)) {}
+
+    void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
+        check_lengths("jacobi", diagonal_.size(), r.size(), z.size());
+        const std::int64_t numbers = std::ssize(diagonal_) / 2;
+        cpu::for_each_range(numbers, device_, [&](std::int64_t begin, std::int64_t end) {
+            const std::int64_t first = 2 * begin;
+            cpu::divide_complex(2 * (end - begin), r.data() + first, diagonal_.data() + first, z.data() + first);
+        });
+    }
+
+    /// Only without imaginary parts, and those are a Jacobi's.
+    bool is_symmetric() const override { return false; }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
+        return cuda::make_complex_jacobi<T>(device, diagonal_);
+    }
+
+private:
+    Device device_;
+    std::vector<T> diagonal_;
+};
+
+/// Of a matrix in the host's memory; of complex numbers if it is their real form. Without imaginary parts on the diagonal the
+/// quotients are real ones.
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_jacobi(const CsrView<T>& a, const Device& device, bool of_complex_numbers) {
+    if (of_complex_numbers) {
+        std::vector<T> diagonal = nonzero_complex_diagonal(a, device);
+        for (std::size_t i = 1; i < diagonal.size(); i += 2)
+            if (diagonal[i] != T(0)) return std::make_unique<ComplexJacobi<T>>(std::move(diagonal), device);
+    }
+    return std::make_unique<Jacobi<T>>(a, device);
+}
 
 }  // namespace solver

@@ -67,11 +67,15 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
     if (a.rows != a.columns)
         throw DimensionMismatch(
             fmt::format("preconditioner {}: A is {} x {}, but must be square", to_string(kind), a.rows, a.columns));
+    if (options.complex_numbers && a.rows % 2 != 0)
+        throw InvalidArgument(
+            fmt::format("preconditioner {}: A has {} rows; the real form of a complex matrix has two for each of its own",
+                        to_string(kind), a.rows));
     switch (kind) {
         case PreconditionerKind::none:
             return std::make_unique<Identity<T>>(a.rows);
         case PreconditionerKind::jacobi:
-            return std::make_unique<Jacobi<T>>(a, device);
+            return make_jacobi(a, device, options.complex_numbers);
         case PreconditionerKind::ilu0:
             return std::make_unique<LuPreconditioner<T>>("ilu0", factor_ilu0(a, accuracy), device);
         case PreconditionerKind::isai:
@@ -92,7 +96,8 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
     const cpu::FloatingPointGuard guard;
     const bool is_square = plan.rows() == plan.columns();
     if (kind == PreconditionerKind::amg && is_square) return make_amg(plan, options);
-    if (kind == PreconditionerKind::jacobi && is_square && plan.on_device() != nullptr && plan.dense() == nullptr)
+    const bool is_on_device = plan.on_device() != nullptr && plan.dense() == nullptr;
+    if (kind == PreconditionerKind::jacobi && is_square && is_on_device && !options.complex_numbers)
         if (auto diagonal = plan.on_device()->diagonal())
             return std::make_unique<Jacobi<T>>(std::move(*diagonal), plan.device());
     return make_preconditioner<T>(kind, plan.matrix(), accuracy, plan.device(), options);

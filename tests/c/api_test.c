@@ -167,6 +167,11 @@ static void compute_with_complex_numbers(const char* folder) {
     CHECK(b[0] == -4 && b[1] == 3 && b[2] == 0 && b[3] == 4);
     CHECK_OK(solver_solve(a, NULL, 1, b, found, NULL, NULL, NULL));
     for (int i = 0; i < 4; ++i) CHECK(fabs(found[i] - x[i]) < 1e-9);
+    solver_preconditioner* jacobi = NULL;
+    CHECK_OK(solver_preconditioner_create(a, "jacobi", SOLVER_EXACT, NULL, &jacobi));
+    CHECK_OK(solver_preconditioner_apply(jacobi, x, found, SOLVER_EXACT));
+    CHECK(found[0] == 1 && found[1] == -0.5 && found[2] == 0 && found[3] == 0.25); /* (1 + 2i) / 2i, i / 4 */
+    solver_preconditioner_destroy(jacobi);
     solver_matrix_destroy(a);
 }
 

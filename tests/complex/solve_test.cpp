@@ -177,6 +177,44 @@ TEST(ComplexSolve, RefusesComplexScalarsOfAnOddOrder) {
     EXPECT_THROW(solve<double>(plan, b, x, {}, options), InvalidArgument);
 }
 
+// Promise: complex.hpp, "jacobi divides by the complex diagonal"
+/// Then M^-1 A is the identity; by the real parts it would not be.
+TEST(ComplexSolve, TakesOneStepForDiagonalMatricesByJacobi) {
+    Random random(9);
+    std::vector<Entry<Complex>> entries;
+    for (std::int32_t i = 0; i < 60; ++i) entries.push_back({i, i, Complex(random.number<double>(), random.number<double>(3))});
+    const auto a = csr_from_entries<Complex>(60, 60, entries);
+    const auto b = complex_vector<double>(random, 60);
+    for (const KrylovMethod method : methods_with_complex_scalars)
+        for (const bool mixed : {false, true}) {
+            SolveOptions options = by(method, PreconditionerKind::jacobi);
+            options.mixed = mixed;
+            const Solved found = solved(a, b, Device::cpu(1), options);
+            EXPECT_EQ(found.report.result().status, SolveStatus::converged) << to_string(method);
+            EXPECT_LE(found.report.result().iterations, mixed ? 6 : 1) << to_string(method);
+        }
+}
+
+TEST(ComplexSolve, DividesByTheComplexDiagonalOfDenseMatricesToo) {
+    Random random(10);
+    const auto a = made("power_network_20");
+    const auto b = complex_vector<double>(random, a.rows);
+    const SolveOptions options = by(KrylovMethod::bicgstab, PreconditionerKind::jacobi);
+    const Solved sparse = solved(a, b, Device::cpu(1), options);
+    const CsrMatrix<double> parts = real_form(a.view());
+    std::vector<double> elements(static_cast<std::size_t>(parts.rows * parts.columns));
+    for (std::int64_t i = 0; i < parts.rows; ++i)
+        for (std::int64_t k = parts.row_offsets[i]; k < parts.row_offsets[i + 1]; ++k)
+            elements[i * parts.columns + parts.column_indices[k]] = parts.values[k];
+    const SpmvPlan<double> dense(DenseView<double>{parts.rows, parts.columns, parts.columns, 1, elements.data()},
+                                 Device::cpu(1));
+    SolveOptions with_complex_scalars = options;
+    with_complex_scalars.iteration.complex_scalars = true;
+    std::vector<Complex> x(b.size());
+    solve<double>(dense, real_view(std::span<const Complex>(b)), real_view(std::span<Complex>(x)), {}, with_complex_scalars);
+    EXPECT_EQ(x, sparse.x);
+}
+
 TEST(ComplexSolve, TakesConjugateGradientsForHermitianMatrices) {
     std::vector<Entry<Complex>> entries;
     constexpr std::int32_t n = 50;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/adversarial.hpp"
+#include "support/complex_numbers.hpp"
 #include "support/expected.hpp"
 #include "support/real_matrices.hpp"
 #include "support/values.hpp"
@@ -100,6 +101,34 @@ TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForRealMatrices) {
             expect_bits_of_cpu<T>(kind, a);  // some cannot be factorised
         }
     }
+}
+
+/// Ties, vanishing numerators and extreme exponents among them.
+TYPED_TEST(CudaPreconditioner, DividesByComplexDiagonalsWithTheBitsOfTheCpu) {
+    using T = TypeParam;
+    Random random(3);
+    std::vector<std::complex<T>> diagonal, r;
+    for (const int exponents : {1, 20, std::is_same_v<T, double> ? 1020 : 120})
+        for (int i = 0; i < 20'000; ++i) {
+            diagonal.push_back(testing::complex_number<T>(random, exponents));
+            if (diagonal.back() == std::complex<T>(0) || i % 50 == 0) diagonal.back() = {2, -2};
+            r.push_back(i % 51 == 0 ? diagonal.back() : testing::complex_number<T>(random, exponents));
+        }
+    CsrMatrix<std::complex<T>> a{std::ssize(diagonal), std::ssize(diagonal), {0}, {}, diagonal};
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        a.column_indices.push_back(i);
+        a.row_offsets.push_back(i + 1);
+    }
+    const CsrMatrix<T> parts = real_form(a.view());
+    const auto m =
+        make_preconditioner<T>(PreconditionerKind::jacobi, parts, Accuracy::exact, Device::cpu(), {.complex_numbers = true});
+    const std::unique_ptr<cuda::DevicePreconditioner<T>> on_device = m->on_device(0);
+    EXPECT_EQ(on_device->diagonal(), nullptr);
+    const std::span<const T> r_parts = real_view(std::span<const std::complex<T>>(r));
+    std::vector<T> z(r_parts.size());
+    m->apply(r_parts, z, Accuracy::exact);
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::exact})
+        EXPECT_EQ(testing::differences<T>(applied<T>(*on_device, r_parts, accuracy), z), "");
 }
 
 TYPED_TEST(CudaPreconditioner, DoesNothingWhereItsGateIsClosed) {

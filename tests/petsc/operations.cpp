@@ -1,9 +1,9 @@
 // Every operation of the plugin's types against the library's on the whole vectors and matrices, to the last bit, on however
 // many ranks this runs: some without rows, values from 1e-300 to 1e300, Inf and NaN among them. Prints what differs; exit
-// status 1 then. With -on_device, by the types on CUDA devices.
+// status 1 then. With -on_device, by the types on CUDA devices. For real numbers and for complex ones, as PETSc has them.
+#include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
-#include "solver/reduce.hpp"
-#include "solver/spmv.hpp"
+#include "solver/preconditioner.hpp"
 #include "support/adversarial.hpp"
 
 #include <petsc/private/petscimpl.h>
@@ -18,8 +18,10 @@ namespace {
 
 using solver::Accuracy;
 using solver::testing::Random;
-using Numbers = std::vector<double>;
-using Span = std::span<const double>;
+using Number = PetscScalar;
+using Numbers = std::vector<Number>;
+using Span = std::span<const Number>;
+constexpr bool numbers_are_complex = solver::is_complex<Number>;
 
 int failures = 0;
 int comparisons = 0;
@@ -33,6 +35,11 @@ void expect_same(const char* what, double found, double expected) {
     PetscMPIInt rank;
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
     std::printf("%s, %s, rank %d: %a instead of %a\n", matrix_type.c_str(), what, rank, found, expected);
+}
+
+inline void expect_same(const char* what, std::complex<double> found, std::complex<double> expected) {
+    expect_same(what, found.real(), expected.real());
+    expect_same(what, found.imag(), expected.imag());
 }
 
 /// Sizes of the ranks' parts: any, also none.
@@ -69,52 +76,87 @@ void expect_vector(const char* what, Vec x, const Numbers& expected) {
     PetscCallAbort(PETSC_COMM_WORLD, VecRestoreArrayRead(x, &values));
 }
 
+double random_part(Random& random, int exponents) {
+    return random.number<double>(static_cast<int>(random.between(-exponents, exponents)));
+}
+
+/// The imaginary part is dropped where numbers are real.
+template <class S>
+S number_of(double re, [[maybe_unused]] double im) {
+    if constexpr (solver::is_complex<S>)
+        return {re, im};
+    else
+        return re;
+}
+
+Number random_number(Random& random, int exponents) {
+    const double re = random_part(random, exponents);
+    return numbers_are_complex ? number_of<Number>(re, random_part(random, exponents)) : Number(re);
+}
+
 Numbers random_numbers(Random& random, std::size_t n, int exponents) {
     Numbers x(n);
-    for (double& element : x) element = random.number<double>(static_cast<int>(random.between(-exponents, exponents)));
+    for (Number& element : x) element = random_number(random, exponents);
     return x;
 }
 
-double exact_sum(const Numbers& x) { return solver::sum(Span(x), Accuracy::exact); }
-double exact_dot(const Numbers& x, const Numbers& y) { return solver::dot(Span(x), Span(y), Accuracy::exact); }
+Number exact_sum(const Numbers& x) { return solver::sum(Span(x), Accuracy::exact); }
+/// y^H x
+Number exact_dot(const Numbers& x, const Numbers& y) { return solver::dot(Span(y), Span(x), Accuracy::exact); }
+/// y^T x
+template <class S>
+S exact_tdot(const std::vector<S>& x, std::vector<S> y) {
+    if constexpr (solver::is_complex<S>)
+        for (S& element : y) element = std::conj(element);
+    return exact_dot(x, y);
+}
+double exact_norm1(const Numbers& x) {
+    std::vector<double> moduli;
+    for (const Number& element : x) moduli.push_back(solver::norm2(Span(&element, 1), Accuracy::exact));
+    return solver::sum(std::span<const double>(moduli), Accuracy::exact);
+}
 
 PetscErrorCode check_reductions(Vec x, Vec y, const Numbers& all_x, const Numbers& all_y) {
-    PetscScalar value, several[3], pair[2];
+    PetscScalar value, transposed, several[3], pair[2];
     PetscReal norm, norms[2];
     const Vec ys[] = {y, x, y};
-    const double dot = exact_dot(all_x, all_y), square = exact_dot(all_x, all_x),
-                 norm2 = solver::norm2(Span(all_x), Accuracy::exact);
-    Numbers magnitudes = all_x;
-    for (double& m : magnitudes) m = std::abs(m);
+    const Number dot = exact_dot(all_x, all_y), tdot = exact_tdot(all_x, all_y), square = exact_dot(all_x, all_x);
+    const double norm2 = solver::norm2(Span(all_x), Accuracy::exact);
     PetscFunctionBeginUser;
     PetscCall(VecDot(x, y, &value));
     expect_same("VecDot", value, dot);
     PetscCall(VecTDot(x, y, &value));
-    expect_same("VecTDot", value, dot);
+    expect_same("VecTDot", value, tdot);
+    PetscCall(VecDot(x, x, &value));
+    expect_same("VecDot with itself", value, square);
     PetscCall(VecMDot(x, 3, ys, several));
     expect_same("VecMDot", several[0], dot);
     expect_same("VecMDot", several[1], square);
     expect_same("VecMDot", several[2], dot);
     PetscCall(VecMTDot(x, 3, ys, several));
-    expect_same("VecMTDot", several[1], square);
+    expect_same("VecMTDot", several[0], tdot);
+    expect_same("VecMTDot", several[1], exact_tdot(all_x, all_x));
     PetscCall(VecDotNorm2(y, x, &pair[0], &norm));
-    expect_same("VecDotNorm2", pair[0], dot);
-    expect_same("VecDotNorm2", norm, square);
+    expect_same("VecDotNorm2", pair[0], exact_dot(all_y, all_x));
+    expect_same("VecDotNorm2", norm, PetscRealPart(square));
     PetscCall(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(x)));  // norms are remembered
     PetscCall(VecNorm(x, NORM_2, &norm));
     expect_same("VecNorm", norm, norm2);
     PetscCall(VecNorm(x, NORM_1, &norm));
-    expect_same("VecNorm 1", norm, exact_sum(magnitudes));
+    expect_same("VecNorm 1", norm, exact_norm1(all_x));
     PetscCall(VecNorm(x, NORM_1_AND_2, norms));
     expect_same("VecNorm 1 and 2", norms[1], norm2);
     PetscCall(VecSum(x, &value));
     expect_same("VecSum", value, exact_sum(all_x));
     PetscCall(VecDotBegin(x, y, &value));
+    PetscCall(VecTDotBegin(x, y, &transposed));
     PetscCall(VecMDotBegin(x, 3, ys, several));
     PetscCall(PetscCommSplitReductionBegin(PetscObjectComm(reinterpret_cast<PetscObject>(x))));
     PetscCall(VecDotEnd(x, y, &value));
+    PetscCall(VecTDotEnd(x, y, &transposed));
     PetscCall(VecMDotEnd(x, 3, ys, several));
     expect_same("VecDotBegin/End", value, dot);
+    expect_same("VecTDotBegin/End", transposed, tdot);
     expect_same("VecMDotBegin/End", several[1], square);
     PetscFunctionReturn(0);
 }
@@ -129,17 +171,32 @@ PetscErrorCode check_split_norm(Vec x, const Numbers& all_x) {
     PetscFunctionReturn(0);
 }
 
-Numbers elementwise(std::size_t n, const std::function<double(std::size_t)>& f) {
+Numbers elementwise(std::size_t n, const std::function<Number(std::size_t)>& f) {
     Numbers result(n);
     for (std::size_t i = 0; i < n; ++i) result[i] = f(i);
     return result;
 }
 
+inline double multiplied(double s, double t) { return solver::mul_rn(s, t); }
+inline double added_to(double y, double s, double t) { return solver::add_rn(y, solver::mul_rn(s, t)); }
+
+using Complex = std::complex<double>;
+
+/// By a factor's real part first, then by its imaginary part.
+inline Complex multiplied(Complex s, Complex t) {
+    const Complex first(solver::mul_rn(s.real(), t.real()), solver::mul_rn(s.real(), t.imag()));
+    return {added_to(first.real(), -s.imag(), t.imag()), added_to(first.imag(), s.imag(), t.real())};
+}
+inline Complex added_to(Complex y, Complex s, Complex t) {
+    const Complex first(added_to(y.real(), s.real(), t.real()), added_to(y.imag(), s.real(), t.imag()));
+    return {added_to(first.real(), -s.imag(), t.imag()), added_to(first.imag(), s.imag(), t.real())};
+}
+
 PetscErrorCode check_updates(Vec x, Vec y, const Numbers& p, const Numbers& q) {
-    const double a = 1.0 / 3, b = -0.7, c = 1.1;
+    const Number a = number_of<Number>(1.0 / 3, 0.6), b = number_of<Number>(-0.7, 0.01), c = 1.1;
     const std::size_t n = p.size();
-    const auto times = [](double s, double t) { return solver::mul_rn(s, t); };
-    const auto plus = [](double s, double t) { return solver::add_rn(s, t); };
+    const auto times = [](Number s, Number t) { return multiplied(s, t); };
+    const auto plus = [](Number z, Number s, Number t) { return added_to(z, s, t); };
     Vec w;
     const Vec xs[] = {x, y};
     const PetscScalar factors[] = {a, b};
@@ -147,30 +204,34 @@ PetscErrorCode check_updates(Vec x, Vec y, const Numbers& p, const Numbers& q) {
     PetscCall(VecDuplicate(x, &w));
     PetscCall(VecCopy(x, w));
     PetscCall(VecAXPY(w, a, y));
-    expect_vector("VecAXPY", w, elementwise(n, [&](std::size_t i) { return plus(p[i], times(a, q[i])); }));
+    expect_vector("VecAXPY", w, elementwise(n, [&](std::size_t i) { return plus(p[i], a, q[i]); }));
     PetscCall(VecCopy(x, w));
     PetscCall(VecAYPX(w, a, y));
-    expect_vector("VecAYPX", w, elementwise(n, [&](std::size_t i) { return plus(q[i], times(a, p[i])); }));
+    expect_vector("VecAYPX", w, elementwise(n, [&](std::size_t i) { return plus(q[i], a, p[i]); }));
     PetscCall(VecCopy(x, w));
     PetscCall(VecAXPBY(w, a, b, y));
-    expect_vector("VecAXPBY", w, elementwise(n, [&](std::size_t i) { return plus(times(a, q[i]), times(b, p[i])); }));
+    expect_vector("VecAXPBY", w, elementwise(n, [&](std::size_t i) { return plus(times(a, q[i]), b, p[i]); }));
     PetscCall(VecWAXPY(w, a, x, y));
-    expect_vector("VecWAXPY", w, elementwise(n, [&](std::size_t i) { return plus(times(a, p[i]), q[i]); }));
+    expect_vector("VecWAXPY", w, elementwise(n, [&](std::size_t i) { return plus(q[i], a, p[i]); }));
     PetscCall(VecCopy(x, w));
     PetscCall(VecAXPBYPCZ(w, a, b, c, x, y));
     expect_vector("VecAXPBYPCZ", w,
-                  elementwise(n, [&](std::size_t i) { return plus(plus(times(a, p[i]), times(b, q[i])), times(c, p[i])); }));
+                  elementwise(n, [&](std::size_t i) { return plus(plus(times(a, p[i]), b, q[i]), c, p[i]); }));
     PetscCall(VecCopy(x, w));
     PetscCall(VecMAXPY(w, 2, factors, const_cast<Vec*>(xs)));
-    expect_vector("VecMAXPY", w,
-                  elementwise(n, [&](std::size_t i) { return plus(plus(p[i], times(a, p[i])), times(b, q[i])); }));
+    expect_vector("VecMAXPY", w, elementwise(n, [&](std::size_t i) { return plus(plus(p[i], a, p[i]), b, q[i]); }));
     PetscCall(VecCopy(x, w));
     PetscCall(VecScale(w, a));
     expect_vector("VecScale", w, elementwise(n, [&](std::size_t i) { return times(a, p[i]); }));
-    PetscCall(VecPointwiseMult(w, x, y));
-    expect_vector("VecPointwiseMult", w, elementwise(n, [&](std::size_t i) { return times(p[i], q[i]); }));
-    PetscCall(VecPointwiseDivide(w, x, y));
-    expect_vector("VecPointwiseDivide", w, elementwise(n, [&](std::size_t i) { return q[i] == 0 ? 0 : p[i] / q[i]; }));
+    PetscCall(VecScale(w, c));
+    expect_vector("VecScale by a real number", w, elementwise(n, [&](std::size_t i) { return times(c, times(a, p[i])); }));
+    if (!numbers_are_complex) {  // whose products and quotients are PETSc's
+        PetscCall(VecPointwiseMult(w, x, y));
+        expect_vector("VecPointwiseMult", w, elementwise(n, [&](std::size_t i) { return times(p[i], q[i]); }));
+        PetscCall(VecPointwiseDivide(w, x, y));
+        expect_vector("VecPointwiseDivide", w,
+                      elementwise(n, [&](std::size_t i) { return q[i] == Number(0) ? Number(0) : p[i] / q[i]; }));
+    }
     PetscCall(VecDestroy(&w));
     PetscFunctionReturn(0);
 }
@@ -211,21 +272,23 @@ PetscErrorCode check_vectors() {
     PetscFunctionReturn(0);
 }
 
-solver::CsrMatrix<double> random_matrix(Random& random, PetscInt rows, PetscInt columns, PetscInt length, int exponents) {
-    std::vector<solver::Entry<double>> entries;
+using Matrix = solver::CsrMatrix<Number>;
+
+Matrix random_matrix(Random& random, PetscInt rows, PetscInt columns, PetscInt length, int exponents) {
+    std::vector<solver::Entry<Number>> entries;
     for (PetscInt i = 0; i < rows; ++i)
         for (PetscInt k = 0; k < length; ++k) {
             // near the diagonal, so that there are rows without ghosts, or anywhere; one place once
             const PetscInt near = std::min<PetscInt>(static_cast<PetscInt>(std::int64_t{i} * columns / rows) + k, columns - 1);
             const bool far = k == 0 && i % 700 > 600;
             const auto column = far ? random.between(0, columns - 1) : near;
-            entries.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(column),
-                               random.number<double>(static_cast<int>(random.between(-exponents, exponents)))});
+            entries.push_back(
+                {static_cast<std::int32_t>(i), static_cast<std::int32_t>(column), random_number(random, exponents)});
         }
-    return solver::csr_from_entries<double>(rows, columns, entries);
+    return solver::csr_from_entries<Number>(rows, columns, entries);
 }
 
-Mat spread(const solver::CsrMatrix<double>& all, PetscInt row_part, PetscInt column_part) {
+Mat spread(const Matrix& all, PetscInt row_part, PetscInt column_part) {
     Mat a;
     PetscInt begin, end;
     PetscCallAbort(PETSC_COMM_WORLD, MatCreate(PETSC_COMM_WORLD, &a));
@@ -247,12 +310,20 @@ Mat spread(const solver::CsrMatrix<double>& all, PetscInt row_part, PetscInt col
     return a;
 }
 
-Numbers product(double alpha, const solver::CsrMatrix<double>& a, const Numbers& x, double beta, Numbers y) {
+Numbers product(Number alpha, const Matrix& a, const Numbers& x, Number beta, Numbers y) {
     solver::spmv(alpha, a.view(), Span(x), beta, std::span(y), Accuracy::exact);
     return y;
 }
 
-PetscErrorCode check_products(Mat a, const solver::CsrMatrix<double>& all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
+template <class S>
+solver::CsrMatrix<S> hermitian_transpose(const solver::CsrMatrix<S>& a) {
+    if constexpr (solver::is_complex<S>)
+        return solver::conjugate_transpose(a.view());
+    else
+        return solver::transpose(a.view());
+}
+
+PetscErrorCode check_products(Mat a, const Matrix& all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
     const auto transposed = solver::transpose(all.view());
     Vec image, preimage;
     PetscFunctionBeginUser;
@@ -271,17 +342,19 @@ PetscErrorCode check_products(Mat a, const solver::CsrMatrix<double>& all, Vec x
     expect_vector("MatMultTranspose", preimage, product(1, transposed, q, 0, p));
     PetscCall(MatMultTransposeAdd(a, y, x, preimage));
     expect_vector("MatMultTransposeAdd", preimage, product(1, transposed, q, 1, p));
+    PetscCall(MatMultHermitianTranspose(a, y, preimage));
+    expect_vector("MatMultHermitianTranspose", preimage, product(1, hermitian_transpose(all), q, 0, p));
     PetscCall(VecDestroy(&image));
     PetscCall(VecDestroy(&preimage));
     PetscFunctionReturn(0);
 }
 
 /// New values in the old places, then a scaled matrix, a copy, and a conversion from PETSc's type and back.
-PetscErrorCode check_changes(Mat a, solver::CsrMatrix<double> all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
+PetscErrorCode check_changes(Mat a, Matrix all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
     Mat copy, plain;
     PetscFunctionBeginUser;
     PetscCall(MatScale(a, 0.3));
-    for (double& value : all.values) value = solver::mul_rn(value, 0.3);
+    for (Number& value : all.values) value = multiplied(Number(0.3), value);
     PetscCall(check_products(a, all, x, y, p, q));
     PetscCall(MatDuplicate(a, MAT_COPY_VALUES, &copy));
     PetscCall(check_products(copy, all, x, y, p, q));
@@ -293,6 +366,43 @@ PetscErrorCode check_changes(Mat a, solver::CsrMatrix<double> all, Vec x, Vec y,
     PetscCall(MatConvert(plain, matrix_type.c_str(), MAT_INPLACE_MATRIX, &plain));
     PetscCall(check_products(plain, all, x, y, p, q));
     PetscCall(MatDestroy(&plain));
+    PetscFunctionReturn(0);
+}
+
+template <class S>
+solver::CsrMatrix<double> real_rows(const solver::CsrMatrix<S>& a) {
+    if constexpr (solver::is_complex<S>)
+        return solver::real_form(a.view());
+    else
+        return a;
+}
+
+/// Quotients by the diagonal, each part rounded once.
+PetscErrorCode check_jacobi() {
+    Random random(3);
+    constexpr PetscInt rows = 500;
+    const Matrix all = random_matrix(random, rows, rows, 5, 30);
+    const Numbers p = random_numbers(random, rows, 30);
+    const PetscInt part = part_of(random, rows);
+    const auto jacobi =
+        solver::make_preconditioner<double>(solver::PreconditionerKind::jacobi, real_rows(all).view(), Accuracy::exact,
+                                            solver::Device::cpu(1), {.complex_numbers = numbers_are_complex});
+    Numbers expected(p.size());
+    jacobi->apply(solver::real_view(Span(p)), solver::real_view(std::span<Number>(expected)), Accuracy::exact);
+    PC pc;
+    Mat a = spread(all, part, part);
+    Vec r = spread(part, p), z;
+    PetscFunctionBeginUser;
+    PetscCall(VecDuplicate(r, &z));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, a, a));
+    PetscCall(PCSetType(pc, "samebits_jacobi"));
+    PetscCall(PCApply(pc, r, z));
+    expect_vector("samebits_jacobi", z, expected);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&a));
+    PetscCall(VecDestroy(&r));
+    PetscCall(VecDestroy(&z));
     PetscFunctionReturn(0);
 }
 
@@ -315,7 +425,7 @@ PetscErrorCode check_matrices() {
                 Numbers diagonal(static_cast<std::size_t>(rows));
                 for (std::int64_t i = 0; i < rows; ++i)
                     for (std::int64_t k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
-                        if (all.column_indices[k] == i) diagonal[i] = solver::mul_rn(all.values[k], 0.3);
+                        if (all.column_indices[k] == i) diagonal[i] = multiplied(Number(0.3), all.values[k]);
                 PetscCall(MatGetDiagonal(a, y));
                 expect_vector("MatGetDiagonal", y, diagonal);
             }
@@ -345,6 +455,7 @@ int main(int argc, char** argv) {
     }
     PetscCall(check_vectors());
     PetscCall(check_matrices());
+    PetscCall(check_jacobi());
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
     if (rank == 0) std::printf("%d comparisons on the first rank, %d failures on all\n", comparisons, failures);
     PetscCall(PetscFinalize());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh operations|methods|preconditioners|multigrid|automatic|options|tutorials|example|python: what tests/petsc/CMakeLists.txt runs.
+# run.sh operations|methods|preconditioners|multigrid|automatic|options|tutorials|example|python|complex: what tests/petsc/CMakeLists.txt runs.
 # PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS, OVER_RANKS, EXAMPLE and TUTORIALS name what was built.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -210,5 +210,50 @@ python)
         exit 0
     fi
     same_on_all_ranks python $python "$here/poisson.py" -solver_everywhere
+    ;;
+complex)
+    if [[ -z ${COMPLEX_PLUGIN:-} ]]; then
+        echo "skipped: there is no PETSc with complex numbers"
+        exit 0
+    fi
+    # refused WORDS COMMAND...: fails, and says so.
+    refused() {
+        local words=$1
+        shift
+        if "$@" >"$folder/refused" 2>&1; then
+            echo "not refused: $*"
+            exit 1
+        fi
+        grep -m 1 "$words" "$folder/refused"
+    }
+    if [[ -n ${PLUGIN:-} ]]; then
+        refused "this plugin is for real numbers" with_plugin 1 "$COMPLEX_SOLVE"
+        PLUGIN=$COMPLEX_PLUGIN refused "this plugin is for complex numbers" with_plugin 1 "$SAME_BITS"
+    fi
+    PLUGIN=$COMPLEX_PLUGIN
+    for n in $ranks; do
+        with_plugin "$n" "$COMPLEX_OPERATIONS"
+        with_plugin "$n" "$COMPLEX_OPERATIONS" -solver_everywhere
+    done
+    with_plugin 3 "$COMPLEX_OPERATIONS" -solver_storage packed
+    # dgmres, pipegcr and pipefgmres are for real numbers.
+    some="-matrix power_network_300 -ksp_max_it 30 -ksp_rtol 1e-10 -solver_everywhere"
+    for pc in jacobi samebits_jacobi; do
+        # shellcheck disable=SC2086 # the options are words
+        same_on_all_ranks $pc "$COMPLEX_SOLVE" -pc_type $pc $some \
+            -methods richardson,gmres,fgmres,lgmres,pgmres,gcr,bcgs,bcgsl,fbcgs,pipebcgs,qmrcgs,cgs,tfqmr,tcqmr,bicg,cgne,lsqr,cg,cr,minres
+    done
+    same_on_all_ranks wilson "$COMPLEX_SOLVE" -matrix wilson_4_4 -ksp_type bcgs -pc_type samebits_jacobi -ksp_rtol 1e-10 -solver_everywhere
+    for kind in ilu0 ilut klu; do
+        # shellcheck disable=SC2086
+        same_on_all_ranks $kind "$COMPLEX_SOLVE" -ksp_type gmres -pc_type redundant -redundant_pc_type samebits_$kind $some
+    done
+    alone="-matrix power_network_1000 -ksp_type preonly -pc_type redundant -redundant_pc_type samebits_auto -solver_everywhere"
+    for guarantee in none rounded; do
+        # shellcheck disable=SC2086
+        same_on_all_ranks auto_$guarantee "$COMPLEX_SOLVE" $alone -redundant_pc_samebits_guarantee $guarantee -compare $guarantee
+    done
+    refused "samebits_amg is for real numbers" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_amg
+    refused "use -pc_type redundant -redundant_pc_type samebits_auto" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_auto
     ;;
 esac

@@ -4,6 +4,8 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "support/complex_numbers.hpp"
+#include "support/expected.hpp"
 #include "support/oracle.hpp"
 
 #include <gmock/gmock.h>
@@ -313,6 +315,82 @@ TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
 TEST(Preconditioner, OfNothingIsNothing) {
     for (const auto kind : all_kinds) EXPECT_TRUE(applied<double>(kind, CsrMatrix<double>{}, {}, Accuracy::exact).empty());
 }
+
+template <class T>
+class JacobiOfComplexNumbers : public ::testing::Test {
+protected:
+    static std::unique_ptr<Preconditioner<T>> made(const CsrMatrix<T>& real_form) {
+        return make_preconditioner<T>(PreconditionerKind::jacobi, real_form, Accuracy::fast, Device::cpu(2),
+                                      {.complex_numbers = true});
+    }
+    static std::vector<T> applied(const Preconditioner<T>& m, const std::vector<T>& r) {
+        std::vector<T> z(r.size());
+        m.apply(r, z, Accuracy::fast);
+        return z;
+    }
+    /// Entries beside the diagonal are not looked at.
+    static CsrMatrix<std::complex<T>> with_diagonal(const std::vector<std::complex<T>>& diagonal) {
+        std::vector<Entry<std::complex<T>>> entries;
+        const auto n = static_cast<std::int32_t>(diagonal.size());
+        for (std::int32_t i = 0; i < n; ++i) {
+            entries.push_back({i, i, diagonal[i]});
+            entries.push_back({i, (i + 1) % n, {3, 5}});
+        }
+        return csr_from_entries<std::complex<T>>(n, n, entries);
+    }
+};
+TYPED_TEST_SUITE(JacobiOfComplexNumbers, ValueTypes);
+
+// Promise: preconditioner.hpp, "of complex numbers each part of the quotient, rounded once in every mode"
+TYPED_TEST(JacobiOfComplexNumbers, RoundsEachPartOfAQuotientOnce) {
+    using T = TypeParam;
+    testing::Random random(1);
+    auto diagonal = testing::complex_vector<T>(random, 20'000);
+    for (auto& d : diagonal)
+        if (d == std::complex<T>(0)) d = {0, 1};
+    const auto r = testing::complex_vector<T>(random, std::ssize(diagonal));
+    const auto parts = real_view(std::span<const std::complex<T>>(r));
+    const auto m = this->made(real_form(this->with_diagonal(diagonal).view()));
+    EXPECT_FALSE(m->is_symmetric());
+    const std::vector<T> z = this->applied(*m, {parts.begin(), parts.end()});
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        const T x = r[i].real(), y = r[i].imag(), p = diagonal[i].real(), q = diagonal[i].imag();
+        testing::Oracle re, im, divisor;
+        re.add_product(x, p);
+        re.add_product(y, q);
+        im.add_product(y, p);
+        im.add_product(-x, q);
+        divisor.add_product(p, p);
+        divisor.add_product(q, q);
+        EXPECT_EQ(z[2 * i], re.quotient_rounded<T>(divisor));
+        EXPECT_EQ(z[2 * i + 1], im.quotient_rounded<T>(divisor));
+    }
+}
+
+// Promise: preconditioner.hpp, "Without imaginary parts on the whole diagonal every bit is as in real quotients"
+TYPED_TEST(JacobiOfComplexNumbers, WithoutImaginaryPartsIsThatOfRealNumbers) {
+    using T = TypeParam;
+    testing::Random random(2);
+    std::vector<std::complex<T>> diagonal;
+    for (int i = 0; i < 500; ++i) diagonal.emplace_back(random.number<T>(), T(0));
+    const CsrMatrix<T> a = real_form(this->with_diagonal(diagonal).view());
+    std::vector<T> r;
+    for (int i = 0; i < 1000; ++i) r.push_back(i % 9 == 0 ? T(-0.0) : random.number<T>());
+    const auto of_real = make_preconditioner<T>(PreconditionerKind::jacobi, a, Accuracy::exact, Device::cpu(1));
+    EXPECT_EQ(testing::differences<T>(this->applied(*this->made(a), r), this->applied(*of_real, r)), "");
+    EXPECT_TRUE(this->made(a)->is_symmetric());
+}
+
+TYPED_TEST(JacobiOfComplexNumbers, NamesTheRowOfAZero) {
+    try {
+        this->made(real_form(this->with_diagonal({{1, 1}, {0, 2}, {0, 0}}).view()));
+        FAIL() << "no exception";
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), HasSubstr("the diagonal entry of row 3 (counted from 1) is zero"));
+    }
+}
+
+TYPED_TEST(JacobiOfComplexNumbers, RefusesAnOddOrder) { EXPECT_THROW(this->made({1, 1, {0, 1}, {0}, {2}}), InvalidArgument); }
 
 }  // namespace
 }  // namespace solver

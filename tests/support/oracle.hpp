@@ -65,11 +65,15 @@ public:
     T sqrt_rounded() const {
         Oracle root(400);
         const bool inexact = mpfr_sqrt(root.value_, value_, MPFR_RNDZ) != 0;
-        if (inexact) {  // anything strictly between the two neighbours of 400 bits rounds like the root
-            mpfr_prec_round(root.value_, 402, MPFR_RNDN);
-            mpfr_nextabove(root.value_);
-        }
-        return round_to<T>(root.value_);
+        return root.rounded_beyond<T>(inexact);
+    }
+
+    /// RN of the real number by another one, which is not zero.
+    template <std::floating_point T>
+    T quotient_rounded(const Oracle& divisor) const {
+        Oracle quotient(400);
+        const bool inexact = mpfr_div(quotient.value_, value_, divisor.value_, MPFR_RNDZ) != 0;
+        return quotient.rounded_beyond<T>(inexact);
     }
 
     int sign() const { return mpfr_sgn(value_); }
@@ -89,6 +93,16 @@ public:
 private:
     static void check(int ternary) {
         if (ternary != 0) throw std::logic_error("the oracle has too few bits for this input");
+    }
+
+    /// RN of a real number of which this is the part of 400 bits. Anything strictly between two neighbours rounds alike.
+    template <class T>
+    T rounded_beyond(bool inexact) {
+        if (inexact) {
+            mpfr_prec_round(value_, 402, MPFR_RNDN);
+            mpfr_sgn(value_) > 0 ? mpfr_nextabove(value_) : mpfr_nextbelow(value_);
+        }
+        return round_to<T>(value_);
     }
 
     template <class T>

@@ -103,6 +103,13 @@ private:
     double b_norm_;
 };
 
+/// What our preconditioners are told.
+PreconditionerOptions factors_of(const Options& options, bool is_complex) {
+    PreconditionerOptions factors = options.factors;
+    factors.complex_numbers = is_complex;
+    return factors;
+}
+
 /// The preconditioner of the last attempt that had one.
 PreconditionerKind last_kind(const Run& run) {
     PreconditionerKind kind = PreconditionerKind::none;
@@ -112,12 +119,12 @@ PreconditionerKind last_kind(const Run& run) {
 }
 
 ReferenceRun eigen_run(const Options& options, const SpmvPlan<double>& a, std::span<const double> b, PreconditionerKind kind,
-                       const Judge& judge) {
+                       const PreconditionerOptions& factors, const Judge& judge) {
     ReferenceRun run;
     run.name = fmt::format("Eigen BiCGSTAB, {}", to_string(kind));
     const EigenMatrix matrix = eigen_matrix(a.matrix());
     Stopwatch watch;
-    const auto m = make_preconditioner<double>(kind, a.matrix(), Accuracy::fast, Device::cpu(options.threads), options.factors);
+    const auto m = make_preconditioner<double>(kind, a.matrix(), Accuracy::fast, Device::cpu(options.threads), factors);
     Eigen::BiCGSTAB<EigenMatrix, EigenPreconditioner> eigen;
     eigen.preconditioner().use(*m, judge.b_norm(), run.half_steps);
     eigen.setTolerance(options.tolerance);
@@ -190,7 +197,8 @@ std::vector<ReferenceRun> reference_runs(const Options& options, const SpmvPlan<
     const Judge judge(a, b, ones_solve ? ones<double>(a.rows(), is_complex, a.device()) : std::vector<double>());
     live.show("  solving by Eigen");
     std::vector<ReferenceRun> runs;
-    runs.push_back(run_or_reason("Eigen BiCGSTAB", [&] { return eigen_run(options, a, b, last_kind(ours), judge); }));
+    const PreconditionerOptions factors = factors_of(options, is_complex);
+    runs.push_back(run_or_reason("Eigen BiCGSTAB", [&] { return eigen_run(options, a, b, last_kind(ours), factors, judge); }));
     live.show("  solving directly, and refining");
     runs.push_back(run_or_reason("KLU, refined", [&] { return direct_run(options, a, b, judge); }));
     live.clear();

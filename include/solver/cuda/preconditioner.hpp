@@ -37,6 +37,11 @@ std::unique_ptr<DevicePreconditioner<T>> make_identity(int device, std::int64_t 
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_jacobi(int device, std::span<const T> diagonal);
 
+/// M = diag(diagonal) of complex numbers whose parts take turns, no number 0: quotients whose parts are rounded once. The
+/// diagonal may lie in the memory of the host or of the device.
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_complex_jacobi(int device, std::span<const T> diagonal);
+
 /// M = L U: two triangular solves (TriangularSolvePlan). L's diagonal is 1 and not stored, U's is stored.
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_lu(int device, const CsrView<T>& lower, const CsrView<T>& upper);
