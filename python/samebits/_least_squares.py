@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, accuracy_number, tolerances, whole_number
+from ._arguments import _host_array, accuracy_number, real_number, tolerances, whole_number
 from ._complex import is_complex, parts, whole
 from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
@@ -55,6 +55,15 @@ def _check_guess(x0: Any, elements: int) -> None:
         raise _core.DimensionMismatch(f"lsmr: x0 has the shape {found}; expected {elements} elements")
 
 
+def _stacked(matrix: Matrix, right: np.ndarray, damping: float, threads: int | None) -> tuple[Matrix, np.ndarray]:
+    """The least squares of which are those of A x = b, damped: damping times the identity under A, and zeros under b."""
+    from scipy.sparse import eye_array, vstack
+
+    columns = matrix.shape[1]
+    under = vstack([matrix.to_scipy(), damping * eye_array(columns)], format="csr")
+    return Matrix(under, device="cpu", threads=threads), np.concatenate([right, np.zeros(columns)])
+
+
 def lsmr(
     a: Any,
     b: Any,
@@ -69,11 +78,11 @@ def lsmr(
     accuracy: str = "exact",
     threads: int | None = None,
 ) -> LsmrResult:
-    """Solves min ``||b - A x||`` in the manner of `scipy.sparse.linalg.lsmr`, for A of any shape and rank.
+    """Solves min ``||b - A x||^2 + damp^2 ||x||^2`` in the manner of `scipy.sparse.linalg.lsmr`, for A of any shape and rank.
 
     It differs from SciPy's in this: residuals are those of x, recomputed with accurate sums, and nothing is claimed without them; A is a
-    matrix, not a LinearOperator; there is no damping; `conlim` is not looked at, for the condition of A is not estimated. From zero, the
-    default, it finds the solution of least norm.
+    matrix, not a LinearOperator; `conlim` is not looked at, for the condition of A is not estimated. From zero, the default, it finds the
+    solution of least norm.
 
     Parameters
     ----------
@@ -82,7 +91,7 @@ def lsmr(
     b : array_like
         A vector, or one column.
     damp : float
-        0.
+        Where it is not 0, the least squares are those of ``[A; damp I] x = [b; 0]``, and so are the norms of the result.
     atol : float
         The aim is ``||A^H r|| <= atol ||A|| ||r||`` with Frobenius's norm of A, or ``||r|| <= atol ||b||``.
     btol : float
@@ -107,8 +116,9 @@ def lsmr(
     >>> sb.lsmr([[1.0], [1.0]], [1.0, 2.0]).x
     array([1.5])
     """
-    if damp != 0:
-        raise _core.NotSupported(f"lsmr: damp is {damp!r}; only 0 is supported. Stack damp times the identity under A, and zeros under b")
+    damping = real_number(damp, "damp")
+    if not math.isfinite(damping):
+        raise _core.InvalidArgument(f"lsmr: damp is {damp!r}; expected a finite number")
     aims = tolerances(atol=atol, btol=btol)
     matrix = as_matrix(a, threads=threads)
     steps = min(matrix.shape) if maxiter is None else whole_number(maxiter, "maxiter")
@@ -122,6 +132,8 @@ def lsmr(
     if matrix.dtype == np.float32:
         matrix = _with_values(matrix, np.float64)
     right = np.ascontiguousarray(_right_hand_side(HOST, right, matrix, False))
+    if damping != 0:
+        matrix, right = _stacked(matrix, right, damping, threads)
     x = np.zeros(matrix.shape[1]) if guess is None else np.array(HOST.floats(guess, "x0"), np.float64)
     transposed = Matrix(matrix.to_scipy().T.tocsr(), device="cpu", threads=threads)
     bnorm = float(norm(right))

@@ -116,7 +116,8 @@ REFUSED = {
     "a tolerance": (lambda: sb.gmres(R, b3, rtol=np.nan), "rtol is nan and atol is 0.0; expected numbers, 0 or more"),
     "atol of lsmr": (lambda: sb.lsmr(R, b3, atol="a"), "atol is 'a' and btol is 1e-06; expected numbers, 0 or more"),
     "btol of lsmr": (lambda: sb.lsmr(R, b3, btol=-1), "atol is 1e-06 and btol is -1; expected numbers, 0 or more"),
-    "damp of lsmr": (lambda: sb.lsmr(R, b3, damp=1.0), "damp is 1.0; only 0"),
+    "damp of lsmr": (lambda: sb.lsmr(R, b3, damp="a"), "damp is 'a'; expected a real number"),
+    "an endless damp of lsmr": (lambda: sb.lsmr(R, b3, damp=np.inf), "damp is inf; expected a finite number"),
     "a generator": (lambda: sb.generate(3), "name is 3"),
 }
 

@@ -129,12 +129,25 @@ def test_lsmr_finds_the_least_squares_of_least_norm(shape):
     assert np.array_equal(found.x, sb.lsmr(sp.csr_array(a), b, atol=1e-13, btol=1e-13, maxiter=1000, threads=2).x)
 
 
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_lsmr_damps(dtype):
+    """The minimum of ||b - A x||^2 + damp^2 ||x||^2 solves (A^H A + damp^2 I) x = A^H b."""
+    random = np.random.default_rng(3)
+    a, b = random.standard_normal((9, 6)).astype(dtype), random.standard_normal(9).astype(dtype)
+    if dtype is complex:
+        a, b = a + 1j * random.standard_normal(a.shape), b - 1j * random.standard_normal(9)
+    for damp in (0.5, -3.0):
+        found = sb.lsmr(a, b, damp=damp, atol=1e-13, btol=1e-13)
+        expected = np.linalg.solve(a.conj().T @ a + damp**2 * np.eye(6), a.conj().T @ b)
+        assert found.istop == 2 and np.allclose(found.x, expected, rtol=1e-9)
+        of_both = np.linalg.norm(np.concatenate([b - a @ expected, damp * expected]))
+        assert found.normr == pytest.approx(of_both) and found.norma == pytest.approx(np.sqrt(np.linalg.norm(a) ** 2 + 6 * damp**2))
+
+
 def test_lsmr_says_how_it_ended():
     a, b = np.random.default_rng(1).standard_normal((50, 20)), np.ones(50)
     assert sb.lsmr(a, np.zeros(50)).istop == 0
     assert sb.lsmr(a, b, maxiter=2).istop == 7
     assert sb.lsmr(a, np.full(50, np.nan)).istop == 8
-    with pytest.raises(sb.NotSupported, match="damp"):
-        sb.lsmr(a, b, damp=1.0)
     with pytest.raises(sb.DimensionMismatch, match="b has the shape"):
         sb.lsmr(a, np.ones(4))

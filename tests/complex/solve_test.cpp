@@ -177,7 +177,7 @@ TEST(ComplexSolve, RefusesComplexScalarsOfAnOddOrder) {
     EXPECT_THROW(solve<double>(plan, b, x, {}, options), InvalidArgument);
 }
 
-// Promise: complex.hpp, "jacobi divides by the complex diagonal"
+// Promise: complex.hpp, "Preconditioners are made of the real form, but jacobi"
 /// Then M^-1 A is the identity; by the real parts it would not be.
 TEST(ComplexSolve, TakesOneStepForDiagonalMatricesByJacobi) {
     Random random(9);

@@ -47,7 +47,7 @@ Problem<double> oscillators(std::int32_t count) {
 }
 
 // (A r, r) = 0 for every r, so that BiCGStab's second half of a step does nothing, and it breaks down again and again.
-// Promise: krylov_solve.hpp, "helps where eigenvalues lie near the imaginary axis"
+// Promise: krylov_solve.hpp, "BiCGStab(2) of Sleijpen and Fokkema"
 TEST(Bicgstab2, SolvesWhereAllEigenvaluesAreImaginary) {
     const auto problem = oscillators(10);
     for (const Accuracy accuracy : all_accuracies) {

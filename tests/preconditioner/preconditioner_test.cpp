@@ -341,7 +341,7 @@ protected:
 };
 TYPED_TEST_SUITE(JacobiOfComplexNumbers, ValueTypes);
 
-// Promise: preconditioner.hpp, "of complex numbers each part of the quotient, rounded once in every mode"
+// Promise: preconditioner.hpp, "A is the real form of a complex matrix (complex.hpp), and jacobi"
 TYPED_TEST(JacobiOfComplexNumbers, RoundsEachPartOfAQuotientOnce) {
     using T = TypeParam;
     testing::Random random(1);
