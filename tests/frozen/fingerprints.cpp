@@ -9,6 +9,8 @@ std::vector<Fingerprint> fingerprints(const Device& device, Accuracy accuracy) {
     record_dense_products(record, device);
     record_triangular_solves(record, device);
     record_solves(record, device);
+    record_complex(record, device);
+    record_rounded_solutions(record, device);
     if (device.kind() == Device::Kind::cpu) record_inputs(record);
     return record.fingerprints();
 }

@@ -85,6 +85,12 @@ void record_triangular_solves(Record& record, const Device& device);
 /// Preconditioners, and BiCGStab with them.
 void record_solves(Record& record, const Device& device);
 
+/// Sums, products and solves of complex numbers.
+void record_complex(Record& record, const Device& device);
+
+/// Solutions that are proven to be rounded correctly.
+void record_rounded_solutions(Record& record, const Device& device);
+
 /// What a processor alone does: generators, sums of entries, decimals, the preparation in natural order.
 void record_inputs(Record& record);
 

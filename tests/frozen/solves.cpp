@@ -151,6 +151,10 @@ void record_solves(Record& record, const Device& device) {
             record_method<float>(record, method, kind, device);
             record_method<double>(record, method, kind, device);
         }
+    for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        record_method<float>(record, KrylovMethod::bicgstab2, kind, device);
+        record_method<double>(record, KrylovMethod::bicgstab2, kind, device);
+    }
     record_least_squares<float>(record, device);
     record_least_squares<double>(record, device);
 }
