@@ -87,6 +87,21 @@ TYPED_TEST(Rounding, FiniteMeansNeitherInfNorNan) {
     EXPECT_FALSE(is_finite(canonical_nan<T>));
 }
 
+[[gnu::noinline]] void round_neighbours(const double* from, double* to) {
+    const float first = static_cast<float>(from[0]), second = static_cast<float>(from[1]);
+    to[0] = first;
+    to[1] = second;
+}
+
+// GCC 12 copies the doubles, unless it is told not to look for pairs of operations.
+TEST(RoundingToFloat, IsNotLeftOutForNeighbours) {
+    const double thirds[] = {1.0 / 3, 2.0 / 3};
+    double found[2];
+    round_neighbours(thirds, found);
+    EXPECT_EQ(found[0], 0x1.555556p-2);
+    EXPECT_EQ(found[1], 0x1.555556p-1);
+}
+
 TEST(RoundingConstants, AreWhatTheyAreCalled) {
     EXPECT_EQ(unit_roundoff<float>, 0x1p-24F);
     EXPECT_EQ(unit_roundoff<double>, 0x1p-53);

@@ -6,6 +6,8 @@
 /// -fassociative-math) is refused here. Contraction of a * b + c to a fused multiply-add cannot be seen by the preprocessor:
 /// the device uses intrinsics that are never contracted, the host hides the product from the optimizer where the target has
 /// a fused multiply-add, and error_free_transformations_work() (self_test.hpp) proves the result in the binary as built.
+/// A third way is a defect of GCC 12: from -O2 on it drops the rounding of two neighbouring doubles to float where both are
+/// widened again. -fno-tree-slp-vectorize forbids that; this library is compiled with it.
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
 #error "solver/numeric needs IEEE arithmetic: compile this file without -ffast-math and -fassociative-math"
