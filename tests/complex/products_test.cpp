@@ -67,6 +67,7 @@ void expect_same(const std::vector<Complex<T>>& found, const std::vector<Complex
 // Promise: complex.hpp, "Each component is a real sum of products"
 // Promise: complex.hpp, "A small component beside a large one"
 /// Factors that are real, imaginary and both; the range of exponents makes sums cancel, and products underflow in part.
+// Promise: complex.hpp, "y = alpha A x + beta y; x has A.columns"
 TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
     using T = TypeParam;
     Random random(1);
@@ -232,6 +233,7 @@ TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
 }
 
 // Promise: complex.hpp, "Throws DimensionMismatch."
+// Promise: complex.hpp, "y = alpha A x + beta y; x has A.columns"
 TEST(ComplexPlan, SaysWhatDoesNotFit) {
     const CsrMatrix<Complex<double>> a{2, 1, {0, 1, 1}, {0}, {Complex<double>(1, 1)}};
     const SpmvPlan<Complex<double>> plan(a.view(), Device::cpu(1));
@@ -245,6 +247,9 @@ TEST(ComplexPlan, SaysWhatDoesNotFit) {
 }
 
 // Promise: complex.hpp, "The real matrix K of 2 rows and 2 columns"
+// Promise: complex.hpp, "Throws InvalidArgument from 2^30 rows or columns"
+// Promise: complex.hpp, "The inverse of real_form"
+// Promise: complex.hpp, "Throws InvalidArgument where rows or columns are odd"
 TEST(RealForm, HasABlockForEveryEntry) {
     const CsrMatrix<Complex<double>> a{2, 2, {0, 2, 3}, {0, 1, 1}, {{1, 2}, {3, 0}, {0, 4}}};
     const CsrMatrix<double> k = real_form(a.view());
@@ -271,6 +276,9 @@ TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
 }
 
 // Promise: complex.hpp, "C = alpha A B + beta C of complex numbers"
+// Promise: complex.hpp, "One real product of twice the inner dimension"
+// Promise: complex.hpp, "Throws as gemm does, and InvalidArgument"
+// Promise: complex.hpp, "Which operands of a complex product are conjugated"
 TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
     using T = TypeParam;
     Random random(6);
@@ -314,6 +322,9 @@ TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
 
 // Promise: complex.hpp, "x^H y = sum_i"
 // Promise: complex.hpp, "x^T y = sum_i"
+// Promise: complex.hpp, "sum_i x_i"
+// Promise: complex.hpp, "Throws DimensionMismatch if the lengths differ."
+// Promise: complex.hpp, "sqrt(sum_i |x_i|^2): that of the 2n components"
 TYPED_TEST(ComplexProducts, OfVectorsAreRoundedOnce) {
     using T = TypeParam;
     Random random(7);

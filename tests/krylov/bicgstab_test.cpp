@@ -27,6 +27,8 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
+// Promise: bicgstab.hpp, "A is square. x_low is empty, or as long as x"
+// Promise: krylov.hpp, "on ||b - A x||_2 / ||b||_2"
 TEST(Bicgstab, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = convection_diffusion<double>(30, 0.3);
     const auto in_float = convection_diffusion<float>(30, 0.3F);
@@ -45,6 +47,7 @@ TEST(Bicgstab, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
         }
 }
 
+// Promise: bicgstab.hpp, "A zero right-hand side gives x = 0"
 TEST(Bicgstab, LeavesNothingToDoForNothing) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto empty = solve(Problem<double>{}, with(accuracy));
@@ -60,6 +63,7 @@ TEST(Bicgstab, LeavesNothingToDoForNothing) {
     }
 }
 
+// Promise: bicgstab.hpp, "13(2), 1992), right-preconditioned, so that"
 TEST(Bicgstab, TakesAnExactInitialGuessAsItIs) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     for (const Accuracy accuracy : all_accuracies) {
@@ -97,6 +101,9 @@ void expect_columns_as_if_alone(const Problem<T>& problem, Accuracy accuracy, bo
     EXPECT_LT(together[0].iterations, together[3].iterations);
 }
 
+// Promise: bicgstab.hpp, "Solves A X = B, one solve a column of B"
+// Promise: bicgstab.hpp, "Column for column the result is"
+// Promise: krylov.hpp, "of several right-hand sides, from 0"
 TEST(Bicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
     for (const Accuracy accuracy : all_accuracies) {
         expect_columns_as_if_alone(convection_diffusion<double>(40, 0.3), accuracy, false);
@@ -104,6 +111,7 @@ TEST(Bicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
     }
 }
 
+// Promise: bicgstab.hpp, "The callback is called for each column"
 TEST(Bicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     const auto problem = convection_diffusion<double>(30, 0.3);
     const DenseMatrix<double> b = several_right_hand_sides(problem);
@@ -136,6 +144,7 @@ Solve<double> solve_mixed(const Problem<double>& problem, const KrylovOptions& o
     return solve;
 }
 
+// Promise: bicgstab.hpp, "So the solution is that of A x = b"
 TEST(BicgstabInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
     const auto problem = convection_diffusion<double>(40, 0.3);  // 0.3 is not a float: A is rounded too
     for (const Accuracy accuracy : all_accuracies)
@@ -157,6 +166,7 @@ TEST(BicgstabInMixedPrecision, TakesRightHandSidesBeyondTheRangeOfSingle) {
     }
 }
 
+// Promise: bicgstab.hpp, "Throws InvalidArgument where an entry of A is finite"
 TEST(BicgstabInMixedPrecision, RefusesEntriesBeyondTheRangeOfSingle) {
     EXPECT_THROW(solve_mixed(dense<double>(1, {1e100}, {1}), with(Accuracy::fast), Kind::none), InvalidArgument);
 }
@@ -174,6 +184,7 @@ TEST(Bicgstab, EndsInOneIterationWhereTheFirstHalfSolves) {
     }
 }
 
+// Promise: krylov.hpp, "||b - A x||_2 / ||b||_2 of the x returned"
 TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
     const auto problem = convection_diffusion<double>(30, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
@@ -190,6 +201,7 @@ TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
 }
 
 // Promise: krylov.hpp, "None of these is an exception"
+// Promise: krylov.hpp, "a scalar by which the method divides vanished"
 TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result =
@@ -201,6 +213,7 @@ TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
 }
 
 /// With A = diag(1, -1) and r = b = (1, 1), (r, A r) = 0: no step begins with r as its own shadow, and r stays as it is.
+// Promise: krylov.hpp, "after breakdowns"
 TEST(Bicgstab, RestartsWithAnotherShadowWhereTheResidualIsNone) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto problem = dense<double>(2, {1, 0, 0, -1}, {1, 1});
@@ -247,6 +260,8 @@ TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
     }
 }
 
+// Promise: krylov.hpp, "told of every iteration; false stops"
+// Promise: krylov.hpp, "the callback's answer counts after every so many iterations"
 TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
@@ -282,6 +297,7 @@ KrylovOptions absolutely(Accuracy accuracy, double absolute) {
 }
 
 // Promise: krylov.hpp, "or on ||b - A x||_2, whichever is met first"
+// Promise: cg.hpp, "Saad, Iterative Methods for Sparse Linear Systems"
 TEST(Bicgstab, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const std::vector<double> guess{0, 1};  // b - A x = (3, 4), of norm 5
@@ -354,6 +370,11 @@ void expect_iterates_of(const Problem<T>& problem, Accuracy accuracy, const Sett
     for (const Iteration& step : found.result.history) EXPECT_EQ(step.iterate, nullptr);
 }
 
+// Promise: bicgstab.hpp, "13(2), 1992), right-preconditioned, so that"
+// Promise: krylov.hpp, "||r||_2 / ||b||_2 of the recursively updated residual"
+// Promise: krylov.hpp, "It changes nothing of the solve."
+// Promise: krylov.hpp, "Throws DimensionMismatch."
+// Promise: krylov.hpp, "x, for the callback and as long as it runs"
 TEST(Bicgstab, ShowsTheCallbackTheIterateOfEveryStep) {
     const auto in_double = convection_diffusion<double>(12, 0.3);
     const auto in_float = convection_diffusion<float>(12, 0.3F);
@@ -510,6 +531,8 @@ void expect_steps_by_the_book(T wind) {
     }
 }
 
+// Promise: krylov.hpp, "||r||_2 / ||b||_2 of the recursively updated residual at the end"
+// Promise: krylov.hpp, "of every product, dot, norm and preconditioner step"
 TEST(Bicgstab, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
     expect_steps_by_the_book<double>(0.3);
     expect_steps_by_the_book<float>(0.3F);

@@ -123,6 +123,7 @@ Problem<double> with_distinct_eigenvalues(int factors) {
     return dense(n, a, b);
 }
 
+// Promise: cg.hpp, "In exact arithmetic the error falls"
 TEST(Cg, EndsAfterAsManyStepsAsThereAreDistinctEigenvalues) {
     for (const Accuracy accuracy : all_accuracies)
         for (const int factors : {1, 2}) {  // 1, 3; 3, 7, 9, 21
@@ -170,6 +171,7 @@ std::vector<Known> matrices_with_known_eigenvalues() {
             {with_random_solution(laplacian<double>(25)), extreme(25, 2, 1), extreme(25, 2, 25)}};
 }
 
+// Promise: cg.hpp, "In exact arithmetic the error falls"
 TEST(Cg, ReducesTheErrorAsFastAsChebyshevsPolynomialsPromise) {
     for (const Known& known : matrices_with_known_eigenvalues()) {
         const auto solution = random_vector<double>(known.problem.b.size(), 7);
@@ -307,6 +309,7 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
     }
 }
 
+// Promise: cg.hpp, "All else is as for bicgstab"
 TEST(Cg, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
     expect_same_bits_everywhere(with_random_solution(laplacian<double>(150)), false);
     expect_same_bits_everywhere(with_random_solution(laplacian<float>(150)), true);
@@ -332,6 +335,7 @@ TEST(Cg, LeavesNothingToDoForNothing) {
 
 // Promise: krylov.hpp, "A or M is not positive definite to working precision"
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
+// Promise: cg.hpp, "Definiteness shows on the way"
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
         dense<double>(1, {-2}, {3}),
@@ -372,6 +376,8 @@ void expect_not_called_indefinite(const Problem<T>& problem) {
 
 /// Conditions beyond 1 / u (10^25 in double) and directions near the eigenvector of the smallest eigenvalue, where the rounding
 /// of a plain product makes p'Ap negative.
+// Promise: cg.hpp, "In fast p'Ap is computed once more"
+// Promise: cg.hpp, "Where A is positive definite that happens only"
 TEST(Cg, DoesNotCallADefiniteMatrixIndefinite) {
     for (const std::int64_t n : {6, 8, 9})
         for (std::int64_t j = 0; j < n; ++j)
@@ -382,6 +388,7 @@ TEST(Cg, DoesNotCallADefiniteMatrixIndefinite) {
 }
 
 /// Products of small numbers underflow, whose sums are then zero: that says nothing of the matrix.
+// Promise: cg.hpp, "Definiteness shows on the way"
 TEST(Cg, DoesNotTakeUnderflowForIndefiniteness) {
     for (const Accuracy accuracy : all_accuracies)
         for (const float size : {0x1p-120F, 0x1p-60F, 0x1p60F, 0x1p110F}) {
@@ -392,6 +399,7 @@ TEST(Cg, DoesNotTakeUnderflowForIndefiniteness) {
         }
 }
 
+// Promise: cg.hpp, "Where nothing has been gained since a restart"
 TEST(Cg, BreaksDownOnAMatrixOfZerosAtOnce) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result = solve_by_cg(dense<double>(2, {0, 0, 0, 0}, {1, 2}), with(accuracy), {.kind = Kind::none},
@@ -402,6 +410,7 @@ TEST(Cg, BreaksDownOnAMatrixOfZerosAtOnce) {
     }
 }
 
+// Promise: cg.hpp, "A singular A is no obstacle"
 TEST(Cg, SolvesSingularSystemsThatHaveASolution) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto problem = with_random_solution(laplacian_of_an_interval<double>(300, 1.0));  // constants are mapped to zero
@@ -424,6 +433,7 @@ TEST(Cg, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
 TEST(Cg, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) { expect_reports_what_is_not_finite(KrylovMethod::cg); }
 
 /// Symmetric or not: CG may fail on these, but must know it.
+// Promise: cg.hpp, "Symmetry is not checked"
 TEST(Cg, NeverClaimsConvergenceFalsely) { expect_no_false_claims(KrylovMethod::cg, 1000, 100, 300); }
 
 TEST(Cg, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
@@ -449,6 +459,7 @@ TEST(Cg, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     }
 }
 
+// Promise: cg.hpp, "A step costs one product with A and one application"
 TEST(Cg, AppliesThePreconditionerOnceAStep) {
     struct Counting final : Preconditioner<double> {
         mutable std::int64_t count = 0;
@@ -467,6 +478,7 @@ TEST(Cg, AppliesThePreconditionerOnceAStep) {
     EXPECT_EQ(m.count, result.iterations);
 }
 
+// Promise: cg.hpp, "Solves A X = B, one solve a column of B"
 TEST(Cg, SolvesSeveralRightHandSidesEachAsIfAlone) {
     const auto problem = with_random_solution(laplacian<float>(30));
     const auto n = static_cast<std::int64_t>(problem.b.size());
@@ -494,6 +506,7 @@ TEST(Cg, SolvesSeveralRightHandSidesEachAsIfAlone) {
     }
 }
 
+// Promise: cg.hpp, "Mixed precision, as for bicgstab"
 TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
     auto problem = with_random_solution(laplacian<double>(40, -0.1));  // 4.1 is not a float: A is rounded too
     const CsrMatrix<float> rounded = convert<float>(problem.a.view());
@@ -508,6 +521,7 @@ TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
     }
 }
 
+// Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
 TEST(Cg, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
@@ -524,6 +538,8 @@ TEST(Cg, RefusesWhatCannotBeMeant) {
 }
 
 // Promise: krylov.hpp, "The inverse of to_string"
+// Promise: krylov.hpp, ""bicgstab", "cg", "gmres""
+// Promise: krylov.hpp, "Throws InvalidArgument that lists the choices."
 TEST(KrylovMethods, AreKnownByTheirNames) {
     for (const KrylovMethod method : all_krylov_methods) EXPECT_EQ(krylov_method_from_text(to_string(method)), method);
     try {

@@ -68,6 +68,8 @@ struct Shape {
 constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "`transposed` is a plan of A'"
+// Promise: lsmr.hpp, "33(5), 2011), for A of any shape and rank"
+// Promise: lsmr.hpp, "||b - A x|| / ||b|| of the x returned"
 TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
     for (const auto& [rows, columns, rank] : shapes)
         for (const Accuracy accuracy : all_accuracies) {
@@ -97,6 +99,8 @@ TEST(Lsmr, EndsAfterAsManyStepsAsThereAreDistinctSingularValues) {
     }
 }
 
+// Promise: lsmr.hpp, "where options.keep_history asks for it"
+// Promise: lsmr.hpp, "||r|| / ||b||, updated and, where known, true"
 TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
     const auto a = random_matrix(40, 25, 25, 9);
     const auto b = random_vector<double>(40, 3);
