@@ -197,6 +197,7 @@ TEST(ComplexSolve, TakesOneStepForDiagonalMatricesByJacobi) {
         }
 }
 
+// Promise: preconditioner.hpp, "`solve` sets it where KrylovOptions::complex_scalars"
 TEST(ComplexSolve, DividesByTheComplexDiagonalOfDenseMatricesToo) {
     Random random(10);
     const auto a = made("power_network_20");

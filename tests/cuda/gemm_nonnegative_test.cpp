@@ -114,6 +114,10 @@ protected:
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaNonnegative, ValueTypes);
 
+// Promise: nonnegative_gemm.hpp, "The promise is normwise"
+// Promise: nonnegative_gemm.hpp, "C' itself is of size"
+// Promise: nonnegative_gemm.hpp, "How the last product was made."
+// Promise: cuda/nonnegative_gemm.hpp, "Views hold pointers to the device's memory."
 TYPED_TEST(CudaNonnegative, KeepsTheNormwiseBoundForAnySizeAndDepth) {
     using T = TypeParam;
     Random random(1);
@@ -148,6 +152,7 @@ TYPED_TEST(CudaNonnegative, TakesAnyLayout) {
         }
 }
 
+// Promise: nonnegative_gemm.hpp, "C = alpha A B + beta C for A and B"
 TYPED_TEST(CudaNonnegative, IsExactForSmallWholeNumbers) {
     using T = TypeParam;
     Random random(5);
@@ -186,6 +191,8 @@ TYPED_TEST(CudaNonnegative, TouchesNothingBetweenTheColumns) {
         }
 }
 
+// Promise: nonnegative_gemm.hpp, "InvalidArgument that names the first entry"
+// Promise: nonnegative_gemm.hpp, "else such inputs are refused"
 TYPED_TEST(CudaNonnegative, NamesTheFirstEntryThatIsNotNonnegative) {
     using T = TypeParam;
     Random random(3);
@@ -219,6 +226,7 @@ TYPED_TEST(CudaNonnegative, NamesTheFirstEntryThatIsNotNonnegative) {
         ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("B(50, 98)")));
 }
 
+// Promise: nonnegative_gemm.hpp, "bytes on the device, which limit the depth;"
 TYPED_TEST(CudaNonnegative, LimitsItsMemory) {
     using T = TypeParam;
     Random random(4);
@@ -240,6 +248,7 @@ TEST(CudaNonnegativeAsBlas, MultipliesAndReports) {
     EXPECT_THAT(solver_last_error(), HasSubstr("transa is 'X'"));
 }
 
+// Promise: nonnegative_gemm.hpp, "NotSupported on a CPU."
 TEST(NonnegativeProduct, IsNotThereForAProcessor) {
     const std::vector<float> one{1};
     std::vector<float> c{0};

@@ -53,6 +53,8 @@ bool is_certified(const Partial& share, double expected) {
     return true;
 }
 
+// Promise: cuda/partial.hpp, "results[k], in memory that the device can write"
+// Promise: cuda/partial.hpp, "The terms of its filter differ"
 TEST_F(CudaPartial, RoundsToTheBitsOfTheHost) {
     Random random(1);
     int certified = 0;
@@ -72,6 +74,7 @@ TEST_F(CudaPartial, RoundsToTheBitsOfTheHost) {
     EXPECT_GT(certified, all / 4);
 }
 
+// Promise: cuda/partial.hpp, "results[k], in memory that the device can write"
 TEST_F(CudaPartial, MergesWithTheHostsShares) {
     Random random(2);
     int certified = 0;
@@ -124,6 +127,7 @@ TEST_F(CudaPartial, ExpandsToTheDigitsOfTheHost) {
     EXPECT_GT(exact, all / 2);
 }
 
+// Promise: cuda/partial.hpp, "Throws InvalidArgument for more than most_dots."
 TEST_F(CudaPartial, RefusesMoreThanOnePassTakes) {
     const std::vector<cuda::Factors<double>> of(cuda::PartialReducer::most_dots + 1);
     EXPECT_THROW(reducer_->dots(0, of, nullptr), InvalidArgument);

@@ -153,6 +153,9 @@ const std::map<std::string, std::string> refusals = {
 };
 
 // Promise: matrix_market.hpp, "A file that breaks the format throws FileError"
+// Promise: matrix_market.hpp, "Entries at one place are summed"
+// Promise: matrix_market.hpp, "So is a diagonal entry of a skew-symmetric"
+// Promise: matrix_market.hpp, "At most 2^31 - 1 rows and columns."
 TEST(MatrixMarket, RefusesEveryBrokenFileWithItsWholeMessage) {
     std::set<std::string> unseen;
     for (const auto& [name, message] : refusals) unseen.insert(name);
@@ -289,6 +292,9 @@ std::vector<double> elements(const DenseMatrix<T>& matrix) {
 }
 
 // Promise: matrix_market.hpp, "Read: coordinate and array"
+// Promise: matrix_market.hpp, "CRLF, blank lines, comments and tabs"
+// Promise: matrix_market.hpp, "Entries at one place are summed"
+// Promise: matrix_market.hpp, "A file in coordinate format gives a CsrMatrix"
 TEST(MatrixMarket, ReadsEveryFormatFieldAndSymmetry) {
     for (const auto& [name, expected] : good_files) {
         SCOPED_TRACE(name);
@@ -508,6 +514,7 @@ TYPED_TEST(Numbers, SurviveWritingAndReadingBitForBit) {
     }
 }
 
+// Promise: matrix_market.hpp, "Writes "coordinate real general", of complex"
 TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
     const TemporaryFolder folder;
     const CsrMatrix<double> matrix{2, 3, {0, 2, 3}, {0, 2, 1}, {0.1, -1, 1e300}};
@@ -524,6 +531,7 @@ TEST(MatrixMarketWriter, WritesDenseMatricesOfAnyStride) {
     EXPECT_EQ(read_text(folder / "a.mtx"), "%%MatrixMarket matrix array real general\n2 3\n1\n4\n2\n5\n3\n6\n");
 }
 
+// Promise: matrix_market.hpp, "Writes "coordinate real general", of complex"
 TEST(MatrixMarketWriter, RefusesWhatCannotBeReadBackAndKeepsTheOldFile) {
     const TemporaryFolder folder;
     write_text(folder / "a.mtx", "precious");
@@ -542,6 +550,7 @@ TEST(MatrixMarketWriter, RefusesWhatCannotBeReadBackAndKeepsTheOldFile) {
 
 // ------------------------------------------------------------------------------------------------------- complex numbers
 
+// Promise: matrix_market.hpp, "So is a diagonal entry of a skew-symmetric"
 TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
     using C = std::complex<double>;
     const TemporaryFolder folder;
@@ -560,6 +569,7 @@ TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
 }
 
 // Promise: matrix_market.hpp, "T is float, double or std::complex"
+// Promise: matrix_market.hpp, "Whether the file is complex."
 TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
     using C = std::complex<float>;
     const TemporaryFolder folder;
@@ -571,6 +581,7 @@ TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
     EXPECT_FALSE(holds_complex_numbers(folder / "b.mtx"));
 }
 
+// Promise: matrix_market.hpp, "Whether the file is complex."
 TEST(MatrixMarket, WritesComplexNumbersThatComeBack) {
     using C = std::complex<double>;
     const TemporaryFolder folder;

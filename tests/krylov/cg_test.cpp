@@ -336,6 +336,7 @@ TEST(Cg, LeavesNothingToDoForNothing) {
 // Promise: krylov.hpp, "A or M is not positive definite to working precision"
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
 // Promise: cg.hpp, "Definiteness shows on the way"
+// Promise: preconditioner.hpp, "Whether it is positive definite, too, shows"
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
         dense<double>(1, {-2}, {3}),
@@ -551,6 +552,7 @@ TEST(KrylovMethods, AreKnownByTheirNames) {
 }
 
 /// Whether M may be used with it: that of a symmetric A is symmetric for these alone.
+// Promise: preconditioner.hpp, "Whether M is symmetric where A is"
 TEST(KrylovMethods, KnowWhichPreconditionersAreSymmetric) {
     const CsrMatrix<double> a = laplacian<double>(4);
     for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu}) {

@@ -68,6 +68,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Amg, ValueTypes);
 
 /// What multigrid is for: sixteen times the unknowns, hardly more iterations.
+// Promise: preconditioner.hpp, "one V-cycle of smoothed aggregation"
 TYPED_TEST(Amg, IterationsHardlyGrowWithTheMatrix) {
     using T = TypeParam;
     const BicgstabOptions options{.tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10, .max_iterations = 100};
@@ -100,6 +101,8 @@ TYPED_TEST(Amg, SolvesUnsymmetricProblems) {
 
 /// Elasticity's operator maps rotations to nothing, which constants do not represent: with the rigid-body modes iterations
 /// hardly grow, without they do.
+// Promise: preconditioner.hpp, "Vectors that A maps to nearly nothing"
+// Promise: preconditioner.hpp, "Rows b k to b k + b - 1 are unknowns of one node"
 TYPED_TEST(Amg, RepresentsTheVectorsThatAreGiven) {
     using T = TypeParam;
     const BicgstabOptions options{.tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10, .max_iterations = 400};
@@ -243,6 +246,7 @@ TEST(AmgOfDoubles, TakesEntriesOfAnySize) {
 }
 
 // Promise: preconditioner.hpp, "The levels of multigrid, the finest first; none"
+// Promise: preconditioner.hpp, "of the level's matrix"
 TEST(AmgOfDoubles, ReportsItsLevels) {
     const CsrMatrix<double> a = generated<double>("poisson2d_100");
     const std::vector<LevelSummary> levels = amg_of(a)->levels();
@@ -283,6 +287,7 @@ TEST(AmgRefusals, NameTheLevel) {
                 HasSubstr("on level 2 row 4 (counted from 1) has a diagonal entry that is zero"));
 }
 
+// Promise: preconditioner.hpp, "One after another, each of as many numbers"
 TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     const CsrMatrix<double> a = generated<double>("poisson2d_60");
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = -1}}), HasSubstr("strength threshold"));

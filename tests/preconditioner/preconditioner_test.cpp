@@ -137,6 +137,7 @@ TYPED_TEST(Ilu0Factors, RoundOnceWhatAProductThatUnderflowsWhollyDecides) {
 }
 
 /// Higham, Accuracy and Stability, theorem 9.3, entry by entry on the pattern: |a - (L U)| <= gamma_n (|L| |U|).
+// Promise: preconditioner.hpp, "M = L U with the pattern of A"
 TYPED_TEST(Ilu0Factors, MultiplyToTheMatrixOnItsPattern) {
     using T = TypeParam;
     std::mt19937_64 random(2);
@@ -307,6 +308,7 @@ TEST(Preconditioner, RefusalsNameTheRow) {
     for (const auto kind : all_kinds) EXPECT_THAT(refusal(kind, wide), HasSubstr("1 x 2"));
 }
 
+// Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
 TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
     for (const auto kind : all_kinds) EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
