@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "support/complex_numbers.hpp"
 #include "support/devices.hpp"
 
@@ -243,6 +245,32 @@ TEST(ComplexPlan, SaysWhatDoesNotFit) {
         FAIL();
     } catch (const DimensionMismatch& error) {
         EXPECT_STREQ(error.what(), "spmv: x has 2 elements, A is 2 x 1; x needs 1, the columns of A");
+    }
+}
+
+// Promise: complex.hpp, "It keeps a copy of the matrix, as real_form has it"
+// Promise: complex.hpp, "The plan of real_form(A): what takes real systems"
+// Promise: complex.hpp, "y = alpha A x + beta y for a product or two."
+TEST(ComplexPlan, KeepsACopyOfTheMatrix) {
+    using C = Complex<double>;
+    CsrMatrix<C> a{2, 1, {0, 1, 2}, {0, 0}, {{1, 1}, {0, 2}}};
+    const std::vector<C> x{{3, 1}}, ones(2, C(1, 0)), expected{{3, 3}, {1, -1}};
+    const C alpha(0, 1), beta(7, 1);
+    std::vector<C> y = ones;
+    spmv(alpha, a.view(), std::span<const C>(x), beta, std::span<C>(y), Accuracy::exact);
+    EXPECT_EQ(y, expected);
+    const auto plan = std::make_unique<const SpmvPlan<C>>(a.view(), Device::cpu(1));
+    const SpmvPlan<C> copy(*plan);
+    a.values.assign(2, C(99, 99));
+    for (const SpmvPlan<C>* const one : {plan.get(), &copy}) {
+        y = ones;
+        one->multiply(alpha, x, beta, y, Accuracy::exact);
+        EXPECT_EQ(y, expected);
+        one->multiply(1, x, 0, y, Accuracy::exact);
+        std::vector<double> parts(4);
+        one->real().multiply(1, real_view(std::span<const C>(x)), 0, parts, Accuracy::exact);
+        EXPECT_EQ(parts, (std::vector<double>{y[0].real(), y[0].imag(), y[1].real(), y[1].imag()}));
+        EXPECT_EQ(y, (std::vector<C>{{2, 4}, {-2, 6}}));
     }
 }
 

@@ -60,6 +60,15 @@ TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
     EXPECT_EQ(cuda::device_count(), 0);
 }
 
+// Promise: accuracy.hpp, ""fast", "compensated" or "exact"."
+// Promise: accuracy.hpp, "The inverse of to_string."
+// Promise: accuracy.hpp, "Throws InvalidArgument that lists the choices."
+TEST(AccuracyNames, ReadBackWhatTheyWrite) {
+    for (const Accuracy accuracy : all_accuracies) EXPECT_EQ(accuracy_from_text(to_string(accuracy)), accuracy);
+    EXPECT_THAT([] { accuracy_from_text("Exact"); },
+                ThrowsMessage<InvalidArgument>("accuracy 'Exact' is not known; choose fast, compensated or exact"));
+}
+
 class CudaDevice : public ::testing::Test {
 protected:
     void SetUp() override {

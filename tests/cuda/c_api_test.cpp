@@ -117,6 +117,8 @@ TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
     ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(solver_cuda_spmv(matrix, 1, x.data(), 0, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(y), (std::vector<double>{6, 12, 14}));
+    EXPECT_EQ(solver_cuda_spmv(matrix, 3, x.data(), -1, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(y), (std::vector<double>{12, 24, 28}));
     EXPECT_EQ(solver_cuda_residual(matrix, x.data(), x.data(), nullptr, r.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(r), (std::vector<double>{-5, -10, -11}));
     solver_cuda_matrix_destroy(matrix);
@@ -176,6 +178,8 @@ TEST_F(CudaFromC, MultipliesDenseMatrices) {
     ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(solver_cuda_gemm(workspace, 1, &of_a, &of_a, 0, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(on_host(c), (std::vector<double>{7, 10, 15, 22}));
+    EXPECT_EQ(solver_cuda_gemm(workspace, 3, &of_a, &of_a, -1, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(c), (std::vector<double>{14, 20, 30, 44}));
     solver_cuda_workspace_destroy(workspace);
 }
 
@@ -229,6 +233,8 @@ TEST_F(CudaFromC, SolvesTriangles) {
         << solver_last_error();
     EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), x.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(x), (std::vector<double>{1, 2, 2}));
+    EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), b.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(b), (std::vector<double>{1, 2, 2}));
     solver_cuda_triangle_destroy(triangle);
     solver_matrix_destroy(matrix);
 }

@@ -249,6 +249,13 @@ TEST(CudaNonnegativeAsBlas, MultipliesAndReports) {
 }
 
 // Promise: nonnegative_gemm.hpp, "NotSupported on a CPU."
+// Promise: nonnegative_gemm.hpp, "f(inner, depth) above."
+TEST(NonnegativeProduct, HasTheErrorFactorOfItsTheorem) {
+    EXPECT_EQ(nonnegative_error_factor(64, 0), 64 * 64);
+    EXPECT_EQ(nonnegative_error_factor(64, 1), 18 * (32 * 32 + 6 * 32) - 6 * 64);
+    EXPECT_EQ(nonnegative_error_factor(64, 2), 18 * 18 * (16 * 16 + 6 * 16) - 6 * 64);
+}
+
 TEST(NonnegativeProduct, IsNotThereForAProcessor) {
     const std::vector<float> one{1};
     std::vector<float> c{0};

@@ -1,5 +1,6 @@
 #include "solver/cuda/partial.hpp"
 
+#include "solver/error.hpp"
 #include "solver/reduce.hpp"
 
 #include <gtest/gtest.h>
@@ -128,6 +129,17 @@ TEST_F(CudaPartial, ExpandsToTheDigitsOfTheHost) {
 }
 
 // Promise: cuda/partial.hpp, "Throws InvalidArgument for more than most_dots."
+// Promise: partial.hpp, "The functions below take vectors in the memory of the host"
+TEST_F(CudaPartial, IsAskedForByItsOwnFunctions) {
+    const std::vector<double> x{1};
+    const Span one(x);
+    EXPECT_THROW(partial_sum(one, Device::cuda()), NotSupported);
+    EXPECT_THROW(sum_digits(one, Device::cuda()), NotSupported);
+    EXPECT_THROW(partial_dot(one, one, Device::cuda()), NotSupported);
+    EXPECT_THROW(dot_digits(one, one, Device::cuda()), NotSupported);
+    EXPECT_THROW(partial_dots(one, {}, Device::cuda()), NotSupported);
+}
+
 TEST_F(CudaPartial, RefusesMoreThanOnePassTakes) {
     const std::vector<cuda::Factors<double>> of(cuda::PartialReducer::most_dots + 1);
     EXPECT_THROW(reducer_->dots(0, of, nullptr), InvalidArgument);

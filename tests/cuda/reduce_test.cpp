@@ -176,6 +176,8 @@ TYPED_TEST(CudaReduce, SeesEveryProductThatUnderflows) {
 }
 
 /// Hundreds of blocks, whose sums come in another order each time.
+// Promise: accuracy.hpp, "The same bits from run to run on the same machine"
+// Promise: accuracy.hpp, "Same bits as for fast."
 TYPED_TEST(CudaReduce, GivesTheSameBitsEveryTime) {
     using T = TypeParam;
     Random random(6);

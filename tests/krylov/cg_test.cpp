@@ -551,6 +551,17 @@ TEST(KrylovMethods, AreKnownByTheirNames) {
     }
 }
 
+// Promise: krylov.hpp, ""converged", "iteration limit", "breakdown""
+TEST(SolveStatuses, HaveNames) {
+    using enum SolveStatus;
+    EXPECT_EQ(to_string(converged), "converged");
+    EXPECT_EQ(to_string(iteration_limit), "iteration limit");
+    EXPECT_EQ(to_string(breakdown), "breakdown");
+    EXPECT_EQ(to_string(stagnated), "stagnated");
+    EXPECT_EQ(to_string(non_finite), "non-finite");
+    EXPECT_EQ(to_string(indefinite), "indefinite");
+}
+
 /// Whether M may be used with it: that of a symmetric A is symmetric for these alone.
 // Promise: preconditioner.hpp, "Whether M is symmetric where A is"
 TEST(KrylovMethods, KnowWhichPreconditionersAreSymmetric) {

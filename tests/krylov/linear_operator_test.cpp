@@ -133,6 +133,40 @@ TEST(LinearOperator, HandsOnWhatItThrowsAndSaysWhatIsNotFinite) {
     }
 }
 
+/// A stencil that counts its products.
+class Counted : public Stencil<double> {
+public:
+    using Stencil<double>::Stencil;
+
+    void apply(std::span<const double> x, std::span<double> y) const override {
+        ++products;
+        Stencil<double>::apply(x, y);
+    }
+
+    mutable std::int64_t products = 0;
+};
+
+// Promise: krylov.hpp, "0 is the initial guess; each further one costs two products"
+// Promise: krylov_solve.hpp, "An iteration makes one product with A and three in turn."
+// Promise: cg.hpp, "A step costs one product with A and one application of M"
+TEST(LinearOperator, IsAppliedAsOftenAsAMethodsStepsAsk) {
+    for (const KrylovMethod method : all_krylov_methods) {
+        const auto products_after = [&](std::int64_t steps) {
+            const Counted a(30, 0);
+            KrylovOptions options = with(Accuracy::exact);
+            options.max_iterations = steps;
+            options.keep_history = true;
+            const auto solved = solve_operator<double>(method, a, random_vector<double>(900, 3), options);
+            EXPECT_EQ(solved.result.iterations, steps) << to_string(method);
+            for (const Iteration& step : solved.result.history) a.products -= step.number > 0 && step.true_residual >= 0;
+            return a.products;
+        };
+        const std::int64_t products = products_after(12) - products_after(6);
+        EXPECT_EQ(products, method == KrylovMethod::bicgstab || method == KrylovMethod::bicgstab2 ? 12 : 6)
+            << to_string(method);
+    }
+}
+
 TEST(LinearOperator, RefusesWhatCannotBeMeant) {
     const Stencil<double> a(3, 0);
     std::vector<double> b(9, 1), x(9), other(4);

@@ -175,6 +175,7 @@ void expect_the_solution_for_all_sizes(T tolerance, const std::vector<T>& sizes)
         }
 }
 
+// Promise: lsmr.hpp, "Converged means, of residuals computed anew"
 TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
     expect_the_solution_for_all_sizes<double>(1e-12, {0x1p-1000, 0x1p-700, 1, 0x1p700, 0x1p1000});
     expect_the_solution_for_all_sizes<float>(1e-5F, {0x1p-110F, 0x1p-70F, 1, 0x1p70F, 0x1p110F});
@@ -194,6 +195,7 @@ TEST(Lsmr, SaysThatItStagnates) {
     EXPECT_LT(solved.result.iterations, 1000);
 }
 
+// Promise: lsmr.hpp, "||A'r|| / (||A||_F ||r||), r = b - A x"
 TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     const auto a = random_matrix(60, 40, 40, 2);
     const auto b = random_vector<double>(60, 3);
@@ -203,6 +205,9 @@ TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     EXPECT_EQ(limited.result.status, SolveStatus::iteration_limit);
     EXPECT_EQ(limited.result.iterations, 5);
     EXPECT_LT(limited.result.relative_residual, 1);
+    const Eigen::MatrixXd d = dense_of(a);
+    const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(limited.x);
+    EXPECT_NEAR(limited.result.normal_residual, (d.transpose() * r).norm() / (d.norm() * r.norm()), 1e-12);
     options.max_iterations = 100;
     options.callback = [](const Iteration& step) { return step.number < 5; };
     EXPECT_EQ(solve_by_lsmr(a, b, options).x, limited.x);

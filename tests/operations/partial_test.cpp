@@ -300,9 +300,12 @@ TYPED_TEST(Partial, ZeroVectorsNeedNoDigits) {
 
 // Promise: partial.hpp, "First a PartialSum, 48 bytes"
 // Promise: partial.hpp, "Trivially copyable: it may travel"
+// Promise: partial.hpp, "1960 bytes."
 TYPED_TEST(Partial, MergeCommutesToTheLastBit) {
     using T = TypeParam;
     static_assert(std::is_trivially_copyable_v<PartialSum<T>>);
+    static_assert(sizeof(PartialSum<T>) == (std::is_same_v<T, double> ? 48 : 40));
+    static_assert(sizeof(SumDigits) == 1960);
     Random random(9);
     for (int trial = 0; trial < 200; ++trial) {
         const std::vector<T> x = random_vector<T>(random, 100, 30);

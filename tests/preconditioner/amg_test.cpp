@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <span>
@@ -257,6 +258,18 @@ TEST(AmgOfDoubles, ReportsItsLevels) {
     EXPECT_TRUE(make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::fast, Device::cpu(1))->levels().empty());
 }
 
+// Promise: preconditioner.hpp, "Told, in a few words, what making is about to do"
+// Promise: preconditioner.hpp, ""amg, level 3:"
+// Promise: preconditioner.hpp, "20412 rows"."
+TEST(AmgOfDoubles, TellsWhatLevelsItMakes) {
+    std::vector<std::string> told;
+    const std::function<void(const std::string&)> progress = [&](const std::string& text) { told.push_back(text); };
+    const std::vector<LevelSummary> levels = amg_of(generated<double>("poisson2d_100"), 2, {.progress = &progress})->levels();
+    for (std::size_t level = 1; level < levels.size(); ++level)
+        EXPECT_THAT(told, ::testing::Contains(
+                              "amg, level " + std::to_string(level) + ": " + std::to_string(levels[level - 1].rows) + " rows"));
+}
+
 // Promise: preconditioner.hpp, "It throws InvalidArgument that names the row where a diagonal"
 TEST(AmgRefusals, NameTheRow) {
     const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
@@ -288,12 +301,17 @@ TEST(AmgRefusals, NameTheLevel) {
 }
 
 // Promise: preconditioner.hpp, "One after another, each of as many numbers"
+// Promise: preconditioner.hpp, "1 to 100."
+// Promise: preconditioner.hpp, "1 to 20"
+// Promise: preconditioner.hpp, "of a connection, by the strongest of its row"
 TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     const CsrMatrix<double> a = generated<double>("poisson2d_60");
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = -1}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = std::nan("")}}), HasSubstr("strength threshold"));
+    EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = 1.5}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 0}}), HasSubstr("degree 0"));
-    for (const int unknowns : {-1, 7, 101})
+    EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 21}}), HasSubstr("degree 21"));
+    for (const int unknowns : {-1, 7, 120})
         EXPECT_THAT(refusal(a, {.amg = {.unknowns_per_node = unknowns}}), HasSubstr("divides the number of rows"));
     std::vector<double> vectors(3600 * 21, 1);
     const auto refusal_of = [&](std::size_t numbers) {

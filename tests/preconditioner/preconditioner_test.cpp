@@ -222,9 +222,13 @@ std::string refusal(PreconditionerKind kind, const CsrMatrix<double>& a) {
 }
 
 // Promise: preconditioner.hpp, "The inverse of to_string"
+// Promise: preconditioner.hpp, ""none", "jacobi", "ilu0", "isai""
+// Promise: preconditioner.hpp, "Throws InvalidArgument that lists the choices."
 TEST(Preconditioner, NamesAreReadBack) {
     for (const auto kind : all_kinds) EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
-    EXPECT_THROW(preconditioner_from_text("ilu"), InvalidArgument);
+    EXPECT_THAT([] { preconditioner_from_text("ilu"); },
+                ::testing::ThrowsMessage<InvalidArgument>(
+                    "preconditioner 'ilu' is not known; choose none, jacobi, ilu0, isai, ilut, klu or amg"));
 }
 
 // Promise: preconditioner.hpp, "M = I"
@@ -312,6 +316,49 @@ TEST(Preconditioner, RefusalsNameTheRow) {
 TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
     for (const auto kind : all_kinds) EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
+}
+
+// Promise: preconditioner.hpp, "Builds the preconditioner of A, which it does not refer to afterwards."
+TEST(Preconditioner, DoesNotReferToTheMatrixAfterwards) {
+    for (const auto kind : all_kinds) {
+        CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 3}};
+        const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
+        const std::vector<double> r{1, 2};
+        std::vector<double> before(2), after(2);
+        m->apply(r, before, Accuracy::exact);
+        a.values.assign(4, 99);
+        a.column_indices.assign(4, 0);
+        m->apply(r, after, Accuracy::exact);
+        EXPECT_EQ(after, before) << to_string(kind);
+    }
+}
+
+// Promise: preconditioner.hpp, "How many numbers the factors hold;"
+// Promise: preconditioner.hpp, "0 where there are none."
+// Promise: preconditioner.hpp, "Depends on every bit of the factors"
+// Promise: preconditioner.hpp, "The smallest magnitude of a pivot of complete factors by the largest"
+// Promise: preconditioner.hpp, "1 where there are no such factors."
+TEST(Preconditioner, TellsOfItsFactors) {
+    CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 4}};
+    const auto made = [&](PreconditionerKind kind) {
+        return make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
+    };
+    std::vector<std::uint64_t> hashes;
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        EXPECT_EQ(made(kind)->factor_entries(), 0);
+        EXPECT_EQ(made(kind)->factor_hash(), 0u);
+        EXPECT_EQ(made(kind)->pivot_ratio(), 1);
+    }
+    const auto with_factors = {PreconditionerKind::ilu0, PreconditionerKind::isai, PreconditionerKind::ilut,
+                               PreconditionerKind::klu};
+    for (const auto kind : with_factors) {
+        EXPECT_EQ(made(kind)->factor_entries(), kind == PreconditionerKind::isai ? 6 : 4) << to_string(kind);
+        hashes.push_back(made(kind)->factor_hash());
+    }
+    EXPECT_EQ(made(PreconditionerKind::klu)->pivot_ratio(), 3.75 / 4);
+    a.values.back() = std::nextafter(4.0, 5.0);
+    for (const auto kind : with_factors)
+        EXPECT_NE(made(kind)->factor_hash(), hashes[static_cast<std::size_t>(kind) - 2]) << to_string(kind);
 }
 
 TEST(Preconditioner, OfNothingIsNothing) {
