@@ -214,6 +214,7 @@ TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
 
 // Promise: complex.hpp, "Special values are those of reduce.hpp for each component"
 // Promise: complex.hpp, "In a sparse matrix parts that are zero"
+// Promise: complex.hpp, "Factors alpha and beta whose imaginary part is zero"
 TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
     using T = TypeParam;
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -251,6 +252,7 @@ TEST(ComplexPlan, SaysWhatDoesNotFit) {
 // Promise: complex.hpp, "It keeps a copy of the matrix, as real_form has it"
 // Promise: complex.hpp, "The plan of real_form(A): what takes real systems"
 // Promise: complex.hpp, "y = alpha A x + beta y for a product or two."
+// Promise: complex.hpp, "A complex matrix is multiplied as a real one"
 TEST(ComplexPlan, KeepsACopyOfTheMatrix) {
     using C = Complex<double>;
     CsrMatrix<C> a{2, 1, {0, 1, 2}, {0, 0}, {{1, 1}, {0, 2}}};

@@ -202,12 +202,13 @@ TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
 
 // Promise: krylov.hpp, "None of these is an exception"
 // Promise: krylov.hpp, "a scalar by which the method divides vanished"
+// Promise: bicgstab.hpp, "It ends as stagnated (breakdown, non_finite) once"
 TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result =
             solve(dense<double>(2, {0, 0, 0, 0}, {1, 2}), with(accuracy), {.kind = Kind::none}, std::vector<double>{5, 6});
         EXPECT_EQ(result.result.status, SolveStatus::breakdown);
-        EXPECT_GT(result.result.restarts, 0);
+        EXPECT_EQ(result.result.restarts, 12);
         EXPECT_EQ(result.x, (std::vector<double>{5, 6}));
     }
 }
@@ -225,12 +226,19 @@ TEST(Bicgstab, RestartsWithAnotherShadowWhereTheResidualIsNone) {
 }
 
 // Promise: krylov.hpp, "the true residual stopped falling"
+// Promise: bicgstab.hpp, "The true residual is also computed whenever"
 TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     const auto problem = convection_diffusion<float>(20, 0.3F);
     for (const Accuracy accuracy : all_accuracies) {
-        const auto result = solve(problem, with(accuracy, 1e-12));
+        KrylovOptions options = with(accuracy, 1e-12);
+        options.keep_history = true;
+        const auto result = solve(problem, options);
         EXPECT_EQ(result.result.status, SolveStatus::stagnated) << to_string(accuracy);
         EXPECT_GT(result.result.relative_residual, 1e-12);
+        double least = 1;
+        for (const Iteration& step : result.result.history)
+            if (step.true_residual >= 0) least = std::min(least, step.true_residual);
+        EXPECT_EQ(result.result.relative_residual, least);
         EXPECT_LT(result.result.relative_residual, 1e-6);
         EXPECT_NEAR(true_residual(problem, result) / result.result.relative_residual, 1, 1e-4);
     }
@@ -560,6 +568,21 @@ TEST(Bicgstab, VerifiesInTheIterationThatMeetsTheTolerance) {
             for (const Iteration& iteration : solved.result.history)
                 EXPECT_TRUE(iteration.recursive_residual > tolerance || iteration.true_residual >= 0) << iteration.number;
         }
+}
+
+// Promise: bicgstab.hpp, "The true residual is also computed whenever the updated one has gained a factor 32"
+TEST(Bicgstab, VerifiesWhereAFactorOf32IsGained) {
+    const auto problem = convection_diffusion<double>(30, 0.3);
+    for (const Accuracy accuracy : all_accuracies) {
+        KrylovOptions options = with(accuracy);
+        options.keep_history = true;
+        double best = 1;
+        for (const Iteration& step : solve(problem, options).result.history) {
+            EXPECT_TRUE(step.recursive_residual > (1 - 1e-12) * best / 32 || step.true_residual >= 0) << step.number;
+            if (step.true_residual >= 0) best = std::min(best, step.true_residual);
+        }
+        EXPECT_LE(best, 1e-10);
+    }
 }
 
 // Promise: bicgstab.hpp, "In exact the bits of x, the number of iterations"

@@ -523,6 +523,20 @@ TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
 }
 
 // Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
+// Promise: cg.hpp, "`a_single` is A with every entry rounded, and `indefinite` speaks of that one"
+/// Definite, and by rounding to floats (1 1 + u; 1 + u 1 + u), u = 2^-23.
+TEST(CgInMixedPrecision, SpeaksOfTheRoundedMatrix) {
+    const double beside = 1 + 0x1p-24 + 0x1p-26, below = 1 + 0x1p-23 + 0x1p-25 + 0x1p-26;
+    const auto problem = dense<double>(2, {1, beside, beside, below}, {1, -1});
+    const CsrMatrix<float> rounded = convert<float>(problem.a.view());
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const SpmvPlan<float> plan_single(rounded, Device::cpu(1));
+    const auto m = make_preconditioner<float>(Kind::none, rounded, Accuracy::exact, Device::cpu(1));
+    std::vector<double> x(2);
+    EXPECT_EQ(cg(plan, plan_single, *m, problem.b, x, with(Accuracy::exact)).status, SolveStatus::indefinite);
+    EXPECT_EQ(solve_by_cg(problem, with(Accuracy::exact, 1e-6), {.kind = Kind::none}).result.status, SolveStatus::converged);
+}
+
 TEST(Cg, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));

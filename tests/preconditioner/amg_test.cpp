@@ -248,6 +248,8 @@ TEST(AmgOfDoubles, TakesEntriesOfAnySize) {
 
 // Promise: preconditioner.hpp, "The levels of multigrid, the finest first; none"
 // Promise: preconditioner.hpp, "of the level's matrix"
+// Promise: preconditioner.hpp, "The entries of all levels' matrices by those"
+// Promise: preconditioner.hpp, "0 where there are no levels."
 TEST(AmgOfDoubles, ReportsItsLevels) {
     const CsrMatrix<double> a = generated<double>("poisson2d_100");
     const std::vector<LevelSummary> levels = amg_of(a)->levels();
@@ -255,6 +257,10 @@ TEST(AmgOfDoubles, ReportsItsLevels) {
     EXPECT_EQ(levels[0].rows, a.rows);
     EXPECT_EQ(levels[0].nonzeros, a.nonzeros());
     EXPECT_LE(levels.back().rows, 400);
+    double entries = 0;
+    for (const LevelSummary& level : levels) entries += static_cast<double>(level.nonzeros);
+    EXPECT_EQ(operator_complexity(levels), entries / static_cast<double>(a.nonzeros()));
+    EXPECT_EQ(operator_complexity({}), 0);
     EXPECT_TRUE(make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::fast, Device::cpu(1))->levels().empty());
 }
 
@@ -266,8 +272,8 @@ TEST(AmgOfDoubles, TellsWhatLevelsItMakes) {
     const std::function<void(const std::string&)> progress = [&](const std::string& text) { told.push_back(text); };
     const std::vector<LevelSummary> levels = amg_of(generated<double>("poisson2d_100"), 2, {.progress = &progress})->levels();
     for (std::size_t level = 1; level < levels.size(); ++level)
-        EXPECT_THAT(told, ::testing::Contains(
-                              "amg, level " + std::to_string(level) + ": " + std::to_string(levels[level - 1].rows) + " rows"));
+        EXPECT_THAT(told, ::testing::Contains("amg, level " + std::to_string(level) + ": " +
+                                              std::to_string(levels[level - 1].rows) + " rows"));
 }
 
 // Promise: preconditioner.hpp, "It throws InvalidArgument that names the row where a diagonal"
