@@ -371,6 +371,20 @@ TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     EXPECT_TRUE(unknown.reach.empty());
 }
 
+// Promise: guarantee.hpp, "The bits of the certificate are those of these vectors"
+TEST(Certify, GivesTheSameBitsForEveryThreadCount) {
+    for (const char* name : {"poisson2d_40", "convection_diffusion_30", "anisotropic_rotated_31"}) {
+        const CsrMatrix<double> a = generated(name);
+        const Certificate expected = certify(SpmvPlan<double>(a, Device::cpu(1)));
+        const Certificate found = certify(SpmvPlan<double>(a, Device::cpu(3)));
+        EXPECT_TRUE(expected.is_proof()) << name;
+        EXPECT_EQ(found.reason, expected.reason);
+        EXPECT_EQ(found.reach, expected.reach);
+        EXPECT_EQ(found.weights, expected.weights);
+        EXPECT_EQ(found.iterations, expected.iterations);
+    }
+}
+
 TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
     // 1 + 3 - 2.5 = 1.5 on the diagonal, -1 - 1 + 1 = -1 beside it; magnitudes of the parts alone would prove nothing
     const CsrMatrix<double> a{2, 2, {0, 4, 6}, {0, 0, 0, 1, 0, 1}, {1, 3, -2.5, -1, -1, 2}};

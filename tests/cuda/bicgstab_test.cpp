@@ -46,6 +46,7 @@ void expect_bits_of_cpu_with(const CsrView<T>& a, Kind kind, bool pair, std::int
 
 // Promise: cuda/preconditioner.hpp, "Only launches kernels, whose result depends"
 // Promise: cuda/triangular_solve.hpp, "One kernel, which can be captured in a CUDA graph."
+// Promise: cuda/spmv.hpp, "Only launches kernels: it can be captured"
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInExact) {
     for (const char* name : {"poisson2d_60", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
         const CsrMatrix<double> a = generated(name);
@@ -353,7 +354,6 @@ TEST_F(CudaBicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
 }
 
 // Promise: bicgstab.hpp, "On a CUDA device whole stretches"
-// Promise: krylov.hpp, "without a stop in between"
 TEST_F(CudaBicgstab, AsksTheCallbackAtItsIntervals) {
     const CsrMatrix<double> a = generated("poisson2d_60");
     const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());

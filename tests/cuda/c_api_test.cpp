@@ -107,6 +107,7 @@ TEST_F(CudaFromC, SolvesForVectorsOnTheDevice) {
 // Promise: solver_cuda.h, "Looks at the arrays of `csr`, which lie on the device"
 // Promise: solver_cuda.h, "y = alpha A x + beta y; they must not overlap"
 // Promise: solver_cuda.h, "r = b - A (x + x_low); x_low may be NULL"
+// Promise: solver_cuda.h, "They are checked there."
 TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
     const testing::WithNarrowOffsets<double> narrow(small);
     const cuda::DeviceCsrMatrix<double> a(0, GetParam() == 4 ? narrow.view() : small.view());
@@ -122,6 +123,13 @@ TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
     EXPECT_EQ(solver_cuda_residual(matrix, x.data(), x.data(), nullptr, r.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(r), (std::vector<double>{-5, -10, -11}));
     solver_cuda_matrix_destroy(matrix);
+    solver_csr narrower = csr;
+    narrower.columns = 2;
+    solver_matrix* of_any_use = nullptr;
+    EXPECT_EQ(solver_cuda_matrix_create(&narrower, 0, nullptr, &matrix), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("entry 4 stands in column 2"));
+    EXPECT_EQ(solver_cuda_csr_create(&narrower, 0, nullptr, &of_any_use), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("entry 4 stands in column 2"));
 }
 
 // Promise: solver_cuda.h, "solver_csr_create for arrays that lie on the device"
@@ -219,6 +227,7 @@ TEST_F(CudaFromC, RefusesSizesBelowZero) {
 
 // Promise: solver_cuda.h, "`matrix` is a sparse one in the host's memory"
 // Promise: solver_cuda.h, "Solves A x = b; x may be b."
+// Promise: cuda/triangular_solve.hpp, "Does not refer to the matrix afterwards."
 TEST_F(CudaFromC, SolvesTriangles) {
     const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
     const solver_csr csr{
@@ -231,12 +240,12 @@ TEST_F(CudaFromC, SolvesTriangles) {
     ASSERT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK);
     ASSERT_EQ(solver_cuda_triangle_create(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, 0, &triangle), SOLVER_OK)
         << solver_last_error();
+    solver_matrix_destroy(matrix);
     EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), x.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(x), (std::vector<double>{1, 2, 2}));
     EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), b.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(b), (std::vector<double>{1, 2, 2}));
     solver_cuda_triangle_destroy(triangle);
-    solver_matrix_destroy(matrix);
 }
 
 }  // namespace

@@ -184,7 +184,6 @@ TEST_F(CudaSolve, TakesPreconditionersThatAreMade) {
 }
 
 /// Offsets of both widths; preconditioners see the copy in the host's memory.
-// Promise: cuda/solve.hpp, "The matrix is that of a plan made for the device"
 TEST_F(CudaSolve, TakesMatricesThatLieOnTheDeviceAsTheyAre) {
     const CsrMatrix<double> a = generated("convection_diffusion_60");
     const WithNarrowOffsets<double> narrow(a);

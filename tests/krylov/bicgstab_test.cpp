@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace solver {
@@ -203,6 +204,7 @@ TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
 // Promise: krylov.hpp, "None of these is an exception"
 // Promise: krylov.hpp, "a scalar by which the method divides vanished"
 // Promise: bicgstab.hpp, "It ends as stagnated (breakdown, non_finite) once"
+// Promise: error.hpp, "How an iteration ends is not an error"
 TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result =
@@ -270,13 +272,15 @@ TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
 
 // Promise: krylov.hpp, "told of every iteration; false stops"
 // Promise: krylov.hpp, "the callback's answer counts after every so many iterations"
+// Promise: krylov.hpp, "Called from the solving thread."
 TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
         KrylovOptions options = with(accuracy);
         options.keep_history = true;
         std::vector<std::int64_t> seen;
-        options.callback = [&](const Iteration& step) {
+        options.callback = [&, solving = std::this_thread::get_id()](const Iteration& step) {
+            EXPECT_EQ(std::this_thread::get_id(), solving);
             seen.push_back(step.number);
             return true;
         };
@@ -383,6 +387,7 @@ void expect_iterates_of(const Problem<T>& problem, Accuracy accuracy, const Sett
 // Promise: krylov.hpp, "It changes nothing of the solve."
 // Promise: krylov.hpp, "Throws DimensionMismatch."
 // Promise: krylov.hpp, "x, for the callback and as long as it runs"
+// Promise: krylov.hpp, "x as a step left it."
 TEST(Bicgstab, ShowsTheCallbackTheIterateOfEveryStep) {
     const auto in_double = convection_diffusion<double>(12, 0.3);
     const auto in_float = convection_diffusion<float>(12, 0.3F);

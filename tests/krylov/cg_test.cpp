@@ -461,10 +461,12 @@ TEST(Cg, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
 }
 
 // Promise: cg.hpp, "A step costs one product with A and one application"
+// Promise: krylov.hpp, "of every product, dot, norm and preconditioner step"
 TEST(Cg, AppliesThePreconditionerOnceAStep) {
     struct Counting final : Preconditioner<double> {
         mutable std::int64_t count = 0;
-        void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
+        void apply(std::span<const double> r, std::span<double> z, Accuracy accuracy) const override {
+            EXPECT_EQ(accuracy, Accuracy::compensated);
             ++count;
             for (std::size_t i = 0; i < r.size(); ++i) z[i] = r[i] / 2;
         }
@@ -474,7 +476,7 @@ TEST(Cg, AppliesThePreconditionerOnceAStep) {
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
     const Counting m;
     std::vector<double> x(problem.b.size());
-    const SolveResult result = cg<double>(plan, m, problem.b, x);
+    const SolveResult result = cg<double>(plan, m, problem.b, x, {}, with(Accuracy::compensated));
     EXPECT_EQ(result.status, SolveStatus::converged);
     EXPECT_EQ(m.count, result.iterations);
 }

@@ -217,6 +217,20 @@ TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     EXPECT_EQ(solve_by_lsmr(a, b, options).x, limited.x);
 }
 
+// Promise: lsmr.hpp, "Converged means, of residuals computed anew"
+TEST(Lsmr, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
+    const auto a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 3}});
+    const auto iterations = [&](double absolute_tolerance) {
+        KrylovOptions options = with(Accuracy::exact, 0);
+        options.absolute_tolerance = absolute_tolerance;
+        const auto solved = solve_by_lsmr<double>(a, {4, 7}, options, 1, {0, 1});  // b - A x = (3, 4) at first
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        return solved.result.iterations;
+    };
+    EXPECT_EQ(iterations(5), 0);
+    EXPECT_GE(iterations(std::nextafter(5, 0)), 1);
+}
+
 // Promise: lsmr.hpp, "In exact the bits of x, the number of iterations"
 TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
     const auto grid = convection_diffusion<double>(150, 0.3);

@@ -430,6 +430,18 @@ TYPED_TEST(JacobiOfComplexNumbers, WithoutImaginaryPartsIsThatOfRealNumbers) {
     EXPECT_TRUE(this->made(a)->is_symmetric());
 }
 
+// Promise: preconditioner.hpp, "The other kinds take A as real."
+TYPED_TEST(JacobiOfComplexNumbers, IsTheOnlyKindThatSeesThem) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = real_form(this->with_diagonal({{9, 1}, {9, 2}, {8, -1}}).view());
+    for (const auto kind : {PreconditionerKind::ilu0, PreconditionerKind::isai, PreconditionerKind::ilut,
+                            PreconditionerKind::klu, PreconditionerKind::amg}) {
+        const auto m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(1));
+        const auto told = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(1), {.complex_numbers = true});
+        EXPECT_EQ(told->factor_hash(), m->factor_hash()) << to_string(kind);
+    }
+}
+
 TYPED_TEST(JacobiOfComplexNumbers, NamesTheRowOfAZero) {
     try {
         this->made(real_form(this->with_diagonal({{1, 1}, {0, 2}, {0, 0}}).view()));

@@ -54,6 +54,7 @@ TYPED_TEST(Gemm, SaysWhichSizesDoNotAgree) {
 }
 
 // Promise: gemm.hpp, "Throws DimensionMismatch where sizes"
+// Promise: gemm.hpp, "products summed plainly, 1 or more"
 TYPED_TEST(Gemm, SaysWhichStridesItCannotUse) {
     using T = TypeParam;
     using ::testing::HasSubstr;
