@@ -100,6 +100,24 @@ TEST(LinearOperator, HasTheBitsOfTheMatrixWhereItsProductsHave) {
     }
 }
 
+class Tenth : public LinearOperator<double> {
+public:
+    std::int64_t rows() const override { return 1; }
+    void apply(std::span<const double> x, std::span<double> y) const override { y[0] = 0.1 * x[0]; }
+};
+
+// Promise: linear_operator.hpp, "What depends on entries of A is different: a true residual is b minus"
+/// 0.1 times 3 is rounded to another number than 0.3, and without that rounding the residual is half as large.
+TEST(LinearOperator, HasTheResidualOfItsOwnProducts) {
+    const std::vector<double> b{0.3};
+    for (const KrylovMethod method : all_krylov_methods) {
+        std::vector<double> x{3};
+        const SolveResult result = krylov_solve<double>(method, Tenth(), nullptr, b, x, with(Accuracy::exact), Device::cpu(1));
+        EXPECT_EQ(result.iterations, 0);
+        EXPECT_EQ(result.relative_residual, std::abs(0.3 - 0.1 * x[0]) / 0.3) << to_string(method);
+    }
+}
+
 // Promise: linear_operator.hpp, "In exact all but the products"
 TEST(LinearOperator, GivesTheSameBitsForEveryThreadCount) {
     const Stencil<double> a(150, 0.25);
