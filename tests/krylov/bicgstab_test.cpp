@@ -112,6 +112,30 @@ TEST(Bicgstab, SolvesSeveralRightHandSidesEachAsIfAlone) {
     }
 }
 
+// Promise: bicgstab.hpp, "All solves advance together and share every product"
+/// But for true residuals, which cost a product, too, and come when a column needs them.
+TEST(Bicgstab, AdvancesAllColumnsTogether) {
+    const auto problem = convection_diffusion<double>(40, 0.3);
+    const DenseMatrix<double> b = several_right_hand_sides(problem);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(Kind::none, problem.a, Accuracy::exact, Device::cpu(1));
+    std::vector<Iteration> seen;
+    KrylovOptions options = with(Accuracy::exact);
+    options.callback = [&](const Iteration& step) {
+        seen.push_back(step);
+        return true;
+    };
+    DenseMatrix<double> x{b.rows, b.columns, std::vector<double>(b.values.size())};
+    const auto results = bicgstab<double>(plan, *m, b, x, nullptr, options);
+    EXPECT_GT(std::min(results[2].iterations, results[3].iterations), 40);
+    std::vector<std::int64_t> latest(results.size(), -1);
+    for (const Iteration& step : seen) {
+        latest[static_cast<std::size_t>(step.column)] = step.number;
+        for (std::size_t j = 0; j < results.size(); ++j)
+            EXPECT_GE(latest[j], std::min(step.number - 10, results[j].iterations)) << step.number;
+    }
+}
+
 // Promise: bicgstab.hpp, "The callback is called for each column"
 TEST(Bicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     const auto problem = convection_diffusion<double>(30, 0.3);
