@@ -21,7 +21,7 @@ struct Certificate {
     std::vector<double> reach;
     std::vector<double> weights;
     bool adds_up = false;         ///< N(r) is the sum
-    std::int64_t iterations = 0;  ///< of the Krylov method that found it
+    std::int64_t iterations = 0;  ///< of the Krylov method that looked for v, in vain or not
 
     bool is_proof() const { return status == ProofStatus::proven; }
 };

@@ -58,7 +58,8 @@ protected:
 
 /// One step as seen by callbacks and kept as history.
 struct Iteration {
-    std::int64_t number = 0;  ///< 0 is the initial guess; each further one costs two products with A in bicgstab, else one
+    std::int64_t number = 0;           ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one
+                                       ///< and three in turn in bicgstab2, else one
     double recursive_residual = 0;     ///< ||r||_2 / ||b||_2 of the recursively updated residual
     double true_residual = -1;         ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
     bool replaced = false;             ///< r was replaced by the true residual

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <vector>
@@ -120,6 +121,7 @@ Judged judge_random_systems(std::uint64_t first, std::uint64_t last) {
 
 // Promise: proof.hpp, "A is nonsingular, and what was asked for holds"
 // Promise: proof.hpp, "|x_i - x*_i| <= error_bound |x_i|"
+// Promise: guarantee.hpp, "|A^-1 r|_i <= reach_i N(r) for every r"
 TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInDouble) {
     const Judged judged = judge_random_systems<double>(0, 1500);
     EXPECT_GT(judged.components, 5000);
@@ -188,6 +190,8 @@ TEST(GuaranteedSolve, HasTheSameBitsWhateverComputesThem) {
     }
 }
 
+// Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
+// Promise: guarantee.hpp, "how it was proven, or what was tried"
 TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     const CsrMatrix<double> a = generated("poisson3d_30");
     const SpmvPlan<double> plan(a, Device::cpu(2));
@@ -353,6 +357,7 @@ TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
 }
 
 // Promise: guarantee.hpp, "Where A is proven singular or nothing"
+// Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
         by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
@@ -364,6 +369,22 @@ TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     EXPECT_EQ(unknown.status, ProofStatus::unproven);
     EXPECT_FALSE(unknown.reason.empty());
     EXPECT_TRUE(unknown.reach.empty());
+}
+
+// Promise: guarantee.hpp, "The bits of the certificate are those of these vectors"
+// Promise: guarantee.hpp, "of the Krylov method that looked for v"
+TEST(Certify, GivesTheSameBitsForEveryThreadCount) {
+    for (const char* name : {"poisson2d_40", "convection_diffusion_30", "anisotropic_rotated_31"}) {
+        const CsrMatrix<double> a = generated(name);
+        const Certificate expected = certify(SpmvPlan<double>(a, Device::cpu(1)));
+        const Certificate found = certify(SpmvPlan<double>(a, Device::cpu(3)));
+        EXPECT_TRUE(expected.is_proof()) << name;
+        EXPECT_EQ(found.reason, expected.reason);
+        EXPECT_EQ(found.reach, expected.reach);
+        EXPECT_EQ(found.weights, expected.weights);
+        EXPECT_EQ(found.iterations, expected.iterations);
+        EXPECT_GT(expected.iterations, 0) << expected.reason;
+    }
 }
 
 TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
@@ -398,6 +419,7 @@ TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
 }
 
 // Promise: guarantee.hpp, "Throws DimensionMismatch, and InvalidArgument where the certificate"
+// Promise: guarantee.hpp, "The vectors have as many elements as A has rows"
 TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});
     const SpmvPlan<double> plan(system.a, Device::cpu(1));
@@ -449,6 +471,8 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
 
 // Promise: guarantee.hpp, "0 / 0 counts as 0"
 /// 0.3 times 3 is a tenth short of 1, of the smallest number, and rounded the residual is 0.
+// Promise: guarantee.hpp, "Not finite where A, b or x are not."
+// Promise: guarantee.hpp, "Throws DimensionMismatch."
 TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
     constexpr double eta = 5e-324;
     const SmallSystem<double> small({0.3}, {eta}), wide({1e-300, 1e300, 0, 1}, {1, 0}), empty({1, 0, 0, 1}, {0, 1});
@@ -458,6 +482,9 @@ TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
     EXPECT_GE(found(small, {3 * eta}), 0.1 / 1.9);
     EXPECT_GT(found(wide, {1e300, eta}), 0);
     EXPECT_EQ(found(empty, {0, 1}), 0);
+    for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+        EXPECT_FALSE(std::isfinite(found(empty, {0, bad})));
+    EXPECT_THROW(found(empty, {0}), DimensionMismatch);
 }
 
 // Promise: guarantee.hpp, "max_i |b - A x|_i"

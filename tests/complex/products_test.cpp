@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "support/complex_numbers.hpp"
 #include "support/devices.hpp"
 
@@ -67,6 +69,7 @@ void expect_same(const std::vector<Complex<T>>& found, const std::vector<Complex
 // Promise: complex.hpp, "Each component is a real sum of products"
 // Promise: complex.hpp, "A small component beside a large one"
 /// Factors that are real, imaginary and both; the range of exponents makes sums cancel, and products underflow in part.
+// Promise: complex.hpp, "y = alpha A x + beta y; x has A.columns"
 TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
     using T = TypeParam;
     Random random(1);
@@ -211,6 +214,7 @@ TYPED_TEST(ComplexProducts, DoNotReadWhatAFactorOfZeroLeavesOut) {
 
 // Promise: complex.hpp, "Special values are those of reduce.hpp for each component"
 // Promise: complex.hpp, "In a sparse matrix parts that are zero"
+// Promise: complex.hpp, "Factors alpha and beta whose imaginary part is zero"
 TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
     using T = TypeParam;
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -232,6 +236,7 @@ TYPED_TEST(ComplexProducts, HaveTheSpecialValuesOfTheirParts) {
 }
 
 // Promise: complex.hpp, "Throws DimensionMismatch."
+// Promise: complex.hpp, "y = alpha A x + beta y; x has A.columns"
 TEST(ComplexPlan, SaysWhatDoesNotFit) {
     const CsrMatrix<Complex<double>> a{2, 1, {0, 1, 1}, {0}, {Complex<double>(1, 1)}};
     const SpmvPlan<Complex<double>> plan(a.view(), Device::cpu(1));
@@ -244,7 +249,37 @@ TEST(ComplexPlan, SaysWhatDoesNotFit) {
     }
 }
 
+// Promise: complex.hpp, "It keeps a copy of the matrix, as real_form has it"
+// Promise: complex.hpp, "The plan of real_form(A): what takes real systems"
+// Promise: complex.hpp, "y = alpha A x + beta y for a product or two."
+// Promise: complex.hpp, "A complex matrix is multiplied as a real one"
+TEST(ComplexPlan, KeepsACopyOfTheMatrix) {
+    using C = Complex<double>;
+    CsrMatrix<C> a{2, 1, {0, 1, 2}, {0, 0}, {{1, 1}, {0, 2}}};
+    const std::vector<C> x{{3, 1}}, ones(2, C(1, 0)), expected{{3, 3}, {1, -1}};
+    const C alpha(0, 1), beta(7, 1);
+    std::vector<C> y = ones;
+    spmv(alpha, a.view(), std::span<const C>(x), beta, std::span<C>(y), Accuracy::exact);
+    EXPECT_EQ(y, expected);
+    const auto plan = std::make_unique<const SpmvPlan<C>>(a.view(), Device::cpu(1));
+    const SpmvPlan<C> copy(*plan);
+    a.values.assign(2, C(99, 99));
+    for (const SpmvPlan<C>* const one : {plan.get(), &copy}) {
+        y = ones;
+        one->multiply(alpha, x, beta, y, Accuracy::exact);
+        EXPECT_EQ(y, expected);
+        one->multiply(1, x, 0, y, Accuracy::exact);
+        std::vector<double> parts(4);
+        one->real().multiply(1, real_view(std::span<const C>(x)), 0, parts, Accuracy::exact);
+        EXPECT_EQ(parts, (std::vector<double>{y[0].real(), y[0].imag(), y[1].real(), y[1].imag()}));
+        EXPECT_EQ(y, (std::vector<C>{{2, 4}, {-2, 6}}));
+    }
+}
+
 // Promise: complex.hpp, "The real matrix K of 2 rows and 2 columns"
+// Promise: complex.hpp, "Throws InvalidArgument from 2^30 rows or columns"
+// Promise: complex.hpp, "The inverse of real_form"
+// Promise: complex.hpp, "Throws InvalidArgument where rows or columns are odd"
 TEST(RealForm, HasABlockForEveryEntry) {
     const CsrMatrix<Complex<double>> a{2, 2, {0, 2, 3}, {0, 1, 1}, {{1, 2}, {3, 0}, {0, 4}}};
     const CsrMatrix<double> k = real_form(a.view());
@@ -271,6 +306,9 @@ TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
 }
 
 // Promise: complex.hpp, "C = alpha A B + beta C of complex numbers"
+// Promise: complex.hpp, "One real product of twice the inner dimension"
+// Promise: complex.hpp, "Throws as gemm does, and InvalidArgument"
+// Promise: complex.hpp, "Which operands of a complex product are conjugated"
 TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
     using T = TypeParam;
     Random random(6);
@@ -314,6 +352,9 @@ TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
 
 // Promise: complex.hpp, "x^H y = sum_i"
 // Promise: complex.hpp, "x^T y = sum_i"
+// Promise: complex.hpp, "sum_i x_i"
+// Promise: complex.hpp, "Throws DimensionMismatch if the lengths differ."
+// Promise: complex.hpp, "sqrt(sum_i |x_i|^2): that of the 2n components"
 TYPED_TEST(ComplexProducts, OfVectorsAreRoundedOnce) {
     using T = TypeParam;
     Random random(7);

@@ -55,6 +55,7 @@ std::vector<double> residuals(const Solved& found) {
     return all;
 }
 
+// Promise: complex.hpp, "Solves A x = b for complex numbers:"
 TEST(ComplexSolve, SolvesEveryFamily) {
     Random random(1);
     for (const char* name : {"helmholtz_30", "power_network_500", "wilson_2_4_0.15"}) {
@@ -149,6 +150,7 @@ TEST(ComplexSolve, EndsAfterAsManyStepsOfGmresAsThereAreUnknowns) {
 }
 
 /// Sound with absorption: the eigenvalues lie on one side of the real axis and around 0, those of the real form on both.
+// Promise: complex.hpp, "`solve` of solve.hpp for the real system"
 TEST(ComplexSolve, NeedsComplexScalarsForHelmholtz) {
     Random random(8);
     const auto a = made("helmholtz_40");
@@ -195,6 +197,7 @@ TEST(ComplexSolve, TakesOneStepForDiagonalMatricesByJacobi) {
         }
 }
 
+// Promise: preconditioner.hpp, "`solve` sets it where KrylovOptions::complex_scalars"
 TEST(ComplexSolve, DividesByTheComplexDiagonalOfDenseMatricesToo) {
     Random random(10);
     const auto a = made("power_network_20");
@@ -215,6 +218,8 @@ TEST(ComplexSolve, DividesByTheComplexDiagonalOfDenseMatricesToo) {
     EXPECT_EQ(x, sparse.x);
 }
 
+// Promise: krylov.hpp, "Those of cg and minres, for Hermitian A, are real"
+// Promise: complex.hpp, "K is symmetric where A is Hermitian"
 TEST(ComplexSolve, TakesConjugateGradientsForHermitianMatrices) {
     std::vector<Entry<Complex>> entries;
     constexpr std::int32_t n = 50;
@@ -245,6 +250,7 @@ TEST(ComplexSolve, OfRealNumbersIsTheRealOne) {
 }
 
 // Promise: complex.hpp, "All of it holds: the automatic choice"
+// Promise: complex.hpp, "Proofs speak of components:"
 TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
     Random random(4);
     const auto a = made("power_network_200");
@@ -278,6 +284,8 @@ TEST(ComplexSolve, BoundsErrorsByTheModulus) {
 }
 
 // Promise: complex.hpp, "Bounds of |z_i - z*_i|"
+// Promise: complex.hpp, "max_i |z_i - z*_i| / |z_i|, proven by the bounds"
+// Promise: complex.hpp, "0 where all bounds are; infinite where"
 TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     constexpr double eta = 5e-324, most = 1.7e308, inf = std::numeric_limits<double>::infinity();
     EXPECT_EQ(bounds_of_moduli(std::vector<double>{0, 0, eta, 0, 3, 4, 0, inf})[0], 0);

@@ -21,6 +21,8 @@ using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 // Promise: device.hpp, "0 threads means one for each processor"
+// Promise: device.hpp, "Throws InvalidArgument if threads is negative"
+// Promise: device.hpp, ""cpu" or "cuda:0"."
 TEST(Device, CountsTheProcessorsThatMayBeUsed) {
     EXPECT_GE(Device::cpu().threads(), 1);
     EXPECT_EQ(Device::cpu(3).threads(), 3);
@@ -29,17 +31,21 @@ TEST(Device, CountsTheProcessorsThatMayBeUsed) {
                 ThrowsMessage<InvalidArgument>("device cpu: -1 threads asked for; 1 to 4096 are possible, 0 means all"));
 }
 
+// Promise: device.hpp, "What a report says of a device."
 TEST(Device, TellsTheProcessorsNameAndMemory) {
     const DeviceDescription found = describe(Device::cpu());
     EXPECT_THAT(found.name, AllOf(Not(""), Not(HasSubstr(": "))));  // the value alone of a line "name: value"
     EXPECT_GT(found.memory_bytes, std::int64_t{1} << 20);
 }
 
+// Promise: device.hpp, "CUDA device `index`, counted from 0."
 TEST(Device, RefusesNegativeIndices) {
     EXPECT_THAT([] { Device::cuda(-1); }, ThrowsMessage<InvalidArgument>("device cuda:-1: CUDA devices are counted from 0"));
 }
 
 // Promise: device.hpp, "Throws NotSupported that says why"
+// Promise: cuda/runtime.hpp, "0 where there is no device, no driver"
+// Promise: device.hpp, "What there is of CUDA in this library and on this machine, in one line:"
 TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
     const cuda::Platform platform = cuda::platform();
     if (platform.devices > 0) GTEST_SKIP() << "there is a CUDA device";
@@ -54,6 +60,15 @@ TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
     EXPECT_EQ(cuda::device_count(), 0);
 }
 
+// Promise: accuracy.hpp, ""fast", "compensated" or "exact"."
+// Promise: accuracy.hpp, "The inverse of to_string."
+// Promise: accuracy.hpp, "Throws InvalidArgument that lists the choices."
+TEST(AccuracyNames, ReadBackWhatTheyWrite) {
+    for (const Accuracy accuracy : all_accuracies) EXPECT_EQ(accuracy_from_text(to_string(accuracy)), accuracy);
+    EXPECT_THAT([] { accuracy_from_text("Exact"); },
+                ThrowsMessage<InvalidArgument>("accuracy 'Exact' is not known; choose fast, compensated or exact"));
+}
+
 class CudaDevice : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -62,6 +77,9 @@ protected:
 };
 
 // Promise: device.hpp, "CUDA device 0 where there is one"
+// Promise: device.hpp, ""cpu" or "cuda:0"."
+// Promise: device.hpp, "1 or more; beside a CUDA device"
+// Promise: device.hpp, ""built with 13.0; the driver knows 13.0"
 TEST_F(CudaDevice, IsTheBestThereIs) {
     EXPECT_EQ(to_string(Device::best()), "cuda:0");
     EXPECT_EQ(to_string(Device::cuda()), "cuda:0");
@@ -72,6 +90,7 @@ TEST_F(CudaDevice, IsTheBestThereIs) {
 }
 
 // Promise: device.hpp, "Says where a device adds up floats"
+// Promise: cuda/runtime.hpp, "by that number, or by SOLVER_FLOAT_SUMS"
 TEST_F(CudaDevice, SaysWhatItAddsFloatsUpIn) {
     constexpr const char* words = "expansions of floats";
     EXPECT_GE(cuda::describe(0).floats_per_double, 1);
@@ -85,6 +104,7 @@ TEST_F(CudaDevice, SaysWhatItAddsFloatsUpIn) {
     EXPECT_THAT(describe_cuda(), Not(HasSubstr(words)));
 }
 
+// Promise: device.hpp, "CUDA device `index`, counted from 0."
 TEST_F(CudaDevice, BeyondTheLastIsRefused) {
     const int count = cuda::device_count();
     const std::string devices =
@@ -94,6 +114,8 @@ TEST_F(CudaDevice, BeyondTheLastIsRefused) {
                 ThrowsMessage<NotSupported>(StartsWith("device cuda:" + std::to_string(count) + ": " + devices)));
 }
 
+// Promise: gemv.hpp, "On the processor only:"
+// Promise: gemv.hpp, "NotSupported on a CUDA device"
 TEST_F(CudaDevice, HasNoDenseKernelAndSaysSo) {
     const std::vector<double> element{2};
     std::vector<double> y(1);
@@ -105,6 +127,10 @@ TEST_F(CudaDevice, HasNoDenseKernelAndSaysSo) {
     EXPECT_EQ(y[0], 4);
 }
 
+// Promise: cuda/memory.hpp, "`purpose` is for the message"
+// Promise: cuda/memory.hpp, "The first host.size() elements, from and to the host."
+// Promise: cuda/memory.hpp, "Throw DimensionMismatch where there are not as many."
+// Promise: cuda/runtime.hpp, "NotSupported in a library built without CUDA"
 TEST_F(CudaDevice, SaysHowMuchMemoryIsNeededAndFree) {
     EXPECT_THAT(
         [] { cuda::DeviceArray<double>(0, std::int64_t{1} << 50, "an enormous vector"); },

@@ -44,6 +44,9 @@ void expect_bits_of_cpu_with(const CsrView<T>& a, Kind kind, bool pair, std::int
     expect_bits_of_cpu(a, right_hand_side(a), *m, recorded(Accuracy::exact, max_iterations), pair);
 }
 
+// Promise: cuda/preconditioner.hpp, "Only launches kernels, whose result depends"
+// Promise: cuda/triangular_solve.hpp, "One kernel, which can be captured in a CUDA graph."
+// Promise: cuda/spmv.hpp, "Only launches kernels: it can be captured"
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInExact) {
     for (const char* name : {"poisson2d_60", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
         const CsrMatrix<double> a = generated(name);
@@ -220,6 +223,7 @@ TEST_F(CudaBicgstab, GivesTheSameBitsFromALoopOfTheHost) {
     }
 }
 
+// Promise: preconditioner.hpp, "Null where there is no such thing"
 TEST_F(CudaBicgstab, TakesAPreconditionerThatKnowsNothingOfDevices) {
     struct Halve final : Preconditioner<double> {
         void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
@@ -349,6 +353,7 @@ TEST_F(CudaBicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     EXPECT_EQ(results[2].iterations, 3);
 }
 
+// Promise: bicgstab.hpp, "On a CUDA device whole stretches"
 TEST_F(CudaBicgstab, AsksTheCallbackAtItsIntervals) {
     const CsrMatrix<double> a = generated("poisson2d_60");
     const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());

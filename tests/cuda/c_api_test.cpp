@@ -38,6 +38,7 @@ protected:
     }
 };
 
+// Promise: solver_cuda.h, "SOLVER_NOT_SUPPORTED in a library built"
 TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
     if (cuda::device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
     const solver_csr csr = described(small.row_offsets.data(), small.column_indices.data(), small.values.data());
@@ -57,6 +58,7 @@ TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
 class CudaFromCWithOffsets : public CudaFromC, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(OfBytes, CudaFromCWithOffsets, ::testing::Values(4, 8));
 
+// Promise: solver_cuda.h, "SOLVER_INVALID_ARGUMENT where the matrix was made"
 TEST(CudaFromCOnTheProcessor, DoesNotSolveForVectorsOfADevice) {
     solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
     csr.borrow = 1;
@@ -70,6 +72,7 @@ TEST(CudaFromCOnTheProcessor, DoesNotSolveForVectorsOfADevice) {
     solver_matrix_destroy(matrix);
 }
 
+// Promise: solver_cuda.h, "solver_solve for vectors in the memory of the device"
 TEST_F(CudaFromC, SolvesForVectorsOnTheDevice) {
     const solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
     const std::vector<double> b_twice{6, 12, 14, -6, -12, -14}, zeros(6);
@@ -101,6 +104,10 @@ TEST_F(CudaFromC, SolvesForVectorsOnTheDevice) {
     solver_matrix_destroy(matrix);
 }
 
+// Promise: solver_cuda.h, "Looks at the arrays of `csr`, which lie on the device"
+// Promise: solver_cuda.h, "y = alpha A x + beta y; they must not overlap"
+// Promise: solver_cuda.h, "r = b - A (x + x_low); x_low may be NULL"
+// Promise: solver_cuda.h, "They are checked there."
 TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
     const testing::WithNarrowOffsets<double> narrow(small);
     const cuda::DeviceCsrMatrix<double> a(0, GetParam() == 4 ? narrow.view() : small.view());
@@ -111,11 +118,23 @@ TEST_P(CudaFromCWithOffsets, MultipliesAndSubtracts) {
     ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(solver_cuda_spmv(matrix, 1, x.data(), 0, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(y), (std::vector<double>{6, 12, 14}));
+    EXPECT_EQ(solver_cuda_spmv(matrix, 3, x.data(), -1, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(y), (std::vector<double>{12, 24, 28}));
     EXPECT_EQ(solver_cuda_residual(matrix, x.data(), x.data(), nullptr, r.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(r), (std::vector<double>{-5, -10, -11}));
     solver_cuda_matrix_destroy(matrix);
+    solver_csr narrower = csr;
+    narrower.columns = 2;
+    solver_matrix* of_any_use = nullptr;
+    EXPECT_EQ(solver_cuda_matrix_create(&narrower, 0, nullptr, &matrix), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("entry 4 stands in column 2"));
+    EXPECT_EQ(solver_cuda_csr_create(&narrower, 0, nullptr, &of_any_use), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("entry 4 stands in column 2"));
 }
 
+// Promise: solver_cuda.h, "solver_csr_create for arrays that lie on the device"
+// Promise: solver_cuda.h, "A copy in the host's memory is made"
+// Promise: solver_cuda.h, "SOLVER_INVALID_ARGUMENT from solver_matrix_update"
 TEST_P(CudaFromCWithOffsets, SolvesWithAMatrixThatLiesOnTheDevice) {
     const testing::WithNarrowOffsets<double> narrow(small);
     const cuda::DeviceCsrMatrix<double> a(0, GetParam() == 4 ? narrow.view() : small.view());
@@ -141,6 +160,7 @@ TEST_P(CudaFromCWithOffsets, SolvesWithAMatrixThatLiesOnTheDevice) {
     solver_matrix_destroy(matrix);
 }
 
+// Promise: solver_cuda.h, "*result, on the device, is one number of the type."
 TEST_F(CudaFromC, Reduces) {
     const std::vector<double> values{1e308, 1e308, -1e308, 1, -1e308};
     const cuda::DeviceArray<double> x(0, values, "x"), result(0, 1, "a sum");
@@ -156,6 +176,7 @@ TEST_F(CudaFromC, Reduces) {
     solver_cuda_workspace_destroy(workspace);
 }
 
+// Promise: solver_cuda.h, "C = alpha A B + beta C."
 TEST_F(CudaFromC, MultipliesDenseMatrices) {
     const std::vector<double> values{1, 2, 3, 4};
     const cuda::DeviceArray<double> a(0, values, "A"), c(0, 4, "C");
@@ -165,6 +186,8 @@ TEST_F(CudaFromC, MultipliesDenseMatrices) {
     ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(solver_cuda_gemm(workspace, 1, &of_a, &of_a, 0, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(on_host(c), (std::vector<double>{7, 10, 15, 22}));
+    EXPECT_EQ(solver_cuda_gemm(workspace, 3, &of_a, &of_a, -1, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(c), (std::vector<double>{14, 20, 30, 44}));
     solver_cuda_workspace_destroy(workspace);
 }
 
@@ -202,6 +225,9 @@ TEST_F(CudaFromC, RefusesSizesBelowZero) {
     EXPECT_THAT(solver_last_error(), HasSubstr("the matrix is 3 x -1"));
 }
 
+// Promise: solver_cuda.h, "`matrix` is a sparse one in the host's memory"
+// Promise: solver_cuda.h, "Solves A x = b; x may be b."
+// Promise: cuda/triangular_solve.hpp, "Does not refer to the matrix afterwards."
 TEST_F(CudaFromC, SolvesTriangles) {
     const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
     const solver_csr csr{
@@ -214,10 +240,12 @@ TEST_F(CudaFromC, SolvesTriangles) {
     ASSERT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK);
     ASSERT_EQ(solver_cuda_triangle_create(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, 0, &triangle), SOLVER_OK)
         << solver_last_error();
+    solver_matrix_destroy(matrix);
     EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), x.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(x), (std::vector<double>{1, 2, 2}));
+    EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), b.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(b), (std::vector<double>{1, 2, 2}));
     solver_cuda_triangle_destroy(triangle);
-    solver_matrix_destroy(matrix);
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST_F(CudaCheckMatrix, AcceptsWhatIsWell) {
     EXPECT_NO_THROW(a_.check_on_device(0));
 }
 
+// Promise: cuda/csr.hpp, "Throws InvalidArgument, which names the first offender"
 TEST_F(CudaCheckMatrix, NamesTheFirstRowWhoseOffsetsCannotBe) {
     constexpr const char* rest = "; they must rise from 0 to the number of entries, 3";
     const auto expect = [&](std::vector<std::int64_t> offsets, const std::string& problem) {
@@ -67,6 +68,7 @@ TEST_F(CudaCheckMatrix, NamesTheFirstRowWhoseOffsetsCannotBe) {
     expect({0, 4, 2, 2}, "row 1 has offsets from 4 to 2");
 }
 
+// Promise: cuda/csr.hpp, "Throws InvalidArgument, which names the first offender"
 TEST_F(CudaCheckMatrix, NamesTheFirstColumnOutside) {
     const auto expect = [&](std::vector<std::int32_t> columns, const std::string& problem) {
         a_.columns = std::move(columns);

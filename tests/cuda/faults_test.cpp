@@ -156,6 +156,7 @@ TEST_P(CudaFaults, OfLargeCopies) {
     if (GetParam() == Request::work) survives(add_up);
 }
 
+// Promise: cuda/runtime.hpp, "NotSupported in a library built without CUDA"
 TEST_P(CudaFaults, OfReductions) {
     Numbers x(20000, 0.1);
     x[5] = 0x1p90;
@@ -289,6 +290,8 @@ TEST_P(CudaFaults, OfTriangularSolves) {
     });
 }
 
+// Promise: preconditioner.hpp, "Throws ResourceLimit where the device has not enough"
+// Promise: bicgstab.hpp, "Throws ResourceLimit where the device"
 TEST_P(CudaFaults, OfPreconditioners) {
     using enum PreconditionerKind;
     for (const PreconditionerKind kind : {none, jacobi, ilu0, isai, ilut, klu, amg}) {

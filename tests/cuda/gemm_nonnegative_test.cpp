@@ -114,6 +114,10 @@ protected:
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaNonnegative, ValueTypes);
 
+// Promise: nonnegative_gemm.hpp, "The promise is normwise"
+// Promise: nonnegative_gemm.hpp, "C' itself is of size"
+// Promise: nonnegative_gemm.hpp, "How the last product was made."
+// Promise: cuda/nonnegative_gemm.hpp, "Views hold pointers to the device's memory."
 TYPED_TEST(CudaNonnegative, KeepsTheNormwiseBoundForAnySizeAndDepth) {
     using T = TypeParam;
     Random random(1);
@@ -148,6 +152,7 @@ TYPED_TEST(CudaNonnegative, TakesAnyLayout) {
         }
 }
 
+// Promise: nonnegative_gemm.hpp, "C = alpha A B + beta C for A and B"
 TYPED_TEST(CudaNonnegative, IsExactForSmallWholeNumbers) {
     using T = TypeParam;
     Random random(5);
@@ -186,6 +191,8 @@ TYPED_TEST(CudaNonnegative, TouchesNothingBetweenTheColumns) {
         }
 }
 
+// Promise: nonnegative_gemm.hpp, "InvalidArgument that names the first entry"
+// Promise: nonnegative_gemm.hpp, "else such inputs are refused"
 TYPED_TEST(CudaNonnegative, NamesTheFirstEntryThatIsNotNonnegative) {
     using T = TypeParam;
     Random random(3);
@@ -219,6 +226,7 @@ TYPED_TEST(CudaNonnegative, NamesTheFirstEntryThatIsNotNonnegative) {
         ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("B(50, 98)")));
 }
 
+// Promise: nonnegative_gemm.hpp, "bytes on the device, which limit the depth;"
 TYPED_TEST(CudaNonnegative, LimitsItsMemory) {
     using T = TypeParam;
     Random random(4);
@@ -238,6 +246,14 @@ TEST(CudaNonnegativeAsBlas, MultipliesAndReports) {
     EXPECT_EQ(c, (std::vector<double>{1 + 4 + 2, 3 + 8 + 2, 5 + 12 + 2, 2 + 2, 4 + 2, 6 + 2}));
     EXPECT_EQ(solver_dngemm('X', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), SOLVER_INVALID_ARGUMENT);
     EXPECT_THAT(solver_last_error(), HasSubstr("transa is 'X'"));
+}
+
+// Promise: nonnegative_gemm.hpp, "NotSupported on a CPU."
+// Promise: nonnegative_gemm.hpp, "f(inner, depth) above."
+TEST(NonnegativeProduct, HasTheErrorFactorOfItsTheorem) {
+    EXPECT_EQ(nonnegative_error_factor(64, 0), 64 * 64);
+    EXPECT_EQ(nonnegative_error_factor(64, 1), 18 * (32 * 32 + 6 * 32) - 6 * 64);
+    EXPECT_EQ(nonnegative_error_factor(64, 2), 18 * 18 * (16 * 16 + 6 * 16) - 6 * 64);
 }
 
 TEST(NonnegativeProduct, IsNotThereForAProcessor) {

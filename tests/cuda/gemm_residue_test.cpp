@@ -123,6 +123,9 @@ T rounded(Matrix<T>& a, Matrix<T>& b, const Case<T>& given, T c, std::int64_t i,
     return sum.affine(given.alpha, given.beta, c).rounded();
 }
 
+// Promise: cuda/gemm.hpp, "C = alpha A B + beta C of matrices in the device's memory"
+// Promise: cuda/gemm.hpp, "Views hold pointers to the device's memory."
+// Promise: cuda/gemm.hpp, "integers modulo 8-bit numbers on the matrix units"
 TYPED_TEST(CudaGemmResidue, RoundsEveryElementOnce) {
     using T = TypeParam;
     Random random(3);
@@ -147,6 +150,7 @@ TYPED_TEST(CudaGemmResidue, RoundsEveryElementOnce) {
 }
 
 /// Sums of residues are formed in parts then.
+// Promise: cuda/gemm.hpp, "Of the last product."
 TYPED_TEST(CudaGemmResidue, TakesMoreProductsThan32BitSumsHold) {
     using T = TypeParam;
     constexpr std::int64_t rows = 130, columns = 140, inner = 70001;
@@ -213,6 +217,7 @@ TYPED_TEST(CudaGemmResidue, SeesWhatBreaksATieWhereverItLies) {
 
 /// Every element cancels by more than three terms hold, and there are more than the list of open elements has room for: what is
 /// left of the seven products is the one in the middle.
+// Promise: cuda/gemm.hpp, "elements whose bound did not suffice"
 TYPED_TEST(CudaGemmResidue, RoundsMoreOpenElementsThanAreListed) {
     using T = TypeParam;
     constexpr std::int64_t rows = 1031, columns = 1033, inner = 7;
@@ -244,6 +249,7 @@ TYPED_TEST(CudaGemmResidue, RoundsMoreOpenElementsThanAreListed) {
 }
 
 /// Integers of few digits need few moduli, and nothing is computed twice; what needs more has more.
+// Promise: cuda/gemm.hpp, "chosen from the data, on the route of residues"
 TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
     using T = TypeParam;
     const auto moduli = [](const Case<T>& given) {
@@ -263,6 +269,8 @@ TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
 }
 
 /// Parts of a product are made one after another where memory is short, with the same bits.
+// Promise: cuda/gemm.hpp, "Owns working memory that grows with"
+// Promise: cuda/gemm.hpp, "`workspace_limit` in bytes;"
 TYPED_TEST(CudaGemmResidue, KeepsToItsWorkspace) {
     using T = TypeParam;
     const Case<T> given = cases<T>().front();

@@ -300,6 +300,8 @@ TEST_F(CudaLevels, RefusesInTheWordsOfTheProcessor) {
 }
 
 /// From a plan whose matrix lies on the device; unsorted rows go by way of the host.
+// Promise: preconditioner.hpp, "Of the matrix that a plan has"
+// Promise: preconditioner.hpp, "Where it lies on a CUDA device with sorted rows"
 TEST_F(CudaLevels, AreMadeOfAPlansMatrix) {
     for (const char* name : {"poisson3d_20", "convection_diffusion_60"}) {
         SCOPED_TRACE(name);

@@ -1,5 +1,6 @@
 #include "solver/cuda/partial.hpp"
 
+#include "solver/error.hpp"
 #include "solver/reduce.hpp"
 
 #include <gtest/gtest.h>
@@ -53,6 +54,8 @@ bool is_certified(const Partial& share, double expected) {
     return true;
 }
 
+// Promise: cuda/partial.hpp, "results[k], in memory that the device can write"
+// Promise: cuda/partial.hpp, "The terms of its filter differ"
 TEST_F(CudaPartial, RoundsToTheBitsOfTheHost) {
     Random random(1);
     int certified = 0;
@@ -72,6 +75,7 @@ TEST_F(CudaPartial, RoundsToTheBitsOfTheHost) {
     EXPECT_GT(certified, all / 4);
 }
 
+// Promise: cuda/partial.hpp, "results[k], in memory that the device can write"
 TEST_F(CudaPartial, MergesWithTheHostsShares) {
     Random random(2);
     int certified = 0;
@@ -122,6 +126,18 @@ TEST_F(CudaPartial, ExpandsToTheDigitsOfTheHost) {
         }
     }
     EXPECT_GT(exact, all / 2);
+}
+
+// Promise: cuda/partial.hpp, "Throws InvalidArgument for more than most_dots."
+// Promise: partial.hpp, "The functions below take vectors in the memory of the host"
+TEST_F(CudaPartial, IsAskedForByItsOwnFunctions) {
+    const std::vector<double> x{1};
+    const Span one(x);
+    EXPECT_THROW(partial_sum(one, Device::cuda()), NotSupported);
+    EXPECT_THROW(sum_digits(one, Device::cuda()), NotSupported);
+    EXPECT_THROW(partial_dot(one, one, Device::cuda()), NotSupported);
+    EXPECT_THROW(dot_digits(one, one, Device::cuda()), NotSupported);
+    EXPECT_THROW(partial_dots(one, {}, Device::cuda()), NotSupported);
 }
 
 TEST_F(CudaPartial, RefusesMoreThanOnePassTakes) {

@@ -70,6 +70,15 @@ std::string expect_bits_of_cpu(PreconditionerKind kind, const CsrView<T>& a) {
     return "";
 }
 
+// Promise: preconditioner.hpp, "A copy of the preconditioner in the memory"
+// Promise: preconditioner.hpp, "What the device uses is made by on_device()"
+// Promise: cuda/preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
+// Promise: cuda/preconditioner.hpp, "The diagonal of M in the device's memory"
+// Promise: cuda/preconditioner.hpp, "M = I"
+// Promise: cuda/preconditioner.hpp, "M = diag(diagonal): a division."
+// Promise: cuda/preconditioner.hpp, "M = L U: two triangular solves"
+// Promise: cuda/preconditioner.hpp, "M^-1 = second first: two products"
+// Promise: cuda/preconditioner.hpp, "z_{column_order[k]} = 2^column_exponents[k]"
 TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForGeneratedMatrices) {
     using T = TypeParam;
     for (const char* name : {"poisson2d_100", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
@@ -104,6 +113,7 @@ TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForRealMatrices) {
 }
 
 /// Ties, vanishing numerators and extreme exponents among them.
+// Promise: cuda/preconditioner.hpp, "M = diag(diagonal) of complex numbers"
 TYPED_TEST(CudaPreconditioner, DividesByComplexDiagonalsWithTheBitsOfTheCpu) {
     using T = TypeParam;
     Random random(3);
@@ -147,6 +157,7 @@ TYPED_TEST(CudaPreconditioner, DoesNothingWhereItsGateIsClosed) {
     }
 }
 
+// Promise: preconditioner.hpp, "Null where there is no such thing"
 TYPED_TEST(CudaPreconditioner, OfAUserIsNotOnTheDevice) {
     using T = TypeParam;
     class Own final : public Preconditioner<T> {

@@ -87,6 +87,7 @@ private:
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaReduce, ValueTypes);
 
+// Promise: cuda/reduce.hpp, "Sums, dot products and norms; the promises are"
 TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAdversarialTerms) {
     using T = TypeParam;
     Random random(1);
@@ -100,6 +101,7 @@ TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAdversarialTerms) {
         }
 }
 
+// Promise: cuda/reduce.hpp, "*result = sum_i x_i, sum_i x_i y_i or sqrt"
 TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAnyLength) {
     using T = TypeParam;
     Random random(2);
@@ -114,6 +116,7 @@ TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAnyLength) {
     }
 }
 
+// Promise: cuda/reduce.hpp, "Sums, dot products and norms; the promises are"
 TYPED_TEST(CudaReduce, KeepsTheWeakerPromisesToo) {
     using T = TypeParam;
     Random random(3);
@@ -173,6 +176,8 @@ TYPED_TEST(CudaReduce, SeesEveryProductThatUnderflows) {
 }
 
 /// Hundreds of blocks, whose sums come in another order each time.
+// Promise: accuracy.hpp, "The same bits from run to run on the same machine"
+// Promise: accuracy.hpp, "Same bits as for fast."
 TYPED_TEST(CudaReduce, GivesTheSameBitsEveryTime) {
     using T = TypeParam;
     Random random(6);
@@ -201,6 +206,8 @@ TYPED_TEST(CudaReduce, KeepsNormsOfHugeAndTinyElementsInRange) {
     }
 }
 
+// Promise: cuda/reduce.hpp, "*result = the sum or the dot product itself"
+// Promise: cuda/reduce.hpp, "Throws InvalidArgument for norm2."
 TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
     using T = TypeParam;
     Random random(4);
@@ -224,6 +231,9 @@ TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
                  InvalidArgument);
 }
 
+// Promise: cuda/reduce.hpp, "results[k] = sum_i of[k].x_i of[k].y_i"
+// Promise: cuda/reduce.hpp, "The promises of reduce, in exact the same bits."
+// Promise: cuda/reduce.hpp, "Throws InvalidArgument for more than most_dots."
 TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
     using T = TypeParam;
     Random random(5);
@@ -247,6 +257,7 @@ TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
                  InvalidArgument);
 }
 
+// Promise: cuda/reduce.hpp, "The promises of reduce, in exact the same bits."
 TYPED_TEST(CudaReduce, KeepsTheWeakerPromisesForSeveralDotProducts) {
     using T = TypeParam;
     Random random(6);

@@ -78,6 +78,8 @@ SolveOptions exact(double tolerance) {
     return {.iteration = {.accuracy = Accuracy::exact, .tolerance = tolerance, .keep_history = true}};
 }
 
+// Promise: cuda/solve.hpp, "What is promised, the bits and the errors are those"
+// Promise: cuda/solve.hpp, "or none; as for bicgstab"
 TEST_F(CudaSolve, HasTheBitsOfTheHostsVectors) {
     for (const char* name : {"poisson2d_60", "convection_diffusion_60", "dc2_like"}) {
         SCOPED_TRACE(name);
@@ -141,6 +143,7 @@ TEST_F(CudaSolve, FollowsTheDeviceWhereBitsAreNotPromised) {
     }
 }
 
+// Promise: cuda/solve.hpp, "The columns of B and X, one after another"
 TEST_F(CudaSolve, SolvesColumnsOfAllKinds) {
     const CsrMatrix<double> a = generated("convection_diffusion_60");
     const DenseMatrix<double> b = right_hand_sides_of_all_kinds<double>(a.rows, 9);
@@ -155,6 +158,7 @@ TEST_F(CudaSolve, SolvesColumnsOfAllKinds) {
 
 /// Nearly singular factors give an x that is too large: the next attempt begins at the caller's guess again, and the best of
 /// all is returned.
+// Promise: cuda/solve.hpp, "the initial guess on entry, the best iterate"
 TEST_F(CudaSolve, GoesBackToTheGuessAndToTheBest) {
     CsrMatrix<double> a = generated("poisson2d_60");
     for (double& value : a.values) value = value > 0 ? value - 0.00530 : value;  // near the smallest eigenvalue
@@ -216,6 +220,7 @@ TEST_F(CudaSolve, RefusesMatricesOnTheDeviceThatAreNone) {
 }
 
 /// The right-hand side is still being made when solve is called.
+// Promise: cuda/solve.hpp, "Wait until what is on the stream is done"
 TEST_F(CudaSolve, WaitsForTheCallersStream) {
     const CsrMatrix<double> a = generated("poisson2d_60");
     const std::vector<double> ones(static_cast<std::size_t>(a.rows), 1);
@@ -235,6 +240,7 @@ TEST_F(CudaSolve, WaitsForTheCallersStream) {
     EXPECT_EQ(report.result().status, SolveStatus::converged);
 }
 
+// Promise: cuda/solve.hpp, "Throw InvalidArgument where the plan was not made"
 TEST(CudaSolveRefuses, PlansOfTheProcessor) {
     const CsrMatrix<double> a = generated("poisson2d_4");
     const SpmvPlan<double> plan(a, Device::cpu());
@@ -252,6 +258,7 @@ TEST(CudaSolveRefuses, PlansOfTheProcessor) {
         ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("bicgstab: the vectors lie")));
 }
 
+// Promise: cuda/solve.hpp, "Throw InvalidArgument where the plan was not made"
 TEST_F(CudaSolve, RefusesWhatIsNotThere) {
     const CsrMatrix<double> a = generated("poisson2d_4");
     const SpmvPlan<double> plan(a, Device::cuda(0));

@@ -136,6 +136,9 @@ void expect_exact(const CsrView<T>& a, Span<T> x, cuda::OffsetWidth width = cuda
     on_device.expect_exact(-1, x, x_low, 1, y);
 }
 
+// Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan::multiply"
+// Promise: cuda/spmv.hpp, "read only where beta is not 0"
+// Promise: cuda/spmv.hpp, "y = alpha A (x + x_low) + beta y_in"
 TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForEveryAdversarialRowAlphaAndBeta) {
     using T = TypeParam;
     Random random(9);
@@ -158,6 +161,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForAdversarialRowsOfAllLengths) {
 
 /// Terms far apart that cancel, of a pair: more than three terms hold, so that rows are added up again, and the lower halves
 /// break a tie.
+// Promise: cuda/spmv.hpp, "y = alpha A (x + x_low) + beta y_in"
 TYPED_TEST(CudaSpmv, RoundsResidualsOfPairsThatThreeTermsDoNotHold) {
     using T = TypeParam;
     constexpr int gap = std::is_same_v<T, float> ? 40 : 100;
@@ -236,6 +240,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForGeneratedMatrices) {
     }
 }
 
+// Promise: cuda/csr.hpp, "of the width that they have on the host"
 TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithOffsetsThatTheMatrixHasIn32Bits) {
     using T = TypeParam;
     Random random(32);
@@ -291,6 +296,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithWideOffsets) {
     expect_exact<T>(b, random_vector<T>(random, b.columns), cuda::OffsetWidth::wide);
 }
 
+// Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan::multiply"
 TYPED_TEST(CudaSpmv, KeepsTheWeakerPromisesToo) {
     using T = TypeParam;
     Random random(14);
@@ -333,6 +339,7 @@ TYPED_TEST(CudaSpmv, NeverLetsInfOrNanIntoARowThatDoesNotHaveIt) {
     }
 }
 
+// Promise: cuda/spmv.hpp, "Rows that all exact products since the plan was made"
 TYPED_TEST(CudaSpmv, RoundsAtOnceWhatIsHardAndLeavesEverythingAloneBehindAClosedGate) {
     using T = TypeParam;
     Random random(16);

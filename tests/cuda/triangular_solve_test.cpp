@@ -98,6 +98,8 @@ void expect_all_solved(const TriangularRows<T>& a, Span<T> b) {
     }
 }
 
+// Promise: cuda/triangular_solve.hpp, "The promises are those of solver::TriangularSolvePlan"
+// Promise: cuda/triangular_solve.hpp, "Solves A x = b."
 TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForAnyNumberOfRows) {
     using T = TypeParam;
     Random random(1);

@@ -26,12 +26,14 @@ constexpr const char* advice = "bits that were promised have changed: docs/repro
 
 // Promise: reproducibility.md, "In `exact` all results have the same bits"
 // Promise: reproducibility.md, "`frozen_fingerprints_test` compares"
+// Promise: accuracy.hpp, "The same bits on every machine, device"
 TEST(FrozenFingerprints, AreKeptForOneThreadAndForSeveral) {
     for (const int threads : {1, 3})
         EXPECT_EQ(changed(fingerprints(Device::cpu(threads))), std::vector<std::string>()) << advice;
 }
 
 // Promise: reproducibility.md, "In `exact` all results have the same bits"
+// Promise: accuracy.hpp, "The same bits on every machine, device"
 TEST(FrozenFingerprints, AreKeptByEveryInstructionSet) {
     testing::for_each_target([] {
         Record record(Accuracy::exact);

@@ -56,6 +56,7 @@ TEST(InverseInPairs, HasMoreDigitsThanADouble) {
 }
 
 /// What one double a number cannot prove.
+// Promise: guarantee.hpp, "A is symmetric positive definite if factors"
 TEST(InverseInPairs, ProvesConditionsBeyondThatOfDoubles) {
     const CsrMatrix<double> a = sparse(hilbert(14), 14);
     const Preparation p = prepare(a.view(), Ordering::amd);

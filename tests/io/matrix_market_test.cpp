@@ -1,6 +1,7 @@
 #include "solver/matrix_market.hpp"
 
 #include "core/machine.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -153,6 +154,10 @@ const std::map<std::string, std::string> refusals = {
 };
 
 // Promise: matrix_market.hpp, "A file that breaks the format throws FileError"
+// Promise: matrix_market.hpp, "Entries at one place are summed"
+// Promise: matrix_market.hpp, "So is a diagonal entry of a skew-symmetric"
+// Promise: matrix_market.hpp, "At most 2^31 - 1 rows and columns."
+// Promise: error.hpp, "The text begins with "path:line:"
 TEST(MatrixMarket, RefusesEveryBrokenFileWithItsWholeMessage) {
     std::set<std::string> unseen;
     for (const auto& [name, message] : refusals) unseen.insert(name);
@@ -207,10 +212,28 @@ TEST(MatrixMarket, BlamesTheSizesWhereSurplusEntriesComeBeforeABrokenLine) {
         EXPECT_EQ(refusal(folder / "a.mtx", threads), ":2: entries declared here: 200000, but more follow");
 }
 
+// Promise: error.hpp, "" where a line is known (line > 0)"
 TEST(MatrixMarket, RefusesPathsThatAreNoFile) {
     const TemporaryFolder folder;
     EXPECT_EQ(refusal(folder / "absent.mtx"), ": cannot be opened: No such file or directory");
     EXPECT_EQ(refusal(folder.folder()), ": is a folder; expected a Matrix Market file");
+}
+
+// Promise: error.hpp, "Counted from 1;"
+// Promise: error.hpp, "0 where no line is to blame."
+TEST(MatrixMarket, TellsTheLineAsANumber) {
+    const TemporaryFolder folder;
+    const auto line_of = [](const path& file) -> std::int64_t {
+        try {
+            read_csr<double>(file);
+        } catch (const FileError& error) {
+            return error.line();
+        }
+        return -1;
+    };
+    EXPECT_EQ(line_of(SOLVER_TEST_DATA "/broken/empty.mtx"), 1);
+    EXPECT_EQ(line_of(SOLVER_TEST_DATA "/broken/value_nan.mtx"), 3);
+    EXPECT_EQ(line_of(folder / "absent.mtx"), 0);
 }
 
 TEST(MatrixMarket, RefusesALineWithoutEnd) {
@@ -289,6 +312,10 @@ std::vector<double> elements(const DenseMatrix<T>& matrix) {
 }
 
 // Promise: matrix_market.hpp, "Read: coordinate and array"
+// Promise: matrix_market.hpp, "CRLF, blank lines, comments and tabs"
+// Promise: matrix_market.hpp, "Entries at one place are summed"
+// Promise: matrix_market.hpp, "A file in coordinate format gives a CsrMatrix"
+// Promise: dense_matrix.hpp, "rows x columns values, column by column"
 TEST(MatrixMarket, ReadsEveryFormatFieldAndSymmetry) {
     for (const auto& [name, expected] : good_files) {
         SCOPED_TRACE(name);
@@ -493,21 +520,31 @@ CsrMatrix<T> extreme_matrix() {
     return matrix;
 }
 
+// Promise: matrix_market.hpp, "A name that ends in .gz is compressed."
+// Promise: matrix_market.hpp, "Writes a vector as an "array real general""
+// Promise: matrix_market.hpp, "Writes a dense matrix as"
 TYPED_TEST(Numbers, SurviveWritingAndReadingBitForBit) {
     const TemporaryFolder folder;
     const CsrMatrix<TypeParam> matrix = extreme_matrix<TypeParam>();
     const DenseMatrix<TypeParam> dense{2, matrix.nonzeros() / 2, matrix.values};
-    for (const char* name : {"a.mtx", "a.mtx.gz"}) {
+    for (const std::string name : {"a.mtx", "a.mtx.gz"}) {
+        const auto expect_compressed_where_said = [&] {
+            EXPECT_EQ(read_text(folder / name).starts_with("\x1f\x8b"), name.ends_with(".gz"));
+        };
         write_matrix_market<TypeParam>(folder / name, matrix.view());
+        expect_compressed_where_said();
         expect_same(read_csr<TypeParam>(folder / name), matrix);
         write_matrix_market<TypeParam>(folder / name, dense.view());
+        expect_compressed_where_said();
         EXPECT_TRUE(
             same_bits(std::get<DenseMatrix<TypeParam>>(read_matrix_market<TypeParam>(folder / name)).values, dense.values));
         write_vector<TypeParam>(folder / name, matrix.values);
+        expect_compressed_where_said();
         EXPECT_TRUE(same_bits(read_vector<TypeParam>(folder / name), matrix.values));
     }
 }
 
+// Promise: matrix_market.hpp, "Writes "coordinate real general", of complex"
 TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
     const TemporaryFolder folder;
     const CsrMatrix<double> matrix{2, 3, {0, 2, 3}, {0, 2, 1}, {0.1, -1, 1e300}};
@@ -517,13 +554,17 @@ TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
 }
 
 // Promise: matrix_market.hpp, "Writes a dense matrix as"
+// Promise: matrix_market.hpp, "Writes a vector as an "array real general""
 TEST(MatrixMarketWriter, WritesDenseMatricesOfAnyStride) {
     const TemporaryFolder folder;
     const std::vector<double> row_major = {1, 2, 3, 4, 5, 6};
     write_matrix_market<double>(folder / "a.mtx", DenseView<double>{2, 3, 3, 1, row_major.data()});
     EXPECT_EQ(read_text(folder / "a.mtx"), "%%MatrixMarket matrix array real general\n2 3\n1\n4\n2\n5\n3\n6\n");
+    write_vector<double>(folder / "b.mtx", row_major);
+    EXPECT_EQ(read_text(folder / "b.mtx"), "%%MatrixMarket matrix array real general\n6 1\n1\n2\n3\n4\n5\n6\n");
 }
 
+// Promise: matrix_market.hpp, "Writes "coordinate real general", of complex"
 TEST(MatrixMarketWriter, RefusesWhatCannotBeReadBackAndKeepsTheOldFile) {
     const TemporaryFolder folder;
     write_text(folder / "a.mtx", "precious");
@@ -542,6 +583,7 @@ TEST(MatrixMarketWriter, RefusesWhatCannotBeReadBackAndKeepsTheOldFile) {
 
 // ------------------------------------------------------------------------------------------------------- complex numbers
 
+// Promise: matrix_market.hpp, "So is a diagonal entry of a skew-symmetric"
 TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
     using C = std::complex<double>;
     const TemporaryFolder folder;
@@ -560,6 +602,7 @@ TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
 }
 
 // Promise: matrix_market.hpp, "T is float, double or std::complex"
+// Promise: matrix_market.hpp, "Whether the file is complex."
 TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
     using C = std::complex<float>;
     const TemporaryFolder folder;
@@ -569,6 +612,26 @@ TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
     write_text(folder / "b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n3\n");
     EXPECT_THAT(read_vector<C>(folder / "b.mtx"), testing::ElementsAre(C(1, 0), C(3, 0)));
     EXPECT_FALSE(holds_complex_numbers(folder / "b.mtx"));
+}
+
+// Promise: matrix_market.hpp, "Whether the file is complex."
+// Promise: matrix_market.hpp, "Reads no further than its header; throws FileError"
+TEST(MatrixMarket, LooksForComplexNumbersInTheHeaderAlone) {
+    const TemporaryFolder folder;
+    write_text(folder / "a.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 x\n");
+    EXPECT_TRUE(holds_complex_numbers(folder / "a.mtx"));
+    EXPECT_THROW(holds_complex_numbers(SOLVER_TEST_DATA "/broken/no_banner.mtx"), FileError);
+}
+
+// Promise: complex.hpp, "A file as a real matrix: of a complex one the real form"
+// Promise: complex.hpp, "Throws as read_csr does."
+TEST(MatrixMarket, ReadsComplexFilesAsRealForms) {
+    const TemporaryFolder folder;
+    write_text(folder / "a.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 3 -4\n");
+    expect_same(read_real_form<double>(folder / "a.mtx"), CsrMatrix<double>{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {3, 4, -4, 3}});
+    write_text(folder / "b.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3\n");
+    expect_same(read_real_form<double>(folder / "b.mtx"), CsrMatrix<double>{1, 1, {0, 1}, {0}, {3}});
+    EXPECT_THROW(read_real_form<double>(folder / "absent.mtx"), FileError);
 }
 
 TEST(MatrixMarket, WritesComplexNumbersThatComeBack) {

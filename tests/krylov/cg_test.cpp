@@ -123,6 +123,7 @@ Problem<double> with_distinct_eigenvalues(int factors) {
     return dense(n, a, b);
 }
 
+// Promise: cg.hpp, "In exact arithmetic the error falls"
 TEST(Cg, EndsAfterAsManyStepsAsThereAreDistinctEigenvalues) {
     for (const Accuracy accuracy : all_accuracies)
         for (const int factors : {1, 2}) {  // 1, 3; 3, 7, 9, 21
@@ -170,6 +171,7 @@ std::vector<Known> matrices_with_known_eigenvalues() {
             {with_random_solution(laplacian<double>(25)), extreme(25, 2, 1), extreme(25, 2, 25)}};
 }
 
+// Promise: cg.hpp, "In exact arithmetic the error falls"
 TEST(Cg, ReducesTheErrorAsFastAsChebyshevsPolynomialsPromise) {
     for (const Known& known : matrices_with_known_eigenvalues()) {
         const auto solution = random_vector<double>(known.problem.b.size(), 7);
@@ -307,6 +309,7 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
     }
 }
 
+// Promise: cg.hpp, "All else is as for bicgstab"
 TEST(Cg, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
     expect_same_bits_everywhere(with_random_solution(laplacian<double>(150)), false);
     expect_same_bits_everywhere(with_random_solution(laplacian<float>(150)), true);
@@ -332,6 +335,8 @@ TEST(Cg, LeavesNothingToDoForNothing) {
 
 // Promise: krylov.hpp, "A or M is not positive definite to working precision"
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
+// Promise: cg.hpp, "Definiteness shows on the way"
+// Promise: preconditioner.hpp, "Whether it is positive definite, too, shows"
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
         dense<double>(1, {-2}, {3}),
@@ -372,6 +377,8 @@ void expect_not_called_indefinite(const Problem<T>& problem) {
 
 /// Conditions beyond 1 / u (10^25 in double) and directions near the eigenvector of the smallest eigenvalue, where the rounding
 /// of a plain product makes p'Ap negative.
+// Promise: cg.hpp, "In fast p'Ap is computed once more"
+// Promise: cg.hpp, "Where A is positive definite that happens only"
 TEST(Cg, DoesNotCallADefiniteMatrixIndefinite) {
     for (const std::int64_t n : {6, 8, 9})
         for (std::int64_t j = 0; j < n; ++j)
@@ -382,6 +389,7 @@ TEST(Cg, DoesNotCallADefiniteMatrixIndefinite) {
 }
 
 /// Products of small numbers underflow, whose sums are then zero: that says nothing of the matrix.
+// Promise: cg.hpp, "Definiteness shows on the way"
 TEST(Cg, DoesNotTakeUnderflowForIndefiniteness) {
     for (const Accuracy accuracy : all_accuracies)
         for (const float size : {0x1p-120F, 0x1p-60F, 0x1p60F, 0x1p110F}) {
@@ -392,6 +400,7 @@ TEST(Cg, DoesNotTakeUnderflowForIndefiniteness) {
         }
 }
 
+// Promise: cg.hpp, "Where nothing has been gained since a restart"
 TEST(Cg, BreaksDownOnAMatrixOfZerosAtOnce) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result = solve_by_cg(dense<double>(2, {0, 0, 0, 0}, {1, 2}), with(accuracy), {.kind = Kind::none},
@@ -402,6 +411,7 @@ TEST(Cg, BreaksDownOnAMatrixOfZerosAtOnce) {
     }
 }
 
+// Promise: cg.hpp, "A singular A is no obstacle"
 TEST(Cg, SolvesSingularSystemsThatHaveASolution) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto problem = with_random_solution(laplacian_of_an_interval<double>(300, 1.0));  // constants are mapped to zero
@@ -424,6 +434,7 @@ TEST(Cg, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
 TEST(Cg, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) { expect_reports_what_is_not_finite(KrylovMethod::cg); }
 
 /// Symmetric or not: CG may fail on these, but must know it.
+// Promise: cg.hpp, "Symmetry is not checked"
 TEST(Cg, NeverClaimsConvergenceFalsely) { expect_no_false_claims(KrylovMethod::cg, 1000, 100, 300); }
 
 TEST(Cg, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
@@ -449,10 +460,13 @@ TEST(Cg, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     }
 }
 
+// Promise: cg.hpp, "A step costs one product with A and one application"
+// Promise: krylov.hpp, "of every product, dot, norm and preconditioner step"
 TEST(Cg, AppliesThePreconditionerOnceAStep) {
     struct Counting final : Preconditioner<double> {
         mutable std::int64_t count = 0;
-        void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {
+        void apply(std::span<const double> r, std::span<double> z, Accuracy accuracy) const override {
+            EXPECT_EQ(accuracy, Accuracy::compensated);
             ++count;
             for (std::size_t i = 0; i < r.size(); ++i) z[i] = r[i] / 2;
         }
@@ -462,11 +476,12 @@ TEST(Cg, AppliesThePreconditionerOnceAStep) {
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));
     const Counting m;
     std::vector<double> x(problem.b.size());
-    const SolveResult result = cg<double>(plan, m, problem.b, x);
+    const SolveResult result = cg<double>(plan, m, problem.b, x, {}, with(Accuracy::compensated));
     EXPECT_EQ(result.status, SolveStatus::converged);
     EXPECT_EQ(m.count, result.iterations);
 }
 
+// Promise: cg.hpp, "Solves A X = B, one solve a column of B"
 TEST(Cg, SolvesSeveralRightHandSidesEachAsIfAlone) {
     const auto problem = with_random_solution(laplacian<float>(30));
     const auto n = static_cast<std::int64_t>(problem.b.size());
@@ -494,6 +509,7 @@ TEST(Cg, SolvesSeveralRightHandSidesEachAsIfAlone) {
     }
 }
 
+// Promise: cg.hpp, "Mixed precision, as for bicgstab"
 TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
     auto problem = with_random_solution(laplacian<double>(40, -0.1));  // 4.1 is not a float: A is rounded too
     const CsrMatrix<float> rounded = convert<float>(problem.a.view());
@@ -506,6 +522,21 @@ TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
         EXPECT_EQ(mixed.result.status, SolveStatus::converged) << to_string(accuracy);
         EXPECT_LE(true_residual(problem, mixed), 1.000001e-13);
     }
+}
+
+// Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
+// Promise: cg.hpp, "`a_single` is A with every entry rounded, and `indefinite` speaks of that one"
+/// Definite, and by rounding to floats (1 1 + u; 1 + u 1 + u), u = 2^-23.
+TEST(CgInMixedPrecision, SpeaksOfTheRoundedMatrix) {
+    const double beside = 1 + 0x1p-24 + 0x1p-26, below = 1 + 0x1p-23 + 0x1p-25 + 0x1p-26;
+    const auto problem = dense<double>(2, {1, beside, beside, below}, {1, -1});
+    const CsrMatrix<float> rounded = convert<float>(problem.a.view());
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const SpmvPlan<float> plan_single(rounded, Device::cpu(1));
+    const auto m = make_preconditioner<float>(Kind::none, rounded, Accuracy::exact, Device::cpu(1));
+    std::vector<double> x(2);
+    EXPECT_EQ(cg(plan, plan_single, *m, problem.b, x, with(Accuracy::exact)).status, SolveStatus::indefinite);
+    EXPECT_EQ(solve_by_cg(problem, with(Accuracy::exact, 1e-6), {.kind = Kind::none}).result.status, SolveStatus::converged);
 }
 
 TEST(Cg, RefusesWhatCannotBeMeant) {
@@ -524,6 +555,8 @@ TEST(Cg, RefusesWhatCannotBeMeant) {
 }
 
 // Promise: krylov.hpp, "The inverse of to_string"
+// Promise: krylov.hpp, ""bicgstab", "cg", "gmres""
+// Promise: krylov.hpp, "Throws InvalidArgument that lists the choices."
 TEST(KrylovMethods, AreKnownByTheirNames) {
     for (const KrylovMethod method : all_krylov_methods) EXPECT_EQ(krylov_method_from_text(to_string(method)), method);
     try {
@@ -534,7 +567,19 @@ TEST(KrylovMethods, AreKnownByTheirNames) {
     }
 }
 
+// Promise: krylov.hpp, ""converged", "iteration limit", "breakdown""
+TEST(SolveStatuses, HaveNames) {
+    using enum SolveStatus;
+    EXPECT_EQ(to_string(converged), "converged");
+    EXPECT_EQ(to_string(iteration_limit), "iteration limit");
+    EXPECT_EQ(to_string(breakdown), "breakdown");
+    EXPECT_EQ(to_string(stagnated), "stagnated");
+    EXPECT_EQ(to_string(non_finite), "non-finite");
+    EXPECT_EQ(to_string(indefinite), "indefinite");
+}
+
 /// Whether M may be used with it: that of a symmetric A is symmetric for these alone.
+// Promise: preconditioner.hpp, "Whether M is symmetric where A is"
 TEST(KrylovMethods, KnowWhichPreconditionersAreSymmetric) {
     const CsrMatrix<double> a = laplacian<double>(4);
     for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::isai, Kind::ilut, Kind::klu}) {

@@ -53,6 +53,7 @@ TEST_F(CheckedUnknowns, AreTheColumns) {
     for (const auto& unknown : checked_unknowns<double>(plan_, b, x, nullptr, {}, "f")) EXPECT_TRUE(unknown.x_low.empty());
 }
 
+// Promise: bicgstab.hpp, "Throws as the solve of one right-hand side"
 TEST_F(CheckedUnknowns, HaveTheShapesThatAAndBAskFor) {
     expect_refusal(zeros_of(2, 2), zeros_of(3, 2), zeros_of(3, 2), "f: B is 2 x 2 with 4 values");
     expect_refusal(zeros_of(4, 2), zeros_of(3, 2), zeros_of(3, 2), "f: B is 4 x 2 with 8 values");

@@ -109,6 +109,7 @@ TYPED_TEST(CpuBackendTest, AsksBothHalvesOfXWhetherTheyAreFinite) {
 }
 
 // The recurrence in float, what it is told of b - A x and adds to x in double.
+// Promise: bicgstab.hpp, "Mixed precision: the iteration runs in single"
 TEST(CpuMixedBackend, HoldsXAndItsResidualInDouble) {
     TwoUnknowns<double> system;
     TwoUnknowns<float> in_float;

@@ -98,6 +98,9 @@ TEST(Gmres, SaysThatItStagnatesWhereACycleGainsNothing) {
 }
 
 // Promise: krylov_solve.hpp, "The residual falls in every step, and is computed anew"
+// Promise: krylov.hpp, "r was replaced by the true residual"
+// Promise: krylov.hpp, "||b - A x||_2 / ||b||_2 where it was computed in this step"
+// Promise: krylov.hpp, "gmres: steps of a cycle"
 TEST(Gmres, ComputesTheTrueResidualAfterEveryCycle) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies) {
@@ -129,6 +132,7 @@ private:
 };
 
 // Promise: krylov_solve.hpp, "14(2), 1993), so that M may differ"
+// Promise: krylov_solve.hpp, "7(3), 1986), m = options.restart, preconditioned"
 TEST(Gmres, TakesAPreconditionerThatIsAnotherInEveryStep) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));

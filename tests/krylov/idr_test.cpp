@@ -19,6 +19,7 @@ Solve<double> solve_by_idr(const Problem<double>& problem, const KrylovOptions& 
 }
 
 // In exact arithmetic IDR(s) needs at most n + n / s products (Sonneveld, van Gijzen, SIAM J. Sci. Comput. 31(2), 2008).
+// Promise: krylov_solve.hpp, "IDR(4) of van Gijzen and Sonneveld"
 TEST(Idr, EndsWithinTheStepsThatItsTheoremAllows) {
     std::mt19937_64 random(5);
     for (std::int64_t n = 1; n <= 16; ++n) {
@@ -45,6 +46,7 @@ TEST(Idr, SolvesWhereBicgstabNeedsARestart) {
     }
 }
 
+// Promise: krylov.hpp, "how often r was replaced by a true residual"
 TEST(Idr, ReplacesTheResidualWhereItHasDrifted) {
     const auto problem = convection_diffusion<float>(30, 0.3F);
     const auto solved = solve(problem, with(Accuracy::exact, 1e-13), {.pair = true, .method = KrylovMethod::idr});

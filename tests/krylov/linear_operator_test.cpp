@@ -100,6 +100,24 @@ TEST(LinearOperator, HasTheBitsOfTheMatrixWhereItsProductsHave) {
     }
 }
 
+class Tenth : public LinearOperator<double> {
+public:
+    std::int64_t rows() const override { return 1; }
+    void apply(std::span<const double> x, std::span<double> y) const override { y[0] = 0.1 * x[0]; }
+};
+
+// Promise: linear_operator.hpp, "What depends on entries of A is different: a true residual is b minus"
+/// 0.1 times 3 is rounded to another number than 0.3, and without that rounding the residual is half as large.
+TEST(LinearOperator, HasTheResidualOfItsOwnProducts) {
+    const std::vector<double> b{0.3};
+    for (const KrylovMethod method : all_krylov_methods) {
+        std::vector<double> x{3};
+        const SolveResult result = krylov_solve<double>(method, Tenth(), nullptr, b, x, with(Accuracy::exact), Device::cpu(1));
+        EXPECT_EQ(result.iterations, 0);
+        EXPECT_EQ(result.relative_residual, std::abs(0.3 - 0.1 * x[0]) / 0.3) << to_string(method);
+    }
+}
+
 // Promise: linear_operator.hpp, "In exact all but the products"
 TEST(LinearOperator, GivesTheSameBitsForEveryThreadCount) {
     const Stencil<double> a(150, 0.25);
@@ -130,6 +148,40 @@ TEST(LinearOperator, HandsOnWhatItThrowsAndSaysWhatIsNotFinite) {
     for (const KrylovMethod method : all_krylov_methods) {
         EXPECT_THROW(solve_operator<double>(method, Throws(), b, {}), std::runtime_error);
         EXPECT_EQ(solve_operator<double>(method, NotFinite(), b, {}).result.status, SolveStatus::non_finite);
+    }
+}
+
+/// A stencil that counts its products.
+class Counted : public Stencil<double> {
+public:
+    using Stencil<double>::Stencil;
+
+    void apply(std::span<const double> x, std::span<double> y) const override {
+        ++products;
+        Stencil<double>::apply(x, y);
+    }
+
+    mutable std::int64_t products = 0;
+};
+
+// Promise: krylov.hpp, "0 is the initial guess; each further one costs two products"
+// Promise: krylov_solve.hpp, "An iteration makes one product with A and three in turn."
+// Promise: cg.hpp, "A step costs one product with A and one application of M"
+TEST(LinearOperator, IsAppliedAsOftenAsAMethodsStepsAsk) {
+    for (const KrylovMethod method : all_krylov_methods) {
+        const auto products_after = [&](std::int64_t steps) {
+            const Counted a(30, 0);
+            KrylovOptions options = with(Accuracy::exact);
+            options.max_iterations = steps;
+            options.keep_history = true;
+            const auto solved = solve_operator<double>(method, a, random_vector<double>(900, 3), options);
+            EXPECT_EQ(solved.result.iterations, steps) << to_string(method);
+            for (const Iteration& step : solved.result.history) a.products -= step.number > 0 && step.true_residual >= 0;
+            return a.products;
+        };
+        const std::int64_t products = products_after(12) - products_after(6);
+        EXPECT_EQ(products, method == KrylovMethod::bicgstab || method == KrylovMethod::bicgstab2 ? 12 : 6)
+            << to_string(method);
     }
 }
 

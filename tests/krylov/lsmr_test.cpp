@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -68,6 +69,9 @@ struct Shape {
 constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "`transposed` is a plan of A'"
+// Promise: lsmr.hpp, "33(5), 2011), for A of any shape and rank"
+// Promise: lsmr.hpp, "||b - A x|| / ||b|| of the x returned"
+// Promise: lsmr.hpp, "0 for the least squares"
 TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
     for (const auto& [rows, columns, rank] : shapes)
         for (const Accuracy accuracy : all_accuracies) {
@@ -82,6 +86,9 @@ TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
             const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(solved.x);
             EXPECT_NEAR(solved.result.relative_residual, r.norm() / eigen_of(b).norm(), 1e-12);
             EXPECT_NEAR(solved.result.matrix_norm, d.norm(), 1e-13 * d.norm());
+            if (solved.result.relative_residual > 1e-6) {
+                EXPECT_LE(solved.result.normal_residual, 1e-13);
+            }
         }
 }
 
@@ -97,6 +104,8 @@ TEST(Lsmr, EndsAfterAsManyStepsAsThereAreDistinctSingularValues) {
     }
 }
 
+// Promise: lsmr.hpp, "where options.keep_history asks for it"
+// Promise: lsmr.hpp, "||r|| / ||b||, updated and, where known, true"
 TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
     const auto a = random_matrix(40, 25, 25, 9);
     const auto b = random_vector<double>(40, 3);
@@ -171,25 +180,41 @@ void expect_the_solution_for_all_sizes(T tolerance, const std::vector<T>& sizes)
         }
 }
 
+// Promise: lsmr.hpp, "Converged means, of residuals computed anew"
 TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
     expect_the_solution_for_all_sizes<double>(1e-12, {0x1p-1000, 0x1p-700, 1, 0x1p700, 0x1p1000});
     expect_the_solution_for_all_sizes<float>(1e-5F, {0x1p-110F, 0x1p-70F, 1, 0x1p70F, 0x1p110F});
 }
 
 // Promise: lsmr.hpp, "Where the iteration claims that and it is not so"
+// Promise: lsmr.hpp, "The x returned is that with the least ||A'r|| seen"
 // Columns that are nearly dependent: more than single precision can tell.
 TEST(Lsmr, SaysThatItStagnates) {
     std::vector<Entry<float>> entries;
     for (std::int32_t i = 0; i < 30; ++i)
         for (std::int32_t j = 0; j < 10; ++j) entries.push_back({i, j, static_cast<float>(1 / (1.0 + i + j))});  // Hilbert's
     const auto a = csr_from_entries<float>(30, 10, entries);
+    const Eigen::MatrixXd d = dense_of(convert<double>(a.view()));
+    const std::vector<float> b = random_vector<float>(30, 3);
+    const auto normal_residual = [&](const std::vector<double>& x) {
+        return (d.transpose() * (eigen_of({b.begin(), b.end()}) - d * eigen_of(x))).norm();
+    };
     KrylovOptions options = with(Accuracy::exact, 1e-14);
-    const auto solved = solve_by_lsmr(a, random_vector<float>(30, 3), options);
+    double least = std::numeric_limits<double>::infinity();
+    options.callback = [&](const Iteration& step) {
+        std::vector<double> x(10);
+        step.iterate->copy_to(x);
+        if (step.true_residual >= 0) least = std::min(least, normal_residual(x));
+        return true;
+    };
+    const auto solved = solve_by_lsmr(a, b, options);
+    EXPECT_LE(normal_residual({solved.x.begin(), solved.x.end()}), least * (1 + 1e-6));
     EXPECT_EQ(solved.result.status, SolveStatus::stagnated);
     EXPECT_LT(solved.result.normal_residual, 1e-5);
     EXPECT_LT(solved.result.iterations, 1000);
 }
 
+// Promise: lsmr.hpp, "||A'r|| / (||A||_F ||r||), r = b - A x"
 TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     const auto a = random_matrix(60, 40, 40, 2);
     const auto b = random_vector<double>(60, 3);
@@ -199,9 +224,26 @@ TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     EXPECT_EQ(limited.result.status, SolveStatus::iteration_limit);
     EXPECT_EQ(limited.result.iterations, 5);
     EXPECT_LT(limited.result.relative_residual, 1);
+    const Eigen::MatrixXd d = dense_of(a);
+    const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(limited.x);
+    EXPECT_NEAR(limited.result.normal_residual, (d.transpose() * r).norm() / (d.norm() * r.norm()), 1e-12);
     options.max_iterations = 100;
     options.callback = [](const Iteration& step) { return step.number < 5; };
     EXPECT_EQ(solve_by_lsmr(a, b, options).x, limited.x);
+}
+
+// Promise: lsmr.hpp, "Converged means, of residuals computed anew"
+TEST(Lsmr, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
+    const auto a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 3}});
+    const auto iterations = [&](double absolute_tolerance) {
+        KrylovOptions options = with(Accuracy::exact, 0);
+        options.absolute_tolerance = absolute_tolerance;
+        const auto solved = solve_by_lsmr<double>(a, {4, 7}, options, 1, {0, 1});  // b - A x = (3, 4) at first
+        EXPECT_EQ(solved.result.status, SolveStatus::converged);
+        return solved.result.iterations;
+    };
+    EXPECT_EQ(iterations(5), 0);
+    EXPECT_GE(iterations(std::nextafter(5, 0)), 1);
 }
 
 // Promise: lsmr.hpp, "In exact the bits of x, the number of iterations"

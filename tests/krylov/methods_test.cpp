@@ -47,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
                                            KrylovMethod::bicgstab2),
                          [](const auto& of) { return std::string(to_string(of.param)); });
 
+// Promise: krylov_solve.hpp, "Solves A x = b for a square A."
 TEST_P(EveryMethod, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = problem<double>(30);
     const auto in_float = problem<float>(30);

@@ -30,6 +30,7 @@ Problem<double> shifted_laplacian(std::int32_t side, double shift) {
 
 // Promise: krylov_solve.hpp, "Without M the residual falls in every step"
 // Promise: krylov_solve.hpp, "12(4), 1975) for a symmetric A"
+// Promise: krylov.hpp, "for symmetric A, definite or not"
 TEST(Minres, SolvesIndefiniteSystemsWhoseResidualFallsInEveryStep) {
     for (const Accuracy accuracy : all_accuracies)
         for (const double shift : {0.0, 0.3, 2.1}) {
@@ -44,6 +45,7 @@ TEST(Minres, SolvesIndefiniteSystemsWhoseResidualFallsInEveryStep) {
 }
 
 // In exact arithmetic the two are one method.
+// Promise: krylov_solve.hpp, "MINRES of Paige and Saunders"
 TEST(Minres, HasTheResidualsOfGmresForSymmetricA) {
     const auto problem = shifted_laplacian(12, 0.3);
     KrylovOptions options = with(Accuracy::exact);

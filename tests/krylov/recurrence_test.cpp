@@ -63,6 +63,7 @@ TEST(OuterLoop, CarriesAnyRecurrence) {
     }
 }
 
+// Promise: bicgstab.hpp, "In compensated and exact the residual is replaced"
 TEST(OuterLoop, ReplacesTheResidualOfAnyRecurrenceWhereItHasDrifted) {
     const auto problem = dominant<float>(200);
     const auto solved = solve_by_richardson(problem, with(Accuracy::compensated, 1e-13), true);

@@ -169,6 +169,7 @@ void expect_products_kept(const Dense<T>& a, Span<T> x) {
                 });
 }
 
+// Promise: gemv.hpp, "r = b - A (x + x_low) as SpmvPlan::residual has it."
 TYPED_TEST(Gemv, KeepsItsPromisesForAnyNumbersOfRowsAndColumns) {
     using T = TypeParam;
     Random random(1);

@@ -121,6 +121,10 @@ void expect_dot_of_any_parts(Random& random, Span<T> x, Span<T> y, std::size_t p
 
 // Promise: partial.hpp, "Exact sums, dot products and norms of vectors"
 // Promise: partial.hpp, "The result has the bits of solver/reduce.hpp"
+// Promise: partial.hpp, "Where try_result says no, about once"
+// Promise: partial.hpp, "An empty part is that of a sum without terms."
+// Promise: partial.hpp, "RN(V), one rounding;"
+// Promise: partial.hpp, "sum_i x_i y_i."
 TYPED_TEST(Partial, AnySplitMergedInAnyTreeGivesTheBitsOfTheWhole) {
     using T = TypeParam;
     Random random(1);
@@ -137,6 +141,7 @@ TYPED_TEST(Partial, AnySplitMergedInAnyTreeGivesTheBitsOfTheWhole) {
 }
 
 // Promise: partial.hpp, "The proof is the filter's"
+// Promise: partial.hpp, "A chain of 10^5 merges costs"
 TYPED_TEST(Partial, AHundredThousandPartsInChainsAndTrees) {
     using T = TypeParam;
     constexpr std::size_t parts = 100000;
@@ -187,6 +192,7 @@ TYPED_TEST(Partial, AdversarialDotsInPieces) {
     }
 }
 
+// Promise: partial.hpp, "sum_i x_i"
 TYPED_TEST(Partial, SumsOfPartsAreTheSumRoundedOnce) {
     using T = TypeParam;
     Random random(5);
@@ -207,6 +213,7 @@ TYPED_TEST(Partial, SumsOfPartsAreTheSumRoundedOnce) {
 
 // Promise: partial.hpp, "A norm is partial_dot"
 // Promise: partial.hpp, "RN(sqrt(V))"
+// Promise: partial.hpp, "Gives RN(sqrt(exact sum)) and returns true"
 TYPED_TEST(Partial, NormsOfPartsAreTheNormRoundedOnce) {
     using T = TypeParam;
     Random random(6);
@@ -275,6 +282,7 @@ TYPED_TEST(Partial, SpecialValuesInAnyPart) {
 }
 
 /// Zero vectors and vectors of small integers are the first that iterations meet.
+// Promise: partial.hpp, "No terms."
 TYPED_TEST(Partial, ZeroVectorsNeedNoDigits) {
     using T = TypeParam;
     const std::vector<T> zero(1000), x(1000, T(0.1));
@@ -291,9 +299,13 @@ TYPED_TEST(Partial, ZeroVectorsNeedNoDigits) {
 }
 
 // Promise: partial.hpp, "First a PartialSum, 48 bytes"
+// Promise: partial.hpp, "Trivially copyable: it may travel"
+// Promise: partial.hpp, "1960 bytes."
 TYPED_TEST(Partial, MergeCommutesToTheLastBit) {
     using T = TypeParam;
     static_assert(std::is_trivially_copyable_v<PartialSum<T>>);
+    static_assert(sizeof(PartialSum<T>) == (std::is_same_v<T, double> ? 48 : 40));
+    static_assert(sizeof(SumDigits) == 1960);
     Random random(9);
     for (int trial = 0; trial < 200; ++trial) {
         const std::vector<T> x = random_vector<T>(random, 100, 30);
@@ -342,6 +354,7 @@ TYPED_TEST(Partial, SaysWhichLengthsDiffer) {
 // Promise: partial.hpp, "A sum without any rounding, as integers"
 // Promise: partial.hpp, "Of a sum whose carries are resolved"
 /// 2^26 times the same sum, by 26 doublings, as the documentation promises: no word overflows, whatever the digits.
+// Promise: partial.hpp, "V again."
 TEST(SumDigits, MayBeAddedTwoToThe26Times) {
     Random random(11);
     for (int trial = 0; trial < 200; ++trial) {

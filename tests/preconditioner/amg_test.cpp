@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <span>
@@ -68,6 +69,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Amg, ValueTypes);
 
 /// What multigrid is for: sixteen times the unknowns, hardly more iterations.
+// Promise: preconditioner.hpp, "one V-cycle of smoothed aggregation"
 TYPED_TEST(Amg, IterationsHardlyGrowWithTheMatrix) {
     using T = TypeParam;
     const BicgstabOptions options{.tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10, .max_iterations = 100};
@@ -100,6 +102,8 @@ TYPED_TEST(Amg, SolvesUnsymmetricProblems) {
 
 /// Elasticity's operator maps rotations to nothing, which constants do not represent: with the rigid-body modes iterations
 /// hardly grow, without they do.
+// Promise: preconditioner.hpp, "Vectors that A maps to nearly nothing"
+// Promise: preconditioner.hpp, "Rows b k to b k + b - 1 are unknowns of one node"
 TYPED_TEST(Amg, RepresentsTheVectorsThatAreGiven) {
     using T = TypeParam;
     const BicgstabOptions options{.tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10, .max_iterations = 400};
@@ -243,6 +247,9 @@ TEST(AmgOfDoubles, TakesEntriesOfAnySize) {
 }
 
 // Promise: preconditioner.hpp, "The levels of multigrid, the finest first; none"
+// Promise: preconditioner.hpp, "of the level's matrix"
+// Promise: preconditioner.hpp, "The entries of all levels' matrices by those"
+// Promise: preconditioner.hpp, "0 where there are no levels."
 TEST(AmgOfDoubles, ReportsItsLevels) {
     const CsrMatrix<double> a = generated<double>("poisson2d_100");
     const std::vector<LevelSummary> levels = amg_of(a)->levels();
@@ -250,7 +257,23 @@ TEST(AmgOfDoubles, ReportsItsLevels) {
     EXPECT_EQ(levels[0].rows, a.rows);
     EXPECT_EQ(levels[0].nonzeros, a.nonzeros());
     EXPECT_LE(levels.back().rows, 400);
+    double entries = 0;
+    for (const LevelSummary& level : levels) entries += static_cast<double>(level.nonzeros);
+    EXPECT_EQ(operator_complexity(levels), entries / static_cast<double>(a.nonzeros()));
+    EXPECT_EQ(operator_complexity({}), 0);
     EXPECT_TRUE(make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::fast, Device::cpu(1))->levels().empty());
+}
+
+// Promise: preconditioner.hpp, "Told, in a few words, what making is about to do"
+// Promise: preconditioner.hpp, ""amg, level 3:"
+// Promise: preconditioner.hpp, "20412 rows"."
+TEST(AmgOfDoubles, TellsWhatLevelsItMakes) {
+    std::vector<std::string> told;
+    const std::function<void(const std::string&)> progress = [&](const std::string& text) { told.push_back(text); };
+    const std::vector<LevelSummary> levels = amg_of(generated<double>("poisson2d_100"), 2, {.progress = &progress})->levels();
+    for (std::size_t level = 1; level < levels.size(); ++level)
+        EXPECT_THAT(told, ::testing::Contains("amg, level " + std::to_string(level) + ": " +
+                                              std::to_string(levels[level - 1].rows) + " rows"));
 }
 
 // Promise: preconditioner.hpp, "It throws InvalidArgument that names the row where a diagonal"
@@ -283,12 +306,18 @@ TEST(AmgRefusals, NameTheLevel) {
                 HasSubstr("on level 2 row 4 (counted from 1) has a diagonal entry that is zero"));
 }
 
+// Promise: preconditioner.hpp, "One after another, each of as many numbers"
+// Promise: preconditioner.hpp, "1 to 100."
+// Promise: preconditioner.hpp, "1 to 20"
+// Promise: preconditioner.hpp, "of a connection, by the strongest of its row"
 TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     const CsrMatrix<double> a = generated<double>("poisson2d_60");
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = -1}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = std::nan("")}}), HasSubstr("strength threshold"));
+    EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = 1.5}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 0}}), HasSubstr("degree 0"));
-    for (const int unknowns : {-1, 7, 101})
+    EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 21}}), HasSubstr("degree 21"));
+    for (const int unknowns : {-1, 7, 120})
         EXPECT_THAT(refusal(a, {.amg = {.unknowns_per_node = unknowns}}), HasSubstr("divides the number of rows"));
     std::vector<double> vectors(3600 * 21, 1);
     const auto refusal_of = [&](std::size_t numbers) {

@@ -140,6 +140,7 @@ TYPED_TEST(IlutFactors, KeepTheLowerColumnsOfEqualEntries) {
 
 // Promise: preconditioner.hpp, "ILUT: entries below this times"
 /// Row 1 has the mean magnitude 4: 1 is dropped for tau > 1/4, kept for tau = 1/4.
+// Promise: preconditioner.hpp, "M = L U with a threshold"
 TYPED_TEST(IlutFactors, LackWhatIsSmallerThanTheThreshold) {
     using T = TypeParam;
     const CsrMatrix<T> a = from_dense<T>({{4, 0, 0}, {0, 10, -1}, {1, 0, 7}});
@@ -260,6 +261,7 @@ TYPED_TEST(IlutFactors, RefusesOptionsThatMakeNoSense) {
     EXPECT_EQ(refusal<T>(a, {.drop_tolerance = 1e300}), "accepted");
 }
 
+// Promise: preconditioner.hpp, "bytes that factors may take;"
 TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
     using T = TypeParam;
     std::mt19937_64 random(5);
@@ -290,6 +292,7 @@ TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
 }
 
 /// A permuted, badly scaled triangle: only the preparation brings nonzeros to the diagonal, and then nothing fills in.
+// Promise: preconditioner.hpp, "1, 1994), of the prepared matrix"
 TYPED_TEST(IlutPreconditioner, SolvesWhatThePreparationMakesTriangular) {
     using T = TypeParam;
     const CsrMatrix<T> a{3, 3, {0, 2, 3, 5}, {1, 2, 0, 0, 2}, {4, 2, 1024, 3, 0.125}};  // x = (1, 2, 4)

@@ -121,6 +121,7 @@ TYPED_TEST(ApproximateInverse, RefusesPivotsWhoseInverseOverflows) {
     }
 }
 
+// Promise: preconditioner.hpp, "M^-1 = V W, sparse approximate inverses"
 TYPED_TEST(ApproximateInverse, AppliesBothProductsInAnyAccuracy) {
     using T = TypeParam;
     std::mt19937_64 random(4);

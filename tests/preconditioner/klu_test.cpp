@@ -83,6 +83,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Klu, ValueTypes);
 
 /// A pivot is at least a tenth of the largest candidate, so that no multiplier is above 10.
+// Promise: preconditioner.hpp, "M = L U, complete, with partial pivoting"
 TYPED_TEST(Klu, ChoosesPivotsThatKeepMultipliersSmall) {
     using T = TypeParam;
     std::mt19937_64 random(1);
@@ -98,6 +99,7 @@ TYPED_TEST(Klu, ChoosesPivotsThatKeepMultipliersSmall) {
 }
 
 /// Higham, Accuracy and Stability, theorem 9.3: |B - L U| <= gamma_n |L| |U|; float factors are rounded once more each.
+// Promise: preconditioner.hpp, "Davis, Palamadai Natarajan"
 TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     using T = TypeParam;
     std::mt19937_64 random(1);

@@ -137,6 +137,7 @@ TYPED_TEST(Ilu0Factors, RoundOnceWhatAProductThatUnderflowsWhollyDecides) {
 }
 
 /// Higham, Accuracy and Stability, theorem 9.3, entry by entry on the pattern: |a - (L U)| <= gamma_n (|L| |U|).
+// Promise: preconditioner.hpp, "M = L U with the pattern of A"
 TYPED_TEST(Ilu0Factors, MultiplyToTheMatrixOnItsPattern) {
     using T = TypeParam;
     std::mt19937_64 random(2);
@@ -221,9 +222,13 @@ std::string refusal(PreconditionerKind kind, const CsrMatrix<double>& a) {
 }
 
 // Promise: preconditioner.hpp, "The inverse of to_string"
+// Promise: preconditioner.hpp, ""none", "jacobi", "ilu0", "isai""
+// Promise: preconditioner.hpp, "Throws InvalidArgument that lists the choices."
 TEST(Preconditioner, NamesAreReadBack) {
     for (const auto kind : all_kinds) EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
-    EXPECT_THROW(preconditioner_from_text("ilu"), InvalidArgument);
+    EXPECT_THAT([] { preconditioner_from_text("ilu"); },
+                ::testing::ThrowsMessage<InvalidArgument>(
+                    "preconditioner 'ilu' is not known; choose none, jacobi, ilu0, isai, ilut, klu or amg"));
 }
 
 // Promise: preconditioner.hpp, "M = I"
@@ -307,9 +312,53 @@ TEST(Preconditioner, RefusalsNameTheRow) {
     for (const auto kind : all_kinds) EXPECT_THAT(refusal(kind, wide), HasSubstr("1 x 2"));
 }
 
+// Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
 TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
     for (const auto kind : all_kinds) EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
+}
+
+// Promise: preconditioner.hpp, "Builds the preconditioner of A, which it does not refer to afterwards."
+TEST(Preconditioner, DoesNotReferToTheMatrixAfterwards) {
+    for (const auto kind : all_kinds) {
+        CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 3}};
+        const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
+        const std::vector<double> r{1, 2};
+        std::vector<double> before(2), after(2);
+        m->apply(r, before, Accuracy::exact);
+        a.values.assign(4, 99);
+        a.column_indices.assign(4, 0);
+        m->apply(r, after, Accuracy::exact);
+        EXPECT_EQ(after, before) << to_string(kind);
+    }
+}
+
+// Promise: preconditioner.hpp, "How many numbers the factors hold;"
+// Promise: preconditioner.hpp, "0 where there are none."
+// Promise: preconditioner.hpp, "Depends on every bit of the factors"
+// Promise: preconditioner.hpp, "The smallest magnitude of a pivot of complete factors by the largest"
+// Promise: preconditioner.hpp, "1 where there are no such factors."
+TEST(Preconditioner, TellsOfItsFactors) {
+    CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 4}};
+    const auto made = [&](PreconditionerKind kind) {
+        return make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
+    };
+    std::vector<std::uint64_t> hashes;
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        EXPECT_EQ(made(kind)->factor_entries(), 0);
+        EXPECT_EQ(made(kind)->factor_hash(), 0u);
+        EXPECT_EQ(made(kind)->pivot_ratio(), 1);
+    }
+    const auto with_factors = {PreconditionerKind::ilu0, PreconditionerKind::isai, PreconditionerKind::ilut,
+                               PreconditionerKind::klu};
+    for (const auto kind : with_factors) {
+        EXPECT_EQ(made(kind)->factor_entries(), kind == PreconditionerKind::isai ? 6 : 4) << to_string(kind);
+        hashes.push_back(made(kind)->factor_hash());
+    }
+    EXPECT_EQ(made(PreconditionerKind::klu)->pivot_ratio(), 3.75 / 4);
+    a.values.back() = std::nextafter(4.0, 5.0);
+    for (const auto kind : with_factors)
+        EXPECT_NE(made(kind)->factor_hash(), hashes[static_cast<std::size_t>(kind) - 2]) << to_string(kind);
 }
 
 TEST(Preconditioner, OfNothingIsNothing) {
@@ -379,6 +428,18 @@ TYPED_TEST(JacobiOfComplexNumbers, WithoutImaginaryPartsIsThatOfRealNumbers) {
     const auto of_real = make_preconditioner<T>(PreconditionerKind::jacobi, a, Accuracy::exact, Device::cpu(1));
     EXPECT_EQ(testing::differences<T>(this->applied(*this->made(a), r), this->applied(*of_real, r)), "");
     EXPECT_TRUE(this->made(a)->is_symmetric());
+}
+
+// Promise: preconditioner.hpp, "The other kinds take A as real."
+TYPED_TEST(JacobiOfComplexNumbers, IsTheOnlyKindThatSeesThem) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = real_form(this->with_diagonal({{9, 1}, {9, 2}, {8, -1}}).view());
+    for (const auto kind : {PreconditionerKind::ilu0, PreconditionerKind::isai, PreconditionerKind::ilut,
+                            PreconditionerKind::klu, PreconditionerKind::amg}) {
+        const auto m = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(1));
+        const auto told = make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(1), {.complex_numbers = true});
+        EXPECT_EQ(told->factor_hash(), m->factor_hash()) << to_string(kind);
+    }
 }
 
 TYPED_TEST(JacobiOfComplexNumbers, NamesTheRowOfAZero) {

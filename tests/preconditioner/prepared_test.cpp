@@ -101,6 +101,7 @@ TYPED_TEST(PreparedPreconditioner, MayBeUsedBySeveralThreadsAtOnce) {
     EXPECT_EQ(z, expected);
 }
 
+// Promise: preconditioner.hpp, "Depends on every bit of the factors"
 TYPED_TEST(PreparedPreconditioner, HashesWhatStandsAroundTheFactors) {
     using T = TypeParam;
     const auto m = make<T>(example());

@@ -25,6 +25,7 @@ void multiply(const DenseView<T>& a, const DenseView<T>& b, const MutableDenseVi
 }
 
 // Promise: gemm.hpp, "Throws DimensionMismatch where sizes"
+// Promise: gemm.hpp, "A is m x k, B is k x n"
 TYPED_TEST(Gemm, SaysWhichSizesDoNotAgree) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;
@@ -53,6 +54,7 @@ TYPED_TEST(Gemm, SaysWhichSizesDoNotAgree) {
 }
 
 // Promise: gemm.hpp, "Throws DimensionMismatch where sizes"
+// Promise: gemm.hpp, "products summed plainly, 1 or more"
 TYPED_TEST(Gemm, SaysWhichStridesItCannotUse) {
     using T = TypeParam;
     using ::testing::HasSubstr;

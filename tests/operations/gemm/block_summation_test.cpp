@@ -49,6 +49,8 @@ double promised(GemmSummation summation, std::int64_t inner, std::int64_t block)
 
 // Promise: gemm.hpp, "With block = b and n products"
 // Promise: gemm.hpp, "With block 1 products are split, too"
+// Promise: gemm.hpp, "`block` products are summed plainly"
+// Promise: gemm.hpp, "Priest's method, which sorts each two"
 TYPED_TEST(Gemm, AddsUpBlocksAsAccuratelyAsItsOptionsSay) {
     using T = TypeParam;
     Random random(12);
@@ -94,6 +96,8 @@ TYPED_TEST(Gemm, KeepsTheRulesOfSpecialValuesWhicheverWayBlocksAreAddedUp) {
 }
 
 // Promise: gemm.hpp, "The inverse of to_string"
+// Promise: gemm.hpp, ""automatic", "plain", "kahan""
+// Promise: gemm.hpp, "Throws InvalidArgument that lists the choices."
 TEST(GemmSummation, HasNamesThatReadBack) {
     for (const GemmSummation summation : all_gemm_summations)
         EXPECT_EQ(gemm_summation_from_text(to_string(summation)), summation);

@@ -53,6 +53,7 @@ TYPED_TEST(Gemm, RoundsAdversarialSumsOfAllClassesOnce) {
 
 // Promise: gemm.hpp, "Each C_ij is a sum of k products"
 /// Rows and columns apart by up to 1e+-300 (float 1e+-30), and elements within them.
+// Promise: gemm.hpp, "C = alpha A B + beta C:"
 TYPED_TEST(Gemm, KeepsItsPromisesForEveryScaling) {
     using T = TypeParam;
     Random random(8);

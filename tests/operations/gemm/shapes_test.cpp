@@ -30,6 +30,7 @@ using testing::some_layouts;
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemm, ValueTypes);
 
+// Promise: gemm.hpp, "Products of dense matrices, C = alpha A B"
 TYPED_TEST(Gemm, KeepsItsPromisesForAnyNumbersOfRowsAndColumns) {
     using T = TypeParam;
     Random random(1);

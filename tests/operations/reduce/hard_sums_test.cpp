@@ -32,6 +32,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, ValueTypes);
 
 /// Exact dots alone are cheap enough for hundreds of thousands of comparisons.
+// Promise: accuracy.hpp, "The real number, rounded once to nearest even."
 TYPED_TEST(Reduce, RoundsEveryAdversarialDotOnceOnEveryTarget) {
     using T = TypeParam;
     Random random(3);
@@ -50,6 +51,8 @@ TYPED_TEST(Reduce, RoundsEveryAdversarialDotOnceOnEveryTarget) {
     });
 }
 
+// Promise: accuracy.hpp, "|error| <= gamma_n sum|a_i b_i| + n eta."
+// Promise: accuracy.hpp, "|error| <= u |s| + gamma_h^2 sum|a_i b_i|"
 TYPED_TEST(Reduce, KeepsItsPromisesForAdversarialDotsInEveryMode) {
     using T = TypeParam;
     Random random(4);

@@ -145,6 +145,7 @@ TEST(AmgAggregates, DoNotDependOnThreads) {
     }
 }
 
+// Promise: preconditioner.hpp, "0: looked for in the pattern"
 TEST(AmgNodes, AreFoundInThePattern) {
     std::mt19937_64 random(24);
     const CsrMatrix<double> one = random_laplacian(random, 1200, 6, 1);

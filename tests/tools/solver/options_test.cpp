@@ -59,6 +59,7 @@ TEST_F(SolverCommand, TakesTheEndsOfTheRangesOfItsOptions) {
 }
 
 /// The clamped plate of elasticity2d_40, and its rigid-body modes as a file: (1, 0), (0, 1), (-y, x).
+// Promise: preconditioner.hpp, "successive rows that are aggregated together"
 TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
     constexpr int n = 40, rows = 2 * n * (n + 1);
     std::ostringstream modes;
