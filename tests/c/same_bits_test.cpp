@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace solver {
@@ -83,6 +85,9 @@ protected:
 using Types = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(SameBits, Types);
 
+// Promise: solver.h, "Promises, error bounds, Inf and NaN"
+// Promise: solver.h, "No result of SOLVER_EXACT depends on it."
+// Promise: solver.h, "What is promised of a sum"
 TYPED_TEST(SameBits, OfReductions) {
     using T = TypeParam;
     for (const Accuracy accuracy : all_accuracies)
@@ -99,6 +104,7 @@ TYPED_TEST(SameBits, OfReductions) {
     solver_set_threads(0);
 }
 
+// Promise: solver.h, "The sum, or dot product, itself, without any rounding"
 TYPED_TEST(SameBits, OfExpansions) {
     using T = TypeParam;
     const Expansion<T> expected = dot_expansion(this->x_, this->b_);
@@ -128,6 +134,7 @@ TYPED_TEST(SameBits, OfProductsAndResiduals) {
     }
 }
 
+// Promise: solver.h, "Promises, error bounds, Inf and NaN"
 TYPED_TEST(SameBits, OfDenseProducts) {
     using T = TypeParam;
     const std::int64_t m = 40, k = 30, n = 20;
@@ -161,29 +168,125 @@ TYPED_TEST(SameBits, OfTriangularSolves) {
     }
 }
 
+/// In every accuracy, from an initial guess, for a pair; and every iteration.
+// Promise: solver.h, "of every product, dot, norm and preconditioner step"
+// Promise: solver.h, "||r|| / ||b|| of the updated residual"
+// Promise: solver.h, "||b - A x|| / ||b|| where it was computed"
+// Promise: solver.h, "1 where r was replaced by the true residual"
+// Promise: solver.h, "||b - A x|| / ||b|| of the x returned"
+// Promise: solver.h, "what the recursion believed"
+// Promise: solver.h, "how often r was replaced"
+// Promise: solver.h, "after breakdowns"
 TYPED_TEST(SameBits, OfSolves) {
     using T = TypeParam;
     const Handle handle(described(this->a_));
     const SpmvPlan<T> plan(this->a_, Device::cpu());
-    solver_options given;
-    solver_options_init(&given, sizeof given);
-    given.tolerance = 1e-6;
-    given.accuracy = SOLVER_EXACT;
-    SolveOptions options;
-    options.iteration.tolerance = given.tolerance;
-    options.iteration.accuracy = Accuracy::exact;
-    std::vector<T> seen(this->n), expected(this->n);
-    const SolveReport report = solve<T>(plan, this->b_, expected, {}, options);
-    solver_result* result = nullptr;
-    ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, this->b_.data(), seen.data(), nullptr, &given, &result), SOLVER_OK);
-    solver_outcome outcome{};
-    outcome.size = sizeof outcome;
-    EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
-    solver_result_destroy(result);
-    EXPECT_TRUE(same_bits(seen, expected));
-    EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
-    EXPECT_EQ(outcome.iterations, report.result().iterations);
-    EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+    for (const Accuracy accuracy : all_accuracies) {
+        solver_options given;
+        solver_options_init(&given, sizeof given);
+        given.tolerance = 1e-6;
+        given.accuracy = static_cast<std::int32_t>(accuracy);
+        given.keep_history = 1;
+        SolveOptions options;
+        options.iteration.tolerance = given.tolerance;
+        options.iteration.accuracy = accuracy;
+        options.iteration.keep_history = true;
+        std::vector<T> seen(this->x_), expected(this->x_), low(this->n), expected_low(this->n);
+        const SolveReport report = solve<T>(plan, this->b_, expected, expected_low, options);
+        solver_result* result = nullptr;
+        ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, this->b_.data(), seen.data(), low.data(), &given, &result), SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+        EXPECT_TRUE(same_bits(low, expected_low));
+        solver_outcome outcome{};
+        outcome.size = sizeof outcome;
+        EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
+        EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
+        EXPECT_EQ(outcome.iterations, report.result().iterations);
+        EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+        EXPECT_EQ(outcome.recursive_residual, report.result().recursive_residual);
+        EXPECT_EQ(outcome.replacements, report.result().replacements);
+        EXPECT_EQ(outcome.restarts, report.result().restarts);
+        const solver_iteration* history = nullptr;
+        std::int64_t count = 0;
+        EXPECT_EQ(solver_result_history(result, 0, &history, &count), SOLVER_OK);
+        ASSERT_EQ(count, std::ssize(report.result().history));
+        for (std::int64_t k = 0; k < count; ++k) {
+            const Iteration& iteration = report.result().history[k];
+            EXPECT_EQ(history[k].number, iteration.number);
+            EXPECT_EQ(history[k].recursive_residual, iteration.recursive_residual);
+            EXPECT_EQ(history[k].true_residual, iteration.true_residual);
+            EXPECT_EQ(history[k].replaced, iteration.replaced ? 1 : 0);
+        }
+        solver_result_destroy(result);
+    }
+}
+
+/// Where rows are shared out by entries, the bits of a long one in fast tell how many threads there were.
+// Promise: solver.h, "How many threads of the processor"
+// Promise: solver.h, "A matrix made ready for many products, on a device"
+TYPED_TEST(SameBits, OfAsManyThreadsAsWereSet) {
+    using T = TypeParam;
+    constexpr std::int32_t length = 300000;
+    const std::vector<T> x(length, 1);
+    CsrMatrix<T> a{2, length, {0, length, length + 1}, std::vector<std::int32_t>(length + 1), std::vector<T>(length + 1)};
+    for (std::int32_t j = 0; j < length; ++j) {
+        a.column_indices[j] = j;
+        a.values[j] = T(1) / T(1 + j % 997);
+    }
+    std::set<T> sums;
+    for (const int threads : {1, 2, 3, 4, 5, 6, 7}) {
+        ASSERT_EQ(solver_set_threads(threads), SOLVER_OK);
+        const Handle handle(described(a));
+        solver_set_threads(0);
+        std::vector<T> seen(2), expected(2);
+        EXPECT_EQ(solver_spmv(handle.get(), 1, x.data(), 0, seen.data(), SOLVER_FAST), SOLVER_OK);
+        SpmvPlan<T>(a, Device::cpu(threads)).multiply(1, x, 0, expected, Accuracy::fast);
+        EXPECT_TRUE(same_bits(seen, expected)) << threads;
+        sums.insert(expected.front());
+    }
+    EXPECT_GT(sums.size(), 1U) << "no number of threads can be told from another";
+}
+
+// Promise: solver.h, "Different threads may use one"
+TYPED_TEST(SameBits, OfOneHandleInSeveralThreadsAtOnce) {
+    using T = TypeParam;
+    const Handle handle(described(this->a_));
+    std::vector<T> expected(this->n);
+    EXPECT_EQ(solver_spmv(handle.get(), 1, this->x_.data(), 0, expected.data(), SOLVER_EXACT), SOLVER_OK);
+    std::vector<std::vector<T>> seen(4, std::vector<T>(this->n));
+    std::vector<std::thread> threads;
+    for (std::vector<T>& y : seen)
+        threads.emplace_back([&] {
+            for (int repeat = 0; repeat < 20; ++repeat)
+                if (solver_spmv(handle.get(), 1, this->x_.data(), 0, y.data(), SOLVER_EXACT) != SOLVER_OK) y.clear();
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::vector<T>& y : seen) EXPECT_TRUE(same_bits(y, expected));
+}
+
+// Promise: solver.h, "What went wrong in this thread's last call"
+TEST(LastError, IsThatOfEachThread) {
+    EXPECT_EQ(solver_set_threads(-1), SOLVER_INVALID_ARGUMENT);
+    const std::string here = solver_last_error();
+    std::string before, there;
+    std::thread([&] {
+        before = solver_last_error();
+        solver_device_count(nullptr);
+        there = solver_last_error();
+    }).join();
+    EXPECT_EQ(before, "");
+    EXPECT_NE(there, here);
+    EXPECT_EQ(solver_last_error(), here);
+}
+
+// Promise: solver.h, "Fills in the defaults;"
+TEST(Defaults, OfFactorsAreThoseOfCpp) {
+    solver_factors factors{};
+    EXPECT_EQ(solver_factors_init(&factors, sizeof factors), SOLVER_OK);
+    const PreconditionerOptions expected;
+    EXPECT_EQ(factors.drop_tolerance, expected.drop_tolerance);
+    EXPECT_EQ(factors.fill_factor, expected.fill_factor);
+    EXPECT_EQ(factors.memory_limit, expected.memory_limit);
 }
 
 /// All but the seconds, which no two solves share.
@@ -242,6 +345,9 @@ CsrMatrix<double> band(std::int32_t n, double shift) {
     return csr_from_entries<double>(n, n, entries);
 }
 
+// Promise: solver.h, "over all attempts"
+// Promise: solver.h, "1: for doubles, the iteration in single"
+// Promise: solver.h, "1 where the iteration ran in single precision"
 TEST(SameAttempts, OfMixedPrecision) {
     solver_options given;
     solver_options_init(&given, sizeof given);
@@ -256,6 +362,11 @@ TEST(SameAttempts, OfMixedPrecision) {
     EXPECT_FALSE(attempts.back().mixed);
 }
 
+// Promise: solver.h, "of the first right-hand side that was left"
+// Promise: solver.h, "the most that any of them took"
+// Promise: solver.h, "of the first"
+// Promise: solver.h, "1 where the next attempt is the same"
+// Promise: solver.h, "How many numbers the factors hold"
 TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
     solver_options given;
     solver_options_init(&given, sizeof given);
@@ -272,6 +383,8 @@ TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
 }
 
 /// No diagonal for what needs one, and no memory for factors.
+// Promise: solver.h, "why it could not be made; empty where it was"
+// Promise: solver.h, "for preconditioners that are made;"
 TEST(SameAttempts, OfWhatIsRefused) {
     CsrMatrix<double> a = band(400, 0);
     a.values[0] = 0;
@@ -287,6 +400,9 @@ TEST(SameAttempts, OfWhatIsRefused) {
     EXPECT_TRUE(std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) { return !attempt.refusal.empty(); }));
 }
 
+// Promise: solver.h, ""csr", "packed" (a copy beside it"
+// Promise: solver.h, "No bit of SOLVER_EXACT depends on it"
+// Promise: solver.h, ""csr", "packed" or "dense""
 TYPED_TEST(SameBits, OfEveryStorage) {
     using T = TypeParam;
     std::vector<T> expected(this->n), seen(this->n);
@@ -308,6 +424,8 @@ TYPED_TEST(SameBits, OfEveryStorage) {
 }
 
 /// Packing costs tens of products: expected_products decides, and 0 of them is 1.
+// Promise: solver.h, "0 is 1"
+// Promise: solver.h, "that one product reads of the matrix"
 TYPED_TEST(SameBits, TheStorageIsChosenByTheExpectedProducts) {
     using T = TypeParam;
     const CsrMatrix<T> a = made_matrix<T>(10000);
@@ -326,6 +444,7 @@ TYPED_TEST(SameBits, TheStorageIsChosenByTheExpectedProducts) {
     }
 }
 
+// Promise: solver.h, "Solves A x = b by a preconditioned Krylov method"
 TYPED_TEST(SameBits, OfSeveralRightHandSides) {
     using T = TypeParam;
     const Handle handle(described(this->a_));
@@ -344,6 +463,168 @@ TYPED_TEST(SameBits, OfSeveralRightHandSides) {
                   SOLVER_OK);
     solver_preconditioner_destroy(jacobi);
     EXPECT_TRUE(same_bits(together, alone));
+}
+
+// Promise: solver.h, "A is regular, and what was asked for holds"
+// Promise: solver.h, "A has no inverse"
+// Promise: solver.h, "neither could be proven"
+// Promise: solver.h, "how it was proven, or why not; belongs to the result"
+// Promise: solver.h, "x solves exactly a system whose entries"
+// Promise: solver.h, "|x_i - x*_i| <= error_bound |x_i|, of complex"
+// Promise: solver.h, "in the mean over the components"
+// Promise: solver.h, "components that are proven to be x* rounded once"
+// Promise: solver.h, "of these, ties"
+// Promise: solver.h, "of these, zeros"
+// Promise: solver.h, "the others"
+// Promise: solver.h, "corrections that were solved for, and their iterations"
+// Promise: solver.h, "where nothing is proven, and as an estimate alone"
+// Promise: solver.h, "What is known to stand in the way"
+TEST(SameProofs, OfBoundsOfRoundingAndOfWhatIsNotProven) {
+    const CsrMatrix<double> good = band(300, 0.5),
+                            singular = csr_from_entries<double>(2, 2, {{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 4}}}),
+                            hidden = csr_from_entries<double>(  // its third row is the sum of the others
+                                3, 3, {{{0, 0, 1e7 + 1}, {0, 1, -1}, {1, 1, 1}, {1, 2, -3}, {2, 0, 1e7 + 1}, {2, 2, -3}}});
+    std::vector<std::int32_t> statuses;
+    for (const CsrMatrix<double>* const a : {&good, &singular, &hidden})
+        for (const char* const guarantee : {"bound", "rounded"}) {
+            const Handle handle(described(*a));
+            std::vector<double> b = random_vector<double>(static_cast<std::size_t>(a->rows), 5), x(b.size()), of_c(b.size());
+            b[0] = 0;
+            SolveOptions options{.guarantee = guarantee_from_text(guarantee)};
+            options.iteration.max_iterations = 200;
+            solver_options given;
+            solver_options_init(&given, sizeof given);
+            given.max_iterations = 200;
+            given.guarantee = guarantee;
+            const SolveReport report = solve<double>(SpmvPlan<double>(*a, Device::cpu()), b, x, {}, options);
+            const SolutionProof& expected = report.proof();
+            solver_result* result = nullptr;
+            ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), of_c.data(), nullptr, &given, &result), SOLVER_OK);
+            solver_proof proof{};
+            proof.size = sizeof proof;
+            ASSERT_EQ(solver_result_proof(result, 0, &proof), SOLVER_OK);
+            EXPECT_TRUE(same_bits(of_c, x));
+            EXPECT_EQ(proof.status, static_cast<std::int32_t>(expected.status));
+            EXPECT_EQ(proof.reason, expected.reason);
+            EXPECT_EQ(proof.backward_error, expected.backward_error);
+            EXPECT_EQ(proof.error_bound, expected.error_bound);
+            EXPECT_EQ(proof.certified_digits, expected.certified_digits);
+            EXPECT_EQ(proof.rounded, expected.rounded);
+            EXPECT_EQ(proof.ties, expected.ties);
+            EXPECT_EQ(proof.zeros, expected.zeros);
+            EXPECT_EQ(proof.undecided, expected.undecided);
+            EXPECT_EQ(proof.refinements, expected.refinements);
+            EXPECT_EQ(proof.iterations, expected.iterations);
+            EXPECT_EQ(proof.estimated_error, expected.estimated_error);
+            EXPECT_EQ(proof.dropped, expected.dropped);
+            EXPECT_EQ(solver_result_obstacle(result), report.obstacle);
+            statuses.push_back(proof.status);
+            solver_result_destroy(result);
+        }
+    EXPECT_EQ(statuses, (std::vector<std::int32_t>{SOLVER_PROVEN, SOLVER_PROVEN, SOLVER_PROVEN_SINGULAR, SOLVER_PROVEN_SINGULAR,
+                                                   SOLVER_UNPROVEN, SOLVER_UNPROVEN}));
+}
+
+/// Where the caller's functions were called from.
+struct Called {
+    const CsrMatrix<double>& a;
+    std::thread::id thread = std::this_thread::get_id();
+    bool elsewhere = false;
+    int products = 0, applications = 0, iterations = 0;
+
+    void note(int& count) {
+        ++count;
+        elsewhere = elsewhere || std::this_thread::get_id() != thread;
+    }
+};
+
+// Promise: solver.h, "It is called from the thread that solves."
+// Promise: solver.h, "Called from the thread that solves."
+TEST(CallersFunctions, AreCalledFromTheThreadThatSolves) {
+    const CsrMatrix<double> a = band(20000, 1);
+    Called called{a};
+    const auto n = static_cast<std::size_t>(a.rows);
+    const std::vector<double> b = random_vector<double>(n, 5);
+    std::vector<double> x(n);
+    solver_preconditioner* own = nullptr;
+    const solver_apply divide = [](void* context, const void* r, void* z, std::int32_t) {
+        auto& of = *static_cast<Called*>(context);
+        of.note(of.applications);
+        for (std::int32_t i = 0; i < of.a.rows; ++i) static_cast<double*>(z)[i] = static_cast<const double*>(r)[i] / 5;
+        return 0;
+    };
+    const solver_multiply multiply = [](void* context, const void* x_of, void* y_of) {
+        auto& of = *static_cast<Called*>(context);
+        of.note(of.products);
+        SpmvPlan<double>(of.a, Device::cpu(1))
+            .multiply(1, {static_cast<const double*>(x_of), static_cast<std::size_t>(of.a.rows)}, 0,
+                      {static_cast<double*>(y_of), static_cast<std::size_t>(of.a.rows)}, Accuracy::exact);
+        return 0;
+    };
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, a.rows, divide, &called, &own), SOLVER_OK);
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    options.context = &called;
+    options.callback = [](void* context, const solver_iteration*) {
+        auto& of = *static_cast<Called*>(context);
+        of.note(of.iterations);
+        return 0;
+    };
+    ASSERT_EQ(solver_set_threads(3), SOLVER_OK);
+    EXPECT_EQ(solver_solve(Handle(described(a)).get(), own, 1, b.data(), x.data(), nullptr, &options, nullptr), SOLVER_OK);
+    EXPECT_EQ(solver_solve_operator(SOLVER_DOUBLE, a.rows, multiply, &called, own, b.data(), x.data(), &options, nullptr),
+              SOLVER_OK);
+    solver_set_threads(0);
+    solver_preconditioner_destroy(own);
+    EXPECT_GT(called.products, 0);
+    EXPECT_GT(called.applications, 0);
+    EXPECT_GT(called.iterations, 0);
+    EXPECT_FALSE(called.elsewhere);
+}
+
+// Promise: solver.h, "the callback's answer counts after every so"
+TEST(CallersFunctions, StopAtTheirIntervals) {
+    const CsrMatrix<double> a = band(300, 0);
+    const std::vector<double> b = random_vector<double>(300, 5);
+    const Handle handle(described(a));
+    for (const std::int64_t interval : {1, 4}) {
+        solver_options options;
+        solver_options_init(&options, sizeof options);
+        options.preconditioner = "none";
+        options.callback_interval = interval;
+        options.callback = [](void*, const solver_iteration* iteration) { return iteration->number >= 1 ? 1 : 0; };
+        std::vector<double> x(300);
+        solver_result* result = nullptr;
+        ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), x.data(), nullptr, &options, &result), SOLVER_OK);
+        solver_outcome outcome{};
+        outcome.size = sizeof outcome;
+        EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
+        EXPECT_EQ(outcome.status, SOLVER_STOPPED);
+        EXPECT_EQ(outcome.iterations, interval);
+        solver_result_destroy(result);
+    }
+}
+
+// Promise: solver.h, "of gmres: steps of a cycle;"
+// Promise: solver.h, "0 stands for 30"
+TEST(Gmres, RestartsAfter30StepsWhere0IsGiven) {
+    const CsrMatrix<double> a = band(2000, 0);
+    const std::vector<double> b = random_vector<double>(2000, 5);
+    const Handle handle(described(a));
+    std::vector<std::vector<double>> found;
+    for (const std::int64_t restart : {0, 30, 29, 31}) {
+        solver_options options;
+        solver_options_init(&options, sizeof options);
+        options.preconditioner = "none";
+        options.method = "gmres";
+        options.restart = restart;
+        options.max_iterations = 45;
+        found.emplace_back(2000);
+        EXPECT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), found.back().data(), nullptr, &options, nullptr), SOLVER_OK);
+    }
+    EXPECT_EQ(found[0], found[1]);
+    EXPECT_NE(found[0], found[2]);
+    EXPECT_NE(found[0], found[3]);
 }
 
 }  // namespace
