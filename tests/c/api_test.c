@@ -744,7 +744,7 @@ static void prove(void) {
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
     CHECK_OK(solver_result_proof(result, 0, &proof));
     CHECK(proof.status == SOLVER_PROVEN && proof.rounded == 3 && proof.undecided == 0 && strlen(proof.reason) > 0);
-    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 3 && proof.backward_error < 1e-300);
+    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 3 && proof.backward_error < 1e-300 && proof.error_bound < 0);
     solver_result_destroy(result);
     options.guarantee = "bound";
     memset(x, 0, sizeof x);
@@ -1047,6 +1047,8 @@ static void make_every_preconditioner(void) {
     solver_matrix *const matrix = small_matrix(), *of_dense = NULL;
     CHECK_OK(solver_factors_init(&factors, sizeof factors));
     CHECK(factors.size == sizeof factors && factors.fill_factor > 0);
+    CHECK_REFUSED(solver_factors_init(&factors, 1), SOLVER_INVALID_ARGUMENT, "size");
+    factors.size = sizeof factors;
     for (k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
         CHECK_OK(solver_preconditioner_create(matrix, kinds[k], SOLVER_EXACT, &factors, &made));
         CHECK_OK(solver_preconditioner_facts(made, &entries, &hash));
@@ -1190,7 +1192,8 @@ static void tell_of_the_attempt(void) {
 /* Promise: solver.h, "or on ||b - A x||, of each column" */
 /* Promise: solver.h, "What is known to stand in the way" */
 static void end_badly_as_an_outcome(void) {
-    static const double without_a_row[] = {4, 1, 0, 0, 0, 1, 4};
+    static const double without_a_row[] = {4, 1, 0, 0, 0, 1, 4}, zeros[7] = {0};
+    solver_preconditioner* none = NULL;
     const double b[] = {6, NAN, 14}, good[] = {6, 12, 14};
     double x[3] = {0};
     solver_csr csr = small_csr();
@@ -1209,6 +1212,19 @@ static void end_badly_as_an_outcome(void) {
     CHECK_OK(solver_result_outcome(result, 0, &outcome));
     CHECK(outcome.status == SOLVER_ITERATION_LIMIT && outcome.relative_residual == 1);
     solver_result_destroy(result);
+    csr.values = zeros;
+    options.method = "bicgstab";
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &singular));
+    CHECK_OK(solver_preconditioner_create(singular, "none", SOLVER_EXACT, NULL, &none));
+    options.max_iterations = 100;
+    CHECK_OK(solver_solve(singular, none, 1, good, x, NULL, &options, &result));
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_BREAKDOWN && outcome.restarts > 0);
+    solver_result_destroy(result);
+    solver_preconditioner_destroy(none);
+    solver_matrix_destroy(singular);
+    options = options_with("none");
+    options.max_iterations = 0;
     csr.values = without_a_row;
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &singular));
     CHECK_OK(solver_solve(singular, NULL, 1, good, x, NULL, &options, &result));

@@ -245,6 +245,7 @@ TYPED_TEST(SameBits, OfAsManyThreadsAsWereSet) {
         sums.insert(expected.front());
     }
     EXPECT_GT(sums.size(), 1U) << "no number of threads can be told from another";
+    EXPECT_EQ(solver_threads(), Device::cpu().threads());
 }
 
 // Promise: solver.h, "Different threads may use one"
@@ -382,6 +383,30 @@ TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
     EXPECT_NE(attempts.front().results.front().iterations, attempts.front().results.back().iterations);
 }
 
+// Promise: solver.h, "ilut: entries below this times"
+// Promise: solver.h, "ilut: at most this times"
+// Promise: solver.h, "for preconditioners that are made;"
+TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
+    const CsrMatrix<double> a = band(300, 0.5);
+    std::vector<std::int64_t> entries;
+    for (const auto& [drop_tolerance, fill_factor] : {std::pair(1e-3, 10.0), std::pair(0.1, 10.0), std::pair(1e-3, 0.6)}) {
+        solver_factors factors{};
+        solver_factors_init(&factors, sizeof factors);
+        factors.drop_tolerance = drop_tolerance;
+        factors.fill_factor = fill_factor;
+        solver_options given;
+        solver_options_init(&given, sizeof given);
+        given.preconditioner = "ilut";
+        given.factors = &factors;
+        SolveOptions options{.preconditioner = PreconditionerKind::ilut};
+        options.factors.drop_tolerance = drop_tolerance;
+        options.factors.fill_factor = fill_factor;
+        entries.push_back(expect_same_attempts(a, given, options).front().factor_entries);
+    }
+    EXPECT_LT(entries[1], entries[0]);
+    EXPECT_LT(entries[2], entries[0]);
+}
+
 /// No diagonal for what needs one, and no memory for factors.
 // Promise: solver.h, "why it could not be made; empty where it was"
 // Promise: solver.h, "for preconditioners that are made;"
@@ -465,6 +490,48 @@ TYPED_TEST(SameBits, OfSeveralRightHandSides) {
     EXPECT_TRUE(same_bits(together, alone));
 }
 
+/// Both solve and compare what they say is proven. Returns C++'s.
+SolutionProof expect_same_proof(const CsrMatrix<double>& a, const std::vector<double>& b, const char* guarantee,
+                                std::int64_t memory_limit = 0) {
+    const Handle handle(described(a));
+    std::vector<double> x(b.size()), of_c(b.size());
+    SolveOptions options{.guarantee = guarantee_from_text(guarantee)};
+    options.iteration.max_iterations = 500;
+    options.factors.memory_limit = memory_limit;
+    solver_factors factors{};
+    solver_factors_init(&factors, sizeof factors);
+    factors.memory_limit = memory_limit;
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.max_iterations = 500;
+    given.factors = &factors;
+    given.guarantee = guarantee;
+    const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu()), b, x, {}, options);
+    const SolutionProof& expected = report.proof();
+    solver_result* result = nullptr;
+    EXPECT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), of_c.data(), nullptr, &given, &result), SOLVER_OK);
+    solver_proof proof{};
+    proof.size = sizeof proof;
+    EXPECT_EQ(solver_result_proof(result, 0, &proof), SOLVER_OK);
+    EXPECT_TRUE(same_bits(of_c, x));
+    EXPECT_EQ(proof.status, static_cast<std::int32_t>(expected.status));
+    EXPECT_EQ(proof.reason, expected.reason);
+    EXPECT_EQ(proof.backward_error, expected.backward_error);
+    EXPECT_EQ(proof.error_bound, expected.error_bound);
+    EXPECT_EQ(proof.certified_digits, expected.certified_digits);
+    EXPECT_EQ(proof.rounded, expected.rounded);
+    EXPECT_EQ(proof.ties, expected.ties);
+    EXPECT_EQ(proof.zeros, expected.zeros);
+    EXPECT_EQ(proof.undecided, expected.undecided);
+    EXPECT_EQ(proof.refinements, expected.refinements);
+    EXPECT_EQ(proof.iterations, expected.iterations);
+    EXPECT_EQ(proof.estimated_error, expected.estimated_error);
+    EXPECT_EQ(proof.dropped, expected.dropped);
+    EXPECT_EQ(solver_result_obstacle(result), report.obstacle);
+    solver_result_destroy(result);
+    return expected;
+}
+
 // Promise: solver.h, "A is regular, and what was asked for holds"
 // Promise: solver.h, "A has no inverse"
 // Promise: solver.h, "neither could be proven"
@@ -479,50 +546,28 @@ TYPED_TEST(SameBits, OfSeveralRightHandSides) {
 // Promise: solver.h, "corrections that were solved for, and their iterations"
 // Promise: solver.h, "where nothing is proven, and as an estimate alone"
 // Promise: solver.h, "What is known to stand in the way"
+// Promise: solver.h, "0 where x is proven to be x* itself"
+// Promise: solver.h, "of the zeros, those by the rule alone"
 TEST(SameProofs, OfBoundsOfRoundingAndOfWhatIsNotProven) {
-    const CsrMatrix<double> good = band(300, 0.5),
-                            singular = csr_from_entries<double>(2, 2, {{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 4}}}),
-                            hidden = csr_from_entries<double>(  // its third row is the sum of the others
-                                3, 3, {{{0, 0, 1e7 + 1}, {0, 1, -1}, {1, 1, 1}, {1, 2, -3}, {2, 0, 1e7 + 1}, {2, 2, -3}}});
-    std::vector<std::int32_t> statuses;
-    for (const CsrMatrix<double>* const a : {&good, &singular, &hidden})
-        for (const char* const guarantee : {"bound", "rounded"}) {
-            const Handle handle(described(*a));
-            std::vector<double> b = random_vector<double>(static_cast<std::size_t>(a->rows), 5), x(b.size()), of_c(b.size());
-            b[0] = 0;
-            SolveOptions options{.guarantee = guarantee_from_text(guarantee)};
-            options.iteration.max_iterations = 200;
-            solver_options given;
-            solver_options_init(&given, sizeof given);
-            given.max_iterations = 200;
-            given.guarantee = guarantee;
-            const SolveReport report = solve<double>(SpmvPlan<double>(*a, Device::cpu()), b, x, {}, options);
-            const SolutionProof& expected = report.proof();
-            solver_result* result = nullptr;
-            ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), of_c.data(), nullptr, &given, &result), SOLVER_OK);
-            solver_proof proof{};
-            proof.size = sizeof proof;
-            ASSERT_EQ(solver_result_proof(result, 0, &proof), SOLVER_OK);
-            EXPECT_TRUE(same_bits(of_c, x));
-            EXPECT_EQ(proof.status, static_cast<std::int32_t>(expected.status));
-            EXPECT_EQ(proof.reason, expected.reason);
-            EXPECT_EQ(proof.backward_error, expected.backward_error);
-            EXPECT_EQ(proof.error_bound, expected.error_bound);
-            EXPECT_EQ(proof.certified_digits, expected.certified_digits);
-            EXPECT_EQ(proof.rounded, expected.rounded);
-            EXPECT_EQ(proof.ties, expected.ties);
-            EXPECT_EQ(proof.zeros, expected.zeros);
-            EXPECT_EQ(proof.undecided, expected.undecided);
-            EXPECT_EQ(proof.refinements, expected.refinements);
-            EXPECT_EQ(proof.iterations, expected.iterations);
-            EXPECT_EQ(proof.estimated_error, expected.estimated_error);
-            EXPECT_EQ(proof.dropped, expected.dropped);
-            EXPECT_EQ(solver_result_obstacle(result), report.obstacle);
-            statuses.push_back(proof.status);
-            solver_result_destroy(result);
-        }
-    EXPECT_EQ(statuses, (std::vector<std::int32_t>{SOLVER_PROVEN, SOLVER_PROVEN, SOLVER_PROVEN_SINGULAR, SOLVER_PROVEN_SINGULAR,
-                                                   SOLVER_UNPROVEN, SOLVER_UNPROVEN}));
+    const std::vector<double> b = random_vector<double>(300, 5);
+    const CsrMatrix<double> regular = band(300, 0.5), singular{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 4}},
+                            hidden{3, 3, {0, 2, 4, 6}, {0, 1, 1, 2, 0, 2}, {1e7 + 1, -1, 1, -3, 1e7 + 1, -3}};
+    EXPECT_EQ(expect_same_proof(regular, b, "bound").status, ProofStatus::proven);
+    const SolutionProof rounded = expect_same_proof(regular, b, "rounded");
+    EXPECT_EQ(rounded.rounded, 300);
+    EXPECT_GT(rounded.refinements, 0);
+    EXPECT_GT(rounded.iterations, 0);
+    EXPECT_EQ(expect_same_proof(singular, {1, 2}, "bound").status, ProofStatus::singular);
+    EXPECT_EQ(expect_same_proof(hidden, {1, 2, 3}, "bound").status, ProofStatus::unproven);
+    const SolutionProof tie = expect_same_proof({2, 2, {0, 1, 3}, {0, 0, 1}, {1, -1, 1}}, {1, 0x1p-53}, "rounded");
+    EXPECT_EQ(tie.ties, 1);  // 1 + 2^-53
+    const SolutionProof zeros = expect_same_proof({3, 3, {0, 1, 2, 3}, {0, 1, 2}, {1, 1, 1}}, {1, 1e-200, 0}, "rounded");
+    EXPECT_EQ(zeros.zeros, 2);
+    EXPECT_EQ(zeros.dropped, 1);
+    const SolutionProof estimate = expect_same_proof(band(1500, -0.05), random_vector<double>(1500, 5), "bound", 1);
+    EXPECT_EQ(estimate.status, ProofStatus::unproven);
+    EXPECT_GE(estimate.estimated_error, 0);
+    EXPECT_GT(expect_same_proof({3, 3, {0, 1, 2, 3}, {0, 1, 2}, {1e-200, 1, 1e200}}, {1, 1, 1}, "rounded").undecided, 0);
 }
 
 /// Where the caller's functions were called from.
