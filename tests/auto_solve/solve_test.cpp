@@ -88,6 +88,7 @@ CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
 }
 
 // Promise: solve.hpp, "With options.preconditioner, one attempt"
+// Promise: solve.hpp, "The method, unless options.method says it"
 TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
     const auto a = tridiagonal(50, 4);
     const auto b = image_of_ones(a);
@@ -138,6 +139,7 @@ TEST(Solve, TellsTheSecondsOfSetupAndSolveApart) {
 }
 
 // Promise: solve.hpp, "What breaks down, stagnates or has used its share"
+// Promise: solve.hpp, "why it could not be made; empty where it was"
 TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
     const auto a = tridiagonal(50, 4);
     SolveOptions options;
@@ -182,6 +184,7 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
 }
 
 /// Also where the tolerance is beyond what rounding allows, so that x is given up after every attempt.
+// Promise: solver.h, "||b - A x|| / ||b|| of the x returned"
 TEST(Solve, TellsTheResidualOfTheXThatItReturnsWhateverTheTolerance) {
     const auto a = three_dimensions(7, 0);
     auto b = image_of_ones(a);
@@ -211,6 +214,8 @@ TEST(Solve, StopsWhereTheCallbackAsksForAndTriesNothingElse) {
     EXPECT_EQ(solved.report.attempts.size(), 1u);
 }
 
+// Promise: solve.hpp, "Where A shows at sight that it is singular"
+// Promise: solver.h, "over all attempts"
 TEST(Solve, MakesNoMoreIterationsThanAllowedOverAllAttempts) {
     const auto a = three_dimensions(24, 0.9);
     for (const std::int64_t limit : {0, 1, 9, 12}) {
@@ -245,6 +250,7 @@ TEST(Solve, NeedsNothingForNoUnknownsOrAZeroRightHandSide) {
 
 // Promise: solve.hpp, "In exact the profile is `processor` on every device"
 // Promise: reproducibility.md, "It does not depend on the device, threads"
+// Promise: solve.hpp, "In exact, equal profiles give equal bits"
 TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);
@@ -264,6 +270,7 @@ TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
 }
 
 // Promise: solve.hpp, "Solves A X = B; every column"
+// Promise: solve.hpp, "One for each right-hand side."
 TEST(Solve, SolvesEveryColumnAsIfAlone) {
     const auto a = three_dimensions(12, 0.9);
     const auto n = static_cast<std::size_t>(a.rows);
@@ -346,6 +353,8 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
 }
 
 // Promise: solve.hpp, "Mixed: the attempts are made in single precision"
+// Promise: solve.hpp, "double only: the iteration in single precision"
+// Promise: solve.hpp, "the iteration ran in single precision"
 TEST(Solve, MixedPrecisionLeavesHalfOfTheIterationsToDouble) {
     const auto a = three_dimensions(24, 0.9);
     for (const std::int64_t limit : {7, 12}) {
@@ -392,6 +401,7 @@ TEST(Solve, MixedPrecisionHasCompleteFactorsOfAItself) {
 }
 
 // Promise: solve.hpp, "Where a system is too ill-conditioned for that"
+// Promise: solve.hpp, "double only: the iteration in single precision"
 TEST(Solve, MixedPrecisionHandsOnToDoubleWhatIsBeyondTheRangeOfSingle) {
     auto a = tridiagonal(20, 4);
     for (double& value : a.values) value *= 1e60;
@@ -420,6 +430,7 @@ TEST(SolveOnRealMatrices, MixedPrecisionHandsOnToDoubleWhatIsTooIllConditionedFo
 }
 
 // Promise: reproducibility.md, "It does not depend on the device, threads"
+// Promise: solve.hpp, "of its factors, and their hash"
 TEST(SolveOnRealMatrices, GivesTheSameBitsInExactForEveryDeviceThreadCountAndPreconditioner) {
     for (const char* name : {"west0479", "orsirr_1", "e05r0500", "sherman1", "add20"}) {
         const auto a = testing::real_matrix(name);
@@ -463,6 +474,7 @@ TEST(SolveOnRealMatrices, ReachesTheToleranceWhereItTakesStrongPreconditioners) 
 }
 
 // Promise: solve.hpp, "Where nothing helps, the status is that"
+// Promise: solve.hpp, "what is known to stand in the way"
 TEST(Solve, SaysThatARowIsEmptyAndDoesNotAdviseMoreIterations) {
     std::vector<Entry<double>> entries;
     for (std::int32_t i = 0; i < 60; ++i)
@@ -505,6 +517,9 @@ TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
 
 // Promise: solve.hpp, "Where cg finds that A or M is not positive definite"
 /// Symmetric, its diagonal positive, and indefinite: seen in the second step.
+// Promise: solve.hpp, "The method, unless options.method says it"
+// Promise: solve.hpp, "by the next attempt, which is the same"
+// Promise: solve.hpp, "A or M was not positive definite"
 TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
     const auto of_diagonal = [](double diagonal) {
         return csr_from_entries<double>(
@@ -551,6 +566,7 @@ TEST(Solve, BlamesAnUnsymmetricMatrixAndNotThePreconditioner) {
     EXPECT_EQ(solve_by(a, {1, 0}, options).report.obstacle, "") << "symmetric, its first row not sorted";
 }
 
+// Promise: solve.hpp, "what is known to stand in the way"
 TEST(Solve, KnowsOfNoObstacleWhereItSolves) {
     const auto a = tridiagonal(50, 4);
     EXPECT_EQ(solve_by(a, image_of_ones(a), {}).report.obstacle, "");
@@ -584,6 +600,11 @@ TEST(Solve, GivesUpEarlyWhatCannotReachAllRowsAndWaitsForWhatCan) {
 }
 
 // Promise: reproducibility.md, "**x of a solve in `exact` depends on**"
+// Promise: solve.hpp, "exact: processor on every device."
+// Promise: solve.hpp, "The inverse of to_string."
+// Promise: solve.hpp, "Throws InvalidArgument that lists the choices."
+// Promise: solve.hpp, ""auto", "processor" or "gpu"."
+// Promise: solve.hpp, "that the automatic choice followed"
 TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);
@@ -595,7 +616,8 @@ TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
     }
     for (const CostProfile profile : {CostProfile::automatic, CostProfile::processor, CostProfile::gpu})
         EXPECT_EQ(cost_profile_from_text(to_string(profile)), profile);
-    EXPECT_THROW(cost_profile_from_text("fast"), InvalidArgument);
+    EXPECT_THAT([] { cost_profile_from_text("fast"); },
+                ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("auto, processor or gpu")));
 }
 
 }  // namespace

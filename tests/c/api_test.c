@@ -112,6 +112,7 @@ static void tell_of_the_library(void) {
 
 /* Promise: solver.h, "0, as at the beginning" */
 /* Promise: solver.h, "1 or more." */
+/* Promise: solver.h, "How many that are:" */
 static void set_threads(void) {
     const int32_t all = solver_threads();
     CHECK(all >= 1);
@@ -312,6 +313,7 @@ static void multiply(void) {
 
 /* Three entries in one place, and columns from right to left. */
 /* Promise: solver.h, "Columns need not be sorted; a repeated column" */
+/* Promise: views.hpp, "Columns need not be sorted; a repeated column" */
 static void sum_repeated_columns(void) {
     const int64_t two_rows[] = {0, 4, 5};
     const int32_t unsorted[] = {1, 0, 1, 1, 0};
@@ -628,6 +630,7 @@ static void refuse_what_is_no_float(void) {
 /* Promise: solver.h, "Solves A x = b for a triangular matrix; x may be b." */
 /* Promise: solver.h, "Of a sparse matrix, columns sorted in each row" */
 /* Promise: solver.h, "unit: it is 1 and not stored" */
+/* Promise: triangular_solve.hpp, "Solves A x = b. x may be b." */
 static void solve_triangles(void) {
     const int64_t lower_offsets[] = {0, 1, 3, 5};
     const int32_t lower_columns[] = {0, 0, 1, 1, 2};
@@ -729,6 +732,8 @@ static solver_options options_with(const char* preconditioner) {
 /* Promise: solver.h, "what is to be proven of x:" */
 /* Promise: solver.h, ""none", as NULL, "bound" or "rounded"" */
 /* Promise: solver.h, "Of a column, where options->guarantee asked for one." */
+/* Promise: solver.h, "0 where x is proven to be x* itself" */
+/* Promise: solver.h, "The size is set by the caller." */
 static void prove(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};
@@ -775,6 +780,8 @@ static int32_t must_not_be_called(void* context, const solver_iteration* iterati
 /* Promise: solver.h, "NULL where there are none" */
 /* Promise: solver.h, "A has no inverse" */
 /* Promise: solver.h, "how it was proven, or what stood in the way" */
+/* Promise: solver.h, "The size is set by the caller." */
+/* Promise: solver.h, "elements of the two below;" */
 static void certify(void) {
     static const double singular[] = {1, -1, -1, 2, -1, -1, 1};
     static double hidden[] = {1e7 + 1, 0, 1e7 + 1, -1, 1, 0, 0, -3, -3}; /* its third row is the sum of the others */
@@ -1035,6 +1042,7 @@ static void solve_with_operators(void) {
 /* Promise: solver.h, "bytes that factors may take;" */
 /* Promise: solver.h, "ilut: entries below this times" */
 /* Promise: solver.h, "0 where there are none." */
+/* Promise: solver.h, "`size` is sizeof(solver_factors)." */
 static void make_every_preconditioner(void) {
     static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg"};
     size_t k;
@@ -1090,6 +1098,8 @@ static void make_every_preconditioner(void) {
 /* Promise: solver.h, "`preconditioner` may be NULL: then" */
 /* Promise: solver.h, "as in solver_options, "auto" apart" */
 /* Promise: solver.h, "The profile that the choice of preconditioners" */
+/* Promise: solver.h, ""processor", "gpu", or "auto"" */
+/* Promise: solver.h, "what the choice of preconditioners takes" */
 static void choose_the_method(void) {
     static const char* const methods[] = {"auto", "bicgstab", "cg"};
     const double b[] = {6, 12, 14};
@@ -1191,6 +1201,8 @@ static void tell_of_the_attempt(void) {
 /* Promise: solver.h, "Inf or NaN in A, b, x or on the way" */
 /* Promise: solver.h, "or on ||b - A x||, of each column" */
 /* Promise: solver.h, "What is known to stand in the way" */
+/* Promise: solver.h, "scalars of the recursion vanished" */
+/* Promise: solver.h, "after breakdowns" */
 static void end_badly_as_an_outcome(void) {
     static const double without_a_row[] = {4, 1, 0, 0, 0, 1, 4}, zeros[7] = {0};
     solver_preconditioner* none = NULL;
@@ -1242,6 +1254,8 @@ static void end_badly_as_an_outcome(void) {
 
 /* Promise: solver.h, "a value outside its range" */
 /* Promise: solver.h, "`size` is sizeof(solver_options)." */
+/* Promise: solver.h, "Fills in the defaults:" */
+/* Promise: solver.h, "1e-10, 0, 10000 iterations" */
 static void refuse_bad_options(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};

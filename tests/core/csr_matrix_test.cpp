@@ -33,6 +33,11 @@ void expect_refusal(const CsrMatrix<double>& matrix, const std::string& message)
     }
 }
 
+// Promise: row_offsets.hpp, "The first of some row offsets"
+// Promise: row_offsets.hpp, "The offsets as they are, or nullptr"
+// Promise: row_offsets.hpp, "Where the i-th lies."
+// Promise: row_offsets.hpp, "What `copy` is, where"
+// Promise: row_offsets.hpp, "A view of row offsets of either width"
 TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
     const std::vector<std::int32_t> narrow{0, 2, std::numeric_limits<std::int32_t>::max()};
     const std::vector<std::int64_t> wide{0, 2, std::int64_t{1} << 40};
@@ -51,12 +56,15 @@ TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
     EXPECT_TRUE(RowOffsets().empty());
 }
 
+// Promise: views.hpp, "Columns need not be sorted; a repeated column"
+// Promise: views.hpp, "Throws InvalidArgument or DimensionMismatch unless"
 TEST(CheckCsr, AcceptsMatricesWithUnsortedAndRepeatedColumnsAndEmptyRows) {
     check(example().view());
     check(CsrMatrix<float>{}.view());
     check(CsrMatrix<double>{3, 2, {0, 0, 3, 3}, {1, 0, 1}, {1, 2, 3}}.view());
 }
 
+// Promise: views.hpp, "Throws InvalidArgument or DimensionMismatch unless"
 TEST(CheckCsr, RefusesBrokenMatricesWithTheWholeMessage) {
     const auto broken = [](const std::function<void(CsrMatrix<double>&)>& change) {
         CsrMatrix<double> matrix = example();

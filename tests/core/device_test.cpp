@@ -21,6 +21,7 @@ using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 // Promise: device.hpp, "0 threads means one for each processor"
+// Promise: solver.h, "0, as at the beginning: one for each"
 TEST(Device, CountsTheProcessorsThatMayBeUsed) {
     EXPECT_GE(Device::cpu().threads(), 1);
     EXPECT_EQ(Device::cpu(3).threads(), 3);

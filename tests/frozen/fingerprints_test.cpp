@@ -26,6 +26,9 @@ constexpr const char* advice = "bits that were promised have changed: docs/repro
 
 // Promise: reproducibility.md, "In `exact` all results have the same bits"
 // Promise: reproducibility.md, "`frozen_fingerprints_test` compares"
+// Promise: preparation.hpp, "Everything here is integer arithmetic"
+// Promise: reduce.hpp, "The same bits everywhere."
+// Promise: reproducibility.md, "A correctly rounded result is a property"
 TEST(FrozenFingerprints, AreKeptForOneThreadAndForSeveral) {
     for (const int threads : {1, 3})
         EXPECT_EQ(changed(fingerprints(Device::cpu(threads))), std::vector<std::string>()) << advice;

@@ -190,6 +190,7 @@ TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
 }
 
 // Promise: krylov.hpp, "None of these is an exception"
+// Promise: solver.h, "scalars of the recursion vanished"
 TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result =
@@ -212,6 +213,7 @@ TEST(Bicgstab, RestartsWithAnotherShadowWhereTheResidualIsNone) {
 }
 
 // Promise: krylov.hpp, "the true residual stopped falling"
+// Promise: solver.h, "the limit of this precision"
 TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     const auto problem = convection_diffusion<float>(20, 0.3F);
     for (const Accuracy accuracy : all_accuracies) {
@@ -223,6 +225,7 @@ TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     }
 }
 
+// Promise: solver.h, "Inf or NaN in A, b, x or on the way"
 TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
     expect_reports_what_is_not_finite(KrylovMethod::bicgstab);
     const Problem<double> unseen{{2, 2, {0, 1, 1}, {0}, {1}}, {1, 0}};  // no row reads x_1
@@ -233,6 +236,7 @@ TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
 }
 
 // Promise: bicgstab.hpp, "In every mode convergence is claimed only on a true residual"
+// Promise: solver.h, "the true residual meets the tolerance"
 TEST(Bicgstab, NeverClaimsConvergenceFalsely) { expect_no_false_claims(KrylovMethod::bicgstab, 1500, 1000, 300); }
 
 TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {

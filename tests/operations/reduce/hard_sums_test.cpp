@@ -50,6 +50,8 @@ TYPED_TEST(Reduce, RoundsEveryAdversarialDotOnceOnEveryTarget) {
     });
 }
 
+// Promise: reduce.hpp, "sum_i x_i"
+// Promise: reduce.hpp, "sum_i x_i y_i"
 TYPED_TEST(Reduce, KeepsItsPromisesForAdversarialDotsInEveryMode) {
     using T = TypeParam;
     Random random(4);

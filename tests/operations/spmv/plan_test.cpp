@@ -29,6 +29,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
 
 /// With short rows, rows that threads share, and empty ones, in both storages.
+// Promise: spmv.hpp, "Keeps a view; the matrix must outlive"
 TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
     using T = TypeParam;
     Random random(18);
@@ -52,6 +53,7 @@ TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
 }
 
 // Promise: spmv.hpp, "SpmvPlan::multiply says the rest"
+// Promise: spmv.hpp, "y = alpha A x + beta y for a product or two;"
 TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
     using T = TypeParam;
     Random random(13);
@@ -76,6 +78,8 @@ CsrMatrix<T> with_long_rows() {
 }
 
 // Promise: spmv.hpp, "Each task as multiply and residual would do it"
+// Promise: spmv.hpp, "One product of several that are made together"
+// Promise: spmv.hpp, "not read where beta is 0"
 TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
     using T = TypeParam;
     const CsrMatrix<T> a = with_long_rows<T>();
@@ -132,6 +136,8 @@ TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
 }
 
 // Promise: spmv.hpp, "The inverse of to_string"
+// Promise: spmv.hpp, ""auto", "general" or "adaptive"."
+// Promise: spmv.hpp, "Throws InvalidArgument that lists the choices."
 TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
     for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
         EXPECT_EQ(spmv_kernel_from_text(to_string(kernel)), kernel);
@@ -140,6 +146,7 @@ TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
 }
 
 // Promise: spmv.hpp, "general where equal shares of rows"
+// Promise: spmv.hpp, "general or adaptive"
 TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
     Random random(15);
     std::vector<std::int64_t> lengths(4000, 20);
@@ -152,6 +159,8 @@ TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
 }
 
 // Promise: spmv.hpp, "Thread t works between boundaries"
+// Promise: spmv.hpp, "equal numbers of rows; a row belongs to one thread"
+// Promise: spmv.hpp, "Where one thread's work begins"
 TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
     Random random(16);
     for (int trial = 0; trial < 60; ++trial) {
@@ -170,6 +179,9 @@ TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
                 EXPECT_LE(boundaries[t - 1].row, boundaries[t].row);
                 EXPECT_LE(boundaries[t - 1].entry, boundaries[t].entry);
                 if (boundaries[t].row == a.rows) continue;
+                if (kernel == SpmvKernel::general) {
+                    EXPECT_EQ(boundaries[t].entry, a.row_offsets[boundaries[t].row]);
+                }
                 EXPECT_GE(boundaries[t].entry, a.row_offsets[boundaries[t].row]);
                 EXPECT_LE(boundaries[t].entry, a.row_offsets[boundaries[t].row + 1]);
             }
