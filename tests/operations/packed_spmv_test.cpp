@@ -5,6 +5,7 @@
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/complex_numbers.hpp"

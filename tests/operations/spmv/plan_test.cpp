@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -160,6 +161,7 @@ TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
 
 // Promise: spmv.hpp, "Thread t works between boundaries"
 // Promise: spmv.hpp, "equal numbers of rows; a row belongs to one thread"
+// Promise: spmv.hpp, "equal numbers of entries and rows, counted together"
 // Promise: spmv.hpp, "Where one thread's work begins"
 TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
     Random random(16);
@@ -175,6 +177,13 @@ TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
             EXPECT_EQ(boundaries.front().entry, 0);
             EXPECT_EQ(boundaries.back().row, a.rows);
             EXPECT_EQ(boundaries.back().entry, a.nonzeros());
+            const auto threads = static_cast<std::int64_t>(boundaries.size()) - 1;
+            for (std::int64_t t = 1; t < threads; ++t) {
+                const WorkBoundary at = boundaries[static_cast<std::size_t>(t)];
+                const bool by_rows = kernel == SpmvKernel::general;
+                const std::int64_t all = by_rows ? a.rows : a.rows + a.nonzeros(), done = by_rows ? at.row : at.row + at.entry;
+                EXPECT_LE(std::abs(done * threads - all * t), threads * (by_rows ? 1 : 4097)) << "rows to 4096 are not shared";
+            }
             for (std::size_t t = 1; t < boundaries.size(); ++t) {
                 EXPECT_LE(boundaries[t - 1].row, boundaries[t].row);
                 EXPECT_LE(boundaries[t - 1].entry, boundaries[t].entry);
