@@ -312,6 +312,7 @@ TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
 }
 
 // Promise: solve.hpp, "one for each right-hand side, where a guarantee"
+// Promise: solve.hpp, "that the proof of A took, for all right-hand"
 TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     const CsrMatrix<double> a = generated("poisson2d_20");
     const SpmvPlan<double> plan(a, Device::cpu(1));
@@ -320,6 +321,8 @@ TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     b.values.insert(b.values.end(), one.rbegin(), one.rend());
     const SolveReport report = solve<double>(plan, b, x, nullptr, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proofs.size(), 2U);
+    EXPECT_EQ(report.certificate_iterations, certify(plan).iterations);
+    EXPECT_GT(report.certificate_iterations, 0);
     for (std::size_t j = 0; j < 2; ++j) {
         std::vector<double> alone(one.size());
         const std::span<const double> column = std::span<const double>(b.values).subspan(j * one.size(), one.size());

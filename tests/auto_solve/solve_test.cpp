@@ -89,6 +89,7 @@ CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
 
 // Promise: solve.hpp, "With options.preconditioner, one attempt"
 // Promise: solve.hpp, "The method, unless options.method says it"
+// Promise: solve.hpp, "of its factors (Preconditioner::pivot_ratio)"
 TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
     const auto a = tridiagonal(50, 4);
     const auto b = image_of_ones(a);
@@ -103,6 +104,7 @@ TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
         const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
         EXPECT_EQ(bicgstab<double>(plan, *m, b, x).iterations, solved.report.result().iterations);
         EXPECT_EQ(x, solved.x);
+        EXPECT_EQ(solved.report.attempts.front().pivot_ratio, m->pivot_ratio());
     }
     SolveOptions jacobi{.preconditioner = Kind::jacobi};
     EXPECT_THROW(solve_by(tridiagonal(50, 0), b, jacobi), InvalidArgument)
@@ -156,6 +158,9 @@ TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
 
 // Promise: solve.hpp, "Status and residuals are those at the end"
 // Promise: solve.hpp, "Without, a schedule of attempts"
+// Promise: solve.hpp, "relative, of the first of `columns`"
+// Promise: solve.hpp, "the right-hand sides that were left to solve"
+// Promise: solve.hpp, "one for each of `columns`, without history"
 TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
     const auto a = three_dimensions(24, 0.9);  // complete factors are dear here, and Jacobi off the track
     SolveOptions options;
@@ -173,8 +178,15 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
     EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-13);
     ASSERT_GE(solved.report.attempts.size(), 2u);
     std::int64_t iterations = 0;
-    for (const Attempt& attempt : solved.report.attempts)
-        if (!attempt.results.empty()) iterations += attempt.results.front().iterations;
+    double residual = 1;
+    for (const Attempt& attempt : solved.report.attempts) {
+        EXPECT_THAT(attempt.columns, ElementsAre(0));
+        if (attempt.results.empty()) continue;
+        EXPECT_NEAR(attempt.initial_residual / residual, 1, 1e-6);
+        residual = attempt.results.front().relative_residual;
+        EXPECT_TRUE(attempt.results.front().history.empty());
+        iterations += attempt.results.front().iterations;
+    }
     EXPECT_EQ(result.iterations, iterations);
     ASSERT_EQ(std::ssize(result.history), iterations + 1);
     for (std::int64_t i = 0; i <= iterations; ++i) {
@@ -241,11 +253,27 @@ TEST(Solve, SaysWhereInfOrNanStandsInTheWay) {
     }
 }
 
+// Promise: solve.hpp, "Solves A x = b; x holds the initial guess"
 TEST(Solve, NeedsNothingForNoUnknownsOrAZeroRightHandSide) {
     EXPECT_EQ(solve_by(CsrMatrix<double>{}, {}, {}).report.result().status, SolveStatus::converged);
     const auto zero = solve_by(tridiagonal(10, 4), std::vector<double>(10), {});
     EXPECT_EQ(zero.report.result().status, SolveStatus::converged);
     EXPECT_EQ(zero.x, std::vector<double>(10));
+    const auto a = tridiagonal(10, 4);
+    std::vector<double> ones(10, 1);  // the solution
+    EXPECT_EQ(solve<double>(SpmvPlan<double>(a, Device::cpu(1)), image_of_ones(a), ones).result().iterations, 0);
+    EXPECT_EQ(ones, std::vector<double>(10, 1));
+}
+
+// Promise: solve.hpp, "Throws DimensionMismatch and InvalidArgument as bicgstab does"
+TEST(Solve, RefusesWhatCannotBeMeant) {
+    const auto a = tridiagonal(10, 4);
+    EXPECT_THROW(solve_by(a, std::vector<double>(9), {}), DimensionMismatch);
+    SolveOptions options;
+    options.iteration.tolerance = 0;
+    EXPECT_THROW(solve_by(a, image_of_ones(a), options), InvalidArgument);
+    const auto single = convert<float>(a.view());
+    EXPECT_THROW(solve_by(single, image_of_ones(single), SolveOptions{.mixed = true}), InvalidArgument);
 }
 
 // Promise: solve.hpp, "In exact the profile is `processor` on every device"
@@ -585,6 +613,7 @@ CsrMatrix<double> two_dimensions(std::int32_t rows, std::int32_t columns) {
 
 /// Jacobi may take 280 iterations, which do not see from one corner of 400 x 100 points to the other; a cube of 30^3 they see,
 /// and need 100 of them, though after 17 that is not yet to be seen.
+// Promise: solve.hpp, "of its hierarchy, the finest first"
 TEST(Solve, GivesUpEarlyWhatCannotReachAllRowsAndWaitsForWhatCan) {
     const auto far = two_dimensions(400, 100);
     const std::vector<double> ones(static_cast<std::size_t>(far.rows), 1);
@@ -592,6 +621,9 @@ TEST(Solve, GivesUpEarlyWhatCannotReachAllRowsAndWaitsForWhatCan) {
     EXPECT_THAT(kinds(given_up), ElementsAre(Kind::jacobi, Kind::amg));
     EXPECT_EQ(given_up.attempts.front().results.front().iterations, 17);
     EXPECT_EQ(given_up.result().status, SolveStatus::converged);
+    ASSERT_GT(given_up.attempts.back().levels.size(), 1U);
+    EXPECT_EQ(given_up.attempts.back().levels[0].rows, far.rows);
+    EXPECT_LT(given_up.attempts.back().levels[1].rows, far.rows);
 
     const auto near = three_dimensions(30, 0);
     const SolveReport solved = solve_by(near, std::vector<double>(static_cast<std::size_t>(near.rows), 1), {}).report;

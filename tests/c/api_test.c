@@ -286,6 +286,7 @@ static void refuse_bad_vectors(void) {
 /* Promise: solver.h, "Where work runs: the processor" */
 /* Promise: solver.h, "y = alpha A x + beta y. x has as many" */
 /* Promise: solver.h, "r = b - A (x + x_low); x_low may be NULL." */
+/* Promise: views.hpp, "Row i has the entries row_offsets[i]" */
 static void multiply(void) {
     const double x[] = {1, 2, 3}, b[] = {6, 12, 14};
     const double zeros[] = {0, 0, 0};
@@ -671,8 +672,9 @@ static void solve_triangles(void) {
 /* Promise: solver.h, "`options` may be NULL for the defaults" */
 /* Promise: solver.h, "`size` of what is asked for is set by the caller." */
 /* Promise: solver.h, "The iterations of a column, which belong" */
+/* Promise: solver.h, "on ||b - A x|| / ||b||" */
 static void solve_with_defaults(void) {
-    const double b[] = {6, 12, 14};
+    const double b[] = {6, 12, 14}, tiny[] = {6e-200, 12e-200, 14e-200};
     double x[] = {0, 0, 0}, low[3];
     int64_t count = 0;
     const solver_iteration* history = NULL;
@@ -701,6 +703,9 @@ static void solve_with_defaults(void) {
     solver_result_destroy(result);
     solver_result_destroy(NULL);
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, NULL, NULL));
+    memset(x, 0, sizeof x);
+    CHECK_OK(solver_solve(matrix, NULL, 1, tiny, x, NULL, NULL, NULL)); /* the tolerance is relative */
+    CHECK(fabs(x[0] - 1e-200) < 1e-209 && fabs(x[2] - 3e-200) < 1e-209);
     CHECK_OK(solver_solve(matrix, NULL, 0, NULL, NULL, NULL, NULL, NULL));
     solver_matrix_destroy(matrix);
 }
@@ -782,13 +787,15 @@ static int32_t must_not_be_called(void* context, const solver_iteration* iterati
 /* Promise: solver.h, "how it was proven, or what stood in the way" */
 /* Promise: solver.h, "The size is set by the caller." */
 /* Promise: solver.h, "elements of the two below;" */
+/* Promise: solver.h, "|A^-1 r|_i <= reach[i] N(r)" */
 static void certify(void) {
     static const double singular[] = {1, -1, -1, 2, -1, -1, 1};
     static double hidden[] = {1e7 + 1, 0, 1e7 + 1, -1, 1, 0, 0, -3, -3}; /* its third row is the sum of the others */
     const solver_dense of_hidden = dense(3, 3, hidden);
     const double b[] = {6, 12, 14};
     double x[] = {1, 2, 3.5}, low[] = {0, 0, -0.5}, bounds[3];
-    int32_t i;
+    static const double inverse_times_56[3][3] = {{15, -4, 1}, {-4, 16, -4}, {1, -4, 15}};
+    int32_t i, j;
     solver_matrix *const matrix = small_matrix(), *other = NULL;
     solver_csr csr = small_csr();
     solver_options options = options_with("none");
@@ -800,6 +807,11 @@ static void certify(void) {
     CHECK_OK(solver_certificate_look(certificate, &view));
     CHECK(view.status == SOLVER_PROVEN && strcmp(view.reason, "H-matrix") == 0 && view.adds_up == 0 && view.rows == 3);
     CHECK(view.reach[1] > 0 && view.weights[1] > 0 && view.iterations >= 1);
+    for (i = 0; i < 3; ++i) { /* over all r with weights[j] |r[j]| <= 1 */
+        double most = 0;
+        for (j = 0; j < 3; ++j) most += fabs(inverse_times_56[i][j]) / 56 / view.weights[j];
+        CHECK(view.reach[i] >= most * (1 - 1e-15));
+    }
     CHECK_OK(solver_error_bound(matrix, certificate, b, x, NULL, bounds));
     CHECK(bounds[2] >= 0.5 && bounds[2] < 2); /* the solution is (1, 2, 3) */
     CHECK_OK(solver_error_bound(matrix, certificate, b, x, low, bounds));

@@ -386,6 +386,7 @@ TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
 // Promise: solver.h, "ilut: entries below this times"
 // Promise: solver.h, "ilut: at most this times"
 // Promise: solver.h, "for preconditioners that are made;"
+// Promise: solver.h, "NULL for the defaults"
 TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
     const CsrMatrix<double> a = band(300, 0.5);
     std::vector<std::int64_t> entries;
@@ -403,6 +404,11 @@ TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
         options.factors.fill_factor = fill_factor;
         entries.push_back(expect_same_attempts(a, given, options).front().factor_entries);
     }
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.preconditioner = "ilut";
+    given.factors = nullptr;
+    EXPECT_EQ(expect_same_attempts(a, given, {.preconditioner = PreconditionerKind::ilut}).front().factor_entries, entries[0]);
     EXPECT_LT(entries[1], entries[0]);
     EXPECT_LT(entries[2], entries[0]);
 }
@@ -568,6 +574,35 @@ TEST(SameProofs, OfBoundsOfRoundingAndOfWhatIsNotProven) {
     EXPECT_EQ(estimate.status, ProofStatus::unproven);
     EXPECT_GE(estimate.estimated_error, 0);
     EXPECT_GT(expect_same_proof({3, 3, {0, 1, 2, 3}, {0, 1, 2}, {1e-200, 1, 1e200}}, {1, 1, 1}, "rounded").undecided, 0);
+}
+
+// Promise: solver.h, "|A^-1 r|_i <= reach[i] N(r)"
+// Promise: solver.h, "N(r) is the sum"
+// Promise: solver.h, "of the Krylov method that found it"
+TEST(SameCertificates, OfTheLargestAndOfTheSum) {
+    const CsrMatrix<double> dominant = band(300, 0.5);
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 10; ++i)
+        for (std::int32_t j = 0; j < 10; ++j) entries.push_back({i, j, 1.0 / (2 * i + 3 * j + 1)});
+    const CsrMatrix<double> other = csr_from_entries<double>(10, 10, entries);
+    for (const CsrMatrix<double>* const a : {&dominant, &other}) {
+        const Handle handle(described(*a));
+        const Certificate expected = certify(SpmvPlan<double>(*a, Device::cpu()));
+        EXPECT_EQ(expected.adds_up, a == &other);
+        solver_certificate* certificate = nullptr;
+        ASSERT_EQ(solver_certify(handle.get(), nullptr, &certificate), SOLVER_OK);
+        solver_certificate_view view{};
+        view.size = sizeof view;
+        EXPECT_EQ(solver_certificate_look(certificate, &view), SOLVER_OK);
+        EXPECT_EQ(view.status, SOLVER_PROVEN);
+        EXPECT_EQ(view.reason, expected.reason);
+        EXPECT_EQ(view.adds_up, expected.adds_up ? 1 : 0);
+        EXPECT_EQ(view.iterations, expected.iterations);
+        ASSERT_EQ(view.rows, a->rows);
+        EXPECT_EQ(std::vector<double>(view.reach, view.reach + view.rows), expected.reach);
+        EXPECT_EQ(std::vector<double>(view.weights, view.weights + view.rows), expected.weights);
+        solver_certificate_destroy(certificate);
+    }
 }
 
 /// Where the caller's functions were called from.

@@ -7,10 +7,13 @@
 #include "support/products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
+#include <type_traits>
 
 namespace solver {
 namespace {
@@ -38,6 +41,8 @@ void expect_refusal(const CsrMatrix<double>& matrix, const std::string& message)
 // Promise: row_offsets.hpp, "Where the i-th lies."
 // Promise: row_offsets.hpp, "What `copy` is, where"
 // Promise: row_offsets.hpp, "A view of row offsets of either width"
+// Promise: row_offsets.hpp, "Of std::vector, std::span"
+// Promise: row_offsets.hpp, "Elements are values."
 TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
     const std::vector<std::int32_t> narrow{0, 2, std::numeric_limits<std::int32_t>::max()};
     const std::vector<std::int64_t> wide{0, 2, std::int64_t{1} << 40};
@@ -54,6 +59,10 @@ TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
     EXPECT_EQ(of_narrow.copied_to(narrow.data() + 1)[0], 2);
     EXPECT_EQ(of_wide.copied_to(wide.data() + 2)[0], std::int64_t{1} << 40);
     EXPECT_TRUE(RowOffsets().empty());
+    const std::array<std::int64_t, 2> array{0, 3};
+    EXPECT_THAT(RowOffsets(array)[1], 3);
+    EXPECT_THAT(RowOffsets(std::span<const std::int32_t>(narrow).subspan(1))[0], 2);
+    static_assert(std::is_same_v<decltype(*of_narrow.begin()), std::int64_t>);
 }
 
 // Promise: views.hpp, "Columns need not be sorted; a repeated column"

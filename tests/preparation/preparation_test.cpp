@@ -396,6 +396,7 @@ TYPED_TEST(Preparations, SumRepeatedEntriesAndSortRows) {
 // Promise: preparation.hpp, "What complete factors without further"
 // Promise: preparation.hpp, "of L and U together, the diagonal once"
 // Promise: preparation.hpp, "additions, multiplications and divisions"
+// Promise: preparation.hpp, "In AMD's pattern stored zeros count"
 TEST(Prepare, OrdersAnArrowWithoutFill) {
     std::vector<std::vector<double>> dense(50, std::vector<double>(50));
     for (std::size_t i = 0; i < 50; ++i) dense[i][i] = 4, dense[0][i] = dense[i][0] = 1;
@@ -403,6 +404,8 @@ TEST(Prepare, OrdersAnArrowWithoutFill) {
     const Preparation p = prepare(a.view(), Ordering::amd);
     EXPECT_EQ(p.fill->factor_entries, 3 * 50 - 2);
     EXPECT_EQ(p.fill->flops, 49 + 2 * 49);  // a division, a multiplication and a subtraction a row
+    const CsrMatrix<double> with_zeros{3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {4, 0, 0, 0, 4, 0, 0, 0, 4}};
+    EXPECT_EQ(prepare(with_zeros.view(), Ordering::amd).fill->factor_entries, 9);
 }
 
 // Promise: preparation.hpp, "Throws DimensionMismatch where A is not square, InvalidArgument"

@@ -31,6 +31,8 @@ TYPED_TEST_SUITE(Spmv, ValueTypes);
 
 /// With short rows, rows that threads share, and empty ones, in both storages.
 // Promise: spmv.hpp, "Keeps a view; the matrix must outlive"
+// Promise: spmv.hpp, "the caller's matrix as it is: nothing is copied"
+// Promise: spmv.hpp, "For the library itself: what lies on the CUDA"
 TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
     using T = TypeParam;
     Random random(18);
@@ -39,7 +41,11 @@ TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
     const CsrMatrix<T> a = random_rows<T>(random, 500, lengths);
     const testing::WithNarrowOffsets<T> narrow(a);
     const std::vector<T> x = random_vector<T>(random, a.columns), y(static_cast<std::size_t>(a.rows), T(1));
-    EXPECT_EQ(SpmvPlan<T>(narrow.view(), Device::cpu()).matrix().row_offsets.address(0), narrow.offsets().data());
+    const SpmvPlan<T> plan(narrow.view(), Device::cpu());
+    EXPECT_EQ(plan.matrix().row_offsets.address(0), narrow.offsets().data());
+    EXPECT_EQ(plan.matrix().column_indices.data(), narrow.view().column_indices.data());
+    EXPECT_EQ(plan.matrix().values.data(), narrow.view().values.data());
+    EXPECT_EQ(plan.on_device(), nullptr);
     for (const Execution& execution : executions())
         for (const Accuracy accuracy : all_accuracies)
             EXPECT_EQ(testing::differences<T>(product<T>(execution, T(1), narrow.view(), x, T(1), y, accuracy),
