@@ -151,10 +151,11 @@ TEST(GuaranteedSolve, RoundsTheSolutionWithHilbertsMatrix) {
         for (std::size_t j = 0; j < n; ++j) a[i * n + j] = 1.0 / static_cast<double>(i + j + 1);
     const SmallSystem<double> system(a, std::vector<double>(n, 1.0));
     const std::vector<Rational> solution = system.solution();
-    std::vector<double> x(n);
+    std::vector<double> x(n), x_low(n, 1.0);
     const SpmvPlan<double> plan(system.a, Device::cpu(1));
-    const SolveReport report = solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::rounded});
+    const SolveReport report = solve<double>(plan, system.b, x, x_low, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proof().status, ProofStatus::proven) << report.proof().reason;
+    EXPECT_EQ(x_low, std::vector<double>(n));
     for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(x[i], solution[i].rounded());
     EXPECT_TRUE(report.proof().bounds.empty());
 }

@@ -99,7 +99,6 @@ void expect_feasible_duals(const CsrMatrix<T>& a, const Transversal& t) {
         }
 }
 
-// Promise: preparation.hpp, "Logarithms to base 2 are counted"
 TEST(FixedPointLog2, IsExactForPowersOfTwo) {
     for (int exponent = -1074; exponent <= 1023; ++exponent)
         ASSERT_EQ(preparation::log2_magnitude(std::ldexp(-1.0, exponent)), exponent * (1 << log2_fraction_bits));
