@@ -52,6 +52,14 @@ TEST(FrozenFingerprints, AreKeptByEveryCudaDevice) {
         EXPECT_EQ(changed(fingerprints(device)), std::vector<std::string>()) << advice;
 }
 
+// Promise: reproducibility.md, "In `fast` and `compensated` they are the same from run to run"
+TEST(Fingerprints, OfFastAndCompensatedAreThoseOfTheRunBefore) {
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+        for (const int threads : {1, 3})
+            EXPECT_TRUE(fingerprints(Device::cpu(threads), accuracy) == fingerprints(Device::cpu(threads), accuracy))
+                << to_string(accuracy) << ", " << threads;
+}
+
 // Promise: reproducibility.md, "`tests/frozen/fingerprints.txt` holds a hash"
 TEST(FrozenFingerprints, HoldEveryOperationOnceAndNothingElse) {
     std::vector<std::string> found, frozen;

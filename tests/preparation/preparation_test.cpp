@@ -409,6 +409,7 @@ TEST(Prepare, OrdersAnArrowWithoutFill) {
 
 // Promise: preparation.hpp, "Throws DimensionMismatch where A is not square, InvalidArgument"
 // Promise: preparation.hpp, "Throws DimensionMismatch where the sizes differ."
+// Promise: preparation.hpp, "Throws as maximum_product_transversal does."
 TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
     EXPECT_THROW(prepare(wide.view(), Ordering::natural), DimensionMismatch);
@@ -420,6 +421,7 @@ TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     } catch (const InvalidArgument& error) {
         EXPECT_THAT(error.what(), HasSubstr("entry (2, 2)"));
     }
+    EXPECT_THROW(diagnose(infinite.view()), InvalidArgument);
     const CsrMatrix<double> overflows{1, 1, {0, 2}, {0, 0}, {1e308, 1e308}};
     EXPECT_THROW(maximum_product_transversal(overflows.view()), InvalidArgument);
     const CsrMatrix<double> one{1, 1, {0, 1}, {0}, {1}};
