@@ -109,9 +109,10 @@ struct SolveReport {
 /// With options.guarantee a certificate of A (certify) is looked for after the solve, and every solution gets a proven bound,
 /// or is rounded: x_i = RN((A^-1 b)_i), by the rules of proof.hpp, x_low = 0. These bits depend on A and b alone, not on the
 /// method, the preconditioner, the tolerance, the mode, the device or the version. Where all of a column is proven to be
-/// rounded its status is `converged`: nothing better can be had. What could not be proven is told in `proofs`, with an
-/// estimate, and changes nothing of the status. Where A shows at sight that it is singular (certify), no iteration is made: x
-/// is the initial guess, `obstacle` says why, and the status is `converged` only where the guess solves the system.
+/// rounded its status is `converged`, as nothing better can be had, unless the rule of zeros dropped what the tolerance needs.
+/// What could not be proven is told in `proofs`, with an estimate, and changes nothing of the status while x meets the
+/// tolerance. Where A shows at sight that it is singular (certify), no iteration is made: x is the initial guess, `obstacle`
+/// says why, and the status is `converged` only where the guess solves the system.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

@@ -212,8 +212,8 @@ typedef struct solver_factors {
 /* Fills in the defaults; `size` is sizeof(solver_factors). */
 solver_status solver_factors_init(solver_factors* factors, uint64_t size);
 
-/* `kind` is "none", "jacobi", "ilu0", "isai", "ilut" or "klu" (preconditioner.hpp), `factors` NULL for the defaults. It does
- * not refer to the matrix afterwards. Of a dense matrix it takes the nonzero elements. */
+/* `kind` is "none", "jacobi", "ilu0", "isai", "ilut", "klu" or "amg" (preconditioner.hpp), `factors` NULL for the defaults. It
+ * does not refer to the matrix afterwards. Of a dense matrix it takes the nonzero elements. */
 solver_status solver_preconditioner_create(const solver_matrix* matrix, const char* kind, int32_t accuracy,
                                            const solver_factors* factors, solver_preconditioner** preconditioner);
 
@@ -255,15 +255,15 @@ solver_status solver_iteration_x(const solver_iteration* iteration, int64_t n, d
 typedef int32_t (*solver_callback)(void* context, const solver_iteration* iteration);
 
 typedef struct solver_options {
-    uint64_t size;                 /* sizeof(solver_options) */
-    double tolerance;              /* on ||b - A x|| / ||b|| */
-    double absolute_tolerance;     /* or on ||b - A x||, of each column, whichever is met first; one of both is above 0 */
-    int64_t max_iterations;        /* over all attempts */
-    int32_t accuracy;              /* of every product, dot, norm and preconditioner step */
-    int32_t mixed;                 /* 1: for doubles, the iteration in single precision, and in double where that fails */
-    int32_t keep_history;          /* 1: the result has every iteration */
-    int32_t reserved;              /* 0 */
-    const char* preconditioner;    /* "auto", or a kind as for solver_preconditioner_create; not looked at where one is given */
+    uint64_t size;              /* sizeof(solver_options) */
+    double tolerance;           /* on ||b - A x|| / ||b|| */
+    double absolute_tolerance;  /* or on ||b - A x||, of each column, whichever is met first; one of both is above 0 */
+    int64_t max_iterations;     /* over all attempts */
+    int32_t accuracy;           /* of every product, dot, norm and preconditioner step */
+    int32_t mixed;              /* 1: for doubles, the iteration in single precision, and in double where that fails */
+    int32_t keep_history;       /* 1: the result has every iteration */
+    int32_t reserved;           /* 0 */
+    const char* preconditioner; /* "auto", or a kind as for solver_preconditioner_create; without effect where one is given */
     const solver_factors* factors; /* for preconditioners that are made; NULL for the defaults */
     solver_callback callback;      /* or NULL */
     void* context;                 /* for the callback */
@@ -271,13 +271,13 @@ typedef struct solver_options {
     const char* method;            /* "bicgstab", "cg" for symmetric positive definite A and M, "gmres", "minres" for symmetric
                                       A and symmetric positive definite M, "idr", "bicgstab2", or "auto", as NULL: where
                                       A and the preconditioner are symmetric cg, or minres if A's diagonal is not positive
-                                      or cg finds A indefinite, else bicgstab, as with a preconditioner of the caller's */
+                                      or cg finds A indefinite, else bicgstab, as with a preconditioner that is given */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
                               NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
                               other accuracies that of the device. For "gpu" iterations are cheap and the host's work is
                               dear; it has other bits */
     const char* guarantee; /* what is to be proven of x: "none", as NULL, "bound" or "rounded" (solver_result_proof); not with a
-                              preconditioner of the caller's */
+                              preconditioner that is given */
     int64_t restart;       /* of gmres: steps of a cycle; 0 stands for 30 */
 } solver_options;
 
@@ -291,7 +291,7 @@ typedef struct solver_result solver_result;
  * x + x_low.
  *
  * `preconditioner` may be NULL: then options->preconditioner says which to make, "auto" tries several of growing strength
- * (solve.hpp). With one of the caller's `mixed` is not possible. `options` may be NULL for the defaults, `result` where nobody
+ * (solve.hpp). With one that is given `mixed` is not possible. `options` may be NULL for the defaults, `result` where nobody
  * asks.
  *
  * Not to converge is an outcome, not an error: SOLVER_OK says only that there is an outcome, solver_result_outcome which. */
@@ -304,9 +304,9 @@ typedef int32_t (*solver_multiply)(void* context, const void* x, void* y);
 
 /* Solves A x = b where nothing is known of the square A but its products (linear_operator.hpp), for one right-hand side, on the
  * processor; x holds the initial guess and then the best iterate, b and x elements of `type`, SOLVER_DOUBLE or SOLVER_FLOAT.
- * options->method is taken, "auto" being "bicgstab"; options->preconditioner is not looked at, as all that the library makes
+ * options->method is taken, "auto" being "bicgstab"; options->preconditioner has no effect, as all that the library makes
  * need entries of A: `preconditioner` is one of the caller's (solver_preconditioner_from), or NULL for none. Nothing is mixed,
- * and nothing guaranteed. A true residual is as good as the products are. */
+ * and nothing guaranteed: such options are refused. A true residual is as good as the products are. */
 solver_status solver_solve_operator(int32_t type, int64_t rows, solver_multiply multiply, void* context,
                                     const solver_preconditioner* preconditioner, const void* b, void* x,
                                     const solver_options* options, solver_result** result);

@@ -28,7 +28,7 @@ class MatrixStorage;
 enum class SpmvKernel {
     automatic,  ///< general where equal shares of rows are nearly equal shares of entries, else adaptive
     general,    ///< equal numbers of rows; a row belongs to one thread
-    adaptive,   ///< equal numbers of entries; a long row is shared by several threads
+    adaptive,   ///< equal numbers of entries and rows, counted together; a long row is shared by several threads
 };
 
 /// "auto", "general" or "adaptive".

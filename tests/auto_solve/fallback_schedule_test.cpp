@@ -124,6 +124,9 @@ TEST(FallbackSchedule, TakesCompleteFactorsForMeshesWhereTheyCostLess) {
 }
 
 /// Factors are made on the host, where they are dear beside a GPU's iterations; hierarchies are made on the GPU.
+// Promise: solve.hpp, "`gpu` weighs what is made on the host"
+// Promise: solve.hpp, "iterations are cheap; what is made on the host"
+// Promise: solver.h, "For "gpu" iterations are cheap"
 TEST(FallbackSchedule, IteratesLongerBeforeItTurnsToTheHostOnAGpu) {
     const auto gain_of_gpu = [](ScheduleFacts facts) {
         const std::int64_t on_processor = FallbackSchedule(facts).next({})->share;

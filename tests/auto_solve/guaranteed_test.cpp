@@ -122,6 +122,15 @@ Judged judge_random_systems(std::uint64_t first, std::uint64_t last) {
 // Promise: proof.hpp, "A is nonsingular, and what was asked for holds"
 // Promise: proof.hpp, "|x_i - x*_i| <= error_bound |x_i|"
 // Promise: guarantee.hpp, "|A^-1 r|_i <= reach_i N(r) for every r"
+// Promise: proof.hpp, "a proven bound of the error of every component"
+// Promise: proof.hpp, "A is proven to be singular"
+// Promise: proof.hpp, "of |x_i - x*_i|, one for each component"
+// Promise: proof.hpp, "components decided: x_i is"
+// Promise: solve.hpp, "With options.guarantee a certificate of A"
+// Promise: solver.h, "A is regular, and what was asked for holds"
+// Promise: solver.h, "A has no inverse"
+// Promise: solver.h, "components that are proven to be x* rounded once"
+// Promise: solver.h, "|x_i - x*_i| <= error_bound |x_i|, of complex"
 TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInDouble) {
     const Judged judged = judge_random_systems<double>(0, 1500);
     EXPECT_GT(judged.components, 5000);
@@ -144,11 +153,28 @@ TEST(GuaranteedSolve, RoundsTheSolutionWithHilbertsMatrix) {
         for (std::size_t j = 0; j < n; ++j) a[i * n + j] = 1.0 / static_cast<double>(i + j + 1);
     const SmallSystem<double> system(a, std::vector<double>(n, 1.0));
     const std::vector<Rational> solution = system.solution();
-    std::vector<double> x(n);
+    std::vector<double> x(n), x_low(n, 1.0);
     const SpmvPlan<double> plan(system.a, Device::cpu(1));
-    const SolveReport report = solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::rounded});
+    const SolveReport report = solve<double>(plan, system.b, x, x_low, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proof().status, ProofStatus::proven) << report.proof().reason;
+    EXPECT_EQ(x_low, std::vector<double>(n));
     for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(x[i], solution[i].rounded());
+    EXPECT_TRUE(report.proof().bounds.empty());
+}
+
+// Promise: proof.hpp, "The inverse of to_string."
+// Promise: proof.hpp, "Throws InvalidArgument that lists the choices."
+// Promise: proof.hpp, ""none", "bound" or "rounded"."
+// Promise: proof.hpp, ""not asked", "proven", "singular" or "could not prove"."
+TEST(Guarantees, HaveNames) {
+    for (const Guarantee guarantee : {Guarantee::none, Guarantee::bound, Guarantee::rounded})
+        EXPECT_EQ(guarantee_from_text(to_string(guarantee)), guarantee);
+    EXPECT_THAT([] { guarantee_from_text("surely"); },
+                ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("none, bound or rounded")));
+    EXPECT_EQ(to_string(ProofStatus::not_asked), "not asked");
+    EXPECT_EQ(to_string(ProofStatus::proven), "proven");
+    EXPECT_EQ(to_string(ProofStatus::singular), "singular");
+    EXPECT_EQ(to_string(ProofStatus::unproven), "could not prove");
 }
 
 CsrMatrix<double> generated(const char* name) { return matrices::find_generator(name)->make(); }
@@ -192,6 +218,8 @@ TEST(GuaranteedSolve, HasTheSameBitsWhateverComputesThem) {
 
 // Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
 // Promise: guarantee.hpp, "how it was proven, or what was tried"
+// Promise: proof.hpp, "-log10 of these bounds, in the mean"
+// Promise: proof.hpp, "how it was proven, or why it was not"
 TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     const CsrMatrix<double> a = generated("poisson3d_30");
     const SpmvPlan<double> plan(a, Device::cpu(2));
@@ -206,10 +234,16 @@ TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     EXPECT_GT(proof.certified_digits, 5);
     EXPECT_GE(proof.backward_error, 0);
     EXPECT_LT(proof.backward_error, 1e-9);
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(x[i] - 1), proof.bounds[i]);
+    double digits = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        EXPECT_LE(std::abs(x[i] - 1), proof.bounds[i]);
+        digits -= std::log10(proof.bounds[i] / std::abs(x[i])) / static_cast<double>(x.size());
+    }
+    EXPECT_NEAR(proof.certified_digits, digits, 1e-6);
 }
 
 /// With as many iterations as the attempts in single take, those in double have no preconditioner to go on with.
+// Promise: proof.hpp, "components that are not proven to be rounded"
 TEST(GuaranteedSolve, RoundsWhereMixedPrecisionHasNoIterationsLeft) {
     const CsrMatrix<double> a = generated("poisson2d_14");
     const SpmvPlan<double> plan(a, Device::cpu(1));
@@ -234,6 +268,9 @@ TEST(GuaranteedSolve, RoundsWhereMixedPrecisionHasNoIterationsLeft) {
 // Promise: solve.hpp, "What could not be proven is told in `proofs`"
 // Promise: proof.hpp, "where nothing is proven, and as an estimate alone"
 /// No H-matrix, no memory for factors, and too large for an inverse.
+// Promise: proof.hpp, "neither could be proven; the reason is told"
+// Promise: proof.hpp, "how it was proven, or why it was not"
+// Promise: proof.hpp, "of |x_i - x*_i|, one for each component"
 TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
     const CsrMatrix<double> a = generated("anisotropic_rotated_31");
     const SpmvPlan<double> plan(a, Device::cpu(1));
@@ -279,6 +316,8 @@ TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
     EXPECT_EQ(x, (std::vector<double>{1, 1}));
 }
 
+// Promise: solve.hpp, "one for each right-hand side, where a guarantee"
+// Promise: solve.hpp, "that the proof of A took, for all right-hand"
 TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     const CsrMatrix<double> a = generated("poisson2d_20");
     const SpmvPlan<double> plan(a, Device::cpu(1));
@@ -287,6 +326,8 @@ TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     b.values.insert(b.values.end(), one.rbegin(), one.rend());
     const SolveReport report = solve<double>(plan, b, x, nullptr, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proofs.size(), 2U);
+    EXPECT_EQ(report.certificate_iterations, certify(plan).iterations);
+    EXPECT_GT(report.certificate_iterations, 0);
     for (std::size_t j = 0; j < 2; ++j) {
         std::vector<double> alone(one.size());
         const std::span<const double> column = std::span<const double>(b.values).subspan(j * one.size(), one.size());
@@ -297,6 +338,7 @@ TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
 }
 
 /// Zeros that the graph of A tells, and those that a wide range of exponents would hide.
+// Promise: proof.hpp, "of these, 0 by the structure of A and b"
 TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
     const SmallSystem<double> system({2, 0, 0, 1, 3, 0, 5, 1, 7}, {0, 1, 1});
     std::vector<double> x{1e-3, 0, 0};
@@ -311,6 +353,9 @@ TEST(GuaranteedSolve, FindsTheZerosOfTheStructure) {
 
 // Promise: proof.hpp, "of the zeros, those by the rule alone"
 /// By the rule of zeros components that are not 0 become 0, and x is then no solution to the tolerance, or one all the same.
+// Promise: solve.hpp, "Where all of a column is proven to be"
+// Promise: solver.h, "of these, zeros"
+// Promise: solver.h, "of the zeros, those by the rule alone"
 TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
     const SmallSystem<double> lost({1e-300, 0, 0, 0, 1, 0, 0, 0, 1e300}, {1, 1, 1}),
         kept({1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 1e-200, 0});
@@ -358,6 +403,7 @@ TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
 
 // Promise: guarantee.hpp, "Where A is proven singular or nothing"
 // Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
+// Promise: solver.h, "neither could be proven"
 TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
     const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
         by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
@@ -452,6 +498,7 @@ SolutionProof bound_of(std::vector<double> a, std::vector<double> b) {
 
 // Promise: guarantee.hpp, "Proven bounds |x_i + x_low_i - x*_i|"
 /// 1 / 1.7e308 is subnormal, and 5e-324 / 0.3 leaves a residual that is rounded to 0.
+// Promise: proof.hpp, "0 where x is proven to be x* itself,"
 TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
     for (const double a : {1.7e308, 1e308, 3.0}) {
         const SolutionProof proof = bound_of<double>({a}, {1});

@@ -49,6 +49,7 @@ TEST(Iterates, StartOverWhereRoundingXMissesTheTolerance) {
         }
 }
 
+// Promise: solve.hpp, "Solves A x = b; x holds the initial guess"
 TEST(Iterates, GoBackToTheBestXThatWasGivenUp) {
     OneUnknown unknown(1, 1, {.tolerance = 1e-10});
     EXPECT_EQ(unknown.after(1e20, 0.5), 0.25);

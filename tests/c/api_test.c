@@ -78,23 +78,41 @@ static void every_name_is_one_of_its_own(const char* (*name)(int32_t), int32_t f
     }
 }
 
+/* Promise: solver.h, "10000 major + 100 minor" */
+/* Promise: solver.h, "Of the library that runs" */
+/* Promise: solver.h, "One line: the version" */
+/* Promise: solver.h, "Never NULL." */
+/* Promise: solver.h, ""ok", "invalid argument"" */
+/* Promise: solver.h, "0 in a library built without CUDA." */
+/* Promise: solver.h, ""converged", "iteration limit", "breakdown"" */
 static void tell_of_the_library(void) {
     int32_t count = -1;
-    CHECK(solver_version() == SOLVER_VERSION);
-    CHECK(strncmp(solver_build_info(), "solver 0.1.0; CUDA: ", 20) == 0);
+    const char* const info = solver_build_info();
+    CHECK(solver_last_error() != NULL); /* of nothing that went wrong */
+    CHECK(solver_version() == SOLVER_VERSION && SOLVER_VERSION == 100);
+    CHECK(strncmp(info, "solver 0.1.0; CUDA: ", 20) == 0 && strchr(info, '\n') == NULL);
     CHECK_OK(solver_device_count(&count));
-    CHECK(count >= 0);
+    CHECK(count >= 0 && (count == 0 || strstr(info, "CUDA: not built in") == NULL));
     CHECK_REFUSED(solver_device_count(NULL), SOLVER_INVALID_ARGUMENT, "count is NULL");
+    CHECK(strcmp(solver_status_name(SOLVER_OK), "ok") == 0);
+    CHECK(strcmp(solver_status_name(SOLVER_INVALID_ARGUMENT), "invalid argument") == 0);
     CHECK(strcmp(solver_status_name(SOLVER_FILE_ERROR), "file error") == 0);
     CHECK(strcmp(solver_status_name(4711), "unknown status") == 0);
     every_name_is_one_of_its_own(solver_status_name, SOLVER_OK, SOLVER_INTERNAL_ERROR, "unknown status");
     every_name_is_one_of_its_own(solver_outcome_name, SOLVER_CONVERGED, SOLVER_INDEFINITE, "unknown outcome");
+    CHECK(strcmp(solver_outcome_name(SOLVER_CONVERGED), "converged") == 0);
+    CHECK(strcmp(solver_outcome_name(SOLVER_ITERATION_LIMIT), "iteration limit") == 0);
+    CHECK(strcmp(solver_outcome_name(SOLVER_BREAKDOWN), "breakdown") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_STAGNATED), "stagnated") == 0);
+    CHECK(strcmp(solver_outcome_name(SOLVER_NON_FINITE), "non-finite") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_INDEFINITE), "indefinite") == 0);
     CHECK(strcmp(solver_outcome_name(SOLVER_STOPPED), "stopped") == 0);
     CHECK(strcmp(solver_outcome_name(-5), "unknown outcome") == 0);
 }
 
+/* Promise: solver.h, "0, as at the beginning" */
+/* Promise: solver.h, "1 or more." */
+/* Promise: solver.h, "How many that are:" */
 static void set_threads(void) {
     const int32_t all = solver_threads();
     CHECK(all >= 1);
@@ -106,9 +124,15 @@ static void set_threads(void) {
     CHECK(solver_threads() == all);
 }
 
+/* Promise: solver.h, "Arrays of no elements may be NULL." */
+/* Promise: solver.h, "sqrt(sum |x_i|^2), without overflow" */
+/* Promise: solver.h, "The sum, or dot product, itself, without any rounding" */
+/* Promise: solver.h, "`components` has room for" */
 static void reduce_vectors(void) {
     const double x[] = {1e308, 1e308, -1e308, 1, -1e308};
+    const double huge[] = {3e200, 4e200}, tiny[] = {3e-200, 4e-200}, lost[] = {1e-300}, infinite[] = {INFINITY};
     const float f[] = {3, 4};
+    int32_t accuracy;
     double result = 0, components[SOLVER_EXPANSION_DOUBLES];
     float single = 0, single_components[SOLVER_EXPANSION_FLOATS];
     int32_t count = 0, is_exact = 0;
@@ -118,6 +142,12 @@ static void reduce_vectors(void) {
     CHECK(isinf(result));
     CHECK_OK(solver_norm2(SOLVER_FLOAT, 2, f, SOLVER_COMPENSATED, &single));
     CHECK(single == 5);
+    for (accuracy = SOLVER_FAST; accuracy <= SOLVER_EXACT; ++accuracy) {
+        CHECK_OK(solver_norm2(SOLVER_DOUBLE, 2, huge, accuracy, &result));
+        CHECK(fabs(result / 5e200 - 1) < 1e-15);
+        CHECK_OK(solver_norm2(SOLVER_DOUBLE, 2, tiny, accuracy, &result));
+        CHECK(fabs(result / 5e-200 - 1) < 1e-15);
+    }
     CHECK_OK(solver_sum(SOLVER_DOUBLE, 0, NULL, SOLVER_FAST, &result));
     CHECK(result == 0);
     CHECK_OK(solver_sum_expansion(SOLVER_DOUBLE, 3, x, components, &count, &is_exact));
@@ -126,9 +156,18 @@ static void reduce_vectors(void) {
     CHECK(count == 2 && components[0] == 1e308 && components[1] == 1);
     CHECK_OK(solver_dot_expansion(SOLVER_FLOAT, 2, f, f, single_components, &count, &is_exact));
     CHECK(count == 1 && single_components[0] == 25);
+    CHECK_OK(solver_dot_expansion(SOLVER_DOUBLE, 1, lost, lost, components, &count, &is_exact));
+    CHECK(is_exact == 0);
+    CHECK_OK(solver_sum_expansion(SOLVER_DOUBLE, 1, infinite, components, &count, &is_exact));
+    CHECK(is_exact == 0);
 }
 
 /* Real and imaginary parts in turn. */
+/* Promise: solver.h, "Complex numbers are pairs" */
+/* Promise: solver.h, "sum x_i y_i, where solver_dot of complex numbers" */
+/* Promise: solver.h, "Of a complex matrix those of the real form." */
+/* Promise: solver.h, "Not of a complex matrix." */
+/* Promise: solver.h, "what this build, device or version cannot do" */
 static void compute_with_complex_numbers(const char* folder) {
     const double x[] = {1, 2, 0, 1}, y[] = {3, -1, 2, 0}; /* (1 + 2i, i), (3 - i, 2) */
     double z[2] = {0, 0}, norm = 0;
@@ -172,9 +211,62 @@ static void compute_with_complex_numbers(const char* folder) {
     CHECK_OK(solver_preconditioner_apply(jacobi, x, found, SOLVER_EXACT));
     CHECK(found[0] == 1 && found[1] == -0.5 && found[2] == 0 && found[3] == 0.25); /* (1 + 2i) / 2i, i / 4 */
     solver_preconditioner_destroy(jacobi);
+    csr.size = sizeof csr;
+    CHECK_OK(solver_matrix_csr(a, &csr));
+    CHECK(csr.type == SOLVER_DOUBLE && csr.rows == 4 && csr.columns == 4 && ((const double*)csr.values)[0] == -2);
     solver_matrix_destroy(a);
 }
 
+struct real_form {
+    int calls;
+    double x[4];
+};
+
+static int32_t copy_four(void* context, const void* r, void* z, int32_t accuracy) {
+    (void)accuracy;
+    memcpy(z, r, 4 * sizeof(double));
+    ++((struct real_form*)context)->calls;
+    return 0;
+}
+
+static int32_t look_at_four(void* context, const solver_iteration* iteration) {
+    return solver_iteration_x(iteration, 4, ((struct real_form*)context)->x) == SOLVER_OK ? 0 : 1;
+}
+
+/* Two complex numbers are four real ones. */
+/* Promise: solver.h, "A sparse matrix may be complex: it is kept" */
+static void see_complex_numbers_by_their_parts(void) {
+    const int64_t two_rows[] = {0, 1, 2};
+    const int32_t diagonal[] = {0, 1};
+    const double elements[] = {0, 2, 4, 0}, b[] = {-4, 2, 0, 4}; /* (2i, 4) x = (-4 + 2i, 4i), x = (1 + 2i, i) */
+    double x[4] = {0, 0, 0, 0};
+    struct real_form seen = {0, {0, 0, 0, 0}};
+    solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 2, 2, 2, two_rows, diagonal, elements, NULL, 0};
+    solver_matrix* a = NULL;
+    solver_preconditioner* own = NULL;
+    solver_result* result = NULL;
+    solver_proof proof = {.size = sizeof proof};
+    solver_options options;
+    CHECK_OK(solver_options_init(&options, sizeof options));
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &a));
+    CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 4, copy_four, &seen, &own));
+    options.callback = look_at_four;
+    options.context = &seen;
+    CHECK_OK(solver_solve(a, own, 1, b, x, NULL, &options, NULL));
+    CHECK(seen.calls > 0 && memcmp(seen.x, x, sizeof x) == 0 && fabs(x[1] - 2) < 1e-9);
+    options.callback = NULL;
+    options.guarantee = "rounded";
+    CHECK_OK(solver_solve(a, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_OK(solver_result_proof(result, 0, &proof));
+    CHECK(proof.rounded == 4 && x[0] == 1 && x[1] == 2 && x[2] == 0 && x[3] == 1);
+    solver_result_destroy(result);
+    solver_preconditioner_destroy(own);
+    solver_matrix_destroy(a);
+}
+
+/* Promise: solver.h, "Every function that can fail returns a solver_status" */
+/* Promise: solver.h, "a value outside its range" */
+/* Promise: solver.h, "What went wrong in this thread's last call" */
 static void refuse_bad_vectors(void) {
     const double x[] = {1, NAN};
     double result = 0;
@@ -187,15 +279,28 @@ static void refuse_bad_vectors(void) {
     CHECK_REFUSED(solver_sum_expansion(SOLVER_DOUBLE, 2, x, NULL, NULL, NULL), SOLVER_INVALID_ARGUMENT, "components is NULL");
     CHECK_OK(solver_sum(SOLVER_DOUBLE, 2, x, SOLVER_EXACT, &result));
     CHECK(isnan(result));
+    CHECK(strstr(solver_last_error(), "components is NULL") != NULL); /* no call has failed since */
 }
 
+/* Promise: solver.h, "A sparse matrix by rows: row i has" */
+/* Promise: solver.h, "Where work runs: the processor" */
+/* Promise: solver.h, "y = alpha A x + beta y. x has as many" */
+/* Promise: solver.h, "r = b - A (x + x_low); x_low may be NULL." */
+/* Promise: views.hpp, "Row i has the entries row_offsets[i]" */
 static void multiply(void) {
     const double x[] = {1, 2, 3}, b[] = {6, 12, 14};
     const double zeros[] = {0, 0, 0};
-    double y[] = {100, 100, 100}, r[3];
-    solver_matrix* const matrix = small_matrix();
+    double y[] = {100, 100, 100}, r[] = {6, 12, 14};
+    const solver_csr csr = small_csr();
+    solver_matrix *const matrix = small_matrix(), *best = NULL;
     CHECK_OK(solver_spmv(matrix, 2, x, 1, y, SOLVER_EXACT));
     CHECK(y[0] == 112 && y[1] == 124 && y[2] == 128);
+    CHECK_OK(solver_csr_create(&csr, SOLVER_BEST_DEVICE, &best));
+    CHECK_OK(solver_spmv(best, 1, x, -1, y, SOLVER_EXACT));
+    CHECK(y[0] == -106 && y[1] == -112 && y[2] == -114);
+    solver_matrix_destroy(best);
+    CHECK_OK(solver_residual(matrix, r, x, NULL, r, SOLVER_EXACT));
+    CHECK(r[0] == 0 && r[1] == 0 && r[2] == 0);
     CHECK_OK(solver_residual(matrix, b, x, NULL, r, SOLVER_COMPENSATED));
     CHECK(r[0] == 0 && r[1] == 0 && r[2] == 0);
     CHECK_OK(solver_residual(matrix, b, zeros, x, r, SOLVER_FAST));
@@ -207,6 +312,27 @@ static void multiply(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* Three entries in one place, and columns from right to left. */
+/* Promise: solver.h, "Columns need not be sorted; a repeated column" */
+/* Promise: views.hpp, "Columns need not be sorted; a repeated column" */
+static void sum_repeated_columns(void) {
+    const int64_t two_rows[] = {0, 4, 5};
+    const int32_t unsorted[] = {1, 0, 1, 1, 0};
+    const double parts[] = {1e100, 3, 1, -1e100, 2}, x[] = {10, 7};
+    double y[2];
+    solver_csr csr = {sizeof csr, SOLVER_DOUBLE, 8, 4, 1, 2, 2, 5, two_rows, unsorted, parts, NULL, 0};
+    solver_matrix* matrix = NULL;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
+    CHECK(y[0] == 37 && y[1] == 20);
+    solver_matrix_destroy(matrix);
+}
+
+/* Promise: solver.h, "No C++ exception leaves the library." */
+/* Promise: solver.h, "rows + 1 of them, from 0 to nonzeros" */
+/* Promise: solver.h, "Everything is checked: sizes" */
+/* Promise: solver.h, "shapes that do not fit together" */
+/* Promise: solver.h, "what this build, device or version cannot do" */
 static void refuse_bad_matrices(void) {
     const int64_t falling[] = {0, 5, 2, 7};
     const int32_t outside[] = {0, 1, 0, 1, 3, 1, 2};
@@ -256,6 +382,10 @@ static void refuse_bad_matrices(void) {
     CHECK(matrix == NULL);
 }
 
+/* Promise: solver.h, "8 or 4: of each row offset" */
+/* Promise: solver.h, "4 or 8: of each column index" */
+/* Promise: solver.h, "1: the matrix looks at these arrays" */
+/* Promise: solver.h, "The arrays of a sparse matrix (offsets" */
 static void take_other_integers(void) {
     const int32_t narrow[] = {0, 2, 5, 7};
     const int64_t wide[] = {0, 1, 0, 1, 2, 1, 2}, outside[] = {0, 1, 0, 1, (int64_t)1 << 32, 1, 2};
@@ -288,12 +418,19 @@ static void take_other_integers(void) {
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "column 4294967296");
 }
 
+/* Promise: solver.h, "0: everything is copied" */
+/* Promise: solver.h, "SOLVER_INVALID_ARGUMENT for a matrix of the other kind." */
+/* Promise: solver.h, "New values in the same places" */
+/* Promise: solver.h, "They are copied, in a matrix that borrows" */
+/* Promise: solver.h, "1, or 0 for a sparse matrix" */
+/* Promise: solver.h, "the stored entries of a sparse matrix" */
 static void borrow_and_update(void) {
     const double twice[] = {8, 2, 2, 8, 2, 2, 8}, x[] = {1, 2, 3};
     double y[3];
     solver_matrix *borrowing = NULL, *copying = small_matrix();
     solver_csr csr = small_csr(), seen;
     solver_shape shape;
+    solver_dense elements;
     csr.borrow = 1;
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &borrowing));
     seen.size = sizeof seen;
@@ -302,6 +439,8 @@ static void borrow_and_update(void) {
     CHECK_OK(solver_matrix_update(borrowing, twice));
     CHECK_OK(solver_matrix_csr(borrowing, &seen));
     CHECK(seen.values == twice);
+    CHECK_OK(solver_matrix_csr(copying, &seen));
+    CHECK(seen.values != values && seen.column_indices != columns && seen.row_offsets != offsets);
     CHECK_OK(solver_matrix_update(copying, twice));
     CHECK_OK(solver_matrix_csr(copying, &seen));
     CHECK(seen.values != twice);
@@ -312,6 +451,8 @@ static void borrow_and_update(void) {
     CHECK(shape.type == SOLVER_DOUBLE && !shape.is_dense && shape.rows == 3 && shape.columns == 3 && shape.nonzeros == 7);
     CHECK_REFUSED(solver_matrix_update(copying, NULL), SOLVER_INVALID_ARGUMENT, "values is NULL");
     CHECK_REFUSED(solver_matrix_update(NULL, twice), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
+    elements.size = sizeof elements;
+    CHECK_REFUSED(solver_matrix_dense(copying, &elements), SOLVER_INVALID_ARGUMENT, "sparse");
     shape.size = 0;
     CHECK_REFUSED(solver_matrix_shape(copying, &shape), SOLVER_INVALID_ARGUMENT, "size");
     solver_matrix_destroy(borrowing);
@@ -320,10 +461,18 @@ static void borrow_and_update(void) {
 }
 
 /* [1 4; 2 5; 3 6], by columns and by rows. */
+/* Promise: solver.h, "A dense matrix: element (i, j) is" */
+/* Promise: solver.h, "By rows as in C: column_stride 1" */
+/* Promise: solver.h, "as in solver_csr" */
+/* Promise: solver.h, "written to only where a function says so" */
+/* Promise: solver.h, "The arrays of a sparse matrix (offsets" */
+/* Promise: solver.h, "New values in the same places" */
+/* Promise: solver.h, ""csr", "packed" or "dense"" */
 static void borrow_and_update_dense(void) {
     static const double tens[] = {10, 20, 30, 40, 50, 60};
     double by_columns[] = {1, 2, 3, 4, 5, 6}, by_rows[] = {1, 4, 2, 5, 3, 6}, y[3];
     const double x[] = {1, 10};
+    solver_shape shape = {.size = sizeof shape};
     int borrows, is_by_rows;
     for (borrows = 0; borrows < 2; ++borrows)
         for (is_by_rows = 0; is_by_rows < 2; ++is_by_rows) {
@@ -339,6 +488,8 @@ static void borrow_and_update_dense(void) {
             seen.size = sizeof seen;
             CHECK_OK(solver_matrix_dense(matrix, &seen));
             CHECK(borrows == (seen.data == described.data));
+            CHECK_OK(solver_matrix_shape(matrix, &shape));
+            CHECK(shape.is_dense == 1 && shape.nonzeros == 6 && strcmp(shape.storage, "dense") == 0);
             CHECK(seen.row_stride == (keeps_the_layout ? 2 : 1) && seen.column_stride == (keeps_the_layout ? 1 : 3));
             CHECK_OK(solver_matrix_update(matrix, tens)); /* in the layout that the matrix has */
             CHECK_OK(solver_spmv(matrix, 1, x, 0, y, SOLVER_EXACT));
@@ -366,11 +517,16 @@ static void refuse_bad_sizes_of_dense(void) {
     CHECK(matrix == NULL);
 }
 
+/* Promise: solver.h, "a file that cannot be read, written" */
+/* Promise: solver.h, "A Matrix Market file, plain or compressed" */
+/* Promise: solver.h, "Decimals read back to the same bits." */
 static void read_and_write(const char* folder) {
     char path[4096];
     double* elements;
     const double x[] = {1, 2, 3};
-    double y[3], data[] = {1, 2, 3, 4, 5, 6};
+    double y[3], data[] = {1, 0.1, 1e-320, 4, -5e300, 6};
+    unsigned char magic[2] = {0, 0};
+    FILE* file;
     solver_matrix *matrix = small_matrix(), *again = NULL;
     solver_dense described = dense(3, 2, data), seen;
     snprintf(path, sizeof path, "%s/small.mtx", folder);
@@ -387,7 +543,10 @@ static void read_and_write(const char* folder) {
     seen.size = sizeof seen;
     CHECK_OK(solver_matrix_dense(again, &seen));
     elements = seen.data;
-    CHECK(seen.rows == 3 && seen.columns == 2 && seen.row_stride == 1 && elements[5] == 6);
+    CHECK(seen.rows == 3 && seen.columns == 2 && seen.row_stride == 1 && memcmp(elements, data, sizeof data) == 0);
+    file = fopen(path, "rb");
+    CHECK(file != NULL && fread(magic, 1, 2, file) == 2 && magic[0] == 0x1F && magic[1] == 0x8B); /* gzip's first bytes */
+    fclose(file);
     solver_matrix_destroy(matrix);
     solver_matrix_destroy(again);
     CHECK_REFUSED(solver_matrix_read("/nowhere/at/all.mtx", SOLVER_DOUBLE, SOLVER_PROCESSOR, &again), SOLVER_FILE_ERROR,
@@ -396,9 +555,15 @@ static void read_and_write(const char* folder) {
     CHECK_REFUSED(solver_matrix_read(NULL, SOLVER_DOUBLE, SOLVER_PROCESSOR, &again), SOLVER_INVALID_ARGUMENT, "path is NULL");
     matrix = small_matrix();
     CHECK_REFUSED(solver_matrix_write(NULL, matrix), SOLVER_INVALID_ARGUMENT, "path is NULL");
+    CHECK_REFUSED(solver_matrix_write("/nowhere/at/all.mtx", matrix), SOLVER_FILE_ERROR, "/nowhere/at/all.mtx");
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "C = alpha A B + beta C of matrices" */
+/* Promise: solver.h, "C's data is written, and overlaps" */
+/* Promise: solver.h, "`borrow` is not looked at." */
+/* Promise: solver.h, "SOLVER_INVALID_ARGUMENT for a matrix of the other kind." */
+/* Promise: solver.h, "shapes that do not fit together" */
 static void multiply_dense(void) {
     double a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[] = {1, 1, 1, 1};
     const double x[] = {1, 1};
@@ -406,7 +571,9 @@ static void multiply_dense(void) {
     solver_dense of_a = dense(2, 2, a), of_b = dense(2, 2, b), of_c = dense(2, 2, c);
     solver_csr csr;
     solver_matrix* matrix = NULL;
+    of_a.borrow = of_b.borrow = of_c.borrow = 7;
     CHECK_OK(solver_gemm(1, &of_a, &of_b, 1, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    of_a.borrow = of_c.borrow = 0;
     CHECK(c[0] == 24 && c[1] == 35 && c[2] == 32 && c[3] == 47);
     of_b.rows = 3;
     CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_FAST, SOLVER_PROCESSOR), SOLVER_DIMENSION_MISMATCH, "");
@@ -440,6 +607,7 @@ static void refuse_bad_products_without_signs(void) {
     CHECK(c[0] == 5 && c[3] == 5);
 }
 
+/* Promise: solver.h, "For a matrix of floats alpha and beta" */
 static void refuse_what_is_no_float(void) {
     const int64_t one_offset[] = {0, 1};
     const int32_t one_column[] = {0};
@@ -456,9 +624,14 @@ static void refuse_what_is_no_float(void) {
     CHECK_OK(solver_spmv(matrix, 0.5, &x, 0, &y, SOLVER_EXACT));
     CHECK(y == 1.5F);
     CHECK_REFUSED(solver_spmv(matrix, 0.1, &x, 0, &y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "alpha is 0.1");
+    CHECK_REFUSED(solver_spmv(matrix, 1, &x, 0.1, &y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "beta is 0.1");
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "Solves A x = b for a triangular matrix; x may be b." */
+/* Promise: solver.h, "Of a sparse matrix, columns sorted in each row" */
+/* Promise: solver.h, "unit: it is 1 and not stored" */
+/* Promise: triangular_solve.hpp, "Solves A x = b. x may be b." */
 static void solve_triangles(void) {
     const int64_t lower_offsets[] = {0, 1, 3, 5};
     const int32_t lower_columns[] = {0, 0, 1, 1, 2};
@@ -475,6 +648,9 @@ static void solve_triangles(void) {
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
     CHECK_OK(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, b, x, SOLVER_EXACT));
     CHECK(x[0] == 1 && x[1] == 2 && x[2] == 2);
+    memcpy(x, b, sizeof x);
+    CHECK_OK(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, x, x, SOLVER_EXACT));
+    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 2);
     CHECK_REFUSED(solver_triangular_solve(matrix, SOLVER_UPPER, SOLVER_STORED_DIAGONAL, b, x, SOLVER_EXACT),
                   SOLVER_INVALID_ARGUMENT, "");
     CHECK_REFUSED(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_UNIT_DIAGONAL, b, x, SOLVER_EXACT),
@@ -487,18 +663,31 @@ static void solve_triangles(void) {
     x[0] = x[1] = x[2] = 0;
     CHECK_OK(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, b, x, SOLVER_EXACT));
     CHECK(x[0] == 1 && x[1] == 2 && x[2] == 2);
+    memcpy(x, b, sizeof x);
+    CHECK_OK(solver_triangular_solve(matrix, SOLVER_LOWER, SOLVER_UNIT_DIAGONAL, x, x, SOLVER_EXACT));
+    CHECK(x[0] == 2 && x[1] == 7 && x[2] == 5);
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "`options` may be NULL for the defaults" */
+/* Promise: solver.h, "`size` of what is asked for is set by the caller." */
+/* Promise: solver.h, "The iterations of a column, which belong" */
+/* Promise: solver.h, "on ||b - A x|| / ||b||" */
 static void solve_with_defaults(void) {
-    const double b[] = {6, 12, 14};
+    const double b[] = {6, 12, 14}, tiny[] = {6e-200, 12e-200, 14e-200};
     double x[] = {0, 0, 0}, low[3];
     int64_t count = 0;
+    const solver_iteration* history = NULL;
     solver_matrix* const matrix = small_matrix();
     solver_result* result = NULL;
     solver_outcome outcome;
     solver_attempt attempt;
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, low, NULL, &result));
+    CHECK(strcmp(solver_result_profile(result), "processor") == 0);
+    CHECK_OK(solver_result_history(result, 0, &history, &count));
+    CHECK(count == 0);
+    outcome.size = 0;
+    CHECK_REFUSED(solver_result_outcome(result, 0, &outcome), SOLVER_INVALID_ARGUMENT, "size");
     outcome.size = sizeof outcome;
     CHECK_OK(solver_result_outcome(result, 0, &outcome));
     CHECK(outcome.status == SOLVER_CONVERGED && outcome.relative_residual <= 1e-10);
@@ -514,6 +703,9 @@ static void solve_with_defaults(void) {
     solver_result_destroy(result);
     solver_result_destroy(NULL);
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, NULL, NULL));
+    memset(x, 0, sizeof x);
+    CHECK_OK(solver_solve(matrix, NULL, 1, tiny, x, NULL, NULL, NULL)); /* the tolerance is relative */
+    CHECK(fabs(x[0] - 1e-200) < 1e-209 && fabs(x[2] - 3e-200) < 1e-209);
     CHECK_OK(solver_solve(matrix, NULL, 0, NULL, NULL, NULL, NULL, NULL));
     solver_matrix_destroy(matrix);
 }
@@ -535,11 +727,18 @@ static int32_t count_calls(void* context, const solver_iteration* iteration) {
 static solver_options options_with(const char* preconditioner) {
     solver_options options;
     CHECK_OK(solver_options_init(&options, sizeof options));
-    CHECK(options.accuracy == SOLVER_EXACT);
+    CHECK(options.tolerance == 1e-10 && options.absolute_tolerance == 0 && options.max_iterations == 10000);
+    CHECK(options.accuracy == SOLVER_EXACT && strcmp(options.preconditioner, "auto") == 0);
+    CHECK(strcmp(options.method, "auto") == 0 && strcmp(options.profile, "auto") == 0);
     options.preconditioner = preconditioner;
     return options;
 }
 
+/* Promise: solver.h, "what is to be proven of x:" */
+/* Promise: solver.h, ""none", as NULL, "bound" or "rounded"" */
+/* Promise: solver.h, "Of a column, where options->guarantee asked for one." */
+/* Promise: solver.h, "0 where x is proven to be x* itself" */
+/* Promise: solver.h, "The size is set by the caller." */
 static void prove(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};
@@ -555,7 +754,14 @@ static void prove(void) {
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
     CHECK_OK(solver_result_proof(result, 0, &proof));
     CHECK(proof.status == SOLVER_PROVEN && proof.rounded == 3 && proof.undecided == 0 && strlen(proof.reason) > 0);
-    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 3 && proof.backward_error < 1e-300);
+    CHECK(x[0] == 1 && x[1] == 2 && x[2] == 3 && proof.backward_error < 1e-300 && proof.error_bound < 0);
+    solver_result_destroy(result);
+    options.guarantee = "bound";
+    memset(x, 0, sizeof x);
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_OK(solver_result_proof(result, 0, &proof));
+    CHECK(proof.status == SOLVER_PROVEN && proof.error_bound >= 0 && proof.rounded == 0);
+    CHECK(fabs(x[0] - 1) <= proof.error_bound * fabs(x[0]) && fabs(x[2] - 3) <= proof.error_bound * fabs(x[2]));
     solver_result_destroy(result);
     options.guarantee = "surely";
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result), SOLVER_INVALID_ARGUMENT,
@@ -563,21 +769,49 @@ static void prove(void) {
     solver_matrix_destroy(matrix);
 }
 
+static int32_t must_not_be_called(void* context, const solver_iteration* iteration) {
+    (void)context, (void)iteration;
+    CHECK(!"called");
+    return 1;
+}
+
+/* Promise: solver.h, "Looks for a proof that the square matrix" */
+/* Promise: solver.h, "`options` are those of a solve, NULL for the" */
+/* Promise: solver.h, "That nothing could be proven is an outcome" */
+/* Promise: solver.h, "bounds[i] >= |x[i] + x_low[i] - x*[i]|" */
+/* Promise: solver.h, "SOLVER_INVALID_ARGUMENT where the certificate" */
+/* Promise: solver.h, "SOLVER_PROVEN, SOLVER_PROVEN_SINGULAR or" */
+/* Promise: solver.h, "0 unless status is SOLVER_PROVEN" */
+/* Promise: solver.h, "NULL where there are none" */
+/* Promise: solver.h, "A has no inverse" */
+/* Promise: solver.h, "how it was proven, or what stood in the way" */
+/* Promise: solver.h, "The size is set by the caller." */
+/* Promise: solver.h, "elements of the two below;" */
+/* Promise: solver.h, "|A^-1 r|_i <= reach[i] N(r)" */
 static void certify(void) {
     static const double singular[] = {1, -1, -1, 2, -1, -1, 1};
+    static double hidden[] = {1e7 + 1, 0, 1e7 + 1, -1, 1, 0, 0, -3, -3}; /* its third row is the sum of the others */
+    const solver_dense of_hidden = dense(3, 3, hidden);
     const double b[] = {6, 12, 14};
     double x[] = {1, 2, 3.5}, low[] = {0, 0, -0.5}, bounds[3];
-    int32_t i;
+    static const double inverse_times_56[3][3] = {{15, -4, 1}, {-4, 16, -4}, {1, -4, 15}};
+    int32_t i, j;
     solver_matrix *const matrix = small_matrix(), *other = NULL;
     solver_csr csr = small_csr();
     solver_options options = options_with("none");
     solver_certificate* certificate = NULL;
     solver_certificate_view view = {.size = sizeof view};
     options.guarantee = "not looked at";
+    options.callback = must_not_be_called;
     CHECK_OK(solver_certify(matrix, &options, &certificate));
     CHECK_OK(solver_certificate_look(certificate, &view));
     CHECK(view.status == SOLVER_PROVEN && strcmp(view.reason, "H-matrix") == 0 && view.adds_up == 0 && view.rows == 3);
     CHECK(view.reach[1] > 0 && view.weights[1] > 0 && view.iterations >= 1);
+    for (i = 0; i < 3; ++i) { /* over all r with weights[j] |r[j]| <= 1 */
+        double most = 0;
+        for (j = 0; j < 3; ++j) most += fabs(inverse_times_56[i][j]) / 56 / view.weights[j];
+        CHECK(view.reach[i] >= most * (1 - 1e-15));
+    }
     CHECK_OK(solver_error_bound(matrix, certificate, b, x, NULL, bounds));
     CHECK(bounds[2] >= 0.5 && bounds[2] < 2); /* the solution is (1, 2, 3) */
     CHECK_OK(solver_error_bound(matrix, certificate, b, x, low, bounds));
@@ -599,14 +833,30 @@ static void certify(void) {
     CHECK_REFUSED(solver_error_bound(other, certificate, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "singular");
     solver_certificate_destroy(certificate);
     solver_matrix_destroy(other);
+    CHECK_OK(solver_dense_create(&of_hidden, SOLVER_PROCESSOR, &other));
+    CHECK_OK(solver_certify(other, NULL, &certificate));
+    CHECK_OK(solver_certificate_look(certificate, &view));
+    CHECK(view.status == SOLVER_UNPROVEN && strlen(view.reason) > 0 && view.rows == 0 && view.reach == NULL);
+    CHECK_REFUSED(solver_error_bound(other, certificate, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "");
+    solver_certificate_destroy(certificate);
+    solver_matrix_destroy(other);
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "sizeof(solver_iteration), set by the library" */
+/* Promise: solver.h, "0 is the initial guess" */
+/* Promise: solver.h, "of several right-hand sides, from 0" */
+/* Promise: solver.h, "For callbacks: writes the n elements of x" */
+/* Promise: solver.h, "It is computed when it is asked for" */
+/* Promise: solver.h, "Told of every iteration; anything but 0 stops." */
+/* Promise: solver.h, "by the callback" */
+/* Promise: solver.h, "1: the result has every iteration" */
+/* Promise: solver.h, "The iterations of a column, which belong" */
 static void solve_and_tell(void) {
     const double b[] = {6, 12, 14, 4, 1, 0};
-    double x[6] = {0};
+    double x[6] = {0}, untold[6] = {0};
     const solver_iteration* history = NULL;
-    int64_t count = 0;
+    int64_t count = 0, count_of_first = 0;
     struct seen seen = {0, 1000, 0, {0}};
     solver_matrix* const matrix = small_matrix();
     solver_options options = options_with("none");
@@ -617,10 +867,16 @@ static void solve_and_tell(void) {
     options.keep_history = 1;
     CHECK_OK(solver_solve(matrix, NULL, 2, b, x, NULL, &options, &result));
     CHECK(seen.calls >= 2 && fabs(x[3] - 1) < 1e-9 && fabs(x[4]) < 1e-9);
+    CHECK_OK(solver_result_history(result, 0, &history, &count_of_first));
     CHECK_OK(solver_result_history(result, 1, &history, &count));
+    CHECK(seen.calls == count_of_first + count);
     CHECK(count >= 1 && history[0].number == 0 && history[0].column == 1 && history[0].size == sizeof history[0]);
     CHECK(memcmp(seen.x, seen.last_column == 0 ? x : x + 3, sizeof seen.x) == 0);
     CHECK_REFUSED(solver_iteration_x(history, 3, seen.x), SOLVER_INVALID_ARGUMENT, "no x");
+    options.callback = NULL;
+    CHECK_OK(solver_solve(matrix, NULL, 2, b, untold, NULL, &options, NULL));
+    CHECK(memcmp(x, untold, sizeof x) == 0);
+    options.callback = count_calls;
     CHECK(strcmp(solver_result_obstacle(result), "") == 0 && strlen(solver_result_profile(result)) > 0);
     CHECK(strcmp(solver_result_obstacle(NULL), "") == 0 && strcmp(solver_result_profile(NULL), "") == 0);
     solver_result_destroy(result);
@@ -646,6 +902,17 @@ static int32_t always_fail(void* context, const void* r, void* z, int32_t accura
     return 42;
 }
 
+/* Promise: solver.h, "a function of the caller's returned" */
+/* Promise: solver.h, "`apply` computes z = M^-1 r" */
+/* Promise: solver.h, "Anything else ends the solve" */
+/* Promise: solver.h, "z = M^-1 r; they must not overlap." */
+/* Promise: solver.h, "0 where there are none." */
+/* Promise: solver.h, "With one that is given `mixed` is not possible." */
+/* Promise: solver.h, "Columns and attempts count from 0" */
+/* Promise: solver.h, ""none", as NULL, "bound" or "rounded"" */
+/* Promise: solver.h, ""auto", or a kind as for" */
+/* Promise: solver.h, "The profile that the choice of preconditioners" */
+/* Promise: solver.h, ""bicgstab", "cg" for symmetric" */
 static void solve_with_preconditioners(void) {
     const double b[] = {6, 12, 14};
     double by_jacobi[3] = {0}, by_own[3] = {0}, z[3];
@@ -654,12 +921,27 @@ static void solve_with_preconditioners(void) {
     uint64_t hash = 0;
     solver_matrix* const matrix = small_matrix();
     solver_preconditioner *jacobi = NULL, *own = NULL, *failing = NULL, *small = NULL, *single = NULL;
-    const solver_options options = options_with("auto");
+    solver_options options = options_with("klu"); /* without effect */
+    solver_result* result = NULL;
+    int64_t attempts = -1;
     CHECK_OK(solver_preconditioner_create(matrix, "jacobi", SOLVER_EXACT, NULL, &jacobi));
     CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, divide_by_four, &calls, &own));
     CHECK_OK(solver_solve(matrix, jacobi, 1, b, by_jacobi, NULL, &options, NULL));
-    CHECK_OK(solver_solve(matrix, own, 1, b, by_own, NULL, &options, NULL));
+    CHECK_OK(solver_solve(matrix, own, 1, b, by_own, NULL, &options, &result));
     CHECK(calls > 0 && memcmp(by_jacobi, by_own, sizeof by_own) == 0);
+    CHECK_OK(solver_result_attempts(result, &attempts));
+    CHECK(attempts == 0 && strcmp(solver_result_profile(result), "") == 0);
+    solver_result_destroy(result);
+    options.method = "bicgstab";
+    memset(by_jacobi, 0, sizeof by_jacobi);
+    CHECK_OK(solver_solve(matrix, jacobi, 1, b, by_jacobi, NULL, &options, NULL));
+    CHECK(memcmp(by_jacobi, by_own, sizeof by_own) == 0); /* by "auto" */
+    options.mixed = 1;
+    CHECK_REFUSED(solver_solve(matrix, own, 1, b, by_own, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "mixed precision");
+    options.mixed = 0;
+    options.guarantee = "bound";
+    CHECK_REFUSED(solver_solve(matrix, own, 1, b, by_own, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "guarantee");
+    options.guarantee = NULL;
     CHECK_OK(solver_preconditioner_apply(jacobi, b, z, SOLVER_EXACT));
     CHECK(z[0] == 1.5 && z[1] == 3 && z[2] == 3.5);
     CHECK_OK(solver_preconditioner_facts(own, &entries, &hash));
@@ -699,16 +981,31 @@ static int32_t failing_product(void* context, const void* x, void* y) {
     return 7;
 }
 
+static int32_t twice_in_single(void* context, const void* x, void* y) {
+    int i;
+    (void)context;
+    for (i = 0; i < 2; ++i) ((float*)y)[i] = 2 * ((const float*)x)[i];
+    return 0;
+}
+
+/* Promise: solver.h, "a function of the caller's returned" */
+/* Promise: solver.h, "Anything else ends the solve" */
+/* Promise: solver.h, "y = A x, both of as many elements" */
+/* Promise: solver.h, "Solves A x = b where nothing is known" */
+/* Promise: solver.h, "`preconditioner` is one of the caller's" */
+/* Promise: solver.h, "Nothing is mixed, and nothing guaranteed" */
 static void solve_with_operators(void) {
     static const char* const methods[] = {"auto", "bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2"};
     const double b[] = {6, 12, 14};
-    double x[3];
+    const float single_b[] = {3, 5};
+    double x[3], by_auto[3];
+    float single_x[] = {0, 0};
     int calls = 0;
     size_t k;
     solver_result* result = NULL;
     solver_preconditioner *own = NULL, *small = NULL;
     solver_outcome outcome = {0};
-    solver_options options = options_with("auto");
+    solver_options options = options_with("klu"); /* without effect */
     outcome.size = sizeof outcome;
     CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 3, divide_by_four, &calls, &own));
     for (k = 0; k < 2 * sizeof methods / sizeof methods[0]; ++k) {
@@ -720,6 +1017,8 @@ static void solve_with_operators(void) {
         CHECK_OK(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, m, b, x, &options, &result));
         CHECK_OK(solver_result_outcome(result, 0, &outcome));
         CHECK(outcome.status == SOLVER_CONVERGED && calls > 0);
+        if (k == 0) memcpy(by_auto, x, sizeof x);
+        if (k == 2) CHECK(memcmp(by_auto, x, sizeof x) == 0); /* by BiCGStab */
         CHECK(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 2) < 1e-9 && fabs(x[2] - 3) < 1e-9);
         solver_result_destroy(result);
     }
@@ -735,6 +1034,12 @@ static void solve_with_operators(void) {
     CHECK_OK(solver_preconditioner_from(SOLVER_DOUBLE, 2, divide_by_four, &calls, &small));
     CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, small, b, x, NULL, NULL),
                   SOLVER_DIMENSION_MISMATCH, "2 rows");
+    CHECK_OK(solver_solve_operator(SOLVER_FLOAT, 2, twice_in_single, NULL, NULL, single_b, single_x, NULL, NULL));
+    CHECK(single_x[0] == 1.5F && single_x[1] == 2.5F);
+    options.mixed = 1;
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, NULL, b, x, &options, NULL),
+                  SOLVER_INVALID_ARGUMENT, "need the entries of A");
+    options.mixed = 0;
     options.guarantee = "bound";
     CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, NULL, b, x, &options, NULL),
                   SOLVER_INVALID_ARGUMENT, "need the entries of A");
@@ -742,16 +1047,28 @@ static void solve_with_operators(void) {
     solver_preconditioner_destroy(small);
 }
 
+/* Promise: solver.h, "`kind` is "none", "jacobi", "ilu0"" */
+/* Promise: solver.h, "It does not refer to the matrix afterwards." */
+/* Promise: solver.h, "Of a dense matrix it takes the nonzero elements." */
+/* Promise: solver.h, "more memory than was allowed" */
+/* Promise: solver.h, "bytes that factors may take;" */
+/* Promise: solver.h, "ilut: entries below this times" */
+/* Promise: solver.h, "0 where there are none." */
+/* Promise: solver.h, "`size` is sizeof(solver_factors)." */
 static void make_every_preconditioner(void) {
-    static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu"};
+    static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg"};
     size_t k;
-    int64_t entries = -1;
-    uint64_t hash = 0;
+    int64_t entries = -1, entries_of_dense = -1;
+    uint64_t hash = 0, hash_of_dense = 0;
+    double elements[] = {4, 1, 0, 1, 4, 1, 0, 1, 4}, r[] = {6, 12, 14}, z[3], again[3];
+    solver_dense described = dense(3, 3, elements);
     solver_factors factors;
     solver_preconditioner* made = NULL;
-    solver_matrix* const matrix = small_matrix();
+    solver_matrix *const matrix = small_matrix(), *of_dense = NULL;
     CHECK_OK(solver_factors_init(&factors, sizeof factors));
     CHECK(factors.size == sizeof factors && factors.fill_factor > 0);
+    CHECK_REFUSED(solver_factors_init(&factors, 1), SOLVER_INVALID_ARGUMENT, "size");
+    factors.size = sizeof factors;
     for (k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
         CHECK_OK(solver_preconditioner_create(matrix, kinds[k], SOLVER_EXACT, &factors, &made));
         CHECK_OK(solver_preconditioner_facts(made, &entries, &hash));
@@ -761,6 +1078,28 @@ static void make_every_preconditioner(void) {
     CHECK_REFUSED(solver_preconditioner_create(matrix, "magic", SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT, "magic");
     CHECK_REFUSED(solver_preconditioner_create(matrix, NULL, SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT,
                   "kind is NULL");
+    described.borrow = 1;
+    CHECK_OK(solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, NULL, &made));
+    CHECK_OK(solver_preconditioner_facts(made, &entries, &hash));
+    CHECK_OK(solver_preconditioner_apply(made, r, z, SOLVER_EXACT));
+    solver_preconditioner_destroy(made);
+    CHECK_OK(solver_dense_create(&described, SOLVER_PROCESSOR, &of_dense));
+    CHECK_OK(solver_preconditioner_create(of_dense, "ilu0", SOLVER_EXACT, NULL, &made));
+    CHECK_OK(solver_preconditioner_facts(made, &entries_of_dense, &hash_of_dense));
+    CHECK(entries_of_dense == entries && hash_of_dense == hash);
+    solver_matrix_destroy(of_dense);
+    memset(elements, 0, sizeof elements);
+    CHECK_OK(solver_preconditioner_apply(made, r, again, SOLVER_EXACT)); /* without the matrix */
+    CHECK(memcmp(z, again, sizeof z) == 0);
+    solver_preconditioner_destroy(made);
+    CHECK_OK(solver_preconditioner_create(matrix, "ilut", SOLVER_EXACT, NULL, &made));
+    CHECK_OK(solver_preconditioner_facts(made, &entries, &hash));
+    solver_preconditioner_destroy(made);
+    factors.drop_tolerance = 0.9; /* of 2 and 2.5: the entries beside the diagonal are 1 */
+    CHECK_OK(solver_preconditioner_create(matrix, "ilut", SOLVER_EXACT, &factors, &made));
+    CHECK_OK(solver_preconditioner_facts(made, &entries_of_dense, &hash));
+    CHECK(entries_of_dense < entries);
+    solver_preconditioner_destroy(made);
     factors.memory_limit = 1;
     CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_RESOURCE_LIMIT, "limit");
     CHECK(made == NULL);
@@ -768,6 +1107,11 @@ static void make_every_preconditioner(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "`preconditioner` may be NULL: then" */
+/* Promise: solver.h, "as in solver_options, "auto" apart" */
+/* Promise: solver.h, "The profile that the choice of preconditioners" */
+/* Promise: solver.h, ""processor", "gpu", or "auto"" */
+/* Promise: solver.h, "what the choice of preconditioners takes" */
 static void choose_the_method(void) {
     static const char* const methods[] = {"auto", "bicgstab", "cg"};
     const double b[] = {6, 12, 14};
@@ -796,8 +1140,12 @@ static void choose_the_method(void) {
 }
 
 /* Symmetric, its diagonal positive, and indefinite, which conjugate gradients see in their second step. */
+/* Promise: solver.h, "1 where the next attempt is the same" */
+/* Promise: solver.h, "A or M was not positive definite" */
+/* Promise: solver.h, ""bicgstab", "cg" for symmetric" */
 static void tell_what_is_repeated(void) {
-    static const double indefinite[] = {1, 2, 2, 1, 3, 3, 1};
+    static const double indefinite[] = {1, 2, 2, 1, 3, 3, 1}, negative[] = {4, 1, 1, -4, 1, 1, 4},
+                        unsymmetric[] = {4, 2, 1, 4, 1, 1, 4};
     const double b[] = {0.3, -0.7, 0.9};
     double x[3] = {0};
     int64_t k;
@@ -816,9 +1164,26 @@ static void tell_what_is_repeated(void) {
     }
     solver_result_destroy(result);
     solver_matrix_destroy(matrix);
+    csr.values = negative;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_OK(solver_result_attempt(result, 0, &attempt));
+    CHECK(strcmp(attempt.method, "minres") == 0);
+    solver_result_destroy(result);
+    solver_matrix_destroy(matrix);
+    csr.values = unsymmetric;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
+    CHECK_OK(solver_result_attempt(result, 0, &attempt));
+    CHECK(strcmp(attempt.method, "bicgstab") == 0);
+    solver_result_destroy(result);
+    solver_matrix_destroy(matrix);
 }
 
 /* The attempt says what was done: with which preconditioner, in which precision, and how far it came. */
+/* Promise: solver.h, "its kind; the strings belong" */
+/* Promise: solver.h, "1 where the iteration ran in single precision" */
+/* Promise: solver.h, "1: for doubles, the iteration in single" */
 static void tell_of_the_attempt(void) {
     const double b[] = {6, 12, 14};
     int32_t mixed;
@@ -843,10 +1208,20 @@ static void tell_of_the_attempt(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "Not to converge is an outcome" */
+/* Promise: solver.h, "SOLVER_OK says only that" */
+/* Promise: solver.h, "Inf or NaN in A, b, x or on the way" */
+/* Promise: solver.h, "or on ||b - A x||, of each column" */
+/* Promise: solver.h, "What is known to stand in the way" */
+/* Promise: solver.h, "scalars of the recursion vanished" */
+/* Promise: solver.h, "after breakdowns" */
 static void end_badly_as_an_outcome(void) {
+    static const double without_a_row[] = {4, 1, 0, 0, 0, 1, 4}, zeros[7] = {0};
+    solver_preconditioner* none = NULL;
     const double b[] = {6, NAN, 14}, good[] = {6, 12, 14};
     double x[3] = {0};
-    solver_matrix* const matrix = small_matrix();
+    solver_csr csr = small_csr();
+    solver_matrix *const matrix = small_matrix(), *singular = NULL;
     solver_options options = options_with("none");
     solver_result* result = NULL;
     solver_outcome outcome;
@@ -861,6 +1236,26 @@ static void end_badly_as_an_outcome(void) {
     CHECK_OK(solver_result_outcome(result, 0, &outcome));
     CHECK(outcome.status == SOLVER_ITERATION_LIMIT && outcome.relative_residual == 1);
     solver_result_destroy(result);
+    csr.values = zeros;
+    options.method = "bicgstab";
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &singular));
+    CHECK_OK(solver_preconditioner_create(singular, "none", SOLVER_EXACT, NULL, &none));
+    options.max_iterations = 100;
+    CHECK_OK(solver_solve(singular, none, 1, good, x, NULL, &options, &result));
+    CHECK_OK(solver_result_outcome(result, 0, &outcome));
+    CHECK(outcome.status == SOLVER_BREAKDOWN && outcome.restarts > 0);
+    solver_result_destroy(result);
+    solver_preconditioner_destroy(none);
+    solver_matrix_destroy(singular);
+    options = options_with("none");
+    options.max_iterations = 0;
+    csr.values = without_a_row;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &singular));
+    CHECK_OK(solver_solve(singular, NULL, 1, good, x, NULL, &options, &result));
+    CHECK(strlen(solver_result_obstacle(result)) > 0);
+    solver_result_destroy(result);
+    solver_matrix_destroy(singular);
+    memset(x, 0, sizeof x);
     options.absolute_tolerance = 100;
     CHECK_OK(solver_solve(matrix, NULL, 1, good, x, NULL, &options, &result));
     CHECK_OK(solver_result_outcome(result, 0, &outcome));
@@ -869,6 +1264,10 @@ static void end_badly_as_an_outcome(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "a value outside its range" */
+/* Promise: solver.h, "`size` is sizeof(solver_options)." */
+/* Promise: solver.h, "Fills in the defaults:" */
+/* Promise: solver.h, "1e-10, 0, 10000 iterations" */
 static void refuse_bad_options(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};
@@ -913,6 +1312,7 @@ static void refuse_bad_options(void) {
 }
 
 /* A program that was built with an older header knows the beginning of a struct only. */
+/* Promise: solver.h, "A struct's first member is its size" */
 static void serve_older_programs(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};
@@ -944,6 +1344,7 @@ static void create_and_destroy(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* Promise: solver.h, "Handles are destroyed by their" */
 static void keep_nothing_in_ten_thousand_rounds(void) {
     size_t before, after;
     int round;
@@ -959,8 +1360,10 @@ int main(int argc, char** argv) {
     set_threads();
     reduce_vectors();
     compute_with_complex_numbers(argc > 1 ? argv[1] : ".");
+    see_complex_numbers_by_their_parts();
     refuse_bad_vectors();
     multiply();
+    sum_repeated_columns();
     refuse_bad_matrices();
     take_other_integers();
     borrow_and_update();

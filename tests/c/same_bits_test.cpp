@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace solver {
@@ -83,6 +85,9 @@ protected:
 using Types = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(SameBits, Types);
 
+// Promise: solver.h, "Promises, error bounds, Inf and NaN"
+// Promise: solver.h, "No result of SOLVER_EXACT depends on it."
+// Promise: solver.h, "What is promised of a sum"
 TYPED_TEST(SameBits, OfReductions) {
     using T = TypeParam;
     for (const Accuracy accuracy : all_accuracies)
@@ -99,6 +104,7 @@ TYPED_TEST(SameBits, OfReductions) {
     solver_set_threads(0);
 }
 
+// Promise: solver.h, "The sum, or dot product, itself, without any rounding"
 TYPED_TEST(SameBits, OfExpansions) {
     using T = TypeParam;
     const Expansion<T> expected = dot_expansion(this->x_, this->b_);
@@ -128,6 +134,7 @@ TYPED_TEST(SameBits, OfProductsAndResiduals) {
     }
 }
 
+// Promise: solver.h, "Promises, error bounds, Inf and NaN"
 TYPED_TEST(SameBits, OfDenseProducts) {
     using T = TypeParam;
     const std::int64_t m = 40, k = 30, n = 20;
@@ -161,29 +168,126 @@ TYPED_TEST(SameBits, OfTriangularSolves) {
     }
 }
 
+/// In every accuracy, from an initial guess, for a pair; and every iteration.
+// Promise: solver.h, "of every product, dot, norm and preconditioner step"
+// Promise: solver.h, "||r|| / ||b|| of the updated residual"
+// Promise: solver.h, "||b - A x|| / ||b|| where it was computed"
+// Promise: solver.h, "1 where r was replaced by the true residual"
+// Promise: solver.h, "||b - A x|| / ||b|| of the x returned"
+// Promise: solver.h, "what the recursion believed"
+// Promise: solver.h, "how often r was replaced"
+// Promise: solver.h, "after breakdowns"
 TYPED_TEST(SameBits, OfSolves) {
     using T = TypeParam;
     const Handle handle(described(this->a_));
     const SpmvPlan<T> plan(this->a_, Device::cpu());
-    solver_options given;
-    solver_options_init(&given, sizeof given);
-    given.tolerance = 1e-6;
-    given.accuracy = SOLVER_EXACT;
-    SolveOptions options;
-    options.iteration.tolerance = given.tolerance;
-    options.iteration.accuracy = Accuracy::exact;
-    std::vector<T> seen(this->n), expected(this->n);
-    const SolveReport report = solve<T>(plan, this->b_, expected, {}, options);
-    solver_result* result = nullptr;
-    ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, this->b_.data(), seen.data(), nullptr, &given, &result), SOLVER_OK);
-    solver_outcome outcome{};
-    outcome.size = sizeof outcome;
-    EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
-    solver_result_destroy(result);
-    EXPECT_TRUE(same_bits(seen, expected));
-    EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
-    EXPECT_EQ(outcome.iterations, report.result().iterations);
-    EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+    for (const Accuracy accuracy : all_accuracies) {
+        solver_options given;
+        solver_options_init(&given, sizeof given);
+        given.tolerance = 1e-6;
+        given.accuracy = static_cast<std::int32_t>(accuracy);
+        given.keep_history = 1;
+        SolveOptions options;
+        options.iteration.tolerance = given.tolerance;
+        options.iteration.accuracy = accuracy;
+        options.iteration.keep_history = true;
+        std::vector<T> seen(this->x_), expected(this->x_), low(this->n), expected_low(this->n);
+        const SolveReport report = solve<T>(plan, this->b_, expected, expected_low, options);
+        solver_result* result = nullptr;
+        ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, this->b_.data(), seen.data(), low.data(), &given, &result), SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+        EXPECT_TRUE(same_bits(low, expected_low));
+        solver_outcome outcome{};
+        outcome.size = sizeof outcome;
+        EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
+        EXPECT_EQ(outcome.status, SOLVER_CONVERGED);
+        EXPECT_EQ(outcome.iterations, report.result().iterations);
+        EXPECT_EQ(outcome.relative_residual, report.result().relative_residual);
+        EXPECT_EQ(outcome.recursive_residual, report.result().recursive_residual);
+        EXPECT_EQ(outcome.replacements, report.result().replacements);
+        EXPECT_EQ(outcome.restarts, report.result().restarts);
+        const solver_iteration* history = nullptr;
+        std::int64_t count = 0;
+        EXPECT_EQ(solver_result_history(result, 0, &history, &count), SOLVER_OK);
+        ASSERT_EQ(count, std::ssize(report.result().history));
+        for (std::int64_t k = 0; k < count; ++k) {
+            const Iteration& iteration = report.result().history[k];
+            EXPECT_EQ(history[k].number, iteration.number);
+            EXPECT_EQ(history[k].recursive_residual, iteration.recursive_residual);
+            EXPECT_EQ(history[k].true_residual, iteration.true_residual);
+            EXPECT_EQ(history[k].replaced, iteration.replaced ? 1 : 0);
+        }
+        solver_result_destroy(result);
+    }
+}
+
+/// Where rows are shared out by entries, the bits of a long one in fast tell how many threads there were.
+// Promise: solver.h, "How many threads of the processor"
+// Promise: solver.h, "A matrix made ready for many products, on a device"
+TYPED_TEST(SameBits, OfAsManyThreadsAsWereSet) {
+    using T = TypeParam;
+    constexpr std::int32_t length = 300000;
+    const std::vector<T> x(length, 1);
+    CsrMatrix<T> a{2, length, {0, length, length + 1}, std::vector<std::int32_t>(length + 1), std::vector<T>(length + 1)};
+    for (std::int32_t j = 0; j < length; ++j) {
+        a.column_indices[j] = j;
+        a.values[j] = T(1) / T(1 + j % 997);
+    }
+    std::set<T> sums;
+    for (const int threads : {1, 2, 3, 4, 5, 6, 7}) {
+        ASSERT_EQ(solver_set_threads(threads), SOLVER_OK);
+        const Handle handle(described(a));
+        solver_set_threads(0);
+        std::vector<T> seen(2), expected(2);
+        EXPECT_EQ(solver_spmv(handle.get(), 1, x.data(), 0, seen.data(), SOLVER_FAST), SOLVER_OK);
+        SpmvPlan<T>(a, Device::cpu(threads)).multiply(1, x, 0, expected, Accuracy::fast);
+        EXPECT_TRUE(same_bits(seen, expected)) << threads;
+        sums.insert(expected.front());
+    }
+    EXPECT_GT(sums.size(), 1U) << "no number of threads can be told from another";
+    EXPECT_EQ(solver_threads(), Device::cpu().threads());
+}
+
+// Promise: solver.h, "Different threads may use one"
+TYPED_TEST(SameBits, OfOneHandleInSeveralThreadsAtOnce) {
+    using T = TypeParam;
+    const Handle handle(described(this->a_));
+    std::vector<T> expected(this->n);
+    EXPECT_EQ(solver_spmv(handle.get(), 1, this->x_.data(), 0, expected.data(), SOLVER_EXACT), SOLVER_OK);
+    std::vector<std::vector<T>> seen(4, std::vector<T>(this->n));
+    std::vector<std::thread> threads;
+    for (std::vector<T>& y : seen)
+        threads.emplace_back([&] {
+            for (int repeat = 0; repeat < 20; ++repeat)
+                if (solver_spmv(handle.get(), 1, this->x_.data(), 0, y.data(), SOLVER_EXACT) != SOLVER_OK) y.clear();
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::vector<T>& y : seen) EXPECT_TRUE(same_bits(y, expected));
+}
+
+// Promise: solver.h, "What went wrong in this thread's last call"
+TEST(LastError, IsThatOfEachThread) {
+    EXPECT_EQ(solver_set_threads(-1), SOLVER_INVALID_ARGUMENT);
+    const std::string here = solver_last_error();
+    std::string before, there;
+    std::thread([&] {
+        before = solver_last_error();
+        solver_device_count(nullptr);
+        there = solver_last_error();
+    }).join();
+    EXPECT_EQ(before, "");
+    EXPECT_NE(there, here);
+    EXPECT_EQ(solver_last_error(), here);
+}
+
+// Promise: solver.h, "Fills in the defaults;"
+TEST(Defaults, OfFactorsAreThoseOfCpp) {
+    solver_factors factors{};
+    EXPECT_EQ(solver_factors_init(&factors, sizeof factors), SOLVER_OK);
+    const PreconditionerOptions expected;
+    EXPECT_EQ(factors.drop_tolerance, expected.drop_tolerance);
+    EXPECT_EQ(factors.fill_factor, expected.fill_factor);
+    EXPECT_EQ(factors.memory_limit, expected.memory_limit);
 }
 
 /// All but the seconds, which no two solves share.
@@ -242,6 +346,9 @@ CsrMatrix<double> band(std::int32_t n, double shift) {
     return csr_from_entries<double>(n, n, entries);
 }
 
+// Promise: solver.h, "over all attempts"
+// Promise: solver.h, "1: for doubles, the iteration in single"
+// Promise: solver.h, "1 where the iteration ran in single precision"
 TEST(SameAttempts, OfMixedPrecision) {
     solver_options given;
     solver_options_init(&given, sizeof given);
@@ -256,6 +363,11 @@ TEST(SameAttempts, OfMixedPrecision) {
     EXPECT_FALSE(attempts.back().mixed);
 }
 
+// Promise: solver.h, "of the first right-hand side that was left"
+// Promise: solver.h, "the most that any of them took"
+// Promise: solver.h, "of the first"
+// Promise: solver.h, "1 where the next attempt is the same"
+// Promise: solver.h, "How many numbers the factors hold"
 TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
     solver_options given;
     solver_options_init(&given, sizeof given);
@@ -271,7 +383,39 @@ TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
     EXPECT_NE(attempts.front().results.front().iterations, attempts.front().results.back().iterations);
 }
 
+// Promise: solver.h, "ilut: entries below this times"
+// Promise: solver.h, "ilut: at most this times"
+// Promise: solver.h, "for preconditioners that are made;"
+// Promise: solver.h, "NULL for the defaults"
+TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
+    const CsrMatrix<double> a = band(300, 0.5);
+    std::vector<std::int64_t> entries;
+    for (const auto& [drop_tolerance, fill_factor] : {std::pair(1e-3, 10.0), std::pair(0.1, 10.0), std::pair(1e-3, 0.6)}) {
+        solver_factors factors{};
+        solver_factors_init(&factors, sizeof factors);
+        factors.drop_tolerance = drop_tolerance;
+        factors.fill_factor = fill_factor;
+        solver_options given;
+        solver_options_init(&given, sizeof given);
+        given.preconditioner = "ilut";
+        given.factors = &factors;
+        SolveOptions options{.preconditioner = PreconditionerKind::ilut};
+        options.factors.drop_tolerance = drop_tolerance;
+        options.factors.fill_factor = fill_factor;
+        entries.push_back(expect_same_attempts(a, given, options).front().factor_entries);
+    }
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.preconditioner = "ilut";
+    given.factors = nullptr;
+    EXPECT_EQ(expect_same_attempts(a, given, {.preconditioner = PreconditionerKind::ilut}).front().factor_entries, entries[0]);
+    EXPECT_LT(entries[1], entries[0]);
+    EXPECT_LT(entries[2], entries[0]);
+}
+
 /// No diagonal for what needs one, and no memory for factors.
+// Promise: solver.h, "why it could not be made; empty where it was"
+// Promise: solver.h, "for preconditioners that are made;"
 TEST(SameAttempts, OfWhatIsRefused) {
     CsrMatrix<double> a = band(400, 0);
     a.values[0] = 0;
@@ -287,6 +431,9 @@ TEST(SameAttempts, OfWhatIsRefused) {
     EXPECT_TRUE(std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) { return !attempt.refusal.empty(); }));
 }
 
+// Promise: solver.h, ""csr", "packed" (a copy beside it"
+// Promise: solver.h, "No bit of SOLVER_EXACT depends on it"
+// Promise: solver.h, ""csr", "packed" or "dense""
 TYPED_TEST(SameBits, OfEveryStorage) {
     using T = TypeParam;
     std::vector<T> expected(this->n), seen(this->n);
@@ -308,6 +455,8 @@ TYPED_TEST(SameBits, OfEveryStorage) {
 }
 
 /// Packing costs tens of products: expected_products decides, and 0 of them is 1.
+// Promise: solver.h, "0 is 1"
+// Promise: solver.h, "that one product reads of the matrix"
 TYPED_TEST(SameBits, TheStorageIsChosenByTheExpectedProducts) {
     using T = TypeParam;
     const CsrMatrix<T> a = made_matrix<T>(10000);
@@ -326,6 +475,7 @@ TYPED_TEST(SameBits, TheStorageIsChosenByTheExpectedProducts) {
     }
 }
 
+// Promise: solver.h, "Solves A x = b by a preconditioned Krylov method"
 TYPED_TEST(SameBits, OfSeveralRightHandSides) {
     using T = TypeParam;
     const Handle handle(described(this->a_));
@@ -344,6 +494,217 @@ TYPED_TEST(SameBits, OfSeveralRightHandSides) {
                   SOLVER_OK);
     solver_preconditioner_destroy(jacobi);
     EXPECT_TRUE(same_bits(together, alone));
+}
+
+/// Both solve and compare what they say is proven. Returns C++'s.
+SolutionProof expect_same_proof(const CsrMatrix<double>& a, const std::vector<double>& b, const char* guarantee,
+                                std::int64_t memory_limit = 0) {
+    const Handle handle(described(a));
+    std::vector<double> x(b.size()), of_c(b.size());
+    SolveOptions options{.guarantee = guarantee_from_text(guarantee)};
+    options.iteration.max_iterations = 500;
+    options.factors.memory_limit = memory_limit;
+    solver_factors factors{};
+    solver_factors_init(&factors, sizeof factors);
+    factors.memory_limit = memory_limit;
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.max_iterations = 500;
+    given.factors = &factors;
+    given.guarantee = guarantee;
+    const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu()), b, x, {}, options);
+    const SolutionProof& expected = report.proof();
+    solver_result* result = nullptr;
+    EXPECT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), of_c.data(), nullptr, &given, &result), SOLVER_OK);
+    solver_proof proof{};
+    proof.size = sizeof proof;
+    EXPECT_EQ(solver_result_proof(result, 0, &proof), SOLVER_OK);
+    EXPECT_TRUE(same_bits(of_c, x));
+    EXPECT_EQ(proof.status, static_cast<std::int32_t>(expected.status));
+    EXPECT_EQ(proof.reason, expected.reason);
+    EXPECT_EQ(proof.backward_error, expected.backward_error);
+    EXPECT_EQ(proof.error_bound, expected.error_bound);
+    EXPECT_EQ(proof.certified_digits, expected.certified_digits);
+    EXPECT_EQ(proof.rounded, expected.rounded);
+    EXPECT_EQ(proof.ties, expected.ties);
+    EXPECT_EQ(proof.zeros, expected.zeros);
+    EXPECT_EQ(proof.undecided, expected.undecided);
+    EXPECT_EQ(proof.refinements, expected.refinements);
+    EXPECT_EQ(proof.iterations, expected.iterations);
+    EXPECT_EQ(proof.estimated_error, expected.estimated_error);
+    EXPECT_EQ(proof.dropped, expected.dropped);
+    EXPECT_EQ(solver_result_obstacle(result), report.obstacle);
+    solver_result_destroy(result);
+    return expected;
+}
+
+// Promise: solver.h, "A is regular, and what was asked for holds"
+// Promise: solver.h, "A has no inverse"
+// Promise: solver.h, "neither could be proven"
+// Promise: solver.h, "how it was proven, or why not; belongs to the result"
+// Promise: solver.h, "x solves exactly a system whose entries"
+// Promise: solver.h, "|x_i - x*_i| <= error_bound |x_i|, of complex"
+// Promise: solver.h, "in the mean over the components"
+// Promise: solver.h, "components that are proven to be x* rounded once"
+// Promise: solver.h, "of these, ties"
+// Promise: solver.h, "of these, zeros"
+// Promise: solver.h, "the others"
+// Promise: solver.h, "corrections that were solved for, and their iterations"
+// Promise: solver.h, "where nothing is proven, and as an estimate alone"
+// Promise: solver.h, "What is known to stand in the way"
+// Promise: solver.h, "0 where x is proven to be x* itself"
+// Promise: solver.h, "of the zeros, those by the rule alone"
+TEST(SameProofs, OfBoundsOfRoundingAndOfWhatIsNotProven) {
+    const std::vector<double> b = random_vector<double>(300, 5);
+    const CsrMatrix<double> regular = band(300, 0.5), singular{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 4}},
+                            hidden{3, 3, {0, 2, 4, 6}, {0, 1, 1, 2, 0, 2}, {1e7 + 1, -1, 1, -3, 1e7 + 1, -3}};
+    EXPECT_EQ(expect_same_proof(regular, b, "bound").status, ProofStatus::proven);
+    const SolutionProof rounded = expect_same_proof(regular, b, "rounded");
+    EXPECT_EQ(rounded.rounded, 300);
+    EXPECT_GT(rounded.refinements, 0);
+    EXPECT_GT(rounded.iterations, 0);
+    EXPECT_EQ(expect_same_proof(singular, {1, 2}, "bound").status, ProofStatus::singular);
+    EXPECT_EQ(expect_same_proof(hidden, {1, 2, 3}, "bound").status, ProofStatus::unproven);
+    const SolutionProof tie = expect_same_proof({2, 2, {0, 1, 3}, {0, 0, 1}, {1, -1, 1}}, {1, 0x1p-53}, "rounded");
+    EXPECT_EQ(tie.ties, 1);  // 1 + 2^-53
+    const SolutionProof zeros = expect_same_proof({3, 3, {0, 1, 2, 3}, {0, 1, 2}, {1, 1, 1}}, {1, 1e-200, 0}, "rounded");
+    EXPECT_EQ(zeros.zeros, 2);
+    EXPECT_EQ(zeros.dropped, 1);
+    const SolutionProof estimate = expect_same_proof(band(1500, -0.05), random_vector<double>(1500, 5), "bound", 1);
+    EXPECT_EQ(estimate.status, ProofStatus::unproven);
+    EXPECT_GE(estimate.estimated_error, 0);
+    EXPECT_GT(expect_same_proof({3, 3, {0, 1, 2, 3}, {0, 1, 2}, {1e-200, 1, 1e200}}, {1, 1, 1}, "rounded").undecided, 0);
+}
+
+// Promise: solver.h, "|A^-1 r|_i <= reach[i] N(r)"
+// Promise: solver.h, "N(r) is the sum"
+// Promise: solver.h, "of the Krylov method that found it"
+TEST(SameCertificates, OfTheLargestAndOfTheSum) {
+    const CsrMatrix<double> dominant = band(300, 0.5);
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 10; ++i)
+        for (std::int32_t j = 0; j < 10; ++j) entries.push_back({i, j, 1.0 / (2 * i + 3 * j + 1)});
+    const CsrMatrix<double> other = csr_from_entries<double>(10, 10, entries);
+    for (const CsrMatrix<double>* const a : {&dominant, &other}) {
+        const Handle handle(described(*a));
+        const Certificate expected = certify(SpmvPlan<double>(*a, Device::cpu()));
+        EXPECT_EQ(expected.adds_up, a == &other);
+        solver_certificate* certificate = nullptr;
+        ASSERT_EQ(solver_certify(handle.get(), nullptr, &certificate), SOLVER_OK);
+        solver_certificate_view view{};
+        view.size = sizeof view;
+        EXPECT_EQ(solver_certificate_look(certificate, &view), SOLVER_OK);
+        EXPECT_EQ(view.status, SOLVER_PROVEN);
+        EXPECT_EQ(view.reason, expected.reason);
+        EXPECT_EQ(view.adds_up, expected.adds_up ? 1 : 0);
+        EXPECT_EQ(view.iterations, expected.iterations);
+        ASSERT_EQ(view.rows, a->rows);
+        EXPECT_EQ(std::vector<double>(view.reach, view.reach + view.rows), expected.reach);
+        EXPECT_EQ(std::vector<double>(view.weights, view.weights + view.rows), expected.weights);
+        solver_certificate_destroy(certificate);
+    }
+}
+
+/// Where the caller's functions were called from.
+struct Called {
+    const CsrMatrix<double>& a;
+    std::thread::id thread = std::this_thread::get_id();
+    bool elsewhere = false;
+    int products = 0, applications = 0, iterations = 0;
+
+    void note(int& count) {
+        ++count;
+        elsewhere = elsewhere || std::this_thread::get_id() != thread;
+    }
+};
+
+// Promise: solver.h, "It is called from the thread that solves."
+// Promise: solver.h, "Called from the thread that solves."
+TEST(CallersFunctions, AreCalledFromTheThreadThatSolves) {
+    const CsrMatrix<double> a = band(20000, 1);
+    Called called{a};
+    const auto n = static_cast<std::size_t>(a.rows);
+    const std::vector<double> b = random_vector<double>(n, 5);
+    std::vector<double> x(n);
+    solver_preconditioner* own = nullptr;
+    const solver_apply divide = [](void* context, const void* r, void* z, std::int32_t) {
+        auto& of = *static_cast<Called*>(context);
+        of.note(of.applications);
+        for (std::int32_t i = 0; i < of.a.rows; ++i) static_cast<double*>(z)[i] = static_cast<const double*>(r)[i] / 5;
+        return 0;
+    };
+    const solver_multiply multiply = [](void* context, const void* x_of, void* y_of) {
+        auto& of = *static_cast<Called*>(context);
+        of.note(of.products);
+        SpmvPlan<double>(of.a, Device::cpu(1))
+            .multiply(1, {static_cast<const double*>(x_of), static_cast<std::size_t>(of.a.rows)}, 0,
+                      {static_cast<double*>(y_of), static_cast<std::size_t>(of.a.rows)}, Accuracy::exact);
+        return 0;
+    };
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, a.rows, divide, &called, &own), SOLVER_OK);
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    options.context = &called;
+    options.callback = [](void* context, const solver_iteration*) {
+        auto& of = *static_cast<Called*>(context);
+        of.note(of.iterations);
+        return 0;
+    };
+    ASSERT_EQ(solver_set_threads(3), SOLVER_OK);
+    EXPECT_EQ(solver_solve(Handle(described(a)).get(), own, 1, b.data(), x.data(), nullptr, &options, nullptr), SOLVER_OK);
+    EXPECT_EQ(solver_solve_operator(SOLVER_DOUBLE, a.rows, multiply, &called, own, b.data(), x.data(), &options, nullptr),
+              SOLVER_OK);
+    solver_set_threads(0);
+    solver_preconditioner_destroy(own);
+    EXPECT_GT(called.products, 0);
+    EXPECT_GT(called.applications, 0);
+    EXPECT_GT(called.iterations, 0);
+    EXPECT_FALSE(called.elsewhere);
+}
+
+// Promise: solver.h, "the callback's answer counts after every so"
+TEST(CallersFunctions, StopAtTheirIntervals) {
+    const CsrMatrix<double> a = band(300, 0);
+    const std::vector<double> b = random_vector<double>(300, 5);
+    const Handle handle(described(a));
+    for (const std::int64_t interval : {1, 4}) {
+        solver_options options;
+        solver_options_init(&options, sizeof options);
+        options.preconditioner = "none";
+        options.callback_interval = interval;
+        options.callback = [](void*, const solver_iteration* iteration) { return iteration->number >= 1 ? 1 : 0; };
+        std::vector<double> x(300);
+        solver_result* result = nullptr;
+        ASSERT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), x.data(), nullptr, &options, &result), SOLVER_OK);
+        solver_outcome outcome{};
+        outcome.size = sizeof outcome;
+        EXPECT_EQ(solver_result_outcome(result, 0, &outcome), SOLVER_OK);
+        EXPECT_EQ(outcome.status, SOLVER_STOPPED);
+        EXPECT_EQ(outcome.iterations, interval);
+        solver_result_destroy(result);
+    }
+}
+
+// Promise: solver.h, "of gmres: steps of a cycle;"
+// Promise: solver.h, "0 stands for 30"
+TEST(Gmres, RestartsAfter30StepsWhere0IsGiven) {
+    const CsrMatrix<double> a = band(2000, 0);
+    const std::vector<double> b = random_vector<double>(2000, 5);
+    const Handle handle(described(a));
+    std::vector<std::vector<double>> found;
+    for (const std::int64_t restart : {0, 30, 29, 31}) {
+        solver_options options;
+        solver_options_init(&options, sizeof options);
+        options.preconditioner = "none";
+        options.method = "gmres";
+        options.restart = restart;
+        options.max_iterations = 45;
+        found.emplace_back(2000);
+        EXPECT_EQ(solver_solve(handle.get(), nullptr, 1, b.data(), found.back().data(), nullptr, &options, nullptr), SOLVER_OK);
+    }
+    EXPECT_EQ(found[0], found[1]);
+    EXPECT_NE(found[0], found[2]);
+    EXPECT_NE(found[0], found[3]);
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 #include "support/products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
+#include <type_traits>
 
 namespace solver {
 namespace {
@@ -33,6 +36,13 @@ void expect_refusal(const CsrMatrix<double>& matrix, const std::string& message)
     }
 }
 
+// Promise: row_offsets.hpp, "The first of some row offsets"
+// Promise: row_offsets.hpp, "The offsets as they are, or nullptr"
+// Promise: row_offsets.hpp, "Where the i-th lies."
+// Promise: row_offsets.hpp, "What `copy` is, where"
+// Promise: row_offsets.hpp, "A view of row offsets of either width"
+// Promise: row_offsets.hpp, "Of std::vector, std::span"
+// Promise: row_offsets.hpp, "Elements are values."
 TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
     const std::vector<std::int32_t> narrow{0, 2, std::numeric_limits<std::int32_t>::max()};
     const std::vector<std::int64_t> wide{0, 2, std::int64_t{1} << 40};
@@ -49,14 +59,21 @@ TEST(RowOffsets, OfEitherWidthAreReadWhereTheyAre) {
     EXPECT_EQ(of_narrow.copied_to(narrow.data() + 1)[0], 2);
     EXPECT_EQ(of_wide.copied_to(wide.data() + 2)[0], std::int64_t{1} << 40);
     EXPECT_TRUE(RowOffsets().empty());
+    const std::array<std::int64_t, 2> array{0, 3};
+    EXPECT_THAT(RowOffsets(array)[1], 3);
+    EXPECT_THAT(RowOffsets(std::span<const std::int32_t>(narrow).subspan(1))[0], 2);
+    static_assert(std::is_same_v<decltype(*of_narrow.begin()), std::int64_t>);
 }
 
+// Promise: views.hpp, "Columns need not be sorted; a repeated column"
+// Promise: views.hpp, "Throws InvalidArgument or DimensionMismatch unless"
 TEST(CheckCsr, AcceptsMatricesWithUnsortedAndRepeatedColumnsAndEmptyRows) {
     check(example().view());
     check(CsrMatrix<float>{}.view());
     check(CsrMatrix<double>{3, 2, {0, 0, 3, 3}, {1, 0, 1}, {1, 2, 3}}.view());
 }
 
+// Promise: views.hpp, "Throws InvalidArgument or DimensionMismatch unless"
 TEST(CheckCsr, RefusesBrokenMatricesWithTheWholeMessage) {
     const auto broken = [](const std::function<void(CsrMatrix<double>&)>& change) {
         CsrMatrix<double> matrix = example();

@@ -3,6 +3,7 @@
 #include "solver/cuda.hpp"
 #include "solver/error.hpp"
 #include "solver/gemv.hpp"
+#include "solver/triangular_solve.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@ using ::testing::ThrowsMessage;
 // Promise: device.hpp, "0 threads means one for each processor"
 // Promise: device.hpp, "Throws InvalidArgument if threads is negative"
 // Promise: device.hpp, ""cpu" or "cuda:0"."
+// Promise: solver.h, "0, as at the beginning: one for each"
 TEST(Device, CountsTheProcessorsThatMayBeUsed) {
     EXPECT_GE(Device::cpu().threads(), 1);
     EXPECT_EQ(Device::cpu(3).threads(), 3);
@@ -116,6 +118,8 @@ TEST_F(CudaDevice, BeyondTheLastIsRefused) {
 
 // Promise: gemv.hpp, "On the processor only:"
 // Promise: gemv.hpp, "NotSupported on a CUDA device"
+// Promise: triangular_solve.hpp, "NotSupported on a CUDA device."
+// Promise: triangular_solve.hpp, "On the processor only:"
 TEST_F(CudaDevice, HasNoDenseKernelAndSaysSo) {
     const std::vector<double> element{2};
     std::vector<double> y(1);
@@ -123,6 +127,12 @@ TEST_F(CudaDevice, HasNoDenseKernelAndSaysSo) {
     EXPECT_THAT(
         [&] { gemv(1, a, element, 0, y, Accuracy::exact, Device::cuda()); },
         ThrowsMessage<NotSupported>("gemv: there is no kernel for CUDA devices, and cuda:0 was asked for; use Device::cpu()"));
+    EXPECT_THAT(
+        [&] {
+            triangular_solve(a, Triangle::lower, Diagonal::stored, std::span(element), std::span(y), Accuracy::exact,
+                             Device::cuda());
+        },
+        ThrowsMessage<NotSupported>(HasSubstr("there is no kernel for CUDA devices")));
     gemv(1, a, element, 0, y, Accuracy::exact);  // by default where there is one
     EXPECT_EQ(y[0], 4);
 }

@@ -192,6 +192,7 @@ TEST_F(CudaFromC, MultipliesDenseMatrices) {
 }
 
 /// [1 2 3; 4 5 6] [1 2; 3 4; 5 6] = [22 28; 49 64], each factor as it is or transposed, in a larger array.
+// Promise: solver.h, "As BLAS's sgemm and dgemm, column-major"
 TEST_F(CudaFromC, MultipliesMatricesWithoutNegativeEntriesAsBlasDoes) {
     constexpr double gap = 9;
     const std::vector<double> a{1, 4, gap, 2, 5, gap, 3, 6, gap}, a_transposed{1, 2, 3, gap, 4, 5, 6, gap},

@@ -200,6 +200,7 @@ TEST_P(CudaFaults, OfProductsThatMayBePacked) {
 }
 
 /// By plans that were made before: they have the old values where the new ones were refused for want of memory.
+// Promise: spmv.hpp, "ResourceLimit where a packed matrix cannot"
 TEST_P(CudaFaults, OfNewValues) {
     Numbers others = hard_matrix().values;
     for (double& value : others) value *= 3;

@@ -460,6 +460,8 @@ TYPED_TEST(CudaPacked, HasTheBitsOfTheCpuForStencilsAndPowerLaws) {
     }
 }
 
+// Promise: spmv.hpp, "On a CUDA device, copies of the plan get them too."
+// Promise: spmv.hpp, "Empty on a CUDA device."
 TYPED_TEST(CudaPacked, TakesOtherValuesInTheSamePattern) {
     using T = TypeParam;
     Random random(6);
@@ -471,12 +473,15 @@ TYPED_TEST(CudaPacked, TakesOtherValuesInTheSamePattern) {
     std::vector<T> values(a.values.size());
     for (T& value : values) value = random.number<T>();
     SpmvPlan<T> plan = packed_plan<T>(a);
+    const SpmvPlan<T> copy = plan;
     plan.update_values(values);
     CsrMatrix<T> b = a;
     b.values = values;
     const auto rows = testing::expected_rows<T>(b, x);
     const std::vector<T> y(static_cast<std::size_t>(a.rows));
     EXPECT_EQ(testing::differences<T>(product<T>(plan, 1, x, 0, y, Accuracy::exact), testing::rounded(rows)), "");
+    EXPECT_EQ(testing::differences<T>(product<T>(copy, 1, x, 0, y, Accuracy::exact), testing::rounded(rows)), "");
+    EXPECT_TRUE(plan.boundaries().empty());
 }
 
 template <class T>

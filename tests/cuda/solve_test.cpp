@@ -115,6 +115,9 @@ void expect_the_processors_default(const CsrView<double>& a, const SolveOptions&
 }
 
 /// In exact, which is the default, nothing need be said for equal bits.
+// Promise: solve.hpp, "exact: processor on every device."
+// Promise: solve.hpp, "In exact, equal profiles give equal bits"
+// Promise: solver.h, ""processor", "gpu", or "auto""
 TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
     for (const char* name : {"poisson2d_100", "poisson2d_300", "poisson3d_40", "convection_diffusion_300", "stencil27_30",
                              "anisotropic_rotated_100", "elasticity2d_40", "dc2_like"}) {
@@ -184,6 +187,8 @@ TEST_F(CudaSolve, TakesPreconditionersThatAreMade) {
 }
 
 /// Offsets of both widths; preconditioners see the copy in the host's memory.
+// Promise: spmv.hpp, "A matrix that lies on a CUDA device"
+// Promise: spmv.hpp, "A copy in the host's memory is made when first"
 TEST_F(CudaSolve, TakesMatricesThatLieOnTheDeviceAsTheyAre) {
     const CsrMatrix<double> a = generated("convection_diffusion_60");
     const WithNarrowOffsets<double> narrow(a);
@@ -208,6 +213,9 @@ TEST_F(CudaSolve, TakesMatricesThatLieOnTheDeviceAsTheyAre) {
     }
 }
 
+// Promise: spmv.hpp, "Checked there; nothing that writes it"
+// Promise: spmv.hpp, "Throws InvalidArgument, and what cuda.hpp says."
+// Promise: spmv.hpp, "Not for a dense matrix, nor for one that was given"
 TEST_F(CudaSolve, RefusesMatricesOnTheDeviceThatAreNone) {
     const CsrMatrix<double> a = generated("poisson2d_4");
     const cuda::DeviceCsrMatrix<double> there(0, a);

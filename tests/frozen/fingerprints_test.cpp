@@ -27,6 +27,9 @@ constexpr const char* advice = "bits that were promised have changed: docs/repro
 // Promise: reproducibility.md, "In `exact` all results have the same bits"
 // Promise: reproducibility.md, "`frozen_fingerprints_test` compares"
 // Promise: accuracy.hpp, "The same bits on every machine, device"
+// Promise: preparation.hpp, "Everything here is integer arithmetic"
+// Promise: reduce.hpp, "The same bits everywhere."
+// Promise: reproducibility.md, "A correctly rounded result is a property"
 TEST(FrozenFingerprints, AreKeptForOneThreadAndForSeveral) {
     for (const int threads : {1, 3})
         EXPECT_EQ(changed(fingerprints(Device::cpu(threads))), std::vector<std::string>()) << advice;
@@ -49,6 +52,14 @@ TEST(FrozenFingerprints, AreKeptByEveryInstructionSet) {
 TEST(FrozenFingerprints, AreKeptByEveryCudaDevice) {
     for (const Device& device : testing::cuda_devices())
         EXPECT_EQ(changed(fingerprints(device)), std::vector<std::string>()) << advice;
+}
+
+// Promise: reproducibility.md, "In `fast` and `compensated` they are the same from run to run"
+TEST(Fingerprints, OfFastAndCompensatedAreThoseOfTheRunBefore) {
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+        for (const int threads : {1, 3})
+            EXPECT_TRUE(fingerprints(Device::cpu(threads), accuracy) == fingerprints(Device::cpu(threads), accuracy))
+                << to_string(accuracy) << ", " << threads;
 }
 
 // Promise: reproducibility.md, "`tests/frozen/fingerprints.txt` holds a hash"

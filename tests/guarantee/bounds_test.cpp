@@ -620,6 +620,7 @@ TEST(BackwardError, CountsTheRoundingOfLongRows) {
 }
 
 // Promise: proof.hpp, "x solves exactly a system whose entries differ"
+// Promise: solver.h, "x solves exactly a system whose entries"
 TEST(BackwardError, IsAtLeastTheQuotientOfOettliAndPrager) {
     expect_backward_errors<double>();
     expect_backward_errors<float>();

@@ -317,8 +317,10 @@ TYPED_TEST(Families, Sparse) { EXPECT_GT(this->judge(sparse).proven, 100); }
 TYPED_TEST(Families, Wide) { EXPECT_GT(this->judge(wide).proven, 0); }
 TYPED_TEST(Families, Graded) { EXPECT_GT(this->judge(graded).proven, 100); }
 TYPED_TEST(Families, NearlySingular) { EXPECT_GT(this->judge(nearly_singular).proven, 100); }
+// Promise: proof.hpp, "A is proven to be singular"
 TYPED_TEST(Families, Singular) { EXPECT_GT(this->judge(singular).singular, 30); }
 TYPED_TEST(Families, Cauchy) { EXPECT_GT(this->judge(cauchy).proven, 20); }
+// Promise: proof.hpp, "of these, nearer to a midpoint"
 TYPED_TEST(Families, Ties) { EXPECT_GT(this->judge(ties).ties, 10); }
 TYPED_TEST(Families, Tiny) { EXPECT_GT(this->judge(tiny<TypeParam>).proven, 20); }
 TYPED_TEST(Families, Huge) { EXPECT_GT(this->judge(huge<TypeParam>).proven, 20); }

@@ -229,6 +229,7 @@ TEST(Bicgstab, StopsAtTheIterationLimitWithTheResidualOfWhatItReturns) {
 // Promise: krylov.hpp, "a scalar by which the method divides vanished"
 // Promise: bicgstab.hpp, "It ends as stagnated (breakdown, non_finite) once"
 // Promise: error.hpp, "How an iteration ends is not an error"
+// Promise: solver.h, "scalars of the recursion vanished"
 TEST(Bicgstab, BreaksDownOnAMatrixOfZerosAndKeepsTheInitialGuess) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto result =
@@ -253,6 +254,7 @@ TEST(Bicgstab, RestartsWithAnotherShadowWhereTheResidualIsNone) {
 
 // Promise: krylov.hpp, "the true residual stopped falling"
 // Promise: bicgstab.hpp, "The true residual is also computed whenever"
+// Promise: solver.h, "the limit of this precision"
 TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     const auto problem = convection_diffusion<float>(20, 0.3F);
     for (const Accuracy accuracy : all_accuracies) {
@@ -270,6 +272,7 @@ TEST(Bicgstab, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
     }
 }
 
+// Promise: solver.h, "Inf or NaN in A, b, x or on the way"
 TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
     expect_reports_what_is_not_finite(KrylovMethod::bicgstab);
     const Problem<double> unseen{{2, 2, {0, 1, 1}, {0}, {1}}, {1, 0}};  // no row reads x_1
@@ -280,6 +283,7 @@ TEST(Bicgstab, ReportsInfAndNanWhereverTheyStandAndReturnsTheGuess) {
 }
 
 // Promise: bicgstab.hpp, "In every mode convergence is claimed only on a true residual"
+// Promise: solver.h, "the true residual meets the tolerance"
 TEST(Bicgstab, NeverClaimsConvergenceFalsely) { expect_no_false_claims(KrylovMethod::bicgstab, 1500, 1000, 300); }
 
 TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {

@@ -337,6 +337,7 @@ TEST(Cg, LeavesNothingToDoForNothing) {
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
 // Promise: cg.hpp, "Definiteness shows on the way"
 // Promise: preconditioner.hpp, "Whether it is positive definite, too, shows"
+// Promise: solver.h, "A or M is not positive definite, which the method needs;"
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
         dense<double>(1, {-2}, {3}),

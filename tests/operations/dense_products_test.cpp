@@ -39,6 +39,7 @@ class DensePlan : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(DensePlan, ValueTypes);
 
+// Promise: spmv.hpp, "A dense matrix as it is: several products"
 TYPED_TEST(DensePlan, HaveTheBitsOfSparseOnesInExactInEveryLayout) {
     using T = TypeParam;
     for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{37, 53}, {1, 1}, {0, 4}, {3, 0}, {130, 9}}) {
@@ -91,6 +92,7 @@ TYPED_TEST(DensePlan, KeepThePromisesOfTheOtherModes) {
 }
 
 // Promise: spmv.hpp, "Of a dense matrix its nonzero elements"
+// Promise: spmv.hpp, "The dense matrix; null for a sparse one."
 TYPED_TEST(DensePlan, KeepTheMatrixAsItIsAndItsNonzeroElementsWhenAskedFor) {
     using T = TypeParam;
     const DenseMatrix<T> a{2, 3, {1, 0, -0.0, 4, 5, 0}};
@@ -105,6 +107,7 @@ TYPED_TEST(DensePlan, KeepTheMatrixAsItIsAndItsNonzeroElementsWhenAskedFor) {
     EXPECT_EQ(plan.matrix().values[2], T(4));
     const SpmvPlan<T> copy = plan;
     EXPECT_EQ(copy.matrix().values.data(), plan.matrix().values.data());
+    EXPECT_EQ(SpmvPlan<T>(plan.matrix(), Device::cpu(1)).dense(), nullptr);
 }
 
 // Promise: spmv.hpp, "Throws InvalidArgument unless one stride is 1"

@@ -257,6 +257,8 @@ TYPED_TEST(Gemv, RoundsOnceForEveryAlphaAndBeta) {
         }
 }
 
+// Promise: views.hpp, "Row-major has column_stride 1"
+// Promise: views.hpp, "A dense matrix: element (i, j) is"
 TYPED_TEST(Gemv, TransposesBySwappedStrides) {
     using T = TypeParam;
     Random random(6);

@@ -5,6 +5,7 @@
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/complex_numbers.hpp"
@@ -183,6 +184,7 @@ TYPED_TEST(PackedSpmv, KeepsItsPromisesInEveryEncoding) {
     }
 }
 
+// Promise: spmv.hpp, "In fast and compensated its bits do not depend"
 TYPED_TEST(PackedSpmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
     using T = TypeParam;
     Random random(6);
@@ -355,6 +357,8 @@ TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
 }
 
 // Promise: spmv.hpp, "Other values in the same pattern"
+// Promise: spmv.hpp, "Not for a dense matrix, nor for one that was given"
+// Promise: spmv.hpp, "Throws DimensionMismatch;"
 TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
     using T = TypeParam;
     Random random(12);
@@ -505,6 +509,11 @@ TYPED_TEST(PackedSpmv, TakesOtherValuesForPairedRows) {
 }
 
 // Promise: spmv.hpp, "packed where the products expected pay"
+// Promise: spmv.hpp, "Throws ResourceLimit where `packed`"
+// Promise: spmv.hpp, "with this matrix, for `automatic`"
+// Promise: spmv.hpp, "bytes for a packed copy;"
+// Promise: spmv.hpp, "csr or packed"
+// Promise: spmv.hpp, "for people: which encodings, and why"
 TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
     using T = TypeParam;
     Random random(13);
@@ -531,10 +540,14 @@ TEST(PackedChoice, LeavesToCsrOnAGpuWhatIsInLongRowsOrReadsNoFewerBytes) {
     EXPECT_NE(reason(12.5, 1.0).find("12.5 bytes"), std::string::npos) << reason(12.5, 1.0);
 }
 
+// Promise: spmv.hpp, ""auto", "csr" or "packed"."
+// Promise: spmv.hpp, "Throws InvalidArgument that lists the choices."
+// Promise: spmv.hpp, "The inverse of to_string"
 TEST(SpmvStorages, HaveNames) {
     for (const SpmvStorage storage : {SpmvStorage::automatic, SpmvStorage::csr, SpmvStorage::packed})
         EXPECT_EQ(spmv_storage_from_text(to_string(storage)), storage);
-    EXPECT_THROW(spmv_storage_from_text("ell"), InvalidArgument);
+    EXPECT_THAT([] { spmv_storage_from_text("ell"); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("auto, csr or packed")));
 }
 
 }  // namespace

@@ -311,6 +311,8 @@ TYPED_TEST(PackedStorage, SharesThePatternWithOtherValues) {
     expect_lossless(a, packed);
 }
 
+// Promise: spmv.hpp, "for people: which encodings, and why"
+// Promise: spmv.hpp, "which one product reads of the matrix"
 TYPED_TEST(PackedStorage, SaysWhatItDid) {
     using T = TypeParam;
     const auto packed = packed_without_loss(with_different_values<T>(10));

@@ -99,6 +99,7 @@ void expect_all_solved(const TriangularRows<T>& a, Span<T> b, bool dense_too) {
     }
 }
 
+// Promise: triangular_solve.hpp, "unit: the diagonal is 1 and not stored"
 TYPED_TEST(TriangularSolve, KeepsItsPromisesForAnyNumberOfRows) {
     using T = TypeParam;
     Random random(1);
@@ -288,6 +289,7 @@ CsrMatrix<T> matrix(std::int64_t rows, std::int64_t columns, std::vector<std::in
 
 // Promise: triangular_solve.hpp, "Throws InvalidArgument where the matrix is not square"
 // Promise: triangular_solve.hpp, "Columns must be sorted"
+// Promise: triangular_solve.hpp, "unit: the diagonal is 1 and not stored"
 TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
     using T = TypeParam;
     using M = CsrMatrix<T>;

@@ -124,6 +124,8 @@ TEST(FixedPointLog2, LiesLessThanTwoUnitsBelowAndRises) {
 }
 
 // Promise: preparation.hpp, "Among all permutations that put stored nonzeros"
+// Promise: preparation.hpp, "the most nonzeros that a permutation"
+// Promise: preparation.hpp, "false where the structural rank is below n"
 TEST(MaximumProductTransversal, IsTheBestOfAllPermutations) {
     std::mt19937_64 random(2);
     int singular = 0;
@@ -171,6 +173,7 @@ TEST(MaximumProductTransversal, HasOptimalDualsOnLargerMatrices) {
     }
 }
 
+// Promise: preparation.hpp, "the most nonzeros that a permutation"
 TEST(MaximumProductTransversal, FindsTheStructuralRankThatBtfFinds) {
     std::mt19937_64 random(4);
     for (int trial = 0; trial < 200; ++trial) {
@@ -187,6 +190,7 @@ TEST(MaximumProductTransversal, FindsTheStructuralRankThatBtfFinds) {
     }
 }
 
+// Promise: preparation.hpp, "Ties are decided by position, diagonal first."
 TEST(MaximumProductTransversal, LeavesALargeDiagonalAlone) {
     const auto a = from_dense<double>({{4, 1, 0}, {-2, 4, 1}, {0, 4, 4}});
     EXPECT_THAT(maximum_product_transversal(a.view()).row_of_column, ElementsAre(0, 1, 2));
@@ -201,6 +205,7 @@ TEST(MaximumProductTransversal, TakesFewStepsWhereEveryRowIsFullOfTies) {
 }
 
 // Promise: preparation.hpp, "Otherwise `optimal` is false"
+// Promise: preparation.hpp, "false where the structural rank is below n"
 TEST(MaximumProductTransversal, StillPutsMostNonzerosOnTheDiagonalWhereItGivesUp) {
     std::mt19937_64 random(8);
     int given_up = 0;
@@ -253,6 +258,14 @@ void expect_diagonal_near_one(const CsrMatrix<T>& b) {
 
 // Promise: preparation.hpp, "Scaling is exact, except that"
 // Promise: preparation.hpp, "A becomes P_r D_r A D_c P_c"
+// Promise: preparation.hpp, "The exponents are the negated duals"
+// Promise: preparation.hpp, "P_r D_r A D_c P_c, columns sorted"
+// Promise: preparation.hpp, "columns stay where they are"
+// Promise: preparation.hpp, "of each row of A"
+// Promise: preparation.hpp, "of each column of A"
+// Promise: preparation.hpp, "which row of A comes k-th"
+// Promise: preparation.hpp, "which column of A comes l-th"
+// Promise: preparation.hpp, "known with Ordering::amd"
 TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
     using T = TypeParam;
     std::mt19937_64 random(6);
@@ -266,6 +279,9 @@ TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
             const Preparation p = prepare(a.view(), ordering);
             expect_prepared(a, p);
             EXPECT_EQ(p.fill.has_value(), ordering == Ordering::amd);
+            if (ordering == Ordering::natural) {
+                EXPECT_TRUE(std::is_sorted(p.column_order.begin(), p.column_order.end()));
+            }
             if (p.structural_rank < n) continue;
             ++regular;
             expect_diagonal_near_one(prepared_matrix(a.view(), p));
@@ -274,6 +290,7 @@ TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
     EXPECT_GT(regular, 100);
 }
 
+// Promise: preparation.hpp, "They are shifted against each other"
 TYPED_TEST(Preparations, StayFiniteOverTheFullRangeOfExponents) {
     using T = TypeParam;
     using Limits = std::numeric_limits<T>;
@@ -346,6 +363,8 @@ TYPED_TEST(Preparations, LeaveColumnsOfOneMagnitudeAlone) {
     EXPECT_THAT(p.column_exponents, ElementsAre(0, 0));
 }
 
+// Promise: preparation.hpp, "below n:"
+// Promise: preparation.hpp, "A is singular whatever its values are"
 TYPED_TEST(Preparations, TakeEmptyAndSingularMatrices) {
     using T = TypeParam;
     const CsrMatrix<T> nothing;
@@ -372,6 +391,11 @@ TYPED_TEST(Preparations, SumRepeatedEntriesAndSortRows) {
     EXPECT_THAT(prepared_matrix(a.view(), p).column_indices, ElementsAre(0, 1, 0, 1));
 }
 
+// Promise: preparation.hpp, "approximate minimum degree on the pattern"
+// Promise: preparation.hpp, "What complete factors without further"
+// Promise: preparation.hpp, "of L and U together, the diagonal once"
+// Promise: preparation.hpp, "additions, multiplications and divisions"
+// Promise: preparation.hpp, "In AMD's pattern stored zeros count"
 TEST(Prepare, OrdersAnArrowWithoutFill) {
     std::vector<std::vector<double>> dense(50, std::vector<double>(50));
     for (std::size_t i = 0; i < 50; ++i) dense[i][i] = 4, dense[0][i] = dense[i][0] = 1;
@@ -379,9 +403,13 @@ TEST(Prepare, OrdersAnArrowWithoutFill) {
     const Preparation p = prepare(a.view(), Ordering::amd);
     EXPECT_EQ(p.fill->factor_entries, 3 * 50 - 2);
     EXPECT_EQ(p.fill->flops, 49 + 2 * 49);  // a division, a multiplication and a subtraction a row
+    const CsrMatrix<double> with_zeros{3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {4, 0, 0, 0, 4, 0, 0, 0, 4}};
+    EXPECT_EQ(prepare(with_zeros.view(), Ordering::amd).fill->factor_entries, 9);
 }
 
 // Promise: preparation.hpp, "Throws DimensionMismatch where A is not square, InvalidArgument"
+// Promise: preparation.hpp, "Throws DimensionMismatch where the sizes differ."
+// Promise: preparation.hpp, "Throws as maximum_product_transversal does."
 TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
     EXPECT_THROW(prepare(wide.view(), Ordering::natural), DimensionMismatch);
@@ -393,6 +421,7 @@ TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     } catch (const InvalidArgument& error) {
         EXPECT_THAT(error.what(), HasSubstr("entry (2, 2)"));
     }
+    EXPECT_THROW(diagnose(infinite.view()), InvalidArgument);
     const CsrMatrix<double> overflows{1, 1, {0, 2}, {0, 0}, {1e308, 1e308}};
     EXPECT_THROW(maximum_product_transversal(overflows.view()), InvalidArgument);
     const CsrMatrix<double> one{1, 1, {0, 1}, {0}, {1}};
@@ -402,6 +431,9 @@ TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
 }
 
 // Promise: preparation.hpp, "Looks for empty rows and columns"
+// Promise: preparation.hpp, "How many, and the first of them"
+// Promise: preparation.hpp, "Stored zeros count as absent."
+// Promise: preparation.hpp, "rows whose diagonal entry is missing or zero"
 TEST(Diagnose, CountsWhatIsMissing) {
     CsrMatrix<double> a{4, 4, {0, 2, 2, 4, 5}, {0, 1, 0, 2, 3}, {1, 2, 3, 0, 0}};
     const Diagnosis d = diagnose(a.view());
@@ -416,6 +448,7 @@ TEST(Diagnose, CountsWhatIsMissing) {
 }
 
 /// Not even where all rows are sorted and the next row has an entry in this column, or the entry is a stored zero.
+// Promise: preparation.hpp, "below rows: singular"
 TEST(Diagnose, TakesNoOtherEntryForTheDiagonal) {
     const CsrMatrix<double> missing{3, 3, {0, 1, 3, 4}, {1, 0, 1, 2}, {1, 1, 1, 1}};
     EXPECT_EQ(diagnose(missing.view()).zero_diagonals.count, 1);
@@ -425,6 +458,7 @@ TEST(Diagnose, TakesNoOtherEntryForTheDiagonal) {
     EXPECT_EQ(diagnose(zeros.view()).structural_rank, 1);
 }
 
+// Promise: preparation.hpp, "that no permutation gives a nonzero"
 TEST(Diagnose, NamesRowsThatShareTooFewColumns) {
     // rows 1, 2 and 3 live in columns 1 and 2
     const CsrMatrix<double> a{4, 4, {0, 2, 4, 6, 10}, {0, 1, 0, 1, 0, 1, 0, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}};
@@ -433,6 +467,7 @@ TEST(Diagnose, NamesRowsThatShareTooFewColumns) {
     EXPECT_EQ(d.unmatched_rows.count, 1);
     EXPECT_LT(d.unmatched_rows.first, 3);
     EXPECT_EQ(d.empty_rows.count, 0);
+    EXPECT_EQ(d.empty_rows.first, -1);
 }
 
 TEST(Prepare, BringsRealMatricesToANonzeroDiagonal) {

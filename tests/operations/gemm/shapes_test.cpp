@@ -65,6 +65,7 @@ TYPED_TEST(Gemm, KeepsItsPromisesForAnyNumberOfProducts) {
 }
 
 // Promise: gemm.hpp, "Views choose the order and transpose"
+// Promise: views.hpp, "A dense matrix in memory of the caller's"
 TYPED_TEST(Gemm, KeepsItsPromisesInAllLayouts) {
     using T = TypeParam;
     Random random(3);

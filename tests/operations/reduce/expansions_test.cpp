@@ -81,6 +81,7 @@ void expect_expansion_everywhere(const ExpectedSum<T>& expected, const Expand& e
 }
 
 // Promise: reduce.hpp, "sum_i x_i and sum_i x_i y_i themselves"
+// Promise: reduce.hpp, "The same bits everywhere."
 TYPED_TEST(Reduce, GivesTheExactSumItselfAsAnExpansion) {
     using T = TypeParam;
     Random random(11);

@@ -53,6 +53,8 @@ TYPED_TEST(Reduce, RoundsEveryAdversarialDotOnceOnEveryTarget) {
 
 // Promise: accuracy.hpp, "|error| <= gamma_n sum|a_i b_i| + n eta."
 // Promise: accuracy.hpp, "|error| <= u |s| + gamma_h^2 sum|a_i b_i|"
+// Promise: reduce.hpp, "sum_i x_i"
+// Promise: reduce.hpp, "sum_i x_i y_i"
 TYPED_TEST(Reduce, KeepsItsPromisesForAdversarialDotsInEveryMode) {
     using T = TypeParam;
     Random random(4);

@@ -62,6 +62,7 @@ void expect_norm_kept(Span<T> x) {
 }
 
 // Promise: reduce.hpp, "sqrt(sum_i x_i^2), never Inf or 0"
+// Promise: reduce.hpp, "Relative error: fast gamma_n / 2"
 TYPED_TEST(Reduce, RoundsNormsOnceOverTheWholeRangeOfExponents) {
     using T = TypeParam;
     constexpr int lowest = testing::adversarial::lowest<T>;

@@ -33,6 +33,7 @@ TYPED_TEST_SUITE(Spmv, ValueTypes);
 
 // Promise: spmv.hpp, "exact: y_i = RN("
 /// More than a million sums over both types: every row with every alpha and beta, each on every target.
+// Promise: spmv.hpp, "y = alpha A x + beta y; x has A.columns"
 TYPED_TEST(Spmv, RoundsEveryAdversarialRowOnceForEveryAlphaAndBeta) {
     using T = TypeParam;
     Random random(9);
@@ -98,6 +99,7 @@ TYPED_TEST(Spmv, RoundsOnceWhereWhatDecidesATieUnderflowsInTheProductWithAlpha) 
 
 // Promise: spmv.hpp, "fast: within gamma_{n+2}"
 // Promise: spmv.hpp, "A x stays a pair until"
+// Promise: spmv.hpp, "compensated: as if in twice the working precision."
 TYPED_TEST(Spmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
     using T = TypeParam;
     Random random(10);
@@ -106,6 +108,7 @@ TYPED_TEST(Spmv, KeepsItsPromisesForAdversarialRowsInEveryMode) {
 }
 
 // Promise: spmv.hpp, "RN of the real number"
+// Promise: spmv.hpp, "r = b - A (x + x_low), x_low empty"
 TYPED_TEST(Spmv, RoundsResidualsOfAdversarialRowsOnce) {
     using T = TypeParam;
     Random random(11);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,9 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
 
 /// With short rows, rows that threads share, and empty ones, in both storages.
+// Promise: spmv.hpp, "Keeps a view; the matrix must outlive"
+// Promise: spmv.hpp, "the caller's matrix as it is: nothing is copied"
+// Promise: spmv.hpp, "For the library itself: what lies on the CUDA"
 TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
     using T = TypeParam;
     Random random(18);
@@ -37,7 +41,11 @@ TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
     const CsrMatrix<T> a = random_rows<T>(random, 500, lengths);
     const testing::WithNarrowOffsets<T> narrow(a);
     const std::vector<T> x = random_vector<T>(random, a.columns), y(static_cast<std::size_t>(a.rows), T(1));
-    EXPECT_EQ(SpmvPlan<T>(narrow.view(), Device::cpu()).matrix().row_offsets.address(0), narrow.offsets().data());
+    const SpmvPlan<T> plan(narrow.view(), Device::cpu());
+    EXPECT_EQ(plan.matrix().row_offsets.address(0), narrow.offsets().data());
+    EXPECT_EQ(plan.matrix().column_indices.data(), narrow.view().column_indices.data());
+    EXPECT_EQ(plan.matrix().values.data(), narrow.view().values.data());
+    EXPECT_EQ(plan.on_device(), nullptr);
     for (const Execution& execution : executions())
         for (const Accuracy accuracy : all_accuracies)
             EXPECT_EQ(testing::differences<T>(product<T>(execution, T(1), narrow.view(), x, T(1), y, accuracy),
@@ -52,6 +60,7 @@ TYPED_TEST(Spmv, TakesRowOffsetsOf32BitsWhereTheyAre) {
 }
 
 // Promise: spmv.hpp, "SpmvPlan::multiply says the rest"
+// Promise: spmv.hpp, "y = alpha A x + beta y for a product or two;"
 TYPED_TEST(Spmv, GivesTheSameThroughTheFunctionForOneProduct) {
     using T = TypeParam;
     Random random(13);
@@ -76,6 +85,8 @@ CsrMatrix<T> with_long_rows() {
 }
 
 // Promise: spmv.hpp, "Each task as multiply and residual would do it"
+// Promise: spmv.hpp, "One product of several that are made together"
+// Promise: spmv.hpp, "not read where beta is 0"
 TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
     using T = TypeParam;
     const CsrMatrix<T> a = with_long_rows<T>();
@@ -132,6 +143,8 @@ TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
 }
 
 // Promise: spmv.hpp, "The inverse of to_string"
+// Promise: spmv.hpp, ""auto", "general" or "adaptive"."
+// Promise: spmv.hpp, "Throws InvalidArgument that lists the choices."
 TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
     for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
         EXPECT_EQ(spmv_kernel_from_text(to_string(kernel)), kernel);
@@ -140,6 +153,7 @@ TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
 }
 
 // Promise: spmv.hpp, "general where equal shares of rows"
+// Promise: spmv.hpp, "general or adaptive"
 TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
     Random random(15);
     std::vector<std::int64_t> lengths(4000, 20);
@@ -152,6 +166,9 @@ TEST(SpmvPlan, ChoosesTheKernelByTheBalanceOfEntries) {
 }
 
 // Promise: spmv.hpp, "Thread t works between boundaries"
+// Promise: spmv.hpp, "equal numbers of rows; a row belongs to one thread"
+// Promise: spmv.hpp, "equal numbers of entries and rows, counted together"
+// Promise: spmv.hpp, "Where one thread's work begins"
 TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
     Random random(16);
     for (int trial = 0; trial < 60; ++trial) {
@@ -166,10 +183,20 @@ TEST(SpmvPlan, CoversEveryEntryOnceAndInOrder) {
             EXPECT_EQ(boundaries.front().entry, 0);
             EXPECT_EQ(boundaries.back().row, a.rows);
             EXPECT_EQ(boundaries.back().entry, a.nonzeros());
+            const auto threads = static_cast<std::int64_t>(boundaries.size()) - 1;
+            for (std::int64_t t = 1; t < threads; ++t) {
+                const WorkBoundary at = boundaries[static_cast<std::size_t>(t)];
+                const bool by_rows = kernel == SpmvKernel::general;
+                const std::int64_t all = by_rows ? a.rows : a.rows + a.nonzeros(), done = by_rows ? at.row : at.row + at.entry;
+                EXPECT_LE(std::abs(done * threads - all * t), threads * (by_rows ? 1 : 4097)) << "rows to 4096 are not shared";
+            }
             for (std::size_t t = 1; t < boundaries.size(); ++t) {
                 EXPECT_LE(boundaries[t - 1].row, boundaries[t].row);
                 EXPECT_LE(boundaries[t - 1].entry, boundaries[t].entry);
                 if (boundaries[t].row == a.rows) continue;
+                if (kernel == SpmvKernel::general) {
+                    EXPECT_EQ(boundaries[t].entry, a.row_offsets[boundaries[t].row]);
+                }
                 EXPECT_GE(boundaries[t].entry, a.row_offsets[boundaries[t].row]);
                 EXPECT_LE(boundaries[t].entry, a.row_offsets[boundaries[t].row + 1]);
             }
