@@ -406,6 +406,13 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     EXPECT_THROW(error_bound<double>(plan, Certificate(), system.b, x, {}, bounds), InvalidArgument);
     const Certificate certificate = certify(plan);
     EXPECT_THROW(error_bound<double>(plan, certificate, system.b, std::vector<double>(3), {}, bounds), DimensionMismatch);
+    std::vector<double> few(1);
+    EXPECT_THROW(error_bound<double>(plan, certificate, system.b, x, {}, few), InvalidArgument);
+    Certificate of_another = certificate, withdrawn = certificate;
+    of_another.reach.push_back(1);
+    EXPECT_THROW(error_bound<double>(plan, of_another, system.b, x, {}, bounds), InvalidArgument);
+    withdrawn.status = ProofStatus::unproven;
+    EXPECT_THROW(error_bound<double>(plan, withdrawn, system.b, x, {}, bounds), InvalidArgument);
     error_bound<double>(plan, certificate, system.b, x, {}, bounds);
     EXPECT_GE(bounds[0], 1.0 / 11);  // the solution is (1, 7) / 11
     EXPECT_GE(bounds[1], 7.0 / 11);

@@ -527,6 +527,49 @@ TEST(FactorBound, CountsTheRoundingOfLongRows) {
     EXPECT_GE(Rational(found), Rational(1.0) + Rational(static_cast<double>(n - 1)) * Rational(lost));
 }
 
+/// A diagonal of ones and `last`, if any, with such entries beside it in one row, if any.
+CsrMatrix<double> diagonal_with_long_row(std::int32_t n, bool has_diagonal, double last, std::int32_t long_row, double entry) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        if (has_diagonal) entries.push_back({i, i, i == n - 1 ? last : 1});
+        if (long_row < n && i != long_row) entries.push_back({long_row, i, entry});
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+/// Solves in which twenty thousand terms are lost one by one beside the first. In the lower triangle the errors of factors
+/// would cover that, were the last pivot not so small that they come to a tenth.
+TEST(FactorBound, CountsTheRoundingOfSolvesWithLongRows) {
+    constexpr std::int32_t n = 20001;
+    constexpr double lost = 0x1p-53 * 0.9375, pivot = 0x1p-73;
+    const Rational one(1.0), sum = Rational(n - 1) * Rational(lost), u(0x1p-53), all(n);
+    const CsrMatrix<double> none = diagonal_with_long_row(n, false, 1, n, 0);
+    const Certificate of_upper = certificate_by_factors(none, diagonal_with_long_row(n, true, 1, 0, lost), without_scales(n));
+    ASSERT_TRUE(of_upper.is_proof());
+    EXPECT_GE(Rational(of_upper.reach.front()), one + sum);
+
+    const Certificate of_lower = certificate_by_factors(diagonal_with_long_row(n, false, 1, n - 1, lost),
+                                                        diagonal_with_long_row(n, true, pivot, n, 0), without_scales(n));
+    ASSERT_TRUE(of_lower.is_proof());
+    const Rational y = (one + sum) / Rational(pivot);
+    const Rational z = (all * u / (one - all * u) * (Rational(pivot) + sum) + sum * u / (one - u)) / Rational(pivot);
+    EXPECT_NEAR(z.approximate(), 0.04, 0.02);
+    EXPECT_GE(Rational(of_lower.reach.back()), y + z * y / (one - z));
+}
+
+/// A hundred products of hardly less than half of the smallest number.
+TEST(FactorBound, CountsWhatUnderflowTakesFromProducts) {
+    constexpr std::int32_t n = 101;
+    CsrMatrix<double> a{n, n, std::vector<std::int64_t>(n + 1), {}, {}};
+    a.row_offsets.back() = n - 1;
+    for (std::int32_t j = 0; j < n - 1; ++j) {
+        a.column_indices.push_back(j);
+        a.values.push_back(0x1p-537 * (1 - 0x1p-20));
+    }
+    const double found = product_above(a, std::vector<double>(n, 0x1p-538), false).back();
+    EXPECT_GE(Rational(found), Rational(n - 1) * Rational(0x1p-537 * (1 - 0x1p-20)) * Rational(0x1p-538));
+}
+
 /// A random A, x and b, and b - A (x + low).
 template <class T>
 struct Residual {
@@ -617,6 +660,42 @@ TEST(BackwardError, CountsTheRoundingOfLongRows) {
     for (std::int32_t i = 0; i < n; ++i) a.row_offsets.push_back(n);
     EXPECT_GE(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), std::vector<double>(n), std::vector<double>(n, 1.0)),
               1);
+}
+
+/// The backward error where the first row has these entries and the others none.
+double backward_error_of_row(const std::vector<double>& row, double b, const std::vector<double>& x,
+                             const std::vector<double>& low = {}) {
+    const auto n = static_cast<std::int64_t>(row.size());
+    CsrMatrix<double> a{n, n, std::vector<std::int64_t>(row.size() + 1, n), std::vector<std::int32_t>(row.size()), row};
+    a.row_offsets[0] = 0;
+    std::iota(a.column_indices.begin(), a.column_indices.end(), 0);
+    std::vector<double> right(row.size());
+    right[0] = b;
+    return backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), right, x, low);
+}
+
+/// A hundred products of hardly more than half of the smallest number, each of which is rounded to all of it: b = 0, so that
+/// the quotient is 1.
+TEST(BackwardError, CountsWhatUnderflowAddsToEveryTerm) {
+    const std::vector<double> row(100, 0x1p-537 * (1 + 0x1p-20)), x(100, 0x1p-538);
+    EXPECT_GE(backward_error_of_row(row, 0, x), 1);
+}
+
+/// Residuals that are not 0 and are rounded to 0.
+TEST(BackwardError, IsNot0WhereTheLastDigitsOfAProductAreLost) {
+    constexpr double a = 1 + 0x1p-52;
+    EXPECT_GT(backward_error_of_row({a}, 0x1p-1020 * (1 + 0x1p-51), {0x1p-1020 * a}), 0);
+    EXPECT_GT(backward_error_of_row({a, -1}, 0, {1, a}, {0x1p-1050, 0x1p-1050}), 0) << "2^-1102, by the second parts";
+}
+
+/// What the terms may be below is 0 in these rows.
+TEST(BackwardError, IsAtLeast1WhereTheTermsAreHardlyNumbers) {
+    EXPECT_GE(backward_error_of_row({0}, eta, {1}), 1) << "b alone";
+    EXPECT_GE(backward_error_of_row({0x1p-537}, 0, {0}, {0x1p-538}), 1) << "a product with a second part";
+}
+
+TEST(BackwardError, DoesNotUnderflow) {
+    EXPECT_GT(backward_error_of_row({0x1p20, -0x1p20, eta}, 0, {1, 1, 1}), 0) << "2^-1094";
 }
 
 // Promise: proof.hpp, "x solves exactly a system whose entries differ"
