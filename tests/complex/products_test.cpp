@@ -254,6 +254,8 @@ TEST(RealForm, HasABlockForEveryEntry) {
     EXPECT_THAT(k.column_indices, ::testing::ElementsAre(0, 1, 2, 0, 1, 3, 3, 2));
     EXPECT_THAT(k.values, ::testing::ElementsAre(1, -2, 3, 2, 1, 3, -4, 4));
     const CsrMatrix<Complex<double>> back = complex_form(k.view());
+    EXPECT_EQ(back.rows, 2);
+    EXPECT_EQ(back.columns, 2);
     EXPECT_EQ(back.values, a.values);
     EXPECT_EQ(back.column_indices, a.column_indices);
     EXPECT_EQ(back.row_offsets, a.row_offsets);

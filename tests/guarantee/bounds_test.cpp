@@ -694,6 +694,13 @@ TEST(BackwardError, IsAtLeast1WhereTheTermsAreHardlyNumbers) {
     EXPECT_GE(backward_error_of_row({0x1p-537}, 0, {0}, {0x1p-538}), 1) << "a product with a second part";
 }
 
+/// The first row is 0 / 0, also with second parts; the second one counts.
+TEST(BackwardError, TakesARowOfZerosFor0) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {1, 1}};
+    const std::vector<double> b{0, 1}, x{0, 0.5}, low{0, 0};
+    EXPECT_NEAR(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, low), 1.0 / 3, 1e-9);
+}
+
 TEST(BackwardError, DoesNotUnderflow) {
     EXPECT_GT(backward_error_of_row({0x1p20, -0x1p20, eta}, 0, {1, 1, 1}), 0) << "2^-1094";
 }

@@ -176,5 +176,18 @@ TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
     }
 }
 
+/// Of two columns of length 1 whose dot product is c, V'V - I has c twice.
+TEST(OrthogonalityBound, CountsBothTriangles) {
+    constexpr double c = 0x1p-10;
+    OrthogonalityBound bound(unit_roundoff<double>, 0);
+    bound.begin();
+    bound.add(c);
+    EXPECT_GE(bound.loss(), std::sqrt(2) * c);
+    EXPECT_LE(bound.loss(), std::sqrt(2) * c * (1 + 1e-9));
+    bound.begin();
+    EXPECT_FALSE(bound.tolerates(OrthogonalityBound::tolerated * 0.71));
+    EXPECT_TRUE(bound.tolerates(OrthogonalityBound::tolerated * 0.7));
+}
+
 }  // namespace
 }  // namespace solver

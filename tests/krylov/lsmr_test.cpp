@@ -129,6 +129,7 @@ TEST(Lsmr, TakesWhatIsDegenerate) {
         EXPECT_EQ(zero.result.status, SolveStatus::converged);
         EXPECT_EQ(zero.result.iterations, 0);
         EXPECT_EQ(zero.x, std::vector<double>(4));
+        EXPECT_EQ(zero.result.relative_residual, 0);
         CsrMatrix<double> nothing = a;
         nothing.values.assign(nothing.values.size(), 0.0);
         const auto of_nothing = solve_by_lsmr(nothing, std::vector<double>(6, 1), with(accuracy));
