@@ -155,12 +155,14 @@ TEST(ComparisonMatrix, NeedsNormalPositiveNumbers) {
     }
 }
 
-/// Parts of a diagonal element whose sum is no number: <A> has less.
+/// Two or three parts of a diagonal element whose sum is no number: <A> has less.
 TEST(ComparisonMatrix, HasNoMoreOnTheDiagonalThanA) {
     Random random(5);
     for (int trial = 0; trial < 500; ++trial) {
-        const std::vector<double> parts{random.wide(-2, 2), random.wide(-60, -50), -random.wide(-2, 2)};
-        const CsrMatrix<double> a{1, 1, {0, 3}, {0, 0, 0}, parts};
+        std::vector<double> parts{random.wide(-60, -50), random.wide(-2, 2), -random.wide(-2, 2)};
+        if (trial % 2 == 0) parts.erase(parts.begin() + trial % 4 / 2);
+        const std::vector<std::int32_t> columns(parts.size());
+        const CsrMatrix<double> a{1, 1, {0, static_cast<std::int64_t>(parts.size())}, columns, parts};
         const CsrMatrix<double> c = comparison_matrix(a.view());
         Rational exact(0.0), found(0.0);
         for (const double part : parts) exact += Rational(part);
@@ -294,6 +296,23 @@ TEST(FactorBound, ReturnsToTheScalesAndTheOrderOfA) {
     EXPECT_NEAR(certificate.reach[0], 32, 1e-10);
     EXPECT_NEAR(certificate.reach[1], 1.0 / 64, 1e-10);
     EXPECT_EQ(certificate.weights, (std::vector<double>{8, 1.0 / 16}));
+}
+
+TEST(FactorBound, RoundsUpWhatUnderflows) {
+    const CsrMatrix<double> lower{1, 1, {0, 0}, {}, {}}, upper{1, 1, {0, 1}, {0}, {0x1p52 * 0.8}};
+    Preparation p = without_scales(1);
+    p.column_exponents = {-1022};
+    const Rational exact = Rational(1.0) / Rational(upper.values[0]) * power(-1022);
+    EXPECT_GE(Rational(certificate_by_factors(lower, upper, p).reach[0]), exact) << "1.25 times the smallest number";
+}
+
+TEST(FactorBound, ProvesNothingByWhatIsNoPivot) {
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const CsrMatrix<double> lower{2, 2, {0, 0, 0}, {}, {}};
+    for (const double bad : {0.0, inf, nan}) {
+        const CsrMatrix<double> upper{2, 2, {0, 1, 2}, {0, 1}, {1, bad}};
+        EXPECT_FALSE(certificate_by_factors(lower, upper, without_scales(2)).is_proof()) << bad;
+    }
 }
 
 /// delta >= the largest row sum of |L| |U - H L^T| + gamma |L| |U|, and u (2 + s).
