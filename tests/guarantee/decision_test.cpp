@@ -81,6 +81,16 @@ TEST(Decisions, LeaveOpenWhatIsNeitherATieNorBesideIt) {
     EXPECT_EQ(decide(sum_of(1.0, tie, -width * 1.25), width / 2, 0.0).decision, Decision::undecided) << "a tie, or not";
 }
 
+/// Hardly farther from the midpoint than a tie may be, by a digit that two doubles do not hold.
+TEST(Decisions, SeeTheLastDigitsOfASumOfThree) {
+    constexpr double half = 0x1p-24, beyond = 1.5 * tie_width<float> + 0x1p-78;
+    for (const double sign : {1.0, -1.0}) {
+        const auto x = static_cast<float>(sign * 1.5), next = static_cast<float>(sign * (1.5 + 2 * half));
+        EXPECT_EQ(decide(sum_of(x, static_cast<float>(sign * half), sign * beyond), 0x1p-100, 0.0).value, next);
+        EXPECT_EQ(decide(sum_of(x, static_cast<float>(sign * beyond), sign * half), 0x1p-100, 0.0).value, next);
+    }
+}
+
 // Promise: proof.hpp, "|x*_i| up to this, times"
 TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).decision, Decision::dropped);
