@@ -138,6 +138,16 @@ TEST(Gmres, TakesAPreconditionerThatIsAnotherInEveryStep) {
     expect_honest(problem, s, with(Accuracy::exact));
 }
 
+/// The first step leaves (0, 0, 0, 1), whose norm is 1 in every rounding.
+TEST(Gmres, EndsWhereTheNormIsTheTolerance) {
+    const CsrMatrix<double> a{4, 4, {0, 1, 2, 3, 5}, {0, 1, 2, 2, 3}, {1, 1, 1, 1, -1}};
+    KrylovOptions options = with(Accuracy::exact, 0);
+    options.absolute_tolerance = 1;
+    const auto solved = solve_by_gmres({a, {1, 1, 1, 1}}, options, 10);
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_EQ(solved.result.iterations, 1);
+}
+
 TEST(Gmres, EndsAfterOneStepWithCompleteFactors) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies)
