@@ -91,6 +91,13 @@ TEST(Decisions, SeeTheLastDigitsOfASumOfThree) {
     }
 }
 
+/// Farther from the midpoint than a tie may be by less than the distance's own rounding.
+TEST(Decisions, CountTheRoundingOfTheDistance) {
+    constexpr double half = 0x1p-24, tie = 1.5 * tie_width<float>;
+    EXPECT_EQ(decide(sum_of(1.5F, 0.0F, half + tie), 0x1p-140, 0.0).decision, Decision::undecided) << "on the border";
+    EXPECT_EQ(decide(sum_of(1.5F, 0x1p-118F, half + tie), 0x1p-140, 0.0).decision, Decision::undecided) << "beyond it";
+}
+
 // Promise: proof.hpp, "|x*_i| up to this, times"
 TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).decision, Decision::dropped);

@@ -226,6 +226,15 @@ TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
     }
 }
 
+/// b - A x = 2 - 1, of terms so different that pairs of numbers lose both.
+TEST(Lsmr, ComputesTheResidualOfTheGuessWithoutRoundingInExact) {
+    const CsrMatrix<double> a{1, 5, {0, 5}, {0, 1, 2, 3, 4}, {0x1p200, 0x1p100, -0x1p200, -0x1p100, 1}};
+    KrylovOptions options = with(Accuracy::exact);
+    options.max_iterations = 0;
+    const auto found = solve_by_lsmr(a, std::vector<double>{2}, options, 1, std::vector<double>(5, 1));
+    EXPECT_EQ(found.result.relative_residual, 0.5);
+}
+
 // Promise: lsmr.hpp, "Throws DimensionMismatch where b, x"
 TEST(Lsmr, RefusesWhatDoesNotFit) {
     const auto a = random_matrix(3, 2, 2, 1);
