@@ -108,6 +108,14 @@ TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_FALSE(std::signbit(decide(sum_of(-0.0, 0.0, -0.0), 0.0, 0.0).value));
 }
 
+/// Numbers of which the first part alone is below the rule, or above it.
+TEST(Decisions, LookAtAllPartsBesideTheRuleOfZeros) {
+    EXPECT_EQ(decide(sum_of(1.0F, 0x1p-25F, 0.0), 1e-30, 1 + 0x1p-26).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(1.0F, -0x1p-26F, 0.0), 1e-30, 1 - 0x1p-27).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(1.0F, 0.0F, 0.0), 0x1p-30, 1 - 0x1p-31).decision, Decision::undecided) << "by the radius";
+    EXPECT_EQ(decide(sum_of(1.0, 0.0, 0.0), 0x1p-54, 1 - 0x1p-53).decision, Decision::undecided) << "by the radius";
+}
+
 TEST(Decisions, LeaveOpenWhatIsNotFinite) {
     constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     for (const double bad : {inf, -inf, nan}) {

@@ -148,10 +148,10 @@ TEST(Refinement, CountsWhatAResidualLosesBeforeItIsScaled) {
                              .guess_2 = 0x1p-60 * (1 + 0x1p-40),
                              .exact_1 = 1,
                              .exact_2 = 0x1p-60,
-                             .reach_1 = 1,
-                             .reach_2 = 0x1p1000,
-                             .weight_1 = 1,
-                             .weight_2 = 1});
+                             .reach_1 = 0x1p1000,
+                             .reach_2 = 0x1p940,
+                             .weight_1 = 0x1p-1000,
+                             .weight_2 = 0x1p60});
     expect_solution<float>({.p = 1,
                             .q = 0,
                             .s = 0x1p-100,
@@ -161,39 +161,9 @@ TEST(Refinement, CountsWhatAResidualLosesBeforeItIsScaled) {
                             .guess_2 = 0x1p-35 * (1 + 0x1p-17),
                             .exact_1 = 1,
                             .exact_2 = 0x1p-35,
-                            .reach_1 = 1,
+                            .reach_1 = 0x1p300,
                             .reach_2 = 0x1p100,
-                            .weight_1 = 1,
-                            .weight_2 = 1});
-}
-
-/// The second row's residual becomes 0 when the first one's is scaled down to 1.
-TEST(Refinement, CountsWhatScalingAResidualDownLoses) {
-    expect_solution<double>({.p = 0x1p50,
-                             .q = 0,
-                             .s = 0x1p-900,
-                             .b_1 = 0x1p100,
-                             .b_2 = 0x1p-960,
-                             .guess_1 = 0,
-                             .guess_2 = 0x1p-60 * (1 + 0x1p-50),
-                             .exact_1 = 0x1p50,
-                             .exact_2 = 0x1p-60,
-                             .reach_1 = 0x1p1022,
-                             .reach_2 = 0x1p840,
-                             .weight_1 = 0x1p-1072,
-                             .weight_2 = 0x1p60});
-    expect_solution<float>({.p = 1,
-                            .q = 0,
-                            .s = 0x1p-60,
-                            .b_1 = 0x1p40,
-                            .b_2 = 0x1p-100,
-                            .guess_1 = 0,
-                            .guess_2 = 0x1p-40 * (1 + 0x1p-10),
-                            .exact_1 = 0x1p40,
-                            .exact_2 = 0x1p-40,
-                            .reach_1 = 0x1p1000,
-                            .reach_2 = 0x1p60,
-                            .weight_1 = 0x1p-1000,
+                            .weight_1 = 0x1p-300,
                             .weight_2 = 1});
 }
 

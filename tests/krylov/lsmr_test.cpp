@@ -228,10 +228,11 @@ TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
 
 /// b - A x = 2 - 1, of terms so different that pairs of numbers lose both.
 TEST(Lsmr, ComputesTheResidualOfTheGuessWithoutRoundingInExact) {
-    const CsrMatrix<double> a{1, 5, {0, 5}, {0, 1, 2, 3, 4}, {0x1p200, 0x1p100, -0x1p200, -0x1p100, 1}};
+    const CsrMatrix<double> a{
+        1, 7, {0, 7}, {0, 1, 2, 3, 4, 5, 6}, {0x1p300, 0x1p200, 0x1p100, 1, -0x1p300, -0x1p200, -0x1p100}};
     KrylovOptions options = with(Accuracy::exact);
     options.max_iterations = 0;
-    const auto found = solve_by_lsmr(a, std::vector<double>{2}, options, 1, std::vector<double>(5, 1));
+    const auto found = solve_by_lsmr(a, std::vector<double>{2}, options, 1, std::vector<double>(7, 1));
     EXPECT_EQ(found.result.relative_residual, 0.5);
 }
 
