@@ -226,13 +226,16 @@ TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
     }
 }
 
-/// b - A x = 2 - 1, of terms so different that pairs of numbers lose both.
+/// b - A x = 2 - 1, of terms of so many sizes that a pair of numbers loses some of them.
 TEST(Lsmr, ComputesTheResidualOfTheGuessWithoutRoundingInExact) {
-    const CsrMatrix<double> a{
-        1, 7, {0, 7}, {0, 1, 2, 3, 4, 5, 6}, {0x1p300, 0x1p200, 0x1p100, 1, -0x1p300, -0x1p200, -0x1p100}};
+    std::vector<Entry<double>> entries;
+    for (const int exponent : {300, 250, 200, 150, 100, 50, 0, -50, -150, -250, -100, -300, -200})
+        entries.push_back({0, static_cast<std::int32_t>(entries.size()),
+                           exponent < 0 ? -std::ldexp(1.0, -exponent) : std::ldexp(1.0, exponent)});
     KrylovOptions options = with(Accuracy::exact);
     options.max_iterations = 0;
-    const auto found = solve_by_lsmr(a, std::vector<double>{2}, options, 1, std::vector<double>(7, 1));
+    const auto a = csr_from_entries<double>(1, 13, entries);
+    const auto found = solve_by_lsmr(a, std::vector<double>{2}, options, 1, std::vector<double>(13, 1));
     EXPECT_EQ(found.result.relative_residual, 0.5);
 }
 
