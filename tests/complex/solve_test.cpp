@@ -251,6 +251,7 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{most, most}), 5 / (most * 1.5));
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1);
     EXPECT_LE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1 + 0x1p-36);
+    EXPECT_NEAR(complex_error_bound(std::vector<double>{1, 0, 0, 1, 0, 1}, std::vector<double>{4, 0, 0, 2, 4, 3}), 0.5, 1e-9);
     EXPECT_EQ(complex_error_bound(std::vector<double>{eta, 0}, std::vector<double>{0, 0}), inf);
     EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
 }

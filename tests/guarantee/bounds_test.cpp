@@ -532,6 +532,46 @@ TEST(InverseColumns, AreJudgedByTheWorstOfAll) {
     for (const std::int64_t i : {0, 3, 39}) EXPECT_GE(certificate.reach[i], i == 3 ? 1 : 4);
 }
 
+/// A diagonal of ones and `last`, if any, with such entries beside it in one row, if any.
+CsrMatrix<double> diagonal_with_long_row(std::int32_t n, bool has_diagonal, double last, std::int32_t long_row, double entry) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        if (has_diagonal) entries.push_back({i, i, i == n - 1 ? last : 1});
+        if (long_row < n && i != long_row) entries.push_back({long_row, i, entry});
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+/// A is a multiple of the identity, so small that what its columns miss is rounded to 0: 63 times 0.49 of the smallest number.
+TEST(InverseColumns, CountWhatUnderflowTakesFromWhatTheyMiss) {
+    constexpr std::int32_t n = 64;
+    constexpr double missing = 0.49 * 0x1p-51;
+    CsrMatrix<double> a = diagonal_with_long_row(n, true, 1, n, 0);
+    a.values.assign(n, 0x1p-1023);
+    Preparation p = without_scales(n);
+    p.row_exponents.assign(n, 1023);
+    const auto column = [&](std::int64_t j, std::span<double> y, std::span<double>) {
+        std::fill(y.begin(), y.end(), missing);
+        y[j] = 1;
+    };
+    const Certificate certificate = certificate_by_inverse(SpmvPlan<double>(a, Device::cpu(1)), p, column);
+    ASSERT_TRUE(certificate.is_proof());
+    EXPECT_GE(Rational(certificate.reach[0]), Rational(1.0) / (Rational(1.0) - Rational(n - 1) * Rational(missing)));
+}
+
+/// The first column misses 1, by twenty thousand terms that are lost one by one beside its first.
+TEST(InverseColumns, CountTheRoundingOfLongColumns) {
+    constexpr std::int32_t n = 20001;
+    constexpr double lost = 0x1p-54 * 0.9375, first = 1 - (n - 1) * lost;
+    ASSERT_GE(Rational(first) + Rational(n - 1) * Rational(lost), Rational(1 - 0x1p-53));
+    const auto column = [&](std::int64_t j, std::span<double> y, std::span<double>) {
+        if (j == 0) std::fill(y.begin(), y.end(), lost);
+        y[j] = j == 0 ? 1 - first - 0x1p-53 : 1;
+    };
+    const CsrMatrix<double> identity = diagonal_with_long_row(n, true, 1, n, 0);
+    EXPECT_FALSE(certificate_by_inverse(SpmvPlan<double>(identity, Device::cpu(1)), without_scales(n), column).is_proof());
+}
+
 /// Twenty thousand terms that are lost one by one beside the first.
 TEST(FactorBound, CountsTheRoundingOfLongRows) {
     constexpr std::int32_t n = 20001;
@@ -544,16 +584,6 @@ TEST(FactorBound, CountsTheRoundingOfLongRows) {
     }
     const double found = product_above(a, std::vector<double>(n, 1.0), true).back();
     EXPECT_GE(Rational(found), Rational(1.0) + Rational(static_cast<double>(n - 1)) * Rational(lost));
-}
-
-/// A diagonal of ones and `last`, if any, with such entries beside it in one row, if any.
-CsrMatrix<double> diagonal_with_long_row(std::int32_t n, bool has_diagonal, double last, std::int32_t long_row, double entry) {
-    std::vector<Entry<double>> entries;
-    for (std::int32_t i = 0; i < n; ++i) {
-        if (has_diagonal) entries.push_back({i, i, i == n - 1 ? last : 1});
-        if (long_row < n && i != long_row) entries.push_back({long_row, i, entry});
-    }
-    return csr_from_entries<double>(n, n, entries);
 }
 
 /// Solves in which twenty thousand terms are lost one by one beside the first. In the lower triangle the errors of factors
