@@ -606,6 +606,15 @@ TEST(FactorBound, CountsTheRoundingOfSolvesWithLongRows) {
     EXPECT_GE(Rational(of_lower.reach.back()), y + z * y / (one - z));
 }
 
+/// U has a one beside its first pivot, then thirty thousand terms that are lost one by one.
+TEST(ShiftedFactors, CountTheRoundingOfLongRows) {
+    constexpr std::int32_t n = 30001;
+    constexpr double lost = 0x1p-53 * 0.9375;
+    IluFactors<double> factors{diagonal_with_long_row(n, false, 1, n, 0), diagonal_with_long_row(n, true, 1, 0, lost)};
+    factors.upper.values[1] = 1;
+    EXPECT_GE(Rational(error_of_shifted_factors_above(factors, 1)), Rational(1.0) + Rational(n - 2) * Rational(lost));
+}
+
 /// A hundred products of hardly less than half of the smallest number.
 TEST(FactorBound, CountsWhatUnderflowTakesFromProducts) {
     constexpr std::int32_t n = 101;
