@@ -85,7 +85,7 @@ TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
 
 // Promise: complex.hpp, "Where alpha or beta has an imaginary part, y is rounded once"
 // Promise: complex.hpp, "Each component of y is rounded as a row"
-/// A term far below what two numbers of T hold of a row's sum breaks a tie.
+/// A term far below what two numbers of T hold of a row's sum breaks a tie: one of A x, or beta y.
 TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
     using T = TypeParam;
     const T u = std::numeric_limits<T>::epsilon() / 2;
@@ -94,8 +94,13 @@ TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
         const CsrMatrix<Complex<T>> a{1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(1), Complex<T>(u), Complex<T>(sign * far)}};
         const std::vector<Complex<T>> ones(3, Complex<T>(1)), y(1);
         const T expected = sign > 0 ? 1 + 2 * u : T(1);
-        for (const Device& device : all_devices())
+        const CsrMatrix<Complex<T>> tie{1, 2, {0, 2}, {0, 1}, {Complex<T>(1), Complex<T>(u)}};
+        const std::vector<Complex<T>> two(2, Complex<T>(1)), breaker(1, Complex<T>(sign * far, -sign * far));
+        for (const Device& device : all_devices()) {
             expect_same(multiplied<T>(a, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(expected, expected)});
+            expect_same(multiplied<T>(tie, {1, 1}, two, Complex<T>(0, 1), breaker, device, SpmvStorage::csr),
+                        {Complex<T>(expected, expected)});
+        }
     }
 }
 

@@ -252,6 +252,10 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1);
     EXPECT_LE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1 + 0x1p-36);
     EXPECT_NEAR(complex_error_bound(std::vector<double>{1, 0, 0, 1, 0, 1}, std::vector<double>{4, 0, 0, 2, 4, 3}), 0.5, 1e-9);
+    const std::vector<double> million{1e6 * eta, 0};
+    EXPECT_GE(complex_error_bound(million, std::vector<double>{3 * eta, 2 * eta}), 1e6 / 3.6056)
+        << "not 4, to which it is rounded";
+    EXPECT_GE(complex_error_bound(million, std::vector<double>{eta, 0}), 1e6);
     EXPECT_EQ(complex_error_bound(std::vector<double>{eta, 0}, std::vector<double>{0, 0}), inf);
     EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
 }

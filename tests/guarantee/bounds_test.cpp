@@ -362,6 +362,17 @@ TEST(ShiftedFactors, HoldWhatMayBeMissingOfThreeKinds) {
 TEST(ShiftedFactors, CountTheShiftsOwnRounding) {
     const IluFactors<double> factors{{1, 1, {0, 0}, {}, {}}, {1, 1, {0, 1}, {0}, {0x1p-40}}};
     EXPECT_GE(Rational(error_of_shifted_factors_above(factors, 0.5)), Rational(0x1p-53) * Rational(2.5));
+    const IluFactors<double> tiny{factors.lower, {1, 1, {0, 1}, {0}, {0x1p-1000}}};
+    EXPECT_GE(Rational(error_of_shifted_factors_above(tiny, 0x1p-53)), Rational(0x1p-53) * Rational(2.0) + Rational(0x1p-106));
+}
+
+TEST(ShiftedFactors, AreInfinitelyFarOffWhereTheyHaveNoNumbers) {
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const CsrMatrix<double> lower{2, 2, {0, 0, 0}, {}, {}};
+    for (const double bad : {inf, -inf, nan}) {
+        const IluFactors<double> factors{lower, {2, 2, {0, 2, 3}, {0, 1, 1}, {1, bad, 1}}};
+        EXPECT_EQ(error_of_shifted_factors_above(factors, 0.5), inf) << bad;
+    }
 }
 
 Certificate by_shift(const CsrMatrix<double>& a) {

@@ -142,7 +142,7 @@ TEST(AmgProlongator, KeepsConstants) {
 TEST(AmgProlongator, LeavesTheRowsOfHubsAsTheyAre) {
     for (const std::int32_t count : {32, 33}) {
         const std::int32_t n = 2 * count + 1;
-        std::vector<Entry<double>> entries{{0, 0, n}};
+        std::vector<Entry<double>> entries{{0, 0, static_cast<double>(n)}};
         Aggregates aggregates{{0}, count};
         for (std::int32_t i = 1; i < n; ++i) {
             const std::int32_t other = i % 2 == 1 ? i + 1 : i - 1;
