@@ -248,6 +248,12 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
         EXPECT_GE(bounds[j], expected[j]);
         EXPECT_LE(bounds[j], expected[j] * (1 + 0x1p-39) + 2 * eta);
     }
+    EXPECT_GT(bounds_of_moduli(std::vector<double>{eta, eta})[0], eta);
+    for (int k = 1; k < 1000; ++k) {
+        const double re = 1 + 1.0 / k, im = 3.0 / k;
+        const long double bound = bounds_of_moduli(std::vector<double>{re, im})[0];
+        EXPECT_GE(bound * bound, static_cast<long double>(re) * re + static_cast<long double>(im) * im) << k;
+    }
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{most, most}), 5 / (most * 1.5));
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1);
     EXPECT_LE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1 + 0x1p-36);
