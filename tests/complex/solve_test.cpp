@@ -262,6 +262,7 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     EXPECT_GE(complex_error_bound(million, std::vector<double>{3 * eta, 2 * eta}), 1e6 / 3.6056)
         << "not 4, to which it is rounded";
     EXPECT_GE(complex_error_bound(million, std::vector<double>{eta, 0}), 1e6);
+    EXPECT_GT(complex_error_bound(million, std::vector<double>{1e30, 0}), 0);
     EXPECT_EQ(complex_error_bound(std::vector<double>{eta, 0}, std::vector<double>{0, 0}), inf);
     EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
 }
