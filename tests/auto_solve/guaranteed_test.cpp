@@ -397,6 +397,46 @@ TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
     }
 }
 
+TEST(GuaranteedSolve, SaysThatThereAreNoNumbersToProve) {
+    const SmallSystem<double> system({4, 1, 1, 3}, {1, std::numeric_limits<double>::quiet_NaN()});
+    for (const Guarantee wanted : {Guarantee::bound, Guarantee::rounded}) {
+        std::vector<double> x(2);
+        const SolveReport report =
+            solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = wanted});
+        EXPECT_EQ(report.proof().status, ProofStatus::unproven);
+        EXPECT_THAT(report.proof().reason, HasSubstr("b or x has Inf or NaN"));
+    }
+}
+
+// Promise: solve.hpp, "or is rounded: x_i"
+/// A third is no number, so that the solve leaves a second part.
+TEST(GuaranteedSolve, LeavesNoSecondPartOfWhatIsRounded) {
+    const SmallSystem<double> system({3, 0, 1, 3}, {1, 1});
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    std::vector<double> x(2), x_low(2);
+    SolveOptions options;
+    options.iteration.tolerance = 1e-25;
+    solve<double>(plan, system.b, x, x_low, options);
+    EXPECT_NE(x_low[0], 0);
+    x.assign(2, 0);
+    x_low.assign(2, 0);
+    options.guarantee = Guarantee::rounded;
+    EXPECT_EQ(solve<double>(plan, system.b, x, x_low, options).proof().status, ProofStatus::proven);
+    EXPECT_EQ(x[0], 1.0 / 3);
+    EXPECT_EQ(x_low, std::vector<double>(2));
+}
+
+/// x is off by 2^-1300 of itself.
+TEST(GuaranteedSolve, BoundsAnErrorThatIsSmallerThanAllNumbers) {
+    const SmallSystem<double> system({0x1p300, 0x1p-1000, 0, 0x1p300}, {3 * 0x1p300, 3 * 0x1p300});
+    std::vector<double> x(2);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::bound});
+    EXPECT_EQ(x, std::vector<double>(2, 3));
+    EXPECT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_GT(report.proof().error_bound, 0);
+}
+
 // Promise: guarantee.hpp, "Throws DimensionMismatch, and InvalidArgument where the certificate"
 TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});

@@ -235,6 +235,12 @@ TEST(ComplexSolve, BoundsErrorsByTheModulus) {
     ASSERT_EQ(proof.status, ProofStatus::proven);
     EXPECT_GT(proof.error_bound, std::abs(found.x[0] - third));
     EXPECT_LT(proof.error_bound, 1e-9);
+    const DenseMatrix<Complex> b{2, 2, {0, 3, i, 1}};
+    DenseMatrix<Complex> x{2, 2, std::vector<Complex>(4)};
+    const SpmvPlan<Complex> plan(a, Device::cpu(1));
+    const std::vector<SolutionProof> proofs = solve<Complex>(plan, b, x, nullptr, options).proofs;
+    EXPECT_EQ(proofs[0].error_bound, 0);
+    EXPECT_EQ(proofs[1].error_bound, proof.error_bound);
     EXPECT_EQ(solved(a, {0, 3}, Device::cpu(1), options).report.proof().error_bound, 0);
 }
 
