@@ -408,7 +408,7 @@ TEST(GuaranteedSolve, SaysThatThereAreNoNumbersToProve) {
     }
 }
 
-// Promise: solve.hpp, "or is rounded: x_i"
+// Promise: solve.hpp, "With options.guarantee a certificate of A"
 /// A third is no number, so that the solve leaves a second part.
 TEST(GuaranteedSolve, LeavesNoSecondPartOfWhatIsRounded) {
     const SmallSystem<double> system({3, 0, 1, 3}, {1, 1});
