@@ -104,21 +104,18 @@ TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
     }
 }
 
-/// An even and an odd number and half a unit more, less what two numbers of T do not hold of the row's real part, and half of
-/// that from its imaginary part.
+/// Just below the midpoint above an even and an odd number, by less than what two numbers of T leave of the row's real part.
 TYPED_TEST(ComplexProducts, WithComplexFactorsAreEnclosedFromBothSides) {
     using T = TypeParam;
     const T u = std::numeric_limits<T>::epsilon() / 2;
-    for (const T first : {T(1), 1 + 2 * u}) {
-        const CsrMatrix<Complex<T>> a{
-            1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(first), Complex<T>(u), Complex<T>(-u * u / 2, -u * u / 4)}};
-        const std::vector<Complex<T>> ones(3, Complex<T>(1)), y(1);
-        for (const Device& device : all_devices())
-            expect_same(multiplied<T>(a, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(first, first)});
-        const CsrMatrix<Complex<T>> far{1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(first), Complex<T>(u), Complex<T>(-u * u * u)}};
-        for (const Device& device : all_devices())
-            expect_same(multiplied<T>(far, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(first, first)});
-    }
+    const std::vector<Complex<T>> ones(3, Complex<T>(1)), y(1);
+    for (const T first : {T(1), 1 + 2 * u})
+        for (const auto& [second, third] : {std::pair(Complex<T>(u), Complex<T>(-u * u * u)),
+                                            std::pair(Complex<T>(3 * u / 4, -u / 4), Complex<T>(-3 * u * u / 8, -u * u / 8))}) {
+            const CsrMatrix<Complex<T>> a{1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(first), second, third}};
+            for (const Device& device : all_devices())
+                expect_same(multiplied<T>(a, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(first, first)});
+        }
 }
 
 /// Products with conjugates are conjugates, those with -x are negated, those with i x turned by i; nothing else changes.
