@@ -118,6 +118,17 @@ TYPED_TEST(ComplexProducts, WithComplexFactorsAreEnclosedFromBothSides) {
         }
 }
 
+TYPED_TEST(ComplexProducts, NeedNoPlan) {
+    using T = TypeParam;
+    Random random(9);
+    const auto a = complex_matrix<T>(random, 20, 30, 6, 20);
+    const auto x = complex_vector<T>(random, 30, 20);
+    auto y = complex_vector<T>(random, 20, 20);
+    const auto expected = multiplied<T>(a, {2, 1}, x, {0, 1}, y, Device::cpu(1), SpmvStorage::csr);
+    spmv({2, 1}, a.view(), x, {0, 1}, y, Accuracy::exact, Device::cpu(1));
+    expect_same(y, expected);
+}
+
 /// Products with conjugates are conjugates, those with -x are negated, those with i x turned by i; nothing else changes.
 TYPED_TEST(ComplexProducts, CommuteWithConjugationAndTurns) {
     using T = TypeParam;
