@@ -172,6 +172,22 @@ TEST(ComparisonMatrix, HasNoMoreOnTheDiagonalThanA) {
     }
 }
 
+TEST(ComparisonMatrix, IsAWhereTheDiagonalIsPositiveAndStoredOnce) {
+    const auto is_its_own = [](double first, double beside, std::int32_t column = 0) {
+        const CsrMatrix<double> a{2, 2, {0, 2, 3}, {column, 1, 1}, {first, beside, 1}};
+        return is_its_comparison_matrix(a.view());
+    };
+    EXPECT_TRUE(is_its_own(2, -1));
+    EXPECT_TRUE(is_its_own(2, 0));
+    EXPECT_FALSE(is_its_own(2, 1));
+    EXPECT_FALSE(is_its_own(0, -1));
+    EXPECT_FALSE(is_its_own(-2, -1));
+    EXPECT_FALSE(is_its_own(-2, -1, 1)) << "no diagonal";
+    EXPECT_FALSE(is_its_own(std::numeric_limits<double>::quiet_NaN(), -1));
+    EXPECT_FALSE(is_its_own(2, std::numeric_limits<double>::quiet_NaN()));
+    EXPECT_FALSE(is_its_comparison_matrix(CsrMatrix<double>{1, 1, {0, 2}, {0, 0}, {1, 1}}.view())) << "in two parts";
+}
+
 using Dense = std::vector<std::vector<Rational>>;
 
 /// |A|, with ones on the diagonal if that is not stored.
