@@ -275,6 +275,18 @@ TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
     EXPECT_EQ(x, (std::vector<double>{1, 1}));
 }
 
+/// Which takes an elimination, of few operations.
+TEST(GuaranteedSolve, SolvesNothingWhereAFewColumnsAddUpToZero) {
+    const SmallSystem<double> system({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 2});
+    std::vector<double> x(3);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::bound});
+    EXPECT_EQ(report.proof().status, ProofStatus::singular);
+    EXPECT_THAT(report.obstacle, HasSubstr("3 of its columns, times whole numbers"));
+    EXPECT_EQ(report.result().iterations, 0);
+    EXPECT_EQ(x, std::vector<double>(3));
+}
+
 TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     const CsrMatrix<double> a = generated("poisson2d_20");
     const SpmvPlan<double> plan(a, Device::cpu(1));
