@@ -100,6 +100,13 @@ TEST(Norms, AreInfiniteForWhatIsNoNumber) {
     }
 }
 
+/// Whichever thread finds it, and whichever ends last.
+TEST(Norms, AreTheLargestOfAllThreads) {
+    constexpr std::int64_t size = 1 << 20;
+    for (const std::int64_t place : {std::int64_t{0}, size / 2, size - 1})
+        EXPECT_EQ(largest(size, [&](std::int64_t i) { return i == place ? 2.0 : 1.0; }), 2) << place;
+}
+
 /// Up to half an ulp, also where the number is a power of two, and below the smallest one.
 template <class T>
 void expect_sizes_before_rounding() {
