@@ -16,13 +16,13 @@ namespace solver::guarantee {
 /// is multiplied once.
 inline constexpr double inflation = 1 + 0x1p-40;
 
-/// x + low + d = head + tail + rest up to `lost`: head the nearest T to the sum or next to it, rest far below tail.
+/// x + low + d = head + tail + rest but for a rounding of rest: head the nearest T to the sum or next to it, rest far below
+/// tail.
 template <class T>
 struct ThreeTerms {
     T head;
     double tail;
     double rest;
-    double lost;
 };
 
 /// Exact for doubles. For floats the last addition of two terms below 2^-53 of the sum is rounded.
@@ -32,12 +32,11 @@ ThreeTerms<T> sum_of(T x, T low, double d) noexcept {
     const Split<double> second = two_sum(first.error, static_cast<double>(low));
     const Split<double> sum = two_sum(first.value, second.value);
     if constexpr (std::is_same_v<T, double>) {
-        return {sum.value, sum.error, second.error, 0};
+        return {sum.value, sum.error, second.error};
     } else {
         const T head = static_cast<T>(sum.value);
         const Split<double> tail = two_sum(sum.value - static_cast<double>(head), sum.error);
-        const double rest = tail.error + second.error;
-        return {head, tail.value, rest, magnitude(rest) * 0x1p-53};
+        return {head, tail.value, tail.error + second.error};
     }
 }
 
@@ -77,7 +76,8 @@ struct Distance {
     double error;
 };
 
-/// To the midpoint between head and `next`, positive on head's side.
+/// To the midpoint between head and `next`, positive on head's side. Three roundings are counted: u |rough| and u |doubled| of
+/// the differences, and that of rest, which is doubled at most u |2 rest| <= u (|rough| + |doubled|) (1 + u).
 template <class T>
 Distance distance_to_midpoint(const ThreeTerms<T>& x, T next, double radius) noexcept {
     const bool upwards = next > x.head;

@@ -172,8 +172,8 @@ private:
             return Decision::zero;
         }
         const ThreeTerms<T> sum = sum_at(i);
-        const double lost = sum.lost + static_cast<double>(magnitude(d_low_[i])) / scale_;
-        const double radius = (certificate_.reach[i] * error + lost + smallest_subnormal<double>)*inflation;
+        const double left_out = static_cast<double>(magnitude(d_low_[i])) / scale_;
+        const double radius = (certificate_.reach[i] * error + left_out + smallest_subnormal<double>)*inflation;
         const Rounded<T> rounded = decide(sum, radius, zero);
         if (is_finite(sum.head)) {
             x_[i] = sum.head;

@@ -316,6 +316,18 @@ TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
     EXPECT_EQ(x, (std::vector<double>{1, 1}));
 }
 
+/// Which takes an elimination, of few operations.
+TEST(GuaranteedSolve, SolvesNothingWhereAFewColumnsAddUpToZero) {
+    const SmallSystem<double> system({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 2});
+    std::vector<double> x(3);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::bound});
+    EXPECT_EQ(report.proof().status, ProofStatus::singular);
+    EXPECT_THAT(report.obstacle, HasSubstr("3 of its columns, times whole numbers"));
+    EXPECT_EQ(report.result().iterations, 0);
+    EXPECT_EQ(x, std::vector<double>(3));
+}
+
 // Promise: solve.hpp, "one for each right-hand side, where a guarantee"
 // Promise: solve.hpp, "that the proof of A took, for all right-hand"
 TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
@@ -464,6 +476,46 @@ TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
     }
 }
 
+TEST(GuaranteedSolve, SaysThatThereAreNoNumbersToProve) {
+    const SmallSystem<double> system({4, 1, 1, 3}, {1, std::numeric_limits<double>::quiet_NaN()});
+    for (const Guarantee wanted : {Guarantee::bound, Guarantee::rounded}) {
+        std::vector<double> x(2);
+        const SolveReport report =
+            solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = wanted});
+        EXPECT_EQ(report.proof().status, ProofStatus::unproven);
+        EXPECT_THAT(report.proof().reason, HasSubstr("b or x has Inf or NaN"));
+    }
+}
+
+// Promise: solve.hpp, "With options.guarantee a certificate of A"
+/// A third is no number, so that the solve leaves a second part.
+TEST(GuaranteedSolve, LeavesNoSecondPartOfWhatIsRounded) {
+    const SmallSystem<double> system({3, 0, 1, 3}, {1, 1});
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    std::vector<double> x(2), x_low(2);
+    SolveOptions options;
+    options.iteration.tolerance = 1e-25;
+    solve<double>(plan, system.b, x, x_low, options);
+    EXPECT_NE(x_low[0], 0);
+    x.assign(2, 0);
+    x_low.assign(2, 0);
+    options.guarantee = Guarantee::rounded;
+    EXPECT_EQ(solve<double>(plan, system.b, x, x_low, options).proof().status, ProofStatus::proven);
+    EXPECT_EQ(x[0], 1.0 / 3);
+    EXPECT_EQ(x_low, std::vector<double>(2));
+}
+
+/// x is off by 2^-1300 of itself.
+TEST(GuaranteedSolve, BoundsAnErrorThatIsSmallerThanAllNumbers) {
+    const SmallSystem<double> system({0x1p300, 0x1p-1000, 0, 0x1p300}, {3 * 0x1p300, 3 * 0x1p300});
+    std::vector<double> x(2);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::bound});
+    EXPECT_EQ(x, std::vector<double>(2, 3));
+    EXPECT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_GT(report.proof().error_bound, 0);
+}
+
 // Promise: guarantee.hpp, "Throws DimensionMismatch, and InvalidArgument where the certificate"
 // Promise: guarantee.hpp, "The vectors have as many elements as A has rows"
 TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
@@ -474,6 +526,13 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     EXPECT_THROW(error_bound<double>(plan, Certificate(), system.b, x, {}, bounds), InvalidArgument);
     const Certificate certificate = certify(plan);
     EXPECT_THROW(error_bound<double>(plan, certificate, system.b, std::vector<double>(3), {}, bounds), DimensionMismatch);
+    std::vector<double> few(1);
+    EXPECT_THROW(error_bound<double>(plan, certificate, system.b, x, {}, few), InvalidArgument);
+    Certificate of_another = certificate, withdrawn = certificate;
+    of_another.reach.push_back(1);
+    EXPECT_THROW(error_bound<double>(plan, of_another, system.b, x, {}, bounds), InvalidArgument);
+    withdrawn.status = ProofStatus::unproven;
+    EXPECT_THROW(error_bound<double>(plan, withdrawn, system.b, x, {}, bounds), InvalidArgument);
     error_bound<double>(plan, certificate, system.b, x, {}, bounds);
     EXPECT_GE(bounds[0], 1.0 / 11);  // the solution is (1, 7) / 11
     EXPECT_GE(bounds[1], 7.0 / 11);

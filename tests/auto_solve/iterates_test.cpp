@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace solver {
@@ -14,10 +15,11 @@ constexpr double unit = 0x1p-53;
 /// One unknown, A = (a), and what may have become of its x since the beginning.
 class OneUnknown {
 public:
-    OneUnknown(double a, double b, const KrylovOptions& options)
+    OneUnknown(double a, double b, const KrylovOptions& options, double guess = 0.25)
         : a_(csr_from_entries<double>(1, 1, std::vector<Entry<double>>{{0, 0, a}})),
           plan_(a_.view(), Device::cpu(1)),
           b_{b},
+          x_{guess},
           iterates_(plan_, {Unknown<double>{.b = b_, .x = x_}}, options) {}
 
     /// The x that is gone on from, after one with this residual.
@@ -33,7 +35,7 @@ public:
 private:
     CsrMatrix<double> a_;
     SpmvPlan<double> plan_;
-    std::vector<double> b_, x_{0.25};
+    std::vector<double> b_, x_;
     Iterates<double> iterates_;
 };
 
@@ -60,6 +62,16 @@ TEST(Iterates, GoBackToTheBestXThatWasGivenUp) {
     EXPECT_EQ(unknown.x(), 7);
     EXPECT_EQ(unknown.iterates().restore_best(0, 0.2), 0.125);
     EXPECT_EQ(unknown.x(), 2e20);
+}
+
+/// Zeros are not kept, and are gone back to with their sign.
+TEST(Iterates, StartOverFromAGuessOfZeros) {
+    for (const double zero : {0.0, -0.0}) {
+        OneUnknown unknown(1, 1, {.tolerance = 1e-10}, zero);
+        const double x = unknown.after(1e20, 0.5);
+        EXPECT_EQ(x, 0);
+        EXPECT_EQ(std::signbit(x), std::signbit(zero));
+    }
 }
 
 /// Its residual is not less than itself.

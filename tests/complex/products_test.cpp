@@ -88,7 +88,7 @@ TYPED_TEST(ComplexProducts, RoundBothPartsOnce) {
 
 // Promise: complex.hpp, "Where alpha or beta has an imaginary part, y is rounded once"
 // Promise: complex.hpp, "Each component of y is rounded as a row"
-/// A term far below what two numbers of T hold of a row's sum breaks a tie.
+/// A term far below what two numbers of T hold of a row's sum breaks a tie: one of A x, or beta y.
 TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
     using T = TypeParam;
     const T u = std::numeric_limits<T>::epsilon() / 2;
@@ -97,9 +97,39 @@ TYPED_TEST(ComplexProducts, WithComplexFactorsSeeTheLastBitOfASum) {
         const CsrMatrix<Complex<T>> a{1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(1), Complex<T>(u), Complex<T>(sign * far)}};
         const std::vector<Complex<T>> ones(3, Complex<T>(1)), y(1);
         const T expected = sign > 0 ? 1 + 2 * u : T(1);
-        for (const Device& device : all_devices())
+        const CsrMatrix<Complex<T>> tie{1, 2, {0, 2}, {0, 1}, {Complex<T>(1), Complex<T>(u)}};
+        const std::vector<Complex<T>> two(2, Complex<T>(1)), breaker(1, Complex<T>(sign * far, -sign * far));
+        for (const Device& device : all_devices()) {
             expect_same(multiplied<T>(a, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(expected, expected)});
+            expect_same(multiplied<T>(tie, {1, 1}, two, Complex<T>(0, 1), breaker, device, SpmvStorage::csr),
+                        {Complex<T>(expected, expected)});
+        }
     }
+}
+
+/// Just below the midpoint above an even and an odd number, by less than what two numbers of T leave of the row's real part.
+TYPED_TEST(ComplexProducts, WithComplexFactorsAreEnclosedFromBothSides) {
+    using T = TypeParam;
+    const T u = std::numeric_limits<T>::epsilon() / 2;
+    const std::vector<Complex<T>> ones(3, Complex<T>(1)), y(1);
+    for (const T first : {T(1), 1 + 2 * u})
+        for (const auto& [second, third] : {std::pair(Complex<T>(u), Complex<T>(-u * u * u)),
+                                            std::pair(Complex<T>(3 * u / 4, -u / 4), Complex<T>(-3 * u * u / 8, -u * u / 8))}) {
+            const CsrMatrix<Complex<T>> a{1, 3, {0, 3}, {0, 1, 2}, {Complex<T>(first), second, third}};
+            for (const Device& device : all_devices())
+                expect_same(multiplied<T>(a, {1, 1}, ones, 0, y, device, SpmvStorage::csr), {Complex<T>(first, first)});
+        }
+}
+
+TYPED_TEST(ComplexProducts, NeedNoPlan) {
+    using T = TypeParam;
+    Random random(9);
+    const auto a = complex_matrix<T>(random, 20, 30, 6, 20);
+    const auto x = complex_vector<T>(random, 30, 20);
+    auto y = complex_vector<T>(random, 20, 20);
+    const auto expected = multiplied<T>(a, {2, 1}, x, {0, 1}, y, Device::cpu(1), SpmvStorage::csr);
+    spmv({2, 1}, a.view(), x, {0, 1}, y, Accuracy::exact, Device::cpu(1));
+    expect_same(y, expected);
 }
 
 /// Products with conjugates are conjugates, those with -x are negated, those with i x turned by i; nothing else changes.
@@ -289,6 +319,8 @@ TEST(RealForm, HasABlockForEveryEntry) {
     EXPECT_THAT(k.column_indices, ::testing::ElementsAre(0, 1, 2, 0, 1, 3, 3, 2));
     EXPECT_THAT(k.values, ::testing::ElementsAre(1, -2, 3, 2, 1, 3, -4, 4));
     const CsrMatrix<Complex<double>> back = complex_form(k.view());
+    EXPECT_EQ(back.rows, 2);
+    EXPECT_EQ(back.columns, 2);
     EXPECT_EQ(back.values, a.values);
     EXPECT_EQ(back.column_indices, a.column_indices);
     EXPECT_EQ(back.row_offsets, a.row_offsets);

@@ -280,6 +280,12 @@ TEST(ComplexSolve, BoundsErrorsByTheModulus) {
     ASSERT_EQ(proof.status, ProofStatus::proven);
     EXPECT_GT(proof.error_bound, std::abs(found.x[0] - third));
     EXPECT_LT(proof.error_bound, 1e-9);
+    const DenseMatrix<Complex> b{2, 2, {0, 3, i, 1}};
+    DenseMatrix<Complex> x{2, 2, std::vector<Complex>(4)};
+    const SpmvPlan<Complex> plan(a, Device::cpu(1));
+    const std::vector<SolutionProof> proofs = solve<Complex>(plan, b, x, nullptr, options).proofs;
+    EXPECT_EQ(proofs[0].error_bound, 0);
+    EXPECT_EQ(proofs[1].error_bound, proof.error_bound);
     EXPECT_EQ(solved(a, {0, 3}, Device::cpu(1), options).report.proof().error_bound, 0);
 }
 
@@ -295,9 +301,21 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
         EXPECT_GE(bounds[j], expected[j]);
         EXPECT_LE(bounds[j], expected[j] * (1 + 0x1p-39) + 2 * eta);
     }
+    EXPECT_GT(bounds_of_moduli(std::vector<double>{eta, eta})[0], eta);
+    for (int k = 1; k < 1000; ++k) {
+        const double re = 1 + 1.0 / k, im = 3.0 / k;
+        const long double bound = bounds_of_moduli(std::vector<double>{re, im})[0];
+        EXPECT_GE(bound * bound, static_cast<long double>(re) * re + static_cast<long double>(im) * im) << k;
+    }
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{most, most}), 5 / (most * 1.5));
     EXPECT_GE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1);
     EXPECT_LE(complex_error_bound(std::vector<double>{3, 4}, std::vector<double>{3, 4}), 1 + 0x1p-36);
+    EXPECT_NEAR(complex_error_bound(std::vector<double>{1, 0, 0, 1, 0, 1}, std::vector<double>{4, 0, 0, 2, 4, 3}), 0.5, 1e-9);
+    const std::vector<double> million{1e6 * eta, 0};
+    EXPECT_GE(complex_error_bound(million, std::vector<double>{3 * eta, 2 * eta}), 1e6 / 3.6056)
+        << "not 4, to which it is rounded";
+    EXPECT_GE(complex_error_bound(million, std::vector<double>{eta, 0}), 1e6);
+    EXPECT_GT(complex_error_bound(million, std::vector<double>{1e30, 0}), 0);
     EXPECT_EQ(complex_error_bound(std::vector<double>{eta, 0}, std::vector<double>{0, 0}), inf);
     EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
 }

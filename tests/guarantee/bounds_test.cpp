@@ -100,6 +100,13 @@ TEST(Norms, AreInfiniteForWhatIsNoNumber) {
     }
 }
 
+/// Whichever thread finds it, and whichever ends last.
+TEST(Norms, AreTheLargestOfAllThreads) {
+    constexpr std::int64_t size = 1 << 20;
+    for (const std::int64_t place : {std::int64_t{0}, size / 2, size - 1})
+        EXPECT_EQ(largest(size, [&](std::int64_t i) { return i == place ? 2.0 : 1.0; }), 2) << place;
+}
+
 /// Up to half an ulp, also where the number is a power of two, and below the smallest one.
 template <class T>
 void expect_sizes_before_rounding() {
@@ -155,12 +162,14 @@ TEST(ComparisonMatrix, NeedsNormalPositiveNumbers) {
     }
 }
 
-/// Parts of a diagonal element whose sum is no number: <A> has less.
+/// Two or three parts of a diagonal element whose sum is no number: <A> has less.
 TEST(ComparisonMatrix, HasNoMoreOnTheDiagonalThanA) {
     Random random(5);
     for (int trial = 0; trial < 500; ++trial) {
-        const std::vector<double> parts{random.wide(-2, 2), random.wide(-60, -50), -random.wide(-2, 2)};
-        const CsrMatrix<double> a{1, 1, {0, 3}, {0, 0, 0}, parts};
+        std::vector<double> parts{random.wide(-60, -50), random.wide(-2, 2), -random.wide(-2, 2)};
+        if (trial % 2 == 0) parts.erase(parts.begin() + trial % 4 / 2);
+        const std::vector<std::int32_t> columns(parts.size());
+        const CsrMatrix<double> a{1, 1, {0, static_cast<std::int64_t>(parts.size())}, columns, parts};
         const CsrMatrix<double> c = comparison_matrix(a.view());
         Rational exact(0.0), found(0.0);
         for (const double part : parts) exact += Rational(part);
@@ -168,6 +177,22 @@ TEST(ComparisonMatrix, HasNoMoreOnTheDiagonalThanA) {
         EXPECT_LE(found, abs(exact));
         EXPECT_GE(found * Rational(1 + 1e-14) + Rational(eta), abs(exact));
     }
+}
+
+TEST(ComparisonMatrix, IsAWhereTheDiagonalIsPositiveAndStoredOnce) {
+    const auto is_its_own = [](double first, double beside, std::int32_t column = 0) {
+        const CsrMatrix<double> a{2, 2, {0, 2, 3}, {column, 1, 1}, {first, beside, 1}};
+        return is_its_comparison_matrix(a.view());
+    };
+    EXPECT_TRUE(is_its_own(2, -1));
+    EXPECT_TRUE(is_its_own(2, 0));
+    EXPECT_FALSE(is_its_own(2, 1));
+    EXPECT_FALSE(is_its_own(0, -1));
+    EXPECT_FALSE(is_its_own(-2, -1));
+    EXPECT_FALSE(is_its_own(-2, -1, 1)) << "no diagonal";
+    EXPECT_FALSE(is_its_own(std::numeric_limits<double>::quiet_NaN(), -1));
+    EXPECT_FALSE(is_its_own(2, std::numeric_limits<double>::quiet_NaN()));
+    EXPECT_FALSE(is_its_comparison_matrix(CsrMatrix<double>{1, 1, {0, 2}, {0, 0}, {1, 1}}.view())) << "in two parts";
 }
 
 using Dense = std::vector<std::vector<Rational>>;
@@ -296,6 +321,23 @@ TEST(FactorBound, ReturnsToTheScalesAndTheOrderOfA) {
     EXPECT_EQ(certificate.weights, (std::vector<double>{8, 1.0 / 16}));
 }
 
+TEST(FactorBound, RoundsUpWhatUnderflows) {
+    const CsrMatrix<double> lower{1, 1, {0, 0}, {}, {}}, upper{1, 1, {0, 1}, {0}, {0x1p52 * 0.8}};
+    Preparation p = without_scales(1);
+    p.column_exponents = {-1022};
+    const Rational exact = Rational(1.0) / Rational(upper.values[0]) * power(-1022);
+    EXPECT_GE(Rational(certificate_by_factors(lower, upper, p).reach[0]), exact) << "1.25 times the smallest number";
+}
+
+TEST(FactorBound, ProvesNothingByWhatIsNoPivot) {
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const CsrMatrix<double> lower{2, 2, {0, 0, 0}, {}, {}};
+    for (const double bad : {0.0, inf, nan}) {
+        const CsrMatrix<double> upper{2, 2, {0, 1, 2}, {0, 1}, {1, bad}};
+        EXPECT_FALSE(certificate_by_factors(lower, upper, without_scales(2)).is_proof()) << bad;
+    }
+}
+
 /// delta >= the largest row sum of |L| |U - H L^T| + gamma |L| |U|, and u (2 + s).
 TEST(ShiftedFactors, HoldWhatMayBeMissingOfThreeKinds) {
     Random random(8);
@@ -343,6 +385,17 @@ TEST(ShiftedFactors, HoldWhatMayBeMissingOfThreeKinds) {
 TEST(ShiftedFactors, CountTheShiftsOwnRounding) {
     const IluFactors<double> factors{{1, 1, {0, 0}, {}, {}}, {1, 1, {0, 1}, {0}, {0x1p-40}}};
     EXPECT_GE(Rational(error_of_shifted_factors_above(factors, 0.5)), Rational(0x1p-53) * Rational(2.5));
+    const IluFactors<double> tiny{factors.lower, {1, 1, {0, 1}, {0}, {0x1p-1000}}};
+    EXPECT_GE(Rational(error_of_shifted_factors_above(tiny, 0x1p-53)), Rational(0x1p-53) * Rational(2.0) + Rational(0x1p-106));
+}
+
+TEST(ShiftedFactors, AreInfinitelyFarOffWhereTheyHaveNoNumbers) {
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const CsrMatrix<double> lower{2, 2, {0, 0, 0}, {}, {}};
+    for (const double bad : {inf, -inf, nan}) {
+        const IluFactors<double> factors{lower, {2, 2, {0, 2, 3}, {0, 1, 1}, {1, bad, 1}}};
+        EXPECT_EQ(error_of_shifted_factors_above(factors, 0.5), inf) << bad;
+    }
 }
 
 Certificate by_shift(const CsrMatrix<double>& a) {
@@ -513,6 +566,46 @@ TEST(InverseColumns, AreJudgedByTheWorstOfAll) {
     for (const std::int64_t i : {0, 3, 39}) EXPECT_GE(certificate.reach[i], i == 3 ? 1 : 4);
 }
 
+/// A diagonal of ones and `last`, if any, with such entries beside it in one row, if any.
+CsrMatrix<double> diagonal_with_long_row(std::int32_t n, bool has_diagonal, double last, std::int32_t long_row, double entry) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        if (has_diagonal) entries.push_back({i, i, i == n - 1 ? last : 1});
+        if (long_row < n && i != long_row) entries.push_back({long_row, i, entry});
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+/// A is a multiple of the identity, so small that what its columns miss is rounded to 0: 63 times 0.49 of the smallest number.
+TEST(InverseColumns, CountWhatUnderflowTakesFromWhatTheyMiss) {
+    constexpr std::int32_t n = 64;
+    constexpr double missing = 0.49 * 0x1p-51;
+    CsrMatrix<double> a = diagonal_with_long_row(n, true, 1, n, 0);
+    a.values.assign(n, 0x1p-1023);
+    Preparation p = without_scales(n);
+    p.row_exponents.assign(n, 1023);
+    const auto column = [&](std::int64_t j, std::span<double> y, std::span<double>) {
+        std::fill(y.begin(), y.end(), missing);
+        y[j] = 1;
+    };
+    const Certificate certificate = certificate_by_inverse(SpmvPlan<double>(a, Device::cpu(1)), p, column);
+    ASSERT_TRUE(certificate.is_proof());
+    EXPECT_GE(Rational(certificate.reach[0]), Rational(1.0) / (Rational(1.0) - Rational(n - 1) * Rational(missing)));
+}
+
+/// The first column misses 1, by twenty thousand terms that are lost one by one beside its first.
+TEST(InverseColumns, CountTheRoundingOfLongColumns) {
+    constexpr std::int32_t n = 20001;
+    constexpr double lost = 0x1p-54 * 0.9375, first = 1 - (n - 1) * lost;
+    ASSERT_GE(Rational(first) + Rational(n - 1) * Rational(lost), Rational(1 - 0x1p-53));
+    const auto column = [&](std::int64_t j, std::span<double> y, std::span<double>) {
+        if (j == 0) std::fill(y.begin(), y.end(), lost);
+        y[j] = j == 0 ? 1 - first - 0x1p-53 : 1;
+    };
+    const CsrMatrix<double> identity = diagonal_with_long_row(n, true, 1, n, 0);
+    EXPECT_FALSE(certificate_by_inverse(SpmvPlan<double>(identity, Device::cpu(1)), without_scales(n), column).is_proof());
+}
+
 /// Twenty thousand terms that are lost one by one beside the first.
 TEST(FactorBound, CountsTheRoundingOfLongRows) {
     constexpr std::int32_t n = 20001;
@@ -525,6 +618,48 @@ TEST(FactorBound, CountsTheRoundingOfLongRows) {
     }
     const double found = product_above(a, std::vector<double>(n, 1.0), true).back();
     EXPECT_GE(Rational(found), Rational(1.0) + Rational(static_cast<double>(n - 1)) * Rational(lost));
+}
+
+/// Solves in which twenty thousand terms are lost one by one beside the first. In the lower triangle the errors of factors
+/// would cover that, were the last pivot not so small that they come to a tenth.
+TEST(FactorBound, CountsTheRoundingOfSolvesWithLongRows) {
+    constexpr std::int32_t n = 20001;
+    constexpr double lost = 0x1p-53 * 0.9375, pivot = 0x1p-73;
+    const Rational one(1.0), sum = Rational(n - 1) * Rational(lost), u(0x1p-53), all(n);
+    const CsrMatrix<double> none = diagonal_with_long_row(n, false, 1, n, 0);
+    const Certificate of_upper = certificate_by_factors(none, diagonal_with_long_row(n, true, 1, 0, lost), without_scales(n));
+    ASSERT_TRUE(of_upper.is_proof());
+    EXPECT_GE(Rational(of_upper.reach.front()), one + sum);
+
+    const Certificate of_lower = certificate_by_factors(diagonal_with_long_row(n, false, 1, n - 1, lost),
+                                                        diagonal_with_long_row(n, true, pivot, n, 0), without_scales(n));
+    ASSERT_TRUE(of_lower.is_proof());
+    const Rational y = (one + sum) / Rational(pivot);
+    const Rational z = (all * u / (one - all * u) * (Rational(pivot) + sum) + sum * u / (one - u)) / Rational(pivot);
+    EXPECT_NEAR(z.approximate(), 0.04, 0.02);
+    EXPECT_GE(Rational(of_lower.reach.back()), y + z * y / (one - z));
+}
+
+/// U has a one beside its first pivot, then thirty thousand terms that are lost one by one.
+TEST(ShiftedFactors, CountTheRoundingOfLongRows) {
+    constexpr std::int32_t n = 30001;
+    constexpr double lost = 0x1p-53 * 0.9375;
+    IluFactors<double> factors{diagonal_with_long_row(n, false, 1, n, 0), diagonal_with_long_row(n, true, 1, 0, lost)};
+    factors.upper.values[1] = 1;
+    EXPECT_GE(Rational(error_of_shifted_factors_above(factors, 1)), Rational(1.0) + Rational(n - 2) * Rational(lost));
+}
+
+/// A hundred products of hardly less than half of the smallest number.
+TEST(FactorBound, CountsWhatUnderflowTakesFromProducts) {
+    constexpr std::int32_t n = 101;
+    CsrMatrix<double> a{n, n, std::vector<std::int64_t>(n + 1), {}, {}};
+    a.row_offsets.back() = n - 1;
+    for (std::int32_t j = 0; j < n - 1; ++j) {
+        a.column_indices.push_back(j);
+        a.values.push_back(0x1p-537 * (1 - 0x1p-20));
+    }
+    const double found = product_above(a, std::vector<double>(n, 0x1p-538), false).back();
+    EXPECT_GE(Rational(found), Rational(n - 1) * Rational(0x1p-537 * (1 - 0x1p-20)) * Rational(0x1p-538));
 }
 
 /// A random A, x and b, and b - A (x + low).
@@ -617,6 +752,49 @@ TEST(BackwardError, CountsTheRoundingOfLongRows) {
     for (std::int32_t i = 0; i < n; ++i) a.row_offsets.push_back(n);
     EXPECT_GE(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), std::vector<double>(n), std::vector<double>(n, 1.0)),
               1);
+}
+
+/// The backward error where the first row has these entries and the others none.
+double backward_error_of_row(const std::vector<double>& row, double b, const std::vector<double>& x,
+                             const std::vector<double>& low = {}) {
+    const auto n = static_cast<std::int64_t>(row.size());
+    CsrMatrix<double> a{n, n, std::vector<std::int64_t>(row.size() + 1, n), std::vector<std::int32_t>(row.size()), row};
+    a.row_offsets[0] = 0;
+    std::iota(a.column_indices.begin(), a.column_indices.end(), 0);
+    std::vector<double> right(row.size());
+    right[0] = b;
+    return backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), right, x, low);
+}
+
+/// A hundred products of hardly more than half of the smallest number, each of which is rounded to all of it: b = 0, so that
+/// the quotient is 1.
+TEST(BackwardError, CountsWhatUnderflowAddsToEveryTerm) {
+    const std::vector<double> row(100, 0x1p-537 * (1 + 0x1p-20)), x(100, 0x1p-538);
+    EXPECT_GE(backward_error_of_row(row, 0, x), 1);
+}
+
+/// Residuals that are not 0 and are rounded to 0.
+TEST(BackwardError, IsNot0WhereTheLastDigitsOfAProductAreLost) {
+    constexpr double a = 1 + 0x1p-52;
+    EXPECT_GT(backward_error_of_row({a}, 0x1p-1020 * (1 + 0x1p-51), {0x1p-1020 * a}), 0);
+    EXPECT_GT(backward_error_of_row({a, -1}, 0, {1, a}, {0x1p-1050, 0x1p-1050}), 0) << "2^-1102, by the second parts";
+}
+
+/// What the terms may be below is 0 in these rows.
+TEST(BackwardError, IsAtLeast1WhereTheTermsAreHardlyNumbers) {
+    EXPECT_GE(backward_error_of_row({0}, eta, {1}), 1) << "b alone";
+    EXPECT_GE(backward_error_of_row({0x1p-537}, 0, {0}, {0x1p-538}), 1) << "a product with a second part";
+}
+
+/// The first row is 0 / 0, also with second parts; the second one counts.
+TEST(BackwardError, TakesARowOfZerosFor0) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {1, 1}};
+    const std::vector<double> b{0, 1}, x{0, 0.5}, low{0, 0};
+    EXPECT_NEAR(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, low), 1.0 / 3, 1e-9);
+}
+
+TEST(BackwardError, DoesNotUnderflow) {
+    EXPECT_GT(backward_error_of_row({0x1p20, -0x1p20, eta}, 0, {1, 1, 1}), 0) << "2^-1094";
 }
 
 // Promise: proof.hpp, "x solves exactly a system whose entries differ"

@@ -81,6 +81,23 @@ TEST(Decisions, LeaveOpenWhatIsNeitherATieNorBesideIt) {
     EXPECT_EQ(decide(sum_of(1.0, tie, -width * 1.25), width / 2, 0.0).decision, Decision::undecided) << "a tie, or not";
 }
 
+/// Hardly farther from the midpoint than a tie may be, by a digit that two doubles do not hold.
+TEST(Decisions, SeeTheLastDigitsOfASumOfThree) {
+    constexpr double half = 0x1p-24, beyond = 1.5 * tie_width<float> + 0x1p-78;
+    for (const double sign : {1.0, -1.0}) {
+        const auto x = static_cast<float>(sign * 1.5), next = static_cast<float>(sign * (1.5 + 2 * half));
+        EXPECT_EQ(decide(sum_of(x, static_cast<float>(sign * half), sign * beyond), 0x1p-100, 0.0).value, next);
+        EXPECT_EQ(decide(sum_of(x, static_cast<float>(sign * beyond), sign * half), 0x1p-100, 0.0).value, next);
+    }
+}
+
+/// Farther from the midpoint than a tie may be by less than the distance's own rounding.
+TEST(Decisions, CountTheRoundingOfTheDistance) {
+    constexpr double half = 0x1p-24, tie = 1.5 * tie_width<float>;
+    EXPECT_EQ(decide(sum_of(1.5F, 0.0F, half + tie), 0x1p-140, 0.0).decision, Decision::undecided) << "on the border";
+    EXPECT_EQ(decide(sum_of(1.5F, 0x1p-118F, half + tie), 0x1p-140, 0.0).decision, Decision::undecided) << "beyond it";
+}
+
 // Promise: proof.hpp, "|x*_i| up to this, times"
 TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_EQ(decide(sum_of(1e-200, 0.0, 0.0), 1e-201, 1e-190).decision, Decision::dropped);
@@ -89,6 +106,14 @@ TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_EQ(decide(sum_of(1e-190, 0.0, 0.0), 1e-230, 1e-190).decision, Decision::undecided) << "too near to the rule";
     EXPECT_EQ(decide(sum_of(1e-180, 0.0, 0.0), 1e-230, 1e-190).decision, Decision::nearest);
     EXPECT_FALSE(std::signbit(decide(sum_of(-0.0, 0.0, -0.0), 0.0, 0.0).value));
+}
+
+/// Numbers of which the first part alone is below the rule, or above it.
+TEST(Decisions, LookAtAllPartsBesideTheRuleOfZeros) {
+    EXPECT_EQ(decide(sum_of(1.0F, 0x1p-25F, 0.0), 1e-30, 1 + 0x1p-26).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(1.0F, -0x1p-26F, 0.0), 1e-30, 1 - 0x1p-27).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(1.0F, 0.0F, 0.0), 0x1p-30, 1 - 0x1p-31).decision, Decision::undecided) << "by the radius";
+    EXPECT_EQ(decide(sum_of(1.0, 0.0, 0.0), 0x1p-54, 1 - 0x1p-53).decision, Decision::undecided) << "by the radius";
 }
 
 TEST(Decisions, LeaveOpenWhatIsNotFinite) {

@@ -38,7 +38,7 @@ TEST(InverseInPairs, HasMoreDigitsThanADouble) {
         const Preparation p = prepare(a.view(), Ordering::amd);
         const InverseInPairs inverse(a.view(), p);
         for (std::size_t j = 0; j < n; ++j) {
-            std::vector<double> y(n), low(n), r(n), z(n), z_low(n), unit(n);
+            std::vector<double> y(n), low(n), r(n), z(n, 7), z_low(n, 7), unit(n);
             r[j] = 1;
             unit[j] = std::ldexp(1.0, -p.row_exponents[j]);
             inverse.column(static_cast<std::int64_t>(j), y, low);

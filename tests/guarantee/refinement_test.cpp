@@ -108,6 +108,133 @@ TYPED_TEST(Refinements, ScaleResidualsBeforeTheyUnderflow) {
     }
 }
 
+/// [p 0; q s] x = b by corrections that solve it to the last digit of T. From the guess on the first of them leaves x_2 as it
+/// is: who takes it for proven ends there.
+struct Triangle {
+    double p, q, s;
+    double b_1, b_2;
+    double guess_1, guess_2;
+    double exact_1, exact_2;
+    double reach_1, reach_2, weight_1, weight_2;
+};
+
+template <class T>
+void expect_solution(const Triangle& t) {
+    const CsrMatrix<T> a{2, 2, {0, 1, 3}, {0, 0, 1}, {static_cast<T>(t.p), static_cast<T>(t.q), static_cast<T>(t.s)}};
+    Certificate certificate;
+    certificate.status = ProofStatus::proven;
+    certificate.reach = {t.reach_1, t.reach_2};
+    certificate.weights = {t.weight_1, t.weight_2};
+    const std::vector<T> b{static_cast<T>(t.b_1), static_cast<T>(t.b_2)};
+    std::vector<T> x{static_cast<T>(t.guess_1), static_cast<T>(t.guess_2)};
+    const Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d, std::span<T>) {
+        d[0] = static_cast<T>(r[0] / t.p);
+        d[1] = static_cast<T>((r[1] - t.q * d[0]) / t.s);
+        return 1;
+    };
+    round_solution<T>(SpmvPlan<T>(a, Device::cpu(1)), certificate, corrector, b, x);
+    EXPECT_EQ(static_cast<double>(x[0]), t.exact_1);
+    EXPECT_EQ(static_cast<double>(x[1]), t.exact_2);
+}
+
+/// The second row's residual is 0 by underflow, before it is scaled by the first one's.
+TEST(Refinement, CountsWhatAResidualLosesBeforeItIsScaled) {
+    expect_solution<double>({.p = 1,
+                             .q = 0,
+                             .s = 0x1p-1000,
+                             .b_1 = 1,
+                             .b_2 = 0x1p-1060,
+                             .guess_1 = 1 - 0x1p-53,
+                             .guess_2 = 0x1p-60 * (1 + 0x1p-40),
+                             .exact_1 = 1,
+                             .exact_2 = 0x1p-60,
+                             .reach_1 = 0x1p1000,
+                             .reach_2 = 0x1p940,
+                             .weight_1 = 0x1p-1000,
+                             .weight_2 = 0x1p60});
+    expect_solution<float>({.p = 1,
+                            .q = 0,
+                            .s = 0x1p-100,
+                            .b_1 = 1,
+                            .b_2 = 0x1p-135,
+                            .guess_1 = 1 - 0x1p-24,
+                            .guess_2 = 0x1p-35 * (1 + 0x1p-17),
+                            .exact_1 = 1,
+                            .exact_2 = 0x1p-35,
+                            .reach_1 = 0x1p300,
+                            .reach_2 = 0x1p100,
+                            .weight_1 = 0x1p-300,
+                            .weight_2 = 1});
+}
+
+/// Half of the smallest number is missing in the second row's residual although it was computed anew, scaled.
+TEST(Refinement, CountsTheUnderflowOfAScaledResidual) {
+    expect_solution<double>({.p = 1,
+                             .q = 0x1p-1064,
+                             .s = 0x1p-1000,
+                             .b_1 = 0x1p-660,
+                             .b_2 = 0,
+                             .guess_1 = 0x1p-660 - 0x1p-701,
+                             .guess_2 = -0x1p-724 + 0x1p-776,
+                             .exact_1 = 0x1p-660,
+                             .exact_2 = -0x1p-724,
+                             .reach_1 = 0x1p1020,
+                             .reach_2 = 0x1p956,
+                             .weight_1 = 0x1p-1020,
+                             .weight_2 = 0x1p45});
+    expect_solution<float>({.p = 1,
+                            .q = 0x1p-145,
+                            .s = 0x1p-100,
+                            .b_1 = 0x1p-55,
+                            .b_2 = 0,
+                            .guess_1 = 0x1p-55 - 0x1p-71,
+                            .guess_2 = -0x1p-100 + 0x1p-122,
+                            .exact_1 = 0x1p-55,
+                            .exact_2 = -0x1p-100,
+                            .reach_1 = 0x1p145,
+                            .reach_2 = 0x1p101,
+                            .weight_1 = 0x1p-145,
+                            .weight_2 = 1});
+}
+
+/// a (x_1 - 1.5 - 2^-24 - t) = 0: x_1 is hardly above a midpoint. The first correction leads to the midpoint, the second away
+/// from it by so much that what is left of the residual, a d + a t, is rounded down to less than a d, and so to a bound that
+/// does not reach the midpoint.
+TEST(Refinement, CountsTheRoundingOfWhatIsLeftInFloat) {
+    constexpr double ulp = 0x1p-23, t = 0x1p-52;
+    int rounded_down = 0;
+    for (int k = 0; k < 400; ++k) {
+        const double a = 1 + 2 * (1000 * k + 1) * ulp, d = (0x1.8p22 + 4001 * k) * 0x1p-47;
+        if (static_cast<double>(static_cast<float>(a * d + a * t)) >= a * d * (1 - 0x1p-38)) continue;
+        ++rounded_down;
+        const CsrMatrix<float> matrix{4,
+                                      4,
+                                      {0, 4, 5, 6, 7},
+                                      {0, 1, 2, 3, 1, 2, 3},
+                                      {static_cast<float>(a), static_cast<float>(-1.5 * a), static_cast<float>(-0x1p-24 * a),
+                                       static_cast<float>(-t * a), 1, 1, 1}};
+        Certificate certificate;
+        certificate.status = ProofStatus::proven;
+        certificate.adds_up = true;
+        certificate.reach = {std::nextafter(1 / a, 2.0), 0x1p-30, 0x1p-30, 0x1p-30};
+        certificate.weights = {1, 0x1p30, 0x1p30, 0x1p30};
+        const std::vector<float> b{0, 1, 1, 1};
+        std::vector<float> x{1.5F, 1, 1, 1};
+        int step = 0;
+        const Corrector<float> corrector = [&](std::span<const float> r, std::span<float> c, std::span<float>) {
+            ++step;
+            c[0] = step == 1 ? 1 : step == 2 ? static_cast<float>(-d * 0x1p52) : static_cast<float>(r[0] / a);
+            return 1;
+        };
+        const SolutionProof proof =
+            round_solution<float>(SpmvPlan<float>(matrix, Device::cpu(1)), certificate, corrector, b, x);
+        if (proof.status == ProofStatus::proven) {
+            EXPECT_EQ(x[0], 1.5F + static_cast<float>(ulp)) << k;
+        }
+    }
+    EXPECT_GT(rounded_down, 10);
+}
+
 /// It ends where a correction does nothing, and names what is open.
 TYPED_TEST(Refinements, EndWhereNothingIsGained) {
     using T = TypeParam;

@@ -1,5 +1,7 @@
 #include "krylov/cpu_backend.hpp"
 
+#include "krylov/pauses.hpp"
+#include "krylov/run.hpp"
 #include "krylov/task.hpp"
 #include "support/linear_systems.hpp"
 
@@ -8,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace solver {
@@ -128,6 +131,29 @@ TEST(CpuMixedBackend, HoldsXAndItsResidualInDouble) {
     auto scaled = backend.vector();
     backend.take(0x1p29, r, scaled);
     EXPECT_EQ(scaled, (std::vector<float>{-1.0F, 4.0F}));
+}
+
+/// What the columns wanted when a callback threw is forgotten: the next solve has the bits of a system's first one.
+TEST(KrylovSystem, SolvesAgainAfterAnException) {
+    const auto problem = testing::convection_diffusion<double>(12, 0.3);
+    const SpmvPlan<double> plan(problem.a, Device::cpu(1));
+    const auto m = make_preconditioner<double>(PreconditionerKind::none, problem.a, Accuracy::exact, Device::cpu(1));
+    const auto solve_both = [&](KrylovSystem<double>& system, const KrylovOptions& options) {
+        std::vector<double> x(problem.b.size()), y(problem.b.size());
+        const std::vector<Unknown<double>> unknowns{{problem.b, x}, {problem.b, y}};
+        system.run(KrylovMethod::bicgstab, *m, unknowns, options, pauses_of(options));
+        return x;
+    };
+    KrylovOptions options = testing::with(Accuracy::exact);
+    KrylovSystem<double> first(plan, plan), second(plan, plan);
+    const std::vector<double> expected = solve_both(first, options);
+    options.callback = [](const Iteration& iteration) {
+        if (iteration.number == 3 && iteration.column == 1) throw std::runtime_error("enough");
+        return true;
+    };
+    EXPECT_THROW(solve_both(second, options), std::runtime_error);
+    options.callback = {};
+    EXPECT_EQ(solve_both(second, options), expected);
 }
 
 }  // namespace

@@ -142,6 +142,16 @@ TEST(Gmres, TakesAPreconditionerThatIsAnotherInEveryStep) {
     expect_honest(problem, s, with(Accuracy::exact));
 }
 
+/// The first step leaves (0, 0, 0, 1), whose norm is 1 in every rounding.
+TEST(Gmres, EndsWhereTheNormIsTheTolerance) {
+    const CsrMatrix<double> a{4, 4, {0, 1, 2, 3, 5}, {0, 1, 2, 2, 3}, {1, 1, 1, 1, -1}};
+    KrylovOptions options = with(Accuracy::exact, 0);
+    options.absolute_tolerance = 1;
+    const auto solved = solve_by_gmres({a, {1, 1, 1, 1}}, options, 10);
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_EQ(solved.result.iterations, 1);
+}
+
 TEST(Gmres, EndsAfterOneStepWithCompleteFactors) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     for (const Accuracy accuracy : all_accuracies)
@@ -178,6 +188,19 @@ TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
             EXPECT_LE(measured, bound.loss() + n * unit_roundoff<double>) << share << " " << k;
         }
     }
+}
+
+/// Of two columns of length 1 whose dot product is c, V'V - I has c twice.
+TEST(OrthogonalityBound, CountsBothTriangles) {
+    constexpr double c = 0x1p-10;
+    OrthogonalityBound bound(unit_roundoff<double>, 0);
+    bound.begin();
+    bound.add(c);
+    EXPECT_GE(bound.loss(), std::sqrt(2) * c);
+    EXPECT_LE(bound.loss(), std::sqrt(2) * c * (1 + 1e-9));
+    bound.begin();
+    EXPECT_FALSE(bound.tolerates(OrthogonalityBound::tolerated * 0.71));
+    EXPECT_TRUE(bound.tolerates(OrthogonalityBound::tolerated * 0.7));
 }
 
 }  // namespace

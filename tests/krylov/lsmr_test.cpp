@@ -138,6 +138,7 @@ TEST(Lsmr, TakesWhatIsDegenerate) {
         EXPECT_EQ(zero.result.status, SolveStatus::converged);
         EXPECT_EQ(zero.result.iterations, 0);
         EXPECT_EQ(zero.x, std::vector<double>(4));
+        EXPECT_EQ(zero.result.relative_residual, 0);
         CsrMatrix<double> nothing = a;
         nothing.values.assign(nothing.values.size(), 0.0);
         const auto of_nothing = solve_by_lsmr(nothing, std::vector<double>(6, 1), with(accuracy));
@@ -265,6 +266,19 @@ TEST(Lsmr, GivesTheSameBitsForEveryThreadCountInExact) {
         EXPECT_EQ(found.result.iterations, expected.result.iterations);
         EXPECT_EQ(found.result.normal_residual, expected.result.normal_residual);
     }
+}
+
+/// b - A x = 2 - 1, of terms of so many sizes that a pair of numbers loses some of them.
+TEST(Lsmr, ComputesTheResidualOfTheGuessWithoutRoundingInExact) {
+    std::vector<Entry<double>> entries;
+    for (const int exponent : {300, 250, 200, 150, 100, 50, 0, -50, -150, -250, -100, -300, -200})
+        entries.push_back({0, static_cast<std::int32_t>(entries.size()),
+                           exponent < 0 ? -std::ldexp(1.0, -exponent) : std::ldexp(1.0, exponent)});
+    KrylovOptions options = with(Accuracy::exact);
+    options.max_iterations = 0;
+    const auto a = csr_from_entries<double>(1, 13, entries);
+    const auto found = solve_by_lsmr(a, std::vector<double>{2}, options, 1, std::vector<double>(13, 1));
+    EXPECT_EQ(found.result.relative_residual, 0.5);
 }
 
 // Promise: lsmr.hpp, "Throws DimensionMismatch where b, x"

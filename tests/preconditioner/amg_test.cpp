@@ -317,7 +317,10 @@ TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = 1.5}}), HasSubstr("strength threshold"));
     EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 0}}), HasSubstr("degree 0"));
     EXPECT_THAT(refusal(a, {.amg = {.smoother_degree = 21}}), HasSubstr("degree 21"));
-    for (const int unknowns : {-1, 7, 120})
+    for (const double threshold : {0.0, 1.0})
+        EXPECT_EQ(refusal(a, {.amg = {.strength_threshold = threshold}}), "accepted") << threshold;
+    EXPECT_EQ(refusal(a, {.amg = {.smoother_degree = 20}}), "accepted");
+    for (const int unknowns : {-1, 7, 101, 120})
         EXPECT_THAT(refusal(a, {.amg = {.unknowns_per_node = unknowns}}), HasSubstr("divides the number of rows"));
     std::vector<double> vectors(3600 * 21, 1);
     const auto refusal_of = [&](std::size_t numbers) {

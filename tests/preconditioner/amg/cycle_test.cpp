@@ -193,6 +193,16 @@ TEST(AmgHierarchy, CoarsensQuicklyAtLittleCost) {
     }
 }
 
+TEST(AmgHierarchy, CountsTheEntriesOfAllMatricesButA) {
+    const auto a = matrices::poisson2d(60);
+    const auto hierarchy = make_hierarchy<float>(a.view(), {}, Device::cpu(1));
+    std::int64_t all = hierarchy.coarsest_inverse.nonzeros();
+    for (const auto& level : hierarchy.levels) all += level.a.nonzeros() + level.prolongation.nonzeros();
+    EXPECT_GT(hierarchy.levels.size(), 1u);
+    EXPECT_EQ(hierarchy.entries(), all - a.nonzeros());
+    EXPECT_EQ(Hierarchy<float>().entries(), 0);
+}
+
 /// A hub with 5000 neighbours, each of which has two of its own: smoothed as other rows are, the hub would fill the next level.
 TEST(AmgHierarchy, HubsDoNotFillTheNextLevel) {
     const std::int32_t n = 5001;

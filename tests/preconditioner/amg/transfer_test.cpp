@@ -138,6 +138,30 @@ TEST(AmgProlongator, KeepsConstants) {
     expect_constants_kept<double>();
 }
 
+/// The first node has a neighbour in each of 32 aggregates, and in one more.
+TEST(AmgProlongator, LeavesTheRowsOfHubsAsTheyAre) {
+    for (const std::int32_t count : {32, 33}) {
+        const std::int32_t n = 2 * count + 1;
+        std::vector<Entry<double>> entries{{0, 0, static_cast<double>(n)}};
+        Aggregates aggregates{{0}, count};
+        for (std::int32_t i = 1; i < n; ++i) {
+            const std::int32_t other = i % 2 == 1 ? i + 1 : i - 1;
+            entries.push_back({i, i, 3});
+            entries.push_back({i, other, -1});
+            if (i % 2 == 1) entries.insert(entries.end(), {{0, i, -1}, {i, 0, -1}});
+            aggregates.of.push_back((i - 1) / 2);
+        }
+        const auto a = csr_from_entries<double>(n, n, entries);
+        const Graph strong = strong_connections(a.view(), 1e-3, Device::cpu(1));
+        const auto p = smoothed_prolongator<double>(a.view(), strong, tentative_of(aggregates), Device::cpu(1));
+        EXPECT_EQ(p.row_offsets[1], count == 32 ? 32 : 1);
+        if (count == 33) {
+            EXPECT_EQ(p.column_indices[0], 0);
+            EXPECT_EQ(p.values[0], 1);
+        }
+    }
+}
+
 TEST(AmgProlongator, KeepsTheUnknownsOfANodeApart) {
     std::mt19937_64 random(11);
     const CsrMatrix<double> one = random_laplacian(random, 1500, 6, 0);
