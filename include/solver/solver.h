@@ -417,7 +417,7 @@ typedef struct solver_certificate_view {
     int64_t rows;        /* elements of the two below; 0 unless status is SOLVER_PROVEN */
     const double* reach; /* NULL where there are none */
     const double* weights;
-    int64_t iterations; /* of the Krylov method that found it */
+    int64_t iterations; /* of the Krylov method, a search in vain included */
 } solver_certificate_view;
 
 /* Looks for a proof that the square matrix has an inverse, or that it has none. `options` are those of a solve, NULL for the

@@ -46,9 +46,7 @@ __device__ std::uint64_t hash_of_rows(const DeviceCsrView<V>& a, std::int64_t fi
 
 }  // namespace
 
-std::int64_t CudaPlace::default_memory_limit() const {
-    return free_bytes(device_) / 2;
-}
+std::int64_t CudaPlace::default_memory_limit() const { return free_bytes(device_) / 2; }
 
 template <class V, class T>
 DeviceArray<double> CudaPlace::inverse_diagonal(const View<T>& a, std::int64_t& first_failure) const {
