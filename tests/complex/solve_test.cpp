@@ -193,7 +193,9 @@ TEST(ComplexSolve, TakesOneStepForDiagonalMatricesByJacobi) {
             options.mixed = mixed;
             const Solved found = solved(a, b, Device::cpu(1), options);
             EXPECT_EQ(found.report.result().status, SolveStatus::converged) << to_string(method);
-            if (!mixed) EXPECT_EQ(found.report.result().iterations, 1) << to_string(method);
+            if (!mixed) {
+                EXPECT_EQ(found.report.result().iterations, 1) << to_string(method);
+            }
         }
 }
 
