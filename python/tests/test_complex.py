@@ -294,7 +294,7 @@ def test_bounds_are_those_of_complex_numbers():
 
 
 def test_certify_names_its_methods():
-    with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres' or 'idr'"):
+    with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr' or 'bicgstab2'"):
         sb.certify(REAL, method=None)
 
 

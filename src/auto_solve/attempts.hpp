@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <future>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -44,13 +45,17 @@ public:
                 attempt(system, *candidate, method, max_iterations);
             judged.push_back(report_.attempts.back());
         }
+        if (!has_begun_ && !System::is_mixed && !options_.preconditioner && has_more_to_do(max_iterations))
+            attempt(system, without_preconditioner(), method, max_iterations);
     }
 
     /// Whether something is left to solve, and iterations to do it by.
     bool has_more_to_do(std::int64_t max_iterations) const { return !left_.empty() && !is_spent(max_iterations); }
 
-    /// After the last schedule.
+    /// After the last schedule. Throws InvalidArgument where nothing could be tried: then nothing is known of x.
     SolveReport report() {
+        if (!has_begun_ && !report_.attempts.empty())
+            throw InvalidArgument("solve: nothing could be tried; the last refusal was: " + report_.attempts.back().refusal);
         for (std::size_t j = 0; j < report_.results.size(); ++j) {
             SolveResult& result = report_.results[j];
             result.status = status_of_all(result, stopped_[j]);
@@ -61,6 +66,11 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+
+    /// Where all that the schedule has was refused, as minres refuses what is not symmetric.
+    static Candidate without_preconditioner() {
+        return {PreconditionerKind::none, std::numeric_limits<std::int64_t>::max(), GiveUp::when_stuck};
+    }
 
     /// What ended for want of iterations while more were allowed was given up by the schedule: nothing made it fall.
     SolveStatus status_of_all(const SolveResult& result, bool stopped) const {

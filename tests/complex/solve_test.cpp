@@ -200,6 +200,24 @@ TEST(ComplexSolve, TakesOneStepForDiagonalMatricesByJacobi) {
 }
 
 // Promise: preconditioner.hpp, "`solve` sets it where KrylovOptions::complex_scalars"
+/// Jacobi's M is not Hermitian here, so that minres refuses all that the automatic choice has.
+TEST(ComplexSolve, ClaimsNothingWhereEveryPreconditionerIsRefused) {
+    Random random(11);
+    std::vector<Entry<Complex>> entries;
+    for (std::int32_t i = 0; i < 60; ++i) {
+        entries.push_back({i, i, Complex(random.number<double>(1), random.number<double>(1))});
+        entries.push_back({i, (i + 7) % 60, Complex(random.number<double>(), 0)});
+    }
+    const auto a = csr_from_entries<Complex>(60, 60, entries);
+    const auto b = complex_vector<double>(random, 60);
+    SolveOptions options = by(KrylovMethod::minres);
+    options.preconditioner.reset();
+    const Solved found = solved(a, b, Device::cpu(1), options);
+    EXPECT_NE(found.report.result().status, SolveStatus::converged);
+    EXPECT_GT(found.report.result().relative_residual, 0.1);
+    EXPECT_EQ(found.report.attempts.back().preconditioner, PreconditionerKind::none);
+}
+
 TEST(ComplexSolve, DividesByTheComplexDiagonalOfDenseMatricesToo) {
     Random random(10);
     const auto a = made("power_network_20");
