@@ -57,7 +57,6 @@ void add_combination(std::span<const std::complex<T>> a, std::span<const T* cons
 template <class T>
 void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
 
-
 /// ||x||, on the host, by way of `place`
 template <class T>
 T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream);

@@ -578,7 +578,7 @@ TEST(SameProofs, OfBoundsOfRoundingAndOfWhatIsNotProven) {
 
 // Promise: solver.h, "|A^-1 r|_i <= reach[i] N(r)"
 // Promise: solver.h, "N(r) is the sum"
-// Promise: solver.h, "of the Krylov method that found it"
+// Promise: solver.h, "of the Krylov method, a search in vain included"
 TEST(SameCertificates, OfTheLargestAndOfTheSum) {
     const CsrMatrix<double> dominant = band(300, 0.5);
     std::vector<Entry<double>> entries;
