@@ -90,7 +90,7 @@ struct SolveReport {
 ///    same terms, ilut for as many operations as klu is predicted to take, then klu;
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
 ///  each for about as many operations as klu's;
-///  - at last what gained most digits per operation, with the iterations that are left.
+///  - at last what gained most digits per operation, with the iterations that are left; none where all of these were refused.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
 /// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless
