@@ -53,6 +53,7 @@ struct Attempt {
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
     std::vector<LevelSummary> levels;   ///< of its hierarchy, the finest first
     double initial_residual = 1;        ///< relative, of the first of `columns`, where the attempt began
+    double least_residual = 1;          ///< the least of its iterations, as they update it: x may have ended above it
     std::vector<std::int64_t> columns;  ///< the right-hand sides that were left to solve, from 0
     std::vector<SolveResult> results;   ///< one for each of `columns`, without history
     double setup_seconds = 0;

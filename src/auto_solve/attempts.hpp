@@ -142,12 +142,17 @@ private:
         for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, column));
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
             const std::int64_t column = left_[iteration.column];
-            if (iteration.number == 0 && iteration.column == 0) attempt.initial_residual = iteration.recursive_residual;
+            if (iteration.column == 0) watch(attempt, iteration);
             if (options_.iteration.callback && !is_repeated(iteration))
                 stopped_[column] = !options_.iteration.callback(renumbered(iteration, column));
             return !monitors[iteration.column].gives_up(iteration) && !stopped_[column];
         };
         return options;
+    }
+
+    static void watch(Attempt& attempt, const Iteration& iteration) {
+        if (iteration.number == 0) attempt.initial_residual = attempt.least_residual = iteration.recursive_residual;
+        attempt.least_residual = std::min(attempt.least_residual, iteration.recursive_residual);
     }
 
     /// The rate is judged when the monitor wants, the caller's callback asked as he wants.

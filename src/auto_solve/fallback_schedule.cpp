@@ -26,11 +26,12 @@ constexpr std::int64_t share_of_complete = 100;
 /// hierarchy is made by then.
 constexpr std::int64_t share_of_multigrid = 200;
 
-/// How many iterations an attempt would have taken in all if it had gone on as it went.
+/// How many iterations an attempt would have taken in all if it had gone on as it went. What it had reached on the way counts:
+/// residuals of Krylov methods rise between their falls, and may stand high where it was given up.
 double iterations_at_this_rate(const Attempt& attempt, double tolerance) {
     const SolveResult& result = attempt.results.front();
     const double needed = std::log2(attempt.initial_residual / tolerance);
-    const double gained = std::log2(attempt.initial_residual / result.relative_residual);
+    const double gained = std::log2(attempt.initial_residual / attempt.least_residual);
     return gained > 0 ? static_cast<double>(result.iterations) * needed / gained : std::numeric_limits<double>::infinity();
 }
 
