@@ -17,9 +17,6 @@ using solver::cuda::Reducer;
 using Expansion = solver::Expansion<double>;
 using Partial = solver::PartialSum<double>;
 
-/// One rank beside others on a machine: its work is its own thread's.
-solver::Device one_thread() { return solver::Device::cpu(1); }
-
 struct DeviceMemory {
     explicit DeviceMemory(int on_device)
         : device(on_device),

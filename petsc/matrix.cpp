@@ -206,19 +206,23 @@ PetscErrorCode create_named(Mat a, Parent& parent, const char* name, const char*
 PetscErrorCode create_seq_anew(Mat a) { return create(a, seq_parent); }
 PetscErrorCode create_mpi_anew(Mat a) { return create(a, mpi_parent); }
 PetscErrorCode create_seq_named(Mat a) { return create_named(a, seq_parent, MATSEQAIJSAMEBITS, VECSAMEBITS); }
-PetscErrorCode create_seq_on_device(Mat a) { return create_named(a, seq_parent, MATSEQAIJSAMEBITSCUDA, VECSAMEBITSCUDA); }
-PetscErrorCode create_mpi_on_device(Mat a) { return create_named(a, mpi_parent, MATMPIAIJSAMEBITSCUDA, VECSAMEBITSCUDA); }
+PetscErrorCode create_seq_matrix_on_device(Mat a) {
+    return create_named(a, seq_parent, MATSEQAIJSAMEBITSCUDA, VECSAMEBITSCUDA);
+}
+PetscErrorCode create_mpi_matrix_on_device(Mat a) {
+    return create_named(a, mpi_parent, MATMPIAIJSAMEBITSCUDA, VECSAMEBITSCUDA);
+}
 PetscErrorCode create_mpi_named(Mat a) { return create_named(a, mpi_parent, MATMPIAIJSAMEBITS, VECSAMEBITS); }
 
 /// Matrices of these types are assembled and changed on the processor; products have a copy on the device.
 PetscErrorCode register_device_matrices(bool everywhere) {
     PetscFunctionBegin;
     PetscCall(MatRegisterRootName(MATAIJSAMEBITSCUDA, MATSEQAIJSAMEBITSCUDA, MATMPIAIJSAMEBITSCUDA));
-    PetscCall(MatRegister(MATSEQAIJSAMEBITSCUDA, create_seq_on_device));
-    PetscCall(MatRegister(MATMPIAIJSAMEBITSCUDA, create_mpi_on_device));
+    PetscCall(MatRegister(MATSEQAIJSAMEBITSCUDA, create_seq_matrix_on_device));
+    PetscCall(MatRegister(MATMPIAIJSAMEBITSCUDA, create_mpi_matrix_on_device));
     if (everywhere) {
-        PetscCall(MatRegister(MATSEQAIJCUSPARSE, create_seq_on_device));
-        PetscCall(MatRegister(MATMPIAIJCUSPARSE, create_mpi_on_device));
+        PetscCall(MatRegister(MATSEQAIJCUSPARSE, create_seq_matrix_on_device));
+        PetscCall(MatRegister(MATMPIAIJCUSPARSE, create_mpi_matrix_on_device));
     }
     PetscFunctionReturn(0);
 }

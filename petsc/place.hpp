@@ -3,6 +3,7 @@
 /// Where vectors lie and work on them runs: this rank's processor, or its CUDA device on PETSc's stream.
 
 #include "solver/cuda.hpp"
+#include "solver/device.hpp"
 
 #include <span>
 #include <vector>
@@ -15,6 +16,9 @@ inline constexpr bool has_device_types = true;
 #else
 inline constexpr bool has_device_types = false;
 #endif
+
+/// One rank beside others on a machine: its work is its own thread's.
+inline solver::Device one_thread() { return solver::Device::cpu(1); }
 
 struct Place {
     int device = -1;  ///< none for the processor

@@ -22,9 +22,6 @@ MPI_Datatype partial_type = MPI_DATATYPE_NULL;
 MPI_Op merge_operation = MPI_OP_NULL;
 PetscLogEvent digits_event = -1;
 
-/// One rank beside others on a machine: its work is its own thread's.
-solver::Device one_thread() { return solver::Device::cpu(1); }
-
 void merge_partials(void* in, void* in_out, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) static_cast<Partial*>(in_out)[i].merge(static_cast<const Partial*>(in)[i]);
 }

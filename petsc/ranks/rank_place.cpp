@@ -8,12 +8,12 @@
 #include "core/multigrid/sorted_row.hpp"
 #include "core/multigrid/strength.hpp"
 #include "cpu/symmetry.hpp"
+#include "place.hpp"
 #include "preconditioner/amg/galerkin.hpp"
 #include "preconditioner/amg/prolongator.hpp"
 #include "preconditioner/amg/tentative.hpp"
 #include "preconditioner/memory_limit.hpp"
 #include "reductions.hpp"
-#include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
@@ -26,9 +26,6 @@ namespace {
 namespace amg = solver::amg;
 using solver::CsrMatrix;
 using solver::CsrView;
-
-/// One rank beside others on a machine: its work is its own thread's.
-solver::Device one_thread() { return solver::Device::cpu(1); }
 
 int count_machines(const Ranks& ranks) {
     MPI_Comm machine;

@@ -32,7 +32,7 @@ nb::tuple lsmr(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>&
 }
 
 template <class T>
-void bind(nb::module_& module) {
+void bind_lsmr(nb::module_& module) {
     module.def("lsmr", &lsmr<T>, nb::arg("a"), nb::arg("transposed"), nb::arg("b").noconvert(), nb::arg("x").noconvert(),
                nb::arg("options"));
 }
@@ -40,8 +40,8 @@ void bind(nb::module_& module) {
 }  // namespace
 
 void bind_least_squares(nb::module_& module) {
-    bind<double>(module);
-    bind<float>(module);
+    bind_lsmr<double>(module);
+    bind_lsmr<float>(module);
 }
 
 }  // namespace samebits

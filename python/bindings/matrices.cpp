@@ -58,7 +58,7 @@ nb::tuple describe(const Matrix<T>& a) {
 }
 
 template <class T>
-void bind(nb::module_& module, const char* name) {
+void bind_matrix(nb::module_& module, const char* name) {
     const auto b = nb::arg("b").noconvert(), x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
     const nb::arg accuracy("accuracy"), device("device"), threads("threads");
     nb::class_<Matrix<T>>(module, name)
@@ -79,8 +79,8 @@ void bind(nb::module_& module, const char* name) {
 }  // namespace
 
 void bind_matrices(nb::module_& module) {
-    bind<double>(module, "Matrix64");
-    bind<float>(module, "Matrix32");
+    bind_matrix<double>(module, "Matrix64");
+    bind_matrix<float>(module, "Matrix32");
 }
 
 }  // namespace samebits

@@ -48,7 +48,7 @@ nb::tuple solve_operator(const nb::callable& function, const Preconditioner<T>* 
 }
 
 template <class T>
-void bind(nb::module_& module) {
+void bind_operator(nb::module_& module) {
     module.def("solve_operator", &solve_operator<T>, nb::arg("function"), nb::arg("m").none(), nb::arg("method"),
                nb::arg("b").noconvert(), nb::arg("x").noconvert(), nb::arg("options"), nb::arg("threads"),
                nb::arg("callback").none());
@@ -57,8 +57,8 @@ void bind(nb::module_& module) {
 }  // namespace
 
 void bind_operators(nb::module_& module) {
-    bind<double>(module);
-    bind<float>(module);
+    bind_operator<double>(module);
+    bind_operator<float>(module);
 }
 
 }  // namespace samebits

@@ -61,7 +61,7 @@ void apply(const Preconditioner<T>& m, const Vector<T>& r, const MutableVector<T
 }
 
 template <class T>
-void bind(nb::module_& module, const char* name) {
+void bind_preconditioner(nb::module_& module, const char* name) {
     nb::class_<Preconditioner<T>>(module, name)
         .def("apply", &apply<T>, nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("accuracy"),
              nb::call_guard<nb::gil_scoped_release>())
@@ -75,8 +75,8 @@ void bind(nb::module_& module, const char* name) {
 }  // namespace
 
 void bind_preconditioners(nb::module_& module) {
-    bind<double>(module, "Preconditioner64");
-    bind<float>(module, "Preconditioner32");
+    bind_preconditioner<double>(module, "Preconditioner64");
+    bind_preconditioner<float>(module, "Preconditioner32");
     module.def("preconditioner_of_function64", [](nb::callable function, std::int64_t rows) {
         return Preconditioner<double>{std::make_unique<PythonFunction<double>>(std::move(function)), rows};
     });

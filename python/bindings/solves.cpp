@@ -178,7 +178,7 @@ void bound_moduli(const Vector<double>& of_parts, const MutableVector<double>& b
 }
 
 template <class T>
-void bind(nb::module_& module) {
+void bind_solve(nb::module_& module) {
     module.def("certify", &certify_in_python<T>, nb::arg("a"), nb::arg("options"));
     module.def("error_bound", &bound_in_python<T>, nb::arg("a"), nb::arg("certificate"), nb::arg("b").noconvert(),
                nb::arg("x").noconvert(), nb::arg("x_low").noconvert().none(), nb::arg("bounds").noconvert());
@@ -204,8 +204,8 @@ void bind_solves(nb::module_& module) {
             return complex_error_bound(view<double>(of_parts), view<double>(parts));
         },
         nb::arg("of_parts"), nb::arg("parts"));
-    bind<double>(module);
-    bind<float>(module);
+    bind_solve<double>(module);
+    bind_solve<float>(module);
 }
 
 }  // namespace samebits

@@ -59,7 +59,7 @@ void matmul(const Dense<T>& a, const Dense<T>& b, const MutableDense<T>& c, int 
 }
 
 template <class T>
-void bind(nb::module_& module) {
+void bind_vector_functions(nb::module_& module) {
     const auto x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
     const nb::arg accuracy("accuracy"), device("device"), threads("threads");
     module.def("sum", &sum_of<T>, x, accuracy, device, threads, Released());
@@ -74,8 +74,8 @@ void bind(nb::module_& module) {
 }  // namespace
 
 void bind_vectors(nb::module_& module) {
-    bind<double>(module);
-    bind<float>(module);
+    bind_vector_functions<double>(module);
+    bind_vector_functions<float>(module);
 }
 
 }  // namespace samebits

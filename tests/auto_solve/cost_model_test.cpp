@@ -7,7 +7,7 @@ namespace {
 
 using Kind = PreconditionerKind;
 
-MatrixFacts facts(std::int64_t rows, std::int64_t nonzeros) {
+MatrixFacts facts_of_size(std::int64_t rows, std::int64_t nonzeros) {
     MatrixFacts result;
     result.rows = rows;
     result.nonzeros = nonzeros;
@@ -16,7 +16,7 @@ MatrixFacts facts(std::int64_t rows, std::int64_t nonzeros) {
 
 /// On a processor, where no kernel has to be started.
 CostModel model(std::int64_t rows, std::int64_t nonzeros, double fill_factor = 1) {
-    return {CostProfile::processor, facts(rows, nonzeros), fill_factor};
+    return {CostProfile::processor, facts_of_size(rows, nonzeros), fill_factor};
 }
 
 TEST(CostModel, CountsEveryEntryAndRow) {
@@ -58,7 +58,7 @@ TEST(CostModel, LetsCompleteFactorsCostTheirEntriesAndOperations) {
 /// What a GPU takes for starting kernels, however small the matrix is.
 TEST(CostModel, KnowsThatShortStepsTakeTimeOnAGpu) {
     const auto step = [](std::int64_t rows, Kind kind) {
-        return CostModel(CostProfile::gpu, facts(rows, 7 * rows), 1).step(kind);
+        return CostModel(CostProfile::gpu, facts_of_size(rows, 7 * rows), 1).step(kind);
     };
     EXPECT_EQ(step(10, Kind::jacobi), step(1000, Kind::jacobi));
     EXPECT_LT(step(1000, Kind::jacobi), step(10'000'000, Kind::jacobi));

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Column {
+struct Range {
     const char* title;
     double low, high;  ///< ulp
 };
 
 constexpr std::array columns{
-    Column{"1/2", 0, 0.5}, Column{"1", 0.5, 1},    Column{"2", 1, 2},          Column{"4", 2, 4},
-    Column{"16", 4, 16},   Column{"256", 16, 256}, Column{"2^16", 256, 65536}, Column{"more", 65536, infinity}};
+    Range{"1/2", 0, 0.5}, Range{"1", 0.5, 1},    Range{"2", 1, 2},          Range{"4", 2, 4},
+    Range{"16", 4, 16},   Range{"256", 16, 256}, Range{"2^16", 256, 65536}, Range{"more", 65536, infinity}};
 
 /// In five characters.
 std::string count_text(std::int64_t count) {
@@ -47,7 +47,7 @@ std::string number_text(double value, const std::string& precision) {
 
 std::string histogram_text(const Histogram& histogram) {
     std::string text = fmt::format(" {:>6}", count_text(histogram.correct()));
-    for (const Column& column : columns) text += fmt::format(" {:>6}", count_text(histogram.between(column.low, column.high)));
+    for (const Range& column : columns) text += fmt::format(" {:>6}", count_text(histogram.between(column.low, column.high)));
     return text + fmt::format(" {:>6} {:>6}", count_text(histogram.wrong_digits()), count_text(histogram.non_finite()));
 }
 
@@ -76,7 +76,7 @@ std::string line(const Verdict& verdict) {
 std::string column_titles(const Verdict& verdict) {
     std::string text =
         fmt::format("\n{:<23} {:>6}", fmt::format("{}, {}", to_string(verdict.operation), verdict.precision), "0");
-    for (const Column& column : columns) text += fmt::format(" {:>6}", column.title);
+    for (const Range& column : columns) text += fmt::format(" {:>6}", column.title);
     return text + fmt::format(" {:>6} {:>6} {:>8} {:>5}  worst element\n", "wrong", "inf", "largest", "cost");
 }
 
@@ -111,8 +111,7 @@ bool is_plain_product(const Verdict& verdict) {
     return verdict.operation == Operation::spmv && verdict.inputs.alpha == 1 && verdict.inputs.beta == 0;
 }
 
-/// All verdicts of one mode.
-struct Sum {
+struct VerdictsOfOneMode {
     Histogram histogram;
     long double largest_ulps = 0;
     std::vector<double> costs;
@@ -154,7 +153,7 @@ std::string summary_heading() {
 
 std::string summary_line(std::span<const Verdict> verdicts) {
     if (verdicts.empty()) return "";
-    std::array<Sum, all_accuracies.size()> sums;
+    std::array<VerdictsOfOneMode, all_accuracies.size()> sums;
     std::int64_t broken = 0;
     for (const Verdict& verdict : verdicts) {
         if (verdict.accuracy && is_plain_product(verdict)) sums[static_cast<std::size_t>(*verdict.accuracy)].add(verdict);

@@ -64,7 +64,7 @@ CsrMatrix<std::complex<T>> matrix(const char* name) {
 
 /// By both storages: real factors, and one with an imaginary part.
 template <class T>
-void record_products_of(Record& record, const Device& device) {
+void record_complex_products_of(Record& record, const Device& device) {
     using Number = std::complex<T>;
     const CsrMatrix<Number> a = matrix<T>("wilson_2_2");
     const Numbers<T> x = complex_numbers<T>(43, a.columns, -9, 9), y_in = complex_numbers<T>(44, a.rows, -9, 9);
@@ -126,7 +126,7 @@ void record_rounded(Record& record, const Device& device) {
 template <class T>
 void record_all(Record& record, const Device& device) {
     record_reductions_of<T>(record, device);
-    record_products_of<T>(record, device);
+    record_complex_products_of<T>(record, device);
     record_solves_of<T>(record, device);
 }
 

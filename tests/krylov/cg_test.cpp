@@ -288,7 +288,7 @@ TEST(Cg, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
 }
 
 template <class T>
-void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
+void expect_same_bits_of_cg(const Problem<T>& problem, bool pair) {
     for (const Kind kind : {Kind::none, Kind::jacobi}) {
         KrylovOptions options = recorded(Accuracy::exact);
         options.max_iterations = 60;
@@ -311,8 +311,8 @@ void expect_same_bits_everywhere(const Problem<T>& problem, bool pair) {
 
 // Promise: cg.hpp, "All else is as for bicgstab"
 TEST(Cg, GivesTheSameBitsForEveryThreadCountAndKernelInExact) {
-    expect_same_bits_everywhere(with_random_solution(laplacian<double>(150)), false);
-    expect_same_bits_everywhere(with_random_solution(laplacian<float>(150)), true);
+    expect_same_bits_of_cg(with_random_solution(laplacian<double>(150)), false);
+    expect_same_bits_of_cg(with_random_solution(laplacian<float>(150)), true);
 }
 
 TEST(Cg, LeavesNothingToDoForNothing) {

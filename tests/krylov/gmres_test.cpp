@@ -1,5 +1,6 @@
 #include "krylov/orthogonality.hpp"
 #include "solver/krylov_solve.hpp"
+#include "support/eigen.hpp"
 #include "support/linear_systems.hpp"
 
 #include <gtest/gtest.h>
@@ -23,13 +24,6 @@ Solve<double> solve_by_gmres(const Problem<double>& problem, KrylovOptions optio
     options.restart = restart;
     options.keep_history = true;
     return solve(problem, options, {.kind = kind, .method = KrylovMethod::gmres});
-}
-
-Eigen::MatrixXd dense_of(const CsrMatrix<double>& a) {
-    Eigen::MatrixXd d = Eigen::MatrixXd::Zero(a.rows, a.columns);
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (auto k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) d(i, a.column_indices[k]) += a.values[k];
-    return d;
 }
 
 /// The least ||b - A z|| over Krylov spaces of growing dimension, relative to ||b||, by Householder reflections.

@@ -2,6 +2,7 @@
 
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
+#include "support/eigen.hpp"
 #include "support/linear_systems.hpp"
 #include "support/real_matrices.hpp"
 
@@ -49,13 +50,6 @@ CsrMatrix<double> random_matrix(std::int64_t rows, std::int64_t columns, std::in
     for (std::int32_t i = 0; i < rows; ++i)
         for (std::int32_t j = 0; j < columns; ++j) entries.push_back({i, j, product(i, j)});
     return csr_from_entries<double>(rows, columns, entries);
-}
-
-Eigen::MatrixXd dense_of(const CsrMatrix<double>& a) {
-    Eigen::MatrixXd d = Eigen::MatrixXd::Zero(a.rows, a.columns);
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (auto k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) d(i, a.column_indices[k]) += a.values[k];
-    return d;
 }
 
 Eigen::VectorXd eigen_of(const std::vector<double>& x) {

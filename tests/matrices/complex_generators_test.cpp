@@ -19,7 +19,7 @@ namespace {
 using Complex = std::complex<double>;
 using ::testing::HasSubstr;
 
-CsrMatrix<Complex> make(const std::string& name) { return find_generator(name).value().make_complex(); }
+CsrMatrix<Complex> make_complex(const std::string& name) { return find_generator(name).value().make_complex(); }
 
 using Entries = std::map<std::pair<std::int64_t, std::int64_t>, Complex>;
 
@@ -30,8 +30,8 @@ Entries entries_of(const CsrMatrix<Complex>& a) {
     return entries;
 }
 
-std::uint64_t hash_of(const std::string& name) {
-    const CsrMatrix<Complex> a = make(name);
+std::uint64_t hash_of_complex(const std::string& name) {
+    const CsrMatrix<Complex> a = make_complex(name);
     Hash hash;
     for (const auto offset : a.row_offsets) hash.add(static_cast<std::uint64_t>(offset));
     for (const auto column : a.column_indices) hash.add(static_cast<std::uint64_t>(column));
@@ -43,10 +43,10 @@ std::uint64_t hash_of(const std::string& name) {
 }
 
 TEST(ComplexGenerators, MakeTheSameMatrixOnEveryMachine) {
-    EXPECT_EQ(hash_of("wilson_2_4"), 0x6ad114579ffc3c84u);
-    EXPECT_EQ(hash_of("wilson_3_2_0.125_7"), 0x88eeb3c3bd556c17u);
-    EXPECT_EQ(hash_of("helmholtz_7"), 0x3572e162de03e8a4u);
-    EXPECT_EQ(hash_of("power_network_300"), 0xa2330fb82e712fe7u);
+    EXPECT_EQ(hash_of_complex("wilson_2_4"), 0x6ad114579ffc3c84u);
+    EXPECT_EQ(hash_of_complex("wilson_3_2_0.125_7"), 0x88eeb3c3bd556c17u);
+    EXPECT_EQ(hash_of_complex("helmholtz_7"), 0x3572e162de03e8a4u);
+    EXPECT_EQ(hash_of_complex("power_network_300"), 0xa2330fb82e712fe7u);
 }
 
 TEST(ComplexGenerators, GiveTheRealFormToWhoAsksForARealMatrix) {
@@ -58,7 +58,7 @@ TEST(ComplexGenerators, GiveTheRealFormToWhoAsksForARealMatrix) {
 
 /// gamma_5 M is Hermitian; gamma_5 of this basis exchanges the first two spins with the last two.
 TEST(Wilson, IsHermitianTimesGamma5) {
-    const Entries m = entries_of(make("wilson_3_4_0.13"));
+    const Entries m = entries_of(make_complex("wilson_3_4_0.13"));
     const auto turned = [](std::int64_t i) { return i / 12 * 12 + (i % 12 + 6) % 12; };
     for (const auto& [place, value] : m) {
         const auto other = m.find({turned(place.second), turned(place.first)});
@@ -68,7 +68,7 @@ TEST(Wilson, IsHermitianTimesGamma5) {
 }
 
 TEST(Wilson, HasFortyNonzerosARowAndOnesOnTheDiagonal) {
-    const CsrMatrix<Complex> a = make("wilson_4_4");
+    const CsrMatrix<Complex> a = make_complex("wilson_4_4");
     EXPECT_EQ(a.rows, 12 * 256);
     for (std::int64_t i = 0; i < a.rows; ++i) EXPECT_EQ(a.row_offsets[i + 1] - a.row_offsets[i], 40);
     const Entries m = entries_of(a);
@@ -78,7 +78,7 @@ TEST(Wilson, HasFortyNonzerosARowAndOnesOnTheDiagonal) {
 /// Twice the hop in time of the third spin is 2 kappa U: its rows are orthonormal, and so are those of every step.
 TEST(Wilson, HasUnitaryLinks) {
     constexpr double kappa = 0.125;  // exact, as is its inverse
-    const Entries m = entries_of(make("wilson_3_3_0.125"));
+    const Entries m = entries_of(make_complex("wilson_3_3_0.125"));
     constexpr std::int64_t sites = 27, time_stride = 27;
     for (std::int64_t site = 0; site < sites; ++site)
         for (int i = 0; i < 3; ++i)
@@ -110,7 +110,7 @@ TEST(Wilson, SaysWhatIsWrongWithAName) {
 }
 
 TEST(Helmholtz, IsSymmetricAndAbsorbsAtItsEdges) {
-    const Entries m = entries_of(make("helmholtz_3"));
+    const Entries m = entries_of(make_complex("helmholtz_3"));
     for (const auto& [place, value] : m) EXPECT_EQ(m.at({place.second, place.first}), value);
     EXPECT_EQ(m.at({4, 4}), Complex(4 - 0.625 * 0.625));
     EXPECT_EQ(m.at({0, 0}), Complex(4 - 0.625 * 0.625) - 2.0 * Complex(1, 0.625));
@@ -119,7 +119,7 @@ TEST(Helmholtz, IsSymmetricAndAbsorbsAtItsEdges) {
 
 /// Exactly: all numbers are multiples of 2^-20.
 TEST(PowerNetwork, IsSymmetricWithRowsThatSumToWhatFlowsToEarth) {
-    const CsrMatrix<Complex> a = make("power_network_400");
+    const CsrMatrix<Complex> a = make_complex("power_network_400");
     const Entries m = entries_of(a);
     for (const auto& [place, value] : m) EXPECT_EQ(m.at({place.second, place.first}), value);
     for (std::int64_t i = 0; i < a.rows; ++i) {

@@ -21,7 +21,7 @@ namespace {
 using Dense = Eigen::MatrixXd;
 using Row = std::map<std::int32_t, double>;
 
-CsrMatrix<double> make(const std::string& name) { return find_generator(name).value().make(); }
+CsrMatrix<double> model_problem(const std::string& name) { return find_generator(name).value().make(); }
 
 Row row_of(const CsrMatrix<double>& matrix, std::int64_t i) {
     Row row;
@@ -39,13 +39,13 @@ Dense dense(const CsrMatrix<double>& matrix) {
 
 /// Of a symmetric matrix, in ascending order.
 Eigen::VectorXd eigenvalues(const std::string& name) {
-    return Eigen::SelfAdjointEigenSolver<Dense>(dense(make(name)), Eigen::EigenvaluesOnly).eigenvalues();
+    return Eigen::SelfAdjointEigenSolver<Dense>(dense(model_problem(name)), Eigen::EigenvaluesOnly).eigenvalues();
 }
 
 TEST(ModelProblems, AreSymmetricToTheBitWhereTheySaySo) {
     for (const char* name : {"anisotropic_9", "anisotropic_rotated_9", "jumping_blocks_11", "jumping_random_13",
                              "elasticity2d_7", "stokes2d_7", "graph_laplacian_500"}) {
-        const CsrMatrix<double> matrix = make(name), mirrored = transpose(matrix.view());
+        const CsrMatrix<double> matrix = model_problem(name), mirrored = transpose(matrix.view());
         EXPECT_EQ(mirrored.row_offsets, matrix.row_offsets) << name;
         EXPECT_EQ(mirrored.column_indices, matrix.column_indices) << name;
         EXPECT_EQ(mirrored.values, matrix.values) << name;
@@ -74,7 +74,7 @@ TEST(ModelProblems, AnisotropicDiffusionHasTheEigenvaluesOfItsTwoDirections) {
 
 // Strong along x, the index that runs fastest, not along y.
 TEST(ModelProblems, AnisotropicDiffusionIsStrongAlongTheRowsOfTheGrid) {
-    EXPECT_EQ(row_of(make("anisotropic_3"), 4), (Row{{1, -1.0}, {3, -1000.0}, {4, 2002.0}, {5, -1000.0}, {7, -1.0}}));
+    EXPECT_EQ(row_of(model_problem("anisotropic_3"), 4), (Row{{1, -1.0}, {3, -1000.0}, {4, 2002.0}, {5, -1000.0}, {7, -1.0}}));
 }
 
 // Bilinear elements give x'Ax = 150 times the integral of grad u . K grad u exactly where u is bilinear; on a patch whose
@@ -83,7 +83,7 @@ TEST(ModelProblems, RotatedAnisotropyIsTheOperatorItSaysItIs) {
     constexpr double cosine = 0.8, sine = 0.6;
     const Eigen::Matrix2d q{{cosine, -sine}, {sine, cosine}};
     const Eigen::Matrix2d k = q * Eigen::Vector2d(1000, 1).asDiagonal() * q.transpose();
-    const Row row = row_of(make("anisotropic_rotated_3"), 4);
+    const Row row = row_of(model_problem("anisotropic_rotated_3"), 4);
     ASSERT_EQ(row.size(), 9u);
     double of_one = 0, of_x = 0, of_y = 0, of_xx = 0, of_xy = 0, of_yy = 0;
     for (const auto& [column, value] : row) {
@@ -107,7 +107,7 @@ TEST(ModelProblems, RotatedAnisotropyIsTheOperatorItSaysItIs) {
 }
 
 TEST(ModelProblems, JumpsAreHarmonicMeansAndBoundariesTheirPoints) {
-    const CsrMatrix<double> matrix = make("jumping_blocks_16");  // blocks of 2 x 2 x 2
+    const CsrMatrix<double> matrix = model_problem("jumping_blocks_16");  // blocks of 2 x 2 x 2
     constexpr double strong = 1e4, weak = 1e-4, mean = weak * (2 * strong / (strong + weak));
     // The corner's own block and boundary: 3 boundaries and 3 neighbours of its own block.
     EXPECT_EQ(row_of(matrix, 0), (Row{{0, 6e4}, {1, -1e4}, {16, -1e4}, {256, -1e4}}));
@@ -128,7 +128,7 @@ TEST(ModelProblems, RowsAwayFromBoundariesSumToZeroWithinTheirRounding) {
     constexpr int n = 9;
     for (const char* name :
          {"jumping_blocks_9", "jumping_random_9", "convection_weak_9", "convection_medium_9", "convection_strong_9"}) {
-        const CsrMatrix<double> matrix = make(name);
+        const CsrMatrix<double> matrix = model_problem(name);
         for (int z = 1; z < n - 1; ++z)
             for (int y = 1; y < n - 1; ++y)
                 for (int x = 1; x < n - 1; ++x) {
@@ -145,7 +145,7 @@ TEST(ModelProblems, RowsAwayFromBoundariesSumToZeroWithinTheirRounding) {
 TEST(ModelProblems, RandomInclusionsAreHalfBackgroundAndSpanTheirRange) {
     // In the middle of a block of 4 x 4 x 4 all six couplings are its coefficient.
     constexpr int n = 48;
-    const CsrMatrix<double> matrix = make("jumping_random_48");
+    const CsrMatrix<double> matrix = model_problem("jumping_random_48");
     std::map<double, int> count;
     for (int z = 1; z < n; z += 4)
         for (int y = 1; y < n; y += 4)
@@ -172,7 +172,7 @@ TEST(ModelProblems, RandomInclusionsAreHalfBackgroundAndSpanTheirRange) {
 TEST(ModelProblems, ConvectionIsAnUnsymmetricMMatrixOfTheStrengthItSays) {
     const std::map<std::string, double> strength{{"weak", 0.125}, {"medium", 1}, {"strong", 128}};
     for (const auto& [name, peclet] : strength) {
-        const CsrMatrix<double> matrix = make("convection_" + name + "_9");
+        const CsrMatrix<double> matrix = model_problem("convection_" + name + "_9");
         EXPECT_NE(transpose(matrix.view()).values, matrix.values) << name;
         for (std::int64_t i = 0; i < matrix.rows; ++i)
             for (const auto& [column, value] : row_of(matrix, i)) EXPECT_EQ(value > 0, column == i) << name;
@@ -194,12 +194,12 @@ TEST(ModelProblems, ConvectionIsAnUnsymmetricMMatrixOfTheStrengthItSays) {
 // third.
 TEST(ModelProblems, ElasticityHasThePublishedElement) {
     const Dense expected{{8, -3, 1, 0}, {-3, 8, 0, -5}, {1, 0, 8, 3}, {0, -5, 3, 8}};
-    EXPECT_EQ(dense(make("elasticity2d_1")), expected);
+    EXPECT_EQ(dense(model_problem("elasticity2d_1")), expected);
 }
 
 TEST(ModelProblems, ElasticityFeelsNoRigidBodyMotionAwayFromItsClamp) {
     constexpr int n = 6;
-    const Dense a = dense(make("elasticity2d_6"));
+    const Dense a = dense(model_problem("elasticity2d_6"));
     ASSERT_EQ(a.rows(), 2 * n * (n + 1));
     const std::vector<double> given = matrices::elasticity2d_rigid_body_modes(n);
     ASSERT_EQ(std::ssize(given), 3 * a.rows());
@@ -233,7 +233,7 @@ TEST(ModelProblems, StokesIsASaddlePointWithOnePressureFixed) {
     EXPECT_EQ((spectrum.array() < -1e-6).count(), pressures);
     EXPECT_EQ((spectrum.array() > 1e-6).count(), velocities);
 
-    const Dense a = dense(make("stokes2d_5"));
+    const Dense a = dense(model_problem("stokes2d_5"));
     const Dense gradient = a.topRightCorner(velocities, pressures);
     // A constant pressure moves nothing, and all continuity equations together say nothing of the velocities.
     EXPECT_EQ((gradient * Eigen::VectorXd::Ones(pressures)).norm(), 0);
@@ -241,13 +241,13 @@ TEST(ModelProblems, StokesIsASaddlePointWithOnePressureFixed) {
     Dense c = Dense::Zero(pressures, pressures);
     c(pressures - 1, pressures - 1) = -1;
     EXPECT_EQ(a.bottomRightCorner(pressures, pressures), c);
-    const CsrMatrix<double> stored = make("stokes2d_5");
+    const CsrMatrix<double> stored = model_problem("stokes2d_5");
     for (std::int64_t i = velocities; i < stored.rows - 1; ++i)
         EXPECT_EQ(row_of(stored, i).count(static_cast<std::int32_t>(i)), 0u);
 }
 
 TEST(ModelProblems, StokesHasTheSchemesRows) {
-    const CsrMatrix<double> matrix = make("stokes2d_3");  // u 0..5, v 6..11, p 12..20
+    const CsrMatrix<double> matrix = model_problem("stokes2d_3");  // u 0..5, v 6..11, p 12..20
     // u between the first two cells: a wall below and one to the left, whose face is an eliminated zero.
     EXPECT_EQ(row_of(matrix, 0), (Row{{0, 5.0}, {1, -1.0}, {2, -1.0}, {12, -1.0}, {13, 1.0}}));
     EXPECT_EQ(row_of(matrix, 2), (Row{{0, -1.0}, {2, 4.0}, {3, -1.0}, {4, -1.0}, {15, -1.0}, {16, 1.0}}));
@@ -259,7 +259,7 @@ TEST(ModelProblems, StokesHasTheSchemesRows) {
 }
 
 TEST(ModelProblems, AGraphIsConnectedGroundedAndHasHubs) {
-    const CsrMatrix<double> matrix = make("graph_laplacian_20000");
+    const CsrMatrix<double> matrix = model_problem("graph_laplacian_20000");
     std::int64_t edges = 0;
     std::vector<std::int64_t> degrees;
     for (std::int64_t i = 0; i < matrix.rows; ++i) {

@@ -22,13 +22,13 @@ namespace {
 using ::testing::HasSubstr;
 
 template <class T>
-using Dense = std::vector<std::vector<T>>;
+using DenseRows = std::vector<std::vector<T>>;
 
 /// The value where `stored` says so, else nothing.
 template <class T>
 struct Pattern {
-    Dense<T> value;
-    Dense<bool> stored;
+    DenseRows<T> value;
+    DenseRows<bool> stored;
 
     explicit Pattern(std::size_t n) : value(n, std::vector<T>(n)), stored(n, std::vector<bool>(n)) {}
     std::size_t size() const { return value.size(); }
@@ -146,7 +146,7 @@ TYPED_TEST(Ilu0Factors, MultiplyToTheMatrixOnItsPattern) {
             Pattern<T> a = random_pattern<T>(random, 30, true);
             for (std::size_t i = 0; i < a.size(); ++i) a.value[i][i] = 40;
             const IluFactors<T> factors = factor_ilu0(a.csr().view(), accuracy);
-            Dense<double> l(30, std::vector<double>(30)), u = l;
+            DenseRows<double> l(30, std::vector<double>(30)), u = l;
             for (std::size_t i = 0; i < 30; ++i) {
                 l[i][i] = 1;
                 for (auto k = factors.lower.row_offsets[i]; k < factors.lower.row_offsets[i + 1]; ++k)

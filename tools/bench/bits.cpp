@@ -40,21 +40,21 @@ public:
 
     template <class T>
     void add(const std::string& name, const CsrView<T>& a) {
-        const Trial<T> first(a, first_, Accuracy::exact), second(a, second_, Accuracy::exact);
+        const MatrixOnDevice<T> first(a, first_, Accuracy::exact), second(a, second_, Accuracy::exact);
         fmt::print("  {:<26} {:>9} {:>11} {:<6}", name, a.rows, a.nonzeros(), precision_name<T>);
         cases_.push_back({{"matrix", name}, {"rows", a.rows}, {"nonzeros", a.nonzeros()}, {"precision", precision_name<T>}});
         seconds_ = {};
         differences_.clear();
         show(
-            "products", 8, [&](const Trial<T>& trial) { return trial.products(); }, first, second);
+            "products", 8, [&](const MatrixOnDevice<T>& trial) { return trial.products(); }, first, second);
         show(
-            "dots", 8, [&](const Trial<T>& trial) { return trial.reductions(); }, first, second);
+            "dots", 8, [&](const MatrixOnDevice<T>& trial) { return trial.reductions(); }, first, second);
         for (const PreconditionerKind kind : kinds_)
             show(
                 std::string(to_string(kind)), 9,
-                [&](const Trial<T>& trial) { return trial.solve(kind, options_.max_iterations); }, first, second);
+                [&](const MatrixOnDevice<T>& trial) { return trial.solve(kind, options_.max_iterations); }, first, second);
         show(
-            "auto", 9, [&](const Trial<T>& trial) { return trial.solve_by_default(); }, first, second);
+            "auto", 9, [&](const MatrixOnDevice<T>& trial) { return trial.solve_by_default(); }, first, second);
         fmt::print("  {:.2f} s, {:.2f} s", seconds_[0], seconds_[1]);
         for (const std::string& difference : differences_) fmt::print("\n      {}", difference);
         fmt::print("\n");
@@ -83,7 +83,8 @@ private:
     }
 
     template <class T, class Compute>
-    void show(const std::string& what, int width, const Compute& compute, const Trial<T>& first, const Trial<T>& second) {
+    void show(const std::string& what, int width, const Compute& compute, const MatrixOnDevice<T>& first,
+              const MatrixOnDevice<T>& second) {
         const Record here = timed([&] { return compute(first); });
         const Record there = timed([&] { return compute(second); });
         seconds_[0] += here.seconds;

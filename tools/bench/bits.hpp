@@ -32,9 +32,9 @@ std::vector<T> random_vector(std::int64_t n, std::uint64_t seed, T scale) {
 
 /// One matrix on one device, in one accuracy.
 template <class T>
-class Trial {
+class MatrixOnDevice {
 public:
-    Trial(const CsrView<T>& a, const Device& device, Accuracy accuracy)
+    MatrixOnDevice(const CsrView<T>& a, const Device& device, Accuracy accuracy)
         : a_(a), device_(device), accuracy_(accuracy), plan_(a, device) {}
 
     Record products() const {

@@ -22,7 +22,7 @@ public:
     template <class T>
     void add(const std::string& name, const CsrView<T>& a) {
         for (const Accuracy accuracy : all_accuracies) {
-            const Trial<T> trial(a, device_, accuracy);
+            const MatrixOnDevice<T> trial(a, device_, accuracy);
             const std::string start = fmt::format("{} {} {}", name, precision_name<T>, to_string(accuracy));
             add(start, "products", trial.products());
             add(start, "reductions", trial.reductions());

@@ -19,7 +19,7 @@ constexpr double hides_the_clock = 1e-5;  // seconds between looks at it
 constexpr double least_turn = 1e-3;       // seconds, far above the clock's resolution
 constexpr double feels_no_start = 0.1;    // seconds, far above what cold caches and sleeping threads cost
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double elapsed_seconds(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double median_of(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -35,7 +35,7 @@ double timed(const Competitor& competitor, double at_least, int calls_at_once) {
     for (;;) {
         for (int call = 0; call < calls_at_once; ++call) competitor.run();
         calls += calls_at_once;
-        if (const double seconds = seconds_since(start); seconds >= at_least) return seconds / static_cast<double>(calls);
+        if (const double seconds = elapsed_seconds(start); seconds >= at_least) return seconds / static_cast<double>(calls);
     }
 }
 
@@ -82,7 +82,7 @@ bool all_stable(const std::vector<Timing>& timings) {
 bool enough(const std::vector<Timing>& timings, int repetitions, const Effort& effort, Clock::time_point start) {
     if (effort.repetitions > 0) return repetitions >= effort.repetitions;
     if (repetitions < least_repetitions) return false;
-    if (seconds_since(start) >= effort.time_limit) return true;
+    if (elapsed_seconds(start) >= effort.time_limit) return true;
     return repetitions >= repetitions_of_a_stable_median && all_stable(timings);
 }
 

@@ -73,7 +73,7 @@ private:
 };
 
 template <class T>
-void bench(const Options& options, Elements elements, std::int64_t n, Report& report) {
+void bench_gemm(const Options& options, Elements elements, std::int64_t n, Report& report) {
     DenseProduct<T> product(options, elements, n);
     Contest contest = product_contest<T>(options, elements, n);
     enter(contest, product);
@@ -95,8 +95,8 @@ void bench_gemm(const Options& options, Report& report) {
     for (const std::int64_t n : options.sizes) require_memory_for_product(n);
     for (const std::int64_t n : options.sizes)
         for (const Elements elements : options.elements) {
-            if (options.in_double) bench<double>(options, elements, n, report);
-            if (options.in_single) bench<float>(options, elements, n, report);
+            if (options.in_double) bench_gemm<double>(options, elements, n, report);
+            if (options.in_single) bench_gemm<float>(options, elements, n, report);
         }
 }
 

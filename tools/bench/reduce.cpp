@@ -13,7 +13,7 @@ namespace solver::bench {
 namespace {
 
 template <class T>
-void bench(const Options& options, Input input, std::int64_t n, Report& report) {
+void bench_reduce(const Options& options, Input input, std::int64_t n, Report& report) {
     const Factors<T> data = make_data<T>(options, input, n);
     const std::unique_ptr<Operation> reduction =
         make_reduction(options, data, exact_result(options.subject, data, options.threads));
@@ -38,8 +38,8 @@ void bench_reduce(const Options& options, Report& report) {
     for (const std::int64_t n : options.sizes) require_memory(n);
     for (const std::int64_t n : options.sizes)
         for (const Input input : options.inputs) {
-            if (options.in_double) bench<double>(options, input, n, report);
-            if (options.in_single) bench<float>(options, input, n, report);
+            if (options.in_double) bench_reduce<double>(options, input, n, report);
+            if (options.in_single) bench_reduce<float>(options, input, n, report);
         }
 }
 

@@ -17,9 +17,9 @@ namespace solver::bench {
 namespace {
 
 template <class T>
-class OnProcessor final : public Operation {
+class ReductionOnProcessor final : public Operation {
 public:
-    OnProcessor(const Options& options, const Factors<T>& data, T exact)
+    ReductionOnProcessor(const Options& options, const Factors<T>& data, T exact)
         : subject_(options.subject), threads_(options.threads), data_(data), exact_(exact) {}
 
     std::vector<Competitor> ours() override {
@@ -81,7 +81,7 @@ private:
 template <class T>
 std::unique_ptr<Operation> make_reduction(const Options& options, const Factors<T>& data, T exact) {
     if (options.cuda_device) return on_cuda::make_reduction(options, data, exact);
-    return std::make_unique<OnProcessor<T>>(options, data, exact);
+    return std::make_unique<ReductionOnProcessor<T>>(options, data, exact);
 }
 
 template std::unique_ptr<Operation> make_reduction(const Options&, const Factors<float>&, float);

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double mebibyte = 1 << 20;
 
-std::string time_text(double seconds) {
+std::string time_of_a_call(double seconds) {
     if (seconds < 1e-6) return fmt::format("{:.2f} ns", seconds * 1e9);
     if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
     if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
@@ -196,7 +196,7 @@ void Report::print_table(const Contest& contest, std::span<const Case> cases) co
         for (const double detail : result.details) further += fmt::format("  {:>11}", error_text(detail));
         if (!result.remark.empty()) further += "  " + result.remark;
         fmt::print(line, result.competitor, result.threads == 0 ? "gpu" : std::to_string(result.threads),
-                   time_text(result.seconds), fmt::format("{:.1f}%", 100 * result.uncertainty), rate_text(result.rate),
+                   time_of_a_call(result.seconds), fmt::format("{:.1f}%", 100 * result.uncertainty), rate_text(result.rate),
                    result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
                    fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error), further);
     }

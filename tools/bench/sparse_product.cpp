@@ -17,9 +17,9 @@ namespace solver::bench {
 namespace {
 
 template <class T>
-class OnProcessor final : public SparseProduct<T> {
+class ProductOnProcessor final : public SparseProduct<T> {
 public:
-    OnProcessor(const Options& options, const CsrView<T>& a)
+    ProductOnProcessor(const Options& options, const CsrView<T>& a)
         : options_(options), a_(a), csr_(plan(SpmvStorage::csr)), y_(static_cast<std::size_t>(a.rows)) {
         if (options.storage != SpmvStorage::csr) packed_.emplace(plan(SpmvStorage::packed));
         with_matrix_of_peers(a, [this](const auto& of_peers) { meet_peers(of_peers); });
@@ -128,7 +128,7 @@ private:
 template <class T>
 std::unique_ptr<SparseProduct<T>> make_sparse_product(const Options& options, const CsrView<T>& a) {
     if (options.cuda_device) return on_cuda::make_sparse_product<T>(options, a);
-    return std::make_unique<OnProcessor<T>>(options, a);
+    return std::make_unique<ProductOnProcessor<T>>(options, a);
 }
 
 template std::unique_ptr<SparseProduct<float>> make_sparse_product(const Options&, const CsrView<float>&);

@@ -10,7 +10,7 @@ namespace solver::bench {
 namespace {
 
 template <class T>
-void bench(const Options& options, const std::string& matrix, const CsrView<T>& a, Report& report) {
+void bench_spmv(const Options& options, const std::string& matrix, const CsrView<T>& a, Report& report) {
     const std::string name = preparation::is_real_form(a) ? matrix + " in its real form" : matrix;
     const std::unique_ptr<SparseProduct<T>> product = make_sparse_product(options, a);
     for (const Vector which : options.vectors) {
@@ -30,8 +30,8 @@ void bench(const Options& options, const std::string& matrix, const CsrView<T>& 
 void bench_spmv(const Options& options, Report& report) {
     for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_128", "power_law_2000000", "dc2_like"})) {
         if (!found.announcement.empty()) report.note(found.announcement);
-        if (options.in_double) bench<double>(options, name_of(found), load<double>(found, options.threads), report);
-        if (options.in_single) bench<float>(options, name_of(found), load<float>(found, options.threads), report);
+        if (options.in_double) bench_spmv<double>(options, name_of(found), load<double>(found, options.threads), report);
+        if (options.in_single) bench_spmv<float>(options, name_of(found), load<float>(found, options.threads), report);
     }
 }
 

@@ -12,9 +12,9 @@ namespace solver::bench {
 namespace {
 
 template <class T>
-class OnProcessor final : public Operation {
+class SolveOnProcessor final : public Operation {
 public:
-    OnProcessor(const Options& options, const TriangularSystem<T>& system)
+    SolveOnProcessor(const Options& options, const TriangularSystem<T>& system)
         : threads_(options.threads),
           system_(system),
           plan_(system.a, system.triangle, system.diagonal, Device::cpu(options.threads)),
@@ -51,7 +51,7 @@ private:
 template <class T>
 std::unique_ptr<Operation> make_triangular_solve(const Options& options, const TriangularSystem<T>& system) {
     if (options.cuda_device) return on_cuda::make_triangular_solve(options, system);
-    return std::make_unique<OnProcessor<T>>(options, system);
+    return std::make_unique<SolveOnProcessor<T>>(options, system);
 }
 
 template std::unique_ptr<Operation> make_triangular_solve(const Options&, const TriangularSystem<float>&);

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "support/complex_numbers.hpp"
+#include "support/values.hpp"
 
 #include <cmath>
-#include <limits>
 
 namespace solver {
 namespace {
@@ -14,8 +14,6 @@ using Complex = std::complex<double>;
 using Exact = std::complex<long double>;
 
 constexpr double u = 0x1p-53;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Products lose at most sqrt(5) u of |a b| (Brent, Percival, Zimmermann 2007), Smith's quotients some 10 u of |a / b|.
 TEST(ComplexScalars, AreNearTheRealResults) {
@@ -52,7 +50,8 @@ TEST(ComplexScalars, NeitherOverflowNorUnderflowOnTheWay) {
 }
 
 TEST(ComplexScalars, PassOnWhatIsNoNumber) {
-    for (const Complex z : {Complex(nan, 0), Complex(0, nan), Complex(infinity, 1), Complex(1, -infinity)}) {
+    const double not_a_number = testing::nan_value<double>, huge = testing::infinity<double>;
+    for (const Complex z : {Complex(not_a_number, 0), Complex(0, not_a_number), Complex(huge, 1), Complex(1, -huge)}) {
         EXPECT_FALSE(is_finite(z));
         EXPECT_FALSE(is_finite(magnitude(z)));
         EXPECT_FALSE(is_finite(mul_rn(z, Complex(1, 1))));

@@ -8,10 +8,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -23,8 +23,6 @@ using namespace solver::bench;
 using solver::testing::expect_text;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class BenchTexts : public ::testing::Test {
 protected:
@@ -63,7 +61,8 @@ Contest made_up_contest(const std::function<Competitor(const std::string&, std::
     contest.parameters = {{"matrix", "A,\"b\""}, {"size", "3"}};
     contest.heading = "y = A x, A,\"b\"";
     contest.competitors = {dictated("fast", {9, 2e-6, 1e-6, 4e-6}, 1.25), dictated("slow peer", {9, 8, 8, 8}, 12345),
-                           dictated("exact", {9, 4e-3, 4e-3, 2e-3}, 0x1p-20), dictated("fast peer", {9, 2e-3, 1e-3, 1e-3}, nan),
+                           dictated("exact", {9, 4e-3, 4e-3, 2e-3}, 0x1p-20),
+                           dictated("fast peer", {9, 2e-3, 1e-3, 1e-3}, std::nan("")),
                            dictated("quick", {9, 2.5e-7, 2.5e-7, 2.5e-7}, 0)};
     contest.peers = {1, 3};
     contest.baseline = 2;
@@ -141,7 +140,7 @@ Trial claimed(Trial trial) {
 }
 
 Trial ended(const std::string& solver, char whose, const std::string& status, const std::string& remark) {
-    Trial made = trial(solver, whose, nan, 0, 0, 0);
+    Trial made = trial(solver, whose, std::nan(""), 0, 0, 0);
     made.status = status;
     made.remark = remark;
     return made;

@@ -15,9 +15,9 @@ cuda::Reduction reduction_of(Subject subject) {
 
 /// The result stays on the device.
 template <class T>
-class OnDevice final : public Operation {
+class ReductionOnDevice final : public Operation {
 public:
-    OnDevice(const Options& options, const Factors<T>& data, T exact)
+    ReductionOnDevice(const Options& options, const Factors<T>& data, T exact)
         : subject_(options.subject),
           n_(static_cast<std::int64_t>(data.x.size())),
           bytes_(traffic(data)),
@@ -73,7 +73,7 @@ private:
 
 template <class T>
 std::unique_ptr<Operation> make_reduction(const Options& options, const Factors<T>& data, T exact) {
-    return std::make_unique<OnDevice<T>>(options, data, exact);
+    return std::make_unique<ReductionOnDevice<T>>(options, data, exact);
 }
 
 template std::unique_ptr<Operation> make_reduction(const Options&, const Factors<float>&, float);

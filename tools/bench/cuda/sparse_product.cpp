@@ -21,9 +21,9 @@ namespace {
 constexpr auto all_algorithms = {SpmvAlgorithm::alg1, SpmvAlgorithm::alg2};
 
 template <class T>
-class OnDevice final : public SparseProduct<T> {
+class ProductOnDevice final : public SparseProduct<T> {
 public:
-    OnDevice(const Options& options, const CsrView<T>& a)
+    ProductOnDevice(const Options& options, const CsrView<T>& a)
         : options_(options),
           device_(options.cuda_device.value()),
           a_(a),
@@ -150,7 +150,7 @@ private:
 
 template <class T>
 std::unique_ptr<SparseProduct<T>> make_sparse_product(const Options& options, const CsrView<T>& a) {
-    return std::make_unique<OnDevice<T>>(options, a);
+    return std::make_unique<ProductOnDevice<T>>(options, a);
 }
 
 template std::unique_ptr<SparseProduct<float>> make_sparse_product(const Options&, const CsrView<float>&);

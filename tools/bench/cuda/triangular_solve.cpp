@@ -9,9 +9,9 @@ namespace solver::bench::on_cuda {
 namespace {
 
 template <class T>
-class OnDevice final : public Operation {
+class SolveOnDevice final : public Operation {
 public:
-    OnDevice(const Options& options, const TriangularSystem<T>& system)
+    SolveOnDevice(const Options& options, const TriangularSystem<T>& system)
         : rows_(system.a.rows),
           bytes_(traffic(system.a, sizeof(std::int32_t))),
           device_(options.cuda_device.value()),
@@ -58,7 +58,7 @@ private:
 
 template <class T>
 std::unique_ptr<Operation> make_triangular_solve(const Options& options, const TriangularSystem<T>& system) {
-    return std::make_unique<OnDevice<T>>(options, system);
+    return std::make_unique<SolveOnDevice<T>>(options, system);
 }
 
 template std::unique_ptr<Operation> make_triangular_solve(const Options&, const TriangularSystem<float>&);
