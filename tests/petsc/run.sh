@@ -9,6 +9,8 @@ ranks="1 2 3 4 7"
 
 # More ranks than processors, and as root, as in a container.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# Beside other tests a rank that waits is not to keep a processor; and the search for networks takes longer than most solves here.
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 with_plugin() {
