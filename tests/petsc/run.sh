@@ -11,6 +11,8 @@ ranks="1 2 3 4 7"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 # Beside other tests a rank that waits is not to keep a processor; and the search for networks takes longer than most solves here.
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1
+# Open MPI's files: in the folder that runs share, one that ends removes what another is about to use.
+export TMPDIR=$folder
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 with_plugin() {
