@@ -134,6 +134,8 @@ Multiplier& Multiplier::operator=(Multiplier&&) noexcept = default;
 Multiplier::~Multiplier() = default;
 void Multiplier::gemm(const GemmTask<double>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
 void Multiplier::gemm(const GemmTask<float>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
+void Multiplier::gemm(const GemmTask<std::complex<double>>&, Accuracy, Conjugation, Stream) { built_without_cuda(); }
+void Multiplier::gemm(const GemmTask<std::complex<float>>&, Accuracy, Conjugation, Stream) { built_without_cuda(); }
 GemmReport Multiplier::report(Stream) const { built_without_cuda(); }
 
 struct NonnegativeMultiplier::Workspace {};

@@ -141,16 +141,12 @@ std::vector<double> bounds_of_moduli(std::span<const double> bounds_of_parts);
 /// SolutionProof::error_bound is for numbers. 0 where all bounds are; infinite where some z_i is 0 and its bounds are not.
 double complex_error_bound(std::span<const double> bounds_of_parts, std::span<const double> parts);
 
-/// Which operands of a complex product are conjugated; a conjugate transpose is a transposed view and this.
-struct Conjugation {
-    bool a = false;
-    bool b = false;
-};
-
-/// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. One real
-/// product of twice the inner dimension, for which B is copied with two real rows for each of its own, and A where it is not
-/// stored by rows; where C is stored by columns, A and B change places. alpha and beta are real numbers. Throws as gemm does,
-/// and InvalidArgument where alpha or beta has an imaginary part.
+/// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. Real and
+/// imaginary part of an element are sums of 2 k products each and keep the promise of the mode, each for itself. On the
+/// processor one real product of twice the inner dimension, for which B is copied with two real rows for each of its own, and A
+/// where it is not stored by rows; on a CUDA device two integer products for each modulus of a prime with a root of -1
+/// (docs/gemm.md). alpha and beta are real numbers. Throws as gemm does, and InvalidArgument where alpha or beta has an
+/// imaginary part.
 void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, const Device& device = Device::cpu(),
           Conjugation conjugation = {});
 void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, const Device& device = Device::cpu(),

@@ -127,7 +127,8 @@ typedef struct solver_dense {
     int64_t columns;
     int64_t row_stride;
     int64_t column_stride;
-    void* data; /* written to only where a function says so */
+    void* data;         /* written to only where a function says so */
+    int32_t conjugated; /* 1: its complex conjugate is meant; for A and B of solver_gemm and solver_cuda_gemm alone, else 0 */
 } solver_dense;
 
 typedef struct solver_shape {
@@ -179,8 +180,8 @@ solver_status solver_spmv(const solver_matrix* matrix, double alpha, const void*
 solver_status solver_residual(const solver_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
                               int32_t accuracy);
 
-/* C = alpha A B + beta C of matrices in the host's memory; C's data is written, and overlaps neither A nor B. `borrow` is not
- * looked at. */
+/* C = alpha A B + beta C of matrices in the host's memory, real or complex; C's data is written, and overlaps neither A nor B.
+ * `borrow` is not looked at. */
 solver_status solver_gemm(double alpha, const solver_dense* a, const solver_dense* b, double beta, const solver_dense* c,
                           int32_t accuracy, int32_t device);
 

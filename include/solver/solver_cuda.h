@@ -45,7 +45,7 @@ solver_status solver_cuda_dot(solver_cuda_workspace* workspace, int32_t type, in
 solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                                 void* result, void* stream);
 
-/* C = alpha A B + beta C. May wait for the stream, but not for the product. */
+/* C = alpha A B + beta C, real or complex. May wait for the stream, but not for the product. */
 solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, const solver_dense* a, const solver_dense* b,
                                double beta, const solver_dense* c, int32_t accuracy, void* stream);
 

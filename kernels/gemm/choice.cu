@@ -217,15 +217,15 @@ double element_seconds(double inner, std::size_t bytes_a_number) {
 }  // namespace
 
 template <class T>
-const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Accuracy accuracy, Stream stream) {
+const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Ring ring, Accuracy accuracy, Stream stream) {
     Summaries* const summaries = memory_->summaries.data();
-    const Lines<T> rows = rows_of(task.a), columns = rows_of(task.b.transposed());
+    const Lines<T> rows = rows_of(task.a), columns = columns_of(task.b, ring);
     look_at(rows, memory_->a, columns, memory_->b, summaries, device_, stream);
     const SampledLines<T> a{rows, memory_->a.ranges.data(), memory_->a.sums.data()};
     const SampledLines<T> b{columns, memory_->b.ranges.data(), memory_->b.sums.data()};
 
     SystemSizes sizes{};
-    for (int n = least_moduli; n <= most_moduli; ++n) sizes.log2_product[n] = residue_system(n).log2_product;
+    for (int n = least_moduli; n <= most_moduli_of(ring); ++n) sizes.log2_product[n] = residue_system(n, ring).log2_product;
     Sample* const sample = memory_->sample.data();
     take_sample<T>
         <<<dim3(samples, 2 * groups + samples / line_warps), line_threads, 0, stream>>>(a, b, summaries, sizes, sample);
@@ -238,34 +238,37 @@ const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Accuracy accurac
 }
 
 template <class T>
-ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, double seconds_elsewhere, Stream stream) {
-    const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
+ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Ring ring, Accuracy accuracy, double seconds_elsewhere,
+                                   Stream stream) {
+    const int products = products_of(ring);
+    const std::int64_t m = task.c.rows, n = task.c.columns / products, inner = task.inner() / products;
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(inner);
     constexpr int usual = std::is_same_v<T, float> ? 10 : 17;  // looking in vain takes as long as several moduli
-    if (inner > most_residue_products || residue_seconds(rows, columns, k, usual) > seconds_elsewhere) return {};
-    const Findings& found = find_out(task, accuracy, stream);
+    if (task.inner() > most_residue_products || residue_seconds(rows, columns, k, products * usual) > seconds_elsewhere)
+        return {};
+    const Findings& found = find_out(task, ring, accuracy, stream);
     if (16 * found.summaries.a.not_finite > m || 16 * found.summaries.b.not_finite > n) return {};
 
-    const double elements = rows * columns;
+    const double elements = products * rows * columns;
     ResidueChoice best;
     double best_seconds = seconds_elsewhere;
     // With fewer moduli more elements are open, until those alone take longer.
-    for (int count = is_plain(task) ? most_moduli : most_affine_moduli; count >= least_moduli; --count) {
+    for (int count = is_plain(task) ? most_moduli_of(ring) : most_affine_moduli_of(ring); count >= least_moduli; --count) {
         if (found.targets[count].log2_a <= 0) break;
-        const double open_seconds = found.open[count] * elements * element_seconds(k, sizeof(T));
+        const double open_seconds = found.open[count] * elements * element_seconds(products * k, sizeof(T));
         if (open_seconds > best_seconds) break;
-        const double seconds = residue_seconds(rows, columns, k, count) + open_seconds;
+        const double seconds = residue_seconds(rows, columns, k, products * count) + open_seconds;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;
         best = {count, found.targets[count].log2_a, found.targets[count].log2_b, 0};
     }
     if (best.moduli == 0) return {};
     const std::int64_t lines_a = padded(m, 128), lines_b = padded(n, 256), numbers = padded(inner, 128);
-    best.bytes = best.moduli * (lines_a * numbers + lines_b * numbers + lines_a * lines_b) + lines_a * lines_b / 8;
+    best.bytes = products * (best.moduli * (lines_a * numbers + lines_b * numbers + lines_a * lines_b) + lines_a * lines_b / 8);
     return best;
 }
 
-template ResidueChoice ResidueRoute::choose(const GemmTask<float>&, Accuracy, double, Stream);
-template ResidueChoice ResidueRoute::choose(const GemmTask<double>&, Accuracy, double, Stream);
+template ResidueChoice ResidueRoute::choose(const GemmTask<float>&, Ring, Accuracy, double, Stream);
+template ResidueChoice ResidueRoute::choose(const GemmTask<double>&, Ring, Accuracy, double, Stream);
 
 }  // namespace solver::cuda

@@ -1,10 +1,12 @@
 #include "arguments.hpp"
+#include "solver/complex.hpp"
 #include "solver/gemm.hpp"
 #include "solver/reduce.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <complex>
 #include <utility>
 #include <vector>
 
@@ -52,10 +54,17 @@ using Dense = nb::ndarray<const T, nb::ndim<2>>;
 template <class T>
 using MutableDense = nb::ndarray<T, nb::ndim<2>>;
 
-template <class T>
-void matmul(const Dense<T>& a, const Dense<T>& b, const MutableDense<T>& c, int accuracy, int device, int threads) {
-    gemm(GemmTask<T>{1, dense_view<DenseView<T>>(a), dense_view<DenseView<T>>(b), 0, dense_view<MutableDenseView<T>>(c)},
+/// S: of numbers, real or complex.
+template <class S>
+void matmul(const Dense<S>& a, const Dense<S>& b, const MutableDense<S>& c, int accuracy, int device, int threads) {
+    gemm(GemmTask<S>{1, dense_view<DenseView<S>>(a), dense_view<DenseView<S>>(b), 0, dense_view<MutableDenseView<S>>(c)},
          accuracy_of(accuracy), device_of(device, threads));
+}
+
+template <class S>
+void bind_matmul(nb::module_& module) {
+    module.def("matmul", &matmul<S>, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("c").noconvert(),
+               nb::arg("accuracy"), nb::arg("device"), nb::arg("threads"), Released());
 }
 
 template <class T>
@@ -67,8 +76,8 @@ void bind(nb::module_& module) {
     module.def("norm", &norm_of<T>, x, accuracy, device, threads, Released());
     module.def("sum_expansion", &sum_expansion_of<T>, x, device, threads, Released());
     module.def("dot_expansion", &dot_expansion_of<T>, x, y, device, threads, Released());
-    module.def("matmul", &matmul<T>, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("c").noconvert(), accuracy,
-               device, threads, Released());
+    bind_matmul<T>(module);
+    bind_matmul<std::complex<T>>(module);
 }
 
 }  // namespace

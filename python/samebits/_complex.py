@@ -118,18 +118,6 @@ class OnParts:
         return parts(returned_vector(self._apply(whole(x)), x.size // 2, self._what, "biufc").astype(np.complex128))
 
 
-def dense_partner(b: Any) -> np.ndarray:
-    """The real matrix that the rows of parts of A are multiplied with for A B: each b as (re, im; -im, re)."""
-    array = complex_array(b, "b")
-    if array.ndim != 2:
-        raise _core.DimensionMismatch(f"matmul: b has the shape {tuple(array.shape)}; expected two dimensions")
-    made = np.empty((2 * array.shape[0], 2 * array.shape[1]), _REAL[array.dtype])
-    made[0::2, 0::2] = made[1::2, 1::2] = array.real
-    made[0::2, 1::2] = array.imag
-    made[1::2, 0::2] = -array.imag
-    return made
-
-
 def csr_of_dense(elements: np.ndarray) -> list[np.ndarray]:
     """The elements other than zero, by rows."""
     if elements.ndim != 2:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import as_dtype, float_array
+from ._arguments import _host_array, as_dtype, float_array
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in (*_FLOATS, np.dtype(np.int32), np.dtype(np.int64))}
+_COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
+_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in (*_FLOATS, *_COMPLEX, np.dtype(np.int32), np.dtype(np.int64))}
 
 
 def has_a_unit_stride(a: np.ndarray) -> bool:
@@ -33,6 +34,15 @@ class Host:
     def floats(self, x: Any, name: str) -> np.ndarray:
         """An array of doubles or floats with the very values given."""
         return float_array(x, name)
+
+    def numbers(self, x: Any, name: str) -> Any:
+        """An array of doubles, floats or complex numbers of either with the very values given."""
+        array = _host_array(x, name)
+        if array.dtype.kind != "c":
+            return self.floats(x, name)
+        if array.dtype not in _COMPLEX:
+            raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
+        return array
 
     def dtype(self, x: Any) -> np.dtype:
         return x.dtype
@@ -98,6 +108,9 @@ class CuPy(OnDevice):
     def floats(self, x: Any, name: str) -> Any:
         return _checked_floats(self, x, name)
 
+    def numbers(self, x: Any, name: str) -> Any:
+        return x if self.dtype(x) in _COMPLEX else self.floats(x, name)
+
     def zeros(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         with self.library.cuda.Device(self.device):
             return self.library.zeros(shape, dtype)
@@ -141,6 +154,9 @@ class PyTorch(OnDevice):
 
     def floats(self, x: Any, name: str) -> Any:
         return _checked_floats(self, x.detach(), name)
+
+    def numbers(self, x: Any, name: str) -> Any:
+        return x.detach().resolve_conj() if self.dtype(x) in _COMPLEX else self.floats(x, name)
 
     def dtype(self, x: Any) -> np.dtype:
         return _OF_TORCH.get(str(x.dtype), np.dtype("V"))
@@ -249,6 +265,14 @@ def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:
     if dtype == np.float64:
         return place.cast(x, dtype)
     raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself")
+
+
+def one_number_dtype(place: Host, *arrays: Any) -> list[Any]:
+    """Doubles where any are double, complex where any are; that changes no value."""
+    dtypes = [place.dtype(a) for a in arrays]
+    single = all(dtype in (np.float32, np.complex64) for dtype in dtypes)
+    kinds = _COMPLEX if any(dtype in _COMPLEX for dtype in dtypes) else _FLOATS
+    return [a if dtype == kinds[single] else place.cast(a, kinds[single]) for a, dtype in zip(arrays, dtypes)]
 
 
 def common_dtype(place: Host, *arrays: Any) -> np.dtype:

@@ -8,8 +8,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, device_number, number_of_threads
-from ._complex import complex_array, dense_partner, is_complex, parts, whole
-from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, output, place_of, same_dtype
+from ._complex import complex_array, is_complex, parts
+from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, one_number_dtype, output, place_of, same_dtype
 
 
 def _elements(x: Any) -> tuple[Any, Host]:
@@ -230,8 +230,8 @@ def matmul(
     Parameters
     ----------
     a, b : array_like
-        Two-dimensional, stored by rows or by columns or in part, without copies. Both on a CUDA device, of CuPy or PyTorch: then so is
-        the product, and it is made there.
+        Two-dimensional, real or complex, stored by rows or by columns or in part, without copies. Both on a CUDA device, of CuPy or
+        PyTorch: then so is the product, and it is made there.
     out : ndarray, optional
         Where the product is written, of its shape, dtype and place. It must not overlap `a` or `b`.
     accuracy, threads
@@ -250,21 +250,14 @@ def matmul(
     >>> sb.matmul([[1e16, 1.0, -1e16]], [[1.0], [1.0], [1.0]])
     array([[1.]])
     """
-    if is_complex(a) or is_complex(b):
-        if out is not None:
-            raise _core.NotSupported("matmul: complex products make an array of their own; expected no out")
-        rows = parts(complex_array(a, "a").T).T
-        return whole(matmul(rows, dense_partner(b), accuracy=accuracy, device=device, threads=threads).T).T
     place = common_place(a=a, b=b)
-    x, y = place.floats(a, "a"), place.floats(b, "b")
+    x, y = one_number_dtype(place, place.numbers(a, "a"), place.numbers(b, "b"))
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
         raise _core.DimensionMismatch(f"matmul: a has the shape {tuple(x.shape)}, b {tuple(y.shape)}; expected m x k and k x n")
-    dtype = common_dtype(place, x, y)
     lines = _with_a_unit_stride if place is HOST else place.by_rows
-    x, y = lines(same_dtype(place, x, dtype, "a")), lines(same_dtype(place, y, dtype, "b"))
-    shape = (x.shape[0], y.shape[1])
-    result = output(place, out, shape, dtype, x, y)
+    x, y = lines(x), lines(y)
+    result = output(place, out, (x.shape[0], y.shape[1]), place.dtype(x), x, y)
     place.wait()
     where = device_number(device) if place is HOST else place.device
-    _core.matmul(x, y, place.floats(result, "out"), accuracy_number(accuracy), where, number_of_threads(threads))
+    _core.matmul(x, y, place.numbers(result, "out"), accuracy_number(accuracy), where, number_of_threads(threads))
     return result

@@ -65,6 +65,25 @@ def test_products_of_matrices_are_rounded_once():
     expected = [[complex(*map(float, exact_products(zip(row, column)))) for column in b.T] for row in dense]
     assert (sb.matmul(dense, b) == expected).all()
     assert (sb.matmul(np.asfortranarray(dense), np.asfortranarray(b)) == expected).all()
+    out = np.empty((12, 4), complex)
+    assert sb.matmul(dense, b, out=out) is out and (out == expected).all()
+    assert (sb.matmul(dense[::2, 1:], b[1:, ::-1]) == sb.matmul(dense[::2, 1:].copy(), b[1:, ::-1].copy())).all()
+
+
+def test_matmul_takes_any_two_kinds_of_numbers():
+    rng = np.random.default_rng(3)
+    kinds = {np.float32: 0, np.float64: 1, np.complex64: 2, np.complex128: 3}
+    for first, one in kinds.items():
+        for second, other in kinds.items():
+            a, b = (rng.integers(-9, 9, (3, 3)).astype(kind) for kind in (first, second))
+            found = sb.matmul(a, b)
+            double = one % 2 or other % 2
+            assert found.dtype == (("c16" if double else "c8") if max(one, other) > 1 else ("f8" if double else "f4"))
+            assert (found == a @ b).all()
+    with pytest.raises(sb.InvalidArgument, match="expected complex128 or complex64"):
+        sb.matmul(np.eye(2), np.eye(2, dtype=">c16"))
+    with pytest.raises(sb.DimensionMismatch, match="m x k and k x n"):
+        sb.matmul(np.eye(2, dtype=complex), np.eye(3))
 
 
 def test_a_real_matrix_takes_no_complex_vector_silently():

@@ -213,6 +213,18 @@ def test_matmul(library, dtype):
     assert same(here(sb.matmul(there(b).T, there(a).T)), expected.T)
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_matmul(library, dtype):
+    there, here, kind = library
+    a, b = (vectors(2 * 64 * 96, seed, dtype(0).real.dtype.type)[0].view(dtype) for seed in (5, 6))
+    a, b = a.reshape(64, 96), b.reshape(96, 64)
+    expected = sb.matmul(a, b).view(dtype(0).real.dtype)
+    c = sb.matmul(there(a), there(b))
+    assert isinstance(c, kind) and same(here(c).view(expected.dtype), expected)
+    assert (here(sb.matmul(there(a).conj(), there(b).conj())) == sb.matmul(a, b).conj()).all()
+    assert (here(sb.matmul(there(a), there(np.ascontiguousarray(b.real)))) == sb.matmul(a, b.real)).all()
+
+
 def test_triangular_solves(library):
     there, here, _ = library
     a, b = matrix()

@@ -191,14 +191,12 @@ solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, c
                                double beta, const solver_dense* c, int32_t accuracy, void* stream) {
     constexpr const char* name = "solver_cuda_gemm";
     return guarded([&] {
-        const solver_dense given_a = filled_up(a, {}, name, "a"), given_b = filled_up(b, {}, name, "b"),
-                           given_c = filled_up(c, {}, name, "c");
-        with_type(given_c.type, name, [&](auto number) {
-            using T = decltype(number);
-            const GemmTask<T> task{factor<T>(alpha, name, "alpha"), dense_view<T>(given_a, name, "a"),
-                                   dense_view<T>(given_b, name, "b"), factor<T>(beta, name, "beta"),
-                                   dense_view<T>(given_c, name, "c")};
-            required(workspace, name, "workspace").multiplier.gemm(task, accuracy_of(accuracy, name), {}, stream_of(stream));
+        with_product(alpha, a, b, beta, c, name, [&]<class S>(const GemmTask<S>& task, Conjugation conjugation) {
+            cuda::Multiplier& multiplier = required(workspace, name, "workspace").multiplier;
+            if constexpr (is_complex<S>)
+                multiplier.gemm(task, accuracy_of(accuracy, name), conjugation, stream_of(stream));
+            else
+                multiplier.gemm(task, accuracy_of(accuracy, name), {}, stream_of(stream));
         });
     });
 }

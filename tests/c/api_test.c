@@ -592,6 +592,30 @@ static void multiply_dense(void) {
     CHECK_REFUSED(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "stride");
 }
 
+/* (1 + 2i) (3 - i) = 5 + 5i, (1 - 2i) (3 - i) = 1 - 7i. */
+/* Promise: solver.h, "1: its complex conjugate is meant" */
+static void multiply_dense_of_complex_numbers(void) {
+    double a[] = {1, 2}, b[] = {3, -1}, c[] = {1, 1};
+    solver_matrix* matrix = NULL;
+    solver_dense of_a = dense(1, 1, a), of_b = dense(1, 1, b), of_c = dense(1, 1, c);
+    of_a.type = of_b.type = of_c.type = SOLVER_COMPLEX_DOUBLE;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 2, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 7 && c[1] == 7);
+    of_a.conjugated = 1;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 1 && c[1] == -7);
+    of_b.conjugated = 1;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 5 && c[1] == -5);
+    of_c.conjugated = 1;
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "conjugated");
+    of_c.conjugated = 0;
+    of_c.type = SOLVER_COMPLEX_FLOAT;
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "type");
+    of_a.type = SOLVER_DOUBLE;
+    CHECK_REFUSED(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "conjugated");
+}
+
 /* What is wrong is said before a CUDA device is asked for, so that it is said anywhere. */
 static void refuse_bad_products_without_signs(void) {
     const double a[] = {1, 2, 3, 4};
@@ -1371,6 +1395,7 @@ int main(int argc, char** argv) {
     refuse_bad_sizes_of_dense();
     read_and_write(argc > 1 ? argv[1] : ".");
     multiply_dense();
+    multiply_dense_of_complex_numbers();
     refuse_bad_products_without_signs();
     refuse_what_is_no_float();
     solve_triangles();

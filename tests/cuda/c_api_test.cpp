@@ -180,14 +180,20 @@ TEST_F(CudaFromC, Reduces) {
 TEST_F(CudaFromC, MultipliesDenseMatrices) {
     const std::vector<double> values{1, 2, 3, 4};
     const cuda::DeviceArray<double> a(0, values, "A"), c(0, 4, "C");
-    const solver_dense of_a{sizeof of_a, SOLVER_DOUBLE, 0, 2, 2, 1, 2, a.data()},
-        of_c{sizeof of_c, SOLVER_DOUBLE, 0, 2, 2, 1, 2, c.data()};
+    const solver_dense of_a{sizeof of_a, SOLVER_DOUBLE, 0, 2, 2, 1, 2, a.data(), 0},
+        of_c{sizeof of_c, SOLVER_DOUBLE, 0, 2, 2, 1, 2, c.data(), 0};
     solver_cuda_workspace* workspace = nullptr;
     ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(solver_cuda_gemm(workspace, 1, &of_a, &of_a, 0, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(on_host(c), (std::vector<double>{7, 10, 15, 22}));
     EXPECT_EQ(solver_cuda_gemm(workspace, 3, &of_a, &of_a, -1, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(c), (std::vector<double>{14, 20, 30, 44}));
+    // (1 - 2i, 3 - 4i) (1 + 2i, 3 + 4i)^T
+    const solver_dense row{sizeof row, SOLVER_COMPLEX_DOUBLE, 0, 1, 2, 1, 1, a.data(), 1},
+        column{sizeof column, SOLVER_COMPLEX_DOUBLE, 0, 2, 1, 1, 2, a.data(), 0},
+        one{sizeof one, SOLVER_COMPLEX_DOUBLE, 0, 1, 1, 1, 1, c.data(), 0};
+    EXPECT_EQ(solver_cuda_gemm(workspace, 1, &row, &column, 0, &one, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(on_host(c), (std::vector<double>{30, 0, 30, 44}));
     solver_cuda_workspace_destroy(workspace);
 }
 
