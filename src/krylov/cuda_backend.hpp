@@ -90,8 +90,7 @@ public:
         auto& of_method = std::get<Recurrence<Scalars>>(recurrences_);
         if (!of_method) {
             recurrences_ = {};  // one method's vectors at a time
-            of_method =
-                std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), *products, accuracy, stream, columns);
+            of_method = std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), *products, accuracy, stream, columns);
         }
         take(m);
         of_method->precondition(preconditioner_.get(), on_host_, at_once);
@@ -185,8 +184,8 @@ private:
     }
 
     std::int64_t rows_;
-    const SpmvPlan<Value>* a_in_value_ = nullptr;             ///< null of an A that has only products
-    cuda::DeviceArray<Value> no_norms_;                       ///< of such a one; made when first used
+    const SpmvPlan<Value>* a_in_value_ = nullptr;            ///< null of an A that has only products
+    cuda::DeviceArray<Value> no_norms_;                      ///< of such a one; made when first used
     std::unique_ptr<cuda::MatrixProducts<Wide>> residuals_;  ///< where it is not the plan of the products
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
     cuda::HostPreconditioner<Value> on_host_;

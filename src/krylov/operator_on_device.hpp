@@ -16,7 +16,8 @@ class OperatorOnDevice final : public cuda::MatrixProducts<T> {
 public:
     OperatorOnDevice(const cuda::LinearOperator<T>& a, int device) : a_(a), device_(device) {}
 
-    void multiply(const cuda::RowTask<T>& task, const cuda::Columns&, Accuracy, cuda::Stream stream, cuda::Gate) const override {
+    void multiply(const cuda::RowTask<T>& task, const cuda::Columns&, Accuracy, cuda::Stream stream,
+                  cuda::Gate) const override {
         if (a_.rows() == 0) return;
         a_.apply(task.x, task.y, stream);
         if (task.beta != 0) cuda::finish_product(task, a_.rows(), device_, stream);

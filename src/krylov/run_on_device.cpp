@@ -102,7 +102,6 @@ template std::unique_ptr<KrylovPlace<float, float>> krylov_on_device(const SpmvP
 template std::unique_ptr<KrylovPlace<double, double>> krylov_on_device(const SpmvPlan<double>&, const SpmvPlan<double>&);
 template std::unique_ptr<KrylovPlace<double, float>> krylov_on_device(const SpmvPlan<double>&, const SpmvPlan<float>&);
 
-
 template <class T>
 SolveResult solve_operator_on_device(KrylovMethod method, const cuda::LinearOperator<T>& a, const Preconditioner<T>& m,
                                      const KrylovCall<T>& call, int device, cuda::Stream stream) {
