@@ -241,9 +241,9 @@ TEST(CudaFromCOnTheProcessor, RefusesOperatorsThatCannotBe) {
     EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, nullptr, nullptr, nullptr, 0, x, x, nullptr, nullptr, nullptr),
               SOLVER_INVALID_ARGUMENT);
     EXPECT_THAT(solver_last_error(), HasSubstr("multiply is NULL"));
-    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, fail_there, nullptr, nullptr, -1, x, x, nullptr, nullptr, nullptr),
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, fail_there, nullptr, nullptr, 63, x, x, nullptr, nullptr, nullptr),
               SOLVER_NOT_SUPPORTED);
-    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:-1: "));
+    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:63: "));
 }
 
 // Promise: solver_cuda.h, "*result, on the device, is one number of the type."
