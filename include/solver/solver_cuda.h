@@ -69,7 +69,7 @@ solver_status solver_cuda_csr_create(const solver_csr* csr, int32_t device, void
 /* solver_solve for vectors in the memory of the device that `matrix` was made for, by solver_cuda_csr_create, or by
  * solver_csr_create or solver_matrix_read with that device. Waits until what is on the stream is done; x is there when it
  * returns. SOLVER_INVALID_ARGUMENT where the matrix was made for the processor. Callbacks, solver_iteration_x and
- * preconditioners of the caller's see the host's memory. */
+ * preconditioners of solver_preconditioner_from see the host's memory. */
 solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
                                 const void* b, void* x, void* x_low, const solver_options* options, void* stream,
                                 solver_result** result);

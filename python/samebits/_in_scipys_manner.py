@@ -294,8 +294,10 @@ bicgstab = _by(
     Parameters
     ----------
     a : Matrix, sparse matrix, array_like or LinearOperator
-        An operator without entries is applied in the host's memory, and 'auto' is then no preconditioner; the bits of the solution are as
-        reproducible as its products are, for the rest of the work is exact where `accuracy` is.
+        An operator without entries (anything with ``shape``, ``dtype`` and ``matvec``) is applied where b lies, and 'auto' is then no
+        preconditioner; the bits of the solution are as reproducible as its products are, for the rest of the work is exact where
+        `accuracy` is. Where b is an array of CuPy or PyTorch on a CUDA device, ``matvec`` is given such arrays and returns one, computed
+        on the library's current stream, and so does `M` as an operator.
     b, accuracy, device, threads
         As for `solve`; b may have the shape (n, 1).
     x0 : array_like, optional

@@ -228,6 +228,37 @@ TEST_F(CudaFromC, SolvesWithOperators) {
     solver_cuda_matrix_destroy(there);
 }
 
+// Promise: solver_cuda.h, "A preconditioner of the caller's that works on the device:"
+// Promise: solver_cuda.h, "`apply` computes z = M^-1 r, both of `rows` elements of `type`"
+// Promise: solver_cuda.h, "In solver_cuda_solve it only launches kernels"
+TEST_F(CudaFromC, SolvesWithAPreconditionerOfTheCallersOnTheDevice) {
+    const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
+    const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
+    solver_cuda_matrix* there = nullptr;
+    solver_matrix *matrix = nullptr, *here = processors_small();
+    solver_preconditioner *of_host = nullptr, *of_device = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &there), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, 3, apply_here, here, &of_host), SOLVER_OK);
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, there, &of_device), SOLVER_OK);
+    const std::vector<double> right{0.1, 0.2, 0.7};
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    for (const char* method : {"bicgstab", "cg", "gmres"}) {
+        options.method = method;
+        std::vector<double> expected(3), found(3);
+        ASSERT_EQ(solver_solve(here, of_host, 1, right.data(), expected.data(), nullptr, &options, nullptr), SOLVER_OK);
+        ASSERT_EQ(solver_solve(matrix, of_device, 1, right.data(), found.data(), nullptr, &options, nullptr), SOLVER_OK)
+            << solver_last_error();
+        EXPECT_EQ(found, expected) << method;
+    }
+    solver_preconditioner_destroy(of_host);
+    solver_preconditioner_destroy(of_device);
+    solver_matrix_destroy(matrix);
+    solver_matrix_destroy(here);
+    solver_cuda_matrix_destroy(there);
+}
+
 // Promise: solver_cuda.h, "Elsewhere it is SOLVER_NOT_SUPPORTED."
 TEST(CudaFromCOnTheProcessor, RefusesOperatorsThatCannotBe) {
     solver_preconditioner* m = nullptr;

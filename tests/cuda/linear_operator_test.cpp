@@ -118,7 +118,6 @@ void expect_bits_of_the_processor(const CsrMatrix<T>& a, Kind kind) {
 }
 
 // Promise: cuda/linear_operator.hpp, "Solves A x = b by a Krylov method as krylov_solve.hpp says"
-// Promise: cuda/linear_operator.hpp, "b and x, the initial guess on entry"
 // Promise: cuda/linear_operator.hpp, "What linear_operator.hpp says of residuals holds here"
 TEST_F(CudaLinearOperator, GivesTheBitsOfTheProcessorInEveryMethod) {
     for (const char* name : {"poisson2d_40", "convection_diffusion_30"})
