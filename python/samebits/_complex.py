@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import _host_array, float_array, returned_vector
-from ._places import HOST, place_of
+from ._places import HOST, place_of, returned_numbers_there
 
 _REAL = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 
@@ -114,8 +114,12 @@ class OnParts:
         self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
         self._what = what
 
-    def matvec(self, x: np.ndarray) -> np.ndarray:
-        return parts(returned_vector(self._apply(whole(x)), x.size // 2, self._what, "biufc").astype(np.complex128))
+    def matvec(self, x: Any) -> Any:
+        place, size = place_of(x, "x"), int(x.shape[0]) // 2
+        returned = self._apply(whole(x))
+        if place is HOST:
+            return parts(returned_vector(returned, size, self._what, "biufc").astype(np.complex128))
+        return parts(returned_numbers_there(place, returned, size, self._what))
 
 
 def csr_of_dense(elements: np.ndarray) -> list[np.ndarray]:

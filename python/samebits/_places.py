@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -97,6 +98,28 @@ class OnDevice(Host):
         first, second = self.bytes(x), self.bytes(y)
         return first.start < second.stop and second.start < first.stop
 
+    def current(self) -> Any:
+        """A context in which the library works on this device."""
+        raise NotImplementedError
+
+    def stream(self) -> int:
+        """The cudaStream_t on which the library works there now."""
+        raise NotImplementedError
+
+    def at(self, address: int, size: int, dtype: np.dtype) -> Any:
+        """The vector that lies at this address, in its memory, which is not the array's own."""
+        raise NotImplementedError
+
+    def wait(self) -> None:
+        _core.synchronize(self.device, self.stream())
+
+
+class _Memory:
+    """A vector on a device as libraries tell one another of it."""
+
+    def __init__(self, address: int, size: int, dtype: np.dtype) -> None:
+        self.__cuda_array_interface__ = {"shape": (size,), "typestr": dtype.str, "data": (address, False), "version": 2}
+
 
 class CuPy(OnDevice):
     """Arrays of CuPy on one device."""
@@ -140,9 +163,16 @@ class CuPy(OnDevice):
     def host(self, x: Any) -> np.ndarray:
         return x.get()
 
-    def wait(self) -> None:
-        with self.library.cuda.Device(self.device):
-            _core.synchronize(self.device, self.library.cuda.get_current_stream().ptr)
+    def current(self) -> Any:
+        return self.library.cuda.Device(self.device)
+
+    def stream(self) -> int:
+        with self.current():
+            return int(self.library.cuda.get_current_stream().ptr)
+
+    def at(self, address: int, size: int, dtype: np.dtype) -> Any:
+        with self.current():
+            return self.library.asarray(_Memory(address, size, dtype))
 
 
 class PyTorch(OnDevice):
@@ -188,11 +218,50 @@ class PyTorch(OnDevice):
     def host(self, x: Any) -> np.ndarray:
         return x.detach().cpu().numpy()
 
-    def wait(self) -> None:
-        _core.synchronize(self.device, self.library.cuda.current_stream(self.device).cuda_stream)
+    def current(self) -> Any:
+        return self.library.cuda.device(self.device)
+
+    def stream(self) -> int:
+        return int(self.library.cuda.current_stream(self.device).cuda_stream)
+
+    def at(self, address: int, size: int, dtype: np.dtype) -> Any:
+        return self.library.as_tensor(_Memory(address, size, dtype), device=f"cuda:{self.device}")
 
 
 HOST = Host()
+
+
+def returned_there(place: Host, returned: Any, size: int, what: str, kinds: tuple[np.dtype, ...] = _FLOATS) -> Any:
+    """What a function of the caller's returned, once it is clear that it is a vector of so many of such numbers in this place."""
+    numbers = " or ".join(dtype.name for dtype in kinds)
+    expected = f"expected {size} numbers of {numbers} {place.words}, in an array of {_library(place)}"
+    if returned is None:
+        raise _core.InvalidArgument(f"{what} returned None; {expected}")
+    where = place_of(returned, f"what {what} returned")
+    if (type(where), where.device) != (type(place), place.device):
+        seen = f"an array of {_library(where)} {where.words}" if hasattr(returned, "dtype") else f"a {type(returned).__name__}"
+        raise _core.InvalidArgument(f"{what} returned {seen}; {expected}")
+    shape = tuple(int(n) for n in returned.shape)
+    if place.dtype(returned) not in kinds or math.prod(shape) != size:
+        raise _core.InvalidArgument(f"{what} returned {returned.dtype} of the shape {shape}; {expected}")
+    return returned.reshape(-1)
+
+
+def returned_numbers_there(place: Host, returned: Any, size: int, what: str) -> Any:
+    """What a function of the caller's returned in this place, real or complex numbers, as so many of complex128."""
+    return place.cast(returned_there(place, returned, size, what, (*_COMPLEX, *_FLOATS)), _COMPLEX[0])
+
+
+def into_there(place: OnDevice, apply: Callable[[Any], Any], size: int, dtype: np.dtype, what: str) -> Callable[[int, int], None]:
+    """A function that returns a vector on a device as one that is told where to read x, of which `apply` gets a copy, and where to
+    write what it returns."""
+
+    def fill(x: int, y: int) -> None:
+        with place.current():
+            returned = apply(place.copied(place.at(x, size, dtype)))
+            place.at(y, size, dtype)[...] = returned_there(place, returned, size, what)
+
+    return fill
 
 
 def _checked_floats(place: Host, x: Any, name: str) -> Any:

@@ -160,6 +160,123 @@ TEST_P(CudaFromCWithOffsets, SolvesWithAMatrixThatLiesOnTheDevice) {
     solver_matrix_destroy(matrix);
 }
 
+/// A matrix for products in exact by a function: with A on the device, or on the processor.
+solver_matrix* processors_small() {
+    const solver_csr csr = described(small.row_offsets.data(), small.column_indices.data(), small.values.data());
+    solver_matrix* matrix = nullptr;
+    EXPECT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK) << solver_last_error();
+    return matrix;
+}
+std::int32_t multiply_here(void* context, const void* x, void* y) {
+    return solver_spmv(static_cast<const solver_matrix*>(context), 1, x, 0, y, SOLVER_EXACT);
+}
+std::int32_t multiply_there(void* context, const void* x, void* y, void* stream) {
+    return solver_cuda_spmv(static_cast<const solver_cuda_matrix*>(context), 1, x, 0, y, SOLVER_EXACT, stream);
+}
+std::int32_t apply_here(void* context, const void* r, void* z, std::int32_t) { return multiply_here(context, r, z); }
+std::int32_t apply_there(void* context, const void* r, void* z, std::int32_t, void* stream) {
+    return multiply_there(context, r, z, stream);
+}
+std::int32_t fail_there(void*, const void*, void*, void*) { return 7; }
+
+// Promise: solver_cuda.h, "Anything else ends the solve, which returns"
+// Promise: solver_cuda.h, "solver_solve_operator on a device, for an A that works there"
+// Promise: solver_cuda.h, "The bits in SOLVER_EXACT are those of solver_solve_operator"
+// Promise: solver_cuda.h, "A preconditioner of solver_preconditioner_from sees the host's memory"
+TEST_F(CudaFromC, SolvesWithOperators) {
+    const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
+    const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
+    solver_cuda_matrix* there = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &there), SOLVER_OK) << solver_last_error();
+    solver_matrix* const here = processors_small();
+    solver_preconditioner *of_host = nullptr, *of_device = nullptr;
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, 3, apply_here, here, &of_host), SOLVER_OK);
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, there, &of_device), SOLVER_OK);
+    const std::vector<double> right{0.1, 0.2, 0.7}, zeros(3);
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, zeros, "x");
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    const solver_preconditioner* const none = nullptr;
+    for (const char* method : {"bicgstab", "gmres", "idr", "bicgstab2", "cg", "minres"})
+        for (const solver_preconditioner* m :
+             {none, static_cast<const solver_preconditioner*>(of_host), static_cast<const solver_preconditioner*>(of_device)}) {
+            if (m != none && (method == std::string("cg") || method == std::string("minres"))) continue;
+            options.method = method;
+            std::vector<double> expected(3), host_x(3);
+            ASSERT_EQ(solver_solve_operator(SOLVER_DOUBLE, 3, multiply_here, here, m == none ? none : of_host, right.data(),
+                                            expected.data(), &options, nullptr),
+                      SOLVER_OK)
+                << solver_last_error();
+            x.fill_with_zeros();
+            ASSERT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, multiply_there, there, m, 0, b.data(), x.data(), &options,
+                                                 nullptr, nullptr),
+                      SOLVER_OK)
+                << solver_last_error();
+            EXPECT_EQ(on_host(x), expected) << method;
+            ASSERT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, multiply_there, there, m, 0, right.data(), host_x.data(),
+                                                 &options, nullptr, nullptr),
+                      SOLVER_OK);
+            EXPECT_EQ(host_x, expected) << method;
+        }
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, fail_there, nullptr, nullptr, 0, b.data(), x.data(), nullptr,
+                                         nullptr, nullptr),
+              SOLVER_CALLBACK_FAILED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("product with A returned 7"));
+    solver_preconditioner_destroy(of_host);
+    solver_preconditioner_destroy(of_device);
+    solver_matrix_destroy(here);
+    solver_cuda_matrix_destroy(there);
+}
+
+// Promise: solver_cuda.h, "A preconditioner of the caller's that works on the device:"
+// Promise: solver_cuda.h, "`apply` computes z = M^-1 r, both of `rows` elements of `type`"
+// Promise: solver_cuda.h, "In solver_cuda_solve it only launches kernels"
+TEST_F(CudaFromC, SolvesWithAPreconditionerOfTheCallersOnTheDevice) {
+    const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
+    const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
+    solver_cuda_matrix* there = nullptr;
+    solver_matrix *matrix = nullptr, *here = processors_small();
+    solver_preconditioner *of_host = nullptr, *of_device = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &there), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, 3, apply_here, here, &of_host), SOLVER_OK);
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, there, &of_device), SOLVER_OK);
+    const std::vector<double> right{0.1, 0.2, 0.7};
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    for (const char* method : {"bicgstab", "cg", "gmres"}) {
+        options.method = method;
+        std::vector<double> expected(3), found(3);
+        ASSERT_EQ(solver_solve(here, of_host, 1, right.data(), expected.data(), nullptr, &options, nullptr), SOLVER_OK);
+        ASSERT_EQ(solver_solve(matrix, of_device, 1, right.data(), found.data(), nullptr, &options, nullptr), SOLVER_OK)
+            << solver_last_error();
+        EXPECT_EQ(found, expected) << method;
+    }
+    solver_preconditioner_destroy(of_host);
+    solver_preconditioner_destroy(of_device);
+    solver_matrix_destroy(matrix);
+    solver_matrix_destroy(here);
+    solver_cuda_matrix_destroy(there);
+}
+
+// Promise: solver_cuda.h, "Elsewhere it is SOLVER_NOT_SUPPORTED."
+TEST(CudaFromCOnTheProcessor, RefusesOperatorsThatCannotBe) {
+    solver_preconditioner* m = nullptr;
+    double x[3] = {};
+    EXPECT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, nullptr, nullptr, &m), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("apply is NULL"));
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, nullptr, &m), SOLVER_OK);
+    EXPECT_EQ(solver_preconditioner_apply(m, x, x, SOLVER_EXACT), SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("in the memory of a CUDA device"));
+    solver_preconditioner_destroy(m);
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, nullptr, nullptr, nullptr, 0, x, x, nullptr, nullptr, nullptr),
+              SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("multiply is NULL"));
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, fail_there, nullptr, nullptr, 63, x, x, nullptr, nullptr, nullptr),
+              SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:63: "));
+}
+
 // Promise: solver_cuda.h, "*result, on the device, is one number of the type."
 TEST_F(CudaFromC, Reduces) {
     const std::vector<double> values{1e308, 1e308, -1e308, 1, -1e308};
