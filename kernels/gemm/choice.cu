@@ -175,6 +175,22 @@ __device__ double open_probability(double bound, double size, std::int64_t inner
     return min(2 * bound / ulp, 1.0);
 }
 
+/// The mean over sums of the sizes that the lanes have, each as far from its value as the lane's own bound; sizes below 0 do
+/// not count. Where elements are open because they are small, which one in a thousand is, no sample of a thousand would show it
+/// by sizes and bounds that belong together. Scaled lines are alike, so that any size may go with any bound. By a warp.
+template <class T>
+__device__ double open_share(double bound, double size, std::int64_t inner, Accuracy accuracy) {
+    double sum = 0;
+    int count = 0;
+    for (int lane = 0; lane < warp_size; ++lane) {
+        const double other = __shfl_sync(~0u, size, lane);
+        if (other < 0) continue;
+        sum += open_probability<T>(bound, other, inner, accuracy);
+        ++count;
+    }
+    return count == 0 ? 0 : sum / count;
+}
+
 /// A block for each number of moduli, a thread for each product of the sample: the share of the elements that stay open.
 template <class T>
 __global__ void __launch_bounds__(samples* samples)
@@ -185,12 +201,13 @@ __global__ void __launch_bounds__(samples* samples)
     const int n = static_cast<int>(blockIdx.x) + least_moduli;
     const int i = static_cast<int>(threadIdx.x) / samples, j = static_cast<int>(threadIdx.x) % samples;
     const ScaleTarget target = target_of(sizes.log2_product[n], *summaries, inner);
-    double open = 0;
+    double bound = 0, size = -1;
     if (target.log2_a > 0 && sample->a[i].usable != 0 && sample->b[j].usable != 0) {
         const ScaledLine a(sample->a[i], n, target.log2_a), b(sample->b[j], n, target.log2_b);
-        const double bound = min(a.lost * b.largest, a.lost_norm * b.norm) + min(b.lost * a.largest, b.lost_norm * a.norm);
-        open = open_probability<T>(bound, fabs(sample->products[threadIdx.x]) * a.factor * b.factor, inner, accuracy);
+        bound = min(a.lost * b.largest, a.lost_norm * b.norm) + min(b.lost * a.largest, b.lost_norm * a.norm);
+        size = fabs(sample->products[threadIdx.x]) * a.factor * b.factor;
     }
+    double open = open_share<T>(bound, size, inner, accuracy);
     const auto sum = [](double x) { return combine_warp(x, [](double a, double b) { return a + b; }); };
     open = sum(open);
     if (j == 0) of_warp[i] = open;
