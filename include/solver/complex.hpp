@@ -14,6 +14,7 @@
 #include "solver/gemm.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/numeric/complex.hpp"
+#include "solver/numeric/complex_expansion.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
@@ -63,6 +64,20 @@ std::complex<float> dotu(std::span<const std::complex<float>> x, std::span<const
 /// sqrt(sum_i |x_i|^2): that of the 2n components, see norm2 of real vectors.
 double norm2(std::span<const std::complex<double>> x, Accuracy accuracy, const Device& device = Device::cpu());
 float norm2(std::span<const std::complex<float>> x, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// The sum, x^H y and x^T y themselves, without any rounding: real and imaginary part as expansions, each as sum_expansion and
+/// dot_expansion of real numbers give it (reduce.hpp); the first components are what sum, dot and dotu give in exact. Throw
+/// DimensionMismatch if the lengths differ.
+ComplexExpansion<double> sum_expansion(std::span<const std::complex<double>> x, const Device& device = Device::cpu());
+ComplexExpansion<float> sum_expansion(std::span<const std::complex<float>> x, const Device& device = Device::cpu());
+ComplexExpansion<double> dot_expansion(std::span<const std::complex<double>> x, std::span<const std::complex<double>> y,
+                                       const Device& device = Device::cpu());
+ComplexExpansion<float> dot_expansion(std::span<const std::complex<float>> x, std::span<const std::complex<float>> y,
+                                      const Device& device = Device::cpu());
+ComplexExpansion<double> dotu_expansion(std::span<const std::complex<double>> x, std::span<const std::complex<double>> y,
+                                        const Device& device = Device::cpu());
+ComplexExpansion<float> dotu_expansion(std::span<const std::complex<float>> x, std::span<const std::complex<float>> y,
+                                       const Device& device = Device::cpu());
 
 /// A complex matrix made ready for many products. It keeps a copy of the matrix, as real_form has it, which copies of the plan
 /// share; the matrix need not outlive the plan. What else holds is said of SpmvPlan of real numbers.

@@ -37,11 +37,14 @@ typedef struct solver_cuda_workspace solver_cuda_workspace;
 solver_status solver_cuda_workspace_create(int32_t device, solver_cuda_workspace** workspace);
 void solver_cuda_workspace_destroy(solver_cuda_workspace* workspace);
 
-/* *result, on the device, is one number of the type. */
+/* *result, on the device, is one number of the type, of solver_cuda_norm2 a real one. Of complex numbers solver_cuda_dot
+ * conjugates x and solver_cuda_dotu does not. */
 solver_status solver_cuda_sum(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                               void* result, void* stream);
 solver_status solver_cuda_dot(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
                               int32_t accuracy, void* result, void* stream);
+solver_status solver_cuda_dotu(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
+                               int32_t accuracy, void* result, void* stream);
 solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                                 void* result, void* stream);
 

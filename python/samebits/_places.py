@@ -342,8 +342,3 @@ def one_number_dtype(place: Host, *arrays: Any) -> list[Any]:
     single = all(dtype in (np.float32, np.complex64) for dtype in dtypes)
     kinds = _COMPLEX if any(dtype in _COMPLEX for dtype in dtypes) else _FLOATS
     return [a if dtype == kinds[single] else place.cast(a, kinds[single]) for a, dtype in zip(arrays, dtypes)]
-
-
-def common_dtype(place: Host, *arrays: Any) -> np.dtype:
-    """float32 where all are, else float64."""
-    return np.dtype(np.float32 if all(place.dtype(a) == np.float32 for a in arrays) else np.float64)

@@ -74,6 +74,36 @@ def test_reductions(library, dtype):
     assert sb.sum(there(x[:0])) == 0
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_reductions(library, dtype):
+    there, _, _ = library
+    x, y = (part.view(dtype) for part in vectors(dtype=dtype(0).real.dtype.type))
+    u, v = there(x), there(y)
+    assert (sb.sum(u), sb.dot(u, v), sb.vdot(u, v)) == (sb.sum(x), sb.dot(x, y), sb.vdot(x, y))
+    assert sb.norm(u) == sb.norm(x)
+    for shifted in (slice(1, None), slice(0, None, 3)):
+        assert sb.dot(u[shifted], v[shifted]) == sb.dot(x[shifted], y[shifted])
+    for part, expected in zip(sb.sum_expansion(u) + sb.dot_expansion(u, v), sb.sum_expansion(x) + sb.dot_expansion(x, y)):
+        assert same(part, expected)
+    table = x.reshape(100, -1)
+    assert sb.vdot(there(table), there(table[::-1].copy())) == sb.vdot(table, table[::-1])
+    assert sb.sum(there(table)[::2, 1::3]) == sb.sum(table[::2, 1::3])
+    assert sb.norm(there(table).T) == sb.norm(table)
+    assert sb.dot(u.conj(), v) == sb.vdot(u, v)
+    assert sb.sum(there(x[:0])) == 0
+    for accuracy in ("fast", "compensated"):
+        assert abs(sb.vdot(v, v, accuracy=accuracy) - sb.vdot(y, y)) <= 1e-4 * sb.norm(y) ** 2
+
+
+def test_mixed_types_are_complex(library):
+    there, _, _ = library
+    x, y = vectors()
+    z = y.view(np.complex128)
+    half = len(z)
+    assert sb.dot(there(x[:half]), there(z)) == sb.dot(x[:half], z)
+    assert sb.vdot(there(z), there(x[:half].astype(np.float32))) == sb.vdot(z, x[:half].astype(np.float32))
+
+
 def test_mixed_types_are_doubles(library):
     there, _, _ = library
     x, y = vectors()

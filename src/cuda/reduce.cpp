@@ -12,7 +12,7 @@ namespace {
 
 /// What a reduction needs besides its vectors.
 struct Workspace {
-    using Result = Expansion<double>;  // or anything smaller
+    using Result = ComplexExpansion<double>;  // or anything smaller
 
     explicit Workspace(int on_device) : device(on_device), stream(device), reducer(device), result(device, 1, "a result") {}
 
@@ -88,9 +88,37 @@ Expansion<T> expansion(Reduction reduction, std::span<const T> x, std::span<cons
                            });
 }
 
+template <class T>
+std::complex<T> reduce(ComplexReduction reduction, std::span<const std::complex<T>> x, std::span<const std::complex<T>> y,
+                       Accuracy accuracy, int device) {
+    using Result = std::complex<T>;
+    return reduced<Result>(x, y, device,
+                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
+                               reducer.reduce(reduction, on_x.size(), on_x.data(), on_y.data(), accuracy, result, stream);
+                           });
+}
+
+template <class T>
+ComplexExpansion<T> expansion(ComplexReduction reduction, std::span<const std::complex<T>> x,
+                              std::span<const std::complex<T>> y, int device) {
+    using Result = ComplexExpansion<T>;
+    return reduced<Result>(x, y, device,
+                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
+                               reducer.expand(reduction, on_x.size(), on_x.data(), on_y.data(), result, stream);
+                           });
+}
+
 template float reduce(Reduction, std::span<const float>, std::span<const float>, Accuracy, int);
 template double reduce(Reduction, std::span<const double>, std::span<const double>, Accuracy, int);
 template Expansion<float> expansion(Reduction, std::span<const float>, std::span<const float>, int);
 template Expansion<double> expansion(Reduction, std::span<const double>, std::span<const double>, int);
+template std::complex<float> reduce(ComplexReduction, std::span<const std::complex<float>>,
+                                    std::span<const std::complex<float>>, Accuracy, int);
+template std::complex<double> reduce(ComplexReduction, std::span<const std::complex<double>>,
+                                     std::span<const std::complex<double>>, Accuracy, int);
+template ComplexExpansion<float> expansion(ComplexReduction, std::span<const std::complex<float>>,
+                                           std::span<const std::complex<float>>, int);
+template ComplexExpansion<double> expansion(ComplexReduction, std::span<const std::complex<double>>,
+                                            std::span<const std::complex<double>>, int);
 
 }  // namespace solver::cuda

@@ -127,7 +127,7 @@ static void set_threads(void) {
 /* Promise: solver.h, "Arrays of no elements may be NULL." */
 /* Promise: solver.h, "sqrt(sum |x_i|^2), without overflow" */
 /* Promise: solver.h, "The sum, or dot product, itself, without any rounding" */
-/* Promise: solver.h, "`components` has room for" */
+/* Promise: solver.h, "`components` has room for SOLVER" */
 static void reduce_vectors(void) {
     const double x[] = {1e308, 1e308, -1e308, 1, -1e308};
     const double huge[] = {3e200, 4e200}, tiny[] = {3e-200, 4e-200}, lost[] = {1e-300}, infinite[] = {INFINITY};
@@ -165,6 +165,8 @@ static void reduce_vectors(void) {
 /* Real and imaginary parts in turn. */
 /* Promise: solver.h, "Complex numbers are pairs" */
 /* Promise: solver.h, "sum x_i y_i, where solver_dot of complex numbers" */
+/* Promise: solver.h, "Complex numbers: two expansions" */
+/* Promise: solver.h, "`components` has room for twice as many" */
 /* Promise: solver.h, "Of a complex matrix those of the real form." */
 /* Promise: solver.h, "Not of a complex matrix." */
 /* Promise: solver.h, "what this build, device or version cannot do" */
@@ -181,6 +183,23 @@ static void compute_with_complex_numbers(const char* folder) {
     CHECK(z[0] == 1 && z[1] == 3);
     CHECK_OK(solver_norm2(SOLVER_COMPLEX_DOUBLE, 1, y, SOLVER_EXACT, &norm));
     CHECK(norm == sqrt(10));
+    const double large[] = {1e16, 0, 1, 2}, one[] = {1, 0, 1, 0}; /* (1e16, 1 + 2i), (1, 1) */
+    const float i_and_1[] = {0, 1, 1, 0};
+    double components[2 * SOLVER_EXPANSION_DOUBLES];
+    float single_components[2 * SOLVER_EXPANSION_FLOATS];
+    int32_t count[2], is_exact[2];
+    CHECK_OK(solver_sum_expansion(SOLVER_COMPLEX_DOUBLE, 2, large, components, count, is_exact));
+    CHECK(count[0] == 2 && is_exact[0] == 1 && components[0] == 1e16 && components[1] == 1);
+    CHECK(count[1] == 1 && is_exact[1] == 1 && components[SOLVER_EXPANSION_DOUBLES] == 2);
+    CHECK_OK(solver_dot_expansion(SOLVER_COMPLEX_DOUBLE, 2, large, one, components, count, is_exact));
+    CHECK(count[0] == 2 && components[1] == 1 && count[1] == 1 && components[SOLVER_EXPANSION_DOUBLES] == -2);
+    CHECK_OK(solver_dotu_expansion(SOLVER_COMPLEX_DOUBLE, 2, large, one, components, count, is_exact));
+    CHECK(count[0] == 2 && components[1] == 1 && count[1] == 1 && components[SOLVER_EXPANSION_DOUBLES] == 2);
+    CHECK_OK(solver_dotu_expansion(SOLVER_COMPLEX_FLOAT, 2, i_and_1, i_and_1, single_components, count, is_exact));
+    CHECK(count[0] == 1 && single_components[0] == 0 && count[1] == 1 && single_components[SOLVER_EXPANSION_FLOATS] == 0);
+    CHECK_OK(solver_dotu_expansion(SOLVER_FLOAT, 2, i_and_1, i_and_1, single_components, count, is_exact));
+    CHECK(count[0] == 1 && single_components[0] == 1);
+    CHECK_REFUSED(solver_sum_expansion(4, 2, x, components, count, is_exact), SOLVER_INVALID_ARGUMENT, "COMPLEX_FLOAT (3)");
     CHECK_REFUSED(solver_dot(4, 2, x, y, SOLVER_EXACT, z), SOLVER_INVALID_ARGUMENT, "SOLVER_COMPLEX_FLOAT (3)");
 
     /* A = (2i 1; 0 4), A x = (-4 + 3i, 4i) */
@@ -608,7 +627,8 @@ static void multiply_dense_of_complex_numbers(void) {
     CHECK_OK(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
     CHECK(c[0] == 5 && c[1] == -5);
     of_c.conjugated = 1;
-    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "conjugated");
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT,
+                  "conjugated");
     of_c.conjugated = 0;
     of_c.type = SOLVER_COMPLEX_FLOAT;
     CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "type");

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -290,6 +291,29 @@ TEST_F(CudaFromC, Reduces) {
     EXPECT_EQ(on_host(result)[0], 1);
     EXPECT_EQ(solver_cuda_norm2(workspace, SOLVER_DOUBLE, 1, x.data() + 2, SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(result)[0], 1e308);
+    solver_cuda_workspace_destroy(workspace);
+}
+
+// Promise: solver_cuda.h, "Of complex numbers solver_cuda_dot conjugates x"
+TEST_F(CudaFromC, ReducesComplexNumbers) {
+    const std::vector<double> values{1, 2, 0, 1}, others{3, -1, 2, 0};  // (1 + 2i, i), (3 - i, 2)
+    const cuda::DeviceArray<double> x(0, values, "x"), y(0, others, "y"), result(0, 2, "a number");
+    const auto found = [&] { return on_host(result); };
+    const std::int32_t type = SOLVER_COMPLEX_DOUBLE;
+    solver_cuda_workspace* workspace = nullptr;
+    ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_cuda_sum(workspace, type, 2, x.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found(), (std::vector<double>{1, 3}));
+    EXPECT_EQ(solver_cuda_dot(workspace, type, 2, x.data(), y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found(), (std::vector<double>{1, -9}));
+    EXPECT_EQ(solver_cuda_dotu(workspace, type, 2, x.data(), y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found(), (std::vector<double>{5, 7}));
+    EXPECT_EQ(solver_cuda_dotu(workspace, SOLVER_DOUBLE, 4, x.data(), y.data(), SOLVER_EXACT, result.data(), nullptr),
+              SOLVER_OK);
+    EXPECT_EQ(found()[0], 1);
+    EXPECT_EQ(solver_cuda_norm2(workspace, type, 1, y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found()[0], std::sqrt(10.0));
+    EXPECT_EQ(solver_cuda_norm2(workspace, type, -1, y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_INVALID_ARGUMENT);
     solver_cuda_workspace_destroy(workspace);
 }
 
