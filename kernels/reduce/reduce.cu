@@ -186,7 +186,7 @@ struct Reducer::Workspace {
     void reduce(ComplexReduction reduction, std::int64_t n, const std::complex<T>* x, const std::complex<T>* y,
                 Accuracy accuracy, std::complex<T>* result, Stream stream) {
         const CurrentDevice current(device);
-        with_accumulator<T, TermsOnGpu>(accuracy, [&](auto accumulator) {
+        with_accumulator<T, TermsOnGpu>(accuracy, traits.float_sums, [&](auto accumulator) {
             using A = typename decltype(accumulator)::type;
             with_reduction_of_parts(reduction, [&](auto kind) {
                 launch_both_parts<kind.value, A>(operands(reduction, n, x, y), reinterpret_cast<T*>(result), stream);

@@ -278,7 +278,7 @@ TEST(CudaFromCOnTheProcessor, RefusesOperatorsThatCannotBe) {
     EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:63: "));
 }
 
-// Promise: solver_cuda.h, "*result, on the device, is one number of the type."
+// Promise: solver_cuda.h, "*result, on the device, is one number of the type, of"
 TEST_F(CudaFromC, Reduces) {
     const std::vector<double> values{1e308, 1e308, -1e308, 1, -1e308};
     const cuda::DeviceArray<double> x(0, values, "x"), result(0, 1, "a sum");
