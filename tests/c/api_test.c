@@ -162,27 +162,10 @@ static void reduce_vectors(void) {
     CHECK(is_exact == 0);
 }
 
-/* Real and imaginary parts in turn. */
-/* Promise: solver.h, "Complex numbers are pairs" */
-/* Promise: solver.h, "sum x_i y_i, where solver_dot of complex numbers" */
+/* The imaginary part's components begin one capacity after the real part's. */
 /* Promise: solver.h, "Complex numbers: two expansions" */
 /* Promise: solver.h, "`components` has room for twice as many" */
-/* Promise: solver.h, "Of a complex matrix those of the real form." */
-/* Promise: solver.h, "Not of a complex matrix." */
-/* Promise: solver.h, "what this build, device or version cannot do" */
-static void compute_with_complex_numbers(const char* folder) {
-    const double x[] = {1, 2, 0, 1}, y[] = {3, -1, 2, 0}; /* (1 + 2i, i), (3 - i, 2) */
-    double z[2] = {0, 0}, norm = 0;
-    CHECK_OK(solver_dot(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
-    CHECK(z[0] == 1 && z[1] == -9); /* (1 - 2i)(3 - i) - 2i */
-    CHECK_OK(solver_dotu(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
-    CHECK(z[0] == 5 && z[1] == 7);
-    CHECK_OK(solver_dotu(SOLVER_DOUBLE, 4, x, y, SOLVER_EXACT, z));
-    CHECK(z[0] == 1);
-    CHECK_OK(solver_sum(SOLVER_COMPLEX_DOUBLE, 2, x, SOLVER_EXACT, z));
-    CHECK(z[0] == 1 && z[1] == 3);
-    CHECK_OK(solver_norm2(SOLVER_COMPLEX_DOUBLE, 1, y, SOLVER_EXACT, &norm));
-    CHECK(norm == sqrt(10));
+static void expand_complex_sums(void) {
     const double large[] = {1e16, 0, 1, 2}, one[] = {1, 0, 1, 0}; /* (1e16, 1 + 2i), (1, 1) */
     const float i_and_1[] = {0, 1, 1, 0};
     double components[2 * SOLVER_EXPANSION_DOUBLES];
@@ -199,7 +182,28 @@ static void compute_with_complex_numbers(const char* folder) {
     CHECK(count[0] == 1 && single_components[0] == 0 && count[1] == 1 && single_components[SOLVER_EXPANSION_FLOATS] == 0);
     CHECK_OK(solver_dotu_expansion(SOLVER_FLOAT, 2, i_and_1, i_and_1, single_components, count, is_exact));
     CHECK(count[0] == 1 && single_components[0] == 1);
-    CHECK_REFUSED(solver_sum_expansion(4, 2, x, components, count, is_exact), SOLVER_INVALID_ARGUMENT, "COMPLEX_FLOAT (3)");
+    CHECK_REFUSED(solver_sum_expansion(4, 2, large, components, count, is_exact), SOLVER_INVALID_ARGUMENT, "COMPLEX_FLOAT (3)");
+}
+
+/* Real and imaginary parts in turn. */
+/* Promise: solver.h, "Complex numbers are pairs" */
+/* Promise: solver.h, "sum x_i y_i, where solver_dot of complex numbers" */
+/* Promise: solver.h, "Of a complex matrix those of the real form." */
+/* Promise: solver.h, "Not of a complex matrix." */
+/* Promise: solver.h, "what this build, device or version cannot do" */
+static void compute_with_complex_numbers(const char* folder) {
+    const double x[] = {1, 2, 0, 1}, y[] = {3, -1, 2, 0}; /* (1 + 2i, i), (3 - i, 2) */
+    double z[2] = {0, 0}, norm = 0;
+    CHECK_OK(solver_dot(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 1 && z[1] == -9); /* (1 - 2i)(3 - i) - 2i */
+    CHECK_OK(solver_dotu(SOLVER_COMPLEX_DOUBLE, 2, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 5 && z[1] == 7);
+    CHECK_OK(solver_dotu(SOLVER_DOUBLE, 4, x, y, SOLVER_EXACT, z));
+    CHECK(z[0] == 1);
+    CHECK_OK(solver_sum(SOLVER_COMPLEX_DOUBLE, 2, x, SOLVER_EXACT, z));
+    CHECK(z[0] == 1 && z[1] == 3);
+    CHECK_OK(solver_norm2(SOLVER_COMPLEX_DOUBLE, 1, y, SOLVER_EXACT, &norm));
+    CHECK(norm == sqrt(10));
     CHECK_REFUSED(solver_dot(4, 2, x, y, SOLVER_EXACT, z), SOLVER_INVALID_ARGUMENT, "SOLVER_COMPLEX_FLOAT (3)");
 
     /* A = (2i 1; 0 4), A x = (-4 + 3i, 4i) */
@@ -1403,6 +1407,7 @@ int main(int argc, char** argv) {
     tell_of_the_library();
     set_threads();
     reduce_vectors();
+    expand_complex_sums();
     compute_with_complex_numbers(argc > 1 ? argv[1] : ".");
     see_complex_numbers_by_their_parts();
     refuse_bad_vectors();

@@ -159,8 +159,7 @@ TYPED_TEST(CudaComplexReduce, RoundsBothPartsOnceForAdversarialTerms) {
                 for (const bool imaginary : {false, true}) {
                     const auto [x, y] = operands(terms, kind, imaginary);
                     const auto found = this->reduced(kind, x, y, Accuracy::exact);
-                    if (made.name != std::string("non-finite"))  // a factor 0 that fills up would make NaN of Inf
-                        EXPECT_PRED2(same, part(found, imaginary), expected);
+                    EXPECT_PRED2(same, part(found, imaginary), expected);
                     this->expect_the_processors_bits(x, y);
                 }
         }
@@ -218,7 +217,9 @@ TYPED_TEST(CudaComplexReduce, GivesTheSameBitsEveryTime) {
             const auto first = this->reduced(kind, x, y, accuracy);
             for (int again = 0; again < 5; ++again)
                 EXPECT_PRED2(same, this->reduced(kind, x, y, accuracy), first) << to_string(accuracy);
-            if (accuracy == Accuracy::exact) EXPECT_PRED2(same, first, this->by_processor(kind, x, y));
+            if (accuracy == Accuracy::exact) {
+                EXPECT_PRED2(same, first, this->by_processor(kind, x, y));
+            }
         }
 }
 
