@@ -1,4 +1,5 @@
 #include "cuda/reduce.hpp"
+#include "kernels/gemm.hpp"
 #include "solver/cuda/memory.hpp"
 
 #include <map>
@@ -54,16 +55,33 @@ Workspaces& workspaces() {
 
 namespace {
 
-/// What `put(reducer, x, y, result, stream)` puts on a stream, of vectors of the host.
+/// A vector on a device: where it lies, if that is one already, else a copy there.
+template <class T>
+class OnDevice {
+public:
+    OnDevice(int device, std::span<const T> x, Stream stream)
+        : copy_(lies_on_a_device(x.data()) ? DeviceArray<T>() : DeviceArray<T>(device, x, "a vector", stream)),
+          data_(copy_.data() == nullptr ? x.data() : copy_.data()),
+          size_(static_cast<std::int64_t>(x.size())) {}
+
+    const T* data() const { return data_; }
+    std::int64_t size() const { return size_; }
+
+private:
+    DeviceArray<T> copy_;
+    const T* data_;
+    std::int64_t size_;
+};
+
+/// What `put(reducer, x, y, result, stream)` puts on a stream.
 template <class Result, class T, class Put>
 Result reduced(std::span<const T> x, std::span<const T> y, int device, const Put& put) {
     auto workspace = workspaces().take(device);
     const Stream stream = workspace->stream.get();
-    const DeviceArray<T> device_x(device, x, "a vector", stream);
-    const DeviceArray<T> device_y(device, y, "a vector", stream);
+    const OnDevice<T> on_x(device, x, stream), on_y(device, y, stream);
     static_assert(sizeof(Result) <= sizeof(Workspace::Result));
     auto* const device_result = reinterpret_cast<Result*>(workspace->result.data());
-    put(workspace->reducer, device_x, device_y, device_result, stream);
+    put(workspace->reducer, on_x, on_y, device_result, stream);
     Result result;
     detail::copy_to_host(device, &result, device_result, sizeof result, stream);
     workspaces().give_back(std::move(workspace));

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reductions on a CUDA device of vectors in the host's memory.
+/// Reductions on a CUDA device of vectors in the host's memory, which are copied there, or in the device's.
 
 #include "solver/accuracy.hpp"
 #include "solver/cuda/reduce.hpp"

@@ -338,9 +338,9 @@ TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
 }
 
 // Promise: complex.hpp, "C = alpha A B + beta C of complex numbers"
-// Promise: complex.hpp, "One real product of twice the inner dimension"
+// Promise: complex.hpp, "On the processor one real product of twice the inner dimension"
 // Promise: complex.hpp, "Throws as gemm does, and InvalidArgument"
-// Promise: complex.hpp, "Which operands of a complex product are conjugated"
+// Promise: gemm.hpp, "Which operands of a complex product"
 TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
     using T = TypeParam;
     Random random(6);

@@ -317,7 +317,7 @@ TEST_F(CudaFromC, ReducesComplexNumbers) {
     solver_cuda_workspace_destroy(workspace);
 }
 
-// Promise: solver_cuda.h, "C = alpha A B + beta C."
+// Promise: solver_cuda.h, "C = alpha A B + beta C, real or complex."
 TEST_F(CudaFromC, MultipliesDenseMatrices) {
     const std::vector<double> values{1, 2, 3, 4};
     const cuda::DeviceArray<double> a(0, values, "A"), c(0, 4, "C");

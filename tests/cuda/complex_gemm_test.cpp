@@ -131,8 +131,8 @@ T rounded(Matrix<T>& a, Matrix<T>& b, const Case& given, std::complex<T> c, std:
 }
 
 // Promise: cuda/gemm.hpp, "Of complex numbers, with conj(A) and conj(B) where asked for"
-// Promise: complex.hpp, "imaginary part of an element are sums of 2 k products each"
-// Promise: complex.hpp, "on a CUDA device two integer products for each modulus"
+// Promise: complex.hpp, "Real and imaginary part of an element are sums of 2 k products each"
+// Promise: complex.hpp, "On the processor one real product of twice the inner dimension"
 TYPED_TEST(CudaComplexGemm, RoundsEveryPartOnce) {
     using T = TypeParam;
     Random random(3);

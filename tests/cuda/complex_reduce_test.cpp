@@ -244,5 +244,23 @@ TYPED_TEST(CudaComplexReduce, GivesTheExpansionsOfTheProcessor) {
         }
 }
 
+/// As Python hands over arrays of CuPy and PyTorch.
+TYPED_TEST(CudaComplexReduce, TakesVectorsOfTheDeviceWhereTheyLie) {
+    using C = std::complex<TypeParam>;
+    Random random(7);
+    const auto x = random_numbers<TypeParam>(random, 1001), y = random_numbers<TypeParam>(random, 1001);
+    const cuda::DeviceArray<C> on_device_x(0, x, "x"), on_device_y(0, y, "y");
+    const Device device = Device::cuda(0);
+    for (const std::size_t first : {0, 1}) {
+        const auto from = [&](const C* data) { return std::span<const C>(data, x.size()).subspan(first); };
+        const auto u = from(on_device_x.data()), v = from(on_device_y.data()), p = from(x.data()), q = from(y.data());
+        EXPECT_PRED2(same, sum(u, Accuracy::exact, device), sum(p, Accuracy::exact));
+        EXPECT_PRED2(same, dot(u, v, Accuracy::exact, device), dot(p, q, Accuracy::exact));
+        EXPECT_PRED2(same, dotu(u, v, Accuracy::exact, device), dotu(p, q, Accuracy::exact));
+        EXPECT_PRED2(same, norm2(u, Accuracy::exact, device), norm2(p, Accuracy::exact));
+        EXPECT_PRED2(testing::same_expansion<TypeParam>, dot_expansion(u, v, device), dot_expansion(p, q));
+    }
+}
+
 }  // namespace
 }  // namespace solver
