@@ -52,7 +52,8 @@ public:
             if (!multiply_by_cublas(how)) continue;
             ways.push_back(
                 {.name = name, .multiply = [this, how = how] { multiply_by_cublas(how); }, .is_plain = how == BlasGemm::plain});
-            if (std::is_same_v<T, double> && how != BlasGemm::plain && how != BlasGemm::three_products) ways.back().remark = [this] { return bits_kept(); };
+            if (std::is_same_v<T, double> && how != BlasGemm::plain && how != BlasGemm::three_products)
+                ways.back().remark = [this] { return bits_kept(); };
         }
         return ways;
     }
