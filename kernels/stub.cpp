@@ -119,6 +119,22 @@ void Reducer::expand(Reduction, std::int64_t, const double*, const double*, Expa
     built_without_cuda();
 }
 void Reducer::expand(Reduction, std::int64_t, const float*, const float*, Expansion<float>*, Stream) { built_without_cuda(); }
+void Reducer::reduce(ComplexReduction, std::int64_t, const std::complex<double>*, const std::complex<double>*, Accuracy,
+                     std::complex<double>*, Stream) {
+    built_without_cuda();
+}
+void Reducer::reduce(ComplexReduction, std::int64_t, const std::complex<float>*, const std::complex<float>*, Accuracy,
+                     std::complex<float>*, Stream) {
+    built_without_cuda();
+}
+void Reducer::expand(ComplexReduction, std::int64_t, const std::complex<double>*, const std::complex<double>*,
+                     ComplexExpansion<double>*, Stream) {
+    built_without_cuda();
+}
+void Reducer::expand(ComplexReduction, std::int64_t, const std::complex<float>*, const std::complex<float>*,
+                     ComplexExpansion<float>*, Stream) {
+    built_without_cuda();
+}
 
 struct PartialReducer::Workspace {};
 PartialReducer::PartialReducer(int) { built_without_cuda(); }
@@ -134,6 +150,8 @@ Multiplier& Multiplier::operator=(Multiplier&&) noexcept = default;
 Multiplier::~Multiplier() = default;
 void Multiplier::gemm(const GemmTask<double>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
 void Multiplier::gemm(const GemmTask<float>&, Accuracy, const GemmOptions&, Stream) { built_without_cuda(); }
+void Multiplier::gemm(const GemmTask<std::complex<double>>&, Accuracy, Conjugation, Stream) { built_without_cuda(); }
+void Multiplier::gemm(const GemmTask<std::complex<float>>&, Accuracy, Conjugation, Stream) { built_without_cuda(); }
 GemmReport Multiplier::report(Stream) const { built_without_cuda(); }
 
 struct NonnegativeMultiplier::Workspace {};

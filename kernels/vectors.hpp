@@ -5,6 +5,7 @@
 
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/reduce.hpp"
+#include "solver/cuda/spmv.hpp"
 
 #include <complex>
 #include <cstdint>
@@ -52,6 +53,10 @@ void add_combination(std::span<const T> a, std::span<const T* const> x, const De
 /// added where Im a_k is 0.
 template <class T>
 void add_combination(std::span<const std::complex<T>> a, std::span<const T* const> x, const DeviceArray<T>& out, Stream stream);
+
+/// y = beta y_in + alpha y of so many rows: what is left of the task where y is A x already. y is not y_in.
+template <class T>
+void finish_product(const RowTask<T>& task, std::int64_t rows, int device, Stream stream);
 
 /// out = i x of complex numbers, whose parts take turns
 template <class T>

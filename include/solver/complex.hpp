@@ -14,6 +14,7 @@
 #include "solver/gemm.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/numeric/complex.hpp"
+#include "solver/numeric/complex_expansion.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
@@ -63,6 +64,20 @@ std::complex<float> dotu(std::span<const std::complex<float>> x, std::span<const
 /// sqrt(sum_i |x_i|^2): that of the 2n components, see norm2 of real vectors.
 double norm2(std::span<const std::complex<double>> x, Accuracy accuracy, const Device& device = Device::cpu());
 float norm2(std::span<const std::complex<float>> x, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// The sum, x^H y and x^T y themselves, without any rounding: real and imaginary part as expansions, each as sum_expansion and
+/// dot_expansion of real numbers give it (reduce.hpp); the first components are what sum, dot and dotu give in exact. Throw
+/// DimensionMismatch if the lengths differ.
+ComplexExpansion<double> sum_expansion(std::span<const std::complex<double>> x, const Device& device = Device::cpu());
+ComplexExpansion<float> sum_expansion(std::span<const std::complex<float>> x, const Device& device = Device::cpu());
+ComplexExpansion<double> dot_expansion(std::span<const std::complex<double>> x, std::span<const std::complex<double>> y,
+                                       const Device& device = Device::cpu());
+ComplexExpansion<float> dot_expansion(std::span<const std::complex<float>> x, std::span<const std::complex<float>> y,
+                                      const Device& device = Device::cpu());
+ComplexExpansion<double> dotu_expansion(std::span<const std::complex<double>> x, std::span<const std::complex<double>> y,
+                                        const Device& device = Device::cpu());
+ComplexExpansion<float> dotu_expansion(std::span<const std::complex<float>> x, std::span<const std::complex<float>> y,
+                                       const Device& device = Device::cpu());
 
 /// A complex matrix made ready for many products. It keeps a copy of the matrix, as real_form has it, which copies of the plan
 /// share; the matrix need not outlive the plan. What else holds is said of SpmvPlan of real numbers.
@@ -141,16 +156,12 @@ std::vector<double> bounds_of_moduli(std::span<const double> bounds_of_parts);
 /// SolutionProof::error_bound is for numbers. 0 where all bounds are; infinite where some z_i is 0 and its bounds are not.
 double complex_error_bound(std::span<const double> bounds_of_parts, std::span<const double> parts);
 
-/// Which operands of a complex product are conjugated; a conjugate transpose is a transposed view and this.
-struct Conjugation {
-    bool a = false;
-    bool b = false;
-};
-
-/// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. One real
-/// product of twice the inner dimension, for which B is copied with two real rows for each of its own, and A where it is not
-/// stored by rows; where C is stored by columns, A and B change places. alpha and beta are real numbers. Throws as gemm does,
-/// and InvalidArgument where alpha or beta has an imaginary part.
+/// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. Real and
+/// imaginary part of an element are sums of 2 k products each and keep the promise of the mode, each for itself. On the
+/// processor one real product of twice the inner dimension, for which B is copied with two real rows for each of its own, and A
+/// where it is not stored by rows; on a CUDA device two integer products for each modulus of a prime with a root of -1
+/// (docs/gemm.md). alpha and beta are real numbers. Throws as gemm does, and InvalidArgument where alpha or beta has an
+/// imaginary part.
 void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, const Device& device = Device::cpu(),
           Conjugation conjugation = {});
 void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, const Device& device = Device::cpu(),

@@ -6,6 +6,7 @@
 
 #include "solver/cuda/csr.hpp"
 #include "solver/cuda/gemm.hpp"
+#include "solver/cuda/linear_operator.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/nonnegative_gemm.hpp"
 #include "solver/cuda/partial.hpp"

@@ -29,6 +29,12 @@ struct GemmTask {
     constexpr std::int64_t inner() const { return a.columns; }
 };
 
+/// Which operands of a complex product (complex.hpp) are conjugated; a conjugate transpose is a transposed view and this.
+struct Conjugation {
+    bool a = false;
+    bool b = false;
+};
+
 /// How `fast` adds up the products of one element. The others than automatic and plain are "selective compensation" (Badin,
 /// Bic, Dillencourt, Nicolau, Scientific Programming 19(1), 2011): `block` products are summed plainly, and these partial sums
 /// are added up by the method named. With block = b and n products the error is at most

@@ -34,7 +34,8 @@ struct Certificate {
 ///    `solve` with these options, and the signs of the exactly rounded <A> v prove it;
 ///  - where complete factors take few enough operations: their own rounding errors do not reach the inverse; A is symmetric
 ///    positive definite if factors of A less a part of the identity have positive pivots, rounding errors counted (Rump 2006);
-///    or an approximate inverse Y by columns has ||I - A Y||_1 < 1 for A scaled by rows (Rump 1980);
+///    or so are the normal equations of A scaled; or an approximate inverse Y by columns has ||I - A Y||_1 < 1 for A scaled by
+///    rows (Rump 1980);
 ///  - the last with Y in pairs of doubles, for small matrices.
 /// The bits of the certificate are those of these vectors: in exact the same on every machine for one profile. `options` are
 /// those of the solves. Throws DimensionMismatch where A is not square, and what `solve` throws.

@@ -88,11 +88,17 @@ solver_status solver_norm2(int32_t type, int64_t n, const void* x, int32_t accur
 
 /* The sum, or dot product, itself, without any rounding: numbers of falling magnitude that do not overlap, of which the first
  * is the result in SOLVER_EXACT. `components` has room for SOLVER_EXPANSION_DOUBLES or SOLVER_EXPANSION_FLOATS numbers, *count
- * are used. *is_exact is 1, or 0 where the sum is Inf or NaN, or has products below the smallest subnormal. */
+ * are used. *is_exact is 1, or 0 where the sum is Inf or NaN, or has products below the smallest subnormal.
+ *
+ * Complex numbers: two expansions, each of real numbers. `components` has room for twice as many, the real part's from
+ * components[0] on, the imaginary part's from components[SOLVER_EXPANSION_DOUBLES] (or _FLOATS) on; count[0] and is_exact[0]
+ * are of the real part, count[1] and is_exact[1] of the imaginary part. */
 enum { SOLVER_EXPANSION_DOUBLES = 40, SOLVER_EXPANSION_FLOATS = 12 };
 solver_status solver_sum_expansion(int32_t type, int64_t n, const void* x, void* components, int32_t* count, int32_t* is_exact);
 solver_status solver_dot_expansion(int32_t type, int64_t n, const void* x, const void* y, void* components, int32_t* count,
                                    int32_t* is_exact);
+solver_status solver_dotu_expansion(int32_t type, int64_t n, const void* x, const void* y, void* components, int32_t* count,
+                                    int32_t* is_exact);
 
 /* ---- Matrices ---- */
 
@@ -127,7 +133,8 @@ typedef struct solver_dense {
     int64_t columns;
     int64_t row_stride;
     int64_t column_stride;
-    void* data; /* written to only where a function says so */
+    void* data;         /* written to only where a function says so */
+    int32_t conjugated; /* 1: its complex conjugate is meant; for A and B of solver_gemm and solver_cuda_gemm alone, else 0 */
 } solver_dense;
 
 typedef struct solver_shape {
@@ -179,8 +186,8 @@ solver_status solver_spmv(const solver_matrix* matrix, double alpha, const void*
 solver_status solver_residual(const solver_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
                               int32_t accuracy);
 
-/* C = alpha A B + beta C of matrices in the host's memory; C's data is written, and overlaps neither A nor B. `borrow` is not
- * looked at. */
+/* C = alpha A B + beta C of matrices in the host's memory, real or complex; C's data is written, and overlaps neither A nor B.
+ * `borrow` is not looked at. */
 solver_status solver_gemm(double alpha, const solver_dense* a, const solver_dense* b, double beta, const solver_dense* c,
                           int32_t accuracy, int32_t device);
 

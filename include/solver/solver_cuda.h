@@ -37,15 +37,18 @@ typedef struct solver_cuda_workspace solver_cuda_workspace;
 solver_status solver_cuda_workspace_create(int32_t device, solver_cuda_workspace** workspace);
 void solver_cuda_workspace_destroy(solver_cuda_workspace* workspace);
 
-/* *result, on the device, is one number of the type. */
+/* *result, on the device, is one number of the type, of solver_cuda_norm2 a real one. Of complex numbers solver_cuda_dot
+ * conjugates x and solver_cuda_dotu does not. */
 solver_status solver_cuda_sum(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                               void* result, void* stream);
 solver_status solver_cuda_dot(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
                               int32_t accuracy, void* result, void* stream);
+solver_status solver_cuda_dotu(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
+                               int32_t accuracy, void* result, void* stream);
 solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                                 void* result, void* stream);
 
-/* C = alpha A B + beta C. May wait for the stream, but not for the product. */
+/* C = alpha A B + beta C, real or complex. May wait for the stream, but not for the product. */
 solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, const solver_dense* a, const solver_dense* b,
                                double beta, const solver_dense* c, int32_t accuracy, void* stream);
 
@@ -69,10 +72,30 @@ solver_status solver_cuda_csr_create(const solver_csr* csr, int32_t device, void
 /* solver_solve for vectors in the memory of the device that `matrix` was made for, by solver_cuda_csr_create, or by
  * solver_csr_create or solver_matrix_read with that device. Waits until what is on the stream is done; x is there when it
  * returns. SOLVER_INVALID_ARGUMENT where the matrix was made for the processor. Callbacks, solver_iteration_x and
- * preconditioners of the caller's see the host's memory. */
+ * preconditioners of solver_preconditioner_from see the host's memory. */
 solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,
                                 const void* b, void* x, void* x_low, const solver_options* options, void* stream,
                                 solver_result** result);
+
+/* y = A x of as many elements as A has rows, by work on the stream, which need not be waited for; returns 0. Anything else ends
+ * the solve, which returns SOLVER_CALLBACK_FAILED. It is called from the thread that solves, and may wait and allocate. */
+typedef int32_t (*solver_cuda_multiply)(void* context, const void* x, void* y, void* stream);
+
+/* solver_solve_operator on a device, for an A that works there (cuda/linear_operator.hpp): b and x both lie there, or both in
+ * the host's memory. All work is put on the stream, that of A and of the preconditioner in between; x is there when it
+ * returns. The bits in SOLVER_EXACT are those of solver_solve_operator where the products have the same bits. A preconditioner
+ * of solver_preconditioner_from sees the host's memory, one of solver_cuda_preconditioner_from the device's. */
+solver_status solver_cuda_solve_operator(int32_t type, int64_t rows, solver_cuda_multiply multiply, void* context,
+                                         const solver_preconditioner* preconditioner, int32_t device, const void* b, void* x,
+                                         const solver_options* options, void* stream, solver_result** result);
+
+/* A preconditioner of the caller's that works on the device: `apply` computes z = M^-1 r, both of `rows` elements of `type`, by
+ * work on the stream, and returns 0. In solver_cuda_solve_operator it may do what A may. In solver_cuda_solve it only launches
+ * kernels, which may be captured into a graph and launched more often than there are steps. Elsewhere it is
+ * SOLVER_NOT_SUPPORTED. */
+typedef int32_t (*solver_cuda_apply)(void* context, const void* r, void* z, int32_t accuracy, void* stream);
+solver_status solver_cuda_preconditioner_from(int32_t type, int64_t rows, solver_cuda_apply apply, void* context,
+                                              solver_preconditioner** preconditioner);
 
 #ifdef __cplusplus
 }

@@ -175,6 +175,22 @@ __device__ double open_probability(double bound, double size, std::int64_t inner
     return min(2 * bound / ulp, 1.0);
 }
 
+/// The mean over sums of the sizes that the lanes have, each as far from its value as the lane's own bound; sizes below 0 do
+/// not count. Where elements are open because they are small, which one in a thousand is, no sample of a thousand would show it
+/// by sizes and bounds that belong together. Scaled lines are alike, so that any size may go with any bound. By a warp.
+template <class T>
+__device__ double open_share(double bound, double size, std::int64_t inner, Accuracy accuracy) {
+    double sum = 0;
+    int count = 0;
+    for (int lane = 0; lane < warp_size; ++lane) {
+        const double other = __shfl_sync(~0u, size, lane);
+        if (other < 0) continue;
+        sum += open_probability<T>(bound, other, inner, accuracy);
+        ++count;
+    }
+    return count == 0 ? 0 : sum / count;
+}
+
 /// A block for each number of moduli, a thread for each product of the sample: the share of the elements that stay open.
 template <class T>
 __global__ void __launch_bounds__(samples* samples)
@@ -185,12 +201,13 @@ __global__ void __launch_bounds__(samples* samples)
     const int n = static_cast<int>(blockIdx.x) + least_moduli;
     const int i = static_cast<int>(threadIdx.x) / samples, j = static_cast<int>(threadIdx.x) % samples;
     const ScaleTarget target = target_of(sizes.log2_product[n], *summaries, inner);
-    double open = 0;
+    double bound = 0, size = -1;
     if (target.log2_a > 0 && sample->a[i].usable != 0 && sample->b[j].usable != 0) {
         const ScaledLine a(sample->a[i], n, target.log2_a), b(sample->b[j], n, target.log2_b);
-        const double bound = min(a.lost * b.largest, a.lost_norm * b.norm) + min(b.lost * a.largest, b.lost_norm * a.norm);
-        open = open_probability<T>(bound, fabs(sample->products[threadIdx.x]) * a.factor * b.factor, inner, accuracy);
+        bound = min(a.lost * b.largest, a.lost_norm * b.norm) + min(b.lost * a.largest, b.lost_norm * a.norm);
+        size = fabs(sample->products[threadIdx.x]) * a.factor * b.factor;
     }
+    double open = open_share<T>(bound, size, inner, accuracy);
     const auto sum = [](double x) { return combine_warp(x, [](double a, double b) { return a + b; }); };
     open = sum(open);
     if (j == 0) of_warp[i] = open;
@@ -217,15 +234,15 @@ double element_seconds(double inner, std::size_t bytes_a_number) {
 }  // namespace
 
 template <class T>
-const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Accuracy accuracy, Stream stream) {
+const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Ring ring, Accuracy accuracy, Stream stream) {
     Summaries* const summaries = memory_->summaries.data();
-    const Lines<T> rows = rows_of(task.a), columns = rows_of(task.b.transposed());
+    const Lines<T> rows = rows_of(task.a), columns = columns_of(task.b, ring);
     look_at(rows, memory_->a, columns, memory_->b, summaries, device_, stream);
     const SampledLines<T> a{rows, memory_->a.ranges.data(), memory_->a.sums.data()};
     const SampledLines<T> b{columns, memory_->b.ranges.data(), memory_->b.sums.data()};
 
     SystemSizes sizes{};
-    for (int n = least_moduli; n <= most_moduli; ++n) sizes.log2_product[n] = residue_system(n).log2_product;
+    for (int n = least_moduli; n <= most_moduli_of(ring); ++n) sizes.log2_product[n] = residue_system(n, ring).log2_product;
     Sample* const sample = memory_->sample.data();
     take_sample<T>
         <<<dim3(samples, 2 * groups + samples / line_warps), line_threads, 0, stream>>>(a, b, summaries, sizes, sample);
@@ -238,34 +255,37 @@ const Findings& ResidueRoute::find_out(const GemmTask<T>& task, Accuracy accurac
 }
 
 template <class T>
-ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Accuracy accuracy, double seconds_elsewhere, Stream stream) {
-    const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
+ResidueChoice ResidueRoute::choose(const GemmTask<T>& task, Ring ring, Accuracy accuracy, double seconds_elsewhere,
+                                   Stream stream) {
+    const int products = products_of(ring);
+    const std::int64_t m = task.c.rows, n = task.c.columns / products, inner = task.inner() / products;
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(inner);
     constexpr int usual = std::is_same_v<T, float> ? 10 : 17;  // looking in vain takes as long as several moduli
-    if (inner > most_residue_products || residue_seconds(rows, columns, k, usual) > seconds_elsewhere) return {};
-    const Findings& found = find_out(task, accuracy, stream);
+    if (task.inner() > most_residue_products || residue_seconds(rows, columns, k, products * usual) > seconds_elsewhere)
+        return {};
+    const Findings& found = find_out(task, ring, accuracy, stream);
     if (16 * found.summaries.a.not_finite > m || 16 * found.summaries.b.not_finite > n) return {};
 
-    const double elements = rows * columns;
+    const double elements = products * rows * columns;
     ResidueChoice best;
     double best_seconds = seconds_elsewhere;
     // With fewer moduli more elements are open, until those alone take longer.
-    for (int count = is_plain(task) ? most_moduli : most_affine_moduli; count >= least_moduli; --count) {
+    for (int count = is_plain(task) ? most_moduli_of(ring) : most_affine_moduli_of(ring); count >= least_moduli; --count) {
         if (found.targets[count].log2_a <= 0) break;
-        const double open_seconds = found.open[count] * elements * element_seconds(k, sizeof(T));
+        const double open_seconds = found.open[count] * elements * element_seconds(products * k, sizeof(T));
         if (open_seconds > best_seconds) break;
-        const double seconds = residue_seconds(rows, columns, k, count) + open_seconds;
+        const double seconds = residue_seconds(rows, columns, k, products * count) + open_seconds;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;
         best = {count, found.targets[count].log2_a, found.targets[count].log2_b, 0};
     }
     if (best.moduli == 0) return {};
     const std::int64_t lines_a = padded(m, 128), lines_b = padded(n, 256), numbers = padded(inner, 128);
-    best.bytes = best.moduli * (lines_a * numbers + lines_b * numbers + lines_a * lines_b) + lines_a * lines_b / 8;
+    best.bytes = products * (best.moduli * (lines_a * numbers + lines_b * numbers + lines_a * lines_b) + lines_a * lines_b / 8);
     return best;
 }
 
-template ResidueChoice ResidueRoute::choose(const GemmTask<float>&, Accuracy, double, Stream);
-template ResidueChoice ResidueRoute::choose(const GemmTask<double>&, Accuracy, double, Stream);
+template ResidueChoice ResidueRoute::choose(const GemmTask<float>&, Ring, Accuracy, double, Stream);
+template ResidueChoice ResidueRoute::choose(const GemmTask<double>&, Ring, Accuracy, double, Stream);
 
 }  // namespace solver::cuda

@@ -1,6 +1,7 @@
 #include "gemm.hpp"
 
 #include "core/dense_check.hpp"
+#include "gemm/complex.hpp"
 #include "gemm/elements/elements.hpp"
 #include "gemm/residue/residue.hpp"
 #include "runtime/check.cuh"
@@ -12,10 +13,14 @@
 namespace solver::cuda {
 namespace {
 
-/// C = alpha A B + beta C as C^T = alpha B^T A^T + beta C^T, if that makes the columns of C contiguous.
 template <class T>
-GemmTask<T> with_contiguous_columns(const GemmTask<T>& task) {
-    if (task.c.column_stride == 1) return task;
+bool has_contiguous_columns(const GemmTask<T>& task) {
+    return task.c.column_stride == 1;
+}
+
+/// C = alpha A B + beta C as C^T = alpha B^T A^T + beta C^T.
+template <class T>
+GemmTask<T> transposed(const GemmTask<T>& task) {
     return {task.alpha, task.b.transposed(), task.a.transposed(), task.beta, task.c.transposed()};
 }
 
@@ -53,6 +58,12 @@ double seconds_without_residues(const GemmTask<T>& task, Accuracy accuracy, bool
 /// Below this in any direction the residue product is mostly padding.
 constexpr std::int64_t least_residue_extent = 128;
 
+/// Of rows, columns and products of the ring.
+template <class T>
+std::int64_t least_extent(const GemmTask<T>& task, Ring ring) {
+    return std::min({task.c.rows, task.c.columns / products_of(ring), task.inner() / products_of(ring)});
+}
+
 /// Columns of one launch, which grids count by 128 along y, up to 65535.
 constexpr std::int64_t most_columns = 1 << 22;
 
@@ -64,6 +75,7 @@ struct Multiplier::Workspace {
     int multiprocessors;
     FloatSums float_sums;
     ResidueRoute residues;
+    RealForm real_form;
     Grown<std::uint32_t> open;
     Grown<std::int64_t> listed;
     DeviceArray<unsigned long long> counters;  ///< elements that multiply_open had the last time, and in all
@@ -75,6 +87,7 @@ struct Multiplier::Workspace {
           multiprocessors(describe(on_device).multiprocessors),
           float_sums(traits_of(on_device).float_sums),
           residues(on_device),
+          real_form(on_device),
           counters(on_device, 2, "counters of a dense product") {}
 
     template <class T>
@@ -94,35 +107,48 @@ struct Multiplier::Workspace {
             report.route = GemmRoute::tiled;
             return multiply_tiled(given, options, device, stream);
         }
-        multiply_part(with_contiguous_columns(given), accuracy, options, stream);
+        multiply_part(has_contiguous_columns(given) ? given : transposed(given), Ring::integers, accuracy, options, stream);
     }
 
     template <class T>
-    void multiply_part(const GemmTask<T>& task, Accuracy accuracy, const GemmOptions& options, Stream stream) {
-        const std::int64_t m = task.c.rows, n = task.c.columns, inner = task.inner();
-        if (n > most_columns) {
-            multiply_part(part_of(task, 0, m, 0, most_columns), accuracy, options, stream);
-            return multiply_part(part_of(task, 0, m, most_columns, n - most_columns), accuracy, options, stream);
-        }
+    void multiply(const GemmTask<std::complex<T>>& given, Accuracy accuracy, Conjugation conjugation, Stream stream) {
+        require_valid(given);
+        if (given.c.rows > 0 && given.c.columns > 0 && !has_contiguous_columns(given))
+            return multiply(transposed(given), accuracy, {conjugation.b, conjugation.a}, stream);
+        report = {};
+        counters.fill_with_zeros(stream);
+        if (given.c.rows == 0 || given.c.columns == 0) return;
+        if (given.alpha == T(0) || given.inner() == 0) return scale_matrix(real_form.without_factors(given), stream);
+        multiply_part(real_form.of(given, conjugation, stream), Ring::gaussian, accuracy, {}, stream);
+    }
+
+    template <class T>
+    void multiply_part(const GemmTask<T>& task, Ring ring, Accuracy accuracy, const GemmOptions& options, Stream stream) {
+        const std::int64_t m = task.c.rows, n = task.c.columns, step = products_of(ring);
+        const auto multiply_both = [&](const GemmTask<T>& one, const GemmTask<T>& other) {
+            multiply_part(one, ring, accuracy, options, stream);
+            multiply_part(other, ring, accuracy, options, stream);
+        };
+        const auto in_columns = [&](std::int64_t first) {
+            multiply_both(part_of(task, 0, m, 0, first), part_of(task, 0, m, first, n - first));
+        };
+        if (n > most_columns) return in_columns(most_columns);
         const double elsewhere = seconds_without_residues(task, accuracy, suits_double(task, accuracy, float_sums));
-        const ResidueChoice choice = std::min({m, n, inner}) >= least_residue_extent
-                                         ? residues.choose(task, accuracy, elsewhere, stream)
+        const ResidueChoice choice = least_extent(task, ring) >= least_residue_extent
+                                         ? residues.choose(task, ring, accuracy, elsewhere, stream)
                                          : ResidueChoice();
         const bool too_large = choice.bytes > limit;
-        const bool can_be_halved = std::max(m, n) > 2 * least_residue_extent;
-        if (choice.moduli == 0 || (too_large && !can_be_halved))
+        const bool can_be_halved = std::max(m, n / step) > 2 * least_residue_extent;
+        if (choice.moduli == 0 || (too_large && !can_be_halved)) {
+            if (ring == Ring::gaussian) return multiply_part(task, Ring::integers, accuracy, options, stream);
             return multiply_without_residues(task, accuracy, options, stream);
-        if (too_large) {
-            if (m >= n) {
-                multiply_part(part_of(task, 0, m / 2, 0, n), accuracy, options, stream);
-                return multiply_part(part_of(task, m / 2, m - m / 2, 0, n), accuracy, options, stream);
-            }
-            multiply_part(part_of(task, 0, m, 0, n / 2), accuracy, options, stream);
-            return multiply_part(part_of(task, 0, m, n / 2, n - n / 2), accuracy, options, stream);
         }
+        if (too_large && m >= n / step)
+            return multiply_both(part_of(task, 0, m / 2, 0, n), part_of(task, m / 2, m - m / 2, 0, n));
+        if (too_large) return in_columns(n / step / 2 * step);
         report.route = GemmRoute::residues;
         report.moduli = std::max(report.moduli, choice.moduli);
-        multiply_marked(task, residues.multiply(task, accuracy, choice, stream), stream);
+        multiply_marked(task, residues.multiply(task, ring, accuracy, choice, stream), stream);
     }
 
     template <class T>
@@ -166,14 +192,24 @@ void Multiplier::gemm(const GemmTask<float>& task, Accuracy accuracy, const Gemm
     workspace_->multiply(task, accuracy, options, stream);
 }
 
+void Multiplier::gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, Conjugation conjugation, Stream stream) {
+    const CurrentDevice current(workspace_->device);
+    workspace_->multiply(task, accuracy, conjugation, stream);
+}
+
+void Multiplier::gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, Conjugation conjugation, Stream stream) {
+    const CurrentDevice current(workspace_->device);
+    workspace_->multiply(task, accuracy, conjugation, stream);
+}
+
 GemmReport Multiplier::report(Stream stream) const {
     const CurrentDevice current(workspace_->device);
     GemmReport report = workspace_->report;
     unsigned long long counters[2];
     workspace_->counters.copy_to(counters, stream);
     report.recomputed = static_cast<std::int64_t>(counters[1]);
-    report.workspace_bytes = workspace_->residues.workspace_bytes() + workspace_->open.bytes() + workspace_->listed.bytes() +
-                             workspace_->counters.bytes();
+    report.workspace_bytes = workspace_->residues.workspace_bytes() + workspace_->real_form.bytes() + workspace_->open.bytes() +
+                             workspace_->listed.bytes() + workspace_->counters.bytes();
     return report;
 }
 

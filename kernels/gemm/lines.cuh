@@ -77,6 +77,14 @@ Lines<T> rows_of(const DenseView<T>& a) {
     return {a.data, a.rows, a.columns, a.row_stride, a.column_stride};
 }
 
+/// The columns of B; of Gaussian integers those of real parts alone, since the others have the same numbers but for signs and
+/// order.
+template <class T>
+Lines<T> columns_of(const DenseView<T>& b, Ring ring) {
+    const std::int64_t step = products_of(ring);
+    return {b.data, b.columns / step, b.rows, step * b.column_stride, b.row_stride};
+}
+
 /// Finds what scaling needs to know of all rows of A and columns of B.
 template <class T>
 void look_at(const Lines<T>& a, LineMemory& memory_a, const Lines<T>& b, LineMemory& memory_b, Summaries* summaries, int device,

@@ -44,8 +44,9 @@ struct ResidueRoute::Memory {
     LineMemory a, b;
     DeviceArray<Summaries> summaries;
     DeviceArray<Sample> sample;
-    Pinned<Findings> findings;  ///< kernels write to it
-    DeviceArray<std::int32_t> moduli;
+    Pinned<Findings> findings;                  ///< kernels write to it
+    DeviceArray<std::int32_t> moduli;           ///< product_moduli
+    DeviceArray<std::int32_t> gaussian_moduli;  ///< product_moduli
     Grown<std::uint8_t> y;
     Grown<std::uint32_t> open;
 
@@ -53,7 +54,10 @@ struct ResidueRoute::Memory {
         : summaries(device, 1, "summaries of A and B"),
           sample(device, 1, "a sample of A, B and C"),
           findings("what is known of a dense product"),
-          moduli(device, residue_system(most_moduli).modulus, "moduli") {}
+          moduli(device, product_moduli(Ring::integers), "moduli"),
+          gaussian_moduli(device, product_moduli(Ring::gaussian), "moduli") {}
+
+    const std::int32_t* moduli_of(Ring ring) const { return (ring == Ring::gaussian ? gaussian_moduli : moduli).data(); }
 };
 
 }  // namespace solver::cuda

@@ -239,6 +239,13 @@ void add_combination(std::span<const std::complex<T>> a, std::span<const T* cons
 }
 
 template <class T>
+void finish_product(const RowTask<T>& task, std::int64_t rows, int device, Stream stream) {
+    for_each_index(rows, device, stream, "finish_product", [task] __device__(std::int64_t i) {
+        task.y[i] = added(mul_rn(task.beta, task.y_in[i]), task.alpha, task.y[i]);
+    });
+}
+
+template <class T>
 void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
     for_each_element(out, stream, "turn",
                      [xs = x.data(), to = out.data()] __device__(std::int64_t i) { to[i] = turned(xs, i); });
@@ -308,6 +315,8 @@ template void add_combination(std::span<const std::complex<float>>, std::span<co
                               Stream);
 template void add_combination(std::span<const std::complex<double>>, std::span<const double* const>, const DeviceArray<double>&,
                               Stream);
+template void finish_product(const RowTask<float>&, std::int64_t, int, Stream);
+template void finish_product(const RowTask<double>&, std::int64_t, int, Stream);
 template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,

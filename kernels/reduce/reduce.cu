@@ -1,3 +1,4 @@
+#include "reduce/complex.cuh"
 #include "reduce/dots.cuh"
 #include "reduce/reduce.cuh"
 #include "runtime/check.cuh"
@@ -5,8 +6,26 @@
 #include "solver/cuda/memory.hpp"
 
 #include <algorithm>
+#include <complex>
 
 namespace solver::cuda {
+namespace {
+
+template <class T>
+ComplexOperands<T> operands(ComplexReduction reduction, std::int64_t n, const std::complex<T>* x, const std::complex<T>* y) {
+    return {n, reinterpret_cast<const T*>(x), reinterpret_cast<const T*>(y), reduction == ComplexReduction::dot};
+}
+
+/// work(std::integral_constant) with the real reduction that makes each part.
+template <class Work>
+void with_reduction_of_parts(ComplexReduction reduction, const Work& work) {
+    if (reduction == ComplexReduction::sum)
+        work(std::integral_constant<Reduction, Reduction::sum>());
+    else
+        work(std::integral_constant<Reduction, Reduction::dot>());
+}
+
+}  // namespace
 
 struct Reducer::Workspace {
     int device;
@@ -142,6 +161,50 @@ struct Reducer::Workspace {
             launch(std::integral_constant<Reduction, Reduction::dot>());
         check_launch("expand_all");
     }
+
+    /// Of a kernel that sums each part of a complex result by a row of blocks.
+    template <class Kernel>
+    Grid exact_grid_of_parts(const Kernel& kernel, int threads, std::int64_t terms) const {
+        const unsigned of_part = (exact_blocks(kernel, threads, terms) + 1) / 2;
+        return {.blocks = of_part, .threads = static_cast<unsigned>(threads), .rows = 2};
+    }
+
+    template <Reduction reduction, Summation A, class T>
+    void launch_both_parts(const ComplexOperands<T>& in, T* result, Stream stream) {
+        const auto kernel = reduce_numbers<reduction, A, T>;
+        launch_after(traits.overlapping, kernel, blocks_of_pass(kernel, 2 * in.n, Pack<T>::size, traits), reduce_threads,
+                     stream, "reduce_numbers", in, parts_as<SeveralParts<A, 2>>(), counters.data(), result);
+        if constexpr (A::is_filter) {
+            const auto rest = round_parts<reduction, T>;
+            const Grid grid = exact_grid_of_parts(rest, exact_threads<reduction, T>, terms_of_part<reduction>(in.n));
+            launch_after(traits.overlapping, rest, grid, stream, "round_parts", in, exact_parts.data(), counters.data(),
+                         result);
+        }
+    }
+
+    template <class T>
+    void reduce(ComplexReduction reduction, std::int64_t n, const std::complex<T>* x, const std::complex<T>* y,
+                Accuracy accuracy, std::complex<T>* result, Stream stream) {
+        const CurrentDevice current(device);
+        with_accumulator<T, TermsOnGpu>(accuracy, traits.float_sums, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            with_reduction_of_parts(reduction, [&](auto kind) {
+                launch_both_parts<kind.value, A>(operands(reduction, n, x, y), reinterpret_cast<T*>(result), stream);
+            });
+        });
+    }
+
+    template <class T>
+    void expand(ComplexReduction reduction, std::int64_t n, const std::complex<T>* x, const std::complex<T>* y,
+                ComplexExpansion<T>* result, Stream stream) {
+        const CurrentDevice current(device);
+        with_reduction_of_parts(reduction, [&](auto kind) {
+            const auto kernel = expand_parts<kind.value, T>;
+            const Grid grid = exact_grid_of_parts(kernel, exact_threads<kind.value, T>, terms_of_part<kind.value>(n));
+            launch_after(traits.overlapping, kernel, grid, stream, "expand_parts", operands(reduction, n, x, y),
+                         exact_parts.data(), counters.data(), result);
+        });
+    }
 };
 
 Reducer::Reducer(int device) : workspace_(std::make_unique<Workspace>(device)) {}
@@ -170,6 +233,22 @@ void Reducer::expand(Reduction reduction, std::int64_t n, const double* x, const
 void Reducer::expand(Reduction reduction, std::int64_t n, const float* x, const float* y, Expansion<float>* result,
                      Stream stream) {
     workspace_->expand(reduction, Operands<float>{n, x, y}, result, stream);
+}
+void Reducer::reduce(ComplexReduction reduction, std::int64_t n, const std::complex<double>* x, const std::complex<double>* y,
+                     Accuracy accuracy, std::complex<double>* result, Stream stream) {
+    workspace_->reduce(reduction, n, x, y, accuracy, result, stream);
+}
+void Reducer::reduce(ComplexReduction reduction, std::int64_t n, const std::complex<float>* x, const std::complex<float>* y,
+                     Accuracy accuracy, std::complex<float>* result, Stream stream) {
+    workspace_->reduce(reduction, n, x, y, accuracy, result, stream);
+}
+void Reducer::expand(ComplexReduction reduction, std::int64_t n, const std::complex<double>* x, const std::complex<double>* y,
+                     ComplexExpansion<double>* result, Stream stream) {
+    workspace_->expand(reduction, n, x, y, result, stream);
+}
+void Reducer::expand(ComplexReduction reduction, std::int64_t n, const std::complex<float>* x, const std::complex<float>* y,
+                     ComplexExpansion<float>* result, Stream stream) {
+    workspace_->expand(reduction, n, x, y, result, stream);
 }
 
 }  // namespace solver::cuda

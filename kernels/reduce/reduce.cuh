@@ -46,6 +46,8 @@ unsigned blocks_of_pass(const Kernel& kernel, std::int64_t n, int pack_size, con
 
 template <class T>
 struct Operands {
+    using Value = T;
+
     std::int64_t n;
     const T* x;
     const T* y;  ///< of sums and norms not read
@@ -357,16 +359,17 @@ template <Reduction reduction, class T>
 inline constexpr int exact_threads = exact_warps<reduction, T>* warp_size;
 
 /// count elements i, i + step, ... of a vector, zeros beyond its end.
-template <int count, class T>
-__device__ __forceinline__ void load_elements(double (&to)[count], const T* from, std::int64_t i, std::int64_t step,
+template <int count, class Elements>
+__device__ __forceinline__ void load_elements(double (&to)[count], const Elements& from, std::int64_t i, std::int64_t step,
                                               std::int64_t n) {
 #pragma unroll
     for (int j = 0; j < count; ++j) to[j] = i + j * step < n ? double{from[i + j * step]} : 0.0;
 }
 
-/// The sums of all threads, then of all blocks by the last one, whose first thread calls take(sum).
-template <Reduction reduction, class T, class Take>
-__device__ void reduce_exactly(const Operands<T>& in, ExactPart* parts, unsigned* arrived, const Take& take) {
+/// The sums of all threads, then of all blocks by the last one, whose first thread calls take(sum). `In` has n, x[i] and y[i].
+template <Reduction reduction, class In, class Take>
+__device__ void reduce_exactly(const In& in, ExactPart* parts, unsigned* arrived, const Take& take) {
+    using T = typename In::Value;
     using Digits = BlockDigits<digits_needed<reduction, T>, exact_warps<reduction, T>>;
     __shared__ Digits digits;
     typename Digits::Sum sum = digits.thread_sum();

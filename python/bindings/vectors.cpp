@@ -1,10 +1,13 @@
 #include "arguments.hpp"
+#include "solver/complex.hpp"
 #include "solver/gemm.hpp"
 #include "solver/reduce.hpp"
 
+#include <nanobind/stl/complex.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <complex>
 #include <utility>
 #include <vector>
 
@@ -15,36 +18,56 @@ using namespace solver;
 
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
-template <class T>
-T sum_of(const Vector<T>& x, int accuracy, int device, int threads) {
-    return sum(view<T>(x), accuracy_of(accuracy), device_of(device, threads));
+/// S: of numbers, real or complex.
+template <class S>
+S sum_of(const Vector<S>& x, int accuracy, int device, int threads) {
+    return sum(view<S>(x), accuracy_of(accuracy), device_of(device, threads));
 }
 
-template <class T>
-T dot_of(const Vector<T>& x, const Vector<T>& y, int accuracy, int device, int threads) {
-    return dot(view<T>(x), view<T>(y), accuracy_of(accuracy), device_of(device, threads));
+/// x^T y, or of complex numbers x^H y.
+template <class S>
+S vdot_of(const Vector<S>& x, const Vector<S>& y, int accuracy, int device, int threads) {
+    return dot(view<S>(x), view<S>(y), accuracy_of(accuracy), device_of(device, threads));
 }
 
-template <class T>
-T norm_of(const Vector<T>& x, int accuracy, int device, int threads) {
-    return norm2(view<T>(x), accuracy_of(accuracy), device_of(device, threads));
+template <class S>
+S dot_of(const Vector<S>& x, const Vector<S>& y, int accuracy, int device, int threads) {
+    if constexpr (is_complex<S>)
+        return dotu(view<S>(x), view<S>(y), accuracy_of(accuracy), device_of(device, threads));
+    else
+        return vdot_of<S>(x, y, accuracy, device, threads);
+}
+
+template <class S>
+RealOf<S> norm_of(const Vector<S>& x, int accuracy, int device, int threads) {
+    return norm2(view<S>(x), accuracy_of(accuracy), device_of(device, threads));
 }
 
 /// The components, and whether they are all there is.
 template <class T>
-std::pair<std::vector<T>, bool> in_python(const Expansion<T>& expansion) {
+using PythonExpansion = std::pair<std::vector<T>, bool>;
+
+template <class T>
+PythonExpansion<T> in_python(const Expansion<T>& expansion) {
     const auto components = expansion.components();
     return {{components.begin(), components.end()}, expansion.is_exact};
 }
-
 template <class T>
-std::pair<std::vector<T>, bool> sum_expansion_of(const Vector<T>& x, int device, int threads) {
-    return in_python(sum_expansion(view<T>(x), device_of(device, threads)));
+std::pair<PythonExpansion<T>, PythonExpansion<T>> in_python(const ComplexExpansion<T>& expansion) {
+    return {in_python(expansion.re), in_python(expansion.im)};
 }
 
-template <class T>
-std::pair<std::vector<T>, bool> dot_expansion_of(const Vector<T>& x, const Vector<T>& y, int device, int threads) {
-    return in_python(dot_expansion(view<T>(x), view<T>(y), device_of(device, threads)));
+template <class S>
+auto sum_expansion_of(const Vector<S>& x, int device, int threads) {
+    return in_python(sum_expansion(view<S>(x), device_of(device, threads)));
+}
+
+template <class S>
+auto dot_expansion_of(const Vector<S>& x, const Vector<S>& y, int device, int threads) {
+    if constexpr (is_complex<S>)
+        return in_python(dotu_expansion(view<S>(x), view<S>(y), device_of(device, threads)));
+    else
+        return in_python(dot_expansion(view<S>(x), view<S>(y), device_of(device, threads)));
 }
 
 template <class T>
@@ -52,22 +75,23 @@ using Dense = nb::ndarray<const T, nb::ndim<2>>;
 template <class T>
 using MutableDense = nb::ndarray<T, nb::ndim<2>>;
 
-template <class T>
-void matmul(const Dense<T>& a, const Dense<T>& b, const MutableDense<T>& c, int accuracy, int device, int threads) {
-    gemm(GemmTask<T>{1, dense_view<DenseView<T>>(a), dense_view<DenseView<T>>(b), 0, dense_view<MutableDenseView<T>>(c)},
+template <class S>
+void matmul(const Dense<S>& a, const Dense<S>& b, const MutableDense<S>& c, int accuracy, int device, int threads) {
+    gemm(GemmTask<S>{1, dense_view<DenseView<S>>(a), dense_view<DenseView<S>>(b), 0, dense_view<MutableDenseView<S>>(c)},
          accuracy_of(accuracy), device_of(device, threads));
 }
 
-template <class T>
+template <class S>
 void bind_vector_functions(nb::module_& module) {
     const auto x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
     const nb::arg accuracy("accuracy"), device("device"), threads("threads");
-    module.def("sum", &sum_of<T>, x, accuracy, device, threads, Released());
-    module.def("dot", &dot_of<T>, x, y, accuracy, device, threads, Released());
-    module.def("norm", &norm_of<T>, x, accuracy, device, threads, Released());
-    module.def("sum_expansion", &sum_expansion_of<T>, x, device, threads, Released());
-    module.def("dot_expansion", &dot_expansion_of<T>, x, y, device, threads, Released());
-    module.def("matmul", &matmul<T>, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("c").noconvert(), accuracy,
+    module.def("sum", &sum_of<S>, x, accuracy, device, threads, Released());
+    module.def("dot", &dot_of<S>, x, y, accuracy, device, threads, Released());
+    module.def("vdot", &vdot_of<S>, x, y, accuracy, device, threads, Released());
+    module.def("norm", &norm_of<S>, x, accuracy, device, threads, Released());
+    module.def("sum_expansion", &sum_expansion_of<S>, x, device, threads, Released());
+    module.def("dot_expansion", &dot_expansion_of<S>, x, y, device, threads, Released());
+    module.def("matmul", &matmul<S>, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("c").noconvert(), accuracy,
                device, threads, Released());
 }
 
@@ -76,6 +100,8 @@ void bind_vector_functions(nb::module_& module) {
 void bind_vectors(nb::module_& module) {
     bind_vector_functions<double>(module);
     bind_vector_functions<float>(module);
+    bind_vector_functions<std::complex<double>>(module);
+    bind_vector_functions<std::complex<float>>(module);
 }
 
 }  // namespace samebits

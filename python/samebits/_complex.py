@@ -12,9 +12,9 @@ import numpy as np
 
 from . import _core
 from ._arguments import _host_array, float_array, returned_vector
-from ._places import HOST, place_of
+from ._places import HOST, place_of, returned_numbers_there
 
-_REAL = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
+REAL_OF_COMPLEX = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 
 
 def is_complex(x: Any) -> bool:
@@ -40,18 +40,15 @@ def _as_array(x: Any, name: str) -> Any:
         return x
     array = _host_array(x, name)
     if array.dtype.kind == "c":
-        if array.dtype not in _REAL:
+        if array.dtype not in REAL_OF_COMPLEX:
             raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
         return array
     real = float_array(x, name)
     return real.astype(complex_dtype(real.dtype))
 
 
-def parts(x: Any, name: str = "x", conjugate: bool = False, swap: bool = False) -> Any:
-    """Re x_0, Im x_0, Re x_1, ...: a vector of twice the length, or a matrix of twice as many rows; of a vector without gaps a view.
-
-    Conjugated, with imaginary parts negated; swapped, with both parts exchanged.
-    """
+def parts(x: Any, name: str = "x") -> Any:
+    """Re x_0, Im x_0, Re x_1, ...: a vector of twice the length, or a matrix of twice as many rows; of a vector without gaps a view."""
     array = _as_array(x, name)
     if len(array.shape) not in (1, 2):
         raise _core.InvalidArgument(f"{name} has {len(array.shape)} dimensions, the shape {tuple(array.shape)}; expected one or two")
@@ -60,19 +57,12 @@ def parts(x: Any, name: str = "x", conjugate: bool = False, swap: bool = False) 
 
         whole = array if array.is_complex() else torch.complex(array, torch.zeros_like(array))
         pairs = torch.view_as_real(whole.resolve_conj().T.contiguous() if whole.ndim == 2 else whole.resolve_conj().contiguous())
-        pairs = pairs.flip(-1) if swap else pairs
         return pairs.reshape(*pairs.shape[:-2], -1).T if whole.ndim == 2 else pairs.reshape(-1)
     if array.dtype.kind != "c":
         array = array.astype(complex_dtype(array.dtype))
     lines = array.T if array.ndim == 2 else array
     lines = lines if lines.flags.c_contiguous else lines.copy(order="C")
-    real = lines.view(_REAL[np.dtype(lines.dtype)])
-    if conjugate or swap:
-        found = real.copy()
-        first, second = (1, 0) if swap else (0, 1)
-        found[..., 0::2] = real[..., first::2]
-        found[..., 1::2] = -real[..., second::2] if conjugate else real[..., second::2]
-        real = found
+    real = lines.view(REAL_OF_COMPLEX[np.dtype(lines.dtype)])
     return real.T if array.ndim == 2 else real
 
 
@@ -114,20 +104,12 @@ class OnParts:
         self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
         self._what = what
 
-    def matvec(self, x: np.ndarray) -> np.ndarray:
-        return parts(returned_vector(self._apply(whole(x)), x.size // 2, self._what, "biufc").astype(np.complex128))
-
-
-def dense_partner(b: Any) -> np.ndarray:
-    """The real matrix that the rows of parts of A are multiplied with for A B: each b as (re, im; -im, re)."""
-    array = complex_array(b, "b")
-    if array.ndim != 2:
-        raise _core.DimensionMismatch(f"matmul: b has the shape {tuple(array.shape)}; expected two dimensions")
-    made = np.empty((2 * array.shape[0], 2 * array.shape[1]), _REAL[array.dtype])
-    made[0::2, 0::2] = made[1::2, 1::2] = array.real
-    made[0::2, 1::2] = array.imag
-    made[1::2, 0::2] = -array.imag
-    return made
+    def matvec(self, x: Any) -> Any:
+        place, size = place_of(x, "x"), int(x.shape[0]) // 2
+        returned = self._apply(whole(x))
+        if place is HOST:
+            return parts(returned_vector(returned, size, self._what, "biufc").astype(np.complex128))
+        return parts(returned_numbers_there(place, returned, size, self._what))
 
 
 def csr_of_dense(elements: np.ndarray) -> list[np.ndarray]:

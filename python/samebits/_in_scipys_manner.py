@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import Any, Callable, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Callable, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from . import _core
-from ._arguments import MOST, _host_array, accuracy_number, into, number_of_threads, real_number, whole_number
+from ._arguments import MOST, _host_array, accuracy_number, real_number, whole_number
 from ._complex import OnParts, is_complex, parts
 from ._matrix import Matrix, as_matrix
-from ._places import HOST, Host
+from ._operators import How, Shifted, run_operator, without_entries
+from ._places import Host
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
 from ._result import Result
 from ._solve import (
     Iteration,
-    _callback,
     _complex_callback,
     _device_for,
     _guess,
-    _make_complex,
     _matrix_to_solve,
     _real_form,
     _right_hand_side,
@@ -78,61 +77,7 @@ def _with_iterates(callback: Callable[[np.ndarray], Any] | None) -> Callable[[It
     return told
 
 
-def _without_entries(a: Any) -> bool:
-    """Whether it is an operator that is no matrix after all."""
-    return hasattr(a, "matvec") and not hasattr(a, "tocsr") and not isinstance(a, Matrix)
-
-
-def _operator_arguments(method: str, a: Any, b: Any, M: Any, device: str | None) -> tuple[np.ndarray, Preconditioner | None]:
-    """b as one column in the precision that A and b ask for, and the preconditioner."""
-    if device not in (None, "cpu"):
-        raise _core.NotSupported(f"{method}: A is a LinearOperator, which works in the host's memory; device {device!r} has no part in it")
-    if np.dtype(getattr(a, "dtype", None) or np.float64).kind == "c":
-        raise _core.NotSupported(f"{method}: A has complex numbers; only real ones are supported")
-    right = HOST.floats(b, "b")
-    single = right.dtype == np.float32 and getattr(a, "dtype", None) == np.float32
-    right = right.reshape(-1).astype(np.float32 if single else np.float64, copy=False)
-    if M is None or (isinstance(M, str) and M in ("auto", "none")):
-        return right, None
-    if isinstance(M, str):
-        raise _core.NotSupported(f"{method}: M is {M!r}, which is made of entries, and A is a LinearOperator; give M as one, too, or None")
-    return right, preconditioner_of(M, a.shape, right.dtype)
-
-
-def _run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> Result:
-    right, m = _operator_arguments(method, a, b, M, how.device)
-    if m is not None and m.dtype != right.dtype:
-        raise _core.InvalidArgument(f"the preconditioner was made for {m.dtype}, and the system is solved in {right.dtype}")
-    if isinstance(x0, str) and x0 == "Mb":
-        x = right.copy() if m is None else m @ right
-    else:
-        x = _guess(HOST, None if x0 is None else HOST.floats(x0, "x0").reshape(-1).astype(right.dtype), right, False)
-    options["interval"] = 1
-    told = _callback(how.callback, right.size)
-    core = None if m is None else m._core
-    right = np.ascontiguousarray(right)
-    column, stopped, raised = _core.solve_operator(into(a.matvec, "matvec"), core, method, right, x, options, number_of_threads(how.threads), told)
-    if stopped and column["status"] == "iteration limit":
-        column["status"] = "stopped"
-    result = Result(x, [column], [], False)
-    if options["complex"]:
-        _make_complex(result)
-    if raised is not None:
-        if isinstance(raised, KeyboardInterrupt):
-            raised.result = result  # type: ignore[attr-defined]
-        raise raised
-    return result
-
-
-class _How(NamedTuple):
-    """Where, and who is told."""
-
-    callback: Callable[[Iteration], Any] | None
-    device: str | None
-    threads: int | None
-
-
-def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> Result:
+def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: How) -> Result:
     matrix = _matrix_to_solve(a, _device_for(a, b, how.device), how.threads)
     place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
     given = place.floats(b, "b")
@@ -164,22 +109,22 @@ def _check_column(method: str, x: Any, name: str, shape: Any) -> None:
         raise _core.DimensionMismatch(f"{method}: {name} has the shape {found}, A {tuple(shape)}; expected {expected}")
 
 
-def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
+def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: How) -> KrylovResult:
     """The pair, of a matrix or of an operator."""
     _check_column(method, b, "b", a.shape)
     if x0 is not None and not isinstance(x0, str):
         _check_column(method, x0, "x0", a.shape)
-    explicit = getattr(a, "A", a) if _without_entries(a) else a
+    explicit = getattr(a, "A", a) if without_entries(a) else a
     if any(is_complex(given) for given in (explicit, b, x0, M)):
         return _solved_on_parts(method, explicit, b, x0, M, options, how)
-    run = _run_operator if _without_entries(explicit) else _run_matrix
+    run = run_operator if without_entries(explicit) else _run_matrix
     result = run(method, explicit, b, x0, M, options, how)
     return _pair(result, _info(result))
 
 
-def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: _How) -> KrylovResult:
+def _solved_on_parts(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: How) -> KrylovResult:
     """The pair of a complex system, which is solved on real and imaginary parts."""
-    if _without_entries(a):
+    if without_entries(a):
         system: Any = OnParts(a, "matvec")
     else:
         system = _real_form(a, _device_for(a, b, how.device), how.threads)
@@ -227,19 +172,7 @@ def _in_scipys_manner(
     a = _system(method, a)
     steps = 10 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
-    return _solved(method, a, b, x0, M, options, _How(_with_iterates(callback), device, threads))
-
-
-class _Shifted:
-    """A - shift I, as an operator."""
-
-    def __init__(self, a: Any, shift: float) -> None:
-        self.shape, self._shift = a.shape, shift
-        self.dtype = getattr(a, "dtype", None)
-        self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
-
-    def matvec(self, x: np.ndarray) -> Any:
-        return np.asarray(self._apply(x)).reshape(-1) - self._shift * x
+    return _solved(method, a, b, x0, M, options, How(_with_iterates(callback), device, threads))
 
 
 def _minres_in_scipys_manner(
@@ -261,15 +194,15 @@ def _minres_in_scipys_manner(
     threads: int | None = None,
 ) -> KrylovResult:
     a = _system(method, a)
-    if check and not _without_entries(a):
+    if check and not without_entries(a):
         at = as_matrix(a).to_scipy()
         if (at != at.conj().T).nnz > 0:
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
     if shift != 0:
-        a = _Shifted(a, real_number(shift, "shift"))
+        a = Shifted(a, real_number(shift, "shift"))
     steps = 5 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
-    pair = _solved(method, a, b, x0, M, options, _How(_with_iterates(callback), device, threads))
+    pair = _solved(method, a, b, x0, M, options, How(_with_iterates(callback), device, threads))
     if show:
         print(f"minres: {pair.result}")
     return pair
@@ -323,7 +256,7 @@ def _gmres_in_scipys_manner(
     told = (_with_cycles if callback_type == "x" else _with_norms)(callback) if callable(callback) else callback
     steps = 1 if counts_steps else cycle  # that count as one
     options = _options(accuracy, rtol, atol, min(count * steps, MOST), cycle)
-    pair = _solved(method, a, b, x0, M, options, _How(told, device, threads))
+    pair = _solved(method, a, b, x0, M, options, How(told, device, threads))
     return pair if pair.info <= 0 else _pair(pair.result, -(-pair.info // steps))
 
 
@@ -361,8 +294,10 @@ bicgstab = _by(
     Parameters
     ----------
     a : Matrix, sparse matrix, array_like or LinearOperator
-        An operator without entries is applied in the host's memory, and 'auto' is then no preconditioner; the bits of the solution are as
-        reproducible as its products are, for the rest of the work is exact where `accuracy` is.
+        An operator without entries (anything with ``shape``, ``dtype`` and ``matvec``) is applied where b lies, and 'auto' is then no
+        preconditioner; the bits of the solution are as reproducible as its products are, for the rest of the work is exact where
+        `accuracy` is. Where b is an array of CuPy or PyTorch on a CUDA device, ``matvec`` is given such arrays and returns one, computed
+        on the library's current stream, and so does `M` as an operator.
     b, accuracy, device, threads
         As for `solve`; b may have the shape (n, 1).
     x0 : array_like, optional

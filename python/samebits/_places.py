@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
 from . import _core
-from ._arguments import as_dtype, float_array
+from ._arguments import _host_array, as_dtype, float_array
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in (*_FLOATS, np.dtype(np.int32), np.dtype(np.int64))}
+_COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
+_OF_TORCH = {f"torch.{dtype.name}": dtype for dtype in (*_FLOATS, *_COMPLEX, np.dtype(np.int32), np.dtype(np.int64))}
 
 
 def has_a_unit_stride(a: np.ndarray) -> bool:
@@ -33,6 +35,15 @@ class Host:
     def floats(self, x: Any, name: str) -> np.ndarray:
         """An array of doubles or floats with the very values given."""
         return float_array(x, name)
+
+    def numbers(self, x: Any, name: str) -> Any:
+        """An array of doubles, floats or complex numbers of either with the very values given."""
+        array = _host_array(x, name)
+        if array.dtype.kind != "c":
+            return self.floats(x, name)
+        if array.dtype not in _COMPLEX:
+            raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
+        return array
 
     def dtype(self, x: Any) -> np.dtype:
         return x.dtype
@@ -87,6 +98,28 @@ class OnDevice(Host):
         first, second = self.bytes(x), self.bytes(y)
         return first.start < second.stop and second.start < first.stop
 
+    def current(self) -> Any:
+        """A context in which the library works on this device."""
+        raise NotImplementedError
+
+    def stream(self) -> int:
+        """The cudaStream_t on which the library works there now."""
+        raise NotImplementedError
+
+    def at(self, address: int, size: int, dtype: np.dtype) -> Any:
+        """The vector that lies at this address, in its memory, which is not the array's own."""
+        raise NotImplementedError
+
+    def wait(self) -> None:
+        _core.synchronize(self.device, self.stream())
+
+
+class _Memory:
+    """A vector on a device as libraries tell one another of it."""
+
+    def __init__(self, address: int, size: int, dtype: np.dtype) -> None:
+        self.__cuda_array_interface__ = {"shape": (size,), "typestr": dtype.str, "data": (address, False), "version": 2}
+
 
 class CuPy(OnDevice):
     """Arrays of CuPy on one device."""
@@ -97,6 +130,9 @@ class CuPy(OnDevice):
 
     def floats(self, x: Any, name: str) -> Any:
         return _checked_floats(self, x, name)
+
+    def numbers(self, x: Any, name: str) -> Any:
+        return x if self.dtype(x) in _COMPLEX else self.floats(x, name)
 
     def zeros(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         with self.library.cuda.Device(self.device):
@@ -127,9 +163,16 @@ class CuPy(OnDevice):
     def host(self, x: Any) -> np.ndarray:
         return x.get()
 
-    def wait(self) -> None:
-        with self.library.cuda.Device(self.device):
-            _core.synchronize(self.device, self.library.cuda.get_current_stream().ptr)
+    def current(self) -> Any:
+        return self.library.cuda.Device(self.device)
+
+    def stream(self) -> int:
+        with self.current():
+            return int(self.library.cuda.get_current_stream().ptr)
+
+    def at(self, address: int, size: int, dtype: np.dtype) -> Any:
+        with self.current():
+            return self.library.asarray(_Memory(address, size, dtype))
 
 
 class PyTorch(OnDevice):
@@ -141,6 +184,9 @@ class PyTorch(OnDevice):
 
     def floats(self, x: Any, name: str) -> Any:
         return _checked_floats(self, x.detach(), name)
+
+    def numbers(self, x: Any, name: str) -> Any:
+        return x.detach().resolve_conj() if self.dtype(x) in _COMPLEX else self.floats(x, name)
 
     def dtype(self, x: Any) -> np.dtype:
         return _OF_TORCH.get(str(x.dtype), np.dtype("V"))
@@ -172,11 +218,50 @@ class PyTorch(OnDevice):
     def host(self, x: Any) -> np.ndarray:
         return x.detach().cpu().numpy()
 
-    def wait(self) -> None:
-        _core.synchronize(self.device, self.library.cuda.current_stream(self.device).cuda_stream)
+    def current(self) -> Any:
+        return self.library.cuda.device(self.device)
+
+    def stream(self) -> int:
+        return int(self.library.cuda.current_stream(self.device).cuda_stream)
+
+    def at(self, address: int, size: int, dtype: np.dtype) -> Any:
+        return self.library.as_tensor(_Memory(address, size, dtype), device=f"cuda:{self.device}")
 
 
 HOST = Host()
+
+
+def returned_there(place: Host, returned: Any, size: int, what: str, kinds: tuple[np.dtype, ...] = _FLOATS) -> Any:
+    """What a function of the caller's returned, once it is clear that it is a vector of so many of such numbers in this place."""
+    numbers = " or ".join(dtype.name for dtype in kinds)
+    expected = f"expected {size} numbers of {numbers} {place.words}, in an array of {_library(place)}"
+    if returned is None:
+        raise _core.InvalidArgument(f"{what} returned None; {expected}")
+    where = place_of(returned, f"what {what} returned")
+    if (type(where), where.device) != (type(place), place.device):
+        seen = f"an array of {_library(where)} {where.words}" if hasattr(returned, "dtype") else f"a {type(returned).__name__}"
+        raise _core.InvalidArgument(f"{what} returned {seen}; {expected}")
+    shape = tuple(int(n) for n in returned.shape)
+    if place.dtype(returned) not in kinds or math.prod(shape) != size:
+        raise _core.InvalidArgument(f"{what} returned {returned.dtype} of the shape {shape}; {expected}")
+    return returned.reshape(-1)
+
+
+def returned_numbers_there(place: Host, returned: Any, size: int, what: str) -> Any:
+    """What a function of the caller's returned in this place, real or complex numbers, as so many of complex128."""
+    return place.cast(returned_there(place, returned, size, what, (*_COMPLEX, *_FLOATS)), _COMPLEX[0])
+
+
+def into_there(place: OnDevice, apply: Callable[[Any], Any], size: int, dtype: np.dtype, what: str) -> Callable[[int, int], None]:
+    """A function that returns a vector on a device as one that is told where to read x, of which `apply` gets a copy, and where to
+    write what it returns."""
+
+    def fill(x: int, y: int) -> None:
+        with place.current():
+            returned = apply(place.copied(place.at(x, size, dtype)))
+            place.at(y, size, dtype)[...] = returned_there(place, returned, size, what)
+
+    return fill
 
 
 def _checked_floats(place: Host, x: Any, name: str) -> Any:
@@ -251,6 +336,9 @@ def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:
     raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself")
 
 
-def common_dtype(place: Host, *arrays: Any) -> np.dtype:
-    """float32 where all are, else float64."""
-    return np.dtype(np.float32 if all(place.dtype(a) == np.float32 for a in arrays) else np.float64)
+def one_number_dtype(place: Host, *arrays: Any) -> list[Any]:
+    """Doubles where any are double, complex where any are; that changes no value."""
+    dtypes = [place.dtype(a) for a in arrays]
+    single = all(dtype in (np.float32, np.complex64) for dtype in dtypes)
+    kinds = _COMPLEX if any(dtype in _COMPLEX for dtype in dtypes) else _FLOATS
+    return [a if dtype == kinds[single] else place.cast(a, kinds[single]) for a, dtype in zip(arrays, dtypes)]

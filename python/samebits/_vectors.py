@@ -8,41 +8,28 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, device_number, number_of_threads
-from ._complex import complex_array, dense_partner, is_complex, parts, whole
-from ._places import HOST, Host, common_dtype, common_place, has_a_unit_stride, output, place_of, same_dtype
+from ._complex import REAL_OF_COMPLEX
+from ._places import HOST, Host, common_place, has_a_unit_stride, one_number_dtype, output, place_of
 
 
 def _elements(x: Any) -> tuple[Any, Host]:
     """All elements in the order in which they lie in memory, where that is one after the other, and where that is."""
     place = place_of(x, "x")
-    array = place.floats(x, "x")
+    array = place.numbers(x, "x")
     flat = np.ravel(array, order="K") if place is HOST else place.by_columns(array)
     place.wait()
     return flat, place
 
 
 def _pair(x: Any, y: Any) -> tuple[Any, Any, Host]:
+    """The elements of both in one order, of one dtype, and where they lie."""
     place = common_place(x=x, y=y)
-    a, b = place.floats(x, "x"), place.floats(y, "y")
+    a, b = place.numbers(x, "x"), place.numbers(y, "y")
     if a.shape != b.shape:
         raise _core.DimensionMismatch(f"x has the shape {tuple(a.shape)}, y {tuple(b.shape)}; expected equal ones")
-    dtype = common_dtype(place, a, b)
-    flat = [place.by_columns(same_dtype(place, array, dtype, name)) for array, name in ((a, "x"), (b, "y"))]
+    flat = [place.by_columns(array) for array in one_number_dtype(place, a, b)]
     place.wait()
     return flat[0], flat[1], place
-
-
-def _flat_pair(x: Any, y: Any) -> list[np.ndarray]:
-    """The elements of both in the host's memory, in one order, complex."""
-    pair = [complex_array(x, "x"), complex_array(y, "y")]
-    if pair[0].shape != pair[1].shape:
-        raise _core.DimensionMismatch(f"x has the shape {pair[0].shape}, y {pair[1].shape}; expected equal ones")
-    return [array.ravel() for array in pair]
-
-
-def _complex_dot(x: np.ndarray, re: np.ndarray, im: np.ndarray, accuracy: str, threads: int | None) -> complex:
-    """The real dot products of the parts of x with those that give the real and the imaginary part."""
-    return complex(*(vdot(parts(x), other, accuracy=accuracy, threads=threads) for other in (re, im)))
 
 
 def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
@@ -51,8 +38,8 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
     Parameters
     ----------
     x : array_like
-        Of float64, float32, complex128, complex64 or integers that doubles can hold, of any shape. Arrays of CuPy and PyTorch on a CUDA device, of float64 or
-        float32, are added up there.
+        Of float64, float32, complex128, complex64 or integers that doubles can hold, of any shape. Arrays of CuPy and PyTorch on a
+        CUDA device, but for those of integers, are added up there.
     accuracy : {'exact', 'compensated', 'fast'}
         'exact' is the real sum, rounded once; partial sums do not overflow.
     threads : int, optional
@@ -61,7 +48,8 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
     Returns
     -------
     float or complex
-        Of float32 the sum is rounded to that; of complex numbers both parts are sums. NaN where there is a NaN, or both infinities; else an infinity where there is one.
+        Of float32 the sum is rounded to that; of complex numbers both parts are sums. NaN where there is a NaN, or both infinities;
+        else an infinity where there is one.
 
     Raises
     ------
@@ -82,9 +70,6 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
     >>> sb.sum(x) == math.fsum(x)
     True
     """
-    if is_complex(x):
-        re, im = (np.ascontiguousarray(part) for part in (complex_array(x, "x").real, complex_array(x, "x").imag))
-        return complex(*(sum(part, accuracy=accuracy, threads=threads) for part in (re, im)))
     a, place = _elements(x)
     return _core.sum(a, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
@@ -95,13 +80,13 @@ def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None)
     Parameters
     ----------
     x, y : array_like
-        Of equal shapes. Where one is float64 and the other float32, the result is float64.
+        Of equal shapes. Where one is float64 and the other float32, the result is float64; where one is complex, it is complex.
     accuracy, threads
         As for `sum`.
 
     Returns
     -------
-    float
+    float or complex
 
     Examples
     --------
@@ -109,11 +94,8 @@ def vdot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None)
     >>> sb.vdot([[1e200, 1.0], [1e200, 0.5]], [[1e200, 3.0], [-1e200, 2.0]])
     4.0
     """
-    if is_complex(x) or is_complex(y):
-        left, right = _flat_pair(x, y)
-        return _complex_dot(left, parts(right), parts(right, conjugate=True, swap=True), accuracy, threads)
     a, b, place = _pair(x, y)
-    return _core.dot(a, b, accuracy_number(accuracy), place.device, number_of_threads(threads))
+    return _core.vdot(a, b, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
 def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
@@ -128,7 +110,7 @@ def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) 
 
     Returns
     -------
-    float
+    float or complex
 
     Examples
     --------
@@ -136,17 +118,13 @@ def dot(x: Any, y: Any, *, accuracy: str = "exact", threads: int | None = None) 
     >>> sb.dot([1e16, 1.0, -1e16], [1.0, 1.0, 1.0])
     1.0
     """
-    if is_complex(x) or is_complex(y):
-        if np.ndim(x) != 1 or np.ndim(y) != 1:
-            raise _core.InvalidArgument(f"dot: x has the shape {np.shape(x)}, y {np.shape(y)}; expected vectors")
-        left, right = _flat_pair(x, y)
-        return _complex_dot(left, parts(right, conjugate=True), parts(right, swap=True), accuracy, threads)
     place = common_place(x=x, y=y)
-    a, b = place.floats(x, "x"), place.floats(y, "y")
+    a, b = place.numbers(x, "x"), place.numbers(y, "y")
     if a.ndim != 1 or b.ndim != 1:
         shapes = f"x has the shape {tuple(a.shape)}, y {tuple(b.shape)}"
         raise _core.InvalidArgument(f"dot: {shapes}; expected vectors (vdot and matmul take others)")
-    return vdot(a, b, accuracy=accuracy, threads=threads)
+    a, b, place = _pair(a, b)
+    return _core.dot(a, b, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
 
 def norm(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> float:
@@ -160,8 +138,6 @@ def norm(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> floa
     >>> sb.norm([3 * 2.0**600, 4 * 2.0**600]) == 5 * 2.0**600
     True
     """
-    if is_complex(x):
-        return norm(parts(complex_array(x, "x").ravel()), accuracy=accuracy, threads=threads)
     a, place = _elements(x)
     return _core.norm(a, accuracy_number(accuracy), place.device, number_of_threads(threads))
 
@@ -173,10 +149,22 @@ def _components(found: tuple[list[float], bool], dtype: np.dtype) -> np.ndarray:
     return np.array(components, dtype=dtype)
 
 
-def sum_expansion(x: Any, *, threads: int | None = None) -> np.ndarray:
+def _expansion(found: Any, dtype: np.dtype) -> Any:
+    """The components of a real number, or of both parts of a complex one."""
+    if dtype not in REAL_OF_COMPLEX:
+        return _components(found, dtype)
+    return tuple(_components(part, REAL_OF_COMPLEX[dtype]) for part in found)
+
+
+def sum_expansion(x: Any, *, threads: int | None = None) -> Any:
     """The sum of all elements itself, without any rounding, as few numbers that do not overlap.
 
     The first one is ``sum(x)``, the second what is then missing, rounded, and so on: added up as real numbers they are the sum.
+
+    Returns
+    -------
+    ndarray
+        Of complex numbers two, for the real and the imaginary part, which need not be equally long.
 
     Raises
     ------
@@ -188,13 +176,17 @@ def sum_expansion(x: Any, *, threads: int | None = None) -> np.ndarray:
     >>> import samebits as sb
     >>> sb.sum_expansion([1e16, 1.0])
     array([1.e+16, 1.e+00])
+    >>> sb.sum_expansion([1e16 + 2j, 1.0])
+    (array([1.e+16, 1.e+00]), array([2.]))
     """
     a, place = _elements(x)
-    return _components(_core.sum_expansion(a, place.device, number_of_threads(threads)), place.dtype(a))
+    return _expansion(_core.sum_expansion(a, place.device, number_of_threads(threads)), place.dtype(a))
 
 
-def dot_expansion(x: Any, y: Any, *, threads: int | None = None) -> np.ndarray:
-    """The sum of the products of elements itself; see `sum_expansion`.
+def dot_expansion(x: Any, y: Any, *, threads: int | None = None) -> Any:
+    """The sum of the products of elements itself, of two arrays of one shape; see `sum_expansion`.
+
+    Nothing is conjugated, as in `dot`: ``dot_expansion(np.conj(x), y)`` is that of `vdot`.
 
     Raises
     ------
@@ -208,7 +200,7 @@ def dot_expansion(x: Any, y: Any, *, threads: int | None = None) -> np.ndarray:
     array([1.e+16, 5.e-01])
     """
     a, b, place = _pair(x, y)
-    return _components(_core.dot_expansion(a, b, place.device, number_of_threads(threads)), place.dtype(a))
+    return _expansion(_core.dot_expansion(a, b, place.device, number_of_threads(threads)), place.dtype(a))
 
 
 def _with_a_unit_stride(a: np.ndarray) -> np.ndarray:
@@ -230,8 +222,8 @@ def matmul(
     Parameters
     ----------
     a, b : array_like
-        Two-dimensional, stored by rows or by columns or in part, without copies. Both on a CUDA device, of CuPy or PyTorch: then so is
-        the product, and it is made there.
+        Two-dimensional, real or complex, stored by rows or by columns or in part, without copies. Both on a CUDA device, of CuPy or
+        PyTorch: then so is the product, and it is made there.
     out : ndarray, optional
         Where the product is written, of its shape, dtype and place. It must not overlap `a` or `b`.
     accuracy, threads
@@ -250,21 +242,14 @@ def matmul(
     >>> sb.matmul([[1e16, 1.0, -1e16]], [[1.0], [1.0], [1.0]])
     array([[1.]])
     """
-    if is_complex(a) or is_complex(b):
-        if out is not None:
-            raise _core.NotSupported("matmul: complex products make an array of their own; expected no out")
-        rows = parts(complex_array(a, "a").T).T
-        return whole(matmul(rows, dense_partner(b), accuracy=accuracy, device=device, threads=threads).T).T
     place = common_place(a=a, b=b)
-    x, y = place.floats(a, "a"), place.floats(b, "b")
+    x, y = one_number_dtype(place, place.numbers(a, "a"), place.numbers(b, "b"))
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
         raise _core.DimensionMismatch(f"matmul: a has the shape {tuple(x.shape)}, b {tuple(y.shape)}; expected m x k and k x n")
-    dtype = common_dtype(place, x, y)
     lines = _with_a_unit_stride if place is HOST else place.by_rows
-    x, y = lines(same_dtype(place, x, dtype, "a")), lines(same_dtype(place, y, dtype, "b"))
-    shape = (x.shape[0], y.shape[1])
-    result = output(place, out, shape, dtype, x, y)
+    x, y = lines(x), lines(y)
+    result = output(place, out, (x.shape[0], y.shape[1]), place.dtype(x), x, y)
     place.wait()
     where = device_number(device) if place is HOST else place.device
-    _core.matmul(x, y, place.floats(result, "out"), accuracy_number(accuracy), where, number_of_threads(threads))
+    _core.matmul(x, y, place.numbers(result, "out"), accuracy_number(accuracy), where, number_of_threads(threads))
     return result

@@ -46,6 +46,36 @@ def test_dot_and_vdot_have_numpys_conventions_and_are_rounded_once():
     assert sb.dot([1.0, 2.0], [1j, 1.0]) == 2 + 1j
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_expansions_are_both_parts_without_rounding(dtype):
+    rng = np.random.default_rng(9)
+    for _ in range(20):
+        x, y = hard(rng, 30, dtype=dtype), hard(rng, 30, dtype=dtype)
+        for part, exact in zip(sb.dot_expansion(x, y), exact_products(zip(x, y))):
+            assert part.dtype == dtype(0).real.dtype and sum(map(Fraction, part.tolist())) == exact
+        for part, exact in zip(sb.sum_expansion(x), exact_products((z, dtype(1)) for z in x)):
+            assert sum(map(Fraction, part.tolist())) == exact
+        re, im = sb.dot_expansion(x.conj(), y)
+        assert sb.vdot(x, y) == complex(re[0], im[0])
+    table = hard(rng, 4, 5, dtype=dtype)
+    assert [part.tolist() for part in sb.dot_expansion(table, table)] == [
+        part.tolist() for part in sb.dot_expansion(table.ravel(), table.ravel())
+    ]
+    with pytest.raises(sb.InvalidArgument, match="not a finite sum"):
+        sb.sum_expansion([1j, complex(0, np.inf)])
+    with pytest.raises(sb.DimensionMismatch):
+        sb.dot_expansion([1j], [1j, 1])
+
+
+def test_what_is_real_beside_complex_numbers_becomes_complex():
+    x = np.array([1 + 2j, 3j], dtype=np.complex64)
+    assert sb.dot(x, np.array([2, 1], dtype=np.float32)) == 2 + 7j
+    assert sb.vdot(x, np.array([1e300, 0.0])) == complex(1e300, -2e300)
+    assert sb.norm(np.array([[3j], [4]])) == 5 and sb.sum(np.array([[1j, 2], [3, 4]]).T[::-1]) == 9 + 1j
+    with pytest.raises(sb.InvalidArgument, match="expected vectors"):
+        sb.dot([[1j]], [[1j]])
+
+
 def test_products_of_matrices_are_rounded_once():
     rng = np.random.default_rng(2)
     dense = hard(rng, 12, 9) * (rng.random((12, 9)) < 0.5)
@@ -65,6 +95,25 @@ def test_products_of_matrices_are_rounded_once():
     expected = [[complex(*map(float, exact_products(zip(row, column)))) for column in b.T] for row in dense]
     assert (sb.matmul(dense, b) == expected).all()
     assert (sb.matmul(np.asfortranarray(dense), np.asfortranarray(b)) == expected).all()
+    out = np.empty((12, 4), complex)
+    assert sb.matmul(dense, b, out=out) is out and (out == expected).all()
+    assert (sb.matmul(dense[::2, 1:], b[1:, ::-1]) == sb.matmul(dense[::2, 1:].copy(), b[1:, ::-1].copy())).all()
+
+
+def test_matmul_takes_any_two_kinds_of_numbers():
+    rng = np.random.default_rng(3)
+    kinds = {np.float32: 0, np.float64: 1, np.complex64: 2, np.complex128: 3}
+    for first, one in kinds.items():
+        for second, other in kinds.items():
+            a, b = (rng.integers(-9, 9, (3, 3)).astype(kind) for kind in (first, second))
+            found = sb.matmul(a, b)
+            double = one % 2 or other % 2
+            assert found.dtype == (("c16" if double else "c8") if max(one, other) > 1 else ("f8" if double else "f4"))
+            assert (found == a @ b).all()
+    with pytest.raises(sb.InvalidArgument, match="expected complex128 or complex64"):
+        sb.matmul(np.eye(2), np.eye(2, dtype=">c16"))
+    with pytest.raises(sb.DimensionMismatch, match="m x k and k x n"):
+        sb.matmul(np.eye(2, dtype=complex), np.eye(3))
 
 
 def test_a_real_matrix_takes_no_complex_vector_silently():
@@ -163,8 +212,6 @@ def test_certificates_of_complex_matrices():
 def test_what_takes_real_numbers_only_says_so():
     with pytest.raises(sb.NotSupported, match="complex"):
         sb.solve_triangular(np.array([[1j]]), [1])
-    with pytest.raises(sb.NotSupported, match="complex"):
-        sb.dot_expansion([1j], [1j])
 
 
 def test_jacobi_divides_by_complex_diagonals():

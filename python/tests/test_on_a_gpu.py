@@ -74,6 +74,36 @@ def test_reductions(library, dtype):
     assert sb.sum(there(x[:0])) == 0
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_reductions(library, dtype):
+    there, _, _ = library
+    x, y = (part.view(dtype) for part in vectors(dtype=dtype(0).real.dtype.type))
+    u, v = there(x), there(y)
+    assert (sb.sum(u), sb.dot(u, v), sb.vdot(u, v)) == (sb.sum(x), sb.dot(x, y), sb.vdot(x, y))
+    assert sb.norm(u) == sb.norm(x)
+    for shifted in (slice(1, None), slice(0, None, 3)):
+        assert sb.dot(u[shifted], v[shifted]) == sb.dot(x[shifted], y[shifted])
+    for part, expected in zip(sb.sum_expansion(u) + sb.dot_expansion(u, v), sb.sum_expansion(x) + sb.dot_expansion(x, y)):
+        assert same(part, expected)
+    table = x.reshape(100, -1)
+    assert sb.vdot(there(table), there(table[::-1].copy())) == sb.vdot(table, table[::-1])
+    assert sb.sum(there(table)[::2, 1::3]) == sb.sum(table[::2, 1::3])
+    assert sb.norm(there(table).T) == sb.norm(table)
+    assert sb.dot(u.conj(), v) == sb.vdot(u, v)
+    assert sb.sum(there(x[:0])) == 0
+    for accuracy in ("fast", "compensated"):
+        assert abs(sb.vdot(v, v, accuracy=accuracy) - sb.vdot(y, y)) <= 1e-4 * sb.norm(y) ** 2
+
+
+def test_mixed_types_are_complex(library):
+    there, _, _ = library
+    x, y = vectors()
+    z = y.view(np.complex128)
+    half = len(z)
+    assert sb.dot(there(x[:half]), there(z)) == sb.dot(x[:half], z)
+    assert sb.vdot(there(z), there(x[:half].astype(np.float32))) == sb.vdot(z, x[:half].astype(np.float32))
+
+
 def test_mixed_types_are_doubles(library):
     there, _, _ = library
     x, y = vectors()
@@ -213,6 +243,18 @@ def test_matmul(library, dtype):
     assert same(here(sb.matmul(there(b).T, there(a).T)), expected.T)
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_matmul(library, dtype):
+    there, here, kind = library
+    a, b = (vectors(2 * 64 * 96, seed, dtype(0).real.dtype.type)[0].view(dtype) for seed in (5, 6))
+    a, b = a.reshape(64, 96), b.reshape(96, 64)
+    expected = sb.matmul(a, b).view(dtype(0).real.dtype)
+    c = sb.matmul(there(a), there(b))
+    assert isinstance(c, kind) and same(here(c).view(expected.dtype), expected)
+    assert (here(sb.matmul(there(a).conj(), there(b).conj())) == sb.matmul(a, b).conj()).all()
+    assert (here(sb.matmul(there(a), there(np.ascontiguousarray(b.real)))) == sb.matmul(a, b.real)).all()
+
+
 def test_triangular_solves(library):
     there, here, _ = library
     a, b = matrix()
@@ -270,6 +312,198 @@ def test_in_scipys_manner(library):
     seen = []
     sb.bicgstab(a, there(b), M=None, callback=seen.append)
     assert all(isinstance(x, np.ndarray) for x in seen) and len(seen) > 1
+
+
+METHODS = [sb.bicgstab, sb.cg, sb.gmres, sb.minres, sb.idr, sb.bicgstab2]
+
+
+class Operator:
+    """What is needed of an operator: a shape, a dtype, and products."""
+
+    def __init__(self, a, matvec, dtype=np.float64):
+        self.shape, self.dtype, self.matvec = a.shape, dtype, matvec
+
+
+def operator(kind, a, matvec, dtype=np.float64):
+    """Of CuPy where the arrays are CuPy's; PyTorch has none."""
+    if not kind.__module__.startswith("cupy"):
+        return Operator(a, matvec, getattr(torch(), np.dtype(dtype).name))
+    from cupyx.scipy.sparse.linalg import LinearOperator
+
+    return LinearOperator(a.shape, matvec=matvec, dtype=dtype)
+
+
+def definite(n=40):
+    line = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    return sp.csr_array(sp.kron(line, sp.eye_array(n)) + sp.kron(sp.eye_array(n), line)) + sp.eye_array(n * n) * 0.01
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_operators_have_the_bits_of_the_processor(library, method, dtype):
+    """Where their products have, as those of a Matrix; with an M of the same kind, and with one of the library."""
+    there, here, array = library
+    a = sp.csr_array(definite().astype(dtype))
+    b = np.cos(np.arange(float(a.shape[0]))).astype(dtype)
+    inverse = sp.csr_array(sp.diags_array((0.2 + 0.1 * (np.arange(a.shape[0]) % 3)).astype(dtype)))
+    on_host, on_device = sb.Matrix(a, device="cpu"), sb.Matrix(a, device="cuda")
+    m_on_host, m_on_device = sb.Matrix(inverse, device="cpu"), sb.Matrix(inverse, device="cuda")
+    a_here, a_there = Operator(a, lambda x: on_host @ x, dtype), operator(array, a, lambda x: on_device @ x, dtype)
+    m_here, m_there = Operator(a, lambda r: m_on_host @ r, dtype), operator(array, a, lambda r: m_on_device @ r, dtype)
+    jacobi = sb.Preconditioner(a, "jacobi")
+    rtol = 1e-10 if dtype == np.float64 else 1e-4
+    for left, right in ((None, None), (m_here, m_there), (jacobi, jacobi)):
+        x, info = method(a_here, b, M=left, rtol=rtol)
+        y, info_there = method(a_there, there(b), M=right, rtol=rtol)
+        assert info == info_there == 0
+        assert isinstance(y, array) and y.dtype == there(b).dtype and same(here(y), x)
+        z, _ = method(a_there, there(b.reshape(-1, 1)), M=right, rtol=rtol, x0=there(b / 2), device="cuda")
+        assert same(here(z), method(a_here, b, M=left, rtol=rtol, x0=b / 2)[0])
+        started, _ = method(a_there, there(b), M=right, rtol=rtol, x0="Mb")
+        assert same(here(started), method(a_here, b, M=left, rtol=rtol, x0="Mb")[0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_complex_operators_have_the_bits_of_the_processor(library, method):
+    there, here, array = library
+    a = definite(12) + 0j
+    a = sp.csr_array(a + sp.diags_array([0.05j, -0.05j], offsets=[-1, 1], shape=a.shape))
+    b = np.exp(1j * np.arange(float(a.shape[0])))
+    on_host, on_device = sb.Matrix(a, device="cpu"), sb.Matrix(a, device="cuda")
+    x, info = method(Operator(a, lambda x: on_host @ x, complex), b, M=None, rtol=1e-9)
+    y, info_there = method(operator(array, a, lambda x: on_device @ x, np.complex128), there(b), M=None, rtol=1e-9)
+    assert info == info_there == 0 and same(here(y).view(float), x.view(float))
+    halves = operator(array, a, lambda r: r / 2, np.complex128)
+    z, info = method(operator(array, a, lambda x: on_device @ x, np.complex128), there(b), M=halves, rtol=1e-9)
+    expected, _ = method(Operator(a, lambda x: on_host @ x, complex), b, M=Operator(a, lambda r: r / 2, complex), rtol=1e-9)
+    assert info == 0 and same(here(z).view(float), expected.view(float))
+
+
+def test_operators_of_the_librarys_own_products(library):
+    there, here, array = library
+    a = definite()
+    b = np.ones(a.shape[0])
+    if array.__module__.startswith("cupy"):
+        from cupyx.scipy import sparse
+
+        given = sparse.csr_matrix(sp.csr_matrix(a))
+        m = sparse.diags(there(np.full(a.shape[0], 0.25)), format="csr")
+    else:
+        given = torch().sparse_csr_tensor(*(torch().as_tensor(part) for part in (a.indptr, a.indices, a.data)), size=a.shape).to("cuda")
+        m = None
+    for method in METHODS:
+        x, info = method(operator(array, a, lambda v: given @ v), there(b), M=m, rtol=1e-9)
+        assert info == 0 and np.linalg.norm(b - a @ here(x)) <= 1.001e-9 * np.linalg.norm(b)
+    x, info = sb.minres(operator(array, a, lambda v: given @ v), there(b), shift=1.5, M=None, rtol=1e-9)
+    assert info == 0 and np.linalg.norm(b - a @ here(x) + 1.5 * here(x)) <= 1.001e-9 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_functions_on_the_device_raise_arrives(library, method):
+    there, _, array = library
+    a, b = definite(10), np.arange(1.0, 101)
+
+    class Mine(Exception):
+        pass
+
+    mine = Mine("mine")
+
+    products = []
+
+    def raises(x):
+        products.append(0)
+        if len(products) > 3:
+            raise mine
+        return 2 * x + x[[*range(1, 100), 0]]
+
+    def interrupts(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(Mine) as caught:
+        method(operator(array, a, raises), there(b))
+    assert caught.value is mine
+    with pytest.raises(Mine):
+        method(operator(array, a, lambda x: 2 * x), there(b), M=operator(array, a, raises))
+    with pytest.raises(KeyboardInterrupt):
+        method(operator(array, a, interrupts), there(b))
+
+    def stops(_):
+        raise mine
+
+    with pytest.raises(Mine):
+        options = {"callback_type": "pr_norm"} if method is sb.gmres else {}
+        method(operator(array, a, lambda x: x * there(np.arange(1.0, 101))), there(b), M=None, callback=stops, **options)
+
+
+def test_what_functions_on_the_device_return_is_checked(library):
+    there, _, array = library
+    a, b = definite(3), there(np.ones(9))
+    for returned, words in (
+        (None, "matvec returned None"),
+        (np.ones(9), "matvec returned an array of NumPy in the host's memory"),
+        (there(np.ones(4)), "matvec returned .*float64 of the shape .4,."),
+        (there(np.arange(9)), "matvec returned .*int64 of the shape .9,."),
+        ([1.0] * 9, "matvec returned a list"),
+    ):
+        with pytest.raises(sb.InvalidArgument, match=words + ".*; expected 9 numbers of float64 or float32 on cuda:"):
+            sb.gmres(Operator(a, lambda x: returned), b)
+    with pytest.raises(sb.InvalidArgument, match="a preconditioner's function returned None"):
+        sb.gmres(Operator(a, lambda x: 2 * x), b, M=Operator(a, lambda r: None))
+    with pytest.raises(sb.NotSupported, match="made of entries"):
+        sb.gmres(Operator(a, lambda x: 2 * x), b, M="ilu0")
+    with pytest.raises(sb.InvalidArgument, match="is another one"):
+        sb.gmres(Operator(a, lambda x: 2 * x), b, device="cpu")
+    with pytest.raises(sb.InvalidArgument, match="in one place"):
+        sb.gmres(Operator(a, lambda x: 2 * x), b, x0=np.ones(9))
+    x, info = sb.cg(Operator(a, lambda x: x * float("nan")), b)
+    assert info == -1
+
+
+def test_operators_may_keep_and_change_what_they_are_given(library):
+    there, here, array = library
+    a, b = definite(10), np.ones(100)
+    on_host, on_device = sb.Matrix(a, device="cpu"), sb.Matrix(a, device="cuda")
+    kept = []
+
+    def greedy(x):
+        kept.append(x)
+        y = on_device @ x
+        x *= float("nan")
+        return y
+
+    x, info = sb.cg(Operator(a, greedy), there(b), M=None)
+    assert info == 0 and same(here(x), sb.cg(Operator(a, lambda v: on_host @ v), b, M=None)[0])
+
+
+def test_operators_work_on_the_callers_stream(library):
+    """b is on its way on that stream when the solve is called, and so is every product when it is read."""
+    there, here, array = library
+    n = 100_000
+    diagonal = there(1.0 + np.arange(n) % 5)
+    expected, _ = sb.cg(Operator(sp.eye_array(n), lambda x: (1.0 + np.arange(n) % 5) * x), np.full(n, 200.0), M=None)
+    if array.__module__.startswith("cupy"):
+        stream = cupy().cuda.Stream(non_blocking=True)
+        context, current = stream, lambda: cupy().cuda.get_current_stream().ptr
+    else:
+        stream = torch().cuda.Stream()
+        context, current = torch().cuda.stream(stream), lambda: torch().cuda.current_stream().cuda_stream
+    on = []
+
+    def slow(x):
+        on.append(current())
+        y = 0 * x
+        for _ in range(100):
+            y += x * diagonal
+        return y / 100
+
+    zeros = there(np.zeros(n))
+    with context:
+        b = zeros.copy() if hasattr(zeros, "copy") else zeros.clone()
+        mine = current()
+        for _ in range(200):
+            b += 1
+        x, info = sb.cg(Operator(sp.eye_array(n), slow), b, M=None)
+    assert info == 0 and set(on) == {mine} and np.allclose(here(x), expected, rtol=1e-4)
 
 
 def test_work_under_way_on_the_callers_stream_is_waited_for(library):

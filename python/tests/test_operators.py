@@ -1,11 +1,14 @@
 """Operators without entries, and the methods beside bicgstab and cg."""
 
+import ctypes
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 import samebits as sb
+from samebits import _complex, _operators, _places
 
 METHODS = [sb.bicgstab, sb.cg, sb.gmres, sb.minres, sb.idr]
 
@@ -87,6 +90,127 @@ def test_refusals_of_operators():
         sb.minres([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0], check=True)
     with pytest.raises(sb.InvalidArgument, match="restart is 0"):
         sb.gmres(poisson(3), b, M="none", restart=0)
+
+
+class There(_places.OnDevice):
+    """The host's memory in the part of a device's."""
+
+    device = 0
+    words = "on cuda:0"
+    solves = 0
+
+    def current(self):
+        return np.errstate()
+
+    def stream(self):
+        return 0
+
+    def at(self, address, size, dtype):
+        memory = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+        return np.frombuffer(memory, dtype)
+
+
+@pytest.fixture
+def there(monkeypatch):
+    """Solves of a device, without one: on the processor, but by all that Python does for those on a device."""
+    place = There()
+    core = sb._core.solve_operator
+
+    def of_addresses(function):
+        return lambda x, y: function(x.ctypes.data, y.ctypes.data)
+
+    def solve(function, m, m_there, method, b, x, options, stream, callback):
+        if m_there is not None:
+            dtype = np.dtype(b.dtype)
+            make = sb._core.preconditioner_of_function64 if dtype == np.float64 else sb._core.preconditioner_of_function32
+            m = make(of_addresses(m_there), b.size)
+        place.solves += 1
+        return core(of_addresses(function), m, method, b, x, options, 1, callback)
+
+    monkeypatch.setattr(sb._core, "solve_operator_there", solve)
+    for module in (_operators, _complex, _places):
+        if hasattr(module, "place_of"):
+            monkeypatch.setattr(module, "place_of", lambda x, name: place if isinstance(x, np.ndarray) else _places.HOST)
+    return place
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_vectors_of_a_device_are_handed_over(there, monkeypatch, method, dtype):
+    a = sp.csr_array(poisson(10).astype(dtype))
+    b = np.cos(np.arange(100.0)).astype(dtype)
+    a_of, m_of = operator_of(a), spla.LinearOperator(a.shape, matvec=lambda r: r / 4, dtype=dtype)
+    for x0 in (None, b / 2, "Mb"):
+        for m in (None, m_of, sp.csr_array(sp.eye_array(100) * dtype(0.25))):
+            options = {"rtol": 1e-4, "M": m, "x0": x0}
+            x, info = method(a_of, b, **options)
+            assert info == 0 and x.dtype == dtype and x.shape == (100,)
+            with monkeypatch.context() as here:
+                for module in (_operators, _complex, _places):
+                    here.setattr(module, "place_of", lambda x, name: _places.HOST, raising=False)
+                expected, _ = method(a_of, b, **options)
+            assert np.array_equal(x, expected)
+    assert there.solves == 9
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_functions_on_a_device_are_checked(there, method):
+    class Mine(Exception):
+        pass
+
+    mine = Mine()
+
+    def raises(x):
+        raise mine
+
+    b = np.ones(9)
+    for returned, words in (
+        (None, "matvec returned None"),
+        ([1.0] * 9, "matvec returned a list"),
+        (np.ones(4), "matvec returned float64 of the shape .4,."),
+        (np.ones(9, int), "matvec returned int64 of the shape .9,."),
+        (np.ones(9, complex), "matvec returned complex128 of the shape .9,."),
+    ):
+        with pytest.raises(sb.InvalidArgument, match=words + "; expected 9 numbers of float64 or float32 on cuda:0"):
+            method(operator(9, lambda x: returned), b)
+    for a, m in ((raises, lambda r: r), (lambda x: x + np.arange(9) * x, raises)):
+        with pytest.raises(Mine) as caught:
+            method(operator(9, a), b, M=operator(9, m))
+        assert caught.value is mine
+    with pytest.raises(sb.InvalidArgument, match="a preconditioner's function returned None"):
+        method(operator(9, lambda x: x + np.arange(9) * x), b, M=operator(9, lambda r: None))
+    with pytest.raises(sb.InvalidArgument, match="device 'cpu' is another one"):
+        method(operator(9, lambda x: x), b, device="cpu")
+    with pytest.raises(sb.DimensionMismatch, match="M has the shape"):
+        method(operator(9, lambda x: x), b, M=operator(8, lambda r: r))
+
+
+def operator(n, function):
+    class Operator:
+        shape, dtype = (n, n), float
+
+        def matvec(self, x):
+            return function(x)
+
+    return Operator()
+
+
+def test_functions_on_a_device_may_change_what_they_are_given(there):
+    a, b = poisson(10), np.ones(100)
+
+    def greedy(x):
+        y = a @ x
+        x *= np.nan
+        return y
+
+    x, info = sb.cg(operator(100, greedy), b, M=None)
+    assert info == 0 and relative_residual(a, b, x) <= 1.001e-5
+
+
+def test_a_device_shifts(there):
+    a, b = poisson(10), np.ones(100)
+    x, info = sb.minres(operator_of(a), b, shift=1.5, M=None, rtol=1e-9)
+    assert info == 0 and relative_residual(a - 1.5 * sp.eye_array(100), b, x) <= 1.1e-9
 
 
 def test_gmres_counts_cycles_or_steps():

@@ -5,6 +5,7 @@
 #include "solver/accuracy.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
+#include "solver/numeric/complex.hpp"
 #include "solver/solver.h"
 #include "solver/triangular_solve.hpp"
 
@@ -71,8 +72,10 @@ void with_number(std::int32_t type, const char* function, Work&& work) {
     }
 }
 
-template <class T>
-inline constexpr std::int32_t type_of = std::is_same_v<T, double> ? SOLVER_DOUBLE : SOLVER_FLOAT;
+template <class S>
+inline constexpr std::int32_t type_of = std::is_same_v<RealOf<S>, double>
+                                            ? (is_complex<S> ? SOLVER_COMPLEX_DOUBLE : SOLVER_DOUBLE)
+                                            : (is_complex<S> ? SOLVER_COMPLEX_FLOAT : SOLVER_FLOAT);
 
 inline Accuracy accuracy_of(std::int32_t accuracy, const char* function) {
     switch (accuracy) {
@@ -111,10 +114,10 @@ Device processor();
 /// SOLVER_PROCESSOR, SOLVER_BEST_DEVICE or a CUDA device.
 Device device_of(std::int32_t device, const char* function);
 
-/// A factor that is a number of type T: nothing is rounded silently.
-template <class T>
-T factor(double value, const char* function, const char* name) {
-    const T rounded = static_cast<T>(value);
+/// A factor that is a real number of type S, or of the parts of S: nothing is rounded silently.
+template <class S>
+S factor(double value, const char* function, const char* name) {
+    const auto rounded = static_cast<RealOf<S>>(value);
     if (static_cast<double>(rounded) != value && value == value)
         throw InvalidArgument(
             fmt::format("{}: {} is {}, which is not a float; the matrix is one of floats", function, name, value));

@@ -82,15 +82,25 @@ solver_cuda_matrix_of<T> matrix_of(const solver_csr& csr, int device, cuda::Stre
     return {csr.rows, csr.columns, cuda::SpmvPlan<T>(view, SpmvKernel::automatic, stream)};
 }
 
-solver_status reduce(const char* name, solver_cuda_workspace* workspace, cuda::Reduction reduction, std::int32_t type,
+cuda::Reduction of_real_numbers(cuda::ComplexReduction reduction) {
+    return reduction == cuda::ComplexReduction::sum ? cuda::Reduction::sum : cuda::Reduction::dot;
+}
+
+solver_status reduce(const char* name, solver_cuda_workspace* workspace, cuda::ComplexReduction reduction, std::int32_t type,
                      std::int64_t n, const void* x, const void* y, std::int32_t accuracy, void* result, void* stream) {
     return guarded([&] {
-        with_type(type, name, [&](auto number) {
-            using T = decltype(number);
-            const bool reads_y = reduction == cuda::Reduction::dot;
-            required(workspace, name, "workspace")
-                .reducer.reduce(reduction, n, on_device<T>(x, n, name, "x"), on_device<T>(y, reads_y ? n : 0, name, "y"),
-                                accuracy_of(accuracy, name), on_device<T>(result, 1, name, "result"), stream_of(stream));
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
+            cuda::Reducer& reducer = required(workspace, name, "workspace").reducer;
+            const auto reduced = [&](auto kind) {
+                const bool reads_y = reduction != cuda::ComplexReduction::sum;
+                reducer.reduce(kind, n, on_device<S>(x, n, name, "x"), on_device<S>(y, reads_y ? n : 0, name, "y"),
+                               accuracy_of(accuracy, name), on_device<S>(result, 1, name, "result"), stream_of(stream));
+            };
+            if constexpr (is_complex<S>)
+                reduced(reduction);
+            else
+                reduced(of_real_numbers(reduction));
         });
     });
 }
@@ -174,31 +184,46 @@ void solver_cuda_workspace_destroy(solver_cuda_workspace* workspace) { delete wo
 
 solver_status solver_cuda_sum(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                               void* result, void* stream) {
-    return reduce("solver_cuda_sum", workspace, cuda::Reduction::sum, type, n, x, nullptr, accuracy, result, stream);
+    return reduce("solver_cuda_sum", workspace, cuda::ComplexReduction::sum, type, n, x, nullptr, accuracy, result, stream);
 }
 
 solver_status solver_cuda_dot(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
                               int32_t accuracy, void* result, void* stream) {
-    return reduce("solver_cuda_dot", workspace, cuda::Reduction::dot, type, n, x, y, accuracy, result, stream);
+    return reduce("solver_cuda_dot", workspace, cuda::ComplexReduction::dot, type, n, x, y, accuracy, result, stream);
+}
+
+solver_status solver_cuda_dotu(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, const void* y,
+                               int32_t accuracy, void* result, void* stream) {
+    return reduce("solver_cuda_dotu", workspace, cuda::ComplexReduction::dotu, type, n, x, y, accuracy, result, stream);
 }
 
 solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, int64_t n, const void* x, int32_t accuracy,
                                 void* result, void* stream) {
-    return reduce("solver_cuda_norm2", workspace, cuda::Reduction::norm2, type, n, x, nullptr, accuracy, result, stream);
+    constexpr const char* name = "solver_cuda_norm2";
+    return guarded([&] {
+        with_number(type, name, [&](auto number) {
+            using S = decltype(number);
+            cuda::Reducer& reducer = required(workspace, name, "workspace").reducer;
+            const S* const from = on_device<S>(x, n, name, "x");
+            auto* const to = on_device<RealOf<S>>(result, 1, name, "result");
+            if constexpr (is_complex<S>)
+                reducer.norm2(n, from, accuracy_of(accuracy, name), to, stream_of(stream));
+            else
+                reducer.reduce(cuda::Reduction::norm2, n, from, nullptr, accuracy_of(accuracy, name), to, stream_of(stream));
+        });
+    });
 }
 
 solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, const solver_dense* a, const solver_dense* b,
                                double beta, const solver_dense* c, int32_t accuracy, void* stream) {
     constexpr const char* name = "solver_cuda_gemm";
     return guarded([&] {
-        const solver_dense given_a = filled_up(a, {}, name, "a"), given_b = filled_up(b, {}, name, "b"),
-                           given_c = filled_up(c, {}, name, "c");
-        with_type(given_c.type, name, [&](auto number) {
-            using T = decltype(number);
-            const GemmTask<T> task{factor<T>(alpha, name, "alpha"), dense_view<T>(given_a, name, "a"),
-                                   dense_view<T>(given_b, name, "b"), factor<T>(beta, name, "beta"),
-                                   dense_view<T>(given_c, name, "c")};
-            required(workspace, name, "workspace").multiplier.gemm(task, accuracy_of(accuracy, name), {}, stream_of(stream));
+        with_product(alpha, a, b, beta, c, name, [&]<class S>(const GemmTask<S>& task, Conjugation conjugation) {
+            cuda::Multiplier& multiplier = required(workspace, name, "workspace").multiplier;
+            if constexpr (is_complex<S>)
+                multiplier.gemm(task, accuracy_of(accuracy, name), conjugation, stream_of(stream));
+            else
+                multiplier.gemm(task, accuracy_of(accuracy, name), {}, stream_of(stream));
         });
     });
 }

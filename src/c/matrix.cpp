@@ -116,19 +116,21 @@ solver_matrix* new_matrix(Arguments&&... arguments) {
 
 }  // namespace
 
-template <class T>
-MutableDenseView<T> dense_view(const solver_dense& dense, const char* function, const char* name) {
-    if (dense.type != type_of<T>)
+template <class S>
+MutableDenseView<S> dense_view(const solver_dense& dense, const char* function, const char* name) {
+    if (dense.type != type_of<S>)
         throw InvalidArgument(
-            fmt::format("{}: {} has the type {}; expected {}, that of the others", function, name, dense.type, type_of<T>));
+            fmt::format("{}: {} has the type {}; expected {}, that of the others", function, name, dense.type, type_of<S>));
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    if (dense.rows < 0 || dense.columns < 0 || (dense.columns > 0 && dense.rows > most / 8 / dense.columns))
+    if (dense.rows < 0 || dense.columns < 0 || (dense.columns > 0 && dense.rows > most / 16 / dense.columns))
         throw InvalidArgument(fmt::format("{}: {} is {} x {}", function, name, dense.rows, dense.columns));
-    T* const data = dense.rows == 0 || dense.columns == 0 ? nullptr : &required(static_cast<T*>(dense.data), function, name);
+    S* const data = dense.rows == 0 || dense.columns == 0 ? nullptr : &required(static_cast<S*>(dense.data), function, name);
     return {dense.rows, dense.columns, dense.row_stride, dense.column_stride, data};
 }
 template MutableDenseView<double> dense_view(const solver_dense&, const char*, const char*);
 template MutableDenseView<float> dense_view(const solver_dense&, const char*, const char*);
+template MutableDenseView<std::complex<double>> dense_view(const solver_dense&, const char*, const char*);
+template MutableDenseView<std::complex<float>> dense_view(const solver_dense&, const char*, const char*);
 
 SpmvOptions options_of(const solver_csr& csr) {
     require(csr.expected_products >= 0, csr_create, "the number of expected products is negative");
@@ -168,6 +170,7 @@ Matrix<T>::Matrix(DenseMatrix<T> own, const Device& device)
 template <class T>
 Matrix<T>::Matrix(const solver_dense& dense, const Device& device)
     : device_(device), is_dense_(true), borrows_values_(dense.borrow != 0) {
+    require(dense.conjugated == 0, dense_create, "the matrix is to be conjugated; expected 0");
     dense_ = dense_view<T>(dense, dense_create, "data");
     static_cast<void>(SpmvPlan<T>(dense_, Device::cpu(1)));  // refuses strides before anything is read by them
     if (!borrows_values_) {
@@ -327,7 +330,7 @@ solver_status solver_matrix_dense(const solver_matrix* matrix, solver_dense* den
             require(of.is_dense(), name, "the matrix is sparse; solver_matrix_csr has its arrays");
             const auto& view = of.dense();
             hand_over(solver_dense{0, type_of<T>, 0, view.rows, view.columns, view.row_stride, view.column_stride,
-                                   const_cast<T*>(view.data)},
+                                   const_cast<T*>(view.data), 0},
                       dense, name, "dense");
         });
     });

@@ -6,6 +6,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
 #include "solver/dense_matrix.hpp"
+#include "solver/gemm.hpp"
 #include "solver/solver.h"
 #include "solver/spmv.hpp"
 #include "solver/triangular_solve.hpp"
@@ -91,8 +92,25 @@ template <class M>
 using element_t = typename ElementOf<std::remove_cvref_t<M>>::type;
 
 /// A description of a dense matrix as a view; throws where its type is another.
-template <class T>
-MutableDenseView<T> dense_view(const solver_dense& dense, const char* function, const char* name);
+template <class S>
+MutableDenseView<S> dense_view(const solver_dense& dense, const char* function, const char* name);
+
+/// The product that solver_gemm and solver_cuda_gemm are asked for, as multiply(task, conjugation): of numbers of any type.
+template <class Multiply>
+void with_product(double alpha, const solver_dense* a, const solver_dense* b, double beta, const solver_dense* c,
+                  const char* function, const Multiply& multiply) {
+    const solver_dense given_a = filled_up(a, {}, function, "a"), given_b = filled_up(b, {}, function, "b"),
+                       given_c = filled_up(c, {}, function, "c");
+    require(given_c.conjugated == 0, function, "c is conjugated; expected 0");
+    const Conjugation conjugation{given_a.conjugated != 0, given_b.conjugated != 0};
+    with_number(given_c.type, function, [&](auto number) {
+        using S = decltype(number);
+        multiply(GemmTask<S>{factor<S>(alpha, function, "alpha"), dense_view<S>(given_a, function, "a"),
+                             dense_view<S>(given_b, function, "b"), factor<S>(beta, function, "beta"),
+                             dense_view<S>(given_c, function, "c")},
+                 conjugation);
+    });
+}
 
 /// What a description asks of the plan of a sparse matrix.
 SpmvOptions options_of(const solver_csr& csr);

@@ -3,11 +3,17 @@
 #include "c/arguments.hpp"
 #include "c/matrix.hpp"
 #include "c/status.hpp"
+#include "solver/cuda/preconditioner.hpp"
+#include "solver/solver_cuda.h"
 
 #include <utility>
 
 namespace solver::c {
 namespace {
+
+void check_answer(std::int32_t answer) {
+    if (answer != 0) throw CallbackFailed(fmt::format("the caller's preconditioner returned {}; 0 goes on", answer));
+}
 
 /// The caller's own.
 template <class T>
@@ -16,14 +22,58 @@ public:
     Callback(solver_apply apply, void* context) : apply_(apply), context_(context) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
-        const std::int32_t answer = apply_(context_, r.data(), z.data(), to_c(accuracy));
-        if (answer != 0) throw CallbackFailed(fmt::format("the caller's preconditioner returned {}; 0 goes on", answer));
+        check_answer(apply_(context_, r.data(), z.data(), to_c(accuracy)));
     }
 
 private:
     solver_apply apply_;
     void* context_;
 };
+
+/// The caller's own, on a device alone.
+template <class T>
+class CallbackOnDevice final : public Preconditioner<T> {
+public:
+    CallbackOnDevice(solver_cuda_apply apply, void* context) : apply_(apply), context_(context) {}
+
+    void apply(std::span<const T>, std::span<T>, Accuracy) const override {
+        throw NotSupported(
+            "the caller's preconditioner works in the memory of a CUDA device, and these vectors lie in the host's; expected a "
+            "solve on a device, or one of solver_preconditioner_from");
+    }
+
+    std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int) const override {
+        class There final : public cuda::DevicePreconditioner<T> {
+        public:
+            There(solver_cuda_apply apply, void* context) : apply_(apply), context_(context) {}
+            void apply(const T* r, T* z, Accuracy accuracy, cuda::Stream stream) override {
+                check_answer(apply_(context_, r, z, to_c(accuracy), stream));
+            }
+
+        private:
+            solver_cuda_apply apply_;
+            void* context_;
+        };
+        return std::make_unique<There>(apply_, context_);
+    }
+
+private:
+    solver_cuda_apply apply_;
+    void* context_;
+};
+
+/// M is a class of the library's that calls `apply`.
+template <template <class> class M, class Apply>
+void make_of_callback(const char* name, int32_t type, int64_t rows, Apply apply, void* context,
+                      solver_preconditioner** preconditioner) {
+    required(preconditioner, name, "preconditioner") = nullptr;
+    require(apply != nullptr, name, "apply is NULL");
+    require(rows >= 0, name, "the number of rows is negative");
+    with_type(type, name, [&](auto number) {
+        using T = decltype(number);
+        *preconditioner = new solver_preconditioner{solver_preconditioner_of<T>{std::make_unique<M<T>>(apply, context), rows}};
+    });
+}
 
 }  // namespace
 }  // namespace solver::c
@@ -59,16 +109,14 @@ solver_status solver_preconditioner_create(const solver_matrix* matrix, const ch
 
 solver_status solver_preconditioner_from(int32_t type, int64_t rows, solver_apply apply, void* context,
                                          solver_preconditioner** preconditioner) {
-    constexpr const char* name = "solver_preconditioner_from";
+    return guarded(
+        [&] { make_of_callback<Callback>("solver_preconditioner_from", type, rows, apply, context, preconditioner); });
+}
+
+solver_status solver_cuda_preconditioner_from(int32_t type, int64_t rows, solver_cuda_apply apply, void* context,
+                                              solver_preconditioner** preconditioner) {
     return guarded([&] {
-        required(preconditioner, name, "preconditioner") = nullptr;
-        require(apply != nullptr, name, "apply is NULL");
-        require(rows >= 0, name, "the number of rows is negative");
-        with_type(type, name, [&](auto number) {
-            using T = decltype(number);
-            solver_preconditioner_of<T> made{std::make_unique<Callback<T>>(apply, context), rows};
-            *preconditioner = new solver_preconditioner{std::move(made)};
-        });
+        make_of_callback<CallbackOnDevice>("solver_cuda_preconditioner_from", type, rows, apply, context, preconditioner);
     });
 }
 

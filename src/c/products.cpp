@@ -1,6 +1,7 @@
 #include "c/arguments.hpp"
 #include "c/matrix.hpp"
 #include "c/status.hpp"
+#include "solver/complex.hpp"
 #include "solver/gemm.hpp"
 
 using namespace solver;
@@ -36,14 +37,11 @@ solver_status solver_gemm(double alpha, const solver_dense* a, const solver_dens
                           int32_t accuracy, int32_t device) {
     constexpr const char* name = "solver_gemm";
     return guarded([&] {
-        const solver_dense given_a = filled_up(a, {}, name, "a"), given_b = filled_up(b, {}, name, "b"),
-                           given_c = filled_up(c, {}, name, "c");
-        with_type(given_c.type, name, [&](auto number) {
-            using T = decltype(number);
-            gemm(GemmTask<T>{factor<T>(alpha, name, "alpha"), dense_view<T>(given_a, name, "a"),
-                             dense_view<T>(given_b, name, "b"), factor<T>(beta, name, "beta"),
-                             dense_view<T>(given_c, name, "c")},
-                 accuracy_of(accuracy, name), device_of(device, name));
+        with_product(alpha, a, b, beta, c, name, [&]<class S>(const GemmTask<S>& task, Conjugation conjugation) {
+            if constexpr (is_complex<S>)
+                gemm(task, accuracy_of(accuracy, name), device_of(device, name), conjugation);
+            else
+                gemm(task, accuracy_of(accuracy, name), device_of(device, name));
         });
     });
 }

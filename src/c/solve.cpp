@@ -6,6 +6,7 @@
 #include "c/preconditioner.hpp"
 #include "c/result.hpp"
 #include "c/status.hpp"
+#include "solver/cuda/linear_operator.hpp"
 #include "solver/cuda/solve.hpp"
 #include "solver/krylov_solve.hpp"
 #include "solver/linear_operator.hpp"
@@ -105,6 +106,10 @@ const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, s
     return of->apply.get();
 }
 
+void check_answer(std::int32_t answer) {
+    if (answer != 0) throw CallbackFailed(fmt::format("the caller's product with A returned {}; 0 goes on", answer));
+}
+
 /// The caller's A.
 template <class T>
 class Operator final : public LinearOperator<T> {
@@ -113,10 +118,7 @@ public:
         : rows_(rows), multiply_(multiply), context_(context) {}
 
     std::int64_t rows() const override { return rows_; }
-    void apply(std::span<const T> x, std::span<T> y) const override {
-        const std::int32_t answer = multiply_(context_, x.data(), y.data());
-        if (answer != 0) throw CallbackFailed(fmt::format("the caller's product with A returned {}; 0 goes on", answer));
-    }
+    void apply(std::span<const T> x, std::span<T> y) const override { check_answer(multiply_(context_, x.data(), y.data())); }
 
 private:
     std::int64_t rows_;
@@ -124,16 +126,33 @@ private:
     void* context_;
 };
 
+/// The caller's A on a CUDA device.
 template <class T>
-solver_result solved(const Operator<T>& a, const solver_preconditioner* preconditioner, std::span<const T> b, std::span<T> x,
-                     const solver_options& given, const char* function) {
+class OperatorOnDevice final : public cuda::LinearOperator<T> {
+public:
+    OperatorOnDevice(std::int64_t rows, solver_cuda_multiply multiply, void* context)
+        : rows_(rows), multiply_(multiply), context_(context) {}
+
+    std::int64_t rows() const override { return rows_; }
+    void apply(const T* x, T* y, cuda::Stream stream) const override { check_answer(multiply_(context_, x, y, stream)); }
+
+private:
+    std::int64_t rows_;
+    solver_cuda_multiply multiply_;
+    void* context_;
+};
+
+/// What both kinds of operators share; `run_operator` solves by this method with this M (null for none) and these options.
+template <class T, class Run>
+solver_result solved_by(std::int64_t rows, const solver_preconditioner* preconditioner, const solver_options& given,
+                        const char* function, const Run& run_operator) {
     std::vector<bool> stopped(1);
     const SolveOptions options = options_from_c(given, stopped, function);
     require(options.guarantee == Guarantee::none && !options.mixed, function,
             "a guarantee and mixed precision need the entries of A; of an operator there are only products");
     SolveReport report;
-    report.results = {krylov_solve<T>(method_of(options), a, preconditioner_of<T>(preconditioner, a.rows(), function), b, x,
-                                      options.iteration, processor())};
+    report.results = {
+        run_operator(method_of(options), preconditioner_of<T>(preconditioner, rows, function), options.iteration)};
     return to_c(report, stopped);
 }
 
@@ -149,6 +168,21 @@ solver_result solved(const Task<T>& task, bool is_complex, const solver_precondi
     require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
     if (task.columns == 0) return {};
     return to_c(run_task(task, m, options), stopped);
+}
+
+/// For vectors of these lengths, wherever they lie: solve(b, x) of the type.
+template <class Solve>
+solver_status solve_operator_by(const Solve& solve, const char* function, int32_t type, int64_t rows, bool has_multiply,
+                                const void* b, void* x, solver_result** result) {
+    return guarded([&] {
+        if (result != nullptr) *result = nullptr;
+        require(has_multiply, function, "multiply is NULL");
+        with_type(type, function, [&](auto number) {
+            using T = decltype(number);
+            solver_result found = solve(elements<const T>(b, rows, function, "b"), elements<T>(x, rows, function, "x"));
+            if (result != nullptr) *result = new solver_result(std::move(found));
+        });
+    });
 }
 
 template <class Run>
@@ -187,16 +221,27 @@ solver_status solver_solve_operator(int32_t type, int64_t rows, solver_multiply 
                                     const solver_preconditioner* preconditioner, const void* b, void* x,
                                     const solver_options* options, solver_result** result) {
     constexpr const char* function = "solver_solve_operator";
-    return guarded([&] {
-        if (result != nullptr) *result = nullptr;
-        require(multiply != nullptr, function, "multiply is NULL");
-        const solver_options given = options_or_default(options, function);
-        with_type(type, function, [&](auto number) {
-            using T = decltype(number);
-            const auto b_span = elements<const T>(b, rows, function, "b");
-            const auto x_span = elements<T>(x, rows, function, "x");
-            solver_result found = solved(Operator<T>(rows, multiply, context), preconditioner, b_span, x_span, given, function);
-            if (result != nullptr) *result = new solver_result(std::move(found));
-        });
-    });
+    const auto solve = [&]<class T>(std::span<const T> right, std::span<T> solution) {
+        const Operator<T> a(rows, multiply, context);
+        return solved_by<T>(rows, preconditioner, options_or_default(options, function), function,
+                            [&](KrylovMethod method, const Preconditioner<T>* m, const KrylovOptions& iteration) {
+                                return krylov_solve<T>(method, a, m, right, solution, iteration, processor());
+                            });
+    };
+    return solve_operator_by(solve, function, type, rows, multiply != nullptr, b, x, result);
+}
+
+solver_status solver_cuda_solve_operator(int32_t type, int64_t rows, solver_cuda_multiply multiply, void* context,
+                                         const solver_preconditioner* preconditioner, int32_t device, const void* b, void* x,
+                                         const solver_options* options, void* stream, solver_result** result) {
+    constexpr const char* function = "solver_cuda_solve_operator";
+    const auto solve = [&]<class T>(std::span<const T> right, std::span<T> solution) {
+        const OperatorOnDevice<T> a(rows, multiply, context);
+        return solved_by<T>(rows, preconditioner, options_or_default(options, function), function,
+                            [&](KrylovMethod method, const Preconditioner<T>* m, const KrylovOptions& iteration) {
+                                return cuda::krylov_solve<T>(method, a, m, right, solution, iteration, Device::cuda(device),
+                                                             static_cast<cuda::Stream>(stream));
+                            });
+    };
+    return solve_operator_by(solve, function, type, rows, multiply != nullptr, b, x, result);
 }

@@ -1,10 +1,8 @@
 #include "solver/gemm.hpp"
 
 #include "core/dense_check.hpp"
+#include "cuda/gemm.hpp"
 #include "solver/complex.hpp"
-#include "solver/error.hpp"
-
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <vector>
@@ -59,19 +57,12 @@ std::vector<T> partner_of(const DenseView<std::complex<T>>& b, Conjugation conju
 }
 
 template <class T>
-void require_real(const char* name, std::complex<T> factor) {
-    if (factor.imag() != T(0))
-        throw InvalidArgument(fmt::format("gemm: {} is {} + {} i; products of dense complex matrices take real factors only",
-                                          name, factor.real(), factor.imag()));
-}
-
-template <class T>
 void multiply_complex(const ComplexGemm<T>& task, Accuracy accuracy, const Device& device, Conjugation conjugation) {
-    require_valid("gemm", task);
-    require_real("alpha", task.alpha);
-    require_real("beta", task.beta);
+    require_valid(task);
     const auto& [alpha, a, b, beta, c] = task;
-    if (c.rows == 0 || c.columns == 0) return;     // its strides may be anything
+    if (c.rows == 0 || c.columns == 0) return;  // its strides may be anything
+    if (device.kind() == Device::Kind::cuda && alpha != T(0) && a.columns > 0)
+        return cuda::multiply(task, accuracy, conjugation, device.index());
     if (!has_rows(DenseView<std::complex<T>>(c)))  // C^T = B^T A^T
         return multiply_complex<T>({alpha, b.transposed(), a.transposed(), beta, c.transposed()}, accuracy, device,
                                    {conjugation.b, conjugation.a});

@@ -109,6 +109,19 @@ void require_valid(const char* operation, const GemmTask<T>& task) {
 }
 
 template <class T>
+void require_valid(const GemmTask<std::complex<T>>& task) {
+    require_valid("gemm", task);
+    const auto require_real = [](const char* name, std::complex<T> factor) {
+        if (factor.imag() != T(0))
+            throw InvalidArgument(
+                fmt::format("gemm: {} is {} + {} i; products of dense complex matrices take real factors only", name,
+                            factor.real(), factor.imag()));
+    };
+    require_real("alpha", task.alpha);
+    require_real("beta", task.beta);
+}
+
+template <class T>
 void require_valid(const GemmTask<T>& task, const GemmOptions& options) {
     require_valid("gemm", task);
     if (options.block < 1)
@@ -121,6 +134,8 @@ template void require_lines(const char*, const char*, const DenseView<float>&);
 template void require_lines(const char*, const char*, const DenseView<double>&);
 template void require_valid(const char*, const GemmTask<float>&);
 template void require_valid(const char*, const GemmTask<double>&);
+template void require_valid(const GemmTask<std::complex<float>>&);
+template void require_valid(const GemmTask<std::complex<double>>&);
 template void require_valid(const char*, const GemmTask<std::complex<float>>&);
 template void require_valid(const char*, const GemmTask<std::complex<double>>&);
 template void require_valid(const GemmTask<float>&, const GemmOptions&);

@@ -4,6 +4,8 @@
 
 #include "solver/gemm.hpp"
 
+#include <complex>
+
 namespace solver {
 
 /// Throws InvalidArgument unless sizes are 0 or more and there is memory.
@@ -19,6 +21,10 @@ void require_lines(const char* operation, const char* name, const DenseView<T>& 
 /// DimensionMismatch unless their sizes agree.
 template <class T>
 void require_valid(const char* operation, const GemmTask<T>& task);
+
+/// All that solver::gemm asks of complex arguments.
+template <class T>
+void require_valid(const GemmTask<std::complex<T>>& task);
 
 /// All that solver::gemm asks of its arguments.
 template <class T>

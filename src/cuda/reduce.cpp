@@ -1,4 +1,5 @@
 #include "cuda/reduce.hpp"
+#include "kernels/gemm.hpp"
 #include "solver/cuda/memory.hpp"
 
 #include <map>
@@ -12,7 +13,7 @@ namespace {
 
 /// What a reduction needs besides its vectors.
 struct Workspace {
-    using Result = Expansion<double>;  // or anything smaller
+    using Result = ComplexExpansion<double>;  // or anything smaller
 
     explicit Workspace(int on_device) : device(on_device), stream(device), reducer(device), result(device, 1, "a result") {}
 
@@ -54,16 +55,33 @@ Workspaces& workspaces() {
 
 namespace {
 
-/// What `put(reducer, x, y, result, stream)` puts on a stream, of vectors of the host.
+/// A vector on a device: where it lies, if that is one already, else a copy there.
+template <class T>
+class OnDevice {
+public:
+    OnDevice(int device, std::span<const T> x, Stream stream)
+        : copy_(lies_on_a_device(x.data()) ? DeviceArray<T>() : DeviceArray<T>(device, x, "a vector", stream)),
+          data_(copy_.data() == nullptr ? x.data() : copy_.data()),
+          size_(static_cast<std::int64_t>(x.size())) {}
+
+    const T* data() const { return data_; }
+    std::int64_t size() const { return size_; }
+
+private:
+    DeviceArray<T> copy_;
+    const T* data_;
+    std::int64_t size_;
+};
+
+/// What `put(reducer, x, y, result, stream)` puts on a stream.
 template <class Result, class T, class Put>
 Result reduced(std::span<const T> x, std::span<const T> y, int device, const Put& put) {
     auto workspace = workspaces().take(device);
     const Stream stream = workspace->stream.get();
-    const DeviceArray<T> device_x(device, x, "a vector", stream);
-    const DeviceArray<T> device_y(device, y, "a vector", stream);
+    const OnDevice<T> on_x(device, x, stream), on_y(device, y, stream);
     static_assert(sizeof(Result) <= sizeof(Workspace::Result));
     auto* const device_result = reinterpret_cast<Result*>(workspace->result.data());
-    put(workspace->reducer, device_x, device_y, device_result, stream);
+    put(workspace->reducer, on_x, on_y, device_result, stream);
     Result result;
     detail::copy_to_host(device, &result, device_result, sizeof result, stream);
     workspaces().give_back(std::move(workspace));
@@ -88,9 +106,37 @@ Expansion<T> expansion(Reduction reduction, std::span<const T> x, std::span<cons
                            });
 }
 
+template <class T>
+std::complex<T> reduce(ComplexReduction reduction, std::span<const std::complex<T>> x, std::span<const std::complex<T>> y,
+                       Accuracy accuracy, int device) {
+    using Result = std::complex<T>;
+    return reduced<Result>(x, y, device,
+                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
+                               reducer.reduce(reduction, on_x.size(), on_x.data(), on_y.data(), accuracy, result, stream);
+                           });
+}
+
+template <class T>
+ComplexExpansion<T> expansion(ComplexReduction reduction, std::span<const std::complex<T>> x,
+                              std::span<const std::complex<T>> y, int device) {
+    using Result = ComplexExpansion<T>;
+    return reduced<Result>(x, y, device,
+                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
+                               reducer.expand(reduction, on_x.size(), on_x.data(), on_y.data(), result, stream);
+                           });
+}
+
 template float reduce(Reduction, std::span<const float>, std::span<const float>, Accuracy, int);
 template double reduce(Reduction, std::span<const double>, std::span<const double>, Accuracy, int);
 template Expansion<float> expansion(Reduction, std::span<const float>, std::span<const float>, int);
 template Expansion<double> expansion(Reduction, std::span<const double>, std::span<const double>, int);
+template std::complex<float> reduce(ComplexReduction, std::span<const std::complex<float>>,
+                                    std::span<const std::complex<float>>, Accuracy, int);
+template std::complex<double> reduce(ComplexReduction, std::span<const std::complex<double>>,
+                                     std::span<const std::complex<double>>, Accuracy, int);
+template ComplexExpansion<float> expansion(ComplexReduction, std::span<const std::complex<float>>,
+                                           std::span<const std::complex<float>>, int);
+template ComplexExpansion<double> expansion(ComplexReduction, std::span<const std::complex<double>>,
+                                            std::span<const std::complex<double>>, int);
 
 }  // namespace solver::cuda

@@ -88,18 +88,6 @@ bool has_positive_pivots(const CsrMatrix<double>& upper) {
     return true;
 }
 
-Certificate proven(const Preparation& p, double least_eigenvalue) {
-    Certificate certificate;
-    certificate.status = ProofStatus::proven;
-    certificate.reason = "complete factors of A less a part of the identity";
-    const double factor = std::sqrt(static_cast<double>(p.row_exponents.size())) / least_eigenvalue * inflation;
-    for (const std::int32_t exponent : p.row_exponents) {
-        certificate.reach.push_back(std::ldexp(factor, exponent) * inflation + smallest_subnormal<double>);
-        certificate.weights.push_back(std::ldexp(1.0, exponent));
-    }
-    return certificate;
-}
-
 }  // namespace
 
 double error_of_shifted_factors_above(const IluFactors<double>& factors, double shift) {
@@ -114,14 +102,12 @@ double error_of_shifted_factors_above(const IluFactors<double>& factors, double 
     return (most + unit_roundoff<double> * (2 + shift)) * inflation;
 }
 
-Certificate certificate_by_shift(const CsrView<double>& a, const Preparation& preparation,
-                                 const Preconditioner<double>& inverse, std::int64_t memory_limit) {
+std::optional<LeastEigenvalue> find_least_eigenvalue(const CsrView<double>& a, const Preparation& preparation,
+                                                     const Preconditioner<double>& inverse, std::int64_t memory_limit) {
     const Preparation p = symmetric_preparation(a, preparation);
     const CsrMatrix<double> c = prepared_matrix(a, p);
-    Certificate certificate;
-    certificate.reason = "A is not positive definite, or nearly so";
     const double estimate = estimated_least_eigenvalue(p, inverse);
-    if (!(estimate > 0) || !is_finite(estimate)) return certificate;
+    if (!(estimate > 0) || !is_finite(estimate)) return std::nullopt;
     double shift = std::exp2(std::floor(std::log2(estimate)) - 1);
     for (int attempt = 0; attempt < 2; ++attempt, shift /= 4) {
         CsrMatrix<double> shifted = c;
@@ -131,8 +117,30 @@ Certificate certificate_by_shift(const CsrView<double>& a, const Preparation& pr
         const std::optional<IluFactors<double>> factors = factor_on_diagonal(shifted, *p.fill, memory_limit);
         if (!factors || !has_positive_pivots(factors->upper)) continue;
         const double least = below(shift - error_of_shifted_factors_above(*factors, shift));
-        if (least > 0) return proven(p, least);
+        if (least > 0) return LeastEigenvalue{p.row_exponents, least};
     }
+    return std::nullopt;
+}
+
+Certificate certificate_by_norm(const char* reason, std::span<const std::int32_t> row_exponents,
+                                std::span<const std::int32_t> column_exponents, double least) {
+    Certificate certificate;
+    certificate.status = ProofStatus::proven;
+    certificate.reason = reason;
+    const double factor = std::sqrt(static_cast<double>(row_exponents.size())) / least * inflation;
+    for (const std::int32_t exponent : column_exponents)
+        certificate.reach.push_back(std::ldexp(factor, exponent) * inflation + smallest_subnormal<double>);
+    for (const std::int32_t exponent : row_exponents) certificate.weights.push_back(std::ldexp(1.0, exponent));
+    return certificate;
+}
+
+Certificate certificate_by_shift(const CsrView<double>& a, const Preparation& preparation,
+                                 const Preconditioner<double>& inverse, std::int64_t memory_limit) {
+    if (const auto found = find_least_eigenvalue(a, preparation, inverse, memory_limit))
+        return certificate_by_norm("complete factors of A less a part of the identity", found->exponents, found->exponents,
+                                   found->at_least);
+    Certificate certificate;
+    certificate.reason = "A is not positive definite, or nearly so";
     return certificate;
 }
 

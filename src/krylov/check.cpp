@@ -150,6 +150,12 @@ void check_symmetry(KrylovMethod method, bool m_is_symmetric) {
             "bicgstab take any");
 }
 
+void check_complex_scalars(KrylovMethod method, const KrylovOptions& options, std::int64_t rows) {
+    if (options.complex_scalars && rows % 2 != 0)
+        throw InvalidArgument(
+            fmt::format("{}: complex scalars need a real form, whose order is even; A has {} rows", to_string(method), rows));
+}
+
 template Unknown<float> checked_unknown(std::int64_t, std::span<const float>, std::span<float>, std::span<float>,
                                         const KrylovOptions&, std::string_view);
 template Unknown<double> checked_unknown(std::int64_t, std::span<const double>, std::span<double>, std::span<double>,

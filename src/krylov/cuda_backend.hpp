@@ -43,19 +43,27 @@ struct Ready {
 template <class Value, class Wide>
 class CudaSystem {
 public:
-    /// `a` is A in Wide, `in_value` in Value. Both must outlive the system.
-    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, Accuracy mode, int most_columns)
+    /// `a` is A in Wide, `in_value` in Value. Both must outlive the system, and so must the stream, where all work goes.
+    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, Accuracy mode, int most_columns,
+               cuda::Stream of_caller)
+        : CudaSystem(in_value.on_device()->new_products(of_caller, most_columns), in_value.rows(), mode,
+                     in_value.device().index(), of_caller, most_columns) {
+        a_in_value_ = &in_value;
+        if constexpr (is_mixed) residuals_ = a.on_device()->new_products(stream, 1);
+    }
+
+    /// Of an A of so many rows of which there are only products.
+    CudaSystem(std::unique_ptr<cuda::MatrixProducts<Value>> of_a, std::int64_t rows, Accuracy mode, int device_index,
+               cuda::Stream of_caller, int most_columns = 1)
         : accuracy(mode),
           true_accuracy(mode == Accuracy::exact ? mode : Accuracy::compensated),
-          device(a.device().index()),
+          device(device_index),
           columns(most_columns),
-          a_in_value(in_value),
-          stream(device),
+          stream(of_caller),
           reducer(device),
           norm_place(device, 1, "a norm"),
-          products(in_value.on_device()->new_products(stream.get(), columns)) {
-        if constexpr (is_mixed) residuals_ = a.on_device()->new_products(stream.get(), 1);
-    }
+          products(std::move(of_a)),
+          rows_(rows) {}
 
     /// Of A in Wide.
     const cuda::MatrixProducts<Wide>& residuals() const {
@@ -65,7 +73,7 @@ public:
             return *products;
     }
 
-    std::int64_t rows() const { return a_in_value.rows(); }
+    std::int64_t rows() const { return rows_; }
 
     /// How many of so many right-hand sides are solved at once: what half of the free memory can hold.
     static int columns_at_once(int device, std::int64_t rows, std::int64_t right_hand_sides) {
@@ -82,8 +90,7 @@ public:
         auto& of_method = std::get<Recurrence<Scalars>>(recurrences_);
         if (!of_method) {
             recurrences_ = {};  // one method's vectors at a time
-            of_method =
-                std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), *products, accuracy, stream.get(), columns);
+            of_method = std::make_unique<cuda::DeviceRecurrence<Scalars>>(device, rows(), *products, accuracy, stream, columns);
         }
         take(m);
         of_method->precondition(preconditioner_.get(), on_host_, at_once);
@@ -97,11 +104,11 @@ public:
 
     /// z = M^-1 r
     void apply_preconditioner(const cuda::DeviceArray<Value>& r, const cuda::DeviceArray<Value>& z) {
-        if (preconditioner_) return preconditioner_->apply(r.data(), z.data(), accuracy, stream.get());
+        if (preconditioner_) return preconditioner_->apply(r.data(), z.data(), accuracy, stream);
         std::vector<Value> host_r(static_cast<std::size_t>(r.size())), host_z(host_r.size());
-        r.copy_to(host_r, stream.get());
+        r.copy_to(host_r, stream);
         on_host_(host_r, host_z);
-        cuda::detail::copy_to_device(device, z.data(), host_z.data(), z.bytes(), stream.get());
+        cuda::detail::copy_to_device(device, z.data(), host_z.data(), z.bytes(), stream);
     }
 
     template <class Scalars>
@@ -112,15 +119,20 @@ public:
     template <class T>
     cuda::DeviceArray<T> zeros() const {
         cuda::DeviceArray<T> x(device, rows(), "a vector of a Krylov method");
-        x.fill_with_zeros(stream.get());
+        x.fill_with_zeros(stream);
         return x;
     }
 
-    const cuda::DeviceArray<Value>& column_norms() const { return a_in_value.on_device()->column_norms(a_in_value); }
+    /// Zeros where they are not known.
+    const cuda::DeviceArray<Value>& column_norms() {
+        if (a_in_value_ != nullptr) return a_in_value_->on_device()->column_norms(*a_in_value_);
+        if (no_norms_.size() == 0) no_norms_ = zeros<Value>();
+        return no_norms_;
+    }
 
     template <class T>
     double norm2(const cuda::DeviceArray<T>& x, Accuracy mode) {
-        return cuda::norm2(reducer, x, mode, norm_place, stream.get());
+        return cuda::norm2(reducer, x, mode, norm_place, stream);
     }
 
     double dot(const cuda::DeviceArray<Value>& x, const cuda::DeviceArray<Value>& y) {
@@ -130,20 +142,19 @@ public:
         return result;
     }
     void dots(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> to) {
-        cuda::dots(reducer, xs, y, accuracy, places(std::ssize(xs)), to, stream.get());
+        cuda::dots(reducer, xs, y, accuracy, places(std::ssize(xs)), to, stream);
     }
     double subtract_projections(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> shares,
                                 double* norm_before) {
         const cuda::DeviceArray<double>& on_device = places(std::ssize(xs) + 2);
-        return cuda::subtract_projections(reducer, xs, y, accuracy, on_device, shares, norm_before, stream.get());
+        return cuda::subtract_projections(reducer, xs, y, accuracy, on_device, shares, norm_before, stream);
     }
 
     Accuracy accuracy;
     Accuracy true_accuracy;
     int device;
     int columns;  ///< at once, at most
-    const SpmvPlan<Value>& a_in_value;
-    cuda::OwnedStream stream;
+    cuda::Stream stream;
     cuda::Reducer reducer;
     cuda::DeviceArray<double> norm_place;
     cuda::DeviceArray<Value> terms;  ///< made when first used
@@ -172,6 +183,9 @@ private:
             on_host_ = [&m, mode = accuracy](std::span<const Value> r, std::span<Value> z) { m.apply(r, z, mode); };
     }
 
+    std::int64_t rows_;
+    const SpmvPlan<Value>* a_in_value_ = nullptr;            ///< null of an A that has only products
+    cuda::DeviceArray<Value> no_norms_;                      ///< of such a one; made when first used
     std::unique_ptr<cuda::MatrixProducts<Wide>> residuals_;  ///< where it is not the plan of the products
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
     cuda::HostPreconditioner<Value> on_host_;
@@ -232,7 +246,7 @@ public:
 
     /// The column of the system is this one's until it is done.
     CudaSolverBackend(CudaSystem<Value, Wide>& system, int column, std::span<const Wide> b, bool as_pair)
-        : system_(system), column_(column), b_(system.device, b, "b", system.stream.get()), as_pair_(as_pair) {}
+        : system_(system), column_(column), b_(system.device, b, "b", system.stream), as_pair_(as_pair) {}
 
     CudaSystem<Value, Wide>& system() const { return system_; }
     int column() const { return column_; }
@@ -337,7 +351,7 @@ public:
     }
 
 private:
-    cuda::Stream stream() const { return system_.stream.get(); }
+    cuda::Stream stream() const { return system_.stream; }
 
     Ready<int> multiply(const Vector& x, const Vector& out, Accuracy mode) const {
         system_.products->multiply({.x = x.data(), .y = out.data()}, mode, stream());

@@ -22,6 +22,7 @@ SolveResult krylov_solve(KrylovMethod method, const LinearOperator<T>& a, const 
                                           to_string(method), to_string(processor)));
     const Unknown<T> unknown = checked_unknown<T>(a.rows(), b, x, {}, options, to_string(method));
     if (m != nullptr) check_symmetry(method, m->is_symmetric());
+    check_complex_scalars(method, options, a.rows());
     check_memory(method, options, a.rows(), sizeof(T), 1);
     const cpu::FloatingPointGuard guard;
     const Identity<T> identity(a.rows());

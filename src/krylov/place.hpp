@@ -4,6 +4,7 @@
 
 #include "krylov/pauses.hpp"
 #include "krylov/run.hpp"
+#include "solver/cuda/linear_operator.hpp"
 #include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
@@ -41,5 +42,10 @@ template <class Wide, class Value>
 std::unique_ptr<KrylovPlace<Wide, Value>> krylov_on_processor(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value);
 template <class Wide, class Value>
 std::unique_ptr<KrylovPlace<Wide, Value>> krylov_on_device(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value);
+
+/// A single call for one unknown, where A is an operator on a device.
+template <class T>
+SolveResult solve_operator_on_device(KrylovMethod method, const cuda::LinearOperator<T>& a, const Preconditioner<T>& m,
+                                     const KrylovCall<T>& call, int device, cuda::Stream stream);
 
 }  // namespace solver

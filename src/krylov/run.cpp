@@ -2,9 +2,6 @@
 
 #include "core/floating_point_guard.hpp"
 #include "krylov/place.hpp"
-#include "solver/error.hpp"
-
-#include <fmt/format.h>
 
 #include <memory>
 #include <type_traits>
@@ -25,9 +22,7 @@ std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, con
                                                         std::span<const Unknown<Wide>> unknowns, const KrylovOptions& options,
                                                         const Pauses& pauses) {
     const cpu::FloatingPointGuard guard;
-    if (options.complex_scalars && a_.rows() % 2 != 0)
-        throw InvalidArgument(fmt::format("{}: complex scalars need a real form, whose order is even; A has {} rows",
-                                          to_string(method), a_.rows()));
+    check_complex_scalars(method, options, a_.rows());
     if (!a_.on_device()) check_memory(method, options, a_.rows(), sizeof(Value), unknowns.size());
     if (!place_) place_ = a_.on_device() ? krylov_on_device(a_, a_in_value_) : krylov_on_processor(a_, a_in_value_);
     return place_->run(method, m, {unknowns, options, pauses});

@@ -72,6 +72,9 @@ void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_
 /// Throws where the method needs a symmetric preconditioner and this one is not known to be.
 void check_symmetry(KrylovMethod method, bool m_is_symmetric);
 
+/// Throws where scalars are to be complex and the rows are not those of a real form.
+void check_complex_scalars(KrylovMethod method, const KrylovOptions& options, std::int64_t rows);
+
 /// What the public functions check, and the spans that they make. Messages begin with the caller's name.
 template <class T>
 Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,

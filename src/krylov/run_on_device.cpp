@@ -1,6 +1,7 @@
 #include "krylov/columns.hpp"
 #include "krylov/cuda_backend.hpp"
 #include "krylov/methods.hpp"
+#include "krylov/operator_on_device.hpp"
 #include "krylov/place.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -68,14 +70,15 @@ std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, 
 template <class Wide, class Value>
 class OnDevice final : public KrylovPlace<Wide, Value> {
 public:
-    OnDevice(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value) : a_(a), in_value_(in_value) {}
+    OnDevice(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value)
+        : a_(a), in_value_(in_value), stream_(a.device().index()) {}
 
     std::vector<SolveResult> run(KrylovMethod method, const Preconditioner<Value>& m, const KrylovCall<Wide>& call) override {
         const Accuracy accuracy = call.options.accuracy;
         if (!system_ || system_->accuracy != accuracy) {
             system_.reset();  // before the next one takes its memory
             const int columns = System::columns_at_once(a_.device().index(), a_.rows(), std::ssize(call.unknowns));
-            system_ = std::make_unique<System>(a_, in_value_, accuracy, columns);
+            system_ = std::make_unique<System>(a_, in_value_, accuracy, columns, stream_.get());
         }
         return solve_on_device(method, *system_, m, call);
     }
@@ -85,6 +88,7 @@ private:
 
     const SpmvPlan<Wide>& a_;
     const SpmvPlan<Value>& in_value_;
+    cuda::OwnedStream stream_;
     std::unique_ptr<System> system_;
 };
 
@@ -97,5 +101,16 @@ std::unique_ptr<KrylovPlace<Wide, Value>> krylov_on_device(const SpmvPlan<Wide>&
 template std::unique_ptr<KrylovPlace<float, float>> krylov_on_device(const SpmvPlan<float>&, const SpmvPlan<float>&);
 template std::unique_ptr<KrylovPlace<double, double>> krylov_on_device(const SpmvPlan<double>&, const SpmvPlan<double>&);
 template std::unique_ptr<KrylovPlace<double, float>> krylov_on_device(const SpmvPlan<double>&, const SpmvPlan<float>&);
+
+template <class T>
+SolveResult solve_operator_on_device(KrylovMethod method, const cuda::LinearOperator<T>& a, const Preconditioner<T>& m,
+                                     const KrylovCall<T>& call, int device, cuda::Stream stream) {
+    CudaSystem<T, T> system(std::make_unique<OperatorOnDevice<T>>(a, device), a.rows(), call.options.accuracy, device, stream);
+    return std::move(solve_step_by_step(method, system, m, call).front());
+}
+template SolveResult solve_operator_on_device(KrylovMethod, const cuda::LinearOperator<float>&, const Preconditioner<float>&,
+                                              const KrylovCall<float>&, int, cuda::Stream);
+template SolveResult solve_operator_on_device(KrylovMethod, const cuda::LinearOperator<double>&, const Preconditioner<double>&,
+                                              const KrylovCall<double>&, int, cuda::Stream);
 
 }  // namespace solver

@@ -127,7 +127,7 @@ static void set_threads(void) {
 /* Promise: solver.h, "Arrays of no elements may be NULL." */
 /* Promise: solver.h, "sqrt(sum |x_i|^2), without overflow" */
 /* Promise: solver.h, "The sum, or dot product, itself, without any rounding" */
-/* Promise: solver.h, "`components` has room for" */
+/* Promise: solver.h, "`components` has room for SOLVER" */
 static void reduce_vectors(void) {
     const double x[] = {1e308, 1e308, -1e308, 1, -1e308};
     const double huge[] = {3e200, 4e200}, tiny[] = {3e-200, 4e-200}, lost[] = {1e-300}, infinite[] = {INFINITY};
@@ -160,6 +160,29 @@ static void reduce_vectors(void) {
     CHECK(is_exact == 0);
     CHECK_OK(solver_sum_expansion(SOLVER_DOUBLE, 1, infinite, components, &count, &is_exact));
     CHECK(is_exact == 0);
+}
+
+/* The imaginary part's components begin one capacity after the real part's. */
+/* Promise: solver.h, "Complex numbers: two expansions" */
+/* Promise: solver.h, "`components` has room for twice as many" */
+static void expand_complex_sums(void) {
+    const double large[] = {1e16, 0, 1, 2}, one[] = {1, 0, 1, 0}; /* (1e16, 1 + 2i), (1, 1) */
+    const float i_and_1[] = {0, 1, 1, 0};
+    double components[2 * SOLVER_EXPANSION_DOUBLES];
+    float single_components[2 * SOLVER_EXPANSION_FLOATS];
+    int32_t count[2], is_exact[2];
+    CHECK_OK(solver_sum_expansion(SOLVER_COMPLEX_DOUBLE, 2, large, components, count, is_exact));
+    CHECK(count[0] == 2 && is_exact[0] == 1 && components[0] == 1e16 && components[1] == 1);
+    CHECK(count[1] == 1 && is_exact[1] == 1 && components[SOLVER_EXPANSION_DOUBLES] == 2);
+    CHECK_OK(solver_dot_expansion(SOLVER_COMPLEX_DOUBLE, 2, large, one, components, count, is_exact));
+    CHECK(count[0] == 2 && components[1] == 1 && count[1] == 1 && components[SOLVER_EXPANSION_DOUBLES] == -2);
+    CHECK_OK(solver_dotu_expansion(SOLVER_COMPLEX_DOUBLE, 2, large, one, components, count, is_exact));
+    CHECK(count[0] == 2 && components[1] == 1 && count[1] == 1 && components[SOLVER_EXPANSION_DOUBLES] == 2);
+    CHECK_OK(solver_dotu_expansion(SOLVER_COMPLEX_FLOAT, 2, i_and_1, i_and_1, single_components, count, is_exact));
+    CHECK(count[0] == 1 && single_components[0] == 0 && count[1] == 1 && single_components[SOLVER_EXPANSION_FLOATS] == 0);
+    CHECK_OK(solver_dotu_expansion(SOLVER_FLOAT, 2, i_and_1, i_and_1, single_components, count, is_exact));
+    CHECK(count[0] == 1 && single_components[0] == 1);
+    CHECK_REFUSED(solver_sum_expansion(4, 2, large, components, count, is_exact), SOLVER_INVALID_ARGUMENT, "COMPLEX_FLOAT (3)");
 }
 
 /* Real and imaginary parts in turn. */
@@ -590,6 +613,31 @@ static void multiply_dense(void) {
     solver_matrix_destroy(matrix);
     of_a.row_stride = of_a.column_stride = 0;
     CHECK_REFUSED(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "stride");
+}
+
+/* (1 + 2i) (3 - i) = 5 + 5i, (1 - 2i) (3 - i) = 1 - 7i. */
+/* Promise: solver.h, "1: its complex conjugate is meant" */
+static void multiply_dense_of_complex_numbers(void) {
+    double a[] = {1, 2}, b[] = {3, -1}, c[] = {1, 1};
+    solver_matrix* matrix = NULL;
+    solver_dense of_a = dense(1, 1, a), of_b = dense(1, 1, b), of_c = dense(1, 1, c);
+    of_a.type = of_b.type = of_c.type = SOLVER_COMPLEX_DOUBLE;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 2, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 7 && c[1] == 7);
+    of_a.conjugated = 1;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 1 && c[1] == -7);
+    of_b.conjugated = 1;
+    CHECK_OK(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR));
+    CHECK(c[0] == 5 && c[1] == -5);
+    of_c.conjugated = 1;
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT,
+                  "conjugated");
+    of_c.conjugated = 0;
+    of_c.type = SOLVER_COMPLEX_FLOAT;
+    CHECK_REFUSED(solver_gemm(1, &of_a, &of_b, 0, &of_c, SOLVER_EXACT, SOLVER_PROCESSOR), SOLVER_INVALID_ARGUMENT, "type");
+    of_a.type = SOLVER_DOUBLE;
+    CHECK_REFUSED(solver_dense_create(&of_a, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "conjugated");
 }
 
 /* What is wrong is said before a CUDA device is asked for, so that it is said anywhere. */
@@ -1359,6 +1407,7 @@ int main(int argc, char** argv) {
     tell_of_the_library();
     set_threads();
     reduce_vectors();
+    expand_complex_sums();
     compute_with_complex_numbers(argc > 1 ? argv[1] : ".");
     see_complex_numbers_by_their_parts();
     refuse_bad_vectors();
@@ -1371,6 +1420,7 @@ int main(int argc, char** argv) {
     refuse_bad_sizes_of_dense();
     read_and_write(argc > 1 ? argv[1] : ".");
     multiply_dense();
+    multiply_dense_of_complex_numbers();
     refuse_bad_products_without_signs();
     refuse_what_is_no_float();
     solve_triangles();

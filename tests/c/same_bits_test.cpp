@@ -140,8 +140,8 @@ TYPED_TEST(SameBits, OfDenseProducts) {
     const std::int64_t m = 40, k = 30, n = 20;
     std::vector<T> a(this->x_.begin(), this->x_.begin() + m * k), b(this->b_.begin(), this->b_.begin() + k * n);
     std::vector<T> seen(m * n, 1), expected(m * n, 1);
-    const solver_dense of_a{sizeof of_a, type_of<T>, 0, m, k, k, 1, a.data()},
-        of_b{sizeof of_b, type_of<T>, 0, k, n, 1, k, b.data()}, of_c{sizeof of_c, type_of<T>, 0, m, n, 1, m, seen.data()};
+    const solver_dense of_a{sizeof of_a, type_of<T>, 0, m, k, k, 1, a.data(), 0},
+        of_b{sizeof of_b, type_of<T>, 0, k, n, 1, k, b.data(), 0}, of_c{sizeof of_c, type_of<T>, 0, m, n, 1, m, seen.data(), 0};
     for (const Accuracy accuracy : all_accuracies) {
         gemm(GemmTask<T>{2, {m, k, k, 1, a.data()}, {k, n, 1, k, b.data()}, 1, {m, n, 1, m, expected.data()}}, accuracy);
         EXPECT_EQ(solver_gemm(2, &of_a, &of_b, 1, &of_c, static_cast<std::int32_t>(accuracy), SOLVER_PROCESSOR), SOLVER_OK);

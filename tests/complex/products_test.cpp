@@ -338,9 +338,9 @@ TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
 }
 
 // Promise: complex.hpp, "C = alpha A B + beta C of complex numbers"
-// Promise: complex.hpp, "One real product of twice the inner dimension"
+// Promise: complex.hpp, "On the processor one real product of twice the inner dimension"
 // Promise: complex.hpp, "Throws as gemm does, and InvalidArgument"
-// Promise: complex.hpp, "Which operands of a complex product are conjugated"
+// Promise: gemm.hpp, "Which operands of a complex product"
 TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
     using T = TypeParam;
     Random random(6);
@@ -410,6 +410,45 @@ TYPED_TEST(ComplexProducts, OfVectorsAreRoundedOnce) {
         }
     const std::vector<Complex<T>> one(1), two(2);
     EXPECT_THROW(dot(std::span<const Complex<T>>(one), std::span<const Complex<T>>(two), Accuracy::exact), DimensionMismatch);
+}
+
+/// The real expansions of both parts' terms, written out.
+template <class T>
+ComplexExpansion<T> expected_expansion(const std::vector<Complex<T>>& x, const std::vector<Complex<T>>& y) {
+    std::vector<T> factors, of_re, of_im;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        factors.insert(factors.end(), {x[i].real(), x[i].imag()});
+        of_re.insert(of_re.end(), {y[i].real(), -y[i].imag()});
+        of_im.insert(of_im.end(), {y[i].imag(), y[i].real()});
+    }
+    const std::span<const T> xs(factors);
+    return {dot_expansion(xs, std::span<const T>(of_re)), dot_expansion(xs, std::span<const T>(of_im))};
+}
+
+// Promise: complex.hpp, "The sum, x^H y and x^T y themselves, without any rounding"
+// Promise: complex.hpp, "Throw DimensionMismatch if the lengths differ."
+TYPED_TEST(ComplexProducts, OfVectorsHaveExpansions) {
+    using T = TypeParam;
+    Random random(8);
+    const int wide = std::is_same_v<T, float> ? 30 : 250;
+    for (const Device& device : all_devices())
+        for (const std::int64_t n : {0, 1, 2, 33, 1000}) {
+            const auto x = complex_vector<T>(random, n, wide), y = complex_vector<T>(random, n, wide);
+            auto conjugates = x;
+            for (Complex<T>& z : conjugates) z = std::conj(z);
+            const std::vector<Complex<T>> ones(x.size(), Complex<T>(1));
+            const std::span<const Complex<T>> xs(x), ys(y);
+            EXPECT_PRED2(testing::same_expansion<T>, sum_expansion(xs, device), expected_expansion<T>(x, ones));
+            EXPECT_PRED2(testing::same_expansion<T>, dot_expansion(xs, ys, device), expected_expansion<T>(conjugates, y));
+            EXPECT_PRED2(testing::same_expansion<T>, dotu_expansion(xs, ys, device), expected_expansion<T>(x, y));
+            const Complex<T> rounded = dot(xs, ys, Accuracy::exact, device);
+            const ComplexExpansion<T> whole = dot_expansion(xs, ys, device);
+            EXPECT_TRUE(same_bits(rounded, Complex<T>(whole.re.component[0], whole.im.component[0])));
+        }
+    const std::vector<Complex<T>> one(1), two(2);
+    const std::span<const Complex<T>> shorter(one), longer(two);
+    EXPECT_THROW(dot_expansion(shorter, longer), DimensionMismatch);
+    EXPECT_THROW(dotu_expansion(shorter, longer), DimensionMismatch);
 }
 
 }  // namespace

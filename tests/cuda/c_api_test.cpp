@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -160,7 +161,124 @@ TEST_P(CudaFromCWithOffsets, SolvesWithAMatrixThatLiesOnTheDevice) {
     solver_matrix_destroy(matrix);
 }
 
-// Promise: solver_cuda.h, "*result, on the device, is one number of the type."
+/// A matrix for products in exact by a function: with A on the device, or on the processor.
+solver_matrix* processors_small() {
+    const solver_csr csr = described(small.row_offsets.data(), small.column_indices.data(), small.values.data());
+    solver_matrix* matrix = nullptr;
+    EXPECT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK) << solver_last_error();
+    return matrix;
+}
+std::int32_t multiply_here(void* context, const void* x, void* y) {
+    return solver_spmv(static_cast<const solver_matrix*>(context), 1, x, 0, y, SOLVER_EXACT);
+}
+std::int32_t multiply_there(void* context, const void* x, void* y, void* stream) {
+    return solver_cuda_spmv(static_cast<const solver_cuda_matrix*>(context), 1, x, 0, y, SOLVER_EXACT, stream);
+}
+std::int32_t apply_here(void* context, const void* r, void* z, std::int32_t) { return multiply_here(context, r, z); }
+std::int32_t apply_there(void* context, const void* r, void* z, std::int32_t, void* stream) {
+    return multiply_there(context, r, z, stream);
+}
+std::int32_t fail_there(void*, const void*, void*, void*) { return 7; }
+
+// Promise: solver_cuda.h, "Anything else ends the solve, which returns"
+// Promise: solver_cuda.h, "solver_solve_operator on a device, for an A that works there"
+// Promise: solver_cuda.h, "The bits in SOLVER_EXACT are those of solver_solve_operator"
+// Promise: solver_cuda.h, "A preconditioner of solver_preconditioner_from sees the host's memory"
+TEST_F(CudaFromC, SolvesWithOperators) {
+    const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
+    const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
+    solver_cuda_matrix* there = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &there), SOLVER_OK) << solver_last_error();
+    solver_matrix* const here = processors_small();
+    solver_preconditioner *of_host = nullptr, *of_device = nullptr;
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, 3, apply_here, here, &of_host), SOLVER_OK);
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, there, &of_device), SOLVER_OK);
+    const std::vector<double> right{0.1, 0.2, 0.7}, zeros(3);
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, zeros, "x");
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    const solver_preconditioner* const none = nullptr;
+    for (const char* method : {"bicgstab", "gmres", "idr", "bicgstab2", "cg", "minres"})
+        for (const solver_preconditioner* m :
+             {none, static_cast<const solver_preconditioner*>(of_host), static_cast<const solver_preconditioner*>(of_device)}) {
+            if (m != none && (method == std::string("cg") || method == std::string("minres"))) continue;
+            options.method = method;
+            std::vector<double> expected(3), host_x(3);
+            ASSERT_EQ(solver_solve_operator(SOLVER_DOUBLE, 3, multiply_here, here, m == none ? none : of_host, right.data(),
+                                            expected.data(), &options, nullptr),
+                      SOLVER_OK)
+                << solver_last_error();
+            x.fill_with_zeros();
+            ASSERT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, multiply_there, there, m, 0, b.data(), x.data(), &options,
+                                                 nullptr, nullptr),
+                      SOLVER_OK)
+                << solver_last_error();
+            EXPECT_EQ(on_host(x), expected) << method;
+            ASSERT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, multiply_there, there, m, 0, right.data(), host_x.data(),
+                                                 &options, nullptr, nullptr),
+                      SOLVER_OK);
+            EXPECT_EQ(host_x, expected) << method;
+        }
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, fail_there, nullptr, nullptr, 0, b.data(), x.data(), nullptr,
+                                         nullptr, nullptr),
+              SOLVER_CALLBACK_FAILED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("product with A returned 7"));
+    solver_preconditioner_destroy(of_host);
+    solver_preconditioner_destroy(of_device);
+    solver_matrix_destroy(here);
+    solver_cuda_matrix_destroy(there);
+}
+
+// Promise: solver_cuda.h, "A preconditioner of the caller's that works on the device:"
+// Promise: solver_cuda.h, "`apply` computes z = M^-1 r, both of `rows` elements of `type`"
+// Promise: solver_cuda.h, "In solver_cuda_solve it only launches kernels"
+TEST_F(CudaFromC, SolvesWithAPreconditionerOfTheCallersOnTheDevice) {
+    const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
+    const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
+    solver_cuda_matrix* there = nullptr;
+    solver_matrix *matrix = nullptr, *here = processors_small();
+    solver_preconditioner *of_host = nullptr, *of_device = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &there), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, 3, apply_here, here, &of_host), SOLVER_OK);
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, there, &of_device), SOLVER_OK);
+    const std::vector<double> right{0.1, 0.2, 0.7};
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    for (const char* method : {"bicgstab", "cg", "gmres"}) {
+        options.method = method;
+        std::vector<double> expected(3), found(3);
+        ASSERT_EQ(solver_solve(here, of_host, 1, right.data(), expected.data(), nullptr, &options, nullptr), SOLVER_OK);
+        ASSERT_EQ(solver_solve(matrix, of_device, 1, right.data(), found.data(), nullptr, &options, nullptr), SOLVER_OK)
+            << solver_last_error();
+        EXPECT_EQ(found, expected) << method;
+    }
+    solver_preconditioner_destroy(of_host);
+    solver_preconditioner_destroy(of_device);
+    solver_matrix_destroy(matrix);
+    solver_matrix_destroy(here);
+    solver_cuda_matrix_destroy(there);
+}
+
+// Promise: solver_cuda.h, "Elsewhere it is SOLVER_NOT_SUPPORTED."
+TEST(CudaFromCOnTheProcessor, RefusesOperatorsThatCannotBe) {
+    solver_preconditioner* m = nullptr;
+    double x[3] = {};
+    EXPECT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, nullptr, nullptr, &m), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("apply is NULL"));
+    ASSERT_EQ(solver_cuda_preconditioner_from(SOLVER_DOUBLE, 3, apply_there, nullptr, &m), SOLVER_OK);
+    EXPECT_EQ(solver_preconditioner_apply(m, x, x, SOLVER_EXACT), SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("in the memory of a CUDA device"));
+    solver_preconditioner_destroy(m);
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, nullptr, nullptr, nullptr, 0, x, x, nullptr, nullptr, nullptr),
+              SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("multiply is NULL"));
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, fail_there, nullptr, nullptr, 63, x, x, nullptr, nullptr, nullptr),
+              SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:63: "));
+}
+
+// Promise: solver_cuda.h, "*result, on the device, is one number of the type, of"
 TEST_F(CudaFromC, Reduces) {
     const std::vector<double> values{1e308, 1e308, -1e308, 1, -1e308};
     const cuda::DeviceArray<double> x(0, values, "x"), result(0, 1, "a sum");
@@ -176,18 +294,47 @@ TEST_F(CudaFromC, Reduces) {
     solver_cuda_workspace_destroy(workspace);
 }
 
-// Promise: solver_cuda.h, "C = alpha A B + beta C."
+// Promise: solver_cuda.h, "Of complex numbers solver_cuda_dot conjugates x"
+TEST_F(CudaFromC, ReducesComplexNumbers) {
+    const std::vector<double> values{1, 2, 0, 1}, others{3, -1, 2, 0};  // (1 + 2i, i), (3 - i, 2)
+    const cuda::DeviceArray<double> x(0, values, "x"), y(0, others, "y"), result(0, 2, "a number");
+    const auto found = [&] { return on_host(result); };
+    const std::int32_t type = SOLVER_COMPLEX_DOUBLE;
+    solver_cuda_workspace* workspace = nullptr;
+    ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_cuda_sum(workspace, type, 2, x.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found(), (std::vector<double>{1, 3}));
+    EXPECT_EQ(solver_cuda_dot(workspace, type, 2, x.data(), y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found(), (std::vector<double>{1, -9}));
+    EXPECT_EQ(solver_cuda_dotu(workspace, type, 2, x.data(), y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found(), (std::vector<double>{5, 7}));
+    EXPECT_EQ(solver_cuda_dotu(workspace, SOLVER_DOUBLE, 4, x.data(), y.data(), SOLVER_EXACT, result.data(), nullptr),
+              SOLVER_OK);
+    EXPECT_EQ(found()[0], 1);
+    EXPECT_EQ(solver_cuda_norm2(workspace, type, 1, y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_OK);
+    EXPECT_EQ(found()[0], std::sqrt(10.0));
+    EXPECT_EQ(solver_cuda_norm2(workspace, type, -1, y.data(), SOLVER_EXACT, result.data(), nullptr), SOLVER_INVALID_ARGUMENT);
+    solver_cuda_workspace_destroy(workspace);
+}
+
+// Promise: solver_cuda.h, "C = alpha A B + beta C, real or complex."
 TEST_F(CudaFromC, MultipliesDenseMatrices) {
     const std::vector<double> values{1, 2, 3, 4};
     const cuda::DeviceArray<double> a(0, values, "A"), c(0, 4, "C");
-    const solver_dense of_a{sizeof of_a, SOLVER_DOUBLE, 0, 2, 2, 1, 2, a.data()},
-        of_c{sizeof of_c, SOLVER_DOUBLE, 0, 2, 2, 1, 2, c.data()};
+    const solver_dense of_a{sizeof of_a, SOLVER_DOUBLE, 0, 2, 2, 1, 2, a.data(), 0},
+        of_c{sizeof of_c, SOLVER_DOUBLE, 0, 2, 2, 1, 2, c.data(), 0};
     solver_cuda_workspace* workspace = nullptr;
     ASSERT_EQ(solver_cuda_workspace_create(0, &workspace), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(solver_cuda_gemm(workspace, 1, &of_a, &of_a, 0, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
     EXPECT_EQ(on_host(c), (std::vector<double>{7, 10, 15, 22}));
     EXPECT_EQ(solver_cuda_gemm(workspace, 3, &of_a, &of_a, -1, &of_c, SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(c), (std::vector<double>{14, 20, 30, 44}));
+    // (1 - 2i, 3 - 4i) (1 + 2i, 3 + 4i)^T
+    const solver_dense row{sizeof row, SOLVER_COMPLEX_DOUBLE, 0, 1, 2, 1, 1, a.data(), 1},
+        column{sizeof column, SOLVER_COMPLEX_DOUBLE, 0, 2, 1, 1, 2, a.data(), 0},
+        one{sizeof one, SOLVER_COMPLEX_DOUBLE, 0, 1, 1, 1, 1, c.data(), 0};
+    EXPECT_EQ(solver_cuda_gemm(workspace, 1, &row, &column, 0, &one, SOLVER_EXACT, nullptr), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(on_host(c), (std::vector<double>{30, 0, 30, 44}));
     solver_cuda_workspace_destroy(workspace);
 }
 

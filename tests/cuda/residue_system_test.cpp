@@ -55,9 +55,12 @@ private:
     mpz_t value_;
 };
 
-TEST(ResidueSystem, HasCoprimeModuliAndTheirProduct) {
-    for (int n = least_moduli; n <= most_moduli; ++n) {
-        const ResidueSystem& system = residue_system(n);
+class ResidueSystemOf : public ::testing::TestWithParam<Ring> {};
+INSTANTIATE_TEST_SUITE_P(Rings, ResidueSystemOf, ::testing::Values(Ring::integers, Ring::gaussian));
+
+TEST_P(ResidueSystemOf, HasCoprimeModuliAndTheirProduct) {
+    for (int n = least_moduli; n <= most_moduli_of(GetParam()); ++n) {
+        const ResidueSystem& system = residue_system(n, GetParam());
         ASSERT_EQ(system.count, n);
         Integer product(1);
         for (std::size_t l = 0; l < static_cast<std::size_t>(n); ++l) {
@@ -70,16 +73,16 @@ TEST(ResidueSystem, HasCoprimeModuliAndTheirProduct) {
         EXPECT_LE(system.log2_product, product.log2());
         EXPECT_NEAR(system.log2_product, product.log2(), 1e-6);
         EXPECT_LT(product.log2() + std::log2(n), 32 * system.table.limbs) << "sums of " << n << " residues do not fit";
-        EXPECT_LE(system.table.limbs, most_limbs);
+        EXPECT_LE(system.table.limbs, n <= most_affine_moduli_of(GetParam()) ? most_affine_limbs : most_limbs);
         const double top = std::exp2(product.log2() - 32 * (system.table.limbs - 2));
         EXPECT_NEAR(system.table.reciprocal_of_top_limbs * top, 1, 1e-12);
     }
 }
 
-TEST(ResidueSystem, FindsIntegersAgain) {
+TEST_P(ResidueSystemOf, FindsIntegersAgain) {
     std::mt19937_64 random(1);
-    for (int n = least_moduli; n <= most_moduli; ++n) {
-        const ResidueSystem& system = residue_system(n);
+    for (int n = least_moduli; n <= most_moduli_of(GetParam()); ++n) {
+        const ResidueSystem& system = residue_system(n, GetParam());
         const Integer product = Integer::of_limbs(system.table.product);
         for (int repetition = 0; repetition < 20; ++repetition) {
             Integer c(1);
@@ -88,7 +91,7 @@ TEST(ResidueSystem, FindsIntegersAgain) {
             c = c.modulo(product);
             Integer sum(0);
             for (std::size_t l = 0; l < static_cast<std::size_t>(n); ++l) {
-                const long y = c.modulo(system.modulus[l]) * system.inverse[l] % system.modulus[l];
+                const long y = c.modulo(system.modulus[l]) * products_of(GetParam()) * system.inverse[l] % system.modulus[l];
                 const ModuliTriple& of = system.table.triple_of[l / triple];
                 sum = sum + Integer::of_limbs(of.cofactor) * Integer(y * static_cast<long>(of.within[l % triple]));
             }
@@ -97,11 +100,32 @@ TEST(ResidueSystem, FindsIntegersAgain) {
     }
 }
 
+TEST(GaussianSystem, HasRootsOfMinusOne) {
+    const ResidueSystem& system = residue_system(most_gaussian_moduli, Ring::gaussian);
+    for (std::size_t l = 0; l < most_gaussian_moduli; ++l)
+        EXPECT_EQ((system.root[l] * system.root[l] + 1) % system.modulus[l], 0) << system.modulus[l];
+}
+
+/// What the kernels' remainders ask of them.
+TEST(ProductModuli, AreMultiplesThatNearlyFillAByte) {
+    for (const Ring ring : {Ring::integers, Ring::gaussian}) {
+        const auto all = product_moduli(ring);
+        const ResidueSystem& system = residue_system(most_moduli_of(ring), ring);
+        const auto each = static_cast<std::size_t>(products_of(ring));
+        ASSERT_EQ(all.size(), each * static_cast<std::size_t>(system.count));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            EXPECT_EQ(all[i] % system.modulus[i / each], 0);
+            EXPECT_GE(all[i], 129);
+            EXPECT_LE(all[i], 256);
+        }
+    }
+}
+
 /// The scalar product of bytes and weights has the residue of factor times the integer.
 TEST(ByteWeights, GiveTheResidueOfAnInteger) {
     std::mt19937_64 random(2);
     for (int words = 1; words <= most_words; ++words)
-        for (const std::int32_t p : {256, 255, 253, 173, 157})
+        for (const std::int32_t p : {256, 255, 253, 173, 157, 37, 29})
             for (const std::int32_t factor : {1, 7, p - 1}) {
                 const ByteWeights weights = byte_weights(factor, p, words);
                 for (int repetition = 0; repetition < 50; ++repetition) {

@@ -54,7 +54,8 @@ void expect_same_bits(const CsrMatrix<T>& a, Kind kind, bool pair, const KrylovO
     CpuSystem<T, T> cpu(plan, plan);
     auto cpu_backend = cpu.backend(*m, b, pair, options.accuracy);
     const auto expected = solve_on_backend<Recurrence>(cpu_backend, b.size(), pair, options, [&] { cpu.make_products(); });
-    CudaSystem<T, T> cuda(device_plan, device_plan, options.accuracy, 1);
+    const cuda::OwnedStream stream(device_plan.device().index());
+    CudaSystem<T, T> cuda(device_plan, device_plan, options.accuracy, 1, stream.get());
     cuda.precondition(*m);
     CudaSolverBackend<T, T> cuda_backend(cuda, 0, b, pair);
     const auto found = solve_on_backend<Recurrence>(cuda_backend, b.size(), pair, options, [] {});

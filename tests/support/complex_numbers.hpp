@@ -9,9 +9,11 @@
 #include "support/oracle.hpp"
 #include "support/products.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <complex>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 #include <vector>
 
@@ -92,6 +94,16 @@ bool same_bits(std::complex<T> a, std::complex<T> b) {
     using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
     return std::bit_cast<Bits>(a.real()) == std::bit_cast<Bits>(b.real()) &&
            std::bit_cast<Bits>(a.imag()) == std::bit_cast<Bits>(b.imag());
+}
+
+template <class T>
+bool same_expansion(const ComplexExpansion<T>& a, const ComplexExpansion<T>& b) {
+    const auto same = [](const Expansion<T>& u, const Expansion<T>& v) {
+        return u.size == v.size && u.is_exact == v.is_exact &&
+               std::equal(std::begin(u.component), std::end(u.component), std::begin(v.component),
+                          [](T first, T second) { return same_bits(first, second); });
+    };
+    return same(a.re, b.re) && same(a.im, b.im);
 }
 
 /// A sum of complex products as two exact real numbers.

@@ -245,7 +245,7 @@ TEST_F(SolverBench, HelpNamesEveryOption) {
         {"dot", "size input " + timed},
         {"sum", "size input " + timed},
         {"norm2", "size input " + timed},
-        {"gemm", "size input phi block grade paper " + timed},
+        {"gemm", "size input phi block complex grade paper " + timed},
         {"triangular", "matrix preconditioner " + timed},
         {"solve", "matrix tolerance max-iterations " + timed},
         {"bits", "device threads matrix preconditioner record max-iterations precision json help"},

@@ -151,5 +151,9 @@ template float norm2(std::span<const float>, int);
 template double norm2(std::span<const double>, int);
 template void multiply(int, std::int64_t, std::span<const float>, std::span<const float>, std::span<float>);
 template void multiply(int, std::int64_t, std::span<const double>, std::span<const double>, std::span<double>);
+template void multiply(int, std::int64_t, std::span<const std::complex<float>>, std::span<const std::complex<float>>,
+                       std::span<std::complex<float>>);
+template void multiply(int, std::int64_t, std::span<const std::complex<double>>, std::span<const std::complex<double>>,
+                       std::span<std::complex<double>>);
 
 }  // namespace solver::bench::eigen

@@ -25,7 +25,7 @@ public:
 
     std::vector<Competitor> ours() override {
         std::vector<Competitor> all;
-        for (const ProductWay& way : machine_->ours(block_)) all.push_back(competitor(way));
+        for (const ProductWay& way : machine_->ours(block_, factors_are_complex_)) all.push_back(competitor(way));
         all[static_cast<std::size_t>(Accuracy::exact)].must_be_exact = true;
         return all;
     }
@@ -35,7 +35,8 @@ public:
 private:
     DenseProduct(const Options& options, const DenseFactors<T>& factors)
         : block_(options.block),
-          operations_(operations_of_product(factors.n)),
+          factors_are_complex_(factors.is_complex),
+          operations_(operations_of_product(factors.n, factors.is_complex)),
           samples_(factors, options.threads),
           places_(samples_.places()),
           machine_(make_product_machine<T>(options)) {
@@ -65,6 +66,7 @@ private:
     }
 
     std::int64_t block_;
+    bool factors_are_complex_;
     double operations_;
     ProductSamples<T> samples_;
     std::vector<std::int64_t> places_;
@@ -82,9 +84,9 @@ void bench_gemm(const Options& options, Elements elements, std::int64_t n, Repor
 
 }  // namespace
 
-void require_memory_for_product(std::int64_t n) {
+void require_memory_for_product(std::int64_t n, bool is_complex) {
     constexpr double gigabyte = 1e9;
-    const double needed = 3.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
+    const double needed = (is_complex ? 6.0 : 3.0) * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
     const double memory = static_cast<double>(available_memory());
     if (needed > memory)
         throw InvalidArgument(fmt::format("--size {}: matrices of {:.1f} GB, but {:.1f} GB of memory may be used", n,
@@ -92,7 +94,7 @@ void require_memory_for_product(std::int64_t n) {
 }
 
 void bench_gemm(const Options& options, Report& report) {
-    for (const std::int64_t n : options.sizes) require_memory_for_product(n);
+    for (const std::int64_t n : options.sizes) require_memory_for_product(n, options.complex_numbers);
     for (const std::int64_t n : options.sizes)
         for (const Elements elements : options.elements) {
             if (options.in_double) bench_gemm<double>(options, elements, n, report);

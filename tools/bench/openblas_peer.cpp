@@ -1,8 +1,10 @@
 #include "openblas_peer.hpp"
 
 #include <chrono>
+#include <complex>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 
 #ifdef SOLVER_BENCH_OPENBLAS
 extern "C" {
@@ -13,6 +15,10 @@ void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
             const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
 void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k, const float* alpha,
             const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c, const int* ldc);
+void zgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k, const void* alpha,
+            const void* a, const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
+void cgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k, const void* alpha,
+            const void* a, const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
 }
 #endif
 
@@ -35,10 +41,14 @@ void multiply(int threads, std::int64_t n, std::span<const T> a, std::span<const
     const auto gemm = [&](auto function) {
         function("N", "N", &size, &size, &size, &one, a.data(), &size, b.data(), &size, &zero, c.data(), &size);
     };
-    if constexpr (sizeof(T) == sizeof(double))
+    if constexpr (std::is_same_v<T, double>)
         gemm(dgemm_);
-    else
+    else if constexpr (std::is_same_v<T, float>)
         gemm(sgemm_);
+    else if constexpr (std::is_same_v<T, std::complex<double>>)
+        gemm(zgemm_);
+    else
+        gemm(cgemm_);
 }
 
 #else
@@ -56,5 +66,9 @@ void multiply(int, std::int64_t, std::span<const T>, std::span<const T>, std::sp
 
 template void multiply(int, std::int64_t, std::span<const float>, std::span<const float>, std::span<float>);
 template void multiply(int, std::int64_t, std::span<const double>, std::span<const double>, std::span<double>);
+template void multiply(int, std::int64_t, std::span<const std::complex<float>>, std::span<const std::complex<float>>,
+                       std::span<std::complex<float>>);
+template void multiply(int, std::int64_t, std::span<const std::complex<double>>, std::span<const std::complex<double>>,
+                       std::span<std::complex<double>>);
 
 }  // namespace solver::bench::openblas

@@ -196,6 +196,7 @@ void add_gemm(po::options_description_easy_init& add) {
         "signed)");
     add("phi", text("PHI"), "of lognormal elements (default: 0.5)");
     add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
+    add("complex", "matrices of complex numbers, whose errors are those of their parts");
     add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
     add("paper", text("NAME"), "measure the tables and figures of badin2011 or badin2013 (sizes by default as published)");
 }
@@ -337,8 +338,11 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 }
 
 void read_gemm(const po::variables_map& values, Options& options) {
+    options.complex_numbers = is_given(values, "complex");
     options.grade = is_given(values, "grade");
     options.paper = paper_of(values);
+    if (options.complex_numbers && (options.grade || options.paper))
+        throw cli::UsageError("--complex: grades and papers are those of real matrices; expected neither --grade nor --paper");
     if (!is_given(values, "size")) {
         if (options.grade) options.sizes = {64, 128, 256, 512, 1024};
         if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120, 8192};

@@ -49,6 +49,7 @@ struct Options {
     double phi = 0.5;         ///< of lognormal elements
     std::int64_t block = 64;  ///< products summed plainly in selective compensation
     std::optional<Paper> paper;
+    bool complex_numbers = false;  ///< of dense products
     bool grade = false;
 
     std::filesystem::path json;  ///< empty: not written

@@ -3,9 +3,11 @@
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
 #include "openblas_peer.hpp"
+#include "solver/complex.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <limits>
 
 namespace solver::bench {
@@ -22,20 +24,27 @@ public:
     }
 
     void multiply(Accuracy accuracy, const GemmOptions& options) override {
-        const std::int64_t n = factors_.n;
-        const MutableDenseView<T> c{n, n, 1, n, c_.data()};
-        gemm(T(1), factors_.a_view(), factors_.b_view(), T(0), c, accuracy, Device::cpu(threads_), options);
+        const Device device = Device::cpu(threads_);
+        if (factors_.is_complex)
+            gemm(task<std::complex<T>>(), accuracy, device);
+        else
+            gemm(task<T>(), accuracy, device, options);
     }
 
     std::vector<ProductWay> peers() override {
         const ProductWay openblas{
             .name = "openblas",
-            .multiply = [this] { openblas::multiply<T>(threads_, factors_.n, factors_.a, factors_.b, c_); },
+            .multiply =
+                [this] { as_elements([this](auto a, auto b, auto c) { openblas::multiply(threads_, factors_.n, a, b, c); }); },
             .leave = openblas::rest};
-        const ProductWay eigen{
-            .name = "eigen",
-            .multiply = [this] { eigen::multiply<T>(eigen::usable_threads(threads_), factors_.n, factors_.a, factors_.b, c_); },
-            .leave = eigen::end_threads};
+        const ProductWay eigen{.name = "eigen",
+                               .multiply =
+                                   [this] {
+                                       as_elements([this](auto a, auto b, auto c) {
+                                           eigen::multiply(eigen::usable_threads(threads_), factors_.n, a, b, c);
+                                       });
+                                   },
+                               .leave = eigen::end_threads};
         if (openblas::is_there()) return {openblas, eigen};
         return {eigen};
     }
@@ -62,6 +71,25 @@ public:
     }
 
 private:
+    template <class S>
+    GemmTask<S> task() {
+        return square_task<S>(factors_.n, factors_.a.data(), factors_.b.data(), c_.data());
+    }
+
+    /// call(a, b, c) with spans of numbers or of complex numbers.
+    template <class Call>
+    void as_elements(const Call& call) {
+        const auto with = [&]<class S>(S) {
+            const auto elements = static_cast<std::size_t>(factors_.n * factors_.n);
+            const auto read = [&](const std::vector<T>& parts) {
+                return std::span(reinterpret_cast<const S*>(parts.data()), elements);
+            };
+            call(read(factors_.a), read(factors_.b), std::span(reinterpret_cast<S*>(c_.data()), elements));
+        };
+        if (factors_.is_complex) return with(std::complex<T>());
+        with(T());
+    }
+
     int threads_;
     DenseFactors<T> factors_{};
     std::vector<T> c_;

@@ -49,7 +49,7 @@ public:
     virtual std::vector<ProductWay> nonnegative() { return {}; }
     /// Doubly compensated sums of `block` products, a multiple of 16, by kernels of several shapes; floats on a device only.
     virtual std::vector<ShapedWay> shapes(std::int64_t) { return {}; }
-    /// Elements of C, or all of it, column by column.
+    /// Elements of C, or all of it, column by column; of a complex C its parts.
     virtual std::vector<T> result(std::span<const std::int64_t> places) = 0;
     virtual std::vector<T> result() = 0;
     /// C = NaN
@@ -59,10 +59,11 @@ public:
     /// With the machine's threads and its clock.
     virtual Competitor competitor(const ProductWay& way) = 0;
 
-    /// fast, compensated, exact, then the selective methods with blocks of `block`.
-    std::vector<ProductWay> ours(std::int64_t block) {
+    /// fast, compensated, exact, then of real matrices the selective methods with blocks of `block`.
+    std::vector<ProductWay> ours(std::int64_t block, bool is_complex = false) {
         std::vector<ProductWay> ways;
         for (const Accuracy accuracy : all_accuracies) ways.push_back(own(std::string(to_string(accuracy)), accuracy, {}));
+        if (is_complex) return ways;
         for (const GemmSummation summation : all_gemm_summations)
             if (summation != GemmSummation::automatic)
                 ways.push_back(own(std::string(to_string(summation)), Accuracy::fast, {summation, block}));

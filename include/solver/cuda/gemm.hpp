@@ -6,6 +6,7 @@
 #include "solver/cuda/runtime.hpp"
 #include "solver/gemm.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 
@@ -42,6 +43,13 @@ public:
     /// is not waited for. Throws what solver::gemm throws, and ResourceLimit.
     void gemm(const GemmTask<double>& task, Accuracy accuracy, const GemmOptions& options = {}, Stream stream = nullptr);
     void gemm(const GemmTask<float>& task, Accuracy accuracy, const GemmOptions& options = {}, Stream stream = nullptr);
+
+    /// Of complex numbers, with conj(A) and conj(B) where asked for; what solver::gemm promises of them (complex.hpp) and
+    /// throws.
+    void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, Conjugation conjugation = {},
+              Stream stream = nullptr);
+    void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, Conjugation conjugation = {},
+              Stream stream = nullptr);
 
     /// Of the last product. Waits for the stream.
     GemmReport report(Stream stream = nullptr) const;

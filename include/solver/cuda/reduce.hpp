@@ -4,8 +4,10 @@
 
 #include "solver/accuracy.hpp"
 #include "solver/cuda/runtime.hpp"
+#include "solver/numeric/complex_expansion.hpp"
 #include "solver/numeric/expansion.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +15,9 @@
 namespace solver::cuda {
 
 enum class Reduction { sum, dot, norm2 };
+
+/// Of complex numbers: sum_i x_i, x^H y = sum_i conj(x_i) y_i and x^T y = sum_i x_i y_i.
+enum class ComplexReduction { sum, dot, dotu };
 
 /// The vectors of a dot product.
 template <class T>
@@ -50,6 +55,29 @@ public:
                 Stream stream = nullptr);
     void expand(Reduction reduction, std::int64_t n, const float* x, const float* y, Expansion<float>* result,
                 Stream stream = nullptr);
+
+    /// *result is a sum or a dot product of n complex numbers, aligned as their parts. Both parts are made in one pass over the
+    /// vectors where they lie, and each keeps the promise of its mode by itself (solver/complex.hpp), in exact with the bits
+    /// that it has on a processor.
+    void reduce(ComplexReduction reduction, std::int64_t n, const std::complex<double>* x, const std::complex<double>* y,
+                Accuracy accuracy, std::complex<double>* result, Stream stream = nullptr);
+    void reduce(ComplexReduction reduction, std::int64_t n, const std::complex<float>* x, const std::complex<float>* y,
+                Accuracy accuracy, std::complex<float>* result, Stream stream = nullptr);
+
+    /// *result = sqrt(sum_i |x_i|^2), the norm of the 2n parts.
+    void norm2(std::int64_t n, const std::complex<double>* x, Accuracy accuracy, double* result, Stream stream = nullptr) {
+        reduce(Reduction::norm2, 2 * n, reinterpret_cast<const double*>(x), nullptr, accuracy, result, stream);
+    }
+    void norm2(std::int64_t n, const std::complex<float>* x, Accuracy accuracy, float* result, Stream stream = nullptr) {
+        reduce(Reduction::norm2, 2 * n, reinterpret_cast<const float*>(x), nullptr, accuracy, result, stream);
+    }
+
+    /// *result = both parts of the sum or the dot product without any rounding, with the bits of sum_expansion, dot_expansion
+    /// and dotu_expansion of solver/complex.hpp.
+    void expand(ComplexReduction reduction, std::int64_t n, const std::complex<double>* x, const std::complex<double>* y,
+                ComplexExpansion<double>* result, Stream stream = nullptr);
+    void expand(ComplexReduction reduction, std::int64_t n, const std::complex<float>* x, const std::complex<float>* y,
+                ComplexExpansion<float>* result, Stream stream = nullptr);
 
 private:
     struct Workspace;

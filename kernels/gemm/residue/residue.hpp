@@ -6,6 +6,7 @@
 /// ours.
 
 #include "gemm.hpp"
+#include "gemm/residue/residue_system.hpp"
 #include "solver/cuda/memory.hpp"
 
 #include <cstdint>
@@ -54,6 +55,8 @@ struct ResidueChoice {
 
 struct Findings;
 
+/// The task is of real numbers. With Ring::gaussian it stands for complex ones, as gemm/complex.hpp makes them real.
+///
 /// Of the working memory, what all types share.
 class ResidueRoute {
 public:
@@ -64,11 +67,11 @@ public:
     /// Looks at A and B, which have at least one row, column and product each and of whose C the columns are contiguous, unless
     /// another route, which takes that many seconds, is faster anyway. Waits for the stream.
     template <class T>
-    ResidueChoice choose(const GemmTask<T>& task, Accuracy accuracy, double seconds_elsewhere, Stream stream);
+    ResidueChoice choose(const GemmTask<T>& task, Ring ring, Accuracy accuracy, double seconds_elsewhere, Stream stream);
 
     /// Right after choose(): the product, but for the elements that are marked in the result, of which C is as it was.
     template <class T>
-    OpenElements multiply(const GemmTask<T>& task, Accuracy accuracy, const ResidueChoice& choice, Stream stream);
+    OpenElements multiply(const GemmTask<T>& task, Ring ring, Accuracy accuracy, const ResidueChoice& choice, Stream stream);
 
     std::int64_t workspace_bytes() const;
 
@@ -76,7 +79,7 @@ private:
     struct Memory;
     /// Looks at A and B. Waits for the stream.
     template <class T>
-    const Findings& find_out(const GemmTask<T>& task, Accuracy accuracy, Stream stream);
+    const Findings& find_out(const GemmTask<T>& task, Ring ring, Accuracy accuracy, Stream stream);
 
     int device_;
     std::unique_ptr<Memory> memory_;

@@ -128,22 +128,27 @@ __device__ inline unsigned long long lost_square(std::uint32_t lost) {
     return lost == 0 ? 0 : ((static_cast<unsigned long long>(lost) * lost) >> 24) + 1;
 }
 
-/// The integer's residue, in [-128, 127], in the low byte of the result; the other bytes are not 0.
-///
-/// The scalar product x of bytes and weights is below 12 * 255 * 128 < 2^19 in magnitude, so that x and 2^23 + 2^22 + x are
-/// floats. Adding 3 2^22 to x / p rounds it to the nearest whole number q in the last places: RN(1 / p) is wrong by 2^-24 of
-/// it, x / p by less than 2^-12, but for odd p x / p is at least 1 / (2 p) > 2^-9 away from the midpoint of whole numbers, and
-/// for 256 nothing is lost. |x - q p| <= p / 2, and 128 for p = 256 is -128. Of x - q p only the low byte counts, which the
-/// bits of 3 2^22 do not touch.
+inline constexpr std::uint32_t magic_bits = 0x4B400000;  ///< 3 2^22 as a float
+
+/// x plus the scalar product of an integer's bytes and weights, which is below 12 * 255 * 128 < 2^19 in magnitude.
 template <int words>
-__device__ __forceinline__ std::uint32_t residue_byte(const std::uint32_t (&word)[words], const ByteWeights& weights,
-                                                      std::int32_t p, float reciprocal) {
-    constexpr std::uint32_t magic_bits = 0x4B400000;  // 3 2^22 as a float
-    constexpr float magic = 12582912.0F;
-    std::uint32_t x = magic_bits;
+__device__ __forceinline__ std::uint32_t add_weighted(std::uint32_t x, const std::uint32_t (&word)[words],
+                                                      const ByteWeights& weights) {
 #pragma unroll
     for (int i = 0; i < words; ++i)
         asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(x) : "r"(word[i]), "r"(weights.of_bytes[i]), "r"(x));
+    return x;
+}
+
+/// The residue of x, |x| < 2^20, in [-128, 127], in the low byte of the result; the other bytes are not 0. x comes as x +
+/// magic_bits.
+///
+/// x and 2^23 + 2^22 + x are floats. Adding 3 2^22 to x / p rounds it to the nearest whole number q in the last places: RN(1 /
+/// p) is wrong by 2^-24 of it, x / p by at most 1 / (16 p), but for odd p x / p is at least 1 / (2 p) away from the midpoint of
+/// whole numbers, and for 256 nothing is lost. |x - q p| <= p / 2, and 128 for p = 256 is -128. Of x - q p only the low byte
+/// counts, which the bits of 3 2^22 do not touch.
+__device__ __forceinline__ std::uint32_t residue_byte(std::uint32_t x, std::int32_t p, float reciprocal) {
+    constexpr float magic = 12582912.0F;
     const float quotient = fma_rn(add_rn(__uint_as_float(x), -magic), reciprocal, magic);
     return x - __float_as_uint(quotient) * static_cast<std::uint32_t>(p);
 }

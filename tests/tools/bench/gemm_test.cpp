@@ -41,6 +41,20 @@ std::vector<std::string> column(const std::string& table, const std::string& way
 
 std::vector<std::string> grades(const std::string& table, const std::string& way) { return column(table, way, 0); }
 
+TEST_F(SolverBench, ComparesDenseProductsOfComplexNumbers) {
+    const json result = report("gemm --complex --size 1 --size 33 --precision both");
+    EXPECT_TRUE(result["verified"]);
+    const auto names = competitors(result);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "exact"), 2 * 2 * 2);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "eigen"), 2 * 2 * 2);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "kahan"), 0);
+    for (const json& entry : result["cases"]) {
+        if (entry["competitor"] == "exact") {
+            EXPECT_EQ(entry["error_ulp"], 0) << entry.dump();
+        }
+    }
+}
+
 TEST_F(SolverBench, ComparesDenseProducts) {
     const json result =
         report("gemm --size 1 --size 67 --input uniform --input signed --input lognormal --phi 2 --block 16 --precision both");

@@ -169,6 +169,23 @@ TEST(BenchDenseProducts, AreJudgedByTheirElements) {
     EXPECT_TRUE(std::isnan(samples.error(off).relative));
 }
 
+/// (1 + 2i) (5 - 6i) = 17 + 4i.
+TEST(BenchDenseProducts, OfComplexNumbersAreJudgedByTheirParts) {
+    const DenseFactors<double> factors{1, {1, 2}, {5, -6}, true};
+    const ProductSamples<double> samples(factors, 1);
+    ASSERT_THAT(samples.places(), ElementsAre(0, 1));
+    EXPECT_EQ(samples.samples()[0].exact, 17);
+    EXPECT_EQ(samples.samples()[1].exact, 4);
+    EXPECT_EQ(samples.samples()[0].magnitudes, 17);
+    EXPECT_EQ(samples.samples()[1].magnitudes, 16);
+    EXPECT_EQ(operations_of_product(10, true), 8000);
+    Options options;
+    options.complex_numbers = true;
+    EXPECT_EQ(product_contest<float>(options, Elements::uniform, 7).heading,
+              "C = A B, 7 x 7 times 7 x 7, uniform, complex single, blocks of 64");
+    EXPECT_EQ(bench::make_factors<double>(options, Elements::uniform, 5).a.size(), 50);
+}
+
 /// By a clock of its own; the first call warms up, unless it took too long already.
 class Clockwork final : public ProductMachine<float> {
 public:

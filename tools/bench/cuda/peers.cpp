@@ -192,11 +192,25 @@ void keep_bits(cublasHandle_t handle, BlasGemm how) {
 template <class T>
 bool blas_gemm(cublasHandle_t handle, BlasGemm how, std::int64_t n, const T* a, const T* b, T* c) {
     constexpr bool in_double = std::is_same_v<T, double>;
+    if (how == BlasGemm::three_products) return false;
     if (how == (in_double ? BlasGemm::tf32 : BlasGemm::emulated_dynamic)) return false;
     if (in_double && how != BlasGemm::plain) keep_bits(handle, how);
     const T one = 1, zero = 0;
     return cublasGemmEx_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, cuda_type<T>, n, b, cuda_type<T>, n, &zero, c,
                            cuda_type<T>, n, compute_type(how, in_double), CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
+}
+
+/// S: cuBLAS's name of std::complex<T>.
+template <class S, class T, class Gemm>
+bool complex_gemm(cublasHandle_t handle, BlasGemm how, std::int64_t n, const std::complex<T>* a, const std::complex<T>* b,
+                  std::complex<T>* c, Gemm plain, Gemm by_three) {
+    if (how != BlasGemm::plain && how != BlasGemm::three_products) return false;
+    const auto size = static_cast<int>(n);
+    const S one{1, 0}, zero{0, 0};
+    const auto read = [](const std::complex<T>* x) { return reinterpret_cast<const S*>(x); };
+    return (how == BlasGemm::plain ? plain : by_three)(handle, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &one, read(a), size,
+                                                       read(b), size, &zero, reinterpret_cast<S*>(c),
+                                                       size) == CUBLAS_STATUS_SUCCESS;
 }
 
 }  // namespace
@@ -206,6 +220,14 @@ bool CuBlas::gemm(BlasGemm how, std::int64_t n, const double* a, const double* b
 }
 bool CuBlas::gemm(BlasGemm how, std::int64_t n, const float* a, const float* b, float* c) {
     return blas_gemm(handle_, how, n, a, b, c);
+}
+bool CuBlas::gemm(BlasGemm how, std::int64_t n, const std::complex<double>* a, const std::complex<double>* b,
+                  std::complex<double>* c) {
+    return complex_gemm<cuDoubleComplex>(handle_, how, n, a, b, c, cublasZgemm, cublasZgemm3m);
+}
+bool CuBlas::gemm(BlasGemm how, std::int64_t n, const std::complex<float>* a, const std::complex<float>* b,
+                  std::complex<float>* c) {
+    return complex_gemm<cuComplex>(handle_, how, n, a, b, c, cublasCgemm, cublasCgemm3m);
 }
 void CuBlas::emulate_eagerly(int device, std::int64_t n, cuda::Stream stream) {
     constexpr std::int64_t bytes_an_element = 32;  // slices of 8 bits of two matrices, ten of each for 79 bits, and a half more

@@ -9,6 +9,7 @@
 #include <cublas_v2.h>
 #include <cusparse.h>
 
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,9 +75,9 @@ private:
 /// Where cuBLAS leaves and finds scalars.
 enum class Scalars { on_host, on_device };
 
-/// How cuBLAS multiplies dense matrices. emulated: floats by nine products of BF16, doubles in fixed point with 55 bits, or
-/// with as many as the data ask for.
-enum class BlasGemm { plain, tf32, emulated, emulated_dynamic };
+/// How cuBLAS multiplies dense matrices. three_products: of complex matrices, three real ones instead of four. emulated: floats
+/// by nine products of BF16, doubles in fixed point with 55 bits, or with as many as the data ask for.
+enum class BlasGemm { plain, three_products, tf32, emulated, emulated_dynamic };
 
 /// A handle of cuBLAS on a stream.
 class CuBlas {
@@ -100,6 +101,10 @@ public:
     /// C = A B of n x n matrices, column by column. False where there is no such product of this type.
     bool gemm(BlasGemm how, std::int64_t n, const double* a, const double* b, double* c);
     bool gemm(BlasGemm how, std::int64_t n, const float* a, const float* b, float* c);
+    /// Of complex matrices; BlasGemm::three_products for three real products instead of four.
+    bool gemm(BlasGemm how, std::int64_t n, const std::complex<double>* a, const std::complex<double>* b,
+              std::complex<double>* c);
+    bool gemm(BlasGemm how, std::int64_t n, const std::complex<float>* a, const std::complex<float>* b, std::complex<float>* c);
     /// Emulated products of n x n matrices from now on are emulated wherever cuBLAS can (its eager strategy, with working
     /// memory that suffices), not only where it expects them to be faster: else it makes native ones, and does not say so.
     void emulate_eagerly(int device, std::int64_t n, cuda::Stream stream);

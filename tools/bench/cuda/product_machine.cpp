@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <complex>
 #include <type_traits>
 #include <utility>
 
@@ -28,25 +29,31 @@ public:
 
     void load(const DenseFactors<T>& factors) override {
         n_ = factors.n;
+        is_complex_ = factors.is_complex;
         a_ = cuda::DeviceArray<T>(device_, factors.a, "A", stream_);
         b_ = cuda::DeviceArray<T>(device_, factors.b, "B", stream_);
-        c_ = cuda::DeviceArray<T>(device_, n_ * n_, "C");
+        c_ = cuda::DeviceArray<T>(device_, a_.size(), "C");
     }
 
     void multiply(Accuracy accuracy, const GemmOptions& options) override {
-        multiplier_.gemm(task(), accuracy, options, stream_);
+        if (is_complex_)
+            multiplier_.gemm(task<std::complex<T>>(), accuracy, {}, stream_);
+        else
+            multiplier_.gemm(task<T>(), accuracy, options, stream_);
     }
 
     std::vector<ProductWay> peers() override {
         blas_.emulate_eagerly(device_, n_, stream_);
         std::vector<ProductWay> ways;
-        for (const auto& [name, how] : {std::pair("cublas", BlasGemm::plain), std::pair("cublas tf32", BlasGemm::tf32),
-                                        std::pair("cublas emulated", BlasGemm::emulated),
-                                        std::pair("cublas emulated dynamic", BlasGemm::emulated_dynamic)}) {
+        for (const auto& [name, how] :
+             {std::pair("cublas", BlasGemm::plain), std::pair("cublas 3m", BlasGemm::three_products),
+              std::pair("cublas tf32", BlasGemm::tf32), std::pair("cublas emulated", BlasGemm::emulated),
+              std::pair("cublas emulated dynamic", BlasGemm::emulated_dynamic)}) {
             if (!multiply_by_cublas(how)) continue;
             ways.push_back(
                 {.name = name, .multiply = [this, how = how] { multiply_by_cublas(how); }, .is_plain = how == BlasGemm::plain});
-            if (std::is_same_v<T, double> && how != BlasGemm::plain) ways.back().remark = [this] { return bits_kept(); };
+            if (std::is_same_v<T, double> && how != BlasGemm::plain && how != BlasGemm::three_products)
+                ways.back().remark = [this] { return bits_kept(); };
         }
         return ways;
     }
@@ -55,7 +62,7 @@ public:
         using enum NonnegativeAlgorithm;
         const auto by = [this](NonnegativeAlgorithm algorithm, int depth) {
             return [this, algorithm, depth] {
-                nonnegative_multiplier_.gemm(task(), {.algorithm = algorithm, .depth = depth}, stream_);
+                nonnegative_multiplier_.gemm(task<T>(), {.algorithm = algorithm, .depth = depth}, stream_);
             };
         };
         const std::string name = std::is_same_v<T, float> ? "sngemm" : "dngemm";
@@ -70,7 +77,7 @@ public:
         if constexpr (std::is_same_v<T, float>)
             for (const TileShape& shape : tile_shapes())
                 ways.push_back({shape.threads, shape.rows, shape.columns,
-                                [this, shape, block] { shape.multiply(task(), block, stream_); }});
+                                [this, shape, block] { shape.multiply(task<T>(), block, stream_); }});
         return ways;
     }
 
@@ -78,12 +85,12 @@ public:
         return gather(cuda::DeviceArray<std::int64_t>(device_, places, "places of samples", stream_), c_.data(), stream_);
     }
     std::vector<T> result() override {
-        std::vector<T> c(static_cast<std::size_t>(n_ * n_));
+        std::vector<T> c(static_cast<std::size_t>(c_.size()));
         c_.copy_to(c, stream_);
         return c;
     }
 
-    void clear() override { fill_with_nan(n_ * n_, c_.data(), stream_); }
+    void clear() override { fill_with_nan(c_.size(), c_.data(), stream_); }
 
     double seconds_of(const std::function<void()>& multiply) override { return stopwatch_.seconds_of(multiply); }
 
@@ -108,14 +115,22 @@ private:
         return bits < 0 ? "native after all" : fmt::format("{} bits", bits);
     }
 
-    GemmTask<T> task() const {
-        return {T(1), {n_, n_, 1, n_, a_.data()}, {n_, n_, 1, n_, b_.data()}, T(0), {n_, n_, 1, n_, c_.data()}};
+    /// S: of numbers or of complex numbers.
+    template <class S>
+    GemmTask<S> task() const {
+        return square_task<S, T>(n_, a_.data(), b_.data(), c_.data());
     }
 
-    bool multiply_by_cublas(BlasGemm how) { return blas_.gemm(how, n_, a_.data(), b_.data(), c_.data()); }
+    bool multiply_by_cublas(BlasGemm how) {
+        const auto by = [&]<class S>(const GemmTask<S>& task) {
+            return blas_.gemm(how, n_, task.a.data, task.b.data, task.c.data);
+        };
+        return is_complex_ ? by(task<std::complex<T>>()) : by(task<T>());
+    }
 
     int device_;
     std::int64_t n_ = 0;
+    bool is_complex_ = false;
     OwnStream stream_;
     Stopwatch stopwatch_;
     cuda::DeviceArray<T> a_, b_, c_;

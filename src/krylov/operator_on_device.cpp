@@ -1,0 +1,33 @@
+#include "core/floating_point_guard.hpp"
+#include "krylov/place.hpp"
+#include "krylov/run.hpp"
+#include "preconditioner/identity.hpp"
+#include "solver/cuda/linear_operator.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
+
+namespace solver::cuda {
+
+template <class T>
+SolveResult krylov_solve(KrylovMethod method, const LinearOperator<T>& a, const Preconditioner<T>* m, std::span<const T> b,
+                         std::span<T> x, const KrylovOptions& options, const Device& device, Stream stream) {
+    if (device.kind() != Device::Kind::cuda)
+        throw InvalidArgument(fmt::format("{}: the operator is applied on a CUDA device, not on {}; expected Device::cuda()",
+                                          to_string(method), to_string(device)));
+    const Unknown<T> unknown = checked_unknown<T>(a.rows(), b, x, {}, options, to_string(method));
+    if (m != nullptr) check_symmetry(method, m->is_symmetric());
+    check_complex_scalars(method, options, a.rows());
+    const cpu::FloatingPointGuard guard;
+    const Identity<T> none(a.rows());
+    const Pauses pauses = pauses_of(options);
+    return solve_operator_on_device<T>(method, a, m != nullptr ? *m : static_cast<const Preconditioner<T>&>(none),
+                                       {std::span(&unknown, 1), options, pauses}, device.index(), stream);
+}
+
+template SolveResult krylov_solve(KrylovMethod, const LinearOperator<float>&, const Preconditioner<float>*,
+                                  std::span<const float>, std::span<float>, const KrylovOptions&, const Device&, Stream);
+template SolveResult krylov_solve(KrylovMethod, const LinearOperator<double>&, const Preconditioner<double>*,
+                                  std::span<const double>, std::span<double>, const KrylovOptions&, const Device&, Stream);
+
+}  // namespace solver::cuda
