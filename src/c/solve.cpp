@@ -106,7 +106,7 @@ const Preconditioner<T>* preconditioner_of(const solver_preconditioner* given, s
     return of->apply.get();
 }
 
-void check_answer(std::int32_t answer) {
+void check_product(std::int32_t answer) {
     if (answer != 0) throw CallbackFailed(fmt::format("the caller's product with A returned {}; 0 goes on", answer));
 }
 
@@ -118,7 +118,7 @@ public:
         : rows_(rows), multiply_(multiply), context_(context) {}
 
     std::int64_t rows() const override { return rows_; }
-    void apply(std::span<const T> x, std::span<T> y) const override { check_answer(multiply_(context_, x.data(), y.data())); }
+    void apply(std::span<const T> x, std::span<T> y) const override { check_product(multiply_(context_, x.data(), y.data())); }
 
 private:
     std::int64_t rows_;
@@ -134,7 +134,7 @@ public:
         : rows_(rows), multiply_(multiply), context_(context) {}
 
     std::int64_t rows() const override { return rows_; }
-    void apply(const T* x, T* y, cuda::Stream stream) const override { check_answer(multiply_(context_, x, y, stream)); }
+    void apply(const T* x, T* y, cuda::Stream stream) const override { check_product(multiply_(context_, x, y, stream)); }
 
 private:
     std::int64_t rows_;
