@@ -19,9 +19,9 @@ namespace {
 
 using testing::Rational;
 
-class Random {
+class Numbers {
 public:
-    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    explicit Numbers(std::uint64_t seed) : engine_(seed) {}
     std::size_t below(std::size_t n) { return engine_() % n; }
     double uniform() { return std::uniform_real_distribution<double>(-1, 1)(engine_); }
 
@@ -32,7 +32,7 @@ private:
 /// The row sums of D |M - B^T B| D by rational arithmetic, also of numbers so small that products underflow; and not twice what
 /// gamma_k |B|^T |B| is.
 TEST(NormalEquations, AreNoFurtherOffThanTheirBound) {
-    Random random(5);
+    Numbers random(5);
     for (const int exponent : {0, -530}) {
         for (int trial = 0; trial < 60; ++trial) {
             const std::size_t n = 1 + random.below(6);
@@ -76,7 +76,7 @@ Certificate by_normal_equations(const CsrMatrix<double>& a, double most_operatio
 
 /// |A^-1 r|_i <= reach_i N(r) for unit vectors, A scaled by powers of two from both sides.
 TEST(NormalEquations, BoundTheInverse) {
-    Random random(21);
+    Numbers random(21);
     int proven = 0;
     for (int trial = 0; trial < 100; ++trial) {
         const std::size_t n = 2 + random.below(6);
