@@ -31,7 +31,7 @@ Certificate unproven(std::string reason) {
     return certificate;
 }
 
-/// Of A's rows; columns get norms in [2^-1/2, 2^1/2).
+/// Such that with the preparation's exponents of rows columns have norms in [2^-1/2, 2^1/2).
 Exponents exponents_of_columns(const CsrView<double>& a, const Preparation& p) {
     std::vector<double> squares(static_cast<std::size_t>(a.columns));
     for (std::int64_t i = 0; i < a.rows; ++i)
@@ -115,15 +115,17 @@ NormalEquations normal_equations(const CsrMatrix<double>& b) {
 double error_of_normal_equations_above(const CsrMatrix<double>& b, std::int64_t terms, std::span<const double> d) {
     const std::vector<double> rows = magnitudes_above(transpose(b.view()), magnitudes_above(b, d));
     const auto k = static_cast<double>(terms), n = static_cast<double>(b.columns);
-    const double largest = *std::max_element(d.begin(), d.end());
-    double most = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) most = std::max(most, d[i] * rows[i]);
+    double most = 0, largest = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        most = std::max(most, d[i] * rows[i]);
+        largest = std::max(largest, d[i]);
+    }
     return ((k + 1) * unit_roundoff<double> * most + largest * largest * k * n * smallest_subnormal<double>)*inflation;
 }
 
 Certificate certificate_by_normal_equations(const CsrView<double>& a, const Preparation& preparation, double most_operations,
                                             const PreconditionerOptions& options) {
-    constexpr double factor_operations = 1000;  // for an entry of M, more or less
+    constexpr double factor_operations = 1000;  // for a product in M, more or less; so k is far below 2^26
     if (products_of_normal_equations(a) > most_operations / factor_operations)
         return unproven("rows are too long for normal equations");
     const Exponents columns = exponents_of_columns(a, preparation);

@@ -21,7 +21,8 @@ struct NormalEquations {
 NormalEquations normal_equations(const CsrMatrix<double>& b);
 
 /// At least the largest row sum of D |M - B^T B| D, D = diag(d), M of at most `terms` products an entry: that of gamma_k D
-/// |B|^T |B| D, gamma_k = k u / (1 - k u) <= (k + 1) u, and what underflow of k products an entry and n entries a row adds.
+/// |B|^T |B| D, gamma_k = k u / (1 - k u) <= (k + 1) u for k <= 2^26, and what underflow of k products an entry and n entries a
+/// row adds.
 double error_of_normal_equations_above(const CsrMatrix<double>& b, std::int64_t terms, std::span<const double> d);
 
 /// For what is neither symmetric nor has factors without growth: factors of B^T B less a part of the identity are stable
