@@ -159,7 +159,7 @@ double complex_error_bound(std::span<const double> bounds_of_parts, std::span<co
 /// C = alpha A B + beta C of complex numbers, with conj(A) and conj(B) where asked for; gemm.hpp says the rest. Real and
 /// imaginary part of an element are sums of 2 k products each and keep the promise of the mode, each for itself. On the
 /// processor one real product of twice the inner dimension, for which B is copied with two real rows for each of its own, and A
-/// where it is not stored by rows; on a CUDA device two integer products for each modulus of a prime with a root of -1
+/// where it is not stored by rows; on a CUDA device two integer products for each modulus where the matrices are large
 /// (docs/gemm.md). alpha and beta are real numbers. Throws as gemm does, and InvalidArgument where alpha or beta has an
 /// imaginary part.
 void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, const Device& device = Device::cpu(),

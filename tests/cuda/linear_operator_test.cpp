@@ -47,7 +47,7 @@ private:
     SpmvPlan<T> plan_;
 };
 
-/// The same bits on a device.
+/// Exact products of A on a device: the bits of ProductsHere.
 template <class T>
 class ProductsThere : public cuda::LinearOperator<T> {
 public:

@@ -45,7 +45,8 @@ public:
     void gemm(const GemmTask<float>& task, Accuracy accuracy, const GemmOptions& options = {}, Stream stream = nullptr);
 
     /// Of complex numbers, with conj(A) and conj(B) where asked for; what solver::gemm promises of them (complex.hpp) and
-    /// throws.
+    /// throws. Beside the working memory B is kept as a real matrix of twice its size, and A where it is conjugated or not
+    /// stored by rows.
     void gemm(const GemmTask<std::complex<double>>& task, Accuracy accuracy, Conjugation conjugation = {},
               Stream stream = nullptr);
     void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, Conjugation conjugation = {},
