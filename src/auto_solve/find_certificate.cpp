@@ -40,8 +40,10 @@ constexpr double most_operations = 2e10;
 constexpr double most_operations_of_inverse = 1e11;
 constexpr double operations_of_quick_inverse = 1e9;
 
-/// Of an inverse by dense products on a GPU.
+/// Of an inverse by dense products, on a processor and on a GPU; and how long a full <A> is tried by Jacobi's method before.
+constexpr double most_operations_of_blocks = 1e12;
 constexpr double most_operations_on_device = 1e13;
+constexpr std::int64_t most_iterations_where_full = 8;
 
 /// Of an inverse in pairs, for each row, column and pivot.
 constexpr double operations_of_pairs = 40;
@@ -118,7 +120,10 @@ Certificate by_comparison(const SpmvPlan<T>& a, SystemSolver<T>& solver, const S
     if (guarantee::largest(a.rows(), [&](std::int64_t i) { return s[i] == 0 ? 1.0 : 0.0; }) > 0)
         return unproven("not an H-matrix: the diagonal has zeros");
     SolveOptions own_options = options_of_comparison(options);
-    if (solver.can_solve_again()) {
+    if (guarantee::is_nearly_full(a.matrix())) {  // factors of <A> would take as long as an inverse of A
+        own_options.preconditioner = PreconditionerKind::jacobi;
+        own_options.iteration.max_iterations = std::min(options.iteration.max_iterations, most_iterations_where_full);
+    } else if (solver.can_solve_again()) {
         own_options.preconditioner = solver.preconditioner();
         own_options.iteration.max_iterations = std::min(options.iteration.max_iterations, 2 * solver.iterations() + 50);
     }
@@ -194,7 +199,7 @@ private:
     Certificate by_blocks(std::shared_ptr<const guarantee::FullInverse>& inverse) {
         const auto n = static_cast<double>(a_.rows());
         const double operations = 4 * n * n * n,
-                     limit = a_.device().kind() == Device::Kind::cuda ? most_operations_on_device : most_operations_of_inverse;
+                     limit = a_.device().kind() == Device::Kind::cuda ? most_operations_on_device : most_operations_of_blocks;
         if (operations > limit) return too_many("an inverse by blocks", operations, limit);
         if (guarantee::bytes_of_full_inverse(a_.rows()) > memory_limit_in_bytes(options_.factors.memory_limit))
             return unproven("an inverse by blocks would need more than the memory limit");
@@ -303,8 +308,6 @@ Certificate certificate_at_sight(const SpmvPlan<T>& a) {
 
 template <class T>
 FoundCertificate find_certificate(const SpmvPlan<T>& a, SystemSolver<T>& solver, const SolveOptions& options) {
-    if (guarantee::is_nearly_full(a.matrix()) && solver.complete_factors() != nullptr)  // those of <A> would take as long
-        return by_factors(a, solver, options);
     Certificate by_sign = by_comparison(a, solver, options);
     if (by_sign.is_proof()) return {std::move(by_sign), {}};
     FoundCertificate found = by_factors(a, solver, options);
