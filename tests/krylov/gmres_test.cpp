@@ -125,8 +125,8 @@ private:
     mutable int calls_ = 0;
 };
 
-// Promise: krylov_solve.hpp, "14(2), 1993), so that M may differ"
-// Promise: krylov_solve.hpp, "7(3), 1986), m = options.restart, preconditioned"
+// Promise: krylov_solve.hpp, "GMRES(m) of Saad and Schultz"
+// Promise: preconditioner.hpp, "Implement it to bring your own."
 TEST(Gmres, TakesAPreconditionerThatIsAnotherInEveryStep) {
     const auto problem = convection_diffusion<double>(20, 0.3);
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));

@@ -29,7 +29,7 @@ Problem<double> shifted_laplacian(std::int32_t side, double shift) {
 }
 
 // Promise: krylov_solve.hpp, "Without M the residual falls in every step"
-// Promise: krylov_solve.hpp, "12(4), 1975) for a symmetric A"
+// Promise: krylov_solve.hpp, "MINRES of Paige and Saunders"
 // Promise: krylov.hpp, "for symmetric A, definite or not"
 TEST(Minres, SolvesIndefiniteSystemsWhoseResidualFallsInEveryStep) {
     for (const Accuracy accuracy : all_accuracies)
@@ -88,6 +88,7 @@ TEST(Minres, UsesAPositiveDefinitePreconditioner) {
 }
 
 // Promise: krylov_solve.hpp, "M must be symmetric and positive definite"
+// Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
 TEST(Minres, SaysThatThePreconditionerIsIndefinite) {
     auto problem = shifted_laplacian(5, 5);  // a diagonal of -1
     for (const Accuracy accuracy : all_accuracies) {

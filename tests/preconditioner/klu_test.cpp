@@ -99,7 +99,7 @@ TYPED_TEST(Klu, ChoosesPivotsThatKeepMultipliersSmall) {
 }
 
 /// Higham, Accuracy and Stability, theorem 9.3: |B - L U| <= gamma_n |L| |U|; float factors are rounded once more each.
-// Promise: preconditioner.hpp, "Davis, Palamadai Natarajan"
+// Promise: preconditioner.hpp, "M = L U, complete, with partial pivoting"
 TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     using T = TypeParam;
     std::mt19937_64 random(1);
