@@ -34,7 +34,7 @@ struct SolveOptions {
     KrylovOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically
     std::optional<KrylovMethod> method = {};                ///< nothing: chosen automatically
-    CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
+    CostProfile profile = CostProfile::automatic;
     PreconditionerOptions factors = {};
     Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x (guarantee.hpp)
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
