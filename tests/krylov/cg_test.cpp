@@ -87,6 +87,7 @@ std::vector<T> column_of_inverse_pascal(std::int64_t n, std::int64_t j) {
     return column;
 }
 
+// Promise: krylov.hpp, "conjugate gradients, for symmetric positive"
 TEST(Cg, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = with_random_solution(laplacian<double>(30));
     const auto in_float = with_random_solution(laplacian<float>(30));
@@ -282,6 +283,7 @@ void expect_steps_by_the_book() {
     }
 }
 
+// Promise: cg.hpp, "Solves A x = b by preconditioned conjugate gradients"
 TEST(Cg, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
     expect_steps_by_the_book<double>();
     expect_steps_by_the_book<float>();
@@ -337,7 +339,7 @@ TEST(Cg, LeavesNothingToDoForNothing) {
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
 // Promise: cg.hpp, "Definiteness shows on the way"
 // Promise: preconditioner.hpp, "Whether it is positive definite, too, shows"
-// Promise: solver.h, "A or M is not positive definite, which the method needs;"
+// Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
         dense<double>(1, {-2}, {3}),
