@@ -270,7 +270,7 @@ TEST(ComplexSolve, OfRealNumbersIsTheRealOne) {
 }
 
 // Promise: complex.hpp, "All of it holds: the automatic choice"
-// Promise: complex.hpp, "Proofs speak of components:"
+// Promise: complex.hpp, "Proofs speak of the components of real_view(x);"
 TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
     Random random(4);
     const auto a = made("power_network_200");
