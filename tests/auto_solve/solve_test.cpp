@@ -92,6 +92,7 @@ CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
 // Promise: solve.hpp, "With options.preconditioner, one attempt"
 // Promise: solve.hpp, "The method, unless options.method says it"
 // Promise: solve.hpp, "of its factors (Preconditioner::pivot_ratio)"
+// Promise: solve.hpp, "of its factors, and their hash"
 TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
     const auto a = tridiagonal(50, 4);
     const auto b = image_of_ones(a);
@@ -107,6 +108,8 @@ TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
         EXPECT_EQ(bicgstab<double>(plan, *m, b, x).iterations, solved.report.result().iterations);
         EXPECT_EQ(x, solved.x);
         EXPECT_EQ(solved.report.attempts.front().pivot_ratio, m->pivot_ratio());
+        EXPECT_EQ(solved.report.attempts.front().factor_entries, m->factor_entries());
+        EXPECT_EQ(solved.report.attempts.front().factor_hash, m->factor_hash());
     }
     SolveOptions jacobi{.preconditioner = Kind::jacobi};
     EXPECT_THROW(solve_by(tridiagonal(50, 0), b, jacobi), InvalidArgument)

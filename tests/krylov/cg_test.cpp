@@ -527,7 +527,6 @@ TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
     }
 }
 
-// Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
 // Promise: cg.hpp, "`a_single` is A with every entry rounded, and `indefinite` speaks of that one"
 /// Definite, and by rounding to floats (1 1 + u; 1 + u 1 + u), u = 2^-23.
 TEST(CgInMixedPrecision, SpeaksOfTheRoundedMatrix) {
@@ -542,6 +541,7 @@ TEST(CgInMixedPrecision, SpeaksOfTheRoundedMatrix) {
     EXPECT_EQ(solve_by_cg(problem, with(Accuracy::exact, 1e-6), {.kind = Kind::none}).result.status, SolveStatus::converged);
 }
 
+// Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
 TEST(Cg, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));

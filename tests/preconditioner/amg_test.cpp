@@ -152,6 +152,7 @@ TYPED_TEST(Amg, HasTheSameBitsForEveryNumberOfThreads) {
     }
 }
 
+// Promise: preconditioner.hpp, "Multigrid is made in double, in a fixed order"
 TYPED_TEST(Amg, IsTheSameInEveryAccuracyUpToRounding) {
     using T = TypeParam;
     const CsrMatrix<T> a = generated<T>("poisson2d_80");
@@ -251,6 +252,7 @@ TEST(AmgOfDoubles, ScalesWithoutASeam) {
 }
 
 /// Beyond the range of floats the cycle runs in double.
+// Promise: preconditioner.hpp, "Multigrid is made in double, in a fixed order"
 TEST(AmgOfDoubles, TakesEntriesOfAnySize) {
     CsrMatrix<double> a = generated<double>("poisson2d_60");
     for (double& value : a.values) value *= 0x1p300;

@@ -126,6 +126,7 @@ TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     }
 }
 
+// Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
 TYPED_TEST(Klu, SolvesWithASmallResidualInEveryAccuracy) {
     using T = TypeParam;
     std::mt19937_64 random(2);
