@@ -261,10 +261,12 @@ static int32_t look_at_four(void* context, const solver_iteration* iteration) {
 
 /* Two complex numbers are four real ones. */
 /* Promise: solver.h, "A sparse matrix may be complex: it is kept" */
+/* Promise: solver.h, "|x_i - x*_i| <= error_bound |x_i|, of complex" */
 static void see_complex_numbers_by_their_parts(void) {
     const int64_t two_rows[] = {0, 1, 2};
     const int32_t diagonal[] = {0, 1};
     const double elements[] = {0, 2, 4, 0}, b[] = {-4, 2, 0, 4}; /* (2i, 4) x = (-4 + 2i, 4i), x = (1 + 2i, i) */
+    const double three_i[] = {0, 3}, i[] = {0, 1};
     double x[4] = {0, 0, 0, 0};
     struct real_form seen = {0, {0, 0, 0, 0}};
     solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 2, 2, 2, two_rows, diagonal, elements, NULL, 0};
@@ -287,6 +289,15 @@ static void see_complex_numbers_by_their_parts(void) {
     CHECK(proof.rounded == 4 && x[0] == 1 && x[1] == 2 && x[2] == 0 && x[3] == 1);
     solver_result_destroy(result);
     solver_preconditioner_destroy(own);
+    solver_matrix_destroy(a);
+    csr = (solver_csr){sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 1, 1, 1, two_rows, diagonal, three_i, NULL, 0};
+    options.guarantee = "bound";
+    memset(x, 0, sizeof x);
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &a));
+    CHECK_OK(solver_solve(a, NULL, 1, i, x, NULL, &options, &result)); /* x = 1 / 3: no relative bound of the part that is 0 */
+    CHECK_OK(solver_result_proof(result, 0, &proof));
+    CHECK(proof.status == SOLVER_PROVEN && isinf(proof.error_bound) && fabs(x[0] - 1.0 / 3) < 1e-9 && x[1] == 0);
+    solver_result_destroy(result);
     solver_matrix_destroy(a);
 }
 

@@ -56,6 +56,8 @@ TEST(FrozenFingerprints, AreKeptByEveryCudaDevice) {
 
 // Promise: reproducibility.md, "In `fast` and `compensated` they are the same from run to run"
 // Promise: reproducibility.md, "`fast` and `compensated` add up in trees that are"
+// Promise: accuracy.hpp, "The same bits from run to run"
+// Promise: accuracy.hpp, "Same bits as for fast."
 TEST(Fingerprints, OfFastAndCompensatedAreThoseOfTheRunBefore) {
     for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
         for (const int threads : {1, 3})
