@@ -207,21 +207,23 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
 
 /// A callback that dawdles makes iterations dear beside factors, for who looks at a clock.
 // Promise: solve.hpp, "All this is decided on counts of entries"
+// Promise: reproducibility.md, "`solve`, preconditioner chosen"
 TEST(Solve, TakesTheSamePathHoweverLongIterationsTake) {
     const auto a = three_dimensions(24, 0.9);
     const auto b = image_of_ones(a);
-    SolveOptions options;
-    options.iteration.tolerance = 1e-13;
-    const auto quick = solve_by(a, b, options);
-    ASSERT_GE(quick.report.attempts.size(), 2u);
-    options.iteration.callback = [](const Iteration&) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        return true;
-    };
-    const auto slow = solve_by(a, b, options);
-    EXPECT_EQ(kinds(slow.report), kinds(quick.report));
-    EXPECT_EQ(slow.report.result().iterations, quick.report.result().iterations);
-    EXPECT_EQ(slow.x, quick.x);
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::exact}) {
+        SolveOptions options{.iteration = {.accuracy = accuracy, .tolerance = 1e-13}};
+        const auto quick = solve_by(a, b, options);
+        ASSERT_GE(quick.report.attempts.size(), 2u);
+        options.iteration.callback = [](const Iteration&) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            return true;
+        };
+        const auto slow = solve_by(a, b, options);
+        EXPECT_EQ(kinds(slow.report), kinds(quick.report));
+        EXPECT_EQ(slow.report.result().iterations, quick.report.result().iterations);
+        EXPECT_EQ(slow.x, quick.x);
+    }
 }
 
 /// Also where the tolerance is beyond what rounding allows, so that x is given up after every attempt.
@@ -308,6 +310,7 @@ TEST(Solve, RefusesWhatCannotBeMeant) {
 // Promise: solve.hpp, "In exact the profile is `processor` on every device"
 // Promise: reproducibility.md, "It does not depend on the device, threads"
 // Promise: solve.hpp, "In exact, equal profiles give equal bits"
+// Promise: reproducibility.md, "`solve`, preconditioner chosen"
 TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);

@@ -85,6 +85,7 @@ std::string expect_bits_of_cpu(PreconditionerKind kind, const CsrView<T>& a) {
 // Promise: cuda/preconditioner.hpp, "z_{column_order[k]} = 2^column_exponents[k]"
 // Promise: preconditioner.hpp, "For a CUDA device the factors are made on the host"
 // Promise: cuda/preconditioner.hpp, "L's diagonal is 1 and not stored"
+// Promise: reproducibility.md, "preconditioners ILUT and KLU"
 TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForGeneratedMatrices) {
     using T = TypeParam;
     for (const char* name : {"poisson2d_100", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {

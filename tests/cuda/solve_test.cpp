@@ -118,6 +118,7 @@ void expect_the_processors_default(const CsrView<double>& a, const SolveOptions&
 // Promise: solve.hpp, "exact: processor on every device."
 // Promise: solve.hpp, "In exact, equal profiles give equal bits"
 // Promise: solver.h, ""processor", "gpu", or "auto""
+// Promise: reproducibility.md, "`solve`, preconditioner chosen"
 TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
     for (const char* name : {"poisson2d_100", "poisson2d_300", "poisson3d_40", "convection_diffusion_300", "stencil27_30",
                              "anisotropic_rotated_100", "elasticity2d_40", "dc2_like"}) {

@@ -152,6 +152,7 @@ TYPED_TEST(TriangularSolve, KeepsItsPromisesForLongRowsInWideLevels) {
 
 // Promise: triangular_solve.hpp, "The bits of a result do not depend on the number of threads"
 /// Enough work for all threads; 24000 rows of ones and ties that a first filter cannot prove among them.
+// Promise: reproducibility.md, "triangular solves, sparse and dense"
 TYPED_TEST(TriangularSolve, GivesTheSameBitsForAnyNumberOfThreads) {
     using T = TypeParam;
     Random random(12);

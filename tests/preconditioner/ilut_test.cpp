@@ -304,6 +304,7 @@ TYPED_TEST(IlutPreconditioner, SolvesWhatThePreparationMakesTriangular) {
     }
 }
 
+// Promise: reproducibility.md, "preconditioners ILUT and KLU"
 TYPED_TEST(IlutPreconditioner, GivesTheSameBitsInExactForAnyNumberOfThreads) {
     using T = TypeParam;
     std::mt19937_64 random(6);

@@ -169,6 +169,7 @@ TYPED_TEST(Klu, ScalesMatricesOfExtremeExponents) {
     for (std::int64_t j = 0; j < 30; ++j) EXPECT_NEAR(std::ldexp(z[j], columns[j]), 1, 1e5 * unit_roundoff<T>);
 }
 
+// Promise: reproducibility.md, "preconditioners ILUT and KLU"
 TYPED_TEST(Klu, GivesTheSameBitsForAnyNumberOfThreadsInExact) {
     using T = TypeParam;
     std::mt19937_64 random(4);

@@ -339,6 +339,7 @@ TEST(Preconditioner, DoesNotReferToTheMatrixAfterwards) {
 // Promise: preconditioner.hpp, "Depends on every bit of the factors"
 // Promise: preconditioner.hpp, "The smallest magnitude of a pivot of complete factors by the largest"
 // Promise: preconditioner.hpp, "1 where there are no such factors."
+// Promise: reproducibility.md, "`factor_hash` tells"
 TEST(Preconditioner, TellsOfItsFactors) {
     CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 4}};
     const auto made = [&](PreconditionerKind kind) {
