@@ -209,6 +209,17 @@ TEST(Lsmr, SaysThatItStagnates) {
     EXPECT_GT(solved.result.restarts, 0);
     EXPECT_LT(solved.result.normal_residual, 1e-5);
     EXPECT_LT(solved.result.iterations, 1000);
+    const auto again = solve_by_lsmr(a, b, with(Accuracy::exact, 1e-14), 1, solved.x);  // which is not to be halved any more
+    EXPECT_EQ(again.result.status, SolveStatus::stagnated);
+    EXPECT_EQ(again.result.restarts, 3);
+}
+
+// Promise: lsmr.hpp, "from the true residual of a better x"
+TEST(Lsmr, DoesNotRestartWhereTheIterationIsRight) {
+    const auto a = random_matrix(12, 5, 5, 4);
+    const auto solved = solve_by_lsmr(a, random_vector<double>(12, 3), with(Accuracy::exact, 1e-10));
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_EQ(solved.result.restarts, 0);
 }
 
 // Promise: lsmr.hpp, "||A'r|| / (||A||_F ||r||), r = b - A x"
