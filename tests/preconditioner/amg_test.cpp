@@ -346,6 +346,8 @@ TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     const auto refusal_of = [&](std::size_t numbers) {
         return refusal(a, {.amg = {.near_null_space = std::span(vectors).first(numbers)}});
     };
+    EXPECT_EQ(refusal(a, {.amg = {.unknowns_per_node = 100}}), "accepted");
+    EXPECT_EQ(refusal_of(3600 * 20), "accepted");
     EXPECT_THAT(refusal_of(3601), HasSubstr("3601 numbers"));
     EXPECT_THAT(refusal_of(3600 * 21), HasSubstr("at most 20 vectors"));
     vectors[7] = std::nan("");
