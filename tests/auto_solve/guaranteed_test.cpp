@@ -229,7 +229,7 @@ TEST(GuaranteedSolve, HasTheSameBitsWhateverComputesThem) {
 
 // Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
 // Promise: guarantee.hpp, "how it was proven, or what was tried"
-// Promise: proof.hpp, "-log10 of these bounds, in the mean"
+// Promise: proof.hpp, "-log10 of these bounds, from 0 to 20, in the mean"
 // Promise: proof.hpp, "how it was proven, or why it was not"
 TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     const CsrMatrix<double> a = generated("poisson3d_30");
@@ -634,6 +634,7 @@ SolutionProof bound_of(std::vector<double> a, std::vector<double> b) {
 /// 1 / 1.7e308 is subnormal, and 5e-324 / 0.3 leaves a residual that is rounded to 0.
 // Promise: proof.hpp, "0 where x is proven to be x* itself,"
 // Promise: proof.hpp, "infinite where some x_i is 0"
+// Promise: proof.hpp, "-log10 of these bounds, from 0 to 20, in the mean"
 TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
     for (const double a : {1.7e308, 1e308, 3.0}) {
         const SolutionProof proof = bound_of<double>({a}, {1});
@@ -650,6 +651,8 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
         EXPECT_EQ(proof.backward_error, 0);
         EXPECT_EQ(proof.bounds, (std::vector<double>{0, 0}));
     }
+    EXPECT_EQ(bound_of<double>({4, 0, 1, 0x1p-300}, {8, 2}).certified_digits, 20) << "x = (2, 0)";
+    EXPECT_EQ(bound_of<double>({1, 0, 0, 1}, {0, 0}).certified_digits, 0) << "of nothing";
 }
 
 // Promise: guarantee.hpp, "0 / 0 counts as 0"
