@@ -184,11 +184,13 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
     EXPECT_EQ(result.status, SolveStatus::converged);
     EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-13);
     ASSERT_GE(solved.report.attempts.size(), 2u);
-    std::int64_t iterations = 0;
+    std::int64_t iterations = 0, replacements = 0, restarts = 0;
     double residual = 1;
     for (const Attempt& attempt : solved.report.attempts) {
         EXPECT_THAT(attempt.columns, ElementsAre(0));
         if (attempt.results.empty()) continue;
+        replacements += attempt.results.front().replacements;
+        restarts += attempt.results.front().restarts;
         EXPECT_NEAR(attempt.initial_residual / residual, 1, 1e-6);
         residual = attempt.results.front().relative_residual;
         EXPECT_TRUE(attempt.results.front().history.empty());
@@ -198,6 +200,9 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
         EXPECT_EQ(attempt.least_residual, least);
     }
     EXPECT_EQ(result.iterations, iterations);
+    EXPECT_EQ(result.replacements, replacements);
+    EXPECT_EQ(result.restarts, restarts);
+    EXPECT_GT(replacements, 0);
     ASSERT_EQ(std::ssize(result.history), iterations + 1);
     for (std::int64_t i = 0; i <= iterations; ++i) {
         EXPECT_EQ(result.history[i].number, i);
