@@ -103,7 +103,7 @@ struct SolveReport {
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
 /// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method.
 ///
-/// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
+/// Mixed: the attempts are made in single precision, with half of the iterations, rounded up, at most. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so
 /// that whatever is solved in double is solved in mixed, too.
 ///
