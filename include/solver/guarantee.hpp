@@ -32,6 +32,7 @@ struct Certificate {
 ///  - A is an H-matrix if a v > 0 is found for which <A> v > 0, where <A> has the magnitudes of the diagonal and the negated
 ///    magnitudes of all else (Ostrowski 1937; Neumaier 1990): v is an approximate solution of <A> v = s, s_i = |a_ii|^(1/2), by
 ///    `solve` with these options, and the signs of the exactly rounded <A> v prove it;
+///  - where A is nearly full: an approximate inverse X by dense products has ||I - A X||_1 < 1 for A scaled;
 ///  - where complete factors take few enough operations: their own rounding errors do not reach the inverse; A is symmetric
 ///    positive definite if factors of A less a part of the identity have positive pivots, rounding errors counted (Rump 2006);
 ///    or so are the normal equations of A scaled; or an approximate inverse Y by columns has ||I - A Y||_1 < 1 for A scaled by

@@ -88,7 +88,7 @@ struct SolveReport {
 ///    cost less than complete factors, which are estimated from parts of A (preparation.hpp);
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
-///    same terms, ilut for as many operations as klu is predicted to take, then klu;
+///    same terms, ilut for as many operations as klu is predicted to take, then klu, before ilut where that would keep all;
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
 ///  each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, with the iterations that are left; none where all of these were refused.

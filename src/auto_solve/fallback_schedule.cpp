@@ -90,17 +90,18 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     const Preparation& preparation = facts_.preparation();
     const double complete = costs_.complete_factors(*preparation.fill);
     const double budget = std::max(complete, costs_.preparation());
-    const bool is_cheap = preparation.fill->flops <= cheap_flops_per_entry * static_cast<double>(facts_.matrix.nonzeros);
+    const auto rows = static_cast<double>(facts_.matrix.rows), nonzeros = static_cast<double>(facts_.matrix.nonzeros);
+    const bool is_cheap = preparation.fill->flops <= cheap_flops_per_entry * nonzeros;
+    const bool ilut_keeps_all = facts_.fill_factor * nonzeros >= rows * rows;
     if (preparation.structural_rank < facts_.matrix.rows) {
         at_the_end_ = GiveUp::when_stuck;  // there is a solution for some b only
         add(Kind::ilut, share_of(Kind::ilut, budget));
-    } else if (is_cheap) {
-        add(Kind::klu, share_of_complete);
-        add(Kind::ilut, share_of(Kind::ilut, budget));
     } else {
-        add_plain_if_promising(attempts, std::min(complete, costs_.incomplete_factors()));
+        if (!is_cheap) add_plain_if_promising(attempts, std::min(complete, costs_.incomplete_factors()));
+        const bool is_klu_first = is_cheap || ilut_keeps_all;
+        if (is_klu_first) add(Kind::klu, share_of_complete);
         add(Kind::ilut, share_of(Kind::ilut, budget));
-        add(Kind::klu, share_of_complete);
+        if (!is_klu_first) add(Kind::klu, share_of_complete);
     }
     add(Kind::ilu0, share_of(Kind::ilu0, budget));
     add(plain(), share_of(plain(), budget));

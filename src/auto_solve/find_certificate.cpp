@@ -12,6 +12,7 @@
 #include "guarantee/norms.hpp"
 #include "guarantee/shifted_factors.hpp"
 #include "guarantee/singularity.hpp"
+#include "preconditioner/full_lu.hpp"
 #include "preconditioner/klu.hpp"
 #include "preconditioner/memory_limit.hpp"
 #include "preparation/fill_estimate.hpp"
@@ -120,7 +121,7 @@ Certificate by_comparison(const SpmvPlan<T>& a, SystemSolver<T>& solver, const S
     if (guarantee::largest(a.rows(), [&](std::int64_t i) { return s[i] == 0 ? 1.0 : 0.0; }) > 0)
         return unproven("not an H-matrix: the diagonal has zeros");
     SolveOptions own_options = options_of_comparison(options);
-    if (guarantee::is_nearly_full(a.matrix())) {  // factors of <A> would take as long as an inverse of A
+    if (is_nearly_full(a.matrix())) {  // factors of <A> would take as long as an inverse of A
         own_options.preconditioner = PreconditionerKind::jacobi;
         own_options.iteration.max_iterations = std::min(options.iteration.max_iterations, most_iterations_where_full);
     } else if (solver.can_solve_again()) {
@@ -162,7 +163,7 @@ public:
 
     FoundCertificate run() {
         std::shared_ptr<const guarantee::FullInverse> full;
-        if (guarantee::is_nearly_full(a_.matrix()) && attempt([&] { return by_blocks(full); }))
+        if (is_nearly_full(a_.matrix()) && attempt([&] { return by_blocks(full); }))
             return {std::move(found_), [full](auto r, auto d, auto) { full->apply(r, d); }};
         if (attempt([&] { return with_factors(); }))
             return {std::move(found_), [made = std::move(made_), factors = factors_](auto r, auto d, auto) {

@@ -15,13 +15,6 @@
 
 namespace solver::guarantee {
 
-/// Whether an eighth of the elements or more are stored, and there are so many that sparse factors would take long.
-template <class T>
-bool is_nearly_full(const CsrView<T>& a) {
-    constexpr std::int64_t least_rows = 256;
-    return a.rows >= least_rows && a.nonzeros() >= a.rows * (a.columns / 8);
-}
-
 /// Bytes at the peak for n rows.
 double bytes_of_full_inverse(std::int64_t n);
 

@@ -1,7 +1,9 @@
 #include "preconditioner/klu.hpp"
 
 #include "core/floating_point_guard.hpp"
+#include "preconditioner/full_lu.hpp"
 #include "preconditioner/memory_limit.hpp"
+#include "solver/device.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -144,20 +146,28 @@ void remove_diagonal(CsrMatrix<double>& matrix) {
     matrix.values.resize(static_cast<std::size_t>(kept));
 }
 
+template <class T>
+CsrMatrix<T> rounded(CsrMatrix<double> matrix) {
+    if constexpr (std::is_same_v<T, double>)
+        return matrix;
+    else
+        return convert<T>(matrix.view());
+}
+
 /// The rows of a factor that came by columns, rounded to T.
 template <class T>
 CsrMatrix<T> rows_of(CsrMatrix<double> columns) {
-    CsrMatrix<T> rows;
-    if constexpr (std::is_same_v<T, double>)
-        rows = transpose(columns.view());
-    else
-        rows = transpose(convert<T>(std::exchange(columns, {}).view()).view());
-    for (const T value : rows.values)
-        if (!is_finite(value))
-            throw InvalidArgument(
-                "preconditioner klu: the factors have an entry that is not finite; A is too close to singular for this "
-                "precision; use double, or ilut");
-    return rows;
+    return transpose(rounded<T>(std::move(columns)).view());
+}
+
+template <class T>
+void require_numbers(const IluFactors<T>& factors) {
+    for (const CsrMatrix<T>* const factor : {&factors.lower, &factors.upper})
+        for (const T value : factor->values)
+            if (!is_finite(value))
+                throw InvalidArgument(
+                    "preconditioner klu: the factors have an entry that is not finite; A is too close to singular for this "
+                    "precision; use double, or ilut");
 }
 
 template <class T>
@@ -179,12 +189,11 @@ void require_full_structural_rank(const Preparation& preparation) {
             n, preparation.structural_rank));
 }
 
-void require_full_rank(const KluFactorization& klu, const Preparation& preparation) {
-    if (!klu.is_singular()) return;
+[[noreturn]] void refuse_singular(std::int64_t pivots, std::int64_t dependent_column, const Preparation& preparation) {
     throw InvalidArgument(fmt::format(
         "preconditioner klu: A is numerically singular: after {} of {} pivots nothing but zeros is left in column {} "
         "(counted from 1); use ilut or none",
-        klu.rank(), preparation.row_order.size(), preparation.column_order[klu.dependent_column()] + 1));
+        pivots, preparation.row_order.size(), preparation.column_order[dependent_column] + 1));
 }
 
 /// Room for several times the prediction first: it is only reserved, and more would be for nothing on nearly every matrix.
@@ -216,10 +225,29 @@ void take_out(KluFactorization& klu, IluFactors<T>& factors) {
 CsrMatrix<double> in_double(CsrMatrix<double> matrix) { return matrix; }
 CsrMatrix<double> in_double(const CsrMatrix<float>& matrix) { return convert<double>(matrix.view()); }
 
-std::vector<std::int32_t> composed(const std::vector<std::int32_t>& order, const int* then) {
+template <class Order>
+std::vector<std::int32_t> composed(const std::vector<std::int32_t>& order, const Order& then) {
     std::vector<std::int32_t> result(order.size());
     for (std::size_t k = 0; k < result.size(); ++k) result[k] = order[then[k]];
     return result;
+}
+
+template <class T>
+void factor_sparse(const CsrMatrix<double>& b, double predicted_entries, std::int64_t memory_limit, KluFactors<T>& result) {
+    KluFactorization klu(transpose(b.view()), pivot_tolerance);
+    factor_within_limit(klu, predicted_entries, memory_limit);
+    if (klu.is_singular()) refuse_singular(klu.rank(), klu.dependent_column(), result.preparation);
+    result.preparation.row_order = composed(result.preparation.row_order, klu.row_order());
+    result.preparation.column_order = composed(result.preparation.column_order, klu.column_order());
+    take_out(klu, result.factors);
+}
+
+template <class T>
+void factor_nearly_full(const CsrMatrix<double>& b, KluFactors<T>& result) {
+    FullFactors full = factor_full(b, Device::cpu().threads());
+    if (full.pivots < b.rows) refuse_singular(full.pivots, full.pivots, result.preparation);
+    result.preparation.row_order = composed(result.preparation.row_order, full.row_order);
+    result.factors = {rounded<T>(std::move(full.factors.lower)), rounded<T>(std::move(full.factors.upper))};
 }
 
 }  // namespace
@@ -244,12 +272,12 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
     KluFactors<T> result;
     result.preparation = preparation;  // GCC 12 destroys members twice where a braced list throws
     if (a.rows == 0) return result;
-    KluFactorization klu(transpose(in_double(prepared_matrix(a, preparation)).view()), pivot_tolerance);
-    factor_within_limit(klu, predicted.entries, memory_limit);
-    require_full_rank(klu, preparation);
-    result.preparation.row_order = composed(preparation.row_order, klu.row_order());
-    result.preparation.column_order = composed(preparation.column_order, klu.column_order());
-    take_out(klu, result.factors);
+    const CsrMatrix<double> b = in_double(prepared_matrix(a, preparation));
+    if (is_nearly_full(b.view()))
+        factor_nearly_full(b, result);
+    else
+        factor_sparse(b, predicted.entries, memory_limit, result);
+    require_numbers(result.factors);
     require_pivots(result.factors.upper);
     return result;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Complete factors through KLU.
+/// Complete factors: through KLU, and where a matrix is nearly full by blocks.
 
 #include "preconditioner/lu_factors.hpp"
 #include "preconditioner/prepared.hpp"
@@ -37,8 +37,8 @@ struct KluFactors {
 };
 
 /// LU with partial pivoting, the diagonal preferred (KLU: Davis, Palamadai Natarajan, ACM TOMS 37(3), 2010), of the prepared
-/// matrix, in double, whatever A is; factors in float are rounded afterwards. No block triangular form: one L and one U.
-/// preparation: prepare(a, Ordering::amd).
+/// matrix, in double, whatever A is; factors in float are rounded afterwards. No block triangular form: one L and one U. What
+/// is nearly full is factored by blocks (full_lu.hpp). preparation: prepare(a, Ordering::amd).
 ///
 /// Throws ResourceLimit before it starts where the prediction exceeds the memory limit (PreconditionerOptions), and later where
 /// pivoting fills in more than that; InvalidArgument where A is singular, structurally or by an exactly zero pivot, or where

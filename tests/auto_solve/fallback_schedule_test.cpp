@@ -97,6 +97,21 @@ TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
     EXPECT_EQ(large.analyses, 1);
 }
 
+// Promise: solve.hpp, "the prepared matrix (preparation.hpp): klu where its predicted operations are few"
+TEST(FallbackSchedule, TriesCompleteFactorsBeforeThoseOfIlutThatWouldKeepAll) {
+    Case full{predicted(1000, 1e6, 1e12)};
+    ScheduleFacts facts = full.facts(1000);
+    const std::vector<Attempt> slow{attempt(Kind::jacobi, 8, 0.999)};
+    const auto after_trial = [&](std::int64_t nonzeros) {
+        facts.matrix.nonzeros = nonzeros;
+        FallbackSchedule schedule(facts);
+        schedule.next({});
+        return schedule.next(slow)->preconditioner;
+    };
+    EXPECT_EQ(after_trial(200'000), Kind::klu) << "five times as many are all";
+    EXPECT_EQ(after_trial(199'999), Kind::ilut);
+}
+
 // Promise: solve.hpp, "Without, a schedule of attempts"
 TEST(FallbackSchedule, TriesJacobiFirstFromFiveThousandEntriesOn) {
     Case of_any_size{predicted(1000, 1e4, 1e5)};

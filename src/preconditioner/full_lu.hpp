@@ -1,0 +1,31 @@
+#pragma once
+
+/// Complete factors of a matrix that is nearly full, where sparse ones would take many times as long.
+
+#include "preconditioner/lu_factors.hpp"
+#include "solver/csr_matrix.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace solver {
+
+/// Whether an eighth of the elements or more are stored, and there are so many that sparse factors would take long.
+template <class T>
+bool is_nearly_full(const CsrView<T>& a) {
+    constexpr std::int64_t least_rows = 256;
+    return a.rows >= least_rows && a.nonzeros() >= a.rows * (a.columns / 8);
+}
+
+struct FullFactors {
+    IluFactors<double> factors;
+    std::vector<std::int32_t> row_order;  ///< which row became the k-th
+    std::int64_t pivots = 0;              ///< how many were found: below n, nothing but zeros is left in that column
+};
+
+/// L U = P B by Gaussian elimination with partial pivoting, of equal candidates the first (Higham 2002, section 9.1), block by
+/// block of columns. Elements are changed by one rounded product after another in the order of the pivots, so that their bits
+/// do not depend on blocks, threads or machine. No factors where a column has no pivot.
+FullFactors factor_full(const CsrMatrix<double>& b, int threads);
+
+}  // namespace solver
