@@ -33,9 +33,11 @@ FullInverse inverse_of(const std::vector<double>& a, std::size_t n) {
     return {matrix.view(), prepare(matrix.view(), Ordering::natural), Device::cpu()};
 }
 
-/// Of elements in [-1, 1], rows and columns far apart in size.
+/// k / 1024 in [-1, 1]: few bits, so that integers stay short.
+double element(std::mt19937_64& random) { return (static_cast<double>(random() % 2049) - 1024) / 1024; }
+
+/// Of such elements, rows and columns far apart in size.
 std::vector<double> random_matrix(std::mt19937_64& random, std::size_t n, int most_exponent) {
-    std::uniform_real_distribution<double> element(-1, 1);
     std::uniform_int_distribution<int> exponent(-most_exponent, most_exponent);
     std::vector<int> rows(n), columns(n);
     for (int& e : rows) e = exponent(random);
@@ -73,18 +75,17 @@ TEST(FullInverse, BoundsEveryComponentAndHardlyMore) {
     expect_bounds(random_matrix(random, 140, 0), 140, 70);
 }
 
-/// The leading half is 1e-5 from singular, and no row of the other half comes to its help: elements of 1e5 cancel before the
+/// The leading half is 2^-17 from singular, and no row of the other half comes to its help: elements of 1e5 cancel before the
 /// steps of Schulz.
 TEST(FullInverse, RegainsWhatHalvesLose) {
     constexpr std::size_t n = 130;
     std::mt19937_64 random(3);
-    std::uniform_real_distribution<double> element(-1, 1);
     std::vector<double> a(n * n), r(n), d(n);
     for (std::size_t i = 0; i < n; ++i) {
         r[i] = element(random);
         for (std::size_t j = 0; j < n; ++j) {
             const bool is_leading = i < n / 2 && j < n / 2;
-            a[i * n + j] = is_leading ? 1 + (i == j ? 1e-5 : 0) : (i == j ? 1 : 0.25 * element(random));
+            a[i * n + j] = is_leading ? 1 + (i == j ? 0x1p-17 : 0) : (i == j ? 1 : 0.25 * element(random));
         }
     }
     const FullInverse inverse = inverse_of(a, n);
