@@ -135,7 +135,7 @@ void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std:
 /// preconditioners, x as a pair, mixed precision, guarantees. Multiplying A and b by i changes nothing but the order of
 /// roundings; without imaginary parts bicgstab, gmres, cg and minres have the bits of real solves. Preconditioners are made of
 /// the real form, but jacobi divides by the complex diagonal: each part of a quotient is the real number, rounded once. Proofs
-/// speak of components: 2i is Re x_i, 2i + 1 is Im x_i; SolutionProof::error_bound alone is by |x_i| (complex_error_bound).
+/// speak of the components of real_view(x); SolutionProof::error_bound alone is by |x_i| (complex_error_bound).
 template <>
 SolveReport solve(const SpmvPlan<std::complex<double>>& a, std::span<const std::complex<double>> b,
                   std::span<std::complex<double>> x, std::span<std::complex<double>> x_low, const SolveOptions& options);

@@ -21,7 +21,7 @@ public:
     /// driver or one that is too old, no such device, a device that the library has no code for.
     static Device cuda(int index = 0);
 
-    /// CUDA device 0 where there is one that can be used, else the processor with all its threads. Decided once.
+    /// CUDA device 0 where there is one that can be used, else the processor with all its threads.
     static Device best();
 
     Kind kind() const { return kind_; }

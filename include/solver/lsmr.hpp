@@ -27,8 +27,8 @@ struct LeastSquaresResult {
 ///
 /// Converged means, of residuals computed anew from x in compensated, or exact in exact, that A x = b is solved, ||r|| <=
 /// tolerance ||b|| or <= absolute_tolerance, or that x is a least-squares solution, ||A'r|| <= tolerance ||A||_F ||r||. Where
-/// the iteration claims that and it is not so it goes on from the true residual; it ends as stagnated once that does not halve
-/// ||A'r|| any more three times in a row. The x returned is that with the least ||A'r|| seen, the guess included. A zero b
+/// the iteration claims that and it is not so it goes on from the true residual; it ends as stagnated once that did not halve
+/// ||A'r|| more than three times in a row. The x returned is that with the least ||A'r|| seen, the guess included. A zero b
 /// gives x = 0 after no iteration.
 ///
 /// Products run where the plans are, all else on the processor. In exact the bits of x, the number of iterations and the

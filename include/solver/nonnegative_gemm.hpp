@@ -1,8 +1,8 @@
 #pragma once
 
-/// Products of matrices without negative entries, faster than the 2 m n k operations of the definition: Strassen's algorithm in
-/// Winograd's variant, with the schedule of M. Badin, P. D'Alberto, L. Bic, M. Dillencourt, A. Nicolau, ICS 2013, table 1, that
-/// only ever assigns or adds to C.
+/// Products of matrices without negative entries in fewer than the 2 m n k operations of the definition: Strassen's algorithm
+/// in Winograd's variant, by a schedule that only ever assigns or adds to C (Badin, D'Alberto, Bic, Dillencourt, Nicolau, ICS
+/// 2013, table 1).
 ///
 /// The promise is normwise, not that of Accuracy: with |X| = max |x_ij|, d levels of recursion and k products a element,
 ///   |C - C'| <= f(k, d) u |A| |B| |alpha| + terms of second order,   f(k, d) = 18^d ((k / 2^d)^2 + 6 k / 2^d) - 6 k,

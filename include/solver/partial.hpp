@@ -5,8 +5,8 @@
 /// result has the bits of solver/reduce.hpp in exact, however the elements are shared out.
 ///
 /// First a PartialSum, 48 bytes (float 40): its merge may be an operation of MPI (MPI_Op_create; it commutes, bit for bit).
-/// Where try_result says no, about once in several thousand sums, and always where the sum is exactly zero after cancellation,
-/// Inf or NaN, the processes do it once more with SumDigits: integers that are added element by element, hence MPI_SUM of
+/// Where try_result says no, about once in several thousand sums, more often where all cancels to zero, and always where a term
+/// is Inf or NaN, the processes do it once more with SumDigits: integers that are added element by element, hence MPI_SUM of
 /// MPI_INT64_T. An allreduce gives the same bits to all processes, so that all of them decide alike.
 /// petsc/examples/distributed_dot.cpp is a whole program.
 ///

@@ -121,7 +121,8 @@ struct PreconditionerOptions {
     /// parts on the whole diagonal every bit is as in real quotients. The other kinds take A as real.
     bool complex_numbers = false;
 
-    /// Told, in a few words, what making is about to do where that may take a while: "amg, level 3: 20412 rows". Not owned.
+    /// Told, in a few words, what making is about to do where that may take a while: "amg, level 3: 20412 rows". Not
+    /// owned; read while the preconditioner is made.
     const std::function<void(const std::string&)>* progress = nullptr;
 };
 

@@ -44,7 +44,7 @@ struct SolutionProof {
                                   ///< infinite where some x_i is 0 and x*_i may not be; negative where nothing is proven
     double estimated_error = -1;  ///< where nothing is proven, and as an estimate alone: max |x - x*| / max |x|, by one further
                                   ///< solve; negative where something is proven, or that solve failed
-    double certified_digits = 0;  ///< -log10 of these bounds, in the mean over the components with x_i other than 0
+    double certified_digits = 0;  ///< -log10 of these bounds, from 0 to 20, in the mean over the x_i other than 0
     std::vector<double> bounds;   ///< of |x_i - x*_i|, one for each component; empty where nothing is proven, and in `rounded`
 
     std::int64_t rounded = 0;    ///< components decided: x_i is x*_i rounded to nearest, or what the rules say:

@@ -34,7 +34,7 @@ struct SolveOptions {
     KrylovOptions iteration = {};
     std::optional<PreconditionerKind> preconditioner = {};  ///< nothing: chosen automatically
     std::optional<KrylovMethod> method = {};                ///< nothing: chosen automatically
-    CostProfile profile = CostProfile::automatic;           ///< for the automatic choice
+    CostProfile profile = CostProfile::automatic;
     PreconditionerOptions factors = {};
     Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x (guarantee.hpp)
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
@@ -103,7 +103,7 @@ struct SolveReport {
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
 /// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method.
 ///
-/// Mixed: the attempts are made in single precision, with at most half of the iterations. Where a system is too
+/// Mixed: the attempts are made in single precision, with half of the iterations, rounded up, at most. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so
 /// that whatever is solved in double is solved in mixed, too.
 ///

@@ -75,8 +75,9 @@ enum { SOLVER_DOUBLE = 0, SOLVER_FLOAT = 1, SOLVER_COMPLEX_DOUBLE = 2, SOLVER_CO
  *   exact        the real number, rounded once: the same bits on every machine, device and number of threads */
 enum { SOLVER_FAST = 0, SOLVER_COMPENSATED = 1, SOLVER_EXACT = 2 };
 
-/* ---- Vectors. n elements; *result is one number of the type. On the processor. ---- */
+/* ---- Vectors ---- */
 
+/* n elements in the host's memory; *result is one number of the type. */
 solver_status solver_sum(int32_t type, int64_t n, const void* x, int32_t accuracy, void* result);
 solver_status solver_dot(int32_t type, int64_t n, const void* x, const void* y, int32_t accuracy, void* result);
 
@@ -192,7 +193,7 @@ solver_status solver_gemm(double alpha, const solver_dense* a, const solver_dens
                           int32_t accuracy, int32_t device);
 
 /* Solves A x = b for a triangular matrix; x may be b. Of a sparse matrix, columns sorted in each row, what is not of the
- * triangle is refused, of a dense one it is not looked at. The first solve of a kind with a sparse matrix prepares it. */
+ * triangle is refused, of a dense one it is not looked at. */
 enum { SOLVER_LOWER = 0, SOLVER_UPPER = 1 };
 enum { SOLVER_STORED_DIAGONAL = 0, SOLVER_UNIT_DIAGONAL = 1 }; /* unit: it is 1 and not stored */
 solver_status solver_triangular_solve(const solver_matrix* matrix, int32_t triangle, int32_t diagonal, const void* b, void* x,
@@ -328,7 +329,7 @@ enum {
     SOLVER_BREAKDOWN = 2,  /* scalars of the recursion vanished again and again */
     SOLVER_STAGNATED = 3,  /* the limit of this precision, accuracy or preconditioner */
     SOLVER_NON_FINITE = 4, /* Inf or NaN in A, b, x or on the way */
-    SOLVER_INDEFINITE = 5, /* A or M is not positive definite, which the method needs; BiCGStab does not */
+    SOLVER_INDEFINITE = 5, /* A or M in cg, or M in minres, is not positive definite */
     SOLVER_STOPPED = 100   /* by the callback */
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Everything for data in the host's memory: accurate linear algebra with precision modes. Each header below reads on its own.
-/// For data on a CUDA device there is cuda.hpp besides.
+/// Everything for data in the host's memory: accurate linear algebra with precision modes. For data on a CUDA device there is
+/// cuda.hpp besides.
 
 #include "solver/accuracy.hpp"
 #include "solver/bicgstab.hpp"

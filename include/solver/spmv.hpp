@@ -108,9 +108,8 @@ public:
     /// matrix() is asked for, as preconditioners and `solve` do. Throws InvalidArgument, and what cuda.hpp says.
     explicit SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options = {});
 
-    /// A dense matrix as it is: several products are made by one gemm, in the modes' own ways of adding up. A CUDA device has a
-    /// copy by rows. Throws InvalidArgument unless one stride is 1 and the
-    /// other at least the length of what it steps over.
+    /// A dense matrix as it is: several products are made by one gemm, in the modes' own ways of adding up. Throws
+    /// InvalidArgument unless one stride is 1 and the other at least the length of what it steps over.
     explicit SpmvPlan(const DenseView<T>& a, const Device& device = Device::best());
 
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap.
@@ -162,7 +161,7 @@ private:
 
     Device device_;
     SpmvKernel kernel_;
-    std::string reason_;  ///< for the storage chosen
+    std::string reason_;  // for the storage chosen
     std::shared_ptr<const MatrixStorage<T>> storage_;
 };
 

@@ -58,7 +58,7 @@ private:
     Triangle triangle_;
     Diagonal diagonal_;
     std::shared_ptr<cpu::LazySchedule<T>> schedule_;
-    std::shared_ptr<cuda::TriangleOnDevice<T>> on_device_;  ///< null on the processor
+    std::shared_ptr<cuda::TriangleOnDevice<T>> on_device_;  // null on the processor
 };
 
 /// Solves T x = b for the triangle T of a dense matrix by substitution, x_i = RN(numerator / t_ii) as a TriangularSolvePlan

@@ -51,7 +51,7 @@ struct MutableDenseView {
 };
 
 /// Throws InvalidArgument or DimensionMismatch unless the view describes a matrix: sizes that agree, row offsets that rise
-/// from 0 to the number of entries, every column within 0..columns-1. One pass over the column indices.
+/// from 0 to the number of entries, every column within 0..columns-1.
 template <class T>
 void check(const CsrView<T>& matrix);
 

@@ -5,6 +5,7 @@
 #include "cuda/spmv.hpp"
 #include "guarantee/comparison_matrix.hpp"
 #include "guarantee/factor_bound.hpp"
+#include "guarantee/full_inverse.hpp"
 #include "guarantee/inverse_columns.hpp"
 #include "guarantee/inverse_in_pairs.hpp"
 #include "guarantee/normal_equations.hpp"
@@ -12,6 +13,7 @@
 #include "guarantee/shifted_factors.hpp"
 #include "guarantee/singularity.hpp"
 #include "preconditioner/klu.hpp"
+#include "preconditioner/memory_limit.hpp"
 #include "preparation/fill_estimate.hpp"
 #include "solver/error.hpp"
 
@@ -37,6 +39,11 @@ namespace {
 constexpr double most_operations = 2e10;
 constexpr double most_operations_of_inverse = 1e11;
 constexpr double operations_of_quick_inverse = 1e9;
+
+/// Of an inverse by dense products, on a processor and on a GPU; and how long a full <A> is tried by Jacobi's method before.
+constexpr double most_operations_of_blocks = 1e12;
+constexpr double most_operations_on_device = 1e13;
+constexpr std::int64_t most_iterations_where_full = 8;
 
 /// Of an inverse in pairs, for each row, column and pivot.
 constexpr double operations_of_pairs = 40;
@@ -113,7 +120,10 @@ Certificate by_comparison(const SpmvPlan<T>& a, SystemSolver<T>& solver, const S
     if (guarantee::largest(a.rows(), [&](std::int64_t i) { return s[i] == 0 ? 1.0 : 0.0; }) > 0)
         return unproven("not an H-matrix: the diagonal has zeros");
     SolveOptions own_options = options_of_comparison(options);
-    if (solver.can_solve_again()) {
+    if (guarantee::is_nearly_full(a.matrix())) {  // factors of <A> would take as long as an inverse of A
+        own_options.preconditioner = PreconditionerKind::jacobi;
+        own_options.iteration.max_iterations = std::min(options.iteration.max_iterations, most_iterations_where_full);
+    } else if (solver.can_solve_again()) {
         own_options.preconditioner = solver.preconditioner();
         own_options.iteration.max_iterations = std::min(options.iteration.max_iterations, 2 * solver.iterations() + 50);
     }
@@ -151,6 +161,9 @@ public:
         : a_(a), factors_(known), options_(options) {}
 
     FoundCertificate run() {
+        std::shared_ptr<const guarantee::FullInverse> full;
+        if (guarantee::is_nearly_full(a_.matrix()) && attempt([&] { return by_blocks(full); }))
+            return {std::move(found_), [full](auto r, auto d, auto) { full->apply(r, d); }};
         if (attempt([&] { return with_factors(); }))
             return {std::move(found_), [made = std::move(made_), factors = factors_](auto r, auto d, auto) {
                         factors->apply(r, d, Accuracy::compensated);
@@ -181,6 +194,17 @@ private:
     const Preparation& preparation() {
         if (!preparation_) preparation_ = prepare(a_.matrix(), Ordering::amd);
         return *preparation_;
+    }
+
+    Certificate by_blocks(std::shared_ptr<const guarantee::FullInverse>& inverse) {
+        const auto n = static_cast<double>(a_.rows());
+        const double operations = 4 * n * n * n,
+                     limit = a_.device().kind() == Device::Kind::cuda ? most_operations_on_device : most_operations_of_blocks;
+        if (operations > limit) return too_many("an inverse by blocks", operations, limit);
+        if (guarantee::bytes_of_full_inverse(a_.rows()) > memory_limit_in_bytes(options_.factors.memory_limit))
+            return unproven("an inverse by blocks would need more than the memory limit");
+        inverse = std::make_shared<guarantee::FullInverse>(a_.matrix(), prepare(a_.matrix(), Ordering::natural), a_.device());
+        return inverse->certificate();
     }
 
     /// The order takes longer than a cheap estimate, which knows nothing of rows that have to be exchanged.

@@ -15,9 +15,11 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,6 +55,13 @@ void summarise_bounds(std::span<const T> x, std::span<const T> x_low, SolutionPr
     proof.certified_digits = counted > 0 ? sum(digits, Accuracy::exact) / static_cast<double>(counted) : 0;
 }
 
+/// Where nothing is proven of A, or b or x has no numbers.
+void leave_all_open(std::int64_t rows, SolutionProof& proof) {
+    proof.undecided = rows;
+    proof.first_undecided.resize(std::min(static_cast<std::size_t>(rows), guarantee::most_named_components));
+    std::iota(proof.first_undecided.begin(), proof.first_undecided.end(), std::int64_t{0});
+}
+
 /// One solution, in the host's memory.
 template <class T>
 class GuaranteedColumn {
@@ -71,6 +80,7 @@ public:
         } else {
             proof.status = certificate_.is_proof() ? ProofStatus::unproven : certificate_.status;
             proof.reason = certificate_.is_proof() ? "b or x has Inf or NaN" : certificate_.reason;
+            if (wants_rounding) leave_all_open(a_.rows(), proof);
             if (has_numbers && proof.status == ProofStatus::unproven) proof.estimated_error = estimated_error(unknown, result);
         }
         std::vector<T> r = new_vector();

@@ -1,66 +1,14 @@
 #include "guarantee/inverse_in_pairs.hpp"
 
+#include "guarantee/gauss_jordan.hpp"
 #include "solver/device.hpp"
-#include "solver/numeric/error_free.hpp"
 #include "solver/spmv.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 
 namespace solver::guarantee {
-namespace {
-
-Pair normalised(double high, double low) {
-    const Split<double> sum = two_sum(high, low);
-    return {sum.value, sum.error};
-}
-
-Pair operator*(const Pair& a, const Pair& b) {
-    const Split<double> product = two_prod(a.high, b.high);
-    return normalised(product.value, product.error + (a.high * b.low + a.low * b.high));
-}
-
-Pair operator-(const Pair& a, const Pair& b) {
-    const Split<double> high = two_sum(a.high, -b.high), low = two_sum(a.low, -b.low);
-    const Pair sum = normalised(high.value, high.error + low.value);
-    return normalised(sum.high, sum.low + low.error);
-}
-
-/// Two steps of Newton's method for 1 / a.
-Pair reciprocal(const Pair& a) {
-    Pair x{1 / a.high, 0};
-    for (int step = 0; step < 2; ++step) {
-        const Pair defect = a * x - Pair{1, 0};
-        x = x - defect * x;
-    }
-    return x;
-}
-
-/// Replaces a square matrix, by rows, by its inverse.
-void invert(std::vector<Pair>& a, std::size_t n) {
-    std::vector<std::size_t> pivots(n);
-    for (std::size_t k = 0; k < n; ++k) {
-        std::size_t& pivot = pivots[k] = k;
-        for (std::size_t i = k + 1; i < n; ++i)
-            if (std::abs(a[i * n + k].high) > std::abs(a[pivot * n + k].high)) pivot = i;
-        for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
-        const Pair factor = reciprocal(a[k * n + k]);
-        a[k * n + k] = {1, 0};
-        for (std::size_t j = 0; j < n; ++j) a[k * n + j] = a[k * n + j] * factor;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (i == k) continue;
-            const Pair multiple = std::exchange(a[i * n + k], Pair());
-            if (multiple.high == 0) continue;
-            for (std::size_t j = 0; j < n; ++j) a[i * n + j] = a[i * n + j] - multiple * a[k * n + j];
-        }
-    }
-    for (std::size_t k = n; k-- > 0;)
-        for (std::size_t i = 0; i < n; ++i) std::swap(a[i * n + k], a[i * n + pivots[k]]);
-}
-
-}  // namespace
 
 InverseInPairs::InverseInPairs(const CsrView<double>& a, const Preparation& preparation)
     : a_(convert<double>(a)), preparation_(preparation), inverse_(size() * size()) {

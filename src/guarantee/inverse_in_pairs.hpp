@@ -3,6 +3,7 @@
 /// The inverse of a small matrix in pairs of doubles.
 
 #include "guarantee/inverse_columns.hpp"
+#include "guarantee/pair.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/preparation.hpp"
 #include "solver/views.hpp"
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace solver::guarantee {
-
-/// An unevaluated sum, |low| at most about 2^-53 |high|.
-struct Pair {
-    double high = 0;
-    double low = 0;
-};
 
 /// A^-1 approximately, by Gauss and Jordan's elimination with partial pivoting of the prepared matrix, with relative errors of
 /// some 2^-100 an operation: serves conditions to about 1e30. Not finite where a pivot vanishes.

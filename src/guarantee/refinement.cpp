@@ -18,7 +18,6 @@ namespace solver::guarantee {
 namespace {
 
 constexpr int most_refinements = 20;
-constexpr std::size_t most_indices = 10;
 
 /// From here on down a residual is computed anew, scaled, before it underflows.
 template <class T>
@@ -51,7 +50,7 @@ struct Counts {
         dropped += decision == Decision::dropped ? 1 : 0;
         if (decision != Decision::undecided) return;
         ++undecided;
-        if (first_undecided.size() < most_indices) first_undecided.push_back(i);
+        if (first_undecided.size() < most_named_components) first_undecided.push_back(i);
     }
 };
 
@@ -190,7 +189,7 @@ private:
         proof_.dropped = counts_.dropped;
         proof_.rounded = size() - counts_.undecided;
         std::sort(counts_.first_undecided.begin(), counts_.first_undecided.end());
-        if (counts_.first_undecided.size() > most_indices) counts_.first_undecided.resize(most_indices);
+        if (counts_.first_undecided.size() > most_named_components) counts_.first_undecided.resize(most_named_components);
         proof_.first_undecided = counts_.first_undecided;
         proof_.status = counts_.undecided == 0 ? ProofStatus::proven : ProofStatus::unproven;
         return proof_;

@@ -5,6 +5,7 @@
 #include "solver/guarantee.hpp"
 #include "solver/spmv.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,6 +16,9 @@ namespace solver::guarantee {
 /// number of iterations; how good they are shows in their residual.
 template <class T>
 using Corrector = std::function<std::int64_t(std::span<const T> r, std::span<T> d, std::span<T> d_low)>;
+
+/// How many of the components that are open SolutionProof names.
+inline constexpr std::size_t most_named_components = 10;
 
 /// x becomes RN(A^-1 b), component by component, as far as this can be decided (decision.hpp), from an x close to the solution.
 ///

@@ -97,6 +97,13 @@ TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
     EXPECT_EQ(large.analyses, 1);
 }
 
+// Promise: solve.hpp, "Without, a schedule of attempts"
+TEST(FallbackSchedule, TriesJacobiFirstFromFiveThousandEntriesOn) {
+    Case of_any_size{predicted(1000, 1e4, 1e5)};
+    EXPECT_EQ(FallbackSchedule(of_any_size.facts(1000)).next({})->preconditioner, Kind::jacobi);
+    EXPECT_EQ(FallbackSchedule(of_any_size.facts(999)).next({})->preconditioner, Kind::klu);
+}
+
 TEST(FallbackSchedule, JudgesTheRateByWhereTheAttemptBegan) {
     Case large{predicted(1000000, 1e9, 1e12)};
     FallbackSchedule schedule(large.facts(1000000));

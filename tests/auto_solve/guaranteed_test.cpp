@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -111,6 +112,9 @@ Judged judge_random_systems(std::uint64_t first, std::uint64_t last) {
                     Rational error = solution[i];
                     error -= Rational(static_cast<double>(x[i]));
                     EXPECT_TRUE(error.is_within(proof.bounds[i])) << seed << ", component " << i;
+                    if (std::isfinite(proof.error_bound)) {
+                        EXPECT_LE(abs(error), Rational(proof.error_bound) * abs(Rational(static_cast<double>(x[i])))) << seed;
+                    }
                 }
             }
             if (proof.status == ProofStatus::proven) ++judged.proven;
@@ -139,6 +143,8 @@ TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInDouble) {
     RecordProperty("components", static_cast<int>(judged.components));
 }
 
+// Promise: proof.hpp, "A and b are the numbers as they are stored"
+// Promise: solver.h, "What was proven of a solution; the bounds"
 TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInSingle) {
     const Judged judged = judge_random_systems<float>(5000, 5700);
     EXPECT_GT(judged.components, 2000);
@@ -146,6 +152,7 @@ TEST(GuaranteedSolve, NeverClaimsWhatIsFalseInSingle) {
 }
 
 /// The classical example: cond_2 = 1.6e13, where a solution in double has three right digits.
+// Promise: solve.hpp, "Where all of a column is proven to be"
 TEST(GuaranteedSolve, RoundsTheSolutionWithHilbertsMatrix) {
     constexpr std::size_t n = 10;
     std::vector<double> a(n * n);
@@ -155,8 +162,12 @@ TEST(GuaranteedSolve, RoundsTheSolutionWithHilbertsMatrix) {
     const std::vector<Rational> solution = system.solution();
     std::vector<double> x(n), x_low(n, 1.0);
     const SpmvPlan<double> plan(system.a, Device::cpu(1));
-    const SolveReport report = solve<double>(plan, system.b, x, x_low, {.guarantee = Guarantee::rounded});
+    SolveOptions options{.guarantee = Guarantee::rounded};
+    options.iteration.tolerance = 1e-30;  // which no numbers meet
+    const SolveReport report = solve<double>(plan, system.b, x, x_low, options);
     ASSERT_EQ(report.proof().status, ProofStatus::proven) << report.proof().reason;
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_GT(report.result().relative_residual, 1e-30);
     EXPECT_EQ(x_low, std::vector<double>(n));
     for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(x[i], solution[i].rounded());
     EXPECT_TRUE(report.proof().bounds.empty());
@@ -218,7 +229,7 @@ TEST(GuaranteedSolve, HasTheSameBitsWhateverComputesThem) {
 
 // Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
 // Promise: guarantee.hpp, "how it was proven, or what was tried"
-// Promise: proof.hpp, "-log10 of these bounds, in the mean"
+// Promise: proof.hpp, "-log10 of these bounds, from 0 to 20, in the mean"
 // Promise: proof.hpp, "how it was proven, or why it was not"
 TEST(GuaranteedSolve, ProvesTheBoundOfALargeSystemWithoutFactors) {
     const CsrMatrix<double> a = generated("poisson3d_30");
@@ -271,12 +282,16 @@ TEST(GuaranteedSolve, RoundsWhereMixedPrecisionHasNoIterationsLeft) {
 // Promise: proof.hpp, "neither could be proven; the reason is told"
 // Promise: proof.hpp, "how it was proven, or why it was not"
 // Promise: proof.hpp, "of |x_i - x*_i|, one for each component"
+// Promise: proof.hpp, "Proven in any case; infinite where"
+// Promise: proof.hpp, "solve; negative where something is proven"
 TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
     const CsrMatrix<double> a = generated("anisotropic_rotated_31");
     const SpmvPlan<double> plan(a, Device::cpu(1));
     const std::vector<double> b = random_rhs(a.rows);
     std::vector<double> rounded(b.size()), x(b.size());
-    ASSERT_EQ(solve<double>(plan, b, rounded, {}, {.guarantee = Guarantee::rounded}).proof().status, ProofStatus::proven);
+    const SolutionProof proven = solve<double>(plan, b, rounded, {}, {.guarantee = Guarantee::rounded}).proof();
+    ASSERT_EQ(proven.status, ProofStatus::proven);
+    EXPECT_LT(proven.estimated_error, 0);
     SolveOptions options{.preconditioner = PreconditionerKind::jacobi, .guarantee = Guarantee::bound};
     options.factors.memory_limit = 1;
     options.iteration.tolerance = 1e-6;
@@ -286,6 +301,8 @@ TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
     EXPECT_THAT(report.proof().reason, HasSubstr("the limit is 1e-09 GB"));
     EXPECT_LT(report.proof().error_bound, 0);
     EXPECT_TRUE(report.proof().bounds.empty());
+    EXPECT_EQ(report.proof().backward_error, backward_error<double>(plan, b, x));
+    EXPECT_EQ(report.proof().undecided, 0) << "nothing was to be rounded";
     double error = 0, size = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
         error = std::max(error, std::abs(x[i] - rounded[i]));
@@ -294,9 +311,45 @@ TEST(GuaranteedSolve, EstimatesWhatItCannotProveAndCallsItSo) {
     EXPECT_NEAR(report.proof().estimated_error / (error / size), 1, 0.1);
     options.iteration.max_iterations = 5;
     EXPECT_LT(solve<double>(plan, b, x, {}, options).proof().estimated_error, 1) << "of a correction that converged, or none";
+    options.iteration.max_iterations = 0;
+    EXPECT_LT(solve<double>(plan, b, x, {}, options).proof().estimated_error, 0) << "no iterations, no correction";
+}
+
+/// Where nothing is proven of A, nothing is of any component.
+// Promise: proof.hpp, "components that are not proven to be rounded"
+// Promise: proof.hpp, "the first ten of them, from 0"
+TEST(GuaranteedSolve, LeavesAllComponentsOpenWhereNothingIsProven) {
+    const CsrMatrix<double> a = generated("anisotropic_rotated_31");
+    const std::vector<double> b = random_rhs(a.rows);
+    std::vector<double> x(b.size());
+    SolveOptions options{.preconditioner = PreconditionerKind::jacobi, .guarantee = Guarantee::rounded};
+    options.factors.memory_limit = 1;
+    const SolutionProof proof = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, {}, options).proof();
+    ASSERT_EQ(proof.status, ProofStatus::unproven);
+    EXPECT_EQ(proof.rounded, 0);
+    EXPECT_EQ(proof.undecided, a.rows);
+    EXPECT_EQ(proof.first_undecided, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+// Promise: proof.hpp, "nothing beyond the residual"
+// Promise: proof.hpp, "Negative where nothing was asked for."
+// Promise: solve.hpp, "what is to be proven of x (guarantee.hpp)"
+TEST(GuaranteedSolve, ProvesWhatIsAskedForAlone) {
+    const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    std::vector<double> x(2);
+    const SolveReport plain = solve<double>(plan, system.b, x);
+    EXPECT_TRUE(plain.proofs.empty());
+    EXPECT_EQ(plain.guarantee_seconds, 0);
+    EXPECT_EQ(plain.certificate_iterations, 0);
+    EXPECT_EQ(SolutionProof().status, ProofStatus::not_asked);
+    EXPECT_LT(SolutionProof().backward_error, 0);
+    EXPECT_EQ(solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::bound}).proof().bounds.size(), 2U);
+    EXPECT_EQ(solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::rounded}).proof().rounded, 2);
 }
 
 // Promise: solve.hpp, "Where A shows at sight that it is singular"
+// Promise: proof.hpp, "Proven in any case; infinite where"
 TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
     const SmallSystem<double> system({1, 2, 2, 4}, {1, 2});
     std::vector<double> x{3, -1};
@@ -314,6 +367,7 @@ TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
         solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::bound});
     EXPECT_EQ(report.result().status, SolveStatus::iteration_limit);
     EXPECT_EQ(x, (std::vector<double>{1, 1}));
+    EXPECT_NEAR(report.proof().backward_error, 0.5, 1e-9) << "(2, 4) of (4, 8)";
 }
 
 /// Which takes an elimination, of few operations.
@@ -330,14 +384,22 @@ TEST(GuaranteedSolve, SolvesNothingWhereAFewColumnsAddUpToZero) {
 
 // Promise: solve.hpp, "one for each right-hand side, where a guarantee"
 // Promise: solve.hpp, "that the proof of A took, for all right-hand"
+// Promise: solve.hpp, "what they took, all together"
+// Promise: guarantee.hpp, "A proof that belongs to A and serves any number"
 TEST(GuaranteedSolve, RoundsEveryColumnWithOneCertificate) {
     const CsrMatrix<double> a = generated("poisson2d_20");
     const SpmvPlan<double> plan(a, Device::cpu(1));
     const std::vector<double> one = random_rhs(a.rows);
     DenseMatrix<double> b{a.rows, 2, one}, x{a.rows, 2, std::vector<double>(2 * one.size())};
     b.values.insert(b.values.end(), one.rbegin(), one.rend());
+    const auto start = std::chrono::steady_clock::now();
     const SolveReport report = solve<double>(plan, b, x, nullptr, {.guarantee = Guarantee::rounded});
+    const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ASSERT_EQ(report.proofs.size(), 2U);
+    EXPECT_GT(report.guarantee_seconds, 0);
+    double solves = 0;
+    for (const Attempt& attempt : report.attempts) solves += attempt.setup_seconds + attempt.solve_seconds;
+    EXPECT_LE(report.guarantee_seconds + solves, all);
     EXPECT_EQ(report.certificate_iterations, certify(plan).iterations);
     EXPECT_GT(report.certificate_iterations, 0);
     for (std::size_t j = 0; j < 2; ++j) {
@@ -445,6 +507,17 @@ TEST(Certify, GivesTheSameBitsForEveryThreadCount) {
     }
 }
 
+// Promise: guarantee.hpp, "`options` are those of the solves."
+TEST(Certify, SolvesWithTheOptionsGiven) {
+    const CsrMatrix<double> a = generated("poisson2d_40");
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    EXPECT_GT(certify(plan).iterations, 3);
+    SolveOptions options;
+    options.iteration.max_iterations = 3;
+    EXPECT_LE(certify(plan, options).iterations, 3);
+    EXPECT_GT(certify(plan, options).iterations, 0);
+}
+
 TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
     // 1 + 3 - 2.5 = 1.5 on the diagonal, -1 - 1 + 1 = -1 beside it; magnitudes of the parts alone would prove nothing
     const CsrMatrix<double> a{2, 2, {0, 4, 6}, {0, 0, 0, 1, 0, 1}, {1, 3, -2.5, -1, -1, 2}};
@@ -476,6 +549,7 @@ TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
     }
 }
 
+// Promise: proof.hpp, "Proven in any case; infinite where"
 TEST(GuaranteedSolve, SaysThatThereAreNoNumbersToProve) {
     const SmallSystem<double> system({4, 1, 1, 3}, {1, std::numeric_limits<double>::quiet_NaN()});
     for (const Guarantee wanted : {Guarantee::bound, Guarantee::rounded}) {
@@ -484,6 +558,7 @@ TEST(GuaranteedSolve, SaysThatThereAreNoNumbersToProve) {
             solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = wanted});
         EXPECT_EQ(report.proof().status, ProofStatus::unproven);
         EXPECT_THAT(report.proof().reason, HasSubstr("b or x has Inf or NaN"));
+        EXPECT_EQ(report.proof().backward_error, std::numeric_limits<double>::infinity());
     }
 }
 
@@ -558,6 +633,8 @@ SolutionProof bound_of(std::vector<double> a, std::vector<double> b) {
 // Promise: guarantee.hpp, "Proven bounds |x_i + x_low_i - x*_i|"
 /// 1 / 1.7e308 is subnormal, and 5e-324 / 0.3 leaves a residual that is rounded to 0.
 // Promise: proof.hpp, "0 where x is proven to be x* itself,"
+// Promise: proof.hpp, "infinite where some x_i is 0"
+// Promise: proof.hpp, "-log10 of these bounds, from 0 to 20, in the mean"
 TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
     for (const double a : {1.7e308, 1e308, 3.0}) {
         const SolutionProof proof = bound_of<double>({a}, {1});
@@ -566,6 +643,7 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
         EXPECT_GT(proof.bounds[0], 0);
     }
     EXPECT_GT(bound_of<double>({0.3}, {5e-324}).error_bound, 0);
+    EXPECT_EQ(bound_of<double>({2, 0, 0, 1}, {5e-324, 1}).error_bound, std::numeric_limits<double>::infinity());
     EXPECT_GT(bound_of<float>({0.25 + 0x1p-20}, {0x1p-149}).error_bound, 0);
     for (const auto& proof : {bound_of<double>({4, 0, 1, 0x1p-300}, {8, 2}), bound_of<double>({1e-300, 0, 0, 2}, {0, 0}),
                               bound_of<float>({3, 1, 0, 0x1p-60}, {3, 0})}) {
@@ -573,6 +651,8 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
         EXPECT_EQ(proof.backward_error, 0);
         EXPECT_EQ(proof.bounds, (std::vector<double>{0, 0}));
     }
+    EXPECT_EQ(bound_of<double>({4, 0, 1, 0x1p-300}, {8, 2}).certified_digits, 20) << "x = (2, 0)";
+    EXPECT_EQ(bound_of<double>({1, 0, 0, 1}, {0, 0}).certified_digits, 0) << "of nothing";
 }
 
 // Promise: guarantee.hpp, "0 / 0 counts as 0"

@@ -67,6 +67,22 @@ TEST(MatrixFacts, CountsRowsWhoseDiagonalCarriesThem) {
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, 4}, {1, 1, 1}, {1, 0, -4.0000001}}).balanced_rows, 1);
 }
 
+// Promise: solve.hpp, "Without, a schedule of attempts"
+TEST(MatrixFacts, SuitMultigridWhereTheDiagonalCarriesNineRowsOfTen) {
+    const auto suits = [](std::int32_t carried, double first_diagonal) {
+        Entries entries;
+        for (std::int32_t i = 0; i < 100; ++i) {
+            entries.push_back({i, i, i == 0 ? first_diagonal : 1.0});
+            entries.push_back({i, (i + 1) % 100, i < carried ? -4.0 : -4.5});
+        }
+        return facts(100, entries).suits_multigrid();
+    };
+    EXPECT_TRUE(suits(100, 1));
+    EXPECT_TRUE(suits(90, 1));
+    EXPECT_FALSE(suits(89, 1));
+    EXPECT_FALSE(suits(100, -1));
+}
+
 TEST(MatrixFacts, SeesWhatIsNotFinite) {
     const double inf = std::numeric_limits<double>::infinity();
     EXPECT_FALSE(facts(2, {{0, 0, 1}, {1, 1, inf}}).is_finite);

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <initializer_list>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -90,6 +92,7 @@ CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
 // Promise: solve.hpp, "With options.preconditioner, one attempt"
 // Promise: solve.hpp, "The method, unless options.method says it"
 // Promise: solve.hpp, "of its factors (Preconditioner::pivot_ratio)"
+// Promise: solve.hpp, "of its factors, and their hash"
 TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
     const auto a = tridiagonal(50, 4);
     const auto b = image_of_ones(a);
@@ -105,6 +108,8 @@ TEST(Solve, TakesThePreconditionerAskedForAndNoOther) {
         EXPECT_EQ(bicgstab<double>(plan, *m, b, x).iterations, solved.report.result().iterations);
         EXPECT_EQ(x, solved.x);
         EXPECT_EQ(solved.report.attempts.front().pivot_ratio, m->pivot_ratio());
+        EXPECT_EQ(solved.report.attempts.front().factor_entries, m->factor_entries());
+        EXPECT_EQ(solved.report.attempts.front().factor_hash, m->factor_hash());
     }
     SolveOptions jacobi{.preconditioner = Kind::jacobi};
     EXPECT_THROW(solve_by(tridiagonal(50, 0), b, jacobi), InvalidArgument)
@@ -161,6 +166,8 @@ TEST(Solve, PassesOverWhatDoesNotFitIntoTheMemoryAllowed) {
 // Promise: solve.hpp, "relative, of the first of `columns`"
 // Promise: solve.hpp, "the right-hand sides that were left to solve"
 // Promise: solve.hpp, "one for each of `columns`, without history"
+// Promise: solve.hpp, "the least of its iterations, as they update it"
+// Promise: solve.hpp, "nothing: chosen automatically"
 TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
     const auto a = three_dimensions(24, 0.9);  // complete factors are dear here, and Jacobi off the track
     SolveOptions options;
@@ -177,21 +184,50 @@ TEST(Solve, HandsTheBestIterateOnAndCountsOverAllAttempts) {
     EXPECT_EQ(result.status, SolveStatus::converged);
     EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-13);
     ASSERT_GE(solved.report.attempts.size(), 2u);
-    std::int64_t iterations = 0;
+    std::int64_t iterations = 0, replacements = 0, restarts = 0;
     double residual = 1;
     for (const Attempt& attempt : solved.report.attempts) {
         EXPECT_THAT(attempt.columns, ElementsAre(0));
         if (attempt.results.empty()) continue;
+        replacements += attempt.results.front().replacements;
+        restarts += attempt.results.front().restarts;
         EXPECT_NEAR(attempt.initial_residual / residual, 1, 1e-6);
         residual = attempt.results.front().relative_residual;
         EXPECT_TRUE(attempt.results.front().history.empty());
-        iterations += attempt.results.front().iterations;
+        double least = attempt.initial_residual;
+        for (std::int64_t i = 0; i < attempt.results.front().iterations; ++i)
+            least = std::min(least, result.history[++iterations].recursive_residual);
+        EXPECT_EQ(attempt.least_residual, least);
     }
     EXPECT_EQ(result.iterations, iterations);
+    EXPECT_EQ(result.replacements, replacements);
+    EXPECT_EQ(result.restarts, restarts);
+    EXPECT_GT(replacements, 0);
     ASSERT_EQ(std::ssize(result.history), iterations + 1);
     for (std::int64_t i = 0; i <= iterations; ++i) {
         EXPECT_EQ(result.history[i].number, i);
         EXPECT_EQ(seen[i].number, i);
+    }
+}
+
+/// A callback that dawdles makes iterations dear beside factors, for who looks at a clock.
+// Promise: solve.hpp, "All this is decided on counts of entries"
+// Promise: reproducibility.md, "`solve`, preconditioner chosen"
+TEST(Solve, TakesTheSamePathHoweverLongIterationsTake) {
+    const auto a = three_dimensions(24, 0.9);
+    const auto b = image_of_ones(a);
+    for (const Accuracy accuracy : {Accuracy::fast, Accuracy::exact}) {
+        SolveOptions options{.iteration = {.accuracy = accuracy, .tolerance = 1e-13}};
+        const auto quick = solve_by(a, b, options);
+        ASSERT_GE(quick.report.attempts.size(), 2u);
+        options.iteration.callback = [](const Iteration&) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            return true;
+        };
+        const auto slow = solve_by(a, b, options);
+        EXPECT_EQ(kinds(slow.report), kinds(quick.report));
+        EXPECT_EQ(slow.report.result().iterations, quick.report.result().iterations);
+        EXPECT_EQ(slow.x, quick.x);
     }
 }
 
@@ -279,6 +315,7 @@ TEST(Solve, RefusesWhatCannotBeMeant) {
 // Promise: solve.hpp, "In exact the profile is `processor` on every device"
 // Promise: reproducibility.md, "It does not depend on the device, threads"
 // Promise: solve.hpp, "In exact, equal profiles give equal bits"
+// Promise: reproducibility.md, "`solve`, preconditioner chosen"
 TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
     const auto a = three_dimensions(14, 0.9);
     const auto b = image_of_ones(a);
@@ -299,6 +336,7 @@ TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
 
 // Promise: solve.hpp, "Solves A X = B; every column"
 // Promise: solve.hpp, "One for each right-hand side."
+// Promise: solve.hpp, "All share each attempt and each product with A"
 TEST(Solve, SolvesEveryColumnAsIfAlone) {
     const auto a = three_dimensions(12, 0.9);
     const auto n = static_cast<std::size_t>(a.rows);
@@ -311,10 +349,26 @@ TEST(Solve, SolvesEveryColumnAsIfAlone) {
     options.iteration.accuracy = Accuracy::exact;
     for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::jacobi)}) {
         options.preconditioner = kind;
+        std::vector<std::int64_t> seen;  // whose steps, one after another
+        SolveOptions watched = options;
+        watched.iteration.callback = [&](const Iteration& iteration) {
+            seen.push_back(iteration.column);
+            return true;
+        };
         DenseMatrix<double> x{a.rows, 3, std::vector<double>(3 * n)};
         const SpmvPlan<double> plan(a, Device::cpu(2));
-        const SolveReport together = solve<double>(plan, b, x, nullptr, options);
+        const SolveReport together = solve<double>(plan, b, x, nullptr, watched);
         ASSERT_EQ(together.results.size(), 3u);
+        if (together.attempts.size() == 1) {
+            EXPECT_FALSE(std::is_sorted(seen.begin(), seen.end())) << "columns take turns";
+        }
+        std::vector<std::int64_t> left = together.attempts.front().columns;
+        for (const Attempt& attempt : together.attempts) {
+            EXPECT_EQ(attempt.columns, left);
+            for (std::size_t j = 0; j < attempt.results.size(); ++j)
+                if (attempt.results[j].status == SolveStatus::converged) std::erase(left, attempt.columns[j]);
+        }
+        EXPECT_TRUE(left.empty());
         for (std::size_t j = 0; j < 3; ++j) {
             const auto first = static_cast<std::ptrdiff_t>(j * n), last = first + static_cast<std::ptrdiff_t>(n);
             const auto alone = solve_by(a, {b.values.begin() + first, b.values.begin() + last}, options);
@@ -376,8 +430,6 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
         EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
         EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-14);
     }
-    const auto single = convert<float>(a.view());
-    EXPECT_THROW(solve_by(single, image_of_ones(single), SolveOptions{.mixed = true}), InvalidArgument);
 }
 
 // Promise: solve.hpp, "Mixed: the attempts are made in single precision"

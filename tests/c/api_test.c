@@ -5,6 +5,7 @@
 #include <float.h>
 #include <malloc.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,8 @@ static void set_threads(void) {
 /* Promise: solver.h, "sqrt(sum |x_i|^2), without overflow" */
 /* Promise: solver.h, "The sum, or dot product, itself, without any rounding" */
 /* Promise: solver.h, "`components` has room for SOLVER" */
+/* Promise: solver.h, "`type` says what `void *` points to" */
+/* Promise: solver.h, "n elements in the host's memory; *result" */
 static void reduce_vectors(void) {
     const double x[] = {1e308, 1e308, -1e308, 1, -1e308};
     const double huge[] = {3e200, 4e200}, tiny[] = {3e-200, 4e-200}, lost[] = {1e-300}, infinite[] = {INFINITY};
@@ -258,10 +261,12 @@ static int32_t look_at_four(void* context, const solver_iteration* iteration) {
 
 /* Two complex numbers are four real ones. */
 /* Promise: solver.h, "A sparse matrix may be complex: it is kept" */
+/* Promise: solver.h, "|x_i - x*_i| <= error_bound |x_i|, of complex" */
 static void see_complex_numbers_by_their_parts(void) {
     const int64_t two_rows[] = {0, 1, 2};
     const int32_t diagonal[] = {0, 1};
     const double elements[] = {0, 2, 4, 0}, b[] = {-4, 2, 0, 4}; /* (2i, 4) x = (-4 + 2i, 4i), x = (1 + 2i, i) */
+    const double three_i[] = {0, 3}, i[] = {0, 1};
     double x[4] = {0, 0, 0, 0};
     struct real_form seen = {0, {0, 0, 0, 0}};
     solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 2, 2, 2, two_rows, diagonal, elements, NULL, 0};
@@ -284,6 +289,15 @@ static void see_complex_numbers_by_their_parts(void) {
     CHECK(proof.rounded == 4 && x[0] == 1 && x[1] == 2 && x[2] == 0 && x[3] == 1);
     solver_result_destroy(result);
     solver_preconditioner_destroy(own);
+    solver_matrix_destroy(a);
+    csr = (solver_csr){sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 1, 1, 1, 1, two_rows, diagonal, three_i, NULL, 0};
+    options.guarantee = "bound";
+    memset(x, 0, sizeof x);
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &a));
+    CHECK_OK(solver_solve(a, NULL, 1, i, x, NULL, &options, &result)); /* x = 1 / 3: no relative bound of the part that is 0 */
+    CHECK_OK(solver_result_proof(result, 0, &proof));
+    CHECK(proof.status == SOLVER_PROVEN && isinf(proof.error_bound) && fabs(x[0] - 1.0 / 3) < 1e-9 && x[1] == 0);
+    solver_result_destroy(result);
     solver_matrix_destroy(a);
 }
 
@@ -543,6 +557,7 @@ static void refuse_bad_sizes_of_dense(void) {
 /* Promise: solver.h, "a file that cannot be read, written" */
 /* Promise: solver.h, "A Matrix Market file, plain or compressed" */
 /* Promise: solver.h, "Decimals read back to the same bits." */
+/* Promise: solver.h, "Writes such a file, whole or not at all" */
 static void read_and_write(const char* folder) {
     char path[4096];
     double* elements;
@@ -617,6 +632,7 @@ static void multiply_dense(void) {
 
 /* (1 + 2i) (3 - i) = 5 + 5i, (1 - 2i) (3 - i) = 1 - 7i. */
 /* Promise: solver.h, "1: its complex conjugate is meant" */
+/* Promise: solver.h, "of the elements" */
 static void multiply_dense_of_complex_numbers(void) {
     double a[] = {1, 2}, b[] = {3, -1}, c[] = {1, 1};
     solver_matrix* matrix = NULL;
@@ -656,6 +672,7 @@ static void refuse_bad_products_without_signs(void) {
 }
 
 /* Promise: solver.h, "For a matrix of floats alpha and beta" */
+/* Promise: solver.h, "of the values" */
 static void refuse_what_is_no_float(void) {
     const int64_t one_offset[] = {0, 1};
     const int32_t one_column[] = {0};
@@ -787,6 +804,7 @@ static solver_options options_with(const char* preconditioner) {
 /* Promise: solver.h, "Of a column, where options->guarantee asked for one." */
 /* Promise: solver.h, "0 where x is proven to be x* itself" */
 /* Promise: solver.h, "The size is set by the caller." */
+/* Promise: solver.h, "one of the above" */
 static void prove(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};
@@ -836,6 +854,8 @@ static int32_t must_not_be_called(void* context, const solver_iteration* iterati
 /* Promise: solver.h, "The size is set by the caller." */
 /* Promise: solver.h, "elements of the two below;" */
 /* Promise: solver.h, "|A^-1 r|_i <= reach[i] N(r)" */
+/* Promise: solver.h, "What a certificate says:" */
+/* Promise: solver.h, "The pointers belong to the certificate." */
 static void certify(void) {
     static const double singular[] = {1, -1, -1, 2, -1, -1, 1};
     static double hidden[] = {1e7 + 1, 0, 1e7 + 1, -1, 1, 0, 0, -3, -3}; /* its third row is the sum of the others */
@@ -870,11 +890,17 @@ static void certify(void) {
     view.size = 0;
     CHECK_REFUSED(solver_certificate_look(certificate, &view), SOLVER_INVALID_ARGUMENT, "size");
     view.size = sizeof view;
-    solver_certificate_destroy(certificate);
-    solver_certificate_destroy(NULL);
     csr.values = singular;
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &other));
-    CHECK_OK(solver_certify(other, NULL, &certificate));
+    {
+        const double reach = view.reach[1], weight = view.weights[1];
+        solver_certificate* of_other = NULL;
+        CHECK_OK(solver_certify(other, NULL, &of_other));
+        CHECK(view.reach[1] == reach && view.weights[1] == weight && strcmp(view.reason, "H-matrix") == 0);
+        solver_certificate_destroy(certificate);
+        certificate = of_other;
+    }
+    solver_certificate_destroy(NULL);
     CHECK_OK(solver_certificate_look(certificate, &view));
     CHECK(view.status == SOLVER_PROVEN_SINGULAR && strstr(view.reason, "A times ones") != NULL && view.rows == 0);
     CHECK(view.reach == NULL && view.weights == NULL);
@@ -900,6 +926,10 @@ static void certify(void) {
 /* Promise: solver.h, "by the callback" */
 /* Promise: solver.h, "1: the result has every iteration" */
 /* Promise: solver.h, "The iterations of a column, which belong" */
+/* Promise: solver.h, "for solver_iteration_x, while the callback runs;" */
+/* Promise: solver.h, "NULL in a history, and on a CUDA device" */
+/* Promise: solver.h, "or NULL" */
+/* Promise: solver.h, "for the callback" */
 static void solve_and_tell(void) {
     const double b[] = {6, 12, 14, 4, 1, 0};
     double x[6] = {0}, untold[6] = {0};
@@ -920,6 +950,7 @@ static void solve_and_tell(void) {
     CHECK(seen.calls == count_of_first + count);
     CHECK(count >= 1 && history[0].number == 0 && history[0].column == 1 && history[0].size == sizeof history[0]);
     CHECK(memcmp(seen.x, seen.last_column == 0 ? x : x + 3, sizeof seen.x) == 0);
+    CHECK(history[0].iterate == NULL);
     CHECK_REFUSED(solver_iteration_x(history, 3, seen.x), SOLVER_INVALID_ARGUMENT, "no x");
     options.callback = NULL;
     CHECK_OK(solver_solve(matrix, NULL, 2, b, untold, NULL, &options, NULL));
@@ -961,6 +992,7 @@ static int32_t always_fail(void* context, const void* r, void* z, int32_t accura
 /* Promise: solver.h, ""auto", or a kind as for" */
 /* Promise: solver.h, "The profile that the choice of preconditioners" */
 /* Promise: solver.h, ""bicgstab", "cg" for symmetric" */
+/* Promise: solver.h, "A preconditioner of the caller's:" */
 static void solve_with_preconditioners(void) {
     const double b[] = {6, 12, 14};
     double by_jacobi[3] = {0}, by_own[3] = {0}, z[3];
@@ -1199,6 +1231,7 @@ static void choose_the_method(void) {
 /* Promise: solver.h, "1 where the next attempt is the same" */
 /* Promise: solver.h, "A or M was not positive definite" */
 /* Promise: solver.h, ""bicgstab", "cg" for symmetric" */
+/* Promise: solver.h, "A or M in cg, or M in minres, is not positive definite" */
 static void tell_what_is_repeated(void) {
     static const double indefinite[] = {1, 2, 2, 1, 3, 3, 1}, negative[] = {4, 1, 1, -4, 1, 1, 4},
                         unsymmetric[] = {4, 2, 1, 4, 1, 1, 4};
@@ -1217,6 +1250,7 @@ static void tell_what_is_repeated(void) {
     for (k = 0; k < 2; ++k) {
         CHECK_OK(solver_result_attempt(result, k, &attempt));
         CHECK(strcmp(attempt.method, k == 0 ? "cg" : "minres") == 0 && attempt.repeated == (k == 0));
+        CHECK((attempt.status == SOLVER_INDEFINITE) == (k == 0));
     }
     solver_result_destroy(result);
     solver_matrix_destroy(matrix);
@@ -1271,6 +1305,9 @@ static void tell_of_the_attempt(void) {
 /* Promise: solver.h, "What is known to stand in the way" */
 /* Promise: solver.h, "scalars of the recursion vanished" */
 /* Promise: solver.h, "after breakdowns" */
+/* Promise: solver.h, "It belongs to the result." */
+/* Promise: solver.h, "How a solve ended." */
+/* Promise: solver.h, "one of the above; libraries to come" */
 static void end_badly_as_an_outcome(void) {
     static const double without_a_row[] = {4, 1, 0, 0, 0, 1, 4}, zeros[7] = {0};
     solver_preconditioner* none = NULL;
@@ -1279,8 +1316,10 @@ static void end_badly_as_an_outcome(void) {
     solver_csr csr = small_csr();
     solver_matrix *const matrix = small_matrix(), *singular = NULL;
     solver_options options = options_with("none");
-    solver_result* result = NULL;
+    solver_result *result = NULL, *other = NULL;
     solver_outcome outcome;
+    const char* obstacle;
+    char words[1000];
     outcome.size = sizeof outcome;
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
     CHECK_OK(solver_result_outcome(result, 0, &outcome));
@@ -1308,7 +1347,13 @@ static void end_badly_as_an_outcome(void) {
     csr.values = without_a_row;
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &singular));
     CHECK_OK(solver_solve(singular, NULL, 1, good, x, NULL, &options, &result));
-    CHECK(strlen(solver_result_obstacle(result)) > 0);
+    obstacle = solver_result_obstacle(result);
+    CHECK(strlen(obstacle) > 0 && strlen(obstacle) < sizeof words);
+    strcpy(words, obstacle);
+    CHECK_OK(solver_solve(matrix, NULL, 1, good, x, NULL, NULL, &other));
+    CHECK(strcmp(solver_result_obstacle(other), "") == 0);
+    CHECK(solver_result_obstacle(result) == obstacle && strcmp(obstacle, words) == 0);
+    solver_result_destroy(other);
     solver_result_destroy(result);
     solver_matrix_destroy(singular);
     memset(x, 0, sizeof x);
@@ -1369,6 +1414,7 @@ static void refuse_bad_options(void) {
 
 /* A program that was built with an older header knows the beginning of a struct only. */
 /* Promise: solver.h, "A struct's first member is its size" */
+/* Promise: solver.h, "C99, and what other languages can call" */
 static void serve_older_programs(void) {
     const double b[] = {6, 12, 14};
     double x[3] = {0};
@@ -1383,6 +1429,10 @@ static void serve_older_programs(void) {
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &older.options, NULL));
     CHECK(fabs(x[0] - 1) < 1e-9);
     solver_matrix_destroy(matrix);
+    CHECK(offsetof(solver_csr, size) == 0 && offsetof(solver_dense, size) == 0 && offsetof(solver_shape, size) == 0);
+    CHECK(offsetof(solver_factors, size) == 0 && offsetof(solver_iteration, size) == 0);
+    CHECK(offsetof(solver_options, size) == 0 && offsetof(solver_outcome, size) == 0 && offsetof(solver_attempt, size) == 0);
+    CHECK(offsetof(solver_proof, size) == 0 && offsetof(solver_certificate_view, size) == 0);
 }
 
 static void create_and_destroy(void) {

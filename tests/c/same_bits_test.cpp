@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -454,6 +456,7 @@ TEST(SameAttempts, OfWhatIsRefused) {
 // Promise: solver.h, ""csr", "packed" (a copy beside it"
 // Promise: solver.h, "No bit of SOLVER_EXACT depends on it"
 // Promise: solver.h, ""csr", "packed" or "dense""
+// Promise: solver.h, "what products read:"
 TYPED_TEST(SameBits, OfEveryStorage) {
     using T = TypeParam;
     std::vector<T> expected(this->n), seen(this->n);
@@ -477,6 +480,7 @@ TYPED_TEST(SameBits, OfEveryStorage) {
 /// Packing costs tens of products: expected_products decides, and 0 of them is 1.
 // Promise: solver.h, "0 is 1"
 // Promise: solver.h, "that one product reads of the matrix"
+// Promise: solver.h, "with this matrix;"
 TYPED_TEST(SameBits, TheStorageIsChosenByTheExpectedProducts) {
     using T = TypeParam;
     const CsrMatrix<T> a = made_matrix<T>(10000);
@@ -680,6 +684,23 @@ TEST(CallersFunctions, AreCalledFromTheThreadThatSolves) {
     EXPECT_GT(called.applications, 0);
     EXPECT_GT(called.iterations, 0);
     EXPECT_FALSE(called.elsewhere);
+}
+
+/// What no function of C can do, and one of C++ behind C's interface may.
+// Promise: solver.h, "anything else; a mistake in the library"
+// Promise: solver.h, "No C++ exception leaves the library."
+TEST(CallersFunctions, EndTheCallWithAStatusWhereTheyThrow) {
+    const std::vector<double> b{1, 2};
+    std::vector<double> x(2);
+    const auto solve_with = [&](solver_multiply multiply) {
+        return solver_solve_operator(SOLVER_DOUBLE, 2, multiply, nullptr, nullptr, b.data(), x.data(), nullptr, nullptr);
+    };
+    EXPECT_EQ(solve_with([](void*, const void*, void*) -> std::int32_t { throw std::logic_error("not mine"); }),
+              SOLVER_INTERNAL_ERROR);
+    EXPECT_STREQ(solver_last_error(), "not mine");
+    EXPECT_EQ(solve_with([](void*, const void*, void*) -> std::int32_t { throw 7; }), SOLVER_INTERNAL_ERROR);
+    EXPECT_STREQ(solver_last_error(), "an exception without words");
+    EXPECT_EQ(solve_with([](void*, const void*, void*) -> std::int32_t { throw std::bad_alloc(); }), SOLVER_RESOURCE_LIMIT);
 }
 
 // Promise: solver.h, "the callback's answer counts after every so"

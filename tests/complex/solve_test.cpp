@@ -137,6 +137,7 @@ TEST(ComplexSolve, HasTheSameBitsForRealMatricesTimesI) {
 }
 
 /// As many steps as unknowns suffice, complex ones: real scalars need twice as many.
+// Promise: krylov.hpp, "Elements are real and imaginary parts in turn"
 TEST(ComplexSolve, EndsAfterAsManyStepsOfGmresAsThereAreUnknowns) {
     Random random(7);
     constexpr std::int64_t n = 14;
@@ -151,6 +152,7 @@ TEST(ComplexSolve, EndsAfterAsManyStepsOfGmresAsThereAreUnknowns) {
 
 /// Sound with absorption: the eigenvalues lie on one side of the real axis and around 0, those of the real form on both.
 // Promise: complex.hpp, "`solve` of solve.hpp for the real system"
+// Promise: krylov.hpp, "Elements are real and imaginary parts in turn"
 TEST(ComplexSolve, NeedsComplexScalarsForHelmholtz) {
     Random random(8);
     const auto a = made("helmholtz_40");
@@ -270,7 +272,7 @@ TEST(ComplexSolve, OfRealNumbersIsTheRealOne) {
 }
 
 // Promise: complex.hpp, "All of it holds: the automatic choice"
-// Promise: complex.hpp, "Proofs speak of components:"
+// Promise: complex.hpp, "Proofs speak of the components of real_view(x);"
 TEST(ComplexSolve, RoundsEveryComponentOfAProvenSolution) {
     Random random(4);
     const auto a = made("power_network_200");

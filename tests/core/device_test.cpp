@@ -1,5 +1,6 @@
 #include "solver/device.hpp"
 
+#include "core/machine.hpp"
 #include "solver/cuda.hpp"
 #include "solver/error.hpp"
 #include "solver/gemv.hpp"
@@ -10,6 +11,9 @@
 
 #include "support/environment.hpp"
 
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 namespace solver {
@@ -25,19 +29,33 @@ using ::testing::ThrowsMessage;
 // Promise: device.hpp, "Throws InvalidArgument if threads is negative"
 // Promise: device.hpp, ""cpu" or "cuda:0"."
 // Promise: solver.h, "0, as at the beginning: one for each"
+// Promise: device.hpp, "0 on a CPU"
+// Promise: device.hpp, "This machine's processor."
+// Promise: error.hpp, "A value outside its range, an unknown name"
 TEST(Device, CountsTheProcessorsThatMayBeUsed) {
     EXPECT_GE(Device::cpu().threads(), 1);
+    EXPECT_EQ(Device::cpu().threads(), available_processors());
     EXPECT_EQ(Device::cpu(3).threads(), 3);
     EXPECT_EQ(to_string(Device::cpu(3)), "cpu");
     EXPECT_THAT([] { Device::cpu(-1); },
                 ThrowsMessage<InvalidArgument>("device cpu: -1 threads asked for; 1 to 4096 are possible, 0 means all"));
+    EXPECT_EQ(Device::cpu(4096).threads(), 4096);
+    EXPECT_THROW(Device::cpu(4097), InvalidArgument);
+    EXPECT_EQ(Device::cpu().index(), 0);
 }
 
 // Promise: device.hpp, "What a report says of a device."
+// Promise: device.hpp, "as its maker calls it:"
+// Promise: device.hpp, ""NVIDIA H200", or the processor"
 TEST(Device, TellsTheProcessorsNameAndMemory) {
     const DeviceDescription found = describe(Device::cpu());
     EXPECT_THAT(found.name, AllOf(Not(""), Not(HasSubstr(": "))));  // the value alone of a line "name: value"
     EXPECT_GT(found.memory_bytes, std::int64_t{1} << 20);
+    std::ifstream file("/proc/cpuinfo");
+    const std::string cpuinfo{std::istreambuf_iterator<char>(file), {}};
+    if (cpuinfo.find("model name") != std::string::npos) {
+        EXPECT_THAT(cpuinfo, HasSubstr(": " + found.name + "\n"));
+    }
 }
 
 // Promise: device.hpp, "CUDA device `index`, counted from 0."
@@ -48,6 +66,11 @@ TEST(Device, RefusesNegativeIndices) {
 // Promise: device.hpp, "Throws NotSupported that says why"
 // Promise: cuda/runtime.hpp, "0 where there is no device, no driver"
 // Promise: device.hpp, "What there is of CUDA in this library and on this machine, in one line:"
+// Promise: cuda/runtime.hpp, "0 without CUDA"
+// Promise: cuda/runtime.hpp, "the driver's words for why there are no devices"
+// Promise: cuda.hpp, "Plain C++: needs no header of CUDA."
+// Promise: error.hpp, "Something this build, device or version cannot do."
+// Promise: cuda/runtime.hpp, "0 where there is no driver"
 TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
     const cuda::Platform platform = cuda::platform();
     if (platform.devices > 0) GTEST_SKIP() << "there is a CUDA device";
@@ -60,6 +83,8 @@ TEST(Device, SaysWhyThereIsNoCudaDeviceAndWhatHelps) {
     EXPECT_EQ(Device::best().threads(), Device::cpu().threads());
     EXPECT_THROW(cuda::DeviceArray<double>(0, 1, "a test"), Error);
     EXPECT_EQ(cuda::device_count(), 0);
+    EXPECT_EQ(platform.runtime_version > 0, platform.built_in);
+    EXPECT_EQ(platform.problem.empty(), !platform.built_in) << platform.problem;
 }
 
 // Promise: accuracy.hpp, ""fast", "compensated" or "exact"."
@@ -82,6 +107,7 @@ protected:
 // Promise: device.hpp, ""cpu" or "cuda:0"."
 // Promise: device.hpp, "1 or more; beside a CUDA device"
 // Promise: device.hpp, ""built with 13.0; the driver knows 13.0"
+// Promise: device.hpp, "the CUDA device;"
 TEST_F(CudaDevice, IsTheBestThereIs) {
     EXPECT_EQ(to_string(Device::best()), "cuda:0");
     EXPECT_EQ(to_string(Device::cuda()), "cuda:0");
@@ -141,6 +167,7 @@ TEST_F(CudaDevice, HasNoDenseKernelAndSaysSo) {
 // Promise: cuda/memory.hpp, "The first host.size() elements, from and to the host."
 // Promise: cuda/memory.hpp, "Throw DimensionMismatch where there are not as many."
 // Promise: cuda/runtime.hpp, "NotSupported in a library built without CUDA"
+// Promise: cuda/memory.hpp, ""the values of a matrix"."
 TEST_F(CudaDevice, SaysHowMuchMemoryIsNeededAndFree) {
     EXPECT_THAT(
         [] { cuda::DeviceArray<double>(0, std::int64_t{1} << 50, "an enormous vector"); },

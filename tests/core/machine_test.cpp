@@ -48,6 +48,7 @@ TEST_F(ControlGroups, LimitNothingWhereThereAreNone) {
     EXPECT_EQ(limits().memory, std::nullopt);
 }
 
+// Promise: device.hpp, "0 threads means one for each processor"
 TEST_F(ControlGroups, OfVersion2) {
     mount_version_2();
     write("proc/self/cgroup", "0::/jobs/one");
@@ -188,6 +189,8 @@ TEST(Machine, GivesNoMoreThanResourceLimitsAllow) {
     }
 }
 
+// Promise: device.hpp, "0 threads means one for each processor"
+// Promise: solver.h, "0, as at the beginning: one for each"
 TEST(Machine, CountsTheProcessorsThatTheAffinityAllows) {
     cpu_set_t before;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);

@@ -47,6 +47,8 @@ void expect_bits_of_cpu_with(const CsrView<T>& a, Kind kind, bool pair, std::int
 // Promise: cuda/preconditioner.hpp, "Only launches kernels, whose result depends"
 // Promise: cuda/triangular_solve.hpp, "One kernel, which can be captured in a CUDA graph."
 // Promise: cuda/spmv.hpp, "Only launches kernels: it can be captured"
+// Promise: cuda/runtime.hpp, "Plans and reducers allocate nothing after"
+// Promise: solver_cuda.h, "Products, reductions and triangular solves allocate nothing"
 TEST_F(CudaBicgstab, GivesTheBitsOfTheCpuInExact) {
     for (const char* name : {"poisson2d_60", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {
         const CsrMatrix<double> a = generated(name);
@@ -224,6 +226,7 @@ TEST_F(CudaBicgstab, GivesTheSameBitsFromALoopOfTheHost) {
 }
 
 // Promise: preconditioner.hpp, "Null where there is no such thing"
+// Promise: cuda/solve.hpp, "Callbacks and preconditioners of your own see"
 TEST_F(CudaBicgstab, TakesAPreconditionerThatKnowsNothingOfDevices) {
     struct Halve final : Preconditioner<double> {
         void apply(std::span<const double> r, std::span<double> z, Accuracy) const override {

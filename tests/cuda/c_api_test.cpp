@@ -59,6 +59,13 @@ TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
 class CudaFromCWithOffsets : public CudaFromC, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(OfBytes, CudaFromCWithOffsets, ::testing::Values(4, 8));
 
+// Promise: solver.h, "The CUDA devices that can be used;"
+TEST(CudaFromCOnTheProcessor, CountsTheDevices) {
+    std::int32_t count = -1;
+    EXPECT_EQ(solver_device_count(&count), SOLVER_OK);
+    EXPECT_EQ(count, cuda::device_count());
+}
+
 // Promise: solver_cuda.h, "SOLVER_INVALID_ARGUMENT where the matrix was made"
 TEST(CudaFromCOnTheProcessor, DoesNotSolveForVectorsOfADevice) {
     solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
@@ -184,6 +191,7 @@ std::int32_t fail_there(void*, const void*, void*, void*) { return 7; }
 // Promise: solver_cuda.h, "solver_solve_operator on a device, for an A that works there"
 // Promise: solver_cuda.h, "The bits in SOLVER_EXACT are those of solver_solve_operator"
 // Promise: solver_cuda.h, "A preconditioner of solver_preconditioner_from sees the host's memory"
+// Promise: solver_cuda.h, "y = A x of as many elements as A has rows"
 TEST_F(CudaFromC, SolvesWithOperators) {
     const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
     const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
@@ -279,6 +287,8 @@ TEST(CudaFromCOnTheProcessor, RefusesOperatorsThatCannotBe) {
 }
 
 // Promise: solver_cuda.h, "*result, on the device, is one number of the type, of"
+// Promise: solver_cuda.h, "Pointers are to the device's memory"
+// Promise: solver_cuda.h, "Working memory for sums, dot products"
 TEST_F(CudaFromC, Reduces) {
     const std::vector<double> values{1e308, 1e308, -1e308, 1, -1e308};
     const cuda::DeviceArray<double> x(0, values, "x"), result(0, 1, "a sum");
@@ -376,6 +386,7 @@ TEST_F(CudaFromC, RefusesSizesBelowZero) {
 // Promise: solver_cuda.h, "`matrix` is a sparse one in the host's memory"
 // Promise: solver_cuda.h, "Solves A x = b; x may be b."
 // Promise: cuda/triangular_solve.hpp, "Does not refer to the matrix afterwards."
+// Promise: solver_cuda.h, "A triangle made ready for many solves;"
 TEST_F(CudaFromC, SolvesTriangles) {
     const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
     const solver_csr csr{

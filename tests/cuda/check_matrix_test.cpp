@@ -69,6 +69,7 @@ TEST_F(CudaCheckMatrix, NamesTheFirstRowWhoseOffsetsCannotBe) {
 }
 
 // Promise: cuda/csr.hpp, "Throws InvalidArgument, which names the first offender"
+// Promise: cuda/csr.hpp, "Reads the matrix once, on its device"
 TEST_F(CudaCheckMatrix, NamesTheFirstColumnOutside) {
     const auto expect = [&](std::vector<std::int32_t> columns, const std::string& problem) {
         a_.columns = std::move(columns);

@@ -147,6 +147,7 @@ std::vector<std::complex<T>> random_numbers(Random& random, std::int64_t n) {
 // Promise: cuda/reduce.hpp, "*result is a sum or a dot product of n complex numbers"
 // Promise: cuda/reduce.hpp, "Both parts are made in one pass"
 // Promise: cuda/reduce.hpp, "*result = sqrt(sum_i |x_i|^2), the norm of the 2n parts."
+// Promise: cuda/reduce.hpp, "Of complex numbers: sum_i x_i, x^H y"
 TYPED_TEST(CudaComplexReduce, RoundsBothPartsOnceForAdversarialTerms) {
     using T = TypeParam;
     Random random(1);

@@ -307,6 +307,7 @@ TEST_P(CudaFaults, OfPreconditioners) {
     }
 }
 
+// Promise: bicgstab.hpp, "Throws ResourceLimit where the device's memory"
 TEST_P(CudaFaults, OfIterations) {
     for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg})
         for (const bool as_pair : {false, true}) {

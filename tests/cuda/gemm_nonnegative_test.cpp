@@ -6,7 +6,6 @@
 #include "solver/error.hpp"
 #include "solver/nonnegative_gemm.hpp"
 #include "solver/numeric/rounding.hpp"
-#include "solver/solver.h"
 #include "support/adversarial.hpp"
 #include "support/fenced.hpp"
 
@@ -118,6 +117,8 @@ TYPED_TEST_SUITE(CudaNonnegative, ValueTypes);
 // Promise: nonnegative_gemm.hpp, "C' itself is of size"
 // Promise: nonnegative_gemm.hpp, "How the last product was made."
 // Promise: cuda/nonnegative_gemm.hpp, "Views hold pointers to the device's memory."
+// Promise: nonnegative_gemm.hpp, "C11 = A11 B11 + A12 B21 and so on"
+// Promise: nonnegative_gemm.hpp, "by the definition"
 TYPED_TEST(CudaNonnegative, KeepsTheNormwiseBoundForAnySizeAndDepth) {
     using T = TypeParam;
     Random random(1);
@@ -238,17 +239,6 @@ TYPED_TEST(CudaNonnegative, LimitsItsMemory) {
     this->expect_kept(1, a, b, 0, c, options, Algorithm::conventional, 0);
 }
 
-TEST(CudaNonnegativeAsBlas, MultipliesAndReports) {
-    if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    const std::vector<double> a{1, 2, 3, 4, 5, 6}, b{1, 0, 2, 1};  // 2 x 3 and, transposed, 2 x 2 of leading dimension 2
-    std::vector<double> c(6, 1);
-    ASSERT_EQ(solver_dngemm('T', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), SOLVER_OK) << solver_last_error();
-    EXPECT_EQ(c, (std::vector<double>{1 + 4 + 2, 3 + 8 + 2, 5 + 12 + 2, 2 + 2, 4 + 2, 6 + 2}));
-    EXPECT_EQ(solver_dngemm('X', 'T', 3, 2, 2, 1, a.data(), 2, b.data(), 2, 2, c.data(), 3), SOLVER_INVALID_ARGUMENT);
-    EXPECT_THAT(solver_last_error(), HasSubstr("transa is 'X'"));
-}
-
-// Promise: nonnegative_gemm.hpp, "NotSupported on a CPU."
 // Promise: nonnegative_gemm.hpp, "f(inner, depth) above."
 TEST(NonnegativeProduct, HasTheErrorFactorOfItsTheorem) {
     EXPECT_EQ(nonnegative_error_factor(64, 0), 64 * 64);
@@ -256,6 +246,7 @@ TEST(NonnegativeProduct, HasTheErrorFactorOfItsTheorem) {
     EXPECT_EQ(nonnegative_error_factor(64, 2), 18 * 18 * (16 * 16 + 6 * 16) - 6 * 64);
 }
 
+// Promise: nonnegative_gemm.hpp, "NotSupported on a CPU."
 TEST(NonnegativeProduct, IsNotThereForAProcessor) {
     const std::vector<float> one{1};
     std::vector<float> c{0};

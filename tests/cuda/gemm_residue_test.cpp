@@ -271,6 +271,7 @@ TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
 /// Parts of a product are made one after another where memory is short, with the same bits.
 // Promise: cuda/gemm.hpp, "Owns working memory that grows with"
 // Promise: cuda/gemm.hpp, "`workspace_limit` in bytes;"
+// Promise: cuda/gemm.hpp, "on the device"
 TYPED_TEST(CudaGemmResidue, KeepsToItsWorkspace) {
     using T = TypeParam;
     const Case<T> given = cases<T>().front();

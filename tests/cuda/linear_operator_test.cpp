@@ -119,6 +119,8 @@ void expect_bits_of_the_processor(const CsrMatrix<T>& a, Kind kind) {
 
 // Promise: cuda/linear_operator.hpp, "Solves A x = b by a Krylov method as krylov_solve.hpp says"
 // Promise: cuda/linear_operator.hpp, "What linear_operator.hpp says of residuals holds here"
+// Promise: cuda/linear_operator.hpp, "A square A by its products on a device."
+// Promise: cuda/linear_operator.hpp, "Derive from it to bring your own kernels."
 TEST_F(CudaLinearOperator, GivesTheBitsOfTheProcessorInEveryMethod) {
     for (const char* name : {"poisson2d_40", "convection_diffusion_30"})
         for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0}) {
@@ -279,6 +281,7 @@ public:
 
 // Promise: cuda/linear_operator.hpp, "M is applied by its counterpart on the device"
 // Promise: cuda/linear_operator.hpp, "It may wait and allocate, too"
+// Promise: solver_cuda.h, "In solver_cuda_solve_operator it may do what"
 TEST_F(CudaLinearOperator, TakesPreconditionersOfTheCallersOnTheDeviceAndOnTheHost) {
     const CsrMatrix<double> a = generated("poisson2d_40");
     const std::vector<double> b = right_hand_side<double>(a);
@@ -311,6 +314,8 @@ public:
 
 // Promise: cuda/linear_operator.hpp, "All work is put on the caller's stream, one operation after another"
 /// b, which takes the device long to make, is on its way when the solve is called.
+// Promise: solver_cuda.h, "All work is put on the stream, that of A"
+// Promise: cuda/linear_operator.hpp, "y = A x, vectors of rows() elements in the device's"
 TEST_F(CudaLinearOperator, WorksOnTheStreamOfTheCaller) {
     const CsrMatrix<double> a = generated("poisson2d_300");
     const cuda::OwnedStream stream(0);

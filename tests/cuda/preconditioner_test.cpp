@@ -55,7 +55,8 @@ std::string expect_bits_of_cpu(PreconditionerKind kind, const CsrView<T>& a) {
     } catch (const InvalidArgument& error) {
         return error.what();
     }
-    const std::unique_ptr<cuda::DevicePreconditioner<T>> on_device = on_host->on_device(0);
+    const auto for_device = make_preconditioner(kind, a, Accuracy::exact, Device::cuda(), {.fill_factor = 3});
+    const std::unique_ptr<cuda::DevicePreconditioner<T>> on_device = for_device->on_device(0);
     EXPECT_NE(on_device, nullptr);
     EXPECT_EQ(on_device->is_identity(), kind == PreconditionerKind::none);
     EXPECT_EQ(on_device->diagonal() != nullptr, kind == PreconditionerKind::jacobi);
@@ -64,6 +65,9 @@ std::string expect_bits_of_cpu(PreconditionerKind kind, const CsrView<T>& a) {
         std::vector<T> z(r.size());
         on_host->apply(r, z, Accuracy::exact);
         EXPECT_EQ(testing::differences<T>(applied<T>(*on_device, r, Accuracy::exact), z), "");
+        std::vector<T> by_all(r.size());
+        for_device->apply(r, by_all, Accuracy::exact);
+        EXPECT_EQ(testing::differences<T>(by_all, z), "");
         for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
             EXPECT_EQ(testing::differences<T>(applied<T>(*on_device, r, accuracy), applied<T>(*on_device, r, accuracy)), "");
     }
@@ -79,6 +83,9 @@ std::string expect_bits_of_cpu(PreconditionerKind kind, const CsrView<T>& a) {
 // Promise: cuda/preconditioner.hpp, "M = L U: two triangular solves"
 // Promise: cuda/preconditioner.hpp, "M^-1 = second first: two products"
 // Promise: cuda/preconditioner.hpp, "z_{column_order[k]} = 2^column_exponents[k]"
+// Promise: preconditioner.hpp, "For a CUDA device the factors are made on the host"
+// Promise: cuda/preconditioner.hpp, "L's diagonal is 1 and not stored"
+// Promise: reproducibility.md, "preconditioners ILUT and KLU"
 TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForGeneratedMatrices) {
     using T = TypeParam;
     for (const char* name : {"poisson2d_100", "poisson3d_20", "stencil27_12", "convection_diffusion_60"}) {

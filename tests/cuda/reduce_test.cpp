@@ -88,6 +88,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaReduce, ValueTypes);
 
 // Promise: cuda/reduce.hpp, "Sums, dot products and norms; the promises are"
+// Promise: cuda/runtime.hpp, "Cannot be seen in a bit of exact."
 TYPED_TEST(CudaReduce, GivesTheBitsOfTheCpuForAdversarialTerms) {
     using T = TypeParam;
     Random random(1);

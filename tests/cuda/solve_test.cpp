@@ -118,6 +118,7 @@ void expect_the_processors_default(const CsrView<double>& a, const SolveOptions&
 // Promise: solve.hpp, "exact: processor on every device."
 // Promise: solve.hpp, "In exact, equal profiles give equal bits"
 // Promise: solver.h, ""processor", "gpu", or "auto""
+// Promise: reproducibility.md, "`solve`, preconditioner chosen"
 TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
     for (const char* name : {"poisson2d_100", "poisson2d_300", "poisson3d_40", "convection_diffusion_300", "stencil27_30",
                              "anisotropic_rotated_100", "elasticity2d_40", "dc2_like"}) {
@@ -189,6 +190,7 @@ TEST_F(CudaSolve, TakesPreconditionersThatAreMade) {
 /// Offsets of both widths; preconditioners see the copy in the host's memory.
 // Promise: spmv.hpp, "A matrix that lies on a CUDA device"
 // Promise: spmv.hpp, "A copy in the host's memory is made when first"
+// Promise: spmv.hpp, "In the host's memory."
 TEST_F(CudaSolve, TakesMatricesThatLieOnTheDeviceAsTheyAre) {
     const CsrMatrix<double> a = generated("convection_diffusion_60");
     const WithNarrowOffsets<double> narrow(a);
@@ -229,6 +231,7 @@ TEST_F(CudaSolve, RefusesMatricesOnTheDeviceThatAreNone) {
 
 /// The right-hand side is still being made when solve is called.
 // Promise: cuda/solve.hpp, "Wait until what is on the stream is done"
+// Promise: solver_cuda.h, "Waits until what is on the stream is done"
 TEST_F(CudaSolve, WaitsForTheCallersStream) {
     const CsrMatrix<double> a = generated("poisson2d_60");
     const std::vector<double> ones(static_cast<std::size_t>(a.rows), 1);

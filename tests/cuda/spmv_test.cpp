@@ -139,6 +139,7 @@ void expect_exact(const CsrView<T>& a, Span<T> x, cuda::OffsetWidth width = cuda
 // Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan::multiply"
 // Promise: cuda/spmv.hpp, "read only where beta is not 0"
 // Promise: cuda/spmv.hpp, "y = alpha A (x + x_low) + beta y_in"
+// Promise: cuda/runtime.hpp, "Cannot be seen in a bit of exact."
 TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForEveryAdversarialRowAlphaAndBeta) {
     using T = TypeParam;
     Random random(9);
@@ -162,6 +163,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuForAdversarialRowsOfAllLengths) {
 /// Terms far apart that cancel, of a pair: more than three terms hold, so that rows are added up again, and the lower halves
 /// break a tie.
 // Promise: cuda/spmv.hpp, "y = alpha A (x + x_low) + beta y_in"
+// Promise: cuda/spmv.hpp, "or none"
 TYPED_TEST(CudaSpmv, RoundsResidualsOfPairsThatThreeTermsDoNotHold) {
     using T = TypeParam;
     constexpr int gap = std::is_same_v<T, float> ? 40 : 100;

@@ -30,6 +30,15 @@ constexpr const char* advice = "bits that were promised have changed: docs/repro
 // Promise: preparation.hpp, "Everything here is integer arithmetic"
 // Promise: reduce.hpp, "The same bits everywhere."
 // Promise: reproducibility.md, "A correctly rounded result is a property"
+// Promise: reproducibility.md, "`sum_expansion`, `dot_expansion`"
+// Promise: reproducibility.md, "`spmv`, `residual` of a sparse matrix"
+// Promise: reproducibility.md, "`gemv`, dense `residual`"
+// Promise: reproducibility.md, "`gemm`, every layout"
+// Promise: reproducibility.md, "preconditioners none, Jacobi, ILU(0), ISAI"
+// Promise: reproducibility.md, "`krylov_solve` by every method, `lsmr`"
+// Promise: reproducibility.md, "sums of repeated entries, `convert`"
+// Promise: reproducibility.md, "`sum`, `dot`, `norm2` | run_to_run, any_threads"
+// Promise: reproducibility.md, "triangular solves, sparse and dense"
 TEST(FrozenFingerprints, AreKeptForOneThreadAndForSeveral) {
     for (const int threads : {1, 3})
         EXPECT_EQ(changed(fingerprints(Device::cpu(threads))), std::vector<std::string>()) << advice;
@@ -55,6 +64,14 @@ TEST(FrozenFingerprints, AreKeptByEveryCudaDevice) {
 }
 
 // Promise: reproducibility.md, "In `fast` and `compensated` they are the same from run to run"
+// Promise: reproducibility.md, "`fast` and `compensated` add up in trees that are"
+// Promise: accuracy.hpp, "The same bits from run to run"
+// Promise: accuracy.hpp, "Same bits as for fast."
+// Promise: reproducibility.md, "`spmv`, `residual` of a sparse matrix"
+// Promise: reproducibility.md, "`gemv`, dense `residual`"
+// Promise: reproducibility.md, "`gemm`, every layout"
+// Promise: reproducibility.md, "preconditioners none, Jacobi, ILU(0), ISAI"
+// Promise: reproducibility.md, "`krylov_solve` by every method, `lsmr`"
 TEST(Fingerprints, OfFastAndCompensatedAreThoseOfTheRunBefore) {
     for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
         for (const int threads : {1, 3})

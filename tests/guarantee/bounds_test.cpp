@@ -489,6 +489,7 @@ TEST(ShiftedFactors, BoundTheInverseOfScaledMatrices) {
 }
 
 /// Columns that are off by as much as alpha = 0.9.
+// Promise: guarantee.hpp, "N(r) is the sum"
 TEST(InverseColumns, GrowByWhatIsMissingOfTheIdentity) {
     Random random(10);
     int proven = 0;

@@ -236,6 +236,8 @@ TEST(Refinement, CountsTheRoundingOfWhatIsLeftInFloat) {
 }
 
 /// It ends where a correction does nothing, and names what is open.
+// Promise: proof.hpp, "corrections that were solved for"
+// Promise: proof.hpp, "of the Krylov method in these"
 TYPED_TEST(Refinements, EndWhereNothingIsGained) {
     using T = TypeParam;
     const Shear<T> shear(T(0.1));
@@ -248,6 +250,28 @@ TYPED_TEST(Refinements, EndWhereNothingIsGained) {
     EXPECT_EQ(proof.first_undecided, (std::vector<std::int64_t>{0, 1}));
     EXPECT_EQ(proof.refinements, 3);
     EXPECT_EQ(proof.iterations, 9);
+}
+
+// Promise: proof.hpp, "the first ten of them, from 0"
+TYPED_TEST(Refinements, NameTheFirstTenThatAreOpen) {
+    using T = TypeParam;
+    constexpr std::int32_t n = 200'000;  // the work of several threads
+    CsrMatrix<T> a{n, n, {0}, {}, {}};
+    for (std::int32_t i = 0; i < n; ++i) {
+        a.column_indices.push_back(i);
+        a.values.push_back(3);
+        a.row_offsets.push_back(i + 1);
+    }
+    Certificate certificate;
+    certificate.status = ProofStatus::proven;
+    certificate.reach.assign(n, 1);
+    certificate.weights.assign(n, 1);
+    const std::vector<T> b(n, 6);
+    std::vector<T> x(n, 1);
+    const SolutionProof proof = round_solution<T>(
+        SpmvPlan<T>(a, Device::cpu(3)), certificate, [](auto, auto, auto) { return 0; }, b, x);
+    EXPECT_EQ(proof.undecided, n);
+    EXPECT_EQ(proof.first_undecided, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 }  // namespace

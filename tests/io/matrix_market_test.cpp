@@ -158,6 +158,7 @@ const std::map<std::string, std::string> refusals = {
 // Promise: matrix_market.hpp, "So is a diagonal entry of a skew-symmetric"
 // Promise: matrix_market.hpp, "At most 2^31 - 1 rows and columns."
 // Promise: error.hpp, "The text begins with "path:line:"
+// Promise: error.hpp, "A file that cannot be read, written or understood."
 TEST(MatrixMarket, RefusesEveryBrokenFileWithItsWholeMessage) {
     std::set<std::string> unseen;
     for (const auto& [name, message] : refusals) unseen.insert(name);
@@ -391,6 +392,7 @@ TEST(MatrixMarket, RefusesMoreRowsThanMemoryCanHold) {
 }
 
 // Promise: matrix_market.hpp, "Whether a file is compressed is seen from its content"
+// Promise: matrix_market.hpp, "Matrix Market files (Boisvert, Pozo"
 TEST(MatrixMarket, RecognizesGzipByItsContent) {
     const TemporaryFolder folder;
     const std::string text = read_text(SOLVER_TEST_DATA "/good/coordinate_real_general.mtx");
@@ -483,6 +485,8 @@ TEST(MatrixMarket, RefusesWhatExceedsSinglePrecisionOnlyThere) {
 // -------------------------------------------------------------------------------------------------------------- threads
 
 // Promise: matrix_market.hpp, "The result does not depend on it"
+// Promise: matrix_market.hpp, "that parse;"
+// Promise: matrix_market.hpp, "0 means one for each processor."
 TEST(MatrixMarket, GivesTheSameMatrixForAnyNumberOfThreads) {
     const TemporaryFolder folder;
     std::mt19937 random(2);
@@ -495,7 +499,7 @@ TEST(MatrixMarket, GivesTheSameMatrixForAnyNumberOfThreads) {
     write_gzip(folder / "a.mtx.gz", text);
     const CsrMatrix<double> expected = read_csr<double>(folder / "a.mtx", {1});
     check(expected.view());
-    for (const int threads : {2, 7}) expect_same(read_csr<double>(folder / "a.mtx", {threads}), expected);
+    for (const int threads : {0, 2, 7}) expect_same(read_csr<double>(folder / "a.mtx", {threads}), expected);
     expect_same(read_csr<double>(folder / "a.mtx.gz", {7}), expected);
 }
 

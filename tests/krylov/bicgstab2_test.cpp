@@ -20,6 +20,7 @@ Solve<double> solve_by(KrylovMethod method, const Problem<double>& problem, cons
 }
 
 // In exact arithmetic BiCG's polynomials of degree n, one degree a step, leave nothing of r.
+// Promise: krylov.hpp, "BiCGStab(2), for any A"
 TEST(Bicgstab2, EndsWithinTheStepsThatItsTheoremAllows) {
     std::mt19937_64 random(5);
     for (std::int64_t n = 1; n <= 16; ++n) {

@@ -30,6 +30,7 @@ using Kind = PreconditionerKind;
 
 // Promise: bicgstab.hpp, "A is square. x_low is empty, or as long as x"
 // Promise: krylov.hpp, "on ||b - A x||_2 / ||b||_2"
+// Promise: krylov.hpp, "for any A (bicgstab.hpp)"
 TEST(Bicgstab, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = convection_diffusion<double>(30, 0.3);
     const auto in_float = convection_diffusion<float>(30, 0.3F);
@@ -64,7 +65,7 @@ TEST(Bicgstab, LeavesNothingToDoForNothing) {
     }
 }
 
-// Promise: bicgstab.hpp, "13(2), 1992), right-preconditioned, so that"
+// Promise: bicgstab.hpp, "Solves A x = b by BiCGStab"
 TEST(Bicgstab, TakesAnExactInitialGuessAsItIs) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     for (const Accuracy accuracy : all_accuracies) {
@@ -337,7 +338,7 @@ KrylovOptions absolutely(Accuracy accuracy, double absolute) {
 }
 
 // Promise: krylov.hpp, "or on ||b - A x||_2, whichever is met first"
-// Promise: cg.hpp, "Saad, Iterative Methods for Sparse Linear Systems"
+// Promise: cg.hpp, "Solves A x = b by preconditioned conjugate gradients"
 TEST(Bicgstab, EndsWhereTheResidualIsAsSmallAsTheAbsoluteTolerance) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const std::vector<double> guess{0, 1};  // b - A x = (3, 4), of norm 5
@@ -410,12 +411,13 @@ void expect_iterates_of(const Problem<T>& problem, Accuracy accuracy, const Sett
     for (const Iteration& step : found.result.history) EXPECT_EQ(step.iterate, nullptr);
 }
 
-// Promise: bicgstab.hpp, "13(2), 1992), right-preconditioned, so that"
+// Promise: bicgstab.hpp, "Solves A x = b by BiCGStab"
 // Promise: krylov.hpp, "||r||_2 / ||b||_2 of the recursively updated residual"
 // Promise: krylov.hpp, "It changes nothing of the solve."
 // Promise: krylov.hpp, "Throws DimensionMismatch."
 // Promise: krylov.hpp, "x, for the callback and as long as it runs"
 // Promise: krylov.hpp, "x as a step left it."
+// Promise: krylov.hpp, "It is computed when it is asked for"
 TEST(Bicgstab, ShowsTheCallbackTheIterateOfEveryStep) {
     const auto in_double = convection_diffusion<double>(12, 0.3);
     const auto in_float = convection_diffusion<float>(12, 0.3F);
@@ -574,6 +576,7 @@ void expect_steps_by_the_book(T wind) {
 
 // Promise: krylov.hpp, "||r||_2 / ||b||_2 of the recursively updated residual at the end"
 // Promise: krylov.hpp, "of every product, dot, norm and preconditioner step"
+// Promise: bicgstab.hpp, "Solves A x = b by BiCGStab"
 TEST(Bicgstab, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
     expect_steps_by_the_book<double>(0.3);
     expect_steps_by_the_book<float>(0.3F);

@@ -87,6 +87,7 @@ std::vector<T> column_of_inverse_pascal(std::int64_t n, std::int64_t j) {
     return column;
 }
 
+// Promise: krylov.hpp, "conjugate gradients, for symmetric positive"
 TEST(Cg, ConvergesInEveryAccuracyPrecisionAndPreconditioner) {
     const auto in_double = with_random_solution(laplacian<double>(30));
     const auto in_float = with_random_solution(laplacian<float>(30));
@@ -282,6 +283,7 @@ void expect_steps_by_the_book() {
     }
 }
 
+// Promise: cg.hpp, "Solves A x = b by preconditioned conjugate gradients"
 TEST(Cg, RoundsEveryOperationOfAStepOnceInTheOrderItGives) {
     expect_steps_by_the_book<double>();
     expect_steps_by_the_book<float>();
@@ -337,7 +339,7 @@ TEST(Cg, LeavesNothingToDoForNothing) {
 /// Where p'Ap <= 0 or r'M^-1 r <= 0 is seen at once, later, exactly zero, or only because of M.
 // Promise: cg.hpp, "Definiteness shows on the way"
 // Promise: preconditioner.hpp, "Whether it is positive definite, too, shows"
-// Promise: solver.h, "A or M is not positive definite, which the method needs;"
+// Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
 TEST(Cg, SaysThatAMatrixIsIndefinite) {
     const std::vector<Problem<double>> at_once{
         dense<double>(1, {-2}, {3}),
@@ -525,7 +527,6 @@ TEST(CgInMixedPrecision, ReachesTheResidualOfDoubleInEveryAccuracy) {
     }
 }
 
-// Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
 // Promise: cg.hpp, "`a_single` is A with every entry rounded, and `indefinite` speaks of that one"
 /// Definite, and by rounding to floats (1 1 + u; 1 + u 1 + u), u = 2^-23.
 TEST(CgInMixedPrecision, SpeaksOfTheRoundedMatrix) {
@@ -540,6 +541,7 @@ TEST(CgInMixedPrecision, SpeaksOfTheRoundedMatrix) {
     EXPECT_EQ(solve_by_cg(problem, with(Accuracy::exact, 1e-6), {.kind = Kind::none}).result.status, SolveStatus::converged);
 }
 
+// Promise: cg.hpp, "Throws DimensionMismatch and InvalidArgument"
 TEST(Cg, RefusesWhatCannotBeMeant) {
     const auto problem = dense<double>(2, {2, 1, 1, 3}, {4, 7});
     const SpmvPlan<double> plan(problem.a, Device::cpu(1));

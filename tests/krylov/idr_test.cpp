@@ -20,6 +20,7 @@ Solve<double> solve_by_idr(const Problem<double>& problem, const KrylovOptions& 
 
 // In exact arithmetic IDR(s) needs at most n + n / s products (Sonneveld, van Gijzen, SIAM J. Sci. Comput. 31(2), 2008).
 // Promise: krylov_solve.hpp, "IDR(4) of van Gijzen and Sonneveld"
+// Promise: krylov.hpp, "IDR(4), for any A"
 TEST(Idr, EndsWithinTheStepsThatItsTheoremAllows) {
     std::mt19937_64 random(5);
     for (std::int64_t n = 1; n <= 16; ++n) {

@@ -54,6 +54,9 @@ Solve<T> solve_operator(KrylovMethod method, const LinearOperator<T>& a, const s
 }
 
 // Promise: linear_operator.hpp, "Solves A x = b by a Krylov method"
+// Promise: linear_operator.hpp, "A square A by its products."
+// Promise: linear_operator.hpp, "Derive from it to bring your own."
+// Promise: linear_operator.hpp, "y = A x, vectors of rows() elements"
 TEST(LinearOperator, IsSolvedByEveryMethod) {
     for (const KrylovMethod method : all_krylov_methods)
         for (const Accuracy accuracy : all_accuracies) {
@@ -108,6 +111,7 @@ public:
 
 // Promise: linear_operator.hpp, "What depends on entries of A is different: a true residual is b minus"
 /// 0.1 times 3 is rounded to another number than 0.3, and without that rounding the residual is half as large.
+// Promise: solver.h, "A true residual is as good as the products are."
 TEST(LinearOperator, HasTheResidualOfItsOwnProducts) {
     const std::vector<double> b{0.3};
     for (const KrylovMethod method : all_krylov_methods) {
@@ -167,6 +171,7 @@ public:
 // Promise: krylov.hpp, "0 is the initial guess; each further one costs two products"
 // Promise: krylov_solve.hpp, "An iteration makes one product with A and three in turn."
 // Promise: cg.hpp, "A step costs one product with A and one application of M"
+// Promise: krylov.hpp, "and three in turn in bicgstab2, else one"
 TEST(LinearOperator, IsAppliedAsOftenAsAMethodsStepsAsk) {
     for (const KrylovMethod method : all_krylov_methods) {
         const auto products_after = [&](std::int64_t steps) {

@@ -63,7 +63,7 @@ struct Shape {
 constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "`transposed` is a plan of A'"
-// Promise: lsmr.hpp, "33(5), 2011), for A of any shape and rank"
+// Promise: lsmr.hpp, "Least squares by LSMR"
 // Promise: lsmr.hpp, "||b - A x|| / ||b|| of the x returned"
 // Promise: lsmr.hpp, "0 for the least squares"
 TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
@@ -184,6 +184,7 @@ TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
 // Promise: lsmr.hpp, "Where the iteration claims that and it is not so"
 // Promise: lsmr.hpp, "The x returned is that with the least ||A'r|| seen"
 // Columns that are nearly dependent: more than single precision can tell.
+// Promise: lsmr.hpp, "from the true residual of a better x"
 TEST(Lsmr, SaysThatItStagnates) {
     std::vector<Entry<float>> entries;
     for (std::int32_t i = 0; i < 30; ++i)
@@ -205,8 +206,20 @@ TEST(Lsmr, SaysThatItStagnates) {
     const auto solved = solve_by_lsmr(a, b, options);
     EXPECT_LE(normal_residual({solved.x.begin(), solved.x.end()}), least * (1 + 1e-6));
     EXPECT_EQ(solved.result.status, SolveStatus::stagnated);
+    EXPECT_GT(solved.result.restarts, 0);
     EXPECT_LT(solved.result.normal_residual, 1e-5);
     EXPECT_LT(solved.result.iterations, 1000);
+    const auto again = solve_by_lsmr(a, b, with(Accuracy::exact, 1e-14), 1, solved.x);  // which is not to be halved any more
+    EXPECT_EQ(again.result.status, SolveStatus::stagnated);
+    EXPECT_EQ(again.result.restarts, 3);
+}
+
+// Promise: lsmr.hpp, "from the true residual of a better x"
+TEST(Lsmr, DoesNotRestartWhereTheIterationIsRight) {
+    const auto a = random_matrix(12, 5, 5, 4);
+    const auto solved = solve_by_lsmr(a, random_vector<double>(12, 3), with(Accuracy::exact, 1e-10));
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_EQ(solved.result.restarts, 0);
 }
 
 // Promise: lsmr.hpp, "||A'r|| / (||A||_F ||r||), r = b - A x"

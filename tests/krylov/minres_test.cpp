@@ -1,10 +1,12 @@
 #include "solver/krylov_solve.hpp"
+#include "support/eigen.hpp"
 #include "support/linear_systems.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace solver {
@@ -29,7 +31,7 @@ Problem<double> shifted_laplacian(std::int32_t side, double shift) {
 }
 
 // Promise: krylov_solve.hpp, "Without M the residual falls in every step"
-// Promise: krylov_solve.hpp, "12(4), 1975) for a symmetric A"
+// Promise: krylov_solve.hpp, "MINRES of Paige and Saunders"
 // Promise: krylov.hpp, "for symmetric A, definite or not"
 TEST(Minres, SolvesIndefiniteSystemsWhoseResidualFallsInEveryStep) {
     for (const Accuracy accuracy : all_accuracies)
@@ -71,6 +73,7 @@ TEST(Minres, EndsAfterAsManyStepsAsThereAreDistinctEigenvalues) {
 }
 
 // Rows and columns out of scale, which Jacobi's M puts right: here A is positive definite.
+// Promise: krylov_solve.hpp, "Without M the residual falls in every step"
 TEST(Minres, UsesAPositiveDefinitePreconditioner) {
     auto problem = convection_diffusion<double>(20, 0);
     const auto scale = [](std::int64_t i) { return std::ldexp(1.0, static_cast<int>(i % 7) - 3); };
@@ -78,9 +81,22 @@ TEST(Minres, UsesAPositiveDefinitePreconditioner) {
         for (auto k = problem.a.row_offsets[i]; k < problem.a.row_offsets[i + 1]; ++k)
             problem.a.values[k] *= scale(i) * scale(problem.a.column_indices[k]);
     problem = with_random_solution(problem.a);
+    const Eigen::MatrixXd a = dense_of(problem.a);
+    const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(problem.b.data(), a.rows());
     for (const Accuracy accuracy : all_accuracies) {
         const auto plain = solve_by_minres(problem, with(accuracy));
-        const auto with_m = solve_by_minres(problem, with(accuracy), Kind::jacobi);
+        KrylovOptions options = with(accuracy);
+        double last = std::numeric_limits<double>::infinity();
+        options.callback = [&](const Iteration& step) {
+            Eigen::VectorXd x(a.rows());
+            step.iterate->copy_to({x.data(), problem.b.size()});
+            const Eigen::VectorXd r = b - a * x;
+            const double norm = std::sqrt(r.dot(r.cwiseQuotient(a.diagonal())));
+            EXPECT_LE(norm, last * (1 + 1e-9) + 1e-12 * b.norm()) << step.number;
+            last = norm;
+            return true;
+        };
+        const auto with_m = solve_by_minres(problem, options, Kind::jacobi);
         EXPECT_EQ(with_m.result.status, SolveStatus::converged);
         EXPECT_LT(with_m.result.iterations, plain.result.iterations / 2);
         expect_honest(problem, with_m, with(accuracy));
@@ -88,6 +104,7 @@ TEST(Minres, UsesAPositiveDefinitePreconditioner) {
 }
 
 // Promise: krylov_solve.hpp, "M must be symmetric and positive definite"
+// Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
 TEST(Minres, SaysThatThePreconditionerIsIndefinite) {
     auto problem = shifted_laplacian(5, 5);  // a diagonal of -1
     for (const Accuracy accuracy : all_accuracies) {

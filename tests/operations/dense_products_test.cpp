@@ -111,6 +111,7 @@ TYPED_TEST(DensePlan, KeepTheMatrixAsItIsAndItsNonzeroElementsWhenAskedFor) {
 }
 
 // Promise: spmv.hpp, "Throws InvalidArgument unless one stride is 1"
+// Promise: error.hpp, "Shapes that do not fit together."
 TYPED_TEST(DensePlan, RefuseLayoutsAndLengths) {
     using T = TypeParam;
     const std::vector<T> values(20);

@@ -359,6 +359,7 @@ TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
 // Promise: spmv.hpp, "Other values in the same pattern"
 // Promise: spmv.hpp, "Not for a dense matrix, nor for one that was given"
 // Promise: spmv.hpp, "Throws DimensionMismatch;"
+// Promise: spmv.hpp, "They must outlive the plan unchanged."
 TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
     using T = TypeParam;
     Random random(12);
@@ -371,6 +372,7 @@ TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
         SpmvPlan<T> plan(a, Device::cpu(2), SpmvOptions{.storage = storage});
         const SpmvPlan<T> copy = plan;
         plan.update_values(values);
+        EXPECT_EQ(plan.matrix().values.data(), values.data());
         const std::vector<T> y(static_cast<std::size_t>(a.rows));
         CsrMatrix<T> b = a;
         b.values = values;
@@ -508,12 +510,43 @@ TYPED_TEST(PackedSpmv, TakesOtherValuesForPairedRows) {
     }
 }
 
+/// The matrix is changed behind the plan's back, so that it shows what is read of the copy and what of the matrix.
+// Promise: spmv.hpp, "A packed plan serves alpha = 1 and -1 with any beta"
+TYPED_TEST(PackedSpmv, MultipliesByOtherFactorsFromTheMatrixItself) {
+    using T = TypeParam;
+    constexpr std::int64_t n = 3000;
+    Random random(14);
+    CsrMatrix<T> a = random_rows<T>(random, 600, std::vector<std::int64_t>(n, 7));
+    a.values.assign(a.values.size(), T(1));
+    const SpmvPlan<T> plan = packed_plan<T>(a, 2);
+    a.values.assign(a.values.size(), T(100));
+    const std::vector<T> x(600, T(1)), y(n, T(1));
+    const auto expect_all = [](Span<T> found, T expected) {
+        EXPECT_EQ(std::vector<T>(found.begin(), found.end()), std::vector<T>(n, expected));
+    };
+    for (const Accuracy accuracy : all_accuracies) {
+        for (const T beta : {T(0), T(1), T(-3), T(5)}) {
+            expect_all(product<T>(plan, 1, x, beta, y, accuracy), 7 + beta);
+            expect_all(product<T>(plan, -1, x, beta, y, accuracy), -7 + beta);
+            expect_all(product<T>(plan, 2, x, beta, y, accuracy), 1400 + beta);
+        }
+        expect_all(residual<T>(plan, y, x, x, false, accuracy), 1 - 14);
+        std::vector<T> one(n), other(n);
+        const SpmvTask<T> tasks[] = {{.x = x, .y = one}, {.alpha = -1, .x = x, .beta = 2, .y_in = y, .y = other}};
+        plan.multiply(tasks, accuracy);
+        expect_all(one, 7);
+        expect_all(other, -5);
+    }
+}
+
 // Promise: spmv.hpp, "packed where the products expected pay"
 // Promise: spmv.hpp, "Throws ResourceLimit where `packed`"
 // Promise: spmv.hpp, "with this matrix, for `automatic`"
 // Promise: spmv.hpp, "bytes for a packed copy;"
 // Promise: spmv.hpp, "csr or packed"
 // Promise: spmv.hpp, "for people: which encodings, and why"
+// Promise: spmv.hpp, "What to expect of one solve"
+// Promise: error.hpp, "More memory would be needed than was allowed"
 TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
     using T = TypeParam;
     Random random(13);
@@ -521,7 +554,7 @@ TYPED_TEST(PackedSpmv, IsChosenWhereManyProductsAreExpectedAndMemoryAllowsIt) {
     const auto storage = [&](const SpmvOptions& options) { return SpmvPlan<T>(a, Device::cpu(2), options).describe().storage; };
     EXPECT_EQ(SpmvPlan<T>(a, Device::cpu(2)).describe().storage, SpmvStorage::csr);
     EXPECT_EQ(storage({}), SpmvStorage::csr);
-    EXPECT_EQ(storage({.expected_products = 1000}), SpmvStorage::packed);
+    EXPECT_EQ(storage({.expected_products = products_of_a_solve}), SpmvStorage::packed);
     EXPECT_EQ(storage({.storage = SpmvStorage::csr, .expected_products = 1000}), SpmvStorage::csr);
     EXPECT_EQ(storage({.storage = SpmvStorage::packed}), SpmvStorage::packed);
     EXPECT_EQ(storage({.expected_products = 1000, .memory_limit = 1000}), SpmvStorage::csr);

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -89,9 +91,10 @@ struct Cut {
         return merge_randomly(random, parts([](Span<T> a, Span<T> b) { return dot_digits(a, b); }));
     }
     T dot(Random& random, Escalations& count) const {
-        T result;
+        T result = 7;
         ++count.reductions;
         if (merged(random).try_result(result)) return result;
+        EXPECT_EQ(result, T(7)) << "left as it was";
         ++count.escalated;
         return digits(random).template result<T>();
     }
@@ -125,6 +128,7 @@ void expect_dot_of_any_parts(Random& random, Span<T> x, Span<T> y, std::size_t p
 // Promise: partial.hpp, "An empty part is that of a sum without terms."
 // Promise: partial.hpp, "RN(V), one rounding;"
 // Promise: partial.hpp, "sum_i x_i y_i."
+// Promise: partial.hpp, "sum x_i or sum x_i y_i of some elements, to about"
 TYPED_TEST(Partial, AnySplitMergedInAnyTreeGivesTheBitsOfTheWhole) {
     using T = TypeParam;
     Random random(1);
@@ -142,6 +146,7 @@ TYPED_TEST(Partial, AnySplitMergedInAnyTreeGivesTheBitsOfTheWhole) {
 
 // Promise: partial.hpp, "The proof is the filter's"
 // Promise: partial.hpp, "A chain of 10^5 merges costs"
+// Promise: partial.hpp, "Trees have no limit."
 TYPED_TEST(Partial, AHundredThousandPartsInChainsAndTrees) {
     using T = TypeParam;
     constexpr std::size_t parts = 100000;
@@ -175,6 +180,7 @@ TYPED_TEST(Partial, IntegersThatCancelLeaveTheOneThatDoesNot) {
         Escalations count;
         const Cut<T> cut{x, ones, random_cuts(random, x.size(), 64)};
         EXPECT_PRED2(same_bits<T>, cut.dot(random, count), left + T(0));
+        EXPECT_TRUE(count.escalated == 0 || left == 0);
         EXPECT_PRED2(same_bits<T>, cut.digits(random).template result<T>(), left + T(0));
     }
 }
@@ -231,6 +237,7 @@ TYPED_TEST(Partial, NormsOfPartsAreTheNormRoundedOnce) {
 }
 
 /// Squares beyond the range and below it: a partial result must not pretend.
+// Promise: partial.hpp, "N, what products below the normal range lose"
 TYPED_TEST(Partial, NormsWhoseSquaresLeaveTheRange) {
     using T = TypeParam;
     Random random(7);
@@ -246,6 +253,7 @@ TYPED_TEST(Partial, NormsWhoseSquaresLeaveTheRange) {
 }
 
 // Promise: partial.hpp, "Gives RN of the exact sum and returns true"
+// Promise: partial.hpp, "Where try_result says no, about once"
 TYPED_TEST(Partial, SpecialValuesInAnyPart) {
     using T = TypeParam;
     Random random(8);
@@ -277,6 +285,8 @@ TYPED_TEST(Partial, SpecialValuesInAnyPart) {
             Escalations count;
             const Cut<T> cut{special.x, special.y, random_cuts(random, special.x.size(), parts)};
             EXPECT_PRED2(same_bits<T>, cut.dot(random, count), special.expected) << ::testing::PrintToString(special.x);
+            const auto is_special = [](T x) { return !std::isfinite(x); };
+            EXPECT_TRUE(count.escalated == 1 || std::ranges::none_of(special.x, is_special));
             EXPECT_PRED2(same_bits<T>, cut.digits(random).template result<T>(), special.expected);
         }
 }
@@ -316,6 +326,20 @@ TYPED_TEST(Partial, MergeCommutesToTheLastBit) {
         ba.merge(a);
         EXPECT_EQ(std::memcmp(&ab, &ba, sizeof ab), 0);
     }
+}
+
+/// 2^-1074 / 3, as a product.
+// Promise: partial.hpp, "`underflow` is N of the filter's products;"
+// Promise: partial.hpp, "0 for sums and floats."
+TYPED_TEST(Partial, KnowsWhatProductsBelowTheRangeLoseButOfSumsAndFloats) {
+    using T = TypeParam;
+    const std::vector<T> x{T(1), smallest_subnormal<T>}, third{T(1), T(1) / T(3)};
+    const auto loses_nothing = [](const PartialSum<T>& part) {
+        const PartialSum<T> without(part.filter(), T(0));
+        return std::memcmp(&part, &without, sizeof(typename PartialSum<T>::Filter) + sizeof(T)) == 0;  // but for padding
+    };
+    EXPECT_TRUE(loses_nothing(partial_sum(Span<T>(x))));
+    EXPECT_EQ(loses_nothing(partial_dot(Span<T>(x), Span<T>(third))), (std::is_same_v<T, float>));
 }
 
 // Promise: partial.hpp, "sum_i x_i y_ji for every y_j"

@@ -123,6 +123,18 @@ TYPED_TEST(Amg, RepresentsTheVectorsThatAreGiven) {
     }
 }
 
+// Promise: preconditioner.hpp, "Not owned; read while the preconditioner is made."
+TYPED_TEST(Amg, DoesNotReferToTheVectorsAfterwards) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = convert<T>(matrices::elasticity2d(30).view());
+    const std::vector<T> r = random_vector<T>(a.rows);
+    std::vector<double> modes = matrices::elasticity2d_rigid_body_modes(30);
+    const auto m = amg_of(a, 2, {.amg = {.near_null_space = modes}});
+    const std::vector<T> before = applied(*m, r);
+    modes.assign(modes.size(), std::nan(""));
+    EXPECT_EQ(applied(*m, r), before);
+}
+
 // Promise: preconditioner.hpp, "Multigrid is made in double, in a fixed order"
 TYPED_TEST(Amg, HasTheSameBitsForEveryNumberOfThreads) {
     using T = TypeParam;
@@ -140,6 +152,7 @@ TYPED_TEST(Amg, HasTheSameBitsForEveryNumberOfThreads) {
     }
 }
 
+// Promise: preconditioner.hpp, "Multigrid is made in double, in a fixed order"
 TYPED_TEST(Amg, IsTheSameInEveryAccuracyUpToRounding) {
     using T = TypeParam;
     const CsrMatrix<T> a = generated<T>("poisson2d_80");
@@ -239,6 +252,7 @@ TEST(AmgOfDoubles, ScalesWithoutASeam) {
 }
 
 /// Beyond the range of floats the cycle runs in double.
+// Promise: preconditioner.hpp, "Multigrid is made in double, in a fixed order"
 TEST(AmgOfDoubles, TakesEntriesOfAnySize) {
     CsrMatrix<double> a = generated<double>("poisson2d_60");
     for (double& value : a.values) value *= 0x1p300;
@@ -267,13 +281,19 @@ TEST(AmgOfDoubles, ReportsItsLevels) {
 // Promise: preconditioner.hpp, "Told, in a few words, what making is about to do"
 // Promise: preconditioner.hpp, ""amg, level 3:"
 // Promise: preconditioner.hpp, "20412 rows"."
+// Promise: preconditioner.hpp, "Not owned; read while the preconditioner is made."
 TEST(AmgOfDoubles, TellsWhatLevelsItMakes) {
     std::vector<std::string> told;
     const std::function<void(const std::string&)> progress = [&](const std::string& text) { told.push_back(text); };
-    const std::vector<LevelSummary> levels = amg_of(generated<double>("poisson2d_100"), 2, {.progress = &progress})->levels();
+    const CsrMatrix<double> a = generated<double>("poisson2d_100");
+    const auto m = amg_of(a, 2, {.progress = &progress});
+    const std::vector<LevelSummary> levels = m->levels();
     for (std::size_t level = 1; level < levels.size(); ++level)
         EXPECT_THAT(told, ::testing::Contains("amg, level " + std::to_string(level) + ": " +
                                               std::to_string(levels[level - 1].rows) + " rows"));
+    told.clear();
+    applied(*m, random_vector<double>(a.rows));
+    EXPECT_THAT(told, ::testing::IsEmpty());
 }
 
 // Promise: preconditioner.hpp, "It throws InvalidArgument that names the row where a diagonal"
@@ -326,6 +346,8 @@ TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     const auto refusal_of = [&](std::size_t numbers) {
         return refusal(a, {.amg = {.near_null_space = std::span(vectors).first(numbers)}});
     };
+    EXPECT_EQ(refusal(a, {.amg = {.unknowns_per_node = 100}}), "accepted");
+    EXPECT_EQ(refusal_of(3600 * 20), "accepted");
     EXPECT_THAT(refusal_of(3601), HasSubstr("3601 numbers"));
     EXPECT_THAT(refusal_of(3600 * 21), HasSubstr("at most 20 vectors"));
     vectors[7] = std::nan("");

@@ -292,7 +292,7 @@ TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
 }
 
 /// A permuted, badly scaled triangle: only the preparation brings nonzeros to the diagonal, and then nothing fills in.
-// Promise: preconditioner.hpp, "1, 1994), of the prepared matrix"
+// Promise: preconditioner.hpp, "M = L U with a threshold"
 TYPED_TEST(IlutPreconditioner, SolvesWhatThePreparationMakesTriangular) {
     using T = TypeParam;
     const CsrMatrix<T> a{3, 3, {0, 2, 3, 5}, {1, 2, 0, 0, 2}, {4, 2, 1024, 3, 0.125}};  // x = (1, 2, 4)
@@ -304,6 +304,7 @@ TYPED_TEST(IlutPreconditioner, SolvesWhatThePreparationMakesTriangular) {
     }
 }
 
+// Promise: reproducibility.md, "preconditioners ILUT and KLU"
 TYPED_TEST(IlutPreconditioner, GivesTheSameBitsInExactForAnyNumberOfThreads) {
     using T = TypeParam;
     std::mt19937_64 random(6);

@@ -99,7 +99,7 @@ TYPED_TEST(Klu, ChoosesPivotsThatKeepMultipliersSmall) {
 }
 
 /// Higham, Accuracy and Stability, theorem 9.3: |B - L U| <= gamma_n |L| |U|; float factors are rounded once more each.
-// Promise: preconditioner.hpp, "Davis, Palamadai Natarajan"
+// Promise: preconditioner.hpp, "M = L U, complete, with partial pivoting"
 TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     using T = TypeParam;
     std::mt19937_64 random(1);
@@ -126,6 +126,7 @@ TYPED_TEST(Klu, FactorsMultiplyToThePreparedMatrix) {
     }
 }
 
+// Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
 TYPED_TEST(Klu, SolvesWithASmallResidualInEveryAccuracy) {
     using T = TypeParam;
     std::mt19937_64 random(2);
@@ -168,6 +169,7 @@ TYPED_TEST(Klu, ScalesMatricesOfExtremeExponents) {
     for (std::int64_t j = 0; j < 30; ++j) EXPECT_NEAR(std::ldexp(z[j], columns[j]), 1, 1e5 * unit_roundoff<T>);
 }
 
+// Promise: reproducibility.md, "preconditioners ILUT and KLU"
 TYPED_TEST(Klu, GivesTheSameBitsForAnyNumberOfThreadsInExact) {
     using T = TypeParam;
     std::mt19937_64 random(4);

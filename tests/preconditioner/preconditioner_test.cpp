@@ -373,6 +373,7 @@ TEST(Preconditioner, JacobiRoundsEveryQuotientOnce) {
     EXPECT_EQ(z, expected);
 }
 
+// Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
 TEST(Preconditioner, Ilu0OfATriangularOrTridiagonalMatrixSolves) {
     const CsrMatrix<double> a{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {2, 1, 4, 5, 1, 6, 9}};  // x = (1, 2, 3)
     for (const Accuracy accuracy : all_accuracies)
@@ -441,6 +442,7 @@ TEST(Preconditioner, DoesNotReferToTheMatrixAfterwards) {
 // Promise: preconditioner.hpp, "Depends on every bit of the factors"
 // Promise: preconditioner.hpp, "The smallest magnitude of a pivot of complete factors by the largest"
 // Promise: preconditioner.hpp, "1 where there are no such factors."
+// Promise: reproducibility.md, "`factor_hash` tells"
 TEST(Preconditioner, TellsOfItsFactors) {
     CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 4}};
     const auto made = [&](PreconditionerKind kind) {

@@ -99,10 +99,11 @@ void expect_feasible_duals(const CsrMatrix<T>& a, const Transversal& t) {
         }
 }
 
+// Promise: preparation.hpp, "Logarithms to base 2 are counted in units of 2^-20."
 TEST(FixedPointLog2, IsExactForPowersOfTwo) {
     for (int exponent = -1074; exponent <= 1023; ++exponent)
-        ASSERT_EQ(preparation::log2_magnitude(std::ldexp(-1.0, exponent)), exponent * (1 << log2_fraction_bits));
-    EXPECT_EQ(preparation::log2_magnitude(0x1p-149f), -149 * (1 << log2_fraction_bits));
+        ASSERT_EQ(preparation::log2_magnitude(std::ldexp(-1.0, exponent)), exponent * (1 << 20));
+    EXPECT_EQ(preparation::log2_magnitude(0x1p-149f), -149 * (1 << 20));
 }
 
 TEST(FixedPointLog2, LiesLessThanTwoUnitsBelowAndRises) {
@@ -126,6 +127,8 @@ TEST(FixedPointLog2, LiesLessThanTwoUnitsBelowAndRises) {
 // Promise: preparation.hpp, "Among all permutations that put stored nonzeros"
 // Promise: preparation.hpp, "the most nonzeros that a permutation"
 // Promise: preparation.hpp, "false where the structural rank is below n"
+// Promise: preparation.hpp, "A permutation that brings large entries to the diagonal"
+// Promise: preparation.hpp, "The maximum product transversal by shortest augmenting"
 TEST(MaximumProductTransversal, IsTheBestOfAllPermutations) {
     std::mt19937_64 random(2);
     int singular = 0;
@@ -226,6 +229,14 @@ TEST(MaximumProductTransversal, StillPutsMostNonzerosOnTheDiagonalWhereItGivesUp
     EXPECT_GT(given_up, 20);
 }
 
+// Promise: preparation.hpp, "The search looks at five times as many"
+TEST(MaximumProductTransversal, MayLookFiveTimesAtEveryEntryAndAtThirtyMillionInAnyCase) {
+    preparation::WeightedGraph graph;
+    EXPECT_EQ(affordable_steps(graph), 30'000'000);
+    graph.columns.resize(6'000'001);
+    EXPECT_EQ(affordable_steps(graph), 30'000'005);
+}
+
 template <class T>
 class Preparations : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
@@ -266,6 +277,7 @@ void expect_diagonal_near_one(const CsrMatrix<T>& b) {
 // Promise: preparation.hpp, "which row of A comes k-th"
 // Promise: preparation.hpp, "which column of A comes l-th"
 // Promise: preparation.hpp, "known with Ordering::amd"
+// Promise: preparation.hpp, "Computes the preparation of A."
 TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
     using T = TypeParam;
     std::mt19937_64 random(6);
@@ -456,6 +468,23 @@ TEST(Diagnose, TakesNoOtherEntryForTheDiagonal) {
     const CsrMatrix<double> zeros{2, 2, {0, 2, 3}, {0, 1, 1}, {0, 1, 0}};
     EXPECT_EQ(diagnose(zeros.view()).zero_diagonals.count, 2);
     EXPECT_EQ(diagnose(zeros.view()).structural_rank, 1);
+}
+
+/// One row of many is without a diagonal entry, or none is.
+// Promise: preparation.hpp, "Where nothing is missing on the diagonal, by the device's threads"
+TEST(Diagnose, FindsTheSameByAnyNumberOfThreads) {
+    constexpr std::int32_t n = 60'000;
+    for (const std::int32_t missing : {-1, 0, 29'999, n - 1}) {
+        std::vector<Entry<double>> entries;
+        for (std::int32_t i = 0; i < n; ++i) entries.push_back({i, i == missing ? (i + 1) % n : i, 1});
+        const auto a = csr_from_entries<double>(n, n, entries);
+        for (const int threads : {1, 2, 7}) {
+            const Diagnosis d = diagnose(a.view(), Device::cpu(threads));
+            EXPECT_EQ(d.zero_diagonals.count, missing < 0 ? 0 : 1) << threads;
+            EXPECT_EQ(d.zero_diagonals.first, missing) << threads;
+            EXPECT_EQ(d.structural_rank, missing < 0 ? n : n - 1) << threads;
+        }
+    }
 }
 
 // Promise: preparation.hpp, "that no permutation gives a nonzero"

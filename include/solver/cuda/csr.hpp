@@ -12,8 +12,7 @@
 
 namespace solver::cuda {
 
-/// A sparse matrix in the memory of a device; the layout of CsrView. Views are cheap to copy and never outlive what they look
-/// at.
+/// A sparse matrix in the memory of a device; the layout of CsrView.
 template <class T>
 struct DeviceCsrView {
     int device = 0;

@@ -1,6 +1,8 @@
 #include "gemm/tiled/dispatch.cuh"
 #include "gemm/tiled/mma.cuh"
 #include "gemm/tiled/spread.cuh"
+#include "runtime/check.cuh"
+#include "runtime/traits.hpp"
 
 namespace solver::cuda::tiled {
 namespace {
@@ -15,7 +17,7 @@ using PlainShape = typename PlainShapeOf<S>::type;
 /// Totals lie in shared memory, which leaves less of it to tiles.
 using CompensatedShape = MmaShape<128, 128, 8, 64, 32, 4, 1>;
 using Totals = SharedStore<double, CompensatedShape::sums, CompensatedShape::threads>;
-/// Sums that take three times the registers: a warp's tile is half as large.
+/// For sums that take three times the registers, a warp's tile being half as large, and for small products.
 using SmallShape = MmaShape<64, 64, tile_depth, 32, 32, 4, 2>;
 
 template <class S, class Shape, class Sums>
@@ -33,9 +35,22 @@ void multiply_views(const DenseView<S>& a, const DenseView<S>& b, const Result& 
     });
 }
 
+/// Whether every multiprocessor has as many blocks as it can run at once.
+template <class Shape, class S>
+bool fills_device(const GemmTask<S>& task) {
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice", "the device of a product");
+    const std::int64_t down = (task.c.rows + Shape::block_rows - 1) / Shape::block_rows;
+    const std::int64_t across = (task.c.columns + Shape::block_columns - 1) / Shape::block_columns;
+    return down * across >= std::int64_t{Shape::blocks_per_processor} * traits_of(device).multiprocessors;
+}
+
 template <class S>
 void multiply_plainly(const GemmTask<S>& task, Stream stream) {
-    multiply<S, PlainShape<S>, PlainSums<double, PlainShape<S>::sums>>(task, tile_depth, stream);
+    if (fills_device<PlainShape<S>>(task))
+        multiply<S, PlainShape<S>, PlainSums<double, PlainShape<S>::sums>>(task, tile_depth, stream);
+    else
+        multiply<S, SmallShape, PlainSums<double, SmallShape::sums>>(task, tile_depth, stream);
 }
 
 }  // namespace

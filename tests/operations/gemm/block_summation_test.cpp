@@ -51,6 +51,7 @@ double promised(GemmSummation summation, std::int64_t inner, std::int64_t block)
 // Promise: gemm.hpp, "With block 1 products are split, too"
 // Promise: gemm.hpp, "`block` products are summed plainly"
 // Promise: gemm.hpp, "Priest's method, which sorts each two"
+// Promise: gemm.hpp, "The others than automatic and plain"
 TYPED_TEST(Gemm, AddsUpBlocksAsAccuratelyAsItsOptionsSay) {
     using T = TypeParam;
     Random random(12);
@@ -75,6 +76,24 @@ TYPED_TEST(Gemm, AddsUpBlocksAsAccuratelyAsItsOptionsSay) {
                 }
         });
     }
+}
+
+// Promise: gemm.hpp, "What only `fast` looks at"
+TYPED_TEST(Gemm, HasTheBitsOfTheOtherModesWhicheverWayFastAddsUp) {
+    using T = TypeParam;
+    Random random(14);
+    const GemmProblem<T> problem(random_matrix<T>(random, 7, 300, 1), random_matrix<T>(random, 300, 5, 1));
+    for_each_device([&](const Device& device) {
+        for (const Accuracy accuracy : {Accuracy::compensated, Accuracy::exact}) {
+            const auto expected = problem.product(device, accuracy, some_layouts[0], {});
+            for (const GemmSummation summation : all_gemm_summations)
+                for (const std::int64_t block : {1, 16, 300})
+                    EXPECT_EQ(testing::differences<T>(problem.product(device, accuracy, some_layouts[0], {summation, block}),
+                                                      expected),
+                              "")
+                        << to_string(summation) << ", blocks of " << block << ", " << to_string(accuracy);
+        }
+    });
 }
 
 TYPED_TEST(Gemm, KeepsTheRulesOfSpecialValuesWhicheverWayBlocksAreAddedUp) {

@@ -28,6 +28,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, ValueTypes);
 
 // Promise: reduce.hpp, "Blocks of fixed length are combined"
+// Promise: reproducibility.md, "`sum`, `dot`, `norm2` | run_to_run, any_threads"
 TYPED_TEST(Reduce, KeepsItsPromisesForEveryLengthAtTheEdgesOfLanesBlocksAndThreads) {
     using T = TypeParam;
     Random random(1);

@@ -121,6 +121,7 @@ TYPED_TEST(Spmv, MakesSeveralProductsEachAsIfAlone) {
 }
 
 // Promise: spmv.hpp, "Building costs two binary searches"
+// Promise: spmv.hpp, "On a CUDA device it keeps a copy of the matrix"
 TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
     using T = TypeParam;
     const CsrMatrix<T> a = with_long_rows<T>();

@@ -23,6 +23,7 @@ using testing::interleaved;
 using testing::random_laplacian;
 using testing::random_matrix;
 
+// Promise: preconditioner.hpp, "of a connection, by the strongest of its row"
 TEST(AmgStrength, FollowsItsDefinition) {
     std::mt19937_64 random(1);
     for (int trial = 0; trial < 50; ++trial) {
@@ -157,6 +158,28 @@ TEST(AmgNodes, AreFoundInThePattern) {
     EXPECT_EQ(found(matrices::stencil27(9)), 1);
     EXPECT_EQ(found(matrices::poisson3d(12)), 1);
     EXPECT_EQ(found(matrices::elasticity2d(20)), 2) << "where entries between unlike displacements are zero and left out";
+}
+
+/// Every entry a full block.
+CsrMatrix<double> of_blocks(const CsrMatrix<double>& a, std::int32_t size) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            for (std::int32_t part = 0; part < size * size; ++part)
+                entries.push_back({size * i + part / size, size * a.column_indices[k] + part % size, a.values[k]});
+    return csr_from_entries<double>(size * a.rows, size * a.columns, entries);
+}
+
+// Promise: preconditioner.hpp, "0: looked for in the pattern, up to 6."
+TEST(AmgNodes, HaveUpToSixUnknowns) {
+    std::mt19937_64 random(25);
+    const CsrMatrix<double> one = random_laplacian(random, 500, 6, 1);
+    for (const std::int32_t size : {1, 2, 3, 5, 6}) {
+        const CsrMatrix<double> a = of_blocks(one, size);
+        EXPECT_EQ(unknowns_per_node(a.view(), Device::cpu(2)), size);
+    }
+    const CsrMatrix<double> seven = of_blocks(one, 7);
+    EXPECT_EQ(unknowns_per_node(seven.view(), Device::cpu(2)), 1);
 }
 
 /// One row in twenty of a node with an entry more is allowed, one in five is not: beyond the first look, too.

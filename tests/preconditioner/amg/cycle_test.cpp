@@ -155,6 +155,7 @@ TEST(AmgCycle, IsSymmetricWhereAIs) {
 
 /// On one level the error in an eigenvector of D^-1 A is p(lambda)^2 of before: p once before the correction that is not there,
 /// and once after. p is T_d of lambda, the interval moved to [-1, 1], over T_d of 0; T_d(cos t) = cos(d t).
+// Promise: preconditioner.hpp, "products with A in a smoothing, before and after"
 TEST(AmgCycle, SmoothsByTheSamePolynomialTwice) {
     constexpr double lower = 0.4, upper = 2;
     const auto chebyshev = [](int degree, double t) {

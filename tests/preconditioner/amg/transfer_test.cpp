@@ -162,6 +162,7 @@ TEST(AmgProlongator, LeavesTheRowsOfHubsAsTheyAre) {
     }
 }
 
+// Promise: preconditioner.hpp, "None: the constants, of each unknown of a node apart."
 TEST(AmgProlongator, KeepsTheUnknownsOfANodeApart) {
     std::mt19937_64 random(11);
     const CsrMatrix<double> one = random_laplacian(random, 1500, 6, 0);
