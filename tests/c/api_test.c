@@ -1135,6 +1135,7 @@ static void solve_with_operators(void) {
 /* Promise: solver.h, "ilut: entries below this times" */
 /* Promise: solver.h, "0 where there are none." */
 /* Promise: solver.h, "`size` is sizeof(solver_factors)." */
+/* Promise: solver.h, "how many elements it has:" */
 static void make_every_preconditioner(void) {
     static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg"};
     size_t k;

@@ -218,6 +218,7 @@ protected:
 TYPED_TEST_SUITE(NamedBlocks, ValueTypes);
 
 // Promise: preconditioner.hpp, "ILU(0), ISAI: the block of each row"
+// Promise: preconditioner.hpp, "Entries of A between rows of different blocks"
 TYPED_TEST(NamedBlocks, AreEachFactoredAndAppliedAsIfTheyStoodAlone) {
     using T = TypeParam;
     std::mt19937_64 random(3);
@@ -240,6 +241,7 @@ TYPED_TEST(NamedBlocks, AreEachFactoredAndAppliedAsIfTheyStoodAlone) {
         }
 }
 
+// Promise: preconditioner.hpp, "None: all rows are one block."
 TYPED_TEST(NamedBlocks, OfTheKindsWithoutThemAreNotReadNorIsASingleOneAnother) {
     using T = TypeParam;
     std::mt19937_64 random(4);
@@ -256,6 +258,7 @@ TYPED_TEST(NamedBlocks, OfTheKindsWithoutThemAreNotReadNorIsASingleOneAnother) {
     }
 }
 
+// Promise: preconditioner.hpp, "One for each row of A, or of the complex"
 /// One number for each complex row, whose real form has two.
 TYPED_TEST(NamedBlocks, OfComplexMatricesAreThoseOfTheirRows) {
     using T = TypeParam;
