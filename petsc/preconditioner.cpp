@@ -1,5 +1,6 @@
 #include "preconditioner.hpp"
 
+#include "block_factors.hpp"
 #include "elements.hpp"
 #include "numbers.hpp"
 #include "rank_product.hpp"
@@ -32,23 +33,13 @@ using Made = std::unique_ptr<solver::Preconditioner<double>>;
 /// What a PC of ours is made of. `kind` is empty for samebits_auto.
 struct Application {
     std::optional<PreconditionerKind> kind;
+    PetscInt block_size = 0;         ///< of ILU(0): so many successive rows are one block; 0: as the matrix says
     PetscInt gathered_rows = 10000;  ///< of multigrid: levels of at most so many rows are kept by every rank
     WholeSolveOptions solve = {};    ///< of samebits_auto
     Made made = {};
 };
 
 Application* application_of(PC pc) { return static_cast<Application*>(pc->data); }
-
-solver::CsrMatrix<Number> copy_of(const RankBlocks::Block& block) {
-    solver::CsrMatrix<Number> a;
-    const PetscInt entries = block.offsets[block.rows];
-    a.rows = block.rows;
-    a.columns = block.columns;
-    a.row_offsets.assign(block.offsets, block.offsets + block.rows + 1);
-    for (PetscInt k = 0; k < entries; ++k) a.column_indices.push_back(short_index(block.indices[k]));
-    a.values.assign(block.values, block.values + entries);
-    return a;
-}
 
 /// The block size that the matrix was given; 0, for it to be looked for, where there is none.
 PetscErrorCode unknowns_per_node_of(Mat a, int* unknowns) {
@@ -161,8 +152,11 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscCheck(!solver::is_complex<Scalar> && (!application->kind || *application->kind == PreconditionerKind::amg),
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
-               "gives every rank the whole matrix",
-               reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name);
+               "gives every rank the whole matrix%s",
+               reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name,
+               application->kind == PreconditionerKind::ilu0
+                   ? ", or name blocks of rows to be factored alone: -pc_samebits_block_size"
+                   : "");
     PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATMPIAIJ, &is_aij));
     PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s needs a matrix of a type that begins with mpiaij, and this is %s",
@@ -176,11 +170,31 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscFunctionReturn(0);
 }
 
+/// ILU(0) of a matrix that is cut into blocks; makes nothing where it is not.
+PetscErrorCode make_within_blocks(PC pc) {
+    PetscBool is_aij;
+    std::optional<std::vector<std::int32_t>> block_of_row;
+    Application* application = application_of(pc);
+    PetscFunctionBegin;
+    PetscCall(read_blocks(pc->pmat, application->block_size, &block_of_row));
+    if (!block_of_row) PetscFunctionReturn(0);
+    PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(pc->pmat), &is_aij, MATSEQAIJ, MATMPIAIJ, nullptr));
+    PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+               "%s needs a matrix of a type that begins with seqaij or mpiaij, and this is %s",
+               reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
+    PetscCallCXX(application->made = make_block_factors(pc->pmat, *block_of_row));
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
+    Application* application = application_of(pc);
     PetscFunctionBegin;
+    application->made.reset();
+    if (application->kind == PreconditionerKind::ilu0) PetscCall(make_within_blocks(pc));
+    if (application->made) PetscFunctionReturn(0);
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
-    if (application_of(pc)->kind == PreconditionerKind::jacobi)
+    if (application->kind == PreconditionerKind::jacobi)
         PetscCall(make_jacobi(pc));
     else
         PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks<Number>(pc));
@@ -213,10 +227,12 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                                              std::string(to_string(application.solve.guarantee)).c_str()));
         PetscFunctionReturn(0);
     }
-    const std::uint64_t hash = application.made->factor_hash();
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %lld entries in the factors, hash %016llx\n",
-                                     static_cast<long long>(application.made->factor_entries()),
-                                     static_cast<unsigned long long>(hash)));
+    const auto entries = static_cast<long long>(application.made->factor_entries());
+    if (const std::uint64_t hash = application.made->factor_hash(); hash == 0)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %lld entries in the factors\n", entries));
+    else
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: %lld entries in the factors, hash %016llx\n", entries,
+                                         static_cast<unsigned long long>(hash)));
     for (const solver::LevelSummary& level : application.made->levels())
         PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: level of %lld rows, %lld nonzeros, %d unknowns a node\n",
                                          static_cast<long long>(level.rows), static_cast<long long>(level.nonzeros),
@@ -249,11 +265,26 @@ PetscErrorCode take_gathered_rows(PC pc, OptionItems PetscOptionsObject) {
     PetscFunctionReturn(0);
 }
 
+PetscErrorCode take_block_size(PC pc, OptionItems PetscOptionsObject) {
+    PetscInt& size = application_of(pc)->block_size;
+    PetscBool given;
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsInt("-pc_samebits_block_size", "so many successive rows are a block, factored as if it stood alone",
+                              "PCSAMEBITSILU0", size, &size, &given));
+    PetscCheck(!given || size >= 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_samebits_block_size is %" PetscInt_FMT "; it takes a number of rows, 1 or more", size);
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
+    const auto& kind = application_of(pc)->kind;
     PetscFunctionBegin;
     PetscOptionsHeadBegin(PetscOptionsObject, "samebits");
-    if (!application_of(pc)->kind) PetscCall(take_options_of_solve(pc, PetscOptionsObject));
-    PetscCall(take_gathered_rows(pc, PetscOptionsObject));
+    if (!kind) PetscCall(take_options_of_solve(pc, PetscOptionsObject));
+    if (kind == PreconditionerKind::ilu0)
+        PetscCall(take_block_size(pc, PetscOptionsObject));
+    else
+        PetscCall(take_gathered_rows(pc, PetscOptionsObject));
     PetscOptionsHeadEnd();
     PetscFunctionReturn(0);
 }
@@ -317,7 +348,7 @@ PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
 PetscErrorCode register_preconditioners() {
     PetscFunctionBegin;
     PetscCall(PCRegister("samebits_jacobi", create_jacobi));
-    PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
+    PetscCall(PCRegister("samebits_ilu0", with_options<create<PreconditionerKind::ilu0>>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));
     PetscCall(PCRegister("samebits_amg", with_options<create<PreconditionerKind::amg>>));

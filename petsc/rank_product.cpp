@@ -74,6 +74,17 @@ PetscErrorCode state_of_blocks(Mat a, PetscObjectState* state) {
 
 }  // namespace
 
+solver::CsrMatrix<Number> copy_of(const RankBlocks::Block& block) {
+    solver::CsrMatrix<Number> a;
+    const PetscInt entries = block.offsets[block.rows];
+    a.rows = block.rows;
+    a.columns = block.columns;
+    a.row_offsets.assign(block.offsets, block.offsets + block.rows + 1);
+    for (PetscInt k = 0; k < entries; ++k) a.column_indices.push_back(short_index(block.indices[k]));
+    a.values.assign(block.values, block.values + entries);
+    return a;
+}
+
 PetscErrorCode RankBlocks::of(Mat a, RankBlocks* blocks) {
     Mat own, others;
     PetscBool parallel = PETSC_FALSE;

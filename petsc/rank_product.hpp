@@ -41,6 +41,9 @@ struct RankBlocks {
 /// A column as the library has it. Throws std::length_error from 2^31 on.
 std::int32_t short_index(PetscInt index);
 
+/// A copy for the library's own work.
+solver::CsrMatrix<Number> copy_of(const RankBlocks::Block& block);
+
 /// Rows ready for products with the parts of numbers.
 class ReadyRows {
 public:

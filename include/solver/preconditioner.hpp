@@ -110,6 +110,12 @@ struct PreconditionerOptions {
     std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the memory that the process may use
     AmgOptions amg = {};
 
+    /// ILU(0), ISAI: the block of each row, by any numbers; equal ones are of one block, wherever its rows stand. Entries of A
+    /// between rows of different blocks are left out (block Jacobi: Saad, Iterative Methods, 2nd ed., sec. 12.2), so that M is
+    /// block diagonal, and each block is factored as if it stood alone. One for each row of A, or of the complex matrix whose
+    /// real form A is (`complex_numbers`). None: all rows are one block. Not owned; read while the preconditioner is made.
+    std::span<const std::int32_t> block_of_row = {};
+
     /// A is the real form of a complex matrix (complex.hpp), and jacobi divides by complex numbers: by entries (2i, 2i) and
     /// (2i + 1, 2i), real and imaginary part. `solve` sets it where KrylovOptions::complex_scalars is set. Without imaginary
     /// parts on the whole diagonal every bit is as in real quotients. The other kinds take A as real.
@@ -126,12 +132,12 @@ struct PreconditionerOptions {
 /// vectors are there: the same bits in exact, and no copies. What the device uses is made by on_device().
 ///
 /// ILU(0): every entry is a sum in the accuracy asked for (exact: rounded once), entries of L divided by the pivot afterwards.
-/// Throws DimensionMismatch where A is not square, and InvalidArgument that names the row (counted from 1) where a diagonal
-/// entry is missing, or zero (Jacobi), or where a pivot is zero or an entry not finite (ILU(0), which may fill a stored zero
-/// in). Multigrid is made in double, in a fixed order: the
-/// same levels on every machine and in every accuracy; its cycle runs in single precision where A's entries lie in its range.
-/// It throws InvalidArgument that names the row where a diagonal entry is missing or zero, or an entry not finite, and
-/// ResourceLimit where levels would take more than the memory limit.
+/// Throws DimensionMismatch where A is not square or `block_of_row` has not an element for each row, and InvalidArgument that
+/// names the row (counted from 1) where a diagonal entry is missing, or zero (Jacobi), or where a pivot is zero or an entry not
+/// finite (ILU(0), which may fill a stored zero in). Multigrid is made in double, in a fixed order: the same levels on every
+/// machine and in every accuracy; its cycle runs in single precision where A's entries lie in its range. It throws
+/// InvalidArgument that names the row where a diagonal entry is missing or zero, or an entry not finite, and ResourceLimit
+/// where levels would take more than the memory limit.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best(),

@@ -16,11 +16,12 @@ using namespace solver;
 
 template <class T>
 Preconditioner<T> make(const Matrix<T>& a, const std::string& kind, int accuracy, double drop_tolerance, double fill_factor,
-                       std::int64_t memory_limit, bool complex_numbers) {
+                       std::int64_t memory_limit, const Vector<std::int32_t>& block_of_row, bool complex_numbers) {
     PreconditionerOptions options;
     options.drop_tolerance = drop_tolerance;
     options.fill_factor = fill_factor;
     options.memory_limit = memory_limit;
+    options.block_of_row = view<std::int32_t>(block_of_row);
     options.complex_numbers = complex_numbers;
     return {make_preconditioner<T>(preconditioner_from_text(kind), a.plan(), accuracy_of(accuracy), options), a.plan().rows()};
 }
@@ -68,8 +69,8 @@ void bind_preconditioner(nb::module_& module, const char* name) {
         .def_prop_ro("factor_entries", [](const Preconditioner<T>& m) { return m.m->factor_entries(); })
         .def_prop_ro("factor_hash", [](const Preconditioner<T>& m) { return m.m->factor_hash(); });
     module.def("make_preconditioner", &make<T>, nb::arg("matrix"), nb::arg("kind"), nb::arg("accuracy"),
-               nb::arg("drop_tolerance"), nb::arg("fill_factor"), nb::arg("memory_limit"), nb::arg("complex_numbers"),
-               nb::call_guard<nb::gil_scoped_release>());
+               nb::arg("drop_tolerance"), nb::arg("fill_factor"), nb::arg("memory_limit"), nb::arg("block_of_row"),
+               nb::arg("complex_numbers"), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace

@@ -17,6 +17,16 @@ from ._places import place_of, same_dtype
 KINDS = "'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu' or 'amg'"
 
 
+def _blocks(block_of_row: Any, rows: int) -> np.ndarray:
+    """One number for each row, or none at all."""
+    if block_of_row is None:
+        return np.zeros(0, np.int32)
+    given = _host_array(block_of_row, "block_of_row")
+    if given.dtype.kind not in "iu" or given.shape != (rows,):
+        raise _core.InvalidArgument(f"block_of_row is {given.dtype} of the shape {given.shape}; expected {rows} integers, one for each row")
+    return np.unique(given, return_inverse=True)[1].astype(np.int32)
+
+
 class Preconditioner:
     """M ~ A, applied as M^-1 r by ``p @ r``, to vectors of the host or, of CuPy and PyTorch, on a CUDA device.
 
@@ -33,6 +43,9 @@ class Preconditioner:
         of entries of a row are kept.
     memory_limit : int
         Bytes that factors may take; 0 means half of the memory that the process may use.
+    block_of_row : array_like of int
+        For 'ilu0' and 'isai': the block of each row, by any numbers. Entries between rows of different blocks are left out, and each
+        block is factored as if it stood alone. None: all rows are one block.
 
     Raises
     ------
@@ -60,6 +73,7 @@ class Preconditioner:
         drop_tolerance: float = 1e-3,
         fill_factor: float = 10.0,
         memory_limit: int = 0,
+        block_of_row: Any = None,
         _of_real_form: bool = False,
     ) -> None:
         matrix = as_matrix(a)
@@ -71,13 +85,18 @@ class Preconditioner:
         self.kind = text(kind, "kind", KINDS)
         self.accuracy = accuracy
         self.shape, self.dtype = matrix.shape, matrix.dtype
-        limits = {"drop_tolerance": drop_tolerance, "fill_factor": fill_factor, "memory_limit": whole_number(memory_limit, "memory_limit")}
+        choices = {
+            "drop_tolerance": drop_tolerance,
+            "fill_factor": fill_factor,
+            "memory_limit": whole_number(memory_limit, "memory_limit"),
+            "block_of_row": block_of_row if _of_real_form else _blocks(block_of_row, matrix.shape[0]),
+        }
         self._of_parts: Preconditioner | None = None
         if isinstance(matrix, ComplexMatrix):
-            self._of_parts = Preconditioner(matrix.real_form, kind, accuracy=accuracy, _of_real_form=True, **limits)
+            self._of_parts = Preconditioner(matrix.real_form, kind, accuracy=accuracy, _of_real_form=True, **choices)
             self._core = self._of_parts._core
         else:
-            self._core = _core.make_preconditioner(matrix._core, kind, accuracy_number(accuracy), *limits.values(), _of_real_form)
+            self._core = _core.make_preconditioner(matrix._core, kind, accuracy_number(accuracy), *choices.values(), _of_real_form)
 
     @classmethod
     def from_function(cls, apply: Callable[[np.ndarray], Any], rows: int, dtype: Any = np.float64) -> Preconditioner:

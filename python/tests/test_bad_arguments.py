@@ -61,6 +61,8 @@ REFUSED = {
     "a kind": (lambda: sb.Preconditioner(A, None), "kind is None; expected 'none', 'jacobi'"),
     "a drop tolerance": (lambda: sb.Preconditioner(A, "ilut", drop_tolerance="x"), "drop_tolerance is 'x'"),
     "a memory limit": (lambda: sb.Preconditioner(A, "klu", memory_limit=-1), "memory_limit is -1"),
+    "blocks of nine rows": (lambda: sb.Preconditioner(A, "ilu0", block_of_row=np.zeros(9, int)), r"of the shape \(9,\); expected 10 integers"),
+    "blocks of no number": (lambda: sb.Preconditioner(A, "ilu0", block_of_row=np.zeros(10)), "block_of_row is float64"),
     "no function": (lambda: precondition(3), "3 is no function"),
     "a dtype": (lambda: precondition(lambda r: r, dtype=int), "the dtype is int64"),
     "a function of no result": (lambda: precondition(lambda r: None) @ b, "returned None; expected 10 numbers"),

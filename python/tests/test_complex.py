@@ -224,6 +224,12 @@ def test_jacobi_divides_by_complex_diagonals():
     assert by_name.converged and (by_name.x == sb.solve(a, b, preconditioner=jacobi).x).all()
 
 
+def test_blocks_are_those_of_complex_rows():
+    a = sparse.csr_array([[2 + 2j, 1, 0], [3, 1 + 1j, 5], [0, 7, 4]])
+    alone = sb.Preconditioner(sparse.csr_array([[2 + 2j, 1, 0], [3, 1 + 1j, 0], [0, 0, 4]]), "ilu0")
+    assert sb.Preconditioner(a, "ilu0", block_of_row=[0, 0, 1]).factor_hash == alone.factor_hash
+
+
 def test_hermitian_matrices_are_solved_by_conjugate_gradients():
     a = sparse.csr_array([[3, 1j, 0], [-1j, 3, 1], [0, 1, 3]])
     result = sb.solve(a, np.array([1, 2j, 3]), preconditioner="jacobi")

@@ -191,6 +191,20 @@ def test_own_preconditioners():
     assert klu.factor_entries > a.nnz and klu.factor_hash == sb.Preconditioner(a, "klu", accuracy="exact").factor_hash
 
 
+def test_factors_within_blocks():
+    a, b = poisson(), np.ones(900)
+    every_other = np.arange(900) % 2
+    factors = sb.Preconditioner(a, "ilu0", block_of_row=10**12 * every_other)
+    r, z = np.random.default_rng(1).standard_normal(900), np.zeros(900)
+    for block in (0, 1):
+        rows = np.flatnonzero(every_other == block)
+        z[rows] = sb.Preconditioner(a[rows][:, rows], "ilu0") @ r[rows]
+    assert same(factors @ r, z)
+    assert sb.solve(a, b, preconditioner=factors).converged
+    one = sb.Preconditioner(a, "ilu0", block_of_row=[7] * 900)
+    assert one.factor_hash == sb.Preconditioner(a, "ilu0").factor_hash != factors.factor_hash
+
+
 def test_bicgstab_as_scipys():
     a, b = poisson(), np.ones(900)
     x, info = sb.bicgstab(a, b)

@@ -24,7 +24,7 @@ namespace solver::c {
 
 inline solver_factors default_factors() {
     const PreconditionerOptions options;
-    return {sizeof(solver_factors), options.drop_tolerance, options.fill_factor, options.memory_limit};
+    return {sizeof(solver_factors), options.drop_tolerance, options.fill_factor, options.memory_limit, nullptr, 0};
 }
 
 /// NULL stands for the defaults.
@@ -35,6 +35,8 @@ inline PreconditionerOptions factors_from_c(const solver_factors* given, const c
     options.drop_tolerance = factors.drop_tolerance;
     options.fill_factor = factors.fill_factor;
     options.memory_limit = factors.memory_limit;
+    options.block_of_row =
+        elements<const std::int32_t>(factors.block_of_row, factors.block_of_row_size, function, "factors.block_of_row");
     return options;
 }
 

@@ -1,7 +1,6 @@
 #include "preconditioner/ilu0.hpp"
 
 #include "core/sorted_rows.hpp"
-#include "solver/error.hpp"
 #include "solver/numeric/escalation.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 #include "solver/numeric/tracked_sum.hpp"
@@ -71,7 +70,7 @@ private:
         columns_ = a_.column_indices.subspan(a_.row_offsets[i], a_.row_length(i));
         const std::span<const T> values = a_.values.subspan(a_.row_offsets[i], a_.row_length(i));
         diagonal_ = std::lower_bound(columns_.begin(), columns_.end(), i) - columns_.begin();
-        if (diagonal_ == std::ssize(columns_) || columns_[diagonal_] != i) fail_row(i, "no diagonal entry");
+        if (diagonal_ == std::ssize(columns_) || columns_[diagonal_] != i) throw UnusableRow(i, "no diagonal entry");
         sums_.clear();
         for (const T value : values) sums_.emplace_back(value);
         values_.resize(columns_.size());
@@ -88,8 +87,8 @@ private:
         values_[e] = sum ? *sum : exact_sum(i, e);
         const std::int32_t column = columns_[e];
         if (e < diagonal_) values_[e] = div_rn(values_[e], factors_.upper.values[factors_.upper.row_offsets[column]]);
-        if (!is_finite(values_[e])) fail_row(i, fmt::format("an entry that is not finite, in column {}", column + 1));
-        if (e == diagonal_ && values_[e] == 0) fail_row(i, "a pivot of zero");
+        if (!is_finite(values_[e])) throw UnusableRow(i, "an entry that is not finite");
+        if (e == diagonal_ && values_[e] == 0) throw UnusableRow(i, "a pivot of zero");
         if (e < diagonal_) subtract_multiple_of_row(e, row_above_diagonal(column));
     }
 
@@ -142,13 +141,6 @@ private:
         factor.row_offsets.push_back(factor.nonzeros());
     }
 
-    [[noreturn]] static void fail_row(std::int64_t i, const std::string& seen) {
-        throw InvalidArgument(
-            fmt::format("preconditioner ilu0: row {} (counted from 1) has {}; every pivot must be a number other than zero; "
-                        "reorder the rows so that the diagonal has no zeros, or use jacobi or none",
-                        i + 1, seen));
-    }
-
     static constexpr std::size_t search_cost = 8;  // steps of a walk that cost as much as a search
 
     CsrView<T> a_;
@@ -161,6 +153,14 @@ private:
 };
 
 }  // namespace
+
+UnusableRow::UnusableRow(std::int64_t row, const std::string& seen)
+    : InvalidArgument(
+          fmt::format("preconditioner ilu0: row {} (counted from 1) has {}; every pivot must be a number other than zero; "
+                      "reorder the rows so that the diagonal has no zeros, or use jacobi or none",
+                      row + 1, seen)),
+      row_(row),
+      seen_(seen) {}
 
 template <class T>
 IluFactors<T> factor_ilu0(const CsrView<T>& a, Accuracy accuracy) {

@@ -9,6 +9,7 @@
 #include "preconditioner/isai.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "preconditioner/klu.hpp"
+#include "preconditioner/within_blocks.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/error.hpp"
 
@@ -23,6 +24,8 @@ namespace {
 constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                            PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
                            PreconditionerKind::amg};
+
+bool reads_blocks(PreconditionerKind kind) { return kind == PreconditionerKind::ilu0 || kind == PreconditionerKind::isai; }
 
 }  // namespace
 
@@ -71,6 +74,12 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         throw InvalidArgument(
             fmt::format("preconditioner {}: A has {} rows; the real form of a complex matrix has two for each of its own",
                         to_string(kind), a.rows));
+    if (reads_blocks(kind) && !options.block_of_row.empty()) {
+        PreconditionerOptions without_blocks = options;
+        without_blocks.block_of_row = {};
+        const CsrMatrix<T> blocks = within_blocks(a, options.block_of_row, options.complex_numbers ? 2 : 1);
+        return make_preconditioner<T>(kind, blocks.view(), accuracy, device, without_blocks);
+    }
     switch (kind) {
         case PreconditionerKind::none:
             return std::make_unique<Identity<T>>(a.rows);

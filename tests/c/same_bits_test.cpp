@@ -290,6 +290,8 @@ TEST(Defaults, OfFactorsAreThoseOfCpp) {
     EXPECT_EQ(factors.drop_tolerance, expected.drop_tolerance);
     EXPECT_EQ(factors.fill_factor, expected.fill_factor);
     EXPECT_EQ(factors.memory_limit, expected.memory_limit);
+    EXPECT_EQ(factors.block_of_row, nullptr);
+    EXPECT_EQ(factors.block_of_row_size, 0);
 }
 
 /// All but the seconds, which no two solves share.
@@ -413,6 +415,24 @@ TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
     EXPECT_EQ(expect_same_attempts(a, given, {.preconditioner = PreconditionerKind::ilut}).front().factor_entries, entries[0]);
     EXPECT_LT(entries[1], entries[0]);
     EXPECT_LT(entries[2], entries[0]);
+}
+
+// Promise: solver.h, "ilu0, isai: the block of each row"
+TEST(SameAttempts, OfBlocks) {
+    const CsrMatrix<double> a = band(300, 0.5);
+    std::vector<std::int32_t> block_of_row;
+    for (std::int32_t i = 0; i < 300; ++i) block_of_row.push_back(i / 7 % 5);
+    solver_factors factors{};
+    solver_factors_init(&factors, sizeof factors);
+    factors.block_of_row = block_of_row.data();
+    factors.block_of_row_size = 300;
+    solver_options given;
+    solver_options_init(&given, sizeof given);
+    given.preconditioner = "ilu0";
+    given.factors = &factors;
+    SolveOptions options{.preconditioner = PreconditionerKind::ilu0};
+    options.factors.block_of_row = block_of_row;
+    EXPECT_LT(expect_same_attempts(a, given, options).front().factor_entries, a.nonzeros());
 }
 
 /// No diagonal for what needs one, and no memory for factors.

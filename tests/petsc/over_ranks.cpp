@@ -1,8 +1,8 @@
-// -pc_type samebits_amg and samebits_auto over ranks against the library's own multigrid and solve of the whole matrix, to the
-// last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/), or a Matrix Market file;
-// -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks, -empty_ranks so that all
-// but two have none. Then solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks.
-// Exit status 1 where bits differ.
+// -pc_type samebits_amg, samebits_auto and samebits_ilu0 with blocks over ranks against the library's own multigrid, solve and
+// ILU(0) of the whole matrix, to the last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/),
+// or a Matrix Market file; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks,
+// -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie everywhere. Then solves, and
+// prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Exit status 1 where bits differ.
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/device.hpp"
@@ -148,6 +148,47 @@ Numbers by_multigrid(const Matrix& all, const Numbers& near_null_space, Mat a, c
     return z;
 }
 
+/// The block of a row: -scattered_blocks of them, by any numbers, or -pc_samebits_block_size rows each.
+std::int32_t block_of(std::int64_t row) {
+    PetscInt scattered = 0, size = 0;
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetInt(nullptr, nullptr, "-scattered_blocks", &scattered, nullptr));
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetInt(nullptr, nullptr, "-pc_samebits_block_size", &size, nullptr));
+    if (scattered > 0) return static_cast<std::int32_t>(row / 10 * 7919 % scattered * 100'000'007 - 3);
+    return static_cast<std::int32_t>(row / size);
+}
+
+/// Tells the Mat of its blocks; -blocks_without_last_row leaves one row out.
+void compose_blocks(Mat a) {
+    PetscBool scattered, shortened = PETSC_FALSE;
+    PetscInt begin, end;
+    IS blocks;
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsHasName(nullptr, nullptr, "-scattered_blocks", &scattered));
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetBool(nullptr, nullptr, "-blocks_without_last_row", &shortened, nullptr));
+    if (!scattered) return;
+    PetscCallAbort(PETSC_COMM_WORLD, MatGetOwnershipRange(a, &begin, &end));
+    std::vector<PetscInt> numbers;
+    for (PetscInt row = begin; row < end - (shortened ? 1 : 0); ++row) numbers.push_back(block_of(row));
+    PetscCallAbort(PETSC_COMM_WORLD, ISCreateGeneral(PETSC_COMM_WORLD, static_cast<PetscInt>(numbers.size()), numbers.data(),
+                                                     PETSC_COPY_VALUES, &blocks));
+    PetscCallAbort(PETSC_COMM_WORLD, PetscObjectCompose(reinterpret_cast<PetscObject>(a), "samebits_blocks",
+                                                        reinterpret_cast<PetscObject>(blocks)));
+    PetscCallAbort(PETSC_COMM_WORLD, ISDestroy(&blocks));
+}
+
+/// M^-1 b with the library's own ILU(0) within the blocks.
+Numbers by_blocks(const Matrix& all, const Numbers& b) {
+    std::vector<std::int32_t> block_of_row;
+    for (std::int64_t row = 0; row < all.rows; ++row) block_of_row.push_back(block_of(row));
+    const auto factors =
+        solver::make_preconditioner<double>(solver::PreconditionerKind::ilu0, all.view(), solver::Accuracy::exact,
+                                            solver::Device::cpu(1), {.block_of_row = block_of_row});
+    PetscCallAbort(PETSC_COMM_WORLD, PetscPrintf(PETSC_COMM_WORLD, "  the library: %lld entries in the factors\n",
+                                                 static_cast<long long>(factors->factor_entries())));
+    Numbers z(b.size());
+    factors->apply(b, z, solver::Accuracy::exact);
+    return z;
+}
+
 /// A^-1 b by the library's own choice.
 Numbers by_solve(const Matrix& all, const Numbers& b) {
     char guarantee[16] = "none";
@@ -186,22 +227,29 @@ PetscErrorCode solve(KSP ksp, Mat a, const Numbers& b) {
     PetscFunctionReturn(0);
 }
 
+/// What one application of the PC is to give.
+Numbers expected_of(PC pc, const Matrix& all, const Numbers& near_null_space, Mat a, const Numbers& b) {
+    PetscBool is_solve, is_blocks;
+    PetscCallAbort(PETSC_COMM_WORLD, PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), "samebits_auto", &is_solve));
+    PetscCallAbort(PETSC_COMM_WORLD, PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), "samebits_ilu0", &is_blocks));
+    return is_solve ? by_solve(all, b) : is_blocks ? by_blocks(all, b) : by_multigrid(all, near_null_space, a, b);
+}
+
 PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* differences) {
     const Numbers b = right_hand_side(all.rows);
-    PetscBool is_solve;
     KSP ksp;
     PC pc;
     PetscFunctionBegin;
     Mat a = spread(all, part_of(static_cast<PetscInt>(all.rows)));
     if (!near_null_space.empty()) set_near_null_space(a, near_null_space, all.rows);
+    compose_blocks(a);
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
     PetscCall(KSPSetOperators(ksp, a, a));
     PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(PCSetType(pc, "samebits_amg"));
     PetscCall(KSPSetFromOptions(ksp));
     PetscCall(KSPSetUp(ksp));
-    PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), "samebits_auto", &is_solve));
-    *differences = compare(pc, a, is_solve ? by_solve(all, b) : by_multigrid(all, near_null_space, a, b), b);
+    *differences = compare(pc, a, expected_of(pc, all, near_null_space, a, b), b);
     PetscCall(solve(ksp, a, b));
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&a));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh operations|methods|preconditioners|multigrid|automatic|options|tutorials|example|python|complex: what tests/petsc/CMakeLists.txt runs.
+# run.sh operations|methods|preconditioners|blocks|multigrid|automatic|options|tutorials|example|python|complex: what tests/petsc/CMakeLists.txt runs.
 # PLUGIN, MPIEXEC, OPERATIONS, SAME_BITS, OVER_RANKS, EXAMPLE and TUTORIALS name what was built.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -90,6 +90,45 @@ preconditioners)
         exit 1
     fi
     grep -m 1 "use -pc_type redundant -redundant_pc_type samebits_klu" "$folder/refused"
+    ;;
+blocks)
+    # Blocks that lie on one rank, on two or on all, wherever their rows stand: applied as the library applies them.
+    matrix="-matrix convection_diffusion_70 -ksp_type bcgs -pc_type samebits_ilu0 -solver_everywhere"
+    for blocks in "-pc_samebits_block_size 1000" "-pc_samebits_block_size 37" "-pc_samebits_block_size 1000000" \
+        "-scattered_blocks 11" "-scattered_blocks 11 -empty_ranks"; do
+        # shellcheck disable=SC2086 # the options are words
+        same_on_all_ranks "$blocks" "$OVER_RANKS" $matrix $blocks
+        # shellcheck disable=SC2086
+        with_plugin 3 "$OVER_RANKS" $matrix $blocks -ksp_view | grep -o "[0-9]* entries in the factors" >"$folder/entries"
+        if [[ $(wc -l <"$folder/entries") != 2 || $(uniq "$folder/entries" | wc -l) != 1 ]]; then
+            echo "$blocks: other factors than the library's:"
+            cat "$folder/entries"
+            exit 1
+        fi
+    done
+    # Blocks of one row are Jacobi's quotients.
+    for pc in "samebits_jacobi" "samebits_ilu0 -pc_samebits_block_size 1"; do
+        # shellcheck disable=SC2086
+        with_plugin 3 "$SAME_BITS" -case advection -ksp_type bcgs -ksp_rtol 1e-10 -solver_everywhere -pc_type $pc >"$folder/${pc%% *}"
+    done
+    cmp "$folder/samebits_jacobi" "$folder/samebits_ilu0"
+    # refused WORDS RANKS OPTION...: with these words, by all ranks.
+    refused() {
+        local words=$1 n=$2
+        shift 2
+        if with_plugin "$n" "$OVER_RANKS" -pc_type samebits_ilu0 "$@" >"$folder/refused" 2>&1; then
+            echo "not refused: $*"
+            exit 1
+        fi
+        grep -m 1 "$words" "$folder/refused"
+    }
+    # Velocities, then pressures, whose diagonal is missing: the row of the whole matrix, whichever rank has it.
+    for n in 1 3; do
+        refused "preconditioner ilu0: row 3121 (counted from 1) has no diagonal entry" $n -matrix stokes2d_40 -pc_samebits_block_size 100
+    done
+    refused "it takes a number of rows, 1 or more" 2 -pc_samebits_block_size 0
+    refused "the number of a block for each of the rank's rows" 3 -scattered_blocks 5 -blocks_without_last_row
+    refused "or name blocks of rows to be factored alone: -pc_samebits_block_size" 2
     ;;
 multigrid)
     # same_levels NAME OPTION...: levels with the hash of the library's own on every number of ranks, one application like the
@@ -252,6 +291,8 @@ complex)
         # shellcheck disable=SC2086
         same_on_all_ranks $kind "$COMPLEX_SOLVE" -ksp_type gmres -pc_type redundant -redundant_pc_type samebits_$kind $some
     done
+    # shellcheck disable=SC2086
+    same_on_all_ranks blocks "$COMPLEX_SOLVE" -ksp_type gmres -pc_type samebits_ilu0 -pc_samebits_block_size 37 $some
     alone="-matrix power_network_1000 -ksp_type preonly -pc_type redundant -redundant_pc_type samebits_auto -solver_everywhere"
     for guarantee in none rounded; do
         # shellcheck disable=SC2086

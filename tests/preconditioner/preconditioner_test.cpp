@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace solver {
@@ -180,6 +181,111 @@ TYPED_TEST(Ilu0Factors, DoNotDependOnTheOrderOfEntries) {
     }
 }
 
+/// Rows of random blocks, which do not stand together, beside the matrix of each block alone.
+template <class T>
+class NamedBlocks : public ::testing::Test {
+protected:
+    static constexpr std::int32_t numbers[] = {7, -3, std::numeric_limits<std::int32_t>::max()};
+
+    static std::vector<std::int32_t> random_blocks(std::mt19937_64& random, std::size_t n) {
+        std::vector<std::int32_t> block_of_row;
+        for (std::size_t i = 0; i < n; ++i) block_of_row.push_back(numbers[random() % 3]);
+        return block_of_row;
+    }
+
+    static Pattern<T> with_large_diagonal(std::mt19937_64& random, std::size_t n) {
+        Pattern<T> a = random_pattern<T>(random, n, true);
+        for (std::size_t i = 0; i < n; ++i) a.value[i][i] = 100;
+        return a;
+    }
+
+    /// The rows and columns of A that are named, as a matrix.
+    static Pattern<T> part(const Pattern<T>& a, const std::vector<std::size_t>& rows) {
+        Pattern<T> result(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            for (std::size_t j = 0; j < rows.size(); ++j)
+                if (a.stored[rows[i]][rows[j]]) result.set(i, j, a.value[rows[i]][rows[j]]);
+        return result;
+    }
+
+    static std::vector<T> applied(PreconditionerKind kind, const CsrMatrix<T>& a, const std::vector<T>& r,
+                                  const PreconditionerOptions& options) {
+        std::vector<T> z(r.size());
+        make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(2), options)->apply(r, z, Accuracy::exact);
+        return z;
+    }
+};
+TYPED_TEST_SUITE(NamedBlocks, ValueTypes);
+
+// Promise: preconditioner.hpp, "ILU(0), ISAI: the block of each row"
+// Promise: preconditioner.hpp, "Entries of A between rows of different blocks"
+TYPED_TEST(NamedBlocks, AreEachFactoredAndAppliedAsIfTheyStoodAlone) {
+    using T = TypeParam;
+    std::mt19937_64 random(3);
+    for (const PreconditionerKind kind : {PreconditionerKind::ilu0, PreconditionerKind::isai})
+        for (int trial = 0; trial < 30; ++trial) {
+            const Pattern<T> a = this->with_large_diagonal(random, 40);
+            const std::vector<std::int32_t> block_of_row = this->random_blocks(random, a.size());
+            std::vector<T> r, expected(a.size());
+            for (std::size_t i = 0; i < a.size(); ++i) r.push_back(T(1) / static_cast<T>(1 + random() % 99));
+            for (const std::int32_t block : this->numbers) {
+                std::vector<std::size_t> rows;
+                std::vector<T> r_of_block;
+                for (std::size_t i = 0; i < a.size(); ++i)
+                    if (block_of_row[i] == block) rows.push_back(i);
+                for (const std::size_t i : rows) r_of_block.push_back(r[i]);
+                const std::vector<T> z = this->applied(kind, this->part(a, rows).csr(), r_of_block, {});
+                for (std::size_t k = 0; k < rows.size(); ++k) expected[rows[k]] = z[k];
+            }
+            ASSERT_EQ(testing::differences<T>(this->applied(kind, a.csr(), r, {.block_of_row = block_of_row}), expected), "");
+        }
+}
+
+// Promise: preconditioner.hpp, "None: all rows are one block."
+TYPED_TEST(NamedBlocks, OfTheKindsWithoutThemAreNotReadNorIsASingleOneAnother) {
+    using T = TypeParam;
+    std::mt19937_64 random(4);
+    const CsrMatrix<T> a = this->with_large_diagonal(random, 40).csr();
+    const std::vector<std::int32_t> one(40, 5), two = this->random_blocks(random, 40);
+    const auto hash = [&](PreconditionerKind kind, const std::vector<std::int32_t>& block_of_row) {
+        return make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(1), {.block_of_row = block_of_row})->factor_hash();
+    };
+    for (const auto kind : {PreconditionerKind::ilut, PreconditionerKind::klu, PreconditionerKind::amg})
+        EXPECT_EQ(hash(kind, two), hash(kind, {})) << to_string(kind);
+    for (const auto kind : {PreconditionerKind::ilu0, PreconditionerKind::isai}) {
+        EXPECT_EQ(hash(kind, one), hash(kind, {})) << to_string(kind);
+        EXPECT_NE(hash(kind, two), hash(kind, {})) << to_string(kind);
+    }
+}
+
+// Promise: preconditioner.hpp, "One for each row of A, or of the complex"
+/// One number for each complex row, whose real form has two.
+TYPED_TEST(NamedBlocks, OfComplexMatricesAreThoseOfTheirRows) {
+    using T = TypeParam;
+    std::mt19937_64 random(5);
+    const CsrMatrix<T> a = this->with_large_diagonal(random, 40).csr();
+    const std::vector<std::int32_t> blocks = this->random_blocks(random, 20);
+    std::vector<std::int32_t> blocks_of_parts;
+    for (const std::int32_t block : blocks) blocks_of_parts.insert(blocks_of_parts.end(), 2, block);
+    const std::vector<T> r(40, T(1));
+    EXPECT_EQ(this->applied(PreconditionerKind::ilu0, a, r, {.block_of_row = blocks, .complex_numbers = true}),
+              this->applied(PreconditionerKind::ilu0, a, r, {.block_of_row = blocks_of_parts}));
+}
+
+// Promise: preconditioner.hpp, "Throws DimensionMismatch where A is not square or"
+TYPED_TEST(NamedBlocks, OfAnotherNumberOfRowsAreRefused) {
+    using T = TypeParam;
+    std::mt19937_64 random(6);
+    const CsrMatrix<T> a = this->with_large_diagonal(random, 40).csr();
+    const std::vector<T> r(40);
+    for (const std::size_t rows : {39u, 41u, 20u}) {
+        const std::vector<std::int32_t> blocks(rows);
+        EXPECT_THAT([&] { this->applied(PreconditionerKind::ilu0, a, r, {.block_of_row = blocks}); },
+                    ::testing::ThrowsMessage<DimensionMismatch>(
+                        HasSubstr("block_of_row has " + std::to_string(rows) + " elements and A 40 rows")));
+    }
+}
+
 /// The first row and column are full: walking the row of U for every row of A would take 4e10 steps.
 TYPED_TEST(Ilu0Factors, CostLittleForAFullRowAndColumn) {
     using T = TypeParam;
@@ -296,7 +402,7 @@ TEST(Preconditioner, JacobiOfSeveralThreadsHasEveryDiagonalEntryAndNamesTheFirst
     }
 }
 
-// Promise: preconditioner.hpp, "Throws DimensionMismatch where A is not square, and InvalidArgument that names the row"
+// Promise: preconditioner.hpp, "Throws DimensionMismatch where A is not square or"
 TEST(Preconditioner, RefusalsNameTheRow) {
     const CsrMatrix<double> missing{2, 2, {0, 1, 2}, {0, 0}, {1, 1}};
     EXPECT_THAT(refusal(PreconditionerKind::jacobi, missing), HasSubstr("row 2 (counted from 1) is missing"));

@@ -29,6 +29,7 @@ void check_least_squares(const Options& options, std::int64_t rows, std::int64_t
     if (options.reference) refuse("--reference");
     if (!options.near_null.empty()) refuse("--near-null");
     const Options defaults;
+    if (options.block_size != defaults.block_size) refuse("--block-size");
     if (options.restart != defaults.restart) refuse("--restart");
     if (options.profile != defaults.profile) refuse("--profile");
     if (options.factors.drop_tolerance != defaults.factors.drop_tolerance) refuse("--drop-tolerance");

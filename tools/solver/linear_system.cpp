@@ -234,6 +234,14 @@ std::vector<double> make_near_null_space(const Options& options, std::int64_t ro
     return vectors;
 }
 
+std::vector<std::int32_t> make_blocks(std::int64_t block_size, std::int64_t rows) {
+    std::vector<std::int32_t> block_of_row;
+    if (block_size == 0) return block_of_row;
+    block_of_row.reserve(static_cast<std::size_t>(rows));
+    for (std::int64_t row = 0; row < rows; ++row) block_of_row.push_back(static_cast<std::int32_t>(row / block_size));
+    return block_of_row;
+}
+
 std::string describe(const Rhs& rhs) {
     return std::visit(Overloaded{
                           [](RhsOfOnes) -> std::string { return "A * ones, formed exactly and rounded once"; },

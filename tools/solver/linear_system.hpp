@@ -56,6 +56,9 @@ DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int6
 /// None where there is no such file. Throws like make_rhs.
 std::vector<double> make_near_null_space(const Options& options, std::int64_t rows, bool is_complex);
 
+/// The blocks of --block-size, as PreconditionerOptions wants them, of a matrix with so many rows; none where all rows are one.
+std::vector<std::int32_t> make_blocks(std::int64_t block_size, std::int64_t rows);
+
 /// "A * ones, formed exactly and rounded once" and the like.
 std::string describe(const Rhs& rhs);
 

@@ -48,6 +48,7 @@ const Option the_method[] = {
      "bits"},
     {"drop-tolerance", "T", "of ilut: entries below T times the mean of their row are dropped"},
     {"fill-factor", "F", "of ilut: keeps F times the mean row of A in each row of L and U"},
+    {"block-size", "N", "of ilu0 and isai: N successive rows are a block, factored as if it stood alone (default: all rows)"},
     {"unknowns-per-node", "N",
      "of amg: N successive rows belong together, as displacements do (default: found in the pattern)"},
     {"near-null", "FILE",

@@ -130,6 +130,8 @@ Options options_of(const po::variables_map& values) {
     options.profile = choice(values, "profile", options.profile, cost_profile_from_text);
     options.factors = factors_of(values);
     options.near_null = given(values, "near-null").value_or("");
+    options.block_size =
+        number(values, "block-size", options.block_size, "a number of rows, 1 or more", [](std::int64_t n) { return n > 0; });
     options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",
                                [](double t) { return t > 0 && std::isfinite(t); });
     options.absolute_tolerance = number(values, "absolute-tolerance", options.absolute_tolerance, "a number, 0 or more",

@@ -59,8 +59,10 @@ Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
     }
 }
 
-Options with_near_null_space(Options options, std::span<const double> vectors) {
-    options.factors.amg.near_null_space = vectors;
+/// What the preconditioners are told of rows.
+Options with_rows_told(Options options, std::span<const double> near_null_space, std::span<const std::int32_t> block_of_row) {
+    options.factors.amg.near_null_space = near_null_space;
+    options.factors.block_of_row = block_of_row;
     return options;
 }
 
@@ -77,8 +79,9 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
 
     const SpmvPlan<T> a = plan_of(loaded, wanted);
     const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows(), loaded.is_complex);
-    const Options options = with_near_null_space(wanted, near_null_space);
     const std::int64_t nonzeros = nonzeros_of(a), parts = loaded.is_complex ? 2 : 1;
+    const std::vector<std::int32_t> block_of_row = make_blocks(wanted.block_size, a.rows() / parts);
+    const Options options = with_rows_told(wanted, near_null_space, block_of_row);
     outcome.is_complex = loaded.is_complex;
     outcome.rows = a.rows() / parts;
     outcome.columns = a.columns() / parts;

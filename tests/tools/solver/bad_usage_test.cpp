@@ -122,6 +122,8 @@ const Refusal refusals[] = {
     {"PageInAFolderThatIsNotThere", "--matrix A.mtx --plot nowhere/a.html", {"--plot nowhere/a.html"}},
     {"PageIsTheReport", "--matrix A.mtx --plot a.html --report a.html", {"--report and --plot", "same file"}},
     {"ReferenceInSingle", "--matrix A.mtx --reference --precision single", {"--reference", "double or mixed"}},
+    {"BlocksOfNoRows", "--matrix A.mtx --block-size 0", {"--block-size 0", "1 or more"}},
+    {"RectangularBlocks", "--matrix wide.mtx --block-size 2", {"--block-size: for square systems only"}},
     {"DropToleranceAboveOne", "--matrix A.mtx --drop-tolerance 2", {"--drop-tolerance 2", "from 0 to 1"}},
     {"NodesOfNoUnknowns", "--matrix A.mtx --unknowns-per-node -1", {"--unknowns-per-node -1", "1 to 100"}},
     {"NodesThatDoNotFit", "--matrix A.mtx --preconditioner amg --unknowns-per-node 3", {"3 unknowns", "40 rows"}},

@@ -42,6 +42,17 @@ TEST_F(SolverCommand, SolvesByTheMethodThatIsNamed) {
     EXPECT_GT(iterations("--restart 2"), iterations("--restart 40"));
 }
 
+TEST_F(SolverCommand, FactorsWithinBlocks) {
+    const std::string by_ilu0 = "--matrix poisson2d_12 --preconditioner ilu0";
+    const auto entries = [&](const std::string& blocks) {
+        return report(by_ilu0 + blocks)["attempts"][0]["factor_entries"].get<int>();
+    };
+    EXPECT_EQ(entries(" --block-size 1"), 144);
+    EXPECT_EQ(entries(" --block-size 12"), 144 + 2 * 12 * 11);  // lines of the grid
+    EXPECT_EQ(entries(" --block-size 144"), entries(""));
+    EXPECT_EQ(report("--matrix wilson_2_2 --preconditioner ilu0 --block-size 12")["status"], "converged");
+}
+
 TEST_F(SolverCommand, LeavesWhatIsNotSaidAsTheHelpSays) {
     const json r = report("--matrix A.mtx --device cpu");
     EXPECT_EQ(r["tolerance"], 1e-10);
