@@ -37,9 +37,11 @@ struct Certificate {
 ///    positive definite if factors of A less a part of the identity have positive pivots, rounding errors counted (Rump 2006);
 ///    or so are the normal equations of A scaled; or an approximate inverse Y by columns has ||I - A Y||_1 < 1 for A scaled by
 ///    rows (Rump 1980);
-///  - the last with Y in pairs of doubles, for small matrices.
-/// The bits of the certificate are those of these vectors: in exact the same on every machine for one profile. `options` are
-/// those of the solves. Throws DimensionMismatch where A is not square, and what `solve` throws.
+///  - the inverse by dense products of what was too large for these, or the last one with Y in pairs of doubles, for small
+///    matrices.
+/// The bits of the certificate are those of these vectors: in exact the same on every machine for one profile, but for inverses
+/// by dense products, which are made in fast. `options` are those of the solves. Throws DimensionMismatch where A is not
+/// square, and what `solve` throws.
 template <class T>
 Certificate certify(const SpmvPlan<T>& a, const SolveOptions& options = {});
 

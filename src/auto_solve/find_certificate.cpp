@@ -162,14 +162,17 @@ public:
         : a_(a), factors_(known), options_(options) {}
 
     FoundCertificate run() {
-        std::shared_ptr<const guarantee::FullInverse> full;
-        if (is_nearly_full(a_.matrix()) && attempt([&] { return by_blocks(full); }))
-            return {std::move(found_), [full](auto r, auto d, auto) { full->apply(r, d); }};
+        const bool is_full = is_nearly_full(a_.matrix());
+        std::shared_ptr<const guarantee::FullInverse> blocks;
+        const auto with_blocks = [&] { return attempt([&] { return by_blocks(blocks); }); };
+        const auto correct_by_blocks = [&] { return [blocks](auto r, auto d, auto) { blocks->apply(r, d); }; };
+        if (is_full && with_blocks()) return {std::move(found_), correct_by_blocks()};
         if (attempt([&] { return with_factors(); }))
             return {std::move(found_), [made = std::move(made_), factors = factors_](auto r, auto d, auto) {
                         factors->apply(r, d, Accuracy::compensated);
                     }};
         if (attempt([&] { return by_elimination(); })) return {std::move(found_), {}};
+        if (!is_full && !has_inverse_by_columns_ && with_blocks()) return {std::move(found_), correct_by_blocks()};
         std::shared_ptr<const guarantee::InverseInPairs> inverse;
         if (attempt([&] { return by_pairs(inverse); }))
             return {std::move(found_), [inverse](auto r, auto d, auto d_low) { inverse->apply(r, d, d_low); }};
@@ -256,7 +259,10 @@ private:
         return by_inverse();
     }
 
-    Certificate by_inverse() { return guarantee::certificate_by_inverse(a_, factors_->preparation(), *factors_); }
+    Certificate by_inverse() {
+        has_inverse_by_columns_ = true;  // blocks have no better one
+        return guarantee::certificate_by_inverse(a_, factors_->preparation(), *factors_);
+    }
 
     Certificate by_elimination() {
         if (a_.rows() > most_rows_of_elimination) return unproven("");
@@ -278,6 +284,7 @@ private:
     const SolveOptions& options_;
     std::optional<Preparation> preparation_;
     std::shared_ptr<const KluPreconditioner<double>> made_;
+    bool has_inverse_by_columns_ = false;
     Certificate found_;
     std::string reasons_;
 };
