@@ -18,6 +18,7 @@
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
+#include "solver/triangular_solve.hpp"
 
 #include <complex>
 #include <filesystem>
@@ -129,6 +130,42 @@ void spmv(std::complex<double> alpha, const CsrView<std::complex<double>>& a, st
           const Device& device = Device::cpu());
 void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std::span<const std::complex<float>> x,
           std::complex<float> beta, std::span<std::complex<float>> y, Accuracy accuracy, const Device& device = Device::cpu());
+
+/// A sparse complex triangular matrix made ready for many solves, by what triangular_solve.hpp says of real ones: row by row,
+/// given the elements already computed, x_i = (b_i - sum_j a_ij x_j) / a_ii. Each part of the numerator is rounded as the
+/// accuracy asks, in exact once; then each part of the quotient of the two complex numbers is the real number, rounded once, in
+/// every accuracy. The quotient of x + i y by p + i q is ((x p + y q) + i (y p - x q)) / (p^2 + q^2) as computed where one of
+/// the four is Inf or NaN, but of two real ones where p or q is 0.
+///
+/// The bits do not depend on the number of threads. In exact the conjugates of A and b have the conjugate of x, and where
+/// nothing has an imaginary part, the bits are those of the real solve.
+///
+/// The plan keeps a copy of the matrix, in real form, which copies of the plan share; the matrix need not outlive the plan. For
+/// A^H x = b there is conjugate_transpose(A), a triangle on the other side.
+template <class T>
+class TriangularSolvePlan<std::complex<T>> {
+public:
+    using Number = std::complex<T>;
+
+    /// Throws as the plan of a real matrix does, and NotSupported on a CUDA device.
+    TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::cpu());
+
+    /// Solves A x = b. x may be b. Throws DimensionMismatch.
+    void solve(std::span<const Number> b, std::span<Number> x, Accuracy accuracy) const;
+
+    std::int64_t rows() const { return rows_; }
+    std::int64_t columns() const { return rows_; }
+    Triangle triangle() const { return triangle_; }
+    Diagonal diagonal() const { return diagonal_; }
+
+private:
+    struct Pairs;
+
+    std::int64_t rows_;
+    Triangle triangle_;
+    Diagonal diagonal_;
+    std::shared_ptr<Pairs> pairs_;  // the real form, but for the diagonal
+};
 
 /// Solves A x = b for complex numbers: `solve` of solve.hpp for the real system K real_view(x) = real_view(b) with K =
 /// real_form(A), by methods whose scalars are complex (KrylovOptions::complex_scalars). All of it holds: the automatic choice,

@@ -4,12 +4,15 @@
 #define HWY_TARGET_INCLUDE "cpu/triangular_solve.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
+#include "core/complex_quotient.hpp"
 #include "core/thread_pool.hpp"
+#include "cpu/complex_quotient.hpp"
 #include "cpu/simd/row_sum-inl.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <span>
 
 #ifndef SOLVER_CPU_TRIANGULAR_SOLVE_ONCE
 #define SOLVER_CPU_TRIANGULAR_SOLVE_ONCE
@@ -33,6 +36,14 @@ TriangleRow triangle_row(const CsrRows<T>& rows, std::int64_t row, Triangle tria
 template <class T>
 TriangleRow triangle_row(const DenseRows<T>& rows, std::int64_t row, Triangle triangle, Diagonal) {
     return triangle == Triangle::lower ? TriangleRow{0, row, row} : TriangleRow{row + 1, rows.length(row), row};
+}
+
+/// Both parts of x_i from their numerators; `pivot` is p and q of p + q i.
+template <class T>
+void divide_pair(const T* pivot, T* x) {
+    const T numerator[] = {x[0], x[1]};
+    x[0] = canonical(quotient_part(numerator, pivot, 0));
+    x[1] = canonical(quotient_part(numerator, pivot, 1));
 }
 
 /// The rows of a schedule, by their places.
@@ -78,8 +89,10 @@ HWY_INLINE typename Acc::Scalar sum_solved(const Rows& rows, std::int64_t start,
     return sum;
 }
 
+/// The rows of a PairedTriangle where there are pair_pivots.
 template <AccumulatorLanes Acc, class Rows, class T>
-void substitute(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal diagonal, const T* b, T* x) {
+void substitute(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal diagonal, const T* b, T* x,
+                const T* pair_pivots) {
     const RowTask<T> task{.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = x};
     for (std::int64_t step = 0; step < n; ++step) {
         const std::int64_t row = triangle == Triangle::lower ? step : n - 1 - step;
@@ -88,6 +101,7 @@ void substitute(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal di
         const auto sum = sum_solved<Acc>(rows, start, first, last, task, triangle);
         const T numerator = round_row(sum, rows, start, first, last, task, row);
         x[row] = diagonal == Diagonal::unit ? numerator : canonical(div_rn(numerator, rows.entry(pivot).value(start)));
+        if (pair_pivots != nullptr && step % 2 == 1) cpu::divide_pair(pair_pivots + row / 2 * 2, x + row / 2 * 2);
     }
 }
 
@@ -100,16 +114,20 @@ public:
     static constexpr std::int64_t rows_ahead = 64;
     static constexpr std::int64_t fewest_side_by_side = std::min<std::int64_t>(lanes, 3);
 
-    LevelRows(const LevelSchedule<T>& schedule, const T* b, T* x)
-        : schedule_(schedule), rows_(schedule), task_{.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = x} {}
+    LevelRows(const LevelSchedule<T>& schedule, const T* b, T* x, const T* pair_pivots)
+        : schedule_(schedule),
+          rows_(schedule),
+          task_{.alpha = -1, .x = x, .beta = 1, .y_in = b, .y = x},
+          pair_pivots_(pair_pivots) {}
 
     /// The rows at places begin..end-1.
     HWY_INLINE void solve(std::int64_t begin, std::int64_t end) {
-        for (; begin < end; begin += lanes) {
-            prefetch(begin + rows_ahead);
-            solve_group(begin, std::min<std::int64_t>(end - begin, lanes));
+        for (std::int64_t place = begin; place < end; place += lanes) {
+            prefetch(place + rows_ahead);
+            solve_group(place, std::min<std::int64_t>(end - place, lanes));
         }
         if (HWY_UNLIKELY(open_.count > 0)) close();
+        if (pair_pivots_ != nullptr) divide_pairs(begin, end);
     }
 
 private:
@@ -197,6 +215,20 @@ private:
         }
     }
 
+    /// Both rows of a pair are side by side: they are of one level and equally long, and chunks begin with even ones.
+    HWY_NOINLINE void divide_pairs(std::int64_t begin, std::int64_t end) const {
+        T numerators[rows_ahead], pivots[rows_ahead], quotients[rows_ahead];
+        for (; begin < end; begin += rows_ahead) {
+            const std::span order(schedule_.order.data() + begin, static_cast<std::size_t>(std::min(end - begin, rows_ahead)));
+            for (std::size_t k = 0; k < order.size(); ++k) {
+                numerators[k] = task_.y[order[k]];
+                pivots[k] = pair_pivots_[order[k]];
+            }
+            cpu::divide_complex(std::ssize(order), numerators, pivots, quotients);
+            for (std::size_t k = 0; k < order.size(); ++k) task_.y[order[k]] = canonical(quotients[k]);
+        }
+    }
+
     HWY_INLINE void finish(std::int64_t place, T numerator) const {
         const bool has_pivots = !schedule_.pivots.empty();
         task_.y[schedule_.order[place]] = has_pivots ? canonical(div_rn(numerator, schedule_.pivots[place])) : numerator;
@@ -205,6 +237,7 @@ private:
     const LevelSchedule<T>& schedule_;
     ScheduledRows<T> rows_;
     RowTask<T> task_;
+    const T* pair_pivots_;
     RowGroup<lanes> open_;
     std::int64_t open_places_[lanes] = {};
     int groups_without_first_try_ = 0;
@@ -220,12 +253,12 @@ void solve_chunk(const LevelSchedule<T>& schedule, const cpu::LevelChunk& chunk,
 /// Threads take chunks in order, each as soon as the levels before it are done. A thread that waits holds nothing, so one that
 /// does not run, or comes late, keeps nobody waiting, and a single thread does it all.
 template <AccumulatorLanes Acc, class T>
-void solve_scheduled(const LevelSchedule<T>& schedule, const T* b, T* x) {
+void solve_scheduled(const LevelSchedule<T>& schedule, const T* b, T* x, const T* pair_pivots) {
     const std::int64_t count = std::ssize(schedule.chunks);
     alignas(64) std::atomic<std::int64_t> next{0};
     alignas(64) std::atomic<std::int64_t> done{0};
     cpu::parallel_for(schedule.threads, [&](int) {
-        LevelRows<Acc, T> rows(schedule, b, x);
+        LevelRows<Acc, T> rows(schedule, b, x, pair_pivots);
         std::int64_t chunk = next.load(std::memory_order_relaxed);
         for (int waits = 0; chunk < count;) {
             if (done.load(std::memory_order_acquire) < schedule.chunks[chunk].chunks_before) {
@@ -241,20 +274,23 @@ void solve_scheduled(const LevelSchedule<T>& schedule, const T* b, T* x) {
     });
 }
 
-void solve_levels_double(const LevelSchedule<double>& schedule, const double* b, double* x, Accuracy accuracy) {
+void solve_levels_double(const LevelSchedule<double>& schedule, const double* b, double* x, Accuracy accuracy,
+                         const double* pair_pivots) {
     with_lanes<double, row_lanes, RowsOnCpu>(
-        accuracy, [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x); });
+        accuracy, [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x, pair_pivots); });
 }
-void solve_levels_float(const LevelSchedule<float>& schedule, const float* b, float* x, Accuracy accuracy) {
+void solve_levels_float(const LevelSchedule<float>& schedule, const float* b, float* x, Accuracy accuracy,
+                        const float* pair_pivots) {
     with_lanes<float, row_lanes, RowsOnCpu>(
-        accuracy, [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x); });
+        accuracy, [&](auto lanes) { solve_scheduled<typename decltype(lanes)::type>(schedule, b, x, pair_pivots); });
 }
 
 template <class Rows, class T>
-void substitute_in(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal diagonal, const T* b, T* x,
-                   Accuracy accuracy) {
-    with_lanes<T, row_lanes, RowsOnCpu>(
-        accuracy, [&](auto lanes) { substitute<typename decltype(lanes)::type>(rows, n, triangle, diagonal, b, x); });
+void substitute_in(const Rows& rows, std::int64_t n, Triangle triangle, Diagonal diagonal, const T* b, T* x, Accuracy accuracy,
+                   const T* pair_pivots = nullptr) {
+    with_lanes<T, row_lanes, RowsOnCpu>(accuracy, [&](auto lanes) {
+        substitute<typename decltype(lanes)::type>(rows, n, triangle, diagonal, b, x, pair_pivots);
+    });
 }
 
 void substitute_csr_double(const CsrView<double>& a, Triangle triangle, Diagonal diagonal, const double* b, double* x,
@@ -264,6 +300,12 @@ void substitute_csr_double(const CsrView<double>& a, Triangle triangle, Diagonal
 void substitute_csr_float(const CsrView<float>& a, Triangle triangle, Diagonal diagonal, const float* b, float* x,
                           Accuracy accuracy) {
     substitute_in(CsrRows<float>(a), a.rows, triangle, diagonal, b, x, accuracy);
+}
+void substitute_pairs_double(const PairedTriangle<double>& a, const double* b, double* x, Accuracy accuracy) {
+    substitute_in(CsrRows<double>(a.beside), a.beside.rows, a.triangle, Diagonal::unit, b, x, accuracy, a.pivots.data());
+}
+void substitute_pairs_float(const PairedTriangle<float>& a, const float* b, float* x, Accuracy accuracy) {
+    substitute_in(CsrRows<float>(a.beside), a.beside.rows, a.triangle, Diagonal::unit, b, x, accuracy, a.pivots.data());
 }
 void substitute_dense_double(const DenseView<double>& a, Triangle triangle, Diagonal diagonal, const double* b, double* x,
                              Accuracy accuracy) {
@@ -283,6 +325,8 @@ namespace solver {
 
 HWY_EXPORT(substitute_csr_double);
 HWY_EXPORT(substitute_csr_float);
+HWY_EXPORT(substitute_pairs_double);
+HWY_EXPORT(substitute_pairs_float);
 HWY_EXPORT(substitute_dense_double);
 HWY_EXPORT(substitute_dense_float);
 HWY_EXPORT(solve_levels_double);
@@ -307,11 +351,19 @@ void solve_triangle(const DenseView<float>& a, Triangle triangle, Diagonal diago
     HWY_DYNAMIC_DISPATCH(substitute_dense_float)(a, triangle, diagonal, b, x, accuracy);
 }
 
-void solve_levels(const LevelSchedule<double>& schedule, const double* b, double* x, Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(solve_levels_double)(schedule, b, x, accuracy);
+void solve_triangle(const PairedTriangle<double>& a, const double* b, double* x, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(substitute_pairs_double)(a, b, x, accuracy);
 }
-void solve_levels(const LevelSchedule<float>& schedule, const float* b, float* x, Accuracy accuracy) {
-    HWY_DYNAMIC_DISPATCH(solve_levels_float)(schedule, b, x, accuracy);
+void solve_triangle(const PairedTriangle<float>& a, const float* b, float* x, Accuracy accuracy) {
+    HWY_DYNAMIC_DISPATCH(substitute_pairs_float)(a, b, x, accuracy);
+}
+
+void solve_levels(const LevelSchedule<double>& schedule, const double* b, double* x, Accuracy accuracy,
+                  const double* pair_pivots) {
+    HWY_DYNAMIC_DISPATCH(solve_levels_double)(schedule, b, x, accuracy, pair_pivots);
+}
+void solve_levels(const LevelSchedule<float>& schedule, const float* b, float* x, Accuracy accuracy, const float* pair_pivots) {
+    HWY_DYNAMIC_DISPATCH(solve_levels_float)(schedule, b, x, accuracy, pair_pivots);
 }
 
 }  // namespace cpu

@@ -66,6 +66,26 @@ TEST(LevelSchedule, SharesWideLevelsOutInChunksThatFollowOneAnother) {
     EXPECT_EQ(schedule->chunks.size(), schedule->threads == 1 ? 1U : 20U);
 }
 
+/// Rows 2i and 2i + 1 are equally long and depend on one row each of the same pairs, as in the real form of a complex triangle.
+TEST(LevelSchedule, KeepsPairsOfRowsSideBySide) {
+    const std::int32_t n = 30001;
+    const CsrMatrix<double> a = lower_triangle(n, 6000, 9);
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            for (const std::int32_t j = a.column_indices[k]; const std::int32_t part : {0, 1})
+                if (j != i) entries.push_back({2 * i + part, 2 * j + (j + part) % 2, 1.0});
+    const CsrMatrix<double> pairs = csr_from_entries<double>(2 * n, 2 * n, entries);
+    const auto schedule = schedule_levels(pairs.view(), Triangle::lower, Diagonal::unit, 2);
+    ASSERT_NE(schedule, nullptr);
+    for (std::int64_t place = 0; place < 2 * n; place += 2) {
+        EXPECT_EQ(schedule->order[place] % 2, 0);
+        EXPECT_EQ(schedule->order[place + 1], schedule->order[place] + 1);
+    }
+    for (const std::int64_t begin : schedule->level_offsets) EXPECT_EQ(begin % 2, 0);
+    for (const LevelChunk& chunk : schedule->chunks) EXPECT_EQ(chunk.first_place % 2, 0);
+}
+
 TEST(LevelSchedule, IsNotMadeForNarrowLevels) {
     EXPECT_EQ(schedule_levels(lower_triangle(1000, 15, 3).view(), Triangle::lower, Diagonal::stored, 2), nullptr);
     EXPECT_NE(schedule_levels(lower_triangle(1000, 17, 3).view(), Triangle::lower, Diagonal::stored, 2), nullptr);

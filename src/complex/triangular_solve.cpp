@@ -1,0 +1,81 @@
+#include "cpu/triangular_solve.hpp"
+
+#include "core/check.hpp"
+#include "core/paired_triangle.hpp"
+#include "core/triangle_check.hpp"
+#include "solver/complex.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace solver {
+namespace {
+
+struct TriangleShape {
+    std::int64_t rows;
+    std::int64_t columns;
+};
+
+/// The entries beside the diagonal; the parts of those of the diagonal are appended to `pivots`.
+template <class T>
+CsrMatrix<std::complex<T>> without_diagonal(const CsrView<std::complex<T>>& a, std::vector<T>& pivots) {
+    CsrMatrix<std::complex<T>> beside{a.rows, a.columns, {0}, {}, {}};
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+            if (a.column_indices[k] == row) {
+                pivots.insert(pivots.end(), {a.values[k].real(), a.values[k].imag()});
+            } else {
+                beside.column_indices.push_back(a.column_indices[k]);
+                beside.values.push_back(a.values[k]);
+            }
+        }
+        beside.row_offsets.push_back(beside.nonzeros());
+    }
+    return beside;
+}
+
+}  // namespace
+
+template <class T>
+struct TriangularSolvePlan<std::complex<T>>::Pairs {
+    std::vector<T> pivots;
+    CsrMatrix<T> beside;
+    cpu::LazySchedule<T> schedule;
+
+    Pairs(const CsrView<Number>& a, int threads) : beside(real_form(without_diagonal(a, pivots).view())), schedule(threads) {}
+};
+
+template <class T>
+TriangularSolvePlan<std::complex<T>>::TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal,
+                                                          const Device& device)
+    : rows_(a.rows), triangle_(triangle), diagonal_(diagonal) {
+    require_cpu(device, "complex triangular solve");
+    require_square(a);
+    const cpu::FloatingPointGuard guard;  // what is subnormal is not 0
+    require_triangle(a, triangle, diagonal);
+    pairs_ = std::make_shared<Pairs>(a, device.threads());
+}
+
+template <class T>
+void TriangularSolvePlan<std::complex<T>>::solve(std::span<const Number> b, std::span<Number> x, Accuracy accuracy) const {
+    const TriangleShape shape{rows_, rows_};
+    require_length("triangular solve", "b", b.size(), rows_, "the rows of A", shape);
+    require_length("triangular solve", "x", x.size(), rows_, "the columns of A", shape);
+    const cpu::FloatingPointGuard guard;
+    const PairedTriangle<T> a{pairs_->beside.view(), triangle_, pairs_->pivots};
+    // quotients cost more than a short row's sum, and levels have many at a time
+    const bool is_bound_by_memory = diagonal_ == Diagonal::unit && cpu::is_bound_by_memory<T>(accuracy);
+    const cpu::LevelSchedule<T>* const schedule =
+        is_bound_by_memory ? nullptr : pairs_->schedule.get(a.beside, triangle_, Diagonal::unit);
+    if (schedule != nullptr)
+        cpu::solve_levels(*schedule, real_view(b).data(), real_view(x).data(), accuracy, a.pivots.data());
+    else
+        cpu::solve_triangle(a, real_view(b).data(), real_view(x).data(), accuracy);
+}
+
+template class TriangularSolvePlan<std::complex<float>>;
+template class TriangularSolvePlan<std::complex<double>>;
+
+}  // namespace solver
