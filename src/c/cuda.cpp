@@ -235,6 +235,9 @@ solver_status solver_cuda_triangle_create(const solver_matrix* matrix, int32_t t
         required(made, name, "made") = nullptr;
         const Triangle which = triangle_of(triangle, name);
         const Diagonal pivots = diagonal_of(diagonal, name);
+        if (required(matrix, name, "matrix").is_complex)
+            throw NotSupported(
+                fmt::format("{}: the matrix is complex; solver_triangular_solve takes one on the processor", name));
         const int where = cuda_device(device);
         with_matrix(matrix, name, [&](const auto& of) {
             using T = element_t<decltype(of)>;

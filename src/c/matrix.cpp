@@ -201,7 +201,7 @@ void Matrix<T>::update(const T* values) {
     } else {
         std::copy(given.begin(), given.end(), is_dense_ ? elements_.begin() : own_.values.begin());
     }
-    for (auto& triangle : triangles_) triangle.reset();
+    triangles_.clear();
     make_plan();
 }
 
@@ -209,15 +209,15 @@ template <class T>
 void Matrix<T>::solve_triangle(Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x,
                                Accuracy accuracy) const {
     if (is_dense_) return triangular_solve(dense_, triangle, diagonal, b, x, accuracy, device_);
-    const int kind = (triangle == Triangle::upper ? 2 : 0) + (diagonal == Diagonal::unit ? 1 : 0);
-    const TriangularSolvePlan<T>* plan = nullptr;
-    {
-        const std::lock_guard lock(triangles_mutex_);
-        if (!triangles_[kind])
-            triangles_[kind] = std::make_unique<TriangularSolvePlan<T>>(sparse(), triangle, diagonal, device_);
-        plan = triangles_[kind].get();
-    }
-    plan->solve(b, x, accuracy);
+    const auto make = [this] { return sparse(); };
+    triangles_.get(triangle, diagonal, device_, make).solve(b, x, accuracy);
+}
+
+template <class T>
+void Matrix<T>::solve_triangle(Triangle triangle, Diagonal diagonal, std::span<const std::complex<T>> b,
+                               std::span<std::complex<T>> x, Accuracy accuracy) const {
+    const auto make = [this] { return complex_form(sparse()); };
+    complex_triangles_.get(triangle, diagonal, device_, make).solve(b, x, accuracy);
 }
 
 template class Matrix<double>;

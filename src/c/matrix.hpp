@@ -3,6 +3,7 @@
 /// What a solver_matrix is.
 
 #include "c/arguments.hpp"
+#include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
 #include "solver/dense_matrix.hpp"
@@ -12,12 +13,33 @@
 #include "solver/triangular_solve.hpp"
 
 #include <array>
+#include <complex>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <variant>
 
 namespace solver::c {
+
+/// Plans of triangular solves, each made when it is first asked for.
+template <class S>
+class TrianglePlans {
+public:
+    /// That of the view make() gives.
+    template <class Make>
+    const TriangularSolvePlan<S>& get(Triangle triangle, Diagonal diagonal, const Device& device, const Make& make) {
+        const std::size_t kind = (triangle == Triangle::upper ? 2 : 0) + (diagonal == Diagonal::unit ? 1 : 0);
+        const std::lock_guard lock(mutex_);
+        std::unique_ptr<const TriangularSolvePlan<S>>& plan = plans_[kind];
+        if (!plan) plan = std::make_unique<const TriangularSolvePlan<S>>(make(), triangle, diagonal, device);
+        return *plan;
+    }
+    void clear() { plans_ = {}; }
+
+private:
+    std::mutex mutex_;
+    std::array<std::unique_ptr<const TriangularSolvePlan<S>>, 4> plans_;
+};
 
 /// A matrix of one type: views of arrays that are its own or the caller's, and the plans made of them.
 template <class T>
@@ -42,6 +64,9 @@ public:
 
     void update(const T* values);
     void solve_triangle(Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x, Accuracy accuracy) const;
+    /// Of the complex matrix whose real form this one is.
+    void solve_triangle(Triangle triangle, Diagonal diagonal, std::span<const std::complex<T>> b, std::span<std::complex<T>> x,
+                        Accuracy accuracy) const;
 
 private:
     void make_plan();
@@ -57,10 +82,8 @@ private:
     std::int64_t entries_ = 0;
     DenseView<T> dense_;
     std::optional<SpmvPlan<T>> plan_;
-
-    /// Made at the first solve of each kind.
-    mutable std::mutex triangles_mutex_;
-    mutable std::array<std::unique_ptr<const TriangularSolvePlan<T>>, 4> triangles_;
+    mutable TrianglePlans<T> triangles_;
+    mutable TrianglePlans<std::complex<T>> complex_triangles_;
 };
 
 }  // namespace solver::c

@@ -54,9 +54,12 @@ solver_status solver_triangular_solve(const solver_matrix* matrix, int32_t trian
         const Diagonal pivots = diagonal_of(diagonal, name);
         with_matrix(matrix, name, [&](const auto& of) {
             using T = element_t<decltype(of)>;
-            const std::int64_t n = of.plan().rows();
-            of.solve_triangle(which, pivots, elements<const T>(b, n, name, "b"), elements<T>(x, n, name, "x"),
-                              accuracy_of(accuracy, name));
+            const auto solve = [&]<class S>(S) {
+                const std::int64_t n = of.plan().rows() / components<S>;
+                of.solve_triangle(which, pivots, elements<const S>(b, n, name, "b"), elements<S>(x, n, name, "x"),
+                                  accuracy_of(accuracy, name));
+            };
+            matrix->is_complex ? solve(std::complex<T>()) : solve(T());
         });
     });
 }

@@ -237,6 +237,10 @@ static void compute_with_complex_numbers(const char* folder) {
     CHECK_OK(solver_preconditioner_apply(jacobi, x, found, SOLVER_EXACT));
     CHECK(found[0] == 1 && found[1] == -0.5 && found[2] == 0 && found[3] == 0.25); /* (1 + 2i) / 2i, i / 4 */
     solver_preconditioner_destroy(jacobi);
+    CHECK_OK(solver_triangular_solve(a, SOLVER_UPPER, SOLVER_STORED_DIAGONAL, x, found, SOLVER_EXACT));
+    CHECK(found[0] == 0.875 && found[1] == -0.5 && found[2] == 0 && found[3] == 0.25); /* (1 + 1.75i) / 2i, i / 4 */
+    CHECK_REFUSED(solver_triangular_solve(a, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, x, found, SOLVER_EXACT),
+                  SOLVER_INVALID_ARGUMENT, "beyond the diagonal");
     csr.size = sizeof csr;
     CHECK_OK(solver_matrix_csr(a, &csr));
     CHECK(csr.type == SOLVER_DOUBLE && csr.rows == 4 && csr.columns == 4 && ((const double*)csr.values)[0] == -2);

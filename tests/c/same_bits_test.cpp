@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <new>
 #include <random>
@@ -21,6 +22,8 @@ namespace {
 
 template <class T>
 constexpr std::int32_t type_of = std::is_same_v<T, double> ? SOLVER_DOUBLE : SOLVER_FLOAT;
+template <class T>
+constexpr std::int32_t type_of<std::complex<T>> = type_of<T> + SOLVER_COMPLEX_DOUBLE;
 
 template <class T>
 std::vector<T> random_vector(std::size_t n, unsigned seed) {
@@ -164,6 +167,30 @@ TYPED_TEST(SameBits, OfTriangularSolves) {
         std::vector<T> seen(this->n), expected(this->n);
         plan.solve(this->b_, expected, accuracy);
         EXPECT_EQ(solver_triangular_solve(handle.get(), SOLVER_LOWER, SOLVER_STORED_DIAGONAL, this->b_.data(), seen.data(),
+                                          static_cast<std::int32_t>(accuracy)),
+                  SOLVER_OK);
+        EXPECT_TRUE(same_bits(seen, expected));
+    }
+}
+
+// Promise: solver.h, "A complex matrix, whose entries that are zero are none"
+TYPED_TEST(SameBits, OfComplexTriangularSolves) {
+    using T = TypeParam;
+    using C = std::complex<T>;
+    std::vector<Entry<C>> entries;
+    for (std::int32_t i = 0; i < this->n; ++i)
+        for (std::int64_t k = this->a_.row_offsets[i]; k < this->a_.row_offsets[i + 1]; ++k)
+            if (this->a_.column_indices[k] >= i)
+                entries.push_back({i, this->a_.column_indices[k], C(this->a_.values[k], T(i % 3))});
+    const CsrMatrix<C> upper = csr_from_entries<C>(this->n, this->n, entries);
+    std::vector<C> b;
+    for (std::int32_t i = 0; i < this->n; ++i) b.emplace_back(this->b_[i], this->x_[i]);
+    const Handle handle(described(upper));
+    const TriangularSolvePlan<C> plan(upper, Triangle::upper, Diagonal::stored);
+    for (const Accuracy accuracy : all_accuracies) {
+        std::vector<C> seen(b.size()), expected(b.size());
+        plan.solve(b, expected, accuracy);
+        EXPECT_EQ(solver_triangular_solve(handle.get(), SOLVER_UPPER, SOLVER_STORED_DIAGONAL, b.data(), seen.data(),
                                           static_cast<std::int32_t>(accuracy)),
                   SOLVER_OK);
         EXPECT_TRUE(same_bits(seen, expected));
