@@ -61,12 +61,6 @@ nb::object generate(const std::string& name) {
 }
 
 template <class T>
-CsrView<T> csr_view(std::int64_t rows, std::int64_t columns, const Offsets& offsets, const Vector<std::int32_t>& indices,
-                    const Vector<T>& values) {
-    return {rows, columns, view(offsets), view<std::int32_t>(indices), view<T>(values)};
-}
-
-template <class T>
 nb::tuple real_form_of(std::int64_t rows, std::int64_t columns, const Offsets& offsets, const Vector<std::int32_t>& indices,
                        const Vector<std::complex<T>>& values) {
     CsrMatrix<T> made;

@@ -1,9 +1,11 @@
 #include "matrix.hpp"
+#include "solver/complex.hpp"
 #include "solver/triangular_solve.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <complex>
 #include <optional>
 #include <string>
 
@@ -37,16 +39,33 @@ void residual(const Matrix<T>& a, const Vector<T>& b, const Vector<T>& x, const 
                       accuracy_of(accuracy));
 }
 
+Triangle triangle_of(bool lower) { return lower ? Triangle::lower : Triangle::upper; }
+Diagonal diagonal_of(bool unit) { return unit ? Diagonal::unit : Diagonal::stored; }
+
 template <class T>
 void solve_triangular(const Matrix<T>& a, bool lower, bool unit, const Vector<T>& b, const MutableVector<T>& x, int accuracy) {
-    const Triangle triangle = lower ? Triangle::lower : Triangle::upper;
-    const Diagonal diagonal = unit ? Diagonal::unit : Diagonal::stored;
+    const Triangle triangle = triangle_of(lower);
+    const Diagonal diagonal = diagonal_of(unit);
     if (a.plan().dense() != nullptr)
         triangular_solve(*a.plan().dense(), triangle, diagonal, view<T>(b), view<T>(x), accuracy_of(accuracy),
                          a.plan().device());
     else
         TriangularSolvePlan<T>(a.plan().matrix(), triangle, diagonal, a.plan().device())
             .solve(view<T>(b), view<T>(x), accuracy_of(accuracy));
+}
+
+/// b and x are complex vectors by their parts, in turn.
+template <class T>
+void solve_complex_triangular(std::int64_t rows, std::int64_t columns, const Offsets& offsets,
+                              const Vector<std::int32_t>& indices, const Vector<std::complex<T>>& values, bool lower, bool unit,
+                              const Vector<T>& b, const MutableVector<T>& x, int accuracy, int device, int threads) {
+    using Number = std::complex<T>;
+    const auto a = csr_view<Number>(rows, columns, offsets, indices, values);
+    const nb::gil_scoped_release released;
+    check(a);
+    const TriangularSolvePlan<Number> plan(a, triangle_of(lower), diagonal_of(unit), device_of(device, threads));
+    plan.solve({reinterpret_cast<const Number*>(b.data()), b.size() / 2}, {reinterpret_cast<Number*>(x.data()), x.size() / 2},
+               accuracy_of(accuracy));
 }
 
 /// What products read, the bytes of it that they read a nonzero, and why.
@@ -81,6 +100,8 @@ void bind_matrix(nb::module_& module, const char* name) {
 void bind_matrices(nb::module_& module) {
     bind_matrix<double>(module, "Matrix64");
     bind_matrix<float>(module, "Matrix32");
+    module.def("solve_triangular128", &solve_complex_triangular<double>);
+    module.def("solve_triangular64", &solve_complex_triangular<float>);
 }
 
 }  // namespace samebits

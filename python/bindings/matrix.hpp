@@ -28,6 +28,12 @@ inline solver::RowOffsets view(const Offsets& offsets) {
 }
 
 template <class T>
+solver::CsrView<T> csr_view(std::int64_t rows, std::int64_t columns, const Offsets& offsets,
+                            const Vector<std::int32_t>& indices, const Vector<T>& values) {
+    return {rows, columns, view(offsets), view<std::int32_t>(indices), view<T>(values)};
+}
+
+template <class T>
 class Matrix {
 public:
     Matrix(std::int64_t rows, std::int64_t columns, Offsets offsets, Vector<std::int32_t> indices, Vector<T> values, int device,

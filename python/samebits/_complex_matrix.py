@@ -165,6 +165,41 @@ def as_complex(matrix: Matrix) -> ComplexMatrix:
     return ComplexMatrix.from_csr(matrix.shape, sparse[0], sparse[1], values, device=matrix.device, threads=matrix._threads)
 
 
+def _csr_of_triangle(elements: np.ndarray, lower: bool, unit_diagonal: bool) -> list[np.ndarray]:
+    """All elements of the triangle, zeros too, by rows."""
+    n, columns = elements.shape
+    shift = 1 if unit_diagonal else 0
+    rows, indices = np.tril_indices(n, -shift, columns) if lower else np.triu_indices(n, shift, columns)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
+    return [offsets.astype(np.int64), indices.astype(np.int32), elements[rows, indices]]
+
+
+def _complex_triangle(a: Any, lower: bool, unit_diagonal: bool, threads: int | None) -> ComplexMatrix:
+    """The matrix; of a dense one the triangle."""
+    if isinstance(a, Matrix) and a.is_sparse:
+        return as_complex(a)
+    if not isinstance(a, Matrix) and (_sparse_parts(a) is not None or hasattr(a, "matvec")):
+        return ComplexMatrix(a, threads=threads)
+    given = a._host_parts()[0] if isinstance(a, Matrix) else a
+    elements = complex_array(given, "the matrix")
+    if elements.ndim != 2:
+        raise _core.InvalidArgument(f"the matrix has {elements.ndim} dimensions; expected two")
+    device = a.device if isinstance(a, Matrix) else "cpu"
+    return ComplexMatrix.from_csr(elements.shape, *_csr_of_triangle(elements, lower, unit_diagonal), device=device, threads=threads)
+
+
+def solve_complex_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, accuracy: int, threads: int | None) -> Any:
+    """`solve_triangular` where A or b is complex."""
+    matrix = _complex_triangle(a, lower, unit_diagonal, threads)
+    place = matrix._place_of(b=b)
+    right = matrix.real_form._vector(parts_of_rows(b, "b", matrix.shape[0], matrix.shape), "b", place)
+    x = place.zeros((2 * matrix.shape[0],), matrix.real_form.dtype)
+    place.wait()
+    solve = _core.solve_triangular64 if matrix.dtype == np.complex64 else _core.solve_triangular128
+    solve(*matrix.shape, *matrix._csr, lower, unit_diagonal, right, x, accuracy, matrix._device, matrix._threads)
+    return whole(x)
+
+
 def _unpickle_complex(
     shape: tuple[int, int], csr: tuple[np.ndarray, ...], device: str, threads: int, storage: tuple[str, int]
 ) -> ComplexMatrix:

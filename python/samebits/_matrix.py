@@ -421,15 +421,16 @@ def solve_triangular(
 ) -> np.ndarray:
     """Solves A x = b for a triangular matrix by substitution.
 
-    Each x_i is (b_i - sum_j a_ij x_j) / a_ii, where with 'exact' the numerator is rounded once before the division is.
+    Each x_i is (b_i - sum_j a_ij x_j) / a_ii, where with 'exact' the numerator is rounded once before the division is; of complex
+    numbers both are, each part by itself.
 
     Parameters
     ----------
     a : sparse matrix, array_like or Matrix
         Square. Of a sparse matrix, whose columns are sorted in each row, every entry must be of the triangle; of a dense one the other
-        triangle is not looked at.
+        triangle is not looked at. Complex matrices are solved with on the processor alone, and a `ComplexMatrix` counts as sparse.
     b : array_like
-        A vector; x is an array of the same library in the same place.
+        A vector; x is an array of the same library in the same place. Where the matrix or b is complex, so is x.
     lower : bool
         Which triangle.
     unit_diagonal : bool
@@ -440,9 +441,13 @@ def solve_triangular(
     >>> import samebits as sb
     >>> sb.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0])
     array([1., 2.])
+    >>> sb.solve_triangular([[2j, 0], [1, 4]], [2, 9 - 1j])
+    array([0.  -1.j, 2.25+0.j])
     """
     if is_complex(a) or is_complex(b):
-        raise _core.NotSupported("solve_triangular takes real numbers only; solve takes complex ones")
+        from ._complex_matrix import solve_complex_triangular
+
+        return solve_complex_triangular(a, b, bool(lower), bool(unit_diagonal), accuracy_number(accuracy), threads)
     matrix = as_matrix(a, threads=threads)
     place = matrix._place_of(b=b)
     right = matrix._vector(b, "b", place)

@@ -209,9 +209,60 @@ def test_certificates_of_complex_matrices():
     assert sb.certify(np.array([[1j, -1], [1, 1j]])).status == "singular"
 
 
-def test_what_takes_real_numbers_only_says_so():
-    with pytest.raises(sb.NotSupported, match="complex"):
-        sb.solve_triangular(np.array([[1j]]), [1])
+def quotient(re, im, pivot):
+    """(re + im i) / pivot as fractions."""
+    p, q = Fraction(float(pivot.real)), Fraction(float(pivot.imag))
+    return (re * p + im * q) / (p * p + q * q), (im * p - re * q) / (p * p + q * q)
+
+
+def rounded(part, dtype):
+    """A fraction as the number nearest to it, of 53 or 24 bits."""
+    if dtype == np.complex128:
+        return float(part)
+    near = np.float32(float(part))
+    around = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]
+    return float(min(around, key=lambda v: abs(Fraction(float(v)) - part)))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_triangular_solves_round_numerators_and_quotients_once(dtype):
+    rng = np.random.default_rng(11)
+    n = 30
+    diagonal = np.diag(rng.standard_normal(n) + 1j * rng.standard_normal(n)).astype(dtype)
+    a, b = np.tril(hard(rng, n, n, dtype=dtype), -1) * dtype(2.0**-30) + diagonal, hard(rng, n, dtype=dtype)
+    x = sb.solve_triangular(a, b)
+    assert x.dtype == dtype
+    for i in range(n):
+        re, im = exact_products([(-a[i, j], x[j]) for j in range(i)] + [(b[i], np.complex128(1))])
+        parts = quotient(*(Fraction(rounded(part, dtype)) for part in (re, im)), a[i, i])
+        assert x[i] == complex(*(rounded(part, dtype) for part in parts))
+    full = a + np.triu(hard(rng, n, n, dtype=dtype), 1)
+    assert (sb.solve_triangular(full, b) == x).all()
+    assert (sb.solve_triangular(sparse.csr_array(a), b) == x).all()
+    assert (sb.solve_triangular(sb.Matrix(sparse.csr_array(a)), b, threads=2) == x).all()
+    assert (sb.solve_triangular(full[::-1, ::-1], b[::-1], lower=False) == x[::-1]).all()
+
+
+def test_triangular_solves_take_any_mixture():
+    a, b = np.array([[2.0, 7], [1, 4]]), np.array([2j, 9])
+    expected = sb.solve_triangular(a + 0j, b)
+    for same in (a, sb.Matrix(a), sparse.csr_array(np.tril(a)), sb.Matrix(sparse.csr_array(np.tril(a)))):
+        assert (sb.solve_triangular(same, b) == expected).all()
+    assert (sb.solve_triangular(a * 1j, [2.0, 9.0]) == [-1j, -2j]).all()
+    assert (sb.solve_triangular(a * 1j, b, unit_diagonal=True) == [2j, 11]).all()
+
+
+def test_triangular_solves_refuse_what_is_no_triangle():
+    with pytest.raises(sb.InvalidArgument, match="the diagonal entry of row 2 is 0"):
+        sb.solve_triangular(np.array([[1j, 0], [1, 0]]), [1, 2])
+    with pytest.raises(sb.InvalidArgument, match="beyond the diagonal of a lower"):
+        sb.solve_triangular(sparse.csr_array([[1j, 1], [0, 1]]), [1, 2])
+    with pytest.raises(sb.InvalidArgument, match="must be square"):
+        sb.solve_triangular(np.array([[1j, 0, 3], [1, 1, 3]]), [1, 2])
+    with pytest.raises(sb.DimensionMismatch):
+        sb.solve_triangular(np.array([[1j]]), [1, 2])
+    with pytest.raises(sb.InvalidArgument, match="the matrix floats"):
+        sb.solve_triangular(np.array([[1j]], np.complex64), np.array([1j]))
 
 
 def test_jacobi_divides_by_complex_diagonals():
