@@ -43,6 +43,7 @@ CsrMatrix<T> real_form(const CsrView<std::complex<T>>& a) {
     if (a.rows > most_complex_rows || a.columns > most_complex_rows)
         throw InvalidArgument(fmt::format("complex matrix: it is {} x {}; at most {} rows and columns are supported", a.rows,
                                           a.columns, most_complex_rows));
+    const cpu::FloatingPointGuard guard;  // a subnormal part is an entry
     CsrMatrix<T> real{2 * a.rows, 2 * a.columns, {0}, {}, {}};
     real.row_offsets.reserve(static_cast<std::size_t>(real.rows) + 1);
     real.column_indices.reserve(2 * nonzero_parts(a));

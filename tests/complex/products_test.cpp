@@ -9,6 +9,7 @@
 
 #include "support/complex_numbers.hpp"
 #include "support/devices.hpp"
+#include "support/floating_point_environment.hpp"
 
 namespace solver {
 namespace {
@@ -330,6 +331,12 @@ TEST(RealForm, HasABlockForEveryEntry) {
 }
 
 // Promise: complex.hpp, "A^H, the transpose of conjugates"
+TEST(RealForm, HasSubnormalPartsWhateverTheCallersEnvironment) {
+    const double least = std::numeric_limits<double>::denorm_min();
+    const CsrMatrix<Complex<double>> a{1, 1, {0, 1}, {0}, {{least, -least}}};
+    testing::for_each_hostile_environment([&] { EXPECT_EQ(real_form(a.view()).nonzeros(), 4); });
+}
+
 TEST(ConjugateTranspose, TurnsRowsIntoColumnsOfConjugates) {
     const CsrMatrix<Complex<double>> a{1, 2, {0, 2}, {0, 1}, {{1, 2}, {3, -4}}};
     const auto h = conjugate_transpose(a.view());
