@@ -174,6 +174,10 @@ TriangularSystem<T>::TriangularSystem(int, const CsrView<T>&, Triangle, Diagonal
     built_without_cuda();
 }
 template <class T>
+TriangularSystem<T>::TriangularSystem(int, const PairedTriangle<T>&) {
+    built_without_cuda();
+}
+template <class T>
 TriangularSystem<T>::~TriangularSystem() = default;
 template <class T>
 void TriangularSystem<T>::solve(const T*, T*, Accuracy, Stream, Gate) const {

@@ -2,6 +2,7 @@
 
 /// Triangular solves on a device behind launch predicates.
 
+#include "core/paired_triangle.hpp"
 #include "gate.hpp"
 #include "solver/cuda/triangular_solve.hpp"
 
@@ -15,6 +16,8 @@ template <class T>
 class TriangularSystem {
 public:
     TriangularSystem(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal);
+    /// A complex one: b and x are parts in turn.
+    TriangularSystem(int device, const PairedTriangle<T>& a);
     ~TriangularSystem();
 
     void solve(const T* b, T* x, Accuracy accuracy, Stream stream = nullptr, Gate gate = {}) const;

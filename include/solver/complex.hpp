@@ -137,8 +137,8 @@ void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std:
 /// every accuracy. The quotient of x + i y by p + i q is ((x p + y q) + i (y p - x q)) / (p^2 + q^2) as computed where one of
 /// the four is Inf or NaN, but of two real ones where p or q is 0.
 ///
-/// The bits do not depend on the number of threads. In exact the conjugates of A and b have the conjugate of x, and where
-/// nothing has an imaginary part, the bits are those of the real solve.
+/// The bits do not depend on the number of threads, and in exact not on the device. In exact the conjugates of A and b have the
+/// conjugate of x, and where nothing has an imaginary part, the bits are those of the real solve.
 ///
 /// The plan keeps a copy of the matrix, in real form, which copies of the plan share; the matrix need not outlive the plan. For
 /// A^H x = b there is conjugate_transpose(A), a triangle on the other side.
@@ -147,8 +147,8 @@ class TriangularSolvePlan<std::complex<T>> {
 public:
     using Number = std::complex<T>;
 
-    /// Throws as the plan of a real matrix does, and NotSupported on a CUDA device.
-    TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::cpu());
+    /// Throws as the plan of a real matrix does.
+    TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::best());
 
     /// Solves A x = b. x may be b. Throws DimensionMismatch.
     void solve(std::span<const Number> b, std::span<Number> x, Accuracy accuracy) const;

@@ -194,7 +194,7 @@ solver_status solver_gemm(double alpha, const solver_dense* a, const solver_dens
 
 /* Solves A x = b for a triangular matrix; x may be b. Of a sparse matrix, columns sorted in each row, what is not of the
  * triangle is refused, of a dense one it is not looked at. A complex matrix, whose entries that are zero are none, is solved
- * with on the processor alone, by complex quotients (complex.hpp). */
+ * with by complex quotients (complex.hpp). */
 enum { SOLVER_LOWER = 0, SOLVER_UPPER = 1 };
 enum { SOLVER_STORED_DIAGONAL = 0, SOLVER_UNIT_DIAGONAL = 1 }; /* unit: it is 1 and not stored */
 solver_status solver_triangular_solve(const solver_matrix* matrix, int32_t triangle, int32_t diagonal, const void* b, void* x,

@@ -1,5 +1,7 @@
 #include "triangular/schedule.hpp"
 
+#include "solver/csr_matrix.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -136,7 +138,7 @@ private:
 
     void push_chunk(std::int32_t place, std::int32_t depth, int rows, int log2, std::int32_t first_segment,
                     std::int32_t segments, std::int32_t segment) {
-        made_.chunks.push_back({entries_, place, depth, static_cast<std::int16_t>(rows), static_cast<std::int16_t>(log2),
+        made_.chunks.push_back({entries_, place, depth, static_cast<std::int16_t>(rows), static_cast<std::int8_t>(log2), false,
                                 first_segment, segments, segment});
         entries_ = made_.chunks.back().end();
     }
@@ -195,6 +197,52 @@ private:
     TriangleSchedule<T> made_;
 };
 
+/// A lower triangle with ones in its diagonal: of the k-th complex row to be solved, rows 4k and 4k + 1 are the numerator's
+/// parts and 4k + 2 and 4k + 3 the quotient's, whose entries have the opposite sign, as the schedule gives each.
+template <class T>
+class NumeratorsAndQuotients {
+public:
+    explicit NumeratorsAndQuotients(const PairedTriangle<T>& a)
+        : a_(a), n_(a.beside.rows / 2), made_{4 * n_, 4 * n_, {0}, {}, {}} {}
+
+    CsrMatrix<T> run() {
+        for (std::int64_t k = 0; k < n_; ++k) {
+            const std::int64_t row = turned(k);
+            for (const std::int64_t part : {0, 1}) append_numerator(2 * row + part);
+            for (int part = 0; part < 2; ++part) {
+                append(4 * k, -a_.pivots[2 * row]);
+                append(4 * k + 1, -a_.pivots[2 * row + 1]);
+                made_.row_offsets.push_back(made_.nonzeros());
+            }
+        }
+        return std::move(made_);
+    }
+
+    /// Which complex row is solved k-th, and when a row is.
+    std::int64_t turned(std::int64_t k) const { return a_.triangle == Triangle::lower ? k : n_ - 1 - k; }
+
+private:
+    void append(std::int64_t column, T value) {
+        made_.column_indices.push_back(static_cast<std::int32_t>(column));
+        made_.values.push_back(value);
+    }
+
+    /// Entries in the order in which their elements are solved.
+    void append_numerator(std::int64_t row) {
+        const std::int64_t first = a_.beside.row_offsets[row], length = a_.beside.row_length(row);
+        for (std::int64_t k = 0; k < length; ++k) {
+            const std::int64_t entry = a_.triangle == Triangle::lower ? first + k : first + length - 1 - k;
+            const std::int32_t column = a_.beside.column_indices[entry];
+            append(4 * turned(column / 2) + 2 + column % 2, a_.beside.values[entry]);
+        }
+        made_.row_offsets.push_back(made_.nonzeros());
+    }
+
+    const PairedTriangle<T>& a_;
+    std::int64_t n_;
+    CsrMatrix<T> made_;
+};
+
 }  // namespace
 
 template <class T>
@@ -203,7 +251,19 @@ TriangleSchedule<T> schedule_triangle(const CsrView<T>& a, Triangle triangle, Di
     return TriangleScheduler<T>(a, triangle, diagonal, options).run();
 }
 
+/// Levels of numerators and of quotients take turns, so that no chunk has rows of both.
+template <class T>
+TriangleSchedule<T> schedule_pairs(const PairedTriangle<T>& a, const TriangleScheduleOptions& options) {
+    NumeratorsAndQuotients<T> rows(a);
+    TriangleSchedule<T> made = schedule_triangle(rows.run().view(), Triangle::lower, Diagonal::unit, options);
+    for (TriangleChunk& chunk : made.chunks) chunk.is_quotients = made.rows[chunk.first_place] % 4 >= 2;
+    for (std::int32_t& row : made.rows) row = static_cast<std::int32_t>(2 * rows.turned(row / 4) + row % 2);
+    return made;
+}
+
 template TriangleSchedule<float> schedule_triangle(const CsrView<float>&, Triangle, Diagonal, const TriangleScheduleOptions&);
 template TriangleSchedule<double> schedule_triangle(const CsrView<double>&, Triangle, Diagonal, const TriangleScheduleOptions&);
+template TriangleSchedule<float> schedule_pairs(const PairedTriangle<float>&, const TriangleScheduleOptions&);
+template TriangleSchedule<double> schedule_pairs(const PairedTriangle<double>&, const TriangleScheduleOptions&);
 
 }  // namespace solver::cuda

@@ -7,6 +7,7 @@
 /// not begun. Within an item rows are sorted by level and cut into chunks, one a warp: rows of one level, hence independent of
 /// one another. A warp takes chunks in order, so the first chunk that is not done never waits for a later one.
 
+#include "core/paired_triangle.hpp"
 #include "solver/triangular_solve.hpp"
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct TriangleChunk {
     std::int32_t first_place;  ///< of its rows, in the order of all items
     std::int32_t depth;        ///< entries a lane, those that fill up included
     std::int16_t rows;
-    std::int16_t log2_width;
+    std::int8_t log2_width;
+    bool is_quotients;           ///< of schedule_pairs
     std::int32_t first_segment;  ///< of a long row: the number of its first one
     std::int32_t segments;       ///< of a long row; 0 for whole rows
     std::int32_t segment;        ///< which of these this one is
@@ -48,7 +50,7 @@ struct TriangleScheduleOptions {
     bool by_levels = false;                  ///< items of the order of levels, else of the natural order
     std::int64_t rows_an_item = 2048;        ///< at most
     std::int64_t entries_an_item = 1 << 16;  ///< at most, if it has more than one row
-    std::int64_t entries_a_lane = 4;         ///< at most, where a row has not a whole warp
+    std::int64_t entries_a_lane = 4;         ///< at most, where a row has not a whole warp; at least 2
     std::int64_t entries_a_segment = 1024;   ///< longer rows are split
 };
 
@@ -69,5 +71,11 @@ struct TriangleSchedule {
 template <class T>
 TriangleSchedule<T> schedule_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal,
                                       const TriangleScheduleOptions& options);
+
+/// Of a complex triangle that has pivots: each row is four, the parts of its numerator and those of its quotient, which are
+/// what later numerators need. A row of quotients has two entries, the parts of the numerator in turn with p and q as they are;
+/// rows of quotients are in chunks of their own, one lane each. `rows` is the part of b, or of x, of each place.
+template <class T>
+TriangleSchedule<T> schedule_pairs(const PairedTriangle<T>& a, const TriangleScheduleOptions& options);
 
 }  // namespace solver::cuda

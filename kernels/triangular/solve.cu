@@ -57,8 +57,9 @@ struct TriangularSystem<T>::Analysis {
     TriangleView<T> view{};
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
+    bool is_complex = false;
 
-    Analysis(int on_device, const TriangleSchedule<T>& schedule)
+    Analysis(int on_device, const TriangleSchedule<T>& schedule, bool of_pairs = false)
         : device(on_device),
           items(device, schedule.items, "a triangular solve's items"),
           chunks(device, schedule.chunks, "a triangular solve's chunks"),
@@ -83,7 +84,8 @@ struct TriangularSystem<T>::Analysis {
                arrived.data(),
                ticket.data()},
           threads(triangular_threads),
-          shared_bytes((static_cast<std::size_t>(schedule.largest_item) + 1) * sizeof(T)) {
+          shared_bytes((static_cast<std::size_t>(schedule.largest_item) + 1) * sizeof(T)),
+          is_complex(of_pairs) {
         const CurrentDevice current(device);
         arrived.fill_with_zeros();
         ticket.fill_with_zeros();
@@ -93,7 +95,7 @@ struct TriangularSystem<T>::Analysis {
             with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
                 using A = typename decltype(accumulator)::type;
                 static_assert(sizeof(TrackedSum<A>) <= largest_partial);
-                allow_all_shared_memory(solve_triangle<A, T>, device);
+                allow_all_shared_memory(is_complex ? solve_triangle<A, true, T> : solve_triangle<A, false, T>, device);
             });
         synchronize(device, nullptr);
     }
@@ -106,6 +108,15 @@ TriangularSystem<T>::TriangularSystem(int device, const CsrView<T>& a, Triangle 
 }
 
 template <class T>
+TriangularSystem<T>::TriangularSystem(int device, const PairedTriangle<T>& a) {
+    if (a.pivots.empty())
+        analysis_ = std::make_unique<Analysis>(
+            device, schedule_triangle(a.beside, a.triangle, Diagonal::unit, options_for<T>(device, a.beside.rows)));
+    else
+        analysis_ = std::make_unique<Analysis>(device, schedule_pairs(a, options_for<T>(device, 2 * a.beside.rows)), true);
+}
+
+template <class T>
 TriangularSystem<T>::~TriangularSystem() = default;
 
 template <class T>
@@ -114,8 +125,8 @@ void TriangularSystem<T>::solve(const T* b, T* x, Accuracy accuracy, Stream stre
     if (analysis_->view.items == 0) return;
     with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
         using A = typename decltype(accumulator)::type;
-        solve_triangle<A, T>
-            <<<analysis_->view.items, analysis_->threads, analysis_->shared_bytes, stream>>>(analysis_->view, b, x, gate);
+        const auto kernel = analysis_->is_complex ? solve_triangle<A, true, T> : solve_triangle<A, false, T>;
+        kernel<<<analysis_->view.items, analysis_->threads, analysis_->shared_bytes, stream>>>(analysis_->view, b, x, gate);
         check_launch("solve_triangle");
     });
 }

@@ -10,6 +10,7 @@
 /// That somebody always gets on: of all chunks not done take the first in the order of tickets. It is the first of its warp,
 /// which runs, since its block has the ticket; what it waits for is in earlier chunks, hence done.
 
+#include "core/complex_quotient.hpp"
 #include "runtime/divisor.hpp"
 #include "runtime/gate.cuh"
 #include "spmv/rows.cuh"
@@ -291,11 +292,28 @@ __device__ __forceinline__ T round_rows(const TriangleView<T>& a, const ItemInWo
     }
 }
 
-/// The rows of a chunk, by a warp. `at` is where the chunk comes from.
-template <Accumulator A, class T>
+/// A chunk of quotients: each lane has p and q as the values of its entries, whose elements are the parts of the numerator.
+template <class T>
+__device__ __forceinline__ void solve_quotients(const ItemInWork<T>& work, const LaneWork<T>& mine, T* x) {
+    T re = work.element(mine.entries.column[0]), im = work.element(mine.entries.column[1]);
+    work.wait_for(re, mine.entries.column[0]);
+    work.wait_for(im, mine.entries.column[1]);
+    if (!mine.is_first()) return;
+    const std::int32_t place = mine.place();
+    const T p = mine.entries.value[0], q = mine.entries.value[1];
+    const T result = canonical(mine.row % 2 == 0 ? quotient_of_sums(re, im, p, q) : quotient_of_sums(im, -re, p, q));
+    work.next_solved[place] = unsolved<T>();
+    store_shared_now(work.shared_address(place - work.first_place), result);
+    store_global_now(work.all_solved + place, result);
+    x[mine.row] = result;
+}
+
+/// The rows of a chunk, by a warp. `at` is where the chunk comes from. Of a complex triangle x is written by quotients alone.
+template <Accumulator A, bool is_complex, class T>
 __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const ItemInWork<T>& work, const TriangleChunk* at,
                                             const LaneWork<T>& mine, T* x, LastResort& last_resort) {
     const TriangleChunk& chunk = mine.chunk;
+    if (is_complex && chunk.is_quotients) return solve_quotients(work, mine, x);
     const bool is_first = mine.is_first();
     const std::int32_t place = mine.place();
     unsigned in_item = work.shared_address(place - work.first_place);
@@ -342,11 +360,11 @@ __device__ __forceinline__ void solve_chunk(const TriangleView<T>& a, const Item
     if (a.pivot != nullptr) result = canonical(pivot.divide(result));
     store_shared_now(in_item, result);
     store_global_now(in_all, result);
-    *in_x = result;
+    if (!is_complex) *in_x = result;
 }
 
 /// A warp's chunks in order. What chunks are, which rows they hold and what these need is loaded up to three chunks ahead.
-template <Accumulator A, class T>
+template <Accumulator A, bool is_complex, class T>
 __device__ __forceinline__ void solve_chunks(const TriangleView<T>& a, const ItemInWork<T>& work, int index, int step,
                                              const T* b, T* x, LastResort& last_resort) {
     LaneWork<T> now, next, later, last;
@@ -360,7 +378,7 @@ __device__ __forceinline__ void solve_chunks(const TriangleView<T>& a, const Ite
         next.load_rest(a, b, work.places);
         later.load_row(a);
         last.load_chunk(a, index + 3 * step, work.last_chunk);
-        solve_chunk<A>(a, work, a.chunk + index, now, x, last_resort);
+        solve_chunk<A, is_complex>(a, work, a.chunk + index, now, x, last_resort);
         __syncwarp();
         now = next;
         next.chunk = later.chunk;
@@ -369,7 +387,7 @@ __device__ __forceinline__ void solve_chunks(const TriangleView<T>& a, const Ite
     }
 }
 
-template <Accumulator A, class T>
+template <Accumulator A, bool is_complex, class T>
 __global__ void __launch_bounds__(triangular_threads, 1)
     solve_triangle(const __grid_constant__ TriangleView<T> a, const T* b, T* x, Gate gate) {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -399,7 +417,7 @@ __global__ void __launch_bounds__(triangular_threads, 1)
     asm volatile("" : "+r"(work.solved), "+l"(work.all_solved), "+l"(work.next_solved));
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int warps = static_cast<int>(blockDim.x) / warp_size;
-    solve_chunks<A>(a, work, item.first_chunk + warp, warps, b, x, last_resort);
+    solve_chunks<A, is_complex>(a, work, item.first_chunk + warp, warps, b, x, last_resort);
 }
 
 }  // namespace solver::cuda

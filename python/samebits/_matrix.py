@@ -428,7 +428,7 @@ def solve_triangular(
     ----------
     a : sparse matrix, array_like or Matrix
         Square. Of a sparse matrix, whose columns are sorted in each row, every entry must be of the triangle; of a dense one the other
-        triangle is not looked at. Complex matrices are solved with on the processor alone, and a `ComplexMatrix` counts as sparse.
+        triangle is not looked at. A `ComplexMatrix` is sparse.
     b : array_like
         A vector; x is an array of the same library in the same place. Where the matrix or b is complex, so is x.
     lower : bool

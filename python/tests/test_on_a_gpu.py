@@ -260,6 +260,8 @@ def test_triangular_solves(library):
     a, b = matrix()
     lower = sp.csr_array(sp.tril(a))
     assert same(here(sb.solve_triangular(sb.Matrix(lower, device="cuda"), there(b))), sb.solve_triangular(lower, b))
+    turned = lower * (1 + 0.5j)
+    assert same(here(sb.solve_triangular(sb.Matrix(turned, device="cuda"), there(b * 1j))), sb.solve_triangular(turned, b * 1j))
 
 
 @pytest.mark.parametrize("kind", ["none", "jacobi", "ilu0", "isai", "ilut", "klu", "auto"])

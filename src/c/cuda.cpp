@@ -237,7 +237,7 @@ solver_status solver_cuda_triangle_create(const solver_matrix* matrix, int32_t t
         const Diagonal pivots = diagonal_of(diagonal, name);
         if (required(matrix, name, "matrix").is_complex)
             throw NotSupported(
-                fmt::format("{}: the matrix is complex; solver_triangular_solve takes one on the processor", name));
+                fmt::format("{}: the matrix is complex; solver_triangular_solve takes one, with vectors of the host", name));
         const int where = cuda_device(device);
         with_matrix(matrix, name, [&](const auto& of) {
             using T = element_t<decltype(of)>;

@@ -3,10 +3,12 @@
 #include "core/check.hpp"
 #include "core/paired_triangle.hpp"
 #include "core/triangle_check.hpp"
+#include "cuda/triangular_solve.hpp"
 #include "solver/complex.hpp"
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -36,26 +38,43 @@ CsrMatrix<std::complex<T>> without_diagonal(const CsrView<std::complex<T>>& a, s
     return beside;
 }
 
+/// On a CUDA device a row is four, counted in 32 bits.
+void require_few_rows(std::int64_t rows) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 4;
+    if (rows > most)
+        throw InvalidArgument(
+            fmt::format("triangular solve: A has {} rows; on a CUDA device at most {} are supported", rows, most));
+}
+
 }  // namespace
 
+/// What solves with the real form; it is copied to a CUDA device, and kept on the processor.
 template <class T>
 struct TriangularSolvePlan<std::complex<T>>::Pairs {
     std::vector<T> pivots;
     CsrMatrix<T> beside;
+    PairedTriangle<T> triangle;
     cpu::LazySchedule<T> schedule;
+    std::unique_ptr<cuda::TriangleOnDevice<T>> on_device;
 
-    Pairs(const CsrView<Number>& a, int threads) : beside(real_form(without_diagonal(a, pivots).view())), schedule(threads) {}
+    Pairs(const CsrView<Number>& a, Triangle which, const Device& device)
+        : beside(real_form(without_diagonal(a, pivots).view())),
+          triangle{beside.view(), which, pivots},
+          schedule(device.threads()) {
+        if (device.kind() != Device::Kind::cuda) return;
+        require_few_rows(a.rows);
+        on_device = std::make_unique<cuda::TriangleOnDevice<T>>(device.index(), triangle);
+    }
 };
 
 template <class T>
 TriangularSolvePlan<std::complex<T>>::TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal,
                                                           const Device& device)
     : rows_(a.rows), triangle_(triangle), diagonal_(diagonal) {
-    require_cpu(device, "complex triangular solve");
     require_square(a);
     const cpu::FloatingPointGuard guard;  // what is subnormal is not 0
     require_triangle(a, triangle, diagonal);
-    pairs_ = std::make_shared<Pairs>(a, device.threads());
+    pairs_ = std::make_shared<Pairs>(a, triangle, device);
 }
 
 template <class T>
@@ -63,8 +82,9 @@ void TriangularSolvePlan<std::complex<T>>::solve(std::span<const Number> b, std:
     const TriangleShape shape{rows_, rows_};
     require_length("triangular solve", "b", b.size(), rows_, "the rows of A", shape);
     require_length("triangular solve", "x", x.size(), rows_, "the columns of A", shape);
+    if (pairs_->on_device) return pairs_->on_device->solve(real_view(b), real_view(x), accuracy);
     const cpu::FloatingPointGuard guard;
-    const PairedTriangle<T> a{pairs_->beside.view(), triangle_, pairs_->pivots};
+    const PairedTriangle<T>& a = pairs_->triangle;
     // quotients cost more than a short row's sum, and levels have many at a time
     const bool is_bound_by_memory = diagonal_ == Diagonal::unit && cpu::is_bound_by_memory<T>(accuracy);
     const cpu::LevelSchedule<T>* const schedule =

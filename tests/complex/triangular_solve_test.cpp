@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/complex_numbers.hpp"
+#include "support/devices.hpp"
 #include "support/floating_point_environment.hpp"
 #include "support/targets.hpp"
 #include "support/triangles.hpp"
@@ -40,10 +41,9 @@ using ComplexVector = std::vector<std::complex<T>>;
 
 template <class T>
 ComplexVector<T> solved(const ComplexRows<T>& a, Diagonal diagonal, const ComplexVector<T>& b, Accuracy accuracy,
-                        int threads = 1) {
+                        const Device& device = Device::cpu(1)) {
     ComplexVector<T> x(b.size());
-    TriangularSolvePlan<std::complex<T>>(a.csr(diagonal).view(), a.triangle, diagonal, Device::cpu(threads))
-        .solve(b, x, accuracy);
+    TriangularSolvePlan<std::complex<T>>(a.csr(diagonal).view(), a.triangle, diagonal, device).solve(b, x, accuracy);
     return x;
 }
 
@@ -116,7 +116,22 @@ void expect_same(const ComplexVector<T>& found, const ComplexVector<T>& expected
         ASSERT_TRUE(same_bits(found[i], expected[i])) << i << ": " << found[i] << " instead of " << expected[i];
 }
 
-/// Lower and upper, stored and unit, on every target, in place too.
+/// Exact on the device, in place too, with the bits of `first` where there are some; which are these from then on.
+template <class T>
+void expect_exact_on(const Device& device, const ComplexRows<T>& a, Diagonal diagonal, const ComplexVector<T>& b,
+                     std::optional<ComplexVector<T>>& first) {
+    SCOPED_TRACE(to_string(device));
+    const TriangularSolvePlan<std::complex<T>> plan(a.csr(diagonal).view(), a.triangle, diagonal, device);
+    ComplexVector<T> x(b.size()), in_place = b;
+    plan.solve(b, x, Accuracy::exact);
+    plan.solve(in_place, in_place, Accuracy::exact);
+    expect_same<T>(in_place, x);
+    if (first) return expect_same<T>(x, *first);
+    expect_exact<T>(a, diagonal, b, x);
+    first = x;
+}
+
+/// Lower and upper, stored and unit, on every target and device.
 template <class T>
 void expect_all_exact(const ComplexRows<T>& a, const ComplexVector<T>& b) {
     for (const bool upper : {false, true})
@@ -124,17 +139,9 @@ void expect_all_exact(const ComplexRows<T>& a, const ComplexVector<T>& b) {
             SCOPED_TRACE(std::string(upper ? "upper" : "lower") + (diagonal == Diagonal::unit ? ", unit" : ""));
             const ComplexRows<T> rows = upper ? a.reversed() : a;
             const ComplexVector<T> right = upper ? ComplexVector<T>(b.rbegin(), b.rend()) : b;
-            const TriangularSolvePlan<std::complex<T>> plan(rows.csr(diagonal).view(), rows.triangle, diagonal);
             std::optional<ComplexVector<T>> first;
-            testing::for_each_target([&] {
-                ComplexVector<T> x(b.size()), in_place = right;
-                plan.solve(right, x, Accuracy::exact);
-                plan.solve(in_place, in_place, Accuracy::exact);
-                expect_same<T>(in_place, x);
-                if (first) return expect_same<T>(x, *first);
-                expect_exact<T>(rows, diagonal, right, x);
-                first = x;
-            });
+            testing::for_each_target([&] { expect_exact_on<T>(Device::cpu(), rows, diagonal, right, first); });
+            for (const Device& device : testing::cuda_devices()) expect_exact_on<T>(device, rows, diagonal, right, first);
         }
 }
 
@@ -217,7 +224,19 @@ TYPED_TEST(ComplexTriangularSolve, DividesByPivotsOfAnySize) {
     expect_all_exact<T>(a, b);
 }
 
-/// A diagonal of powers of two and of such times i, so that products with it are the numerators.
+/// Where products with the diagonal are the numerators.
+template <class T>
+void expect_bounds_kept(const ComplexRows<T>& a, Diagonal diagonal, const ComplexVector<T>& b, const ComplexVector<T>& x,
+                        Accuracy accuracy) {
+    for (std::int64_t i = 0; i < a.size(); ++i) {
+        const Numerator<T> numerator(a, i, b, x);
+        const std::complex<T> found = diagonal == Diagonal::unit ? x[i] : x[i] * a.pivot[i];
+        ASSERT_TRUE(numerator.re.allows(found.real(), accuracy)) << to_string(accuracy) << ", row " << i;
+        ASSERT_TRUE(numerator.im.allows(found.imag(), accuracy)) << to_string(accuracy) << ", row " << i;
+    }
+}
+
+/// A diagonal of powers of two and of such times i.
 // Promise: complex.hpp, "Each part of the numerator is rounded as the accuracy asks"
 TYPED_TEST(ComplexTriangularSolve, KeepsTheBoundsOfFasterModesInBothParts) {
     using T = TypeParam;
@@ -227,16 +246,12 @@ TYPED_TEST(ComplexTriangularSolve, KeepsTheBoundsOfFasterModesInBothParts) {
             ComplexRows<T> a = rows_in_levels<T>(random, 200, width, 60);
             for (std::complex<T>& pivot : a.pivot) pivot = random.coin() ? std::complex<T>(2) : std::complex<T>(0, -2);
             const ComplexVector<T> b = complex_vector<T>(random, 200);
-            for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
-                testing::for_each_target([&] {
-                    const ComplexVector<T> x = solved<T>(a, diagonal, b, accuracy);
-                    for (std::int64_t i = 0; i < a.size(); ++i) {
-                        const Numerator<T> numerator(a, i, b, x);
-                        const std::complex<T> found = diagonal == Diagonal::unit ? x[i] : x[i] * a.pivot[i];
-                        ASSERT_TRUE(numerator.re.allows(found.real(), accuracy)) << to_string(accuracy) << ", row " << i;
-                        ASSERT_TRUE(numerator.im.allows(found.imag(), accuracy)) << to_string(accuracy) << ", row " << i;
-                    }
-                });
+            for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated}) {
+                testing::for_each_target(
+                    [&] { expect_bounds_kept<T>(a, diagonal, b, solved<T>(a, diagonal, b, accuracy), accuracy); });
+                for (const Device& device : testing::cuda_devices())
+                    expect_bounds_kept<T>(a, diagonal, b, solved<T>(a, diagonal, b, accuracy, device), accuracy);
+            }
         }
 }
 
@@ -291,7 +306,8 @@ TYPED_TEST(ComplexTriangularSolve, GivesTheSameBitsWithAnyNumberOfThreads) {
         const ComplexVector<T> b = complex_vector<T>(random, a.size());
         for (const Accuracy accuracy : all_accuracies) {
             const ComplexVector<T> x = solved<T>(a, Diagonal::stored, b, accuracy);
-            for (const int threads : {2, 7}) expect_same<T>(solved<T>(a, Diagonal::stored, b, accuracy, threads), x);
+            for (const int threads : {2, 7})
+                expect_same<T>(solved<T>(a, Diagonal::stored, b, accuracy, Device::cpu(threads)), x);
             if (accuracy == Accuracy::exact) expect_exact<T>(a, Diagonal::stored, b, x);
         }
     }

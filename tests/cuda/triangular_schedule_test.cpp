@@ -35,37 +35,51 @@ std::vector<double> substituted(const TriangularRows<double>& a, Diagonal diagon
     return x;
 }
 
+/// Of a row of a chunk, by the elements that are known.
+struct WalkedRow {
+    double sum = 0;
+    std::vector<double> values, elements;
+
+    double quotient(bool imaginary) const {
+        const double re = elements.at(0), im = elements.at(1), p = values.at(0), q = values.at(1);
+        return (imaginary ? im * p - re * q : re * p + im * q) / (p * p + q * q);
+    }
+};
+
 /// Chunk by chunk in the order of the schedule, where what is not solved yet is NaN. Counts how often each row is solved.
 std::vector<double> walked(const cuda::TriangleSchedule<double>& schedule, const std::vector<double>& b,
-                           std::vector<int>& solved) {
-    std::vector<double> by_place(b.size(), nan_value<double>), x(b.size(), nan_value<double>);
+                           std::vector<int>& solved, bool is_complex = false) {
+    std::vector<double> by_place(schedule.rows.size(), nan_value<double>), x(b.size(), nan_value<double>);
     double long_row = 0;
     for (const cuda::TriangleItem& item : schedule.items)
         for (std::int32_t c = item.first_chunk; c < item.last_chunk; ++c) {
             const cuda::TriangleChunk& chunk = schedule.chunks[c];
-            std::vector<double> found;
+            std::vector<WalkedRow> found(static_cast<std::size_t>(chunk.rows));
             for (std::int32_t i = 0; i < chunk.rows; ++i) {
-                double sum = 0;
                 const auto add = [&](std::int64_t k) {
                     const std::int32_t column = schedule.columns[k];
-                    if (column != item.places)
-                        sum += schedule.values[k] * by_place[column >= 0 ? item.first_place + column : ~column];
+                    if (column == item.places) return;
+                    found[i].values.push_back(schedule.values[k]);
+                    found[i].elements.push_back(by_place[column >= 0 ? item.first_place + column : ~column]);
+                    found[i].sum += found[i].values.back() * found[i].elements.back();
                 };
                 for (std::int32_t e = 0; e < chunk.depth; ++e)
                     for (std::int32_t lane = 0; lane < 1 << chunk.log2_width; ++lane)
                         add(chunk.first_entry + e * chunk.lanes() + (i << chunk.log2_width) + lane);
                 for (std::int32_t e = 0; e < chunk.late(); ++e) add(chunk.first_late() + e * chunk.rows + i);
-                found.push_back(sum);
             }
-            if (chunk.segments > 0) long_row = (chunk.segment == 0 ? 0 : long_row) + found[0];
+            if (chunk.segments > 0) long_row = (chunk.segment == 0 ? 0 : long_row) + found[0].sum;
             if (chunk.segments > 0 && chunk.segment + 1 < chunk.segments) continue;
             for (std::int32_t i = 0; i < chunk.rows; ++i) {
                 const std::int32_t place = chunk.first_place + i;
                 const std::int32_t row = schedule.rows[place];
-                double value = b[row] + (chunk.segments > 0 ? long_row : found[i]);
+                double value = b[row] + (chunk.segments > 0 ? long_row : found[i].sum);
                 if (!schedule.pivots.empty()) value /= schedule.pivots[place];
+                if (chunk.is_quotients) value = found[i].quotient(row % 2 == 1);
                 if (std::abs(value) > 1e6) value = std::fmod(value, 1e6);
-                x[row] = by_place[place] = value;
+                by_place[place] = value;
+                if (is_complex && !chunk.is_quotients) continue;
+                x[row] = value;
                 ++solved[row];
             }
         }
@@ -102,6 +116,68 @@ TEST(TriangleSchedule, PutsEveryRowAfterThoseThatItNeeds) {
                 const auto wide = with_integers(wide_rows<double>(random, 3000, 700, 20), random);
                 expect_right_schedule(wide, options);
                 expect_right_schedule(wide.reversed(), options);
+            }
+}
+
+/// Pairs of rows of equal length, entries -1, 0 and 1, divided by 1, -1, i or -i.
+struct ComplexTriangle {
+    CsrMatrix<double> beside;
+    std::vector<double> pivots;
+
+    ComplexTriangle(const TriangularRows<double>& a, Random& random) {
+        beside = {2 * a.size(), 2 * a.size(), {0}, {}, {}};
+        for (std::int64_t i = 0; i < a.size(); ++i) {
+            for (const int part : {0, 1}) append_row(a.beside[i], part);
+            const double p = static_cast<double>(random.between(-1, 1));
+            pivots.insert(pivots.end(), {p, p == 0 ? (random.coin() ? 1.0 : -1.0) : 0.0});
+        }
+    }
+
+    std::vector<double> substituted(Triangle triangle, const std::vector<double>& b) const {
+        std::vector<double> x = b;
+        const std::int64_t n = beside.rows / 2;
+        for (std::int64_t step = 0; step < n; ++step) {
+            const std::int64_t i = triangle == Triangle::lower ? step : n - 1 - step;
+            for (const std::int64_t row : {2 * i, 2 * i + 1}) {
+                for (std::int64_t k = beside.row_offsets[row]; k < beside.row_offsets[row + 1]; ++k)
+                    x[row] -= beside.values[k] * x[beside.column_indices[k]];
+                if (std::abs(x[row]) > 1e6) x[row] = std::fmod(x[row], 1e6);
+            }
+            const double re = x[2 * i], im = x[2 * i + 1], p = pivots[2 * i], q = pivots[2 * i + 1];
+            x[2 * i] = re * p + im * q;
+            x[2 * i + 1] = im * p - re * q;
+        }
+        return x;
+    }
+
+private:
+    void append_row(const std::vector<std::pair<std::int32_t, double>>& row, int part) {
+        for (const auto& [column, value] : row) {
+            beside.column_indices.push_back(2 * column + (column + part) % 2);
+            beside.values.push_back(value);
+        }
+        beside.row_offsets.push_back(beside.nonzeros());
+    }
+};
+
+TEST(TriangleSchedule, PutsQuotientsBetweenTheNumeratorsThatTheyNeedAndThoseThatNeedThem) {
+    Random random(2);
+    for (const std::int64_t rows_an_item : {1, 40, 100'000})
+        for (const std::int64_t n : {0, 1, 2, 33, 500, 3000})
+            for (const bool upper : {false, true}) {
+                const auto lower = n < 3000 ? random_rows<double>(random, n, std::min<std::int64_t>(n, 60))
+                                            : wide_rows<double>(random, n, 700, 20);
+                const auto rows = with_integers(upper ? lower.reversed() : lower, random);
+                const ComplexTriangle a(rows, random);
+                std::vector<double> b;
+                for (std::int64_t i = 0; i < 2 * n; ++i) b.push_back(static_cast<double>(i % 7));
+                cuda::TriangleScheduleOptions options;
+                options.rows_an_item = rows_an_item;
+                options.entries_a_segment = 16;
+                const auto schedule = cuda::schedule_pairs<double>({a.beside.view(), rows.triangle, a.pivots}, options);
+                std::vector<int> solved(b.size());
+                EXPECT_EQ(testing::differences<double>(walked(schedule, b, solved, true), a.substituted(rows.triangle, b)), "");
+                EXPECT_EQ(std::count(solved.begin(), solved.end(), 1), 2 * n);
             }
 }
 

@@ -2,6 +2,7 @@
 
 #include "matrices/generators.hpp"
 #include "preconditioner/ilu0.hpp"
+#include "solver/complex.hpp"
 #include "solver/cuda/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include "support/triangles.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <vector>
 
@@ -125,6 +127,50 @@ TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForRowsThatAreSplit) {
         for (std::int32_t j = 0; j < i; ++j) a.beside[i].emplace_back(j, random.number<T>(-12));
     }
     expect_all_solved<T>(a, random_vector<T>(random, 5000));
+}
+
+/// The processor's bits in exact, and in every mode the same bits each time, in place too.
+template <class T>
+void expect_complex_bits_of_cpu(const TriangularRows<T>& a, Random& random) {
+    using C = std::complex<T>;
+    const CsrMatrix<T> real = a.csr(Diagonal::stored);
+    CsrMatrix<C> csr{real.rows, real.columns, real.row_offsets, real.column_indices, {}};
+    for (const T value : real.values) csr.values.emplace_back(value, random.coin() ? value / 3 : T(0));
+    std::vector<C> b;
+    for (std::int64_t i = 0; i < a.size(); ++i) b.emplace_back(random.number<T>(0), random.number<T>(0));
+    const auto solve = [&](const TriangularSolvePlan<C>& plan, std::vector<C> x, Accuracy accuracy) {
+        plan.solve(x, x, accuracy);
+        return x;
+    };
+    const auto parts = [](const std::vector<C>& z) { return real_view(std::span<const C>(z)); };
+    const TriangularSolvePlan<C> on_cpu(csr.view(), a.triangle, Diagonal::stored, Device::cpu()),
+        on_gpu(csr.view(), a.triangle, Diagonal::stored, Device::cuda());
+    for (const Accuracy accuracy : all_accuracies) {
+        std::vector<C> x(b.size());
+        on_gpu.solve(b, x, accuracy);
+        for (int again = 0; again < 2; ++again)
+            EXPECT_EQ(testing::differences<T>(parts(solve(on_gpu, b, accuracy)), parts(x)), "") << to_string(accuracy);
+        if (accuracy != Accuracy::exact) continue;
+        EXPECT_EQ(testing::differences<T>(parts(x), parts(solve(on_cpu, b, accuracy))), "");
+    }
+}
+
+// Promise: complex.hpp, "The bits do not depend on the number of threads"
+TYPED_TEST(CudaTriangularSolve, OfComplexNumbersHasTheBitsOfTheProcessor) {
+    using T = TypeParam;
+    Random random(12);
+    TriangularRows<T> split = random_rows<T>(random, 5000, 2);
+    for (const std::int64_t i : {300, 1025, 2049, 4999}) {
+        split.beside[i].clear();
+        for (std::int32_t j = 0; j < i; ++j) split.beside[i].emplace_back(j, random.number<T>(-12));
+    }
+    for (const TriangularRows<T>& a :
+         {random_rows<T>(random, 1, 1), random_rows<T>(random, 33, 33), random_rows<T>(random, 900, 70),
+          random_rows<T>(random, 9000, 5), wide_rows<T>(random, 30'000, 9000, 70), split})
+        for (const bool upper : {false, true}) {
+            SCOPED_TRACE(::testing::Message() << a.size() << (upper ? ", upper" : ", lower"));
+            expect_complex_bits_of_cpu<T>(upper ? a.reversed() : a, random);
+        }
 }
 
 TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForWideLevels) {
