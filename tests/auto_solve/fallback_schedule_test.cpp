@@ -97,7 +97,7 @@ TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
     EXPECT_EQ(large.analyses, 1);
 }
 
-// Promise: solve.hpp, "the prepared matrix (preparation.hpp): klu where its predicted operations are few"
+// Promise: solve.hpp, "Without, a schedule of attempts"
 TEST(FallbackSchedule, TriesCompleteFactorsBeforeThoseOfIlutThatWouldKeepAll) {
     Case full{predicted(1000, 1e6, 1e12)};
     ScheduleFacts facts = full.facts(1000);
