@@ -60,7 +60,7 @@ void expect_bounds(const std::vector<double>& a, std::size_t n, std::size_t step
         bool is_reached = false;
         for (std::size_t j = 0; j < columns; ++j) {
             EXPECT_TRUE(y[i + j * n].is_within(certificate.reach[i], 0)) << n << ": " << i << ", " << j;
-            is_reached = is_reached || !y[i + j * n].is_within(certificate.reach[i] * (1 - 0x1p-10), 0);
+            is_reached = is_reached || !y[i + j * n].is_within(certificate.reach[i] * (1 - 0x1p-8), 0);
         }
         if (step == 1) {
             EXPECT_TRUE(is_reached) << n << ": " << i;
@@ -76,27 +76,30 @@ TEST(FullInverse, BoundsEveryComponentAndHardlyMore) {
 }
 
 /// The leading half is 2^-20 from singular, and no row of the other half comes to its help: elements of 1e6 cancel, and alpha
-/// is above 2^-10 before the steps of Schulz. Afterwards, A d - r being at most alpha N(r), d is within reach alpha N(r) of x.
+/// is above 2^-10 before the steps of Schulz. Afterwards N(r - A d) <= 2^-10 N(r), here for r = D_r^-1 e_j.
 TEST(FullInverse, RegainsWhatHalvesLose) {
     constexpr std::size_t n = 130;
     std::mt19937_64 random(3);
-    std::vector<double> a(n * n), r(n), d(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        r[i] = element(random);
+    std::vector<double> a(n * n);
+    for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j) {
             const bool is_leading = i < n / 2 && j < n / 2;
             a[i * n + j] = is_leading ? 1 + (i == j ? 0x1p-20 : 0) : (i == j ? 1 : 0.25 * element(random));
         }
-    }
     const FullInverse inverse = inverse_of(a, n);
     const Certificate certificate = inverse.certificate();
     ASSERT_TRUE(certificate.is_proof()) << certificate.reason;
-    inverse.apply(r, d);
-    const std::vector<ExactNumber> x = testing::solve_exactly(a, r, n);
-    double norm = 0;
-    for (std::size_t j = 0; j < n; ++j) norm += certificate.weights[j] * std::abs(r[j]);
-    for (std::size_t i = 0; i < n; ++i)
-        EXPECT_TRUE(x[i].is_within(certificate.reach[i] * norm * 0x1p-10 + std::abs(d[i]) * 0x1p-50, d[i])) << i;
+    const CsrMatrix<double> matrix = full(a, n);
+    const SpmvPlan<double> plan(matrix, Device::cpu());
+    for (std::size_t j = 0; j < n; ++j) {
+        std::vector<double> r(n), d(n), rest(n);
+        r[j] = 1 / certificate.weights[j];
+        inverse.apply(r, d);
+        plan.residual(r, d, {}, rest, Accuracy::exact);
+        double norm = 0;
+        for (std::size_t i = 0; i < n; ++i) norm += certificate.weights[i] * std::abs(rest[i]);
+        EXPECT_LE(norm, 0x1p-10 + 0x1p-20) << j;  // what rounding d adds is far below
+    }
 }
 
 TEST(FullInverse, OfASingularMatrixProvesNothing) {
