@@ -5,6 +5,9 @@
 #include "core/triangle_check.hpp"
 #include "cuda/triangular_solve.hpp"
 #include "solver/complex.hpp"
+#include "solver/error.hpp"
+
+#include <fmt/format.h>
 
 #include <complex>
 #include <cstdint>

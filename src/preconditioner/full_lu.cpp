@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 namespace solver {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// A, row by row, while it becomes L and U.
 class FullElimination {
 public:
-    FullElimination(const CsrMatrix<double>& a, int threads)
+    FullElimination(CsrMatrix<double> a, int threads)
         : n_(a.rows), threads_(threads), elements_(static_cast<std::size_t>(n_ * n_)), order_(static_cast<std::size_t>(n_)) {
         std::iota(order_.begin(), order_.end(), 0);
         for (std::int64_t i = 0; i < n_; ++i)
@@ -35,7 +36,8 @@ public:
 
     IluFactors<double> factors() const {
         IluFactors<double> result;
-        for (CsrMatrix<double>* const factor : {&result.lower, &result.upper}) factor->rows = factor->columns = n_;
+        make_room(result.lower, n_ * (n_ - 1) / 2);
+        make_room(result.upper, n_ * (n_ + 1) / 2);
         for (std::int64_t i = 0; i < n_; ++i) {
             append(result.lower, i, 0, i);
             append(result.upper, i, i, n_);
@@ -55,6 +57,13 @@ private:
 
     double* row(std::int64_t i) { return elements_.data() + i * n_; }
     const double* row(std::int64_t i) const { return elements_.data() + i * n_; }
+
+    void make_room(CsrMatrix<double>& factor, std::int64_t entries) const {
+        factor.rows = factor.columns = n_;
+        factor.row_offsets.reserve(static_cast<std::size_t>(n_) + 1);
+        factor.column_indices.reserve(static_cast<std::size_t>(entries));
+        factor.values.reserve(static_cast<std::size_t>(entries));
+    }
 
     void append(CsrMatrix<double>& factor, std::int64_t i, std::int64_t first, std::int64_t end) const {
         for (std::int64_t j = first; j < end; ++j) factor.column_indices.push_back(static_cast<std::int32_t>(j));
@@ -141,12 +150,13 @@ private:
 
 }  // namespace
 
-FullFactors factor_full(const CsrMatrix<double>& b, int threads) {
-    FullElimination elimination(b, threads);
+FullFactors factor_full(CsrMatrix<double> b, int threads) {
+    const std::int64_t n = b.rows;
+    FullElimination elimination(std::move(b), threads);  // which needs no more of it
     FullFactors result;
     result.pivots = elimination.run();
     result.row_order = elimination.order();
-    if (result.pivots == b.rows) result.factors = elimination.factors();
+    if (result.pivots == n) result.factors = elimination.factors();
     return result;
 }
 

@@ -25,7 +25,8 @@ struct FullFactors {
 
 /// L U = P B by Gaussian elimination with partial pivoting, of equal candidates the first (Higham 2002, section 9.1), block by
 /// block of columns. Elements are changed by one rounded product after another in the order of the pivots, so that their bits
-/// do not depend on blocks, threads or machine. No factors where a column has no pivot.
-FullFactors factor_full(const CsrMatrix<double>& b, int threads);
+/// do not depend on blocks, threads or machine. No factors where a column has no pivot. Takes at most 20 bytes for each
+/// element, a full B that was given away included.
+FullFactors factor_full(CsrMatrix<double> b, int threads);
 
 }  // namespace solver

@@ -233,8 +233,8 @@ std::vector<std::int32_t> composed(const std::vector<std::int32_t>& order, const
 }
 
 template <class T>
-void factor_sparse(const CsrMatrix<double>& b, double predicted_entries, std::int64_t memory_limit, KluFactors<T>& result) {
-    KluFactorization klu(transpose(b.view()), pivot_tolerance);
+void factor_sparse(CsrMatrix<double> b, double predicted_entries, std::int64_t memory_limit, KluFactors<T>& result) {
+    KluFactorization klu(transpose(std::exchange(b, {}).view()), pivot_tolerance);
     factor_within_limit(klu, predicted_entries, memory_limit);
     if (klu.is_singular()) refuse_singular(klu.rank(), klu.dependent_column(), result.preparation);
     result.preparation.row_order = composed(result.preparation.row_order, klu.row_order());
@@ -243,9 +243,10 @@ void factor_sparse(const CsrMatrix<double>& b, double predicted_entries, std::in
 }
 
 template <class T>
-void factor_nearly_full(const CsrMatrix<double>& b, KluFactors<T>& result) {
-    FullFactors full = factor_full(b, Device::cpu().threads());
-    if (full.pivots < b.rows) refuse_singular(full.pivots, full.pivots, result.preparation);
+void factor_nearly_full(CsrMatrix<double> b, KluFactors<T>& result) {
+    const std::int64_t n = b.rows;
+    FullFactors full = factor_full(std::move(b), Device::cpu().threads());
+    if (full.pivots < n) refuse_singular(full.pivots, full.pivots, result.preparation);
     result.preparation.row_order = composed(result.preparation.row_order, full.row_order);
     result.factors = {rounded<T>(std::move(full.factors.lower)), rounded<T>(std::move(full.factors.upper))};
 }
@@ -272,11 +273,11 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
     KluFactors<T> result;
     result.preparation = preparation;  // GCC 12 destroys members twice where a braced list throws
     if (a.rows == 0) return result;
-    const CsrMatrix<double> b = in_double(prepared_matrix(a, preparation));
+    CsrMatrix<double> b = in_double(prepared_matrix(a, preparation));
     if (is_nearly_full(b.view()))
-        factor_nearly_full(b, result);
+        factor_nearly_full(std::move(b), result);
     else
-        factor_sparse(b, predicted.entries, memory_limit, result);
+        factor_sparse(std::move(b), predicted.entries, memory_limit, result);
     require_numbers(result.factors);
     require_pivots(result.factors.upper);
     return result;

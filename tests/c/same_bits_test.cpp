@@ -417,6 +417,14 @@ TEST(SameAttempts, OfWhatIsRepeatedAndOfFactors) {
 // Promise: solver.h, "ilut: entries below this times"
 // Promise: solver.h, "ilut: at most this times"
 // Promise: solver.h, "for preconditioners that are made;"
+solver_options options_of(const char* preconditioner, const solver_factors* factors) {
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    options.preconditioner = preconditioner;
+    options.factors = factors;
+    return options;
+}
+
 // Promise: solver.h, "NULL for the defaults"
 TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
     const CsrMatrix<double> a = band(300, 0.5);
@@ -426,19 +434,13 @@ TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
         solver_factors_init(&factors, sizeof factors);
         factors.drop_tolerance = drop_tolerance;
         factors.fill_factor = fill_factor;
-        solver_options given;
-        solver_options_init(&given, sizeof given);
-        given.preconditioner = "ilut";
-        given.factors = &factors;
+        const solver_options given = options_of("ilut", &factors);
         SolveOptions options{.preconditioner = PreconditionerKind::ilut};
         options.factors.drop_tolerance = drop_tolerance;
         options.factors.fill_factor = fill_factor;
         entries.push_back(expect_same_attempts(a, given, options).front().factor_entries);
     }
-    solver_options given;
-    solver_options_init(&given, sizeof given);
-    given.preconditioner = "ilut";
-    given.factors = nullptr;
+    const solver_options given = options_of("ilut", nullptr);
     EXPECT_EQ(expect_same_attempts(a, given, {.preconditioner = PreconditionerKind::ilut}).front().factor_entries, entries[0]);
     EXPECT_LT(entries[1], entries[0]);
     EXPECT_LT(entries[2], entries[0]);
@@ -453,10 +455,7 @@ TEST(SameAttempts, OfBlocks) {
     solver_factors_init(&factors, sizeof factors);
     factors.block_of_row = block_of_row.data();
     factors.block_of_row_size = 300;
-    solver_options given;
-    solver_options_init(&given, sizeof given);
-    given.preconditioner = "ilu0";
-    given.factors = &factors;
+    const solver_options given = options_of("ilu0", &factors);
     SolveOptions options{.preconditioner = PreconditionerKind::ilu0};
     options.factors.block_of_row = block_of_row;
     EXPECT_LT(expect_same_attempts(a, given, options).front().factor_entries, a.nonzeros());
