@@ -1,3 +1,4 @@
+#include "complex.hpp"
 #include "facts.hpp"
 #include "gemm.hpp"
 #include "multigrid.hpp"
@@ -43,6 +44,24 @@ void check(const DeviceCsrView<T>&, Stream) {
 }
 template void check(const DeviceCsrView<float>&, Stream);
 template void check(const DeviceCsrView<double>&, Stream);
+template void check(const DeviceCsrView<std::complex<float>>&, Stream);
+template void check(const DeviceCsrView<std::complex<double>>&, Stream);
+
+template <class T>
+DeviceMatrix<T> real_form(const DeviceCsrView<std::complex<T>>&, Stream) {
+    built_without_cuda();
+}
+template DeviceMatrix<float> real_form(const DeviceCsrView<std::complex<float>>&, Stream);
+template DeviceMatrix<double> real_form(const DeviceCsrView<std::complex<double>>&, Stream);
+
+template <class T>
+void round_complex_rows(const DeviceCsrView<T>&, const RowTask<std::complex<T>>&, const RoundedTwice<T>&, Stream) {
+    built_without_cuda();
+}
+template void round_complex_rows(const DeviceCsrView<float>&, const RowTask<std::complex<float>>&, const RoundedTwice<float>&,
+                                 Stream);
+template void round_complex_rows(const DeviceCsrView<double>&, const RowTask<std::complex<double>>&,
+                                 const RoundedTwice<double>&, Stream);
 
 template <class T>
 FactsOnDevice facts_of(const DeviceCsrView<T>&, T*, Stream) {

@@ -2,6 +2,7 @@
 #include "solver/cuda/csr.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 
 namespace solver::cuda {
@@ -82,5 +83,7 @@ void check(const DeviceCsrView<T>& a, Stream stream) {
 
 template void check(const DeviceCsrView<float>&, Stream);
 template void check(const DeviceCsrView<double>&, Stream);
+template void check(const DeviceCsrView<std::complex<float>>&, Stream);
+template void check(const DeviceCsrView<std::complex<double>>&, Stream);
 
 }  // namespace solver::cuda

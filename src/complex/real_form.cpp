@@ -1,3 +1,4 @@
+#include "core/complex_check.hpp"
 #include "core/floating_point_guard.hpp"
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
@@ -5,12 +6,9 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 
 namespace solver {
 namespace {
-
-constexpr std::int64_t most_complex_rows = std::numeric_limits<std::int32_t>::max() / 2;
 
 /// Appends row `part` (0: real, 1: imaginary) of what a row of A becomes.
 template <class T>
@@ -40,9 +38,7 @@ std::size_t nonzero_parts(const CsrView<std::complex<T>>& a) {
 template <class T>
 CsrMatrix<T> real_form(const CsrView<std::complex<T>>& a) {
     check(a);
-    if (a.rows > most_complex_rows || a.columns > most_complex_rows)
-        throw InvalidArgument(fmt::format("complex matrix: it is {} x {}; at most {} rows and columns are supported", a.rows,
-                                          a.columns, most_complex_rows));
+    require_room_for_real_form(a);
     const cpu::FloatingPointGuard guard;  // a subnormal part is an entry
     CsrMatrix<T> real{2 * a.rows, 2 * a.columns, {0}, {}, {}};
     real.row_offsets.reserve(static_cast<std::size_t>(real.rows) + 1);

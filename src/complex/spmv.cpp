@@ -1,10 +1,8 @@
 #include "core/check.hpp"
+#include "core/complex_factors.hpp"
 #include "core/thread_pool.hpp"
 #include "solver/complex.hpp"
-#include "solver/numeric/escalation.hpp"
-#include "solver/numeric/rounding.hpp"
 #include "solver/numeric/superaccumulator.hpp"
-#include "solver/numeric/tracked_sum.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -65,47 +63,53 @@ void add_scaled(Superaccumulator& total, Superaccumulator sum, T factor) {
     total.merge(sum);
 }
 
-/// Adds Re or Im of beta y.
 template <class T>
-void add_product(Superaccumulator& total, bool imaginary, std::complex<T> beta, std::complex<T> y) {
-    const T other = imaginary ? beta.imag() : -beta.imag();
-    if (beta.real() != T(0)) total.add_product(beta.real(), imaginary ? y.imag() : y.real());
-    if (beta.imag() != T(0)) total.add_product(other, imaginary ? y.real() : y.imag());
+void add_product(Superaccumulator& total, T factor, T y) {
+    if (factor != T(0)) total.add_product(factor, y);
 }
 
-/// RN of both components of alpha (A x)_i + beta y_i.
+/// Both parts of alpha s + beta y.
 template <class T>
-std::complex<T> rounded_row(const CsrView<T>& k, std::int64_t i, const ComplexProduct<T>& task) {
-    Superaccumulator re, im;
-    if (task.alpha != std::complex<T>(0)) {
-        const SpmvTask<T> x{.x = real_view(task.x), .x_low = real_view(task.x_low), .y = {}};
-        const Superaccumulator real_sum = row_sum(k, 2 * i, x), imaginary_sum = row_sum(k, 2 * i + 1, x);
-        add_scaled(re, real_sum, task.alpha.real());
-        add_scaled(re, imaginary_sum, -task.alpha.imag());
-        add_scaled(im, imaginary_sum, task.alpha.real());
-        add_scaled(im, real_sum, task.alpha.imag());
-    }
-    if (task.beta != std::complex<T>(0)) {
-        const std::complex<T> y = task.y_in[static_cast<std::size_t>(i)];
-        add_product(re, false, task.beta, y);
-        add_product(im, true, task.beta, y);
-    }
-    return {re.result<T>(), im.result<T>()};
-}
+struct BothParts {
+    PartFactors<T> re, im;
 
-/// A real number within `error` of high + low.
-template <class T>
-struct Enclosed {
-    T high;
-    T low;
-    T error;
+    explicit BothParts(const ComplexProduct<T>& task)
+        : re(factors_of_real_part(task.alpha, task.beta)), im(factors_of_imaginary_part(task.alpha, task.beta)) {}
 };
 
-/// K x as high = RN(K x) and low = RN(K x - high): low is within u |low| + eta / 2 of what high leaves.
+/// y_i, where it is read.
 template <class T>
-class EnclosedProduct {
+std::complex<T> addend(const ComplexProduct<T>& task, std::int64_t i) {
+    return task.beta == std::complex<T>(0) ? std::complex<T>(0) : task.y_in[static_cast<std::size_t>(i)];
+}
+
+/// RN of both parts of alpha (A x)_i + beta y_i, from sums without rounding.
+template <class T>
+std::complex<T> rounded_row(const CsrView<T>& k, std::int64_t i, const ComplexProduct<T>& task) {
+    const SpmvTask<T> x{.x = real_view(task.x), .x_low = real_view(task.x_low), .y = {}};
+    Superaccumulator s_re, s_im;
+    if (task.alpha != std::complex<T>(0)) {
+        s_re = row_sum(k, 2 * i, x);
+        s_im = row_sum(k, 2 * i + 1, x);
+    }
+    const std::complex<T> y = addend(task, i);
+    const auto part = [&](const PartFactors<T>& factors) {
+        Superaccumulator sum;
+        add_scaled(sum, s_re, factors.s_re);
+        add_scaled(sum, s_im, factors.s_im);
+        add_product(sum, factors.y_re, y.real());
+        add_product(sum, factors.y_im, y.imag());
+        return sum.result<T>();
+    };
+    const BothParts<T> parts(task);
+    return {part(parts.re), part(parts.im)};
+}
+
+/// K x rounded twice.
+template <class T>
+class TwiceRoundedProduct {
 public:
-    EnclosedProduct(const SpmvPlan<T>& real, const ComplexProduct<T>& task)
+    TwiceRoundedProduct(const SpmvPlan<T>& real, const ComplexProduct<T>& task)
         : high_(static_cast<std::size_t>(real.rows())), low_(high_.size()) {
         if (task.alpha == std::complex<T>(0)) return;  // nothing of it is used
         SpmvTask<T> times_x{.x = real_view(task.x), .x_low = real_view(task.x_low), .y = high_};
@@ -116,9 +120,9 @@ public:
         real.multiply(std::span(&times_x, 1), Accuracy::exact);
     }
 
-    /// Component i of K x. `above` pays for half of eta, and for a product that underflows.
-    Enclosed<T> operator[](std::size_t i) const {
-        return {high_[i], low_[i], above(mul_rn(unit_roundoff<T>, magnitude(low_[i])))};
+    TwiceRounded<T> operator[](std::int64_t i) const {
+        const auto at = static_cast<std::size_t>(i);
+        return {high_[at], low_[at]};
     }
 
 private:
@@ -126,56 +130,16 @@ private:
     std::vector<T> low_;
 };
 
-/// A part of alpha A x + beta y: a sum of products with numbers, and with enclosed ones.
-template <class T>
-class EnclosedSum {
-public:
-    void add_product(T factor, const Enclosed<T>& x) {
-        if (factor == T(0)) return;
-        sum_.add_product(factor, x.high);
-        sum_.add_product(factor, x.low);
-        error_ = above(add_rn(error_, above(mul_rn(magnitude(factor), x.error))));
-    }
-    void add_product(T factor, T y) {
-        if (factor != T(0)) sum_.add_product(factor, y);
-    }
-
-    /// RN of the real number, where it is that of both ends of what it may be: rounding is monotone.
-    bool try_result(T& result) const {
-        constexpr std::int64_t most_products = 6;
-        const T lost = underflow_bound<T>(most_products);
-        Sum least = sum_, largest = sum_;
-        least.sum.add(-error_);
-        largest.sum.add(error_);
-        T other;
-        return least.try_result(result, lost) && largest.try_result(other, lost) && result == other;
-    }
-
-private:
-    using Sum = TrackedSum<typename AccumulatorOf<T, Accuracy::exact>::type>;
-    Sum sum_;
-    T error_ = 0;
-};
-
 /// Both parts of alpha (A x)_i + beta y_i, from those of (A x)_i; or false.
 template <class T>
-bool try_round(const EnclosedProduct<T>& product, std::int64_t i, const ComplexProduct<T>& task, std::complex<T>& result) {
-    const auto at = static_cast<std::size_t>(i);
-    const Enclosed<T> real_sum = product[2 * at], imaginary_sum = product[2 * at + 1];
-    EnclosedSum<T> re, im;
-    re.add_product(task.alpha.real(), real_sum);
-    re.add_product(-task.alpha.imag(), imaginary_sum);
-    im.add_product(task.alpha.real(), imaginary_sum);
-    im.add_product(task.alpha.imag(), real_sum);
-    if (task.beta != std::complex<T>(0)) {
-        const std::complex<T> y = task.y_in[at];
-        re.add_product(task.beta.real(), y.real());
-        re.add_product(-task.beta.imag(), y.imag());
-        im.add_product(task.beta.real(), y.imag());
-        im.add_product(task.beta.imag(), y.real());
-    }
+bool try_round(const TwiceRoundedProduct<T>& product, std::int64_t i, const ComplexProduct<T>& task, std::complex<T>& result) {
+    const std::complex<T> y = addend(task, i);
+    const auto try_factors = [&](const PartFactors<T>& factors, T& part) {
+        return try_part(factors, product[2 * i], product[2 * i + 1], y.real(), y.imag(), part);
+    };
+    const BothParts<T> factors(task);
     T parts[2];
-    if (!re.try_result(parts[0]) || !im.try_result(parts[1])) return false;
+    if (!try_factors(factors.re, parts[0]) || !try_factors(factors.im, parts[1])) return false;
     result = {parts[0], parts[1]};
     return true;
 }
@@ -184,16 +148,15 @@ bool try_round(const EnclosedProduct<T>& product, std::int64_t i, const ComplexP
 /// without rounding.
 template <class T>
 void multiply_exactly(const SpmvPlan<T>& real, const ComplexProduct<T>& task) {
-    const CsrView<T>& k = real.matrix();
-    const EnclosedProduct<T> product(real, task);
-    const std::int64_t rows = k.rows / 2;
+    const TwiceRoundedProduct<T> product(real, task);
+    const std::int64_t rows = real.rows() / 2;
     const int threads = static_cast<int>(std::clamp<std::int64_t>(rows / 4096, 1, real.device().threads()));
     cpu::parallel_for(threads, [&](int t) {
         const std::int64_t last = cpu::share_begin(rows, t + 1, threads);
         for (std::int64_t i = cpu::share_begin(rows, t, threads); i < last; ++i) {
             std::complex<T>& y = task.y[static_cast<std::size_t>(i)];
             std::complex<T> result;
-            y = try_round(product, i, task, result) ? result : rounded_row(k, i, task);
+            y = try_round(product, i, task, result) ? result : rounded_row(real.matrix(), i, task);
         }
     });
 }

@@ -1,19 +1,14 @@
 #include "cpu/triangular_solve.hpp"
 
+#include "complex/paired_rows.hpp"
 #include "core/check.hpp"
-#include "core/paired_triangle.hpp"
 #include "core/triangle_check.hpp"
 #include "cuda/triangular_solve.hpp"
 #include "solver/complex.hpp"
-#include "solver/error.hpp"
-
-#include <fmt/format.h>
 
 #include <complex>
 #include <cstdint>
-#include <limits>
 #include <memory>
-#include <vector>
 
 namespace solver {
 namespace {
@@ -23,49 +18,20 @@ struct TriangleShape {
     std::int64_t columns;
 };
 
-/// The entries beside the diagonal; the parts of those of the diagonal are appended to `pivots`.
-template <class T>
-CsrMatrix<std::complex<T>> without_diagonal(const CsrView<std::complex<T>>& a, std::vector<T>& pivots) {
-    CsrMatrix<std::complex<T>> beside{a.rows, a.columns, {0}, {}, {}};
-    for (std::int64_t row = 0; row < a.rows; ++row) {
-        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-            if (a.column_indices[k] == row) {
-                pivots.insert(pivots.end(), {a.values[k].real(), a.values[k].imag()});
-            } else {
-                beside.column_indices.push_back(a.column_indices[k]);
-                beside.values.push_back(a.values[k]);
-            }
-        }
-        beside.row_offsets.push_back(beside.nonzeros());
-    }
-    return beside;
-}
-
-/// On a CUDA device a row is four, counted in 32 bits.
-void require_few_rows(std::int64_t rows) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 4;
-    if (rows > most)
-        throw InvalidArgument(
-            fmt::format("triangular solve: A has {} rows; on a CUDA device at most {} are supported", rows, most));
-}
-
 }  // namespace
 
 /// What solves with the real form; it is copied to a CUDA device, and kept on the processor.
 template <class T>
 struct TriangularSolvePlan<std::complex<T>>::Pairs {
-    std::vector<T> pivots;
-    CsrMatrix<T> beside;
+    PairedRows<T> rows;
     PairedTriangle<T> triangle;
     cpu::LazySchedule<T> schedule;
     std::unique_ptr<cuda::TriangleOnDevice<T>> on_device;
 
     Pairs(const CsrView<Number>& a, Triangle which, const Device& device)
-        : beside(real_form(without_diagonal(a, pivots).view())),
-          triangle{beside.view(), which, pivots},
-          schedule(device.threads()) {
+        : rows(a), triangle(rows.triangle(which)), schedule(device.threads()) {
         if (device.kind() != Device::Kind::cuda) return;
-        require_few_rows(a.rows);
+        require_few_paired_rows(a.rows);
         on_device = std::make_unique<cuda::TriangleOnDevice<T>>(device.index(), triangle);
     }
 };

@@ -4,6 +4,7 @@
 
 #include "solver/accuracy.hpp"
 #include "solver/cuda/runtime.hpp"
+#include "solver/numeric/complex.hpp"
 #include "solver/triangular_solve.hpp"
 
 #include <cstdint>
@@ -17,7 +18,8 @@ class TriangularSystem;
 /// A sparse triangular matrix made ready for many solves on a device: analysed on the host, copied in the order of the
 /// analysis. Does not refer to the matrix afterwards. A plan has working memory of its own: one solve at a time.
 ///
-/// The matrix has to be as solver::TriangularSolvePlan asks for, which checks it; here nothing is checked.
+/// T is float, double or std::complex of one. The matrix has to be as solver::TriangularSolvePlan of T asks for, which checks
+/// it; here nothing is checked. Throws InvalidArgument from 2^29 complex rows on.
 template <class T>
 class TriangularSolvePlan {
 public:
@@ -26,15 +28,15 @@ public:
     TriangularSolvePlan& operator=(TriangularSolvePlan&&) noexcept;
     ~TriangularSolvePlan();
 
-    /// Solves A x = b. The promises are those of solver::TriangularSolvePlan::solve, and in exact the bits too; in the other
-    /// modes the bits are the same from run to run. b and x are in the device's memory; x may be b. One kernel, which can be
-    /// captured in a CUDA graph.
+    /// Solves A x = b. The promises are those of solver::TriangularSolvePlan<T>::solve, and in exact the bits too; in the other
+    /// modes the bits are the same from run to run. b and x are in the device's memory, complex vectors aligned as their parts;
+    /// x may be b. One kernel, which can be captured in a CUDA graph.
     void solve(const T* b, T* x, Accuracy accuracy, Stream stream = nullptr) const;
 
     std::int64_t bytes() const;  ///< of the device's memory
 
 private:
-    std::unique_ptr<TriangularSystem<T>> system_;
+    std::unique_ptr<TriangularSystem<RealOf<T>>> system_;
 };
 
 }  // namespace solver::cuda
