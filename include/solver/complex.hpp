@@ -81,7 +81,8 @@ ComplexExpansion<float> dotu_expansion(std::span<const std::complex<float>> x, s
                                        const Device& device = Device::cpu());
 
 /// A complex matrix made ready for many products. It keeps a copy of the matrix, as real_form has it, which copies of the plan
-/// share; the matrix need not outlive the plan. What else holds is said of SpmvPlan of real numbers.
+/// share; the matrix need not outlive the plan. What else holds is said of SpmvPlan of real numbers. For vectors that live on a
+/// CUDA device there is cuda::SpmvPlan<std::complex<T>> (cuda/spmv.hpp).
 template <class T>
 class SpmvPlan<std::complex<T>> {
 public:
@@ -92,6 +93,11 @@ public:
         : SpmvPlan(a, device, SpmvOptions{.kernel = kernel}) {}
 
     SpmvPlan(const CsrView<Number>& a, const Device& device, const SpmvOptions& options);
+
+    /// A matrix that lies on a CUDA device (cuda.hpp) is checked there, and its real form made there; nothing that writes it
+    /// may be under way. It need not outlive the plan. A copy of the real form in the host's memory is made when first
+    /// real().matrix() is asked for, as preconditioners and `solve` do. Throws InvalidArgument, and what cuda.hpp says.
+    explicit SpmvPlan(const cuda::DeviceCsrView<Number>& a, const SpmvOptions& options = {});
 
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap. Each component of y is rounded as
     /// a row of a real product is, with all of alpha and beta inside: exact is one rounding of
@@ -117,10 +123,12 @@ public:
     const SpmvPlan<T>& real() const { return real_; }
 
 private:
-    SpmvPlan(std::shared_ptr<const CsrMatrix<T>> real_form, const Device& device, const SpmvOptions& options)
-        : real_form_(std::move(real_form)), real_(real_form_->view(), device, options) {}
+    /// In the memory of the host or of a device.
+    template <class Matrix, class... Options>
+    SpmvPlan(std::shared_ptr<const Matrix> real_form, const Options&... options)
+        : real_form_(real_form), real_(real_form->view(), options...) {}
 
-    std::shared_ptr<const CsrMatrix<T>> real_form_;
+    std::shared_ptr<const void> real_form_;
     SpmvPlan<T> real_;
 };
 
@@ -141,7 +149,8 @@ void spmv(std::complex<float> alpha, const CsrView<std::complex<float>>& a, std:
 /// conjugate of x, and where nothing has an imaginary part, the bits are those of the real solve.
 ///
 /// The plan keeps a copy of the matrix, in real form, which copies of the plan share; the matrix need not outlive the plan. For
-/// A^H x = b there is conjugate_transpose(A), a triangle on the other side.
+/// A^H x = b there is conjugate_transpose(A), a triangle on the other side. For vectors that live on a CUDA device there is
+/// cuda::TriangularSolvePlan<std::complex<T>> (cuda/triangular_solve.hpp).
 template <class T>
 class TriangularSolvePlan<std::complex<T>> {
 public:
@@ -166,6 +175,17 @@ private:
     Diagonal diagonal_;
     std::shared_ptr<Pairs> pairs_;  // the real form, but for the diagonal
 };
+
+/// Solves T x = b for the triangle T of a dense complex matrix by substitution, x_i = (b_i - sum_j t_ij x_j) / t_ii, rounded as
+/// TriangularSolvePlan<std::complex<T>> does; only the triangle named is read. x may be b. Unlike a sparse matrix's, parts that
+/// are zero are multiplied: times Inf they are NaN. Throws InvalidArgument where T is not square or has a zero on the diagonal
+/// (stored), DimensionMismatch, and NotSupported on a CUDA device: on the processor only.
+void triangular_solve(const DenseView<std::complex<double>>& a, Triangle triangle, Diagonal diagonal,
+                      std::span<const std::complex<double>> b, std::span<std::complex<double>> x, Accuracy accuracy,
+                      const Device& device = Device::cpu());
+void triangular_solve(const DenseView<std::complex<float>>& a, Triangle triangle, Diagonal diagonal,
+                      std::span<const std::complex<float>> b, std::span<std::complex<float>> x, Accuracy accuracy,
+                      const Device& device = Device::cpu());
 
 /// Solves A x = b for complex numbers: `solve` of solve.hpp for the real system K real_view(x) = real_view(b) with K =
 /// real_form(A), by methods whose scalars are complex (KrylovOptions::complex_scalars). All of it holds: the automatic choice,

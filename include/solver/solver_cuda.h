@@ -20,11 +20,13 @@ extern "C" {
 typedef struct solver_cuda_matrix solver_cuda_matrix;
 
 /* Looks at the arrays of `csr`, which lie on the device and must outlive the matrix unchanged, whatever `borrow` says; offsets
- * have 4 or 8 bytes and indices 4. They are checked there. Waits for the stream. */
+ * have 4 or 8 bytes and indices 4. They are checked there. Of complex numbers the real form (complex.hpp) is made on the
+ * device, and the arrays need not outlive the matrix. Waits for the stream. */
 solver_status solver_cuda_matrix_create(const solver_csr* csr, int32_t device, void* stream, solver_cuda_matrix** matrix);
 void solver_cuda_matrix_destroy(solver_cuda_matrix* matrix);
 
-/* y = alpha A x + beta y; they must not overlap. alpha and beta are the host's. */
+/* y = alpha A x + beta y; they must not overlap. alpha and beta are real and the host's; of complex numbers each part of y is
+ * rounded as an element of real ones is. */
 solver_status solver_cuda_spmv(const solver_cuda_matrix* matrix, double alpha, const void* x, double beta, void* y,
                                int32_t accuracy, void* stream);
 
@@ -52,25 +54,27 @@ solver_status solver_cuda_norm2(solver_cuda_workspace* workspace, int32_t type, 
 solver_status solver_cuda_gemm(solver_cuda_workspace* workspace, double alpha, const solver_dense* a, const solver_dense* b,
                                double beta, const solver_dense* c, int32_t accuracy, void* stream);
 
-/* A triangle made ready for many solves; `matrix` is a sparse one in the host's memory, and not referred to afterwards. */
+/* A triangle, real or complex, made ready for many solves; `matrix` is a sparse one in the host's memory, and not referred to
+ * afterwards. */
 typedef struct solver_cuda_triangle solver_cuda_triangle;
 solver_status solver_cuda_triangle_create(const solver_matrix* matrix, int32_t triangle, int32_t diagonal, int32_t device,
                                           solver_cuda_triangle** made);
 void solver_cuda_triangle_destroy(solver_cuda_triangle* triangle);
 
-/* Solves A x = b; x may be b. */
+/* Solves A x = b, vectors of the matrix's type; x may be b. */
 solver_status solver_cuda_triangular_solve(const solver_cuda_triangle* triangle, const void* b, void* x, int32_t accuracy,
                                            void* stream);
 
 /* solver_csr_create for arrays that lie on the device, which are looked at there and must outlive the matrix unchanged,
- * whatever `borrow` says; offsets have 4 or 8 bytes and indices 4. They are checked there. Waits for the stream. A copy in the
- * host's memory is made when something first asks for it: a preconditioner, a triangular solve, solver_matrix_csr, a `solve`
- * that is not told its preconditioner. SOLVER_INVALID_ARGUMENT from solver_matrix_update: change the values there and create
+ * whatever `borrow` says; offsets have 4 or 8 bytes and indices 4. They are checked there. Of complex numbers the real form
+ * (complex.hpp) is made there, and the arrays need not outlive the matrix. Waits for the stream. A copy in the host's memory is
+ * made when something first asks for it: a preconditioner, a triangular solve, solver_matrix_csr, a `solve` that is not told
+ * its preconditioner. SOLVER_INVALID_ARGUMENT from solver_matrix_update: change the values there and create
  * anew. */
 solver_status solver_cuda_csr_create(const solver_csr* csr, int32_t device, void* stream, solver_matrix** matrix);
 
-/* solver_solve for vectors in the memory of the device that `matrix` was made for, by solver_cuda_csr_create, or by
- * solver_csr_create or solver_matrix_read with that device. Waits until what is on the stream is done; x is there when it
+/* solver_solve for vectors, real or complex, in the memory of the device that `matrix` was made for, by solver_cuda_csr_create,
+ * or by solver_csr_create or solver_matrix_read with that device. Waits until what is on the stream is done; x is there when it
  * returns. SOLVER_INVALID_ARGUMENT where the matrix was made for the processor. Callbacks, solver_iteration_x and
  * preconditioners of solver_preconditioner_from see the host's memory. */
 solver_status solver_cuda_solve(const solver_matrix* matrix, const solver_preconditioner* preconditioner, int64_t columns,

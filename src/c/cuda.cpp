@@ -5,6 +5,7 @@
 #include "c/status.hpp"
 #include "solver/solver_cuda.h"
 
+#include <complex>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -19,8 +20,12 @@ struct solver_cuda_matrix_of {
     cuda::SpmvPlan<T> plan;
 };
 
+/// `Of` of any type of numbers.
+template <template <class> class Of>
+using of_any_number = std::variant<Of<double>, Of<float>, Of<std::complex<double>>, Of<std::complex<float>>>;
+
 struct solver_cuda_matrix {
-    std::variant<solver_cuda_matrix_of<double>, solver_cuda_matrix_of<float>> of;
+    of_any_number<solver_cuda_matrix_of> of;
 };
 
 struct solver_cuda_workspace {
@@ -35,7 +40,7 @@ struct solver_cuda_triangle_of {
 };
 
 struct solver_cuda_triangle {
-    std::variant<solver_cuda_triangle_of<double>, solver_cuda_triangle_of<float>> of;
+    of_any_number<solver_cuda_triangle_of> of;
 };
 
 namespace {
@@ -82,6 +87,23 @@ solver_cuda_matrix_of<T> matrix_of(const solver_csr& csr, int device, cuda::Stre
     return {csr.rows, csr.columns, cuda::SpmvPlan<T>(view, SpmvKernel::automatic, stream)};
 }
 
+template <class T>
+solver_cuda_triangle* new_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal, int device) {
+    static_cast<void>(TriangularSolvePlan<T>(a, triangle, diagonal, Device::cpu(1)));  // which checks it
+    return new solver_cuda_triangle{
+        solver_cuda_triangle_of<T>{a.rows, cuda::TriangularSolvePlan<T>(device, a, triangle, diagonal)}};
+}
+
+/// A matrix that lies on a device: where it is, or as its real form.
+template <class S>
+solver_matrix* new_matrix_there(const cuda::DeviceCsrView<S>& a, const SpmvOptions& options) {
+    using T = RealOf<S>;
+    if constexpr (is_complex<S>)
+        return new solver_matrix{std::make_unique<Matrix<T>>(SpmvPlan<S>(a, options)), true, a.nonzeros};
+    else
+        return new solver_matrix{std::make_unique<Matrix<T>>(a, options)};
+}
+
 cuda::Reduction of_real_numbers(cuda::ComplexReduction reduction) {
     return reduction == cuda::ComplexReduction::sum ? cuda::Reduction::sum : cuda::Reduction::dot;
 }
@@ -113,7 +135,7 @@ solver_status solver_cuda_matrix_create(const solver_csr* csr, int32_t device, v
         required(matrix, name, "matrix") = nullptr;
         const solver_csr given = filled_up(csr, {}, name, "csr");
         const int where = cuda_device(device);
-        with_type(given.type, name, [&](auto number) {
+        with_number(given.type, name, [&](auto number) {
             *matrix = new solver_cuda_matrix{matrix_of<decltype(number)>(given, where, stream_of(stream), name)};
         });
     });
@@ -126,9 +148,8 @@ solver_status solver_cuda_csr_create(const solver_csr* csr, int32_t device, void
         const solver_csr given = filled_up(csr, {}, name, "csr");
         const int where = cuda_device(device);
         cuda::synchronize(where, stream_of(stream));
-        with_type(given.type, name, [&](auto number) {
-            using T = decltype(number);
-            *matrix = new solver_matrix{std::make_unique<Matrix<T>>(view_of<T>(given, where, name), options_of(given))};
+        with_number(given.type, name, [&](auto number) {
+            *matrix = new_matrix_there(view_of<decltype(number)>(given, where, name), options_of(given));
         });
     });
 }
@@ -235,16 +256,12 @@ solver_status solver_cuda_triangle_create(const solver_matrix* matrix, int32_t t
         required(made, name, "made") = nullptr;
         const Triangle which = triangle_of(triangle, name);
         const Diagonal pivots = diagonal_of(diagonal, name);
-        if (required(matrix, name, "matrix").is_complex)
-            throw NotSupported(
-                fmt::format("{}: the matrix is complex; solver_triangular_solve takes one, with vectors of the host", name));
+        required(matrix, name, "matrix");
         const int where = cuda_device(device);
         with_matrix(matrix, name, [&](const auto& of) {
-            using T = element_t<decltype(of)>;
             require(!of.is_dense(), name, "the matrix is dense; expected a sparse one");
-            static_cast<void>(TriangularSolvePlan<T>(of.sparse(), which, pivots, Device::cpu(1)));  // which checks it
-            *made = new solver_cuda_triangle{
-                solver_cuda_triangle_of<T>{of.sparse().rows, cuda::TriangularSolvePlan<T>(where, of.sparse(), which, pivots)}};
+            *made = matrix->is_complex ? new_triangle(complex_form(of.sparse()).view(), which, pivots, where)
+                                       : new_triangle(of.sparse(), which, pivots, where);
         });
     });
 }

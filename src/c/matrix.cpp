@@ -161,6 +161,14 @@ Matrix<T>::Matrix(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options)
 }
 
 template <class T>
+Matrix<T>::Matrix(SpmvPlan<std::complex<T>> plan)
+    : device_(plan.device()),
+      is_dense_(false),
+      lies_on_device_(true),
+      complex_plan_(std::move(plan)),
+      plan_(complex_plan_->real()) {}
+
+template <class T>
 Matrix<T>::Matrix(DenseMatrix<T> own, const Device& device)
     : device_(device), is_dense_(true), elements_(std::move(own.values)) {
     dense_ = {own.rows, own.columns, 1, std::max<std::int64_t>(own.rows, 1), elements_.data()};

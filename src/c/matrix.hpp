@@ -49,6 +49,8 @@ public:
     Matrix(CsrMatrix<T> own, const Device& device, const SpmvOptions& options = {});
     Matrix(const solver_csr& csr, const Device& device);
     Matrix(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options);
+    /// The real form of a matrix that lies on a device.
+    explicit Matrix(SpmvPlan<std::complex<T>> plan);
     Matrix(DenseMatrix<T> own, const Device& device);
     Matrix(const solver_dense& dense, const Device& device);
     Matrix(const Matrix&) = delete;
@@ -81,6 +83,7 @@ private:
     CsrView<T> sparse_;
     std::int64_t entries_ = 0;
     DenseView<T> dense_;
+    std::optional<SpmvPlan<std::complex<T>>> complex_plan_;  // that keeps the real form
     std::optional<SpmvPlan<T>> plan_;
     mutable TrianglePlans<T> triangles_;
     mutable TrianglePlans<std::complex<T>> complex_triangles_;

@@ -1,6 +1,7 @@
 #include "core/check.hpp"
 #include "core/complex_factors.hpp"
 #include "core/thread_pool.hpp"
+#include "kernels/complex.hpp"
 #include "solver/complex.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
@@ -162,6 +163,12 @@ void multiply_exactly(const SpmvPlan<T>& real, const ComplexProduct<T>& task) {
 }
 
 template <class T>
+std::shared_ptr<const cuda::DeviceMatrix<T>> checked_real_form(const cuda::DeviceCsrView<std::complex<T>>& a) {
+    cuda::check(a);
+    return std::make_shared<const cuda::DeviceMatrix<T>>(cuda::real_form(a, nullptr));
+}
+
+template <class T>
 void multiply_once(std::complex<T> alpha, const CsrView<std::complex<T>>& a, std::span<const std::complex<T>> x,
                    std::complex<T> beta, std::span<std::complex<T>> y, Accuracy accuracy, const Device& device) {
     SpmvPlan<std::complex<T>>(a, device).multiply(alpha, x, beta, y, accuracy);
@@ -172,6 +179,10 @@ void multiply_once(std::complex<T> alpha, const CsrView<std::complex<T>>& a, std
 template <class T>
 SpmvPlan<std::complex<T>>::SpmvPlan(const CsrView<Number>& a, const Device& device, const SpmvOptions& options)
     : SpmvPlan(std::make_shared<const CsrMatrix<T>>(solver::real_form(a)), device, options) {}
+
+template <class T>
+SpmvPlan<std::complex<T>>::SpmvPlan(const cuda::DeviceCsrView<Number>& a, const SpmvOptions& options)
+    : SpmvPlan(checked_real_form(a), options) {}
 
 template <class T>
 void SpmvPlan<std::complex<T>>::multiply(std::span<const SpmvTask<Number>> tasks, Accuracy accuracy) const {

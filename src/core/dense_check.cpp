@@ -130,6 +130,8 @@ void require_valid(const GemmTask<T>& task, const GemmOptions& options) {
 
 template void require_valid(const char*, const char*, const DenseView<float>&);
 template void require_valid(const char*, const char*, const DenseView<double>&);
+template void require_valid(const char*, const char*, const DenseView<std::complex<float>>&);
+template void require_valid(const char*, const char*, const DenseView<std::complex<double>>&);
 template void require_lines(const char*, const char*, const DenseView<float>&);
 template void require_lines(const char*, const char*, const DenseView<double>&);
 template void require_valid(const char*, const GemmTask<float>&);

@@ -2,6 +2,8 @@
 
 /// The checks of triangular matrices, real or complex.
 
+#include "core/check.hpp"
+#include "core/dense_check.hpp"
 #include "solver/error.hpp"
 #include "solver/triangular_solve.hpp"
 
@@ -46,6 +48,20 @@ void require_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal)
         if (a.values[k] == T(0))
             throw InvalidArgument(fmt::format("triangular solve: the diagonal entry of row {} is 0", row + 1));
     }
+}
+
+/// Throws where a dense matrix's triangle is none that triangular_solve takes with vectors of these lengths on this device.
+template <class T>
+void require_dense_triangle(const DenseView<T>& a, Diagonal diagonal, std::size_t b, std::size_t x, const Device& device) {
+    require_cpu(device, "triangular solve");
+    require_valid("triangular solve", "A", a);
+    require_square(a);
+    const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
+    for (std::int64_t i = 0; diagonal == Diagonal::stored && i < a.rows; ++i)
+        if (a.data[i * (a.row_stride + a.column_stride)] == T(0))
+            throw InvalidArgument(fmt::format("triangular solve: the diagonal entry of row {} is 0", i + 1));
+    require_length("triangular solve", "b", b, a.rows, "the rows of A", a);
+    require_length("triangular solve", "x", x, a.columns, "the columns of A", a);
 }
 
 }  // namespace solver

@@ -1,7 +1,6 @@
 #include "solver/triangular_solve.hpp"
 
 #include "core/check.hpp"
-#include "core/dense_check.hpp"
 #include "core/triangle_check.hpp"
 #include "cpu/triangular_solve.hpp"
 #include "cuda/triangular_solve.hpp"
@@ -13,22 +12,10 @@ namespace solver {
 namespace {
 
 template <class T>
-void require_pivots(const DenseView<T>& a) {
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        if (a.data[i * (a.row_stride + a.column_stride)] == T(0))
-            throw InvalidArgument(fmt::format("triangular solve: the diagonal entry of row {} is 0", i + 1));
-}
-
-template <class T>
 void solve_dense(const DenseView<T>& a, Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x,
                  Accuracy accuracy, const Device& device) {
-    require_cpu(device, "triangular solve");
-    require_valid("triangular solve", "A", a);
-    require_square(a);
-    const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
-    if (diagonal == Diagonal::stored) require_pivots(a);
-    require_length("triangular solve", "b", b.size(), a.rows, "the rows of A", a);
-    require_length("triangular solve", "x", x.size(), a.columns, "the columns of A", a);
+    require_dense_triangle(a, diagonal, b.size(), x.size(), device);
+    const cpu::FloatingPointGuard guard;
     cpu::solve_triangle(a, triangle, diagonal, b.data(), x.data(), accuracy);
 }
 
