@@ -96,20 +96,14 @@ __device__ __forceinline__ SeveralParts<A, 2> both_sums_of_thread(const ComplexO
     constexpr int size = Pack<T>::size;
     constexpr int unroll = has_y ? 4 : 8;
     const std::int64_t terms = terms_of_part<reduction>(in.n);
-    SeveralParts<A, 2> total(terms);
-    SeveralParts<A, 2> part(terms);
-    int chain = 0;
-    const auto next_chain = [&](int numbers) {
-        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
-        chain += static_cast<int>(terms_of_part<reduction>(numbers));
-        if (chain < chain_length) return;
-        total.merge(part);
-        part = SeveralParts<A, 2>(terms);
-        chain = 0;
+    Chains<A, SeveralParts<A, 2>> sums(terms);
+    const auto add = [&](const auto& x, const auto& y, int numbers) {
+        add_numbers<reduction>(sums.chain(), x, y, in.conjugates_x);
+        sums.count(static_cast<int>(terms_of_part<reduction>(numbers)));
     };
     const std::int64_t head = numbers_before_packs<has_y>(in);
     const std::int64_t packs = (in.n - head) / (size / 2);
-    const auto add_batch = [&](auto all_inside, std::int64_t i) {
+    for_each_batch<unroll>(thread, threads, packs, [&](auto all_inside, std::int64_t i) {
         T x[unroll * size];
         T y[unroll * size];
 #pragma unroll
@@ -119,23 +113,16 @@ __device__ __forceinline__ SeveralParts<A, 2> both_sums_of_thread(const ComplexO
             load_pack_to(x + j * size, in.x + at, inside);
             if constexpr (has_y) load_pack_to(y + j * size, in.y + at, inside);
         }
-        add_numbers<reduction>(part, x, has_y ? y : x, in.conjugates_x);
-        next_chain(unroll * size / 2);
-    };
-    std::int64_t i = thread;
-    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_batch(std::true_type(), i);
-    if (i < packs) add_batch(std::false_type(), i);
+        add(x, has_y ? y : x, unroll * size / 2);
+    });
     const auto add_single = [&](std::int64_t k) {
         const T x[] = {in.x[2 * k], in.x[2 * k + 1]};
         const T y[] = {has_y ? in.y[2 * k] : x[0], has_y ? in.y[2 * k + 1] : x[1]};
-        add_numbers<reduction>(part, x, y, in.conjugates_x);
-        next_chain(1);
+        add(x, y, 1);
     };
     const std::int64_t in_packs = packs * (size / 2);
     for (std::int64_t k = thread; k < in.n - in_packs; k += threads) add_single(k < head ? k : k + in_packs);
-    if constexpr (is_anchored<A>) return part;
-    total.merge(part);
-    return total;
+    return sums.sum();
 }
 
 /// Two blocks a multiprocessor at least, as the kernel of several dot products has them.

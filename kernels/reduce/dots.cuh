@@ -85,20 +85,10 @@ __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDo
                                                                  std::int64_t threads) {
     constexpr int size = Pack<T>::size;
     constexpr int unroll = 4;
-    SeveralParts<A, count> total(in.n);
-    SeveralParts<A, count> part(in.n);
-    int chain = 0;
-    const auto next_chain = [&](int terms) {
-        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
-        chain += terms;
-        if (chain < chain_length) return;
-        total.merge(part);
-        part = SeveralParts<A, count>(in.n);
-        chain = 0;
-    };
+    Chains<A, SeveralParts<A, count>> sums(in.n);
     const std::int64_t head = elements_before_packs(in);
     const std::int64_t packs = (in.n - head) / size;
-    const auto add_batch = [&](auto all_inside, std::int64_t i) {
+    for_each_batch<unroll>(thread, threads, packs, [&](auto all_inside, std::int64_t i) {
 #pragma unroll
         for (int q = 0; q < count; ++q) {
             T x[unroll * size];
@@ -110,26 +100,21 @@ __device__ __forceinline__ SeveralParts<A, count> sums_of_thread(const SeveralDo
                 load_pack_to(x + j * size, in.x[q] + at, inside);
                 load_pack_to(y + j * size, in.y[q] + at, inside);
             }
-            add_elements<Reduction::dot>(part.part[q], x, y);
+            add_elements<Reduction::dot>(sums.chain().part[q], x, y);
         }
-        next_chain(unroll * size);
-    };
-    std::int64_t i = thread;
-    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_batch(std::true_type(), i);
-    if (i < packs) add_batch(std::false_type(), i);
+        sums.count(unroll * size);
+    });
     const auto add_single = [&](std::int64_t k) {
 #pragma unroll
         for (int q = 0; q < count; ++q) {
             const T x[] = {in.x[q][k]};
             const T y[] = {in.y[q][k]};
-            add_elements<Reduction::dot>(part.part[q], x, y);
+            add_elements<Reduction::dot>(sums.chain().part[q], x, y);
         }
-        next_chain(1);
+        sums.count(1);
     };
     for (std::int64_t k = thread; k < in.n - packs * size; k += threads) add_single(k < head ? k : k + packs * size);
-    if constexpr (is_anchored<A>) return part;
-    total.merge(part);
-    return total;
+    return sums.sum();
 }
 
 /// Groups of `count` products, group g by the blocks (., g).

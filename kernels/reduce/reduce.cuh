@@ -184,6 +184,48 @@ __device__ __forceinline__ void add_elements(TrackedSum<AnchoredTriple>& part, c
     }
 }
 
+/// A thread's sum as chains of bounded length, which are merged: the last digits that a long one loses grow with its length.
+template <Summation A, class Parts>
+class Chains {
+public:
+    __device__ __forceinline__ explicit Chains(std::int64_t terms)
+        : terms_(terms), total_(empty_part<Parts>(terms)), chain_(empty_part<Parts>(terms)) {}
+
+    /// What terms are added to.
+    __device__ __forceinline__ Parts& chain() { return chain_; }
+
+    /// So many terms more have been added.
+    __device__ __forceinline__ void count(int terms) {
+        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
+        length_ += terms;
+        if (length_ < chain_length) return;
+        total_.merge(chain_);
+        chain_ = empty_part<Parts>(terms_);
+        length_ = 0;
+    }
+
+    __device__ __forceinline__ Parts sum() {
+        if constexpr (is_anchored<A>) return chain_;
+        total_.merge(chain_);
+        return total_;
+    }
+
+private:
+    std::int64_t terms_;
+    Parts total_;
+    Parts chain_;
+    int length_ = 0;
+};
+
+/// One thread's packs among `threads`, `unroll` at a time: add(all_inside, i) for packs i, i + threads, ..., all of them below
+/// `packs` where all_inside says so.
+template <int unroll, class Add>
+__device__ __forceinline__ void for_each_batch(std::int64_t thread, std::int64_t threads, std::int64_t packs, const Add& add) {
+    std::int64_t i = thread;
+    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add(std::true_type(), i);
+    if (i < packs) add(std::false_type(), i);
+}
+
 /// How many elements stand before those that can be read 16 bytes at once: all where x and y do not lie alike.
 template <bool has_y, class T>
 __device__ __forceinline__ std::int64_t elements_before_packs(const Operands<T>& in) {
@@ -199,19 +241,9 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
     constexpr int size = Pack<T>::size;
     constexpr bool has_y = reduction == Reduction::dot;
     constexpr int unroll = has_y || (is_anchored<A> && reduction == Reduction::norm2) ? 4 : 8;
-    Part<A> total = empty_part<Part<A>>(in.n);
-    Part<A> part = empty_part<Part<A>>(in.n);
-    int chain = 0;
+    Chains<A, Part<A>> sum(in.n);
     const std::int64_t head = elements_before_packs<has_y>(in);
     const std::int64_t packs = (in.n - head) / size;
-    const auto next_chain = [&] {
-        if constexpr (is_anchored<A>) return;  // additions are exact but for the last digits
-        chain += unroll * size;
-        if (chain < chain_length) return;
-        total.merge(part);
-        part = empty_part<Part<A>>(in.n);
-        chain = 0;
-    };
     const auto* packed_x = reinterpret_cast<const Pack<T>*>(in.x + head);
     const auto* packed_y = reinterpret_cast<const Pack<T>*>(in.y + (has_y ? head : 0));
     const auto load = [](T* to, const Pack<T>* from, bool inside) {  // zeros outside, which change no sum
@@ -219,7 +251,7 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
         __builtin_memcpy(to, &raw, sizeof raw);
     };
 
-    const auto add_batch = [&](auto all_inside, std::int64_t i) {
+    for_each_batch<unroll>(thread, threads, packs, [&](auto all_inside, std::int64_t i) {
         T x[unroll * size];
         T y[unroll * size];
 #pragma unroll
@@ -228,29 +260,23 @@ __device__ __forceinline__ Part<A> sum_of_thread(const Operands<T>& in, std::int
             load(x + j * size, packed_x + i + j * threads, inside);
             if constexpr (has_y) load(y + j * size, packed_y + i + j * threads, inside);
         }
-        add_elements<reduction>(part, x, has_y ? y : x);
-        next_chain();
-    };
-
-    std::int64_t i = thread;
-    for (; i + (unroll - 1) * threads < packs; i += unroll * threads) add_batch(std::true_type(), i);
-    if (i < packs) add_batch(std::false_type(), i);
+        add_elements<reduction>(sum.chain(), x, has_y ? y : x);
+        sum.count(unroll * size);
+    });
     const auto add_single = [&](std::int64_t k) {
         const T x[] = {in.x[k]};
         const T y[] = {has_y ? in.y[k] : in.x[k]};
-        add_elements<reduction>(part, x, y);
+        add_elements<reduction>(sum.chain(), x, y);
     };
 
     for (std::int64_t k = head + packs * size + thread; k < in.n; k += threads) add_single(k);
-    for (i = thread; i < head; i += unroll * size * threads) {  // all of it where the vectors do not lie alike
+    for (std::int64_t i = thread; i < head; i += unroll * size * threads) {  // all of it where the vectors do not lie alike
 #pragma unroll
         for (int j = 0; j < unroll * size; ++j)
             if (i + j * threads < head) add_single(i + j * threads);
-        next_chain();
+        sum.count(unroll * size);
     }
-    if constexpr (is_anchored<A>) return part;
-    total.merge(part);
-    return total;
+    return sum.sum();
 }
 
 /// An exact sum of n terms, as others may be merged with it. What a lane adds to its last rest: its terms, a few more than the

@@ -54,7 +54,25 @@ void solve_triangular(const Matrix<T>& a, bool lower, bool unit, const Vector<T>
             .solve(view<T>(b), view<T>(x), accuracy_of(accuracy));
 }
 
-/// b and x are complex vectors by their parts, in turn.
+/// Complex vectors by their parts, in turn.
+template <class T>
+std::span<const std::complex<T>> complex_view(const Vector<T>& parts) {
+    return {reinterpret_cast<const std::complex<T>*>(parts.data()), parts.size() / 2};
+}
+template <class T>
+std::span<std::complex<T>> complex_view(const MutableVector<T>& parts) {
+    return {reinterpret_cast<std::complex<T>*>(parts.data()), parts.size() / 2};
+}
+
+template <class T>
+void solve_dense_complex_triangular(const Strided<std::complex<T>>& elements, bool lower, bool unit, const Vector<T>& b,
+                                    const MutableVector<T>& x, int accuracy, int device, int threads) {
+    const auto a = dense_view<DenseView<std::complex<T>>>(elements);
+    const nb::gil_scoped_release released;
+    triangular_solve(a, triangle_of(lower), diagonal_of(unit), complex_view<T>(b), complex_view<T>(x), accuracy_of(accuracy),
+                     device_of(device, threads));
+}
+
 template <class T>
 void solve_complex_triangular(std::int64_t rows, std::int64_t columns, const Offsets& offsets,
                               const Vector<std::int32_t>& indices, const Vector<std::complex<T>>& values, bool lower, bool unit,
@@ -64,8 +82,7 @@ void solve_complex_triangular(std::int64_t rows, std::int64_t columns, const Off
     const nb::gil_scoped_release released;
     check(a);
     const TriangularSolvePlan<Number> plan(a, triangle_of(lower), diagonal_of(unit), device_of(device, threads));
-    plan.solve({reinterpret_cast<const Number*>(b.data()), b.size() / 2}, {reinterpret_cast<Number*>(x.data()), x.size() / 2},
-               accuracy_of(accuracy));
+    plan.solve(complex_view<T>(b), complex_view<T>(x), accuracy_of(accuracy));
 }
 
 /// What products read, the bytes of it that they read a nonzero, and why.
@@ -102,6 +119,8 @@ void bind_matrices(nb::module_& module) {
     bind_matrix<float>(module, "Matrix32");
     module.def("solve_triangular128", &solve_complex_triangular<double>);
     module.def("solve_triangular64", &solve_complex_triangular<float>);
+    module.def("solve_dense_triangular128", &solve_dense_complex_triangular<double>);
+    module.def("solve_dense_triangular64", &solve_dense_complex_triangular<float>);
 }
 
 }  // namespace samebits

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._complex import complex_array, complex_dtype, csr_of_dense, parts, parts_of_rows, real_form, whole
+from ._arguments import as_dtype, number_of_threads
+from ._complex import REAL_OF_COMPLEX, complex_array, complex_dtype, csr_of_dense, parts, parts_of_rows, real_form, whole
 from ._matrix import Matrix, _device_of, _narrow_indices, _row_offsets, _shape, _sparse_parts
-from ._places import HOST, host_array
+from ._places import HOST, host_array, place_of
+from ._vectors import _with_a_unit_stride
 
 
 class ComplexMatrix(Matrix):
@@ -165,32 +167,32 @@ def as_complex(matrix: Matrix) -> ComplexMatrix:
     return ComplexMatrix.from_csr(matrix.shape, sparse[0], sparse[1], values, device=matrix.device, threads=matrix._threads)
 
 
-def _csr_of_triangle(elements: np.ndarray, lower: bool, unit_diagonal: bool) -> list[np.ndarray]:
-    """All elements of the triangle, zeros too, by rows."""
-    n, columns = elements.shape
-    shift = 1 if unit_diagonal else 0
-    rows, indices = np.tril_indices(n, -shift, columns) if lower else np.triu_indices(n, shift, columns)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
-    return [offsets.astype(np.int64), indices.astype(np.int32), elements[rows, indices]]
+def _is_dense(a: Any) -> bool:
+    return not a.is_sparse if isinstance(a, Matrix) else _sparse_parts(a) is None and not hasattr(a, "matvec")
 
 
-def _complex_triangle(a: Any, lower: bool, unit_diagonal: bool, threads: int | None) -> ComplexMatrix:
-    """The matrix; of a dense one the triangle."""
-    if isinstance(a, Matrix) and a.is_sparse:
-        return as_complex(a)
-    if not isinstance(a, Matrix) and (_sparse_parts(a) is not None or hasattr(a, "matvec")):
-        return ComplexMatrix(a, threads=threads)
-    given = a._host_parts()[0] if isinstance(a, Matrix) else a
-    elements = complex_array(given, "the matrix")
+def _solve_dense_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, accuracy: int, threads: int | None) -> np.ndarray:
+    elements = complex_array(a._host_parts()[0] if isinstance(a, Matrix) else a, "the matrix")
     if elements.ndim != 2:
         raise _core.InvalidArgument(f"the matrix has {elements.ndim} dimensions; expected two")
-    device = a.device if isinstance(a, Matrix) else "cpu"
-    return ComplexMatrix.from_csr(elements.shape, *_csr_of_triangle(elements, lower, unit_diagonal), device=device, threads=threads)
+    place = place_of(b, "b")
+    if place is not HOST:
+        raise _core.InvalidArgument(f"b lies {place.words}, and with dense triangles the processor solves; make the matrix sparse")
+    right = as_dtype(parts_of_rows(b, "b", elements.shape[0], elements.shape), REAL_OF_COMPLEX[elements.dtype], "b")
+    if right.ndim != 1:
+        raise _core.InvalidArgument(f"b has {right.ndim} dimensions; expected one")
+    x = np.zeros(right.shape, right.dtype)
+    solve = _core.solve_dense_triangular64 if elements.dtype == np.complex64 else _core.solve_dense_triangular128
+    device = a._device if isinstance(a, Matrix) else _device_of(a)
+    solve(_with_a_unit_stride(elements), lower, unit_diagonal, right, x, accuracy, device, number_of_threads(threads))
+    return whole(x)
 
 
 def solve_complex_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, accuracy: int, threads: int | None) -> Any:
     """`solve_triangular` where A or b is complex."""
-    matrix = _complex_triangle(a, lower, unit_diagonal, threads)
+    if _is_dense(a):
+        return _solve_dense_triangular(a, b, lower, unit_diagonal, accuracy, threads)
+    matrix = as_complex(a) if isinstance(a, Matrix) else ComplexMatrix(a, threads=threads)
     place = matrix._place_of(b=b)
     right = matrix.real_form._vector(parts_of_rows(b, "b", matrix.shape[0], matrix.shape), "b", place)
     x = place.zeros((2 * matrix.shape[0],), matrix.real_form.dtype)

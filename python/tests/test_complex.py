@@ -263,6 +263,23 @@ def test_triangular_solves_refuse_what_is_no_triangle():
         sb.solve_triangular(np.array([[1j]]), [1, 2])
     with pytest.raises(sb.InvalidArgument, match="the matrix floats"):
         sb.solve_triangular(np.array([[1j]], np.complex64), np.array([1j]))
+    with pytest.raises(sb.InvalidArgument, match="b has 2 dimensions"):
+        sb.solve_triangular(np.array([[1j]]), np.array([[1j]]))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_triangular_solves_take_dense_matrices_as_they_lie(dtype):
+    rng = np.random.default_rng(12)
+    n = 40
+    a = hard(rng, n, n, dtype=dtype) * dtype(2.0**-30) + np.eye(n, dtype=dtype) * dtype(3 + 4j)
+    b = hard(rng, n, dtype=dtype)
+    expected = sb.solve_triangular(sparse.csr_array(np.tril(a)), b)
+    strided = np.zeros((2 * n, 3 * n), dtype)[::2, ::3]
+    strided[...] = a
+    for same in (a, np.asfortranarray(a), strided):
+        assert (sb.solve_triangular(same, b) == expected).all()
+    with np.errstate(all="ignore"):
+        assert np.isnan(sb.solve_triangular(np.array([[1, 0], [0, 1]]) * (1 + 0j), [np.inf, 0])[1])  # zero times Inf
 
 
 def test_jacobi_divides_by_complex_diagonals():

@@ -256,12 +256,17 @@ def test_complex_matmul(library, dtype):
 
 
 def test_triangular_solves(library):
-    there, here, _ = library
+    there, here, kind = library
     a, b = matrix()
     lower = sp.csr_array(sp.tril(a))
     assert same(here(sb.solve_triangular(sb.Matrix(lower, device="cuda"), there(b))), sb.solve_triangular(lower, b))
     turned = lower * (1 + 0.5j)
-    assert same(here(sb.solve_triangular(sb.Matrix(turned, device="cuda"), there(b * 1j))), sb.solve_triangular(turned, b * 1j))
+    for dtype in (np.complex128, np.complex64):
+        numbers, right = turned.astype(dtype), (b * 1j).astype(dtype)
+        real = lower.astype(dtype(0).real.dtype)
+        for of, right_side in ((numbers, right), (real, right), (numbers, right.imag.copy())):
+            found = sb.solve_triangular(sb.Matrix(of, device="cuda"), there(right_side))
+            assert isinstance(found, kind) and same(here(found), sb.solve_triangular(of, right_side))
 
 
 @pytest.mark.parametrize("kind", ["none", "jacobi", "ilu0", "isai", "ilut", "klu", "auto"])

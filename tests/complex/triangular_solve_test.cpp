@@ -145,6 +145,33 @@ void expect_all_exact(const ComplexRows<T>& a, const ComplexVector<T>& b) {
         }
 }
 
+/// A dense matrix's triangle, by rows and by columns, lower and upper, stored and unit, in place too: each with the sparse one's
+/// bits in exact. Zeros are multiplied, so that what is not finite has no rows after it.
+template <class T>
+void expect_dense_exact(const ComplexRows<T>& lower, const ComplexVector<T>& lower_b) {
+    const std::int64_t n = lower.size();
+    for (const bool upper : {false, true})
+        for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit})
+            for (const bool by_rows : {true, false}) {
+                SCOPED_TRACE(::testing::Message() << n << (upper ? " upper" : " lower") << (by_rows ? " rows" : " columns")
+                                                  << (diagonal == Diagonal::unit ? ", unit" : ""));
+                const ComplexRows<T> a = upper ? lower.reversed() : lower;
+                const ComplexVector<T> b = upper ? ComplexVector<T>(lower_b.rbegin(), lower_b.rend()) : lower_b;
+                const std::int64_t row_stride = by_rows ? n + 3 : 1, column_stride = by_rows ? 1 : n + 1;
+                const ComplexVector<T> values = a.dense(diagonal, row_stride, column_stride);
+                const DenseView<std::complex<T>> view{n, n, row_stride, column_stride, values.data()};
+                testing::for_each_target([&] {
+                    ComplexVector<T> x(b.size()), in_place = b;
+                    triangular_solve(view, a.triangle, diagonal, std::span<const std::complex<T>>(b), std::span(x),
+                                     Accuracy::exact);
+                    triangular_solve(view, a.triangle, diagonal, std::span<const std::complex<T>>(in_place),
+                                     std::span(in_place), Accuracy::exact);
+                    expect_exact<T>(a, diagonal, b, x);
+                    expect_same<T>(in_place, x);
+                });
+            }
+}
+
 template <class T>
 std::complex<T> any_pivot(Random& random, int exponents) {
     const std::complex<T> pivot = complex_number<T>(random, exponents);
@@ -418,6 +445,79 @@ TYPED_TEST(ComplexTriangularSolve, SaysWhatIsWrong) {
     EXPECT_THAT(
         [&] { plan.solve(x, two, Accuracy::exact); },
         ThrowsMessage<DimensionMismatch>("triangular solve: x has 2 elements, A is 1 x 1; x needs 1, the columns of A"));
+}
+
+// Promise: complex.hpp, "Solves T x = b for the triangle T of a dense complex matrix"
+TYPED_TEST(ComplexTriangularSolve, OfDenseMatricesRoundsNumeratorsAndQuotientsOncePerPart) {
+    using T = TypeParam;
+    Random random(10);
+    for (const std::int64_t n : {0, 1, 2, 3, 9, 60, 130})
+        expect_dense_exact<T>(rows_in_levels<T>(random, n, 3, 50), complex_vector<T>(random, n, 3));
+    ComplexRows<T> cancelling = rows_in_levels<T>(random, 40, 20, 19);
+    for (std::int64_t i = 20; i < 40; ++i) {  // times equal elements
+        auto& row = cancelling.beside[i];
+        row = {{0, {std::ldexp(T(1), 40), 1}}, {1, {-std::ldexp(T(1), 40), 0}}, {2, complex_number<T>(random, 60)}};
+    }
+    ComplexVector<T> b = complex_vector<T>(random, 40, 3);
+    b[1] = b[0];
+    cancelling.pivot[1] = cancelling.pivot[0];
+    expect_dense_exact<T>(cancelling, b);
+}
+
+TYPED_TEST(ComplexTriangularSolve, OfDenseMatricesKeepsTheBoundsOfFasterModes) {
+    using T = TypeParam;
+    Random random(11);
+    ComplexRows<T> a = rows_in_levels<T>(random, 150, 5, 60);
+    for (std::complex<T>& pivot : a.pivot) pivot = random.coin() ? std::complex<T>(2) : std::complex<T>(0, -2);
+    const ComplexVector<T> b = complex_vector<T>(random, 150);
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+        const ComplexVector<T> values = a.dense(diagonal, 150, 1);
+        for (const Accuracy accuracy : {Accuracy::fast, Accuracy::compensated})
+            testing::for_each_target([&] {
+                ComplexVector<T> x(b.size());
+                triangular_solve({150, 150, 150, 1, values.data()}, a.triangle, diagonal, std::span<const std::complex<T>>(b),
+                                 std::span(x), accuracy);
+                expect_bounds_kept<T>(a, diagonal, b, x, accuracy);
+            });
+    }
+}
+
+// Promise: complex.hpp, "Unlike a sparse matrix's, parts that are zero"
+TYPED_TEST(ComplexTriangularSolve, OfDenseMatricesMultipliesZerosByInf) {
+    using T = TypeParam;
+    using C = std::complex<T>;
+    const T inf = std::numeric_limits<T>::infinity(), nan = testing::nan_value<T>;
+    const std::vector<C> values{1, 0, 0, 1}, b{C(inf, 0), 0};
+    std::vector<C> x(2);
+    triangular_solve({2, 2, 2, 1, values.data()}, Triangle::lower, Diagonal::stored, std::span<const C>(b), std::span(x),
+                     Accuracy::exact);
+    expect_same<T>(x, {C(inf, 0), C(nan, nan)});
+}
+
+// Promise: complex.hpp, "Throws InvalidArgument where T is not square"
+TYPED_TEST(ComplexTriangularSolve, OfDenseMatricesSaysWhatDoesNotFit) {
+    using ::testing::ThrowsMessage;
+    using C = std::complex<TypeParam>;
+    const std::vector<C> values{1, 2, 3, 0};
+    std::vector<C> two(2);
+    const auto solve = [&](const DenseView<C>& view, std::size_t b, const Device& device = Device::cpu()) {
+        return [&two, view, b, device] {
+            triangular_solve(view, Triangle::upper, Diagonal::stored, std::span<const C>(two).first(b), std::span(two),
+                             Accuracy::exact, device);
+        };
+    };
+    EXPECT_THAT(solve({2, 2, 2, 1, values.data()}, 2),
+                ThrowsMessage<InvalidArgument>("triangular solve: the diagonal entry of row 2 is 0"));
+    EXPECT_THAT(solve({2, 2, 2, 1, nullptr}, 2),
+                ThrowsMessage<InvalidArgument>("triangular solve: A is 2 x 2 and has no data"));
+    EXPECT_THAT(solve({1, 2, 2, 1, values.data()}, 2),
+                ThrowsMessage<InvalidArgument>("triangular solve: A is 1 x 2; it must be square"));
+    EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, 2),
+                ThrowsMessage<DimensionMismatch>("triangular solve: b has 2 elements, A is 1 x 1; b needs 1, the rows of A"));
+    EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, 1),
+                ThrowsMessage<DimensionMismatch>("triangular solve: x has 2 elements, A is 1 x 1; x needs 1, the columns of A"));
+    for (const Device& device : testing::cuda_devices())
+        EXPECT_THROW(solve({1, 1, 2, 1, values.data()}, 2, device)(), NotSupported);
 }
 
 }  // namespace

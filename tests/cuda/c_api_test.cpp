@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,19 @@ const CsrMatrix<double> small{3, 3, {0, 2, 5, 7}, {0, 1, 0, 1, 2, 1, 2}, {4, 1, 
 solver_csr described(const RowOffsetPointer& offsets, const std::int32_t* columns, const double* values) {
     const std::int32_t bytes = offsets.as<std::int32_t>() != nullptr ? 4 : 8;
     return {sizeof(solver_csr), SOLVER_DOUBLE, bytes, 4, 1, 3, 3, 7, offsets.address(0), columns, values, nullptr, 0};
+}
+
+/// (2i 1; 0 4)
+const CsrMatrix<std::complex<double>> complex_upper{2, 2, {0, 2, 3}, {0, 1, 1}, {{0, 2}, {1, 0}, {4, 0}}};
+
+solver_csr complex_described(const void* offsets, const std::int32_t* columns, const void* values) {
+    return {sizeof(solver_csr), SOLVER_COMPLEX_DOUBLE, 8, 4, 0, 2, 2, 3, offsets, columns, values, nullptr, 0};
+}
+solver_csr complex_described(const CsrMatrix<std::complex<double>>& a) {
+    return complex_described(a.row_offsets.data(), a.column_indices.data(), a.values.data());
+}
+solver_csr complex_described(const cuda::DeviceCsrView<std::complex<double>>& a) {
+    return complex_described(a.row_offsets.address(0), a.column_indices, a.values);
 }
 
 std::vector<double> on_host(const cuda::DeviceArray<double>& array) {
@@ -51,6 +66,16 @@ TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {
     solver_matrix* on_device = nullptr;
     EXPECT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &on_device), SOLVER_NOT_SUPPORTED);
     EXPECT_EQ(solver_cuda_spmv(nullptr, 1, nullptr, 0, nullptr, SOLVER_EXACT, nullptr), SOLVER_INVALID_ARGUMENT);
+    const solver_csr numbers = complex_described(complex_upper);
+    solver_matrix* here = nullptr;
+    solver_cuda_triangle* triangle = nullptr;
+    EXPECT_EQ(solver_cuda_matrix_create(&numbers, 0, nullptr, &matrix), SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:0: "));
+    EXPECT_EQ(solver_cuda_csr_create(&numbers, 0, nullptr, &on_device), SOLVER_NOT_SUPPORTED);
+    ASSERT_EQ(solver_csr_create(&numbers, SOLVER_PROCESSOR, &here), SOLVER_OK);
+    EXPECT_EQ(solver_cuda_triangle_create(here, SOLVER_UPPER, SOLVER_STORED_DIAGONAL, 0, &triangle), SOLVER_NOT_SUPPORTED);
+    EXPECT_THAT(solver_last_error(), HasSubstr("device cuda:0: "));
+    solver_matrix_destroy(here);
     solver_cuda_matrix_destroy(nullptr);
     solver_cuda_workspace_destroy(nullptr);
     solver_cuda_triangle_destroy(nullptr);
@@ -80,7 +105,7 @@ TEST(CudaFromCOnTheProcessor, DoesNotSolveForVectorsOfADevice) {
     solver_matrix_destroy(matrix);
 }
 
-// Promise: solver_cuda.h, "solver_solve for vectors in the memory of the device"
+// Promise: solver_cuda.h, "solver_solve for vectors, real or complex"
 TEST_F(CudaFromC, SolvesForVectorsOnTheDevice) {
     const solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
     const std::vector<double> b_twice{6, 12, 14, -6, -12, -14}, zeros(6);
@@ -384,9 +409,9 @@ TEST_F(CudaFromC, RefusesSizesBelowZero) {
 }
 
 // Promise: solver_cuda.h, "`matrix` is a sparse one in the host's memory"
-// Promise: solver_cuda.h, "Solves A x = b; x may be b."
+// Promise: solver_cuda.h, "Solves A x = b, vectors of the matrix's type"
 // Promise: cuda/triangular_solve.hpp, "Does not refer to the matrix afterwards."
-// Promise: solver_cuda.h, "A triangle made ready for many solves;"
+// Promise: solver_cuda.h, "A triangle, real or complex, made ready"
 TEST_F(CudaFromC, SolvesTriangles) {
     const CsrMatrix<double> lower{3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 5}};
     const solver_csr csr{
@@ -404,6 +429,73 @@ TEST_F(CudaFromC, SolvesTriangles) {
     EXPECT_EQ(on_host(x), (std::vector<double>{1, 2, 2}));
     EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), b.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
     EXPECT_EQ(on_host(b), (std::vector<double>{1, 2, 2}));
+    solver_cuda_triangle_destroy(triangle);
+}
+
+/// Vectors are real and imaginary parts in turn, as C has them.
+// Promise: solver_cuda.h, "Of complex numbers the real form (complex.hpp) is made on the device"
+// Promise: solver_cuda.h, "y = alpha A x + beta y; they must not overlap"
+TEST_F(CudaFromC, MultipliesComplexVectorsAndSubtracts) {
+    std::optional<cuda::DeviceCsrMatrix<std::complex<double>>> a(std::in_place, 0, complex_upper.view());
+    const solver_csr csr = complex_described(a->view());
+    const std::vector<double> of_x{1, 2, 0, 1};
+    const cuda::DeviceArray<double> x(0, of_x, "x"), y(0, 4, "y"), r(0, 4, "r");
+    solver_cuda_matrix* matrix = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    a.reset();
+    EXPECT_EQ(solver_cuda_spmv(matrix, 1, x.data(), 0, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(y), (std::vector<double>{-4, 3, 0, 4}));
+    EXPECT_EQ(solver_cuda_spmv(matrix, 2, x.data(), -1, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(y), (std::vector<double>{-4, 3, 0, 4}));
+    EXPECT_EQ(solver_cuda_residual(matrix, x.data(), x.data(), x.data(), r.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(r), (std::vector<double>{9, -4, 0, -7}));  // x - 2 A x
+    solver_cuda_matrix_destroy(matrix);
+}
+
+// Promise: solver_cuda.h, "Of complex numbers the real form (complex.hpp) is made there"
+// Promise: solver_cuda.h, "solver_solve for vectors, real or complex"
+TEST_F(CudaFromC, SolvesWithAComplexMatrixThatLiesOnTheDevice) {
+    std::optional<cuda::DeviceCsrMatrix<std::complex<double>>> a(std::in_place, 0, complex_upper.view());
+    const solver_csr csr = complex_described(a->view());
+    const std::vector<double> right{-4, 3, 0, 4}, expected{1, 2, 0, 1};
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, 4, "x");
+    x.fill_with_zeros();
+    solver_matrix* matrix = nullptr;
+    ASSERT_EQ(solver_cuda_csr_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    a.reset();
+    ASSERT_EQ(solver_cuda_solve(matrix, nullptr, 1, b.data(), x.data(), nullptr, nullptr, nullptr, nullptr), SOLVER_OK)
+        << solver_last_error();
+    EXPECT_THAT(on_host(x), ::testing::Pointwise(::testing::DoubleNear(1e-9), expected));
+    solver_shape shape{};
+    shape.size = sizeof shape;
+    ASSERT_EQ(solver_matrix_shape(matrix, &shape), SOLVER_OK);
+    EXPECT_EQ(shape.type, SOLVER_COMPLEX_DOUBLE);
+    EXPECT_EQ(shape.rows, 2);
+    EXPECT_EQ(shape.nonzeros, 3);
+    std::vector<double> y(4);
+    EXPECT_EQ(solver_spmv(matrix, 1, expected.data(), 0, y.data(), SOLVER_EXACT), SOLVER_OK);
+    EXPECT_EQ(y, right);
+    solver_matrix_destroy(matrix);
+}
+
+// Promise: solver_cuda.h, "A triangle, real or complex, made ready for many solves"
+// Promise: solver_cuda.h, "Solves A x = b, vectors of the matrix's type; x may be b."
+TEST_F(CudaFromC, SolvesComplexTriangles) {
+    const solver_csr csr = complex_described(complex_upper);
+    const std::vector<double> right{1, 2, 0, 1}, expected{0.875, -0.5, 0, 0.25};  // (1 + 1.75i) / 2i, i / 4
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, 4, "x");
+    solver_matrix* matrix = nullptr;
+    solver_cuda_triangle* triangle = nullptr;
+    ASSERT_EQ(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_OK);
+    EXPECT_EQ(solver_cuda_triangle_create(matrix, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, 0, &triangle), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("beyond the diagonal"));
+    ASSERT_EQ(solver_cuda_triangle_create(matrix, SOLVER_UPPER, SOLVER_STORED_DIAGONAL, 0, &triangle), SOLVER_OK)
+        << solver_last_error();
+    solver_matrix_destroy(matrix);
+    EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), x.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(x), expected);
+    EXPECT_EQ(solver_cuda_triangular_solve(triangle, b.data(), b.data(), SOLVER_EXACT, nullptr), SOLVER_OK);
+    EXPECT_EQ(on_host(b), expected);
     solver_cuda_triangle_destroy(triangle);
 }
 

@@ -136,7 +136,7 @@ void expect_exact(const CsrView<T>& a, Span<T> x, cuda::OffsetWidth width = cuda
     on_device.expect_exact(-1, x, x_low, 1, y);
 }
 
-// Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan::multiply"
+// Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan<T>::multiply"
 // Promise: cuda/spmv.hpp, "read only where beta is not 0"
 // Promise: cuda/spmv.hpp, "y = alpha A (x + x_low) + beta y_in"
 // Promise: cuda/runtime.hpp, "Cannot be seen in a bit of exact."
@@ -298,7 +298,7 @@ TYPED_TEST(CudaSpmv, GivesTheBitsOfTheCpuWithWideOffsets) {
     expect_exact<T>(b, random_vector<T>(random, b.columns), cuda::OffsetWidth::wide);
 }
 
-// Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan::multiply"
+// Promise: cuda/spmv.hpp, "The promises are those of solver::SpmvPlan<T>::multiply"
 TYPED_TEST(CudaSpmv, KeepsTheWeakerPromisesToo) {
     using T = TypeParam;
     Random random(14);

@@ -129,33 +129,52 @@ TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForRowsThatAreSplit) {
     expect_all_solved<T>(a, random_vector<T>(random, 5000));
 }
 
-/// The processor's bits in exact, and in every mode the same bits each time, in place too.
 template <class T>
-void expect_complex_bits_of_cpu(const TriangularRows<T>& a, Random& random) {
+Span<T> parts_of(const std::vector<std::complex<T>>& z) {
+    return real_view(std::span<const std::complex<T>>(z));
+}
+
+/// By vectors on the device; b where it lies, if in place.
+template <class T>
+std::vector<std::complex<T>> complex_solved(const cuda::TriangularSolvePlan<std::complex<T>>& plan,
+                                            const std::vector<std::complex<T>>& b, Accuracy accuracy, bool in_place) {
     using C = std::complex<T>;
-    const CsrMatrix<T> real = a.csr(Diagonal::stored);
+    const cuda::DeviceArray<C> on_device_b(0, b, "test"), other(0, std::vector<C>(b.size(), C(7, 7)), "test");
+    const cuda::DeviceArray<C>& x = in_place ? on_device_b : other;
+    plan.solve(on_device_b.data(), x.data(), accuracy);
+    return host_copy(x);
+}
+
+/// The processor's bits in exact, and in every mode the same bits each time, in place too, and for vectors of the host.
+template <class T>
+void expect_complex_bits_of_cpu(const TriangularRows<T>& a, Diagonal diagonal, Random& random) {
+    using C = std::complex<T>;
+    const CsrMatrix<T> real = a.csr(diagonal);
     CsrMatrix<C> csr{real.rows, real.columns, real.row_offsets, real.column_indices, {}};
     for (const T value : real.values) csr.values.emplace_back(value, random.coin() ? value / 3 : T(0));
     std::vector<C> b;
     for (std::int64_t i = 0; i < a.size(); ++i) b.emplace_back(random.number<T>(0), random.number<T>(0));
-    const auto solve = [&](const TriangularSolvePlan<C>& plan, std::vector<C> x, Accuracy accuracy) {
-        plan.solve(x, x, accuracy);
+    const auto by_host = [&](const Device& device, Accuracy accuracy) {
+        std::vector<C> x = b;
+        TriangularSolvePlan<C>(csr.view(), a.triangle, diagonal, device).solve(x, x, accuracy);
         return x;
     };
-    const auto parts = [](const std::vector<C>& z) { return real_view(std::span<const C>(z)); };
-    const TriangularSolvePlan<C> on_cpu(csr.view(), a.triangle, Diagonal::stored, Device::cpu()),
-        on_gpu(csr.view(), a.triangle, Diagonal::stored, Device::cuda());
+    const auto expect_same = [](const std::vector<C>& found, const std::vector<C>& expected, const char* what) {
+        EXPECT_EQ(testing::differences<T>(parts_of(found), parts_of(expected)), "") << what;
+    };
+    const cuda::TriangularSolvePlan<C> plan(0, csr.view(), a.triangle, diagonal);
     for (const Accuracy accuracy : all_accuracies) {
-        std::vector<C> x(b.size());
-        on_gpu.solve(b, x, accuracy);
-        for (int again = 0; again < 2; ++again)
-            EXPECT_EQ(testing::differences<T>(parts(solve(on_gpu, b, accuracy)), parts(x)), "") << to_string(accuracy);
-        if (accuracy != Accuracy::exact) continue;
-        EXPECT_EQ(testing::differences<T>(parts(x), parts(solve(on_cpu, b, accuracy))), "");
+        SCOPED_TRACE(to_string(accuracy));
+        const std::vector<C> x = complex_solved(plan, b, accuracy, false);
+        expect_same(complex_solved(plan, b, accuracy, false), x, "again");
+        expect_same(complex_solved(plan, b, accuracy, true), x, "in place");
+        expect_same(by_host(Device::cuda(), accuracy), x, "vectors of the host");
+        if (accuracy == Accuracy::exact) expect_same(x, by_host(Device::cpu(), accuracy), "processor");
     }
 }
 
 // Promise: complex.hpp, "The bits do not depend on the number of threads"
+// Promise: cuda/triangular_solve.hpp, "T is float, double or std::complex of one."
 TYPED_TEST(CudaTriangularSolve, OfComplexNumbersHasTheBitsOfTheProcessor) {
     using T = TypeParam;
     Random random(12);
@@ -165,12 +184,22 @@ TYPED_TEST(CudaTriangularSolve, OfComplexNumbersHasTheBitsOfTheProcessor) {
         for (std::int32_t j = 0; j < i; ++j) split.beside[i].emplace_back(j, random.number<T>(-12));
     }
     for (const TriangularRows<T>& a :
-         {random_rows<T>(random, 1, 1), random_rows<T>(random, 33, 33), random_rows<T>(random, 900, 70),
-          random_rows<T>(random, 9000, 5), wide_rows<T>(random, 30'000, 9000, 70), split})
-        for (const bool upper : {false, true}) {
-            SCOPED_TRACE(::testing::Message() << a.size() << (upper ? ", upper" : ", lower"));
-            expect_complex_bits_of_cpu<T>(upper ? a.reversed() : a, random);
-        }
+         {random_rows<T>(random, 0, 1), random_rows<T>(random, 1, 1), random_rows<T>(random, 33, 33),
+          random_rows<T>(random, 900, 70), random_rows<T>(random, 9000, 5), wide_rows<T>(random, 30'000, 9000, 70), split})
+        for (const bool upper : {false, true})
+            for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+                SCOPED_TRACE(::testing::Message()
+                             << a.size() << (upper ? ", upper" : ", lower") << (diagonal == Diagonal::unit ? ", unit" : ""));
+                expect_complex_bits_of_cpu<T>(upper ? a.reversed() : a, diagonal, random);
+            }
+}
+
+// Promise: cuda/triangular_solve.hpp, "Throws InvalidArgument from 2^29 complex rows on"
+TYPED_TEST(CudaTriangularSolve, OfComplexNumbersCountsRowsIn32Bits) {
+    using C = std::complex<TypeParam>;
+    CsrView<C> large;
+    large.rows = large.columns = std::int64_t{1} << 29;
+    EXPECT_THROW((cuda::TriangularSolvePlan<C>(0, large, Triangle::lower, Diagonal::unit)), InvalidArgument);
 }
 
 TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForWideLevels) {
