@@ -1,4 +1,6 @@
+#include "solver/cuda/solve.hpp"
 #include "solver/complex.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
@@ -73,6 +75,31 @@ SolveReport solve_columns(const SpmvPlan<std::complex<T>>& a, const DenseMatrix<
     return report;
 }
 
+/// n numbers of the device's, from the j-th n on; none from where there are none.
+template <class T>
+std::vector<T> fetched(const Device& device, const T* from, std::size_t n, std::size_t j, cuda::Stream stream) {
+    if (from == nullptr) return {};
+    std::vector<T> found(n);
+    cuda::detail::copy_to_host(device.index(), found.data(), from + j * n, static_cast<std::int64_t>(n * sizeof(T)), stream);
+    return found;
+}
+
+template <class T>
+SolveReport solve_on_device(const SpmvPlan<std::complex<T>>& a, const cuda::SolveTask<std::complex<T>>& task,
+                            const SolveOptions& options, cuda::Stream stream) {
+    const cuda::SolveTask<T> parts{reinterpret_cast<const T*>(task.b), reinterpret_cast<T*>(task.x),
+                                   reinterpret_cast<T*>(task.x_low), task.columns};
+    SolveReport report = cuda::solve(a.real(), parts, with_complex_scalars(options), stream);
+    for (std::size_t j = 0; j < report.proofs.size(); ++j) {
+        if (report.proofs[j].bounds.empty()) continue;
+        const auto column = [&](const T* of) {
+            return fetched(a.device(), of, static_cast<std::size_t>(2 * a.rows()), j, stream);
+        };
+        tell_of_moduli<T>(report.proofs[j], column(parts.x), column(parts.x_low));
+    }
+    return report;
+}
+
 }  // namespace
 
 template <>
@@ -94,6 +121,17 @@ template <>
 SolveReport solve(const SpmvPlan<std::complex<float>>& a, const DenseMatrix<std::complex<float>>& b,
                   DenseMatrix<std::complex<float>>& x, DenseMatrix<std::complex<float>>* x_low, const SolveOptions& options) {
     return solve_columns<float>(a, b, x, x_low, options);
+}
+
+template <>
+SolveReport cuda::solve(const solver::SpmvPlan<std::complex<double>>& a, const SolveTask<std::complex<double>>& task,
+                        const SolveOptions& options, Stream stream) {
+    return solve_on_device(a, task, options, stream);
+}
+template <>
+SolveReport cuda::solve(const solver::SpmvPlan<std::complex<float>>& a, const SolveTask<std::complex<float>>& task,
+                        const SolveOptions& options, Stream stream) {
+    return solve_on_device(a, task, options, stream);
 }
 
 }  // namespace solver

@@ -145,8 +145,8 @@ void expect_all_exact(const ComplexRows<T>& a, const ComplexVector<T>& b) {
         }
 }
 
-/// A dense matrix's triangle, by rows and by columns, lower and upper, stored and unit, in place too: each with the sparse one's
-/// bits in exact. Zeros are multiplied, so that what is not finite has no rows after it.
+/// A dense matrix's triangle, by rows and by columns, lower and upper, stored and unit, in place too: each with the sparse
+/// one's bits in exact. Zeros are multiplied, so that what is not finite has no rows after it.
 template <class T>
 void expect_dense_exact(const ComplexRows<T>& lower, const ComplexVector<T>& lower_b) {
     const std::int64_t n = lower.size();
@@ -514,8 +514,9 @@ TYPED_TEST(ComplexTriangularSolve, OfDenseMatricesSaysWhatDoesNotFit) {
                 ThrowsMessage<InvalidArgument>("triangular solve: A is 1 x 2; it must be square"));
     EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, 2),
                 ThrowsMessage<DimensionMismatch>("triangular solve: b has 2 elements, A is 1 x 1; b needs 1, the rows of A"));
-    EXPECT_THAT(solve({1, 1, 2, 1, values.data()}, 1),
-                ThrowsMessage<DimensionMismatch>("triangular solve: x has 2 elements, A is 1 x 1; x needs 1, the columns of A"));
+    EXPECT_THAT(
+        solve({1, 1, 2, 1, values.data()}, 1),
+        ThrowsMessage<DimensionMismatch>("triangular solve: x has 2 elements, A is 1 x 1; x needs 1, the columns of A"));
     for (const Device& device : testing::cuda_devices())
         EXPECT_THROW(solve({1, 1, 2, 1, values.data()}, 2, device)(), NotSupported);
 }

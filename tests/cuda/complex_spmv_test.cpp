@@ -103,8 +103,7 @@ protected:
         const cuda::DeviceCsrMatrix<C> on_device(0, a.view());
         for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive}) {
             const cuda::SpmvPlan<C> plan(on_device.view(), kernel);
-            for (const bool in_place : {false, true})
-                expect_same(by_device(plan, task, Accuracy::exact, in_place), expected);
+            for (const bool in_place : {false, true}) expect_same(by_device(plan, task, Accuracy::exact, in_place), expected);
         }
     }
 };
@@ -157,7 +156,7 @@ TYPED_TEST(CudaComplexSpmv, RoundsOnceWhatTwoProductsDoNotDecide) {
 TYPED_TEST(CudaComplexSpmv, GivesTheBitsOfTheProcessorForAnyShape) {
     using T = TypeParam;
     Random random(2);
-    const std::array<std::int64_t, 3> shapes[] = {{0, 1, 0},     {0, 5, 0},        {5, 1, 0},        {1, 1, 1},
+    const std::array<std::int64_t, 3> shapes[] = {{0, 1, 0},     {0, 5, 0},        {5, 1, 0},       {1, 1, 1},
                                                   {3, 700, 300}, {1000, 1000, 40}, {20'000, 500, 3}};
     for (const auto& [rows, columns, length] : shapes) {
         const auto a = complex_matrix<T>(random, rows, columns, length);
@@ -183,7 +182,8 @@ TYPED_TEST(CudaComplexSpmv, HasTheSpecialValuesOfTheProcessor) {
         y[7 * i + 1] = specials[i];
     }
     for (const C alpha : {C(1), C(1, 2), C(0, inf), C(inf, 1), C(1, nan), C(0, most)})
-        for (const C beta : {C(0), C(1, 1), C(-inf, 1), C(0, least)}) this->expect_bits_of_processor(a, {alpha, x, {}, beta, y});
+        for (const C beta : {C(0), C(1, 1), C(-inf, 1), C(0, least)})
+            this->expect_bits_of_processor(a, {alpha, x, {}, beta, y});
 }
 
 // Promise: cuda/spmv.hpp, "A complex matrix is multiplied as solver::SpmvPlan"

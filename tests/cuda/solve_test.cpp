@@ -2,6 +2,7 @@
 
 #include "solver/bicgstab.hpp"
 #include "solver/cg.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 
 #include <gmock/gmock.h>
@@ -16,6 +17,7 @@
 #include "support/real_matrices.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <memory>
 #include <vector>
 
@@ -94,6 +96,38 @@ TEST_F(CudaSolve, HasTheBitsOfTheHostsVectors) {
         mixed.mixed = true;
         expect_the_same<double>(a, column, guess, false, mixed);
     }
+}
+
+/// Two columns, as numbers and with proven bounds of their moduli.
+// Promise: cuda/solve.hpp, "Of complex numbers: what solver::solve"
+TEST_F(CudaSolve, OfComplexNumbersHasTheBitsOfTheHostsVectors) {
+    using C = std::complex<double>;
+    const std::int64_t n = 300;
+    CsrMatrix<C> a{n, n, {0}, {}, {}};
+    for (std::int32_t i = 0; i < n; ++i) {
+        for (std::int32_t j = std::max(i - 1, 0); j <= std::min<std::int32_t>(i + 1, n - 1); ++j) {
+            a.column_indices.push_back(j);
+            a.values.push_back(i == j ? C(4, 1) : C(-1, 0.25 * (i % 3)));
+        }
+        a.row_offsets.push_back(a.nonzeros());
+    }
+    DenseMatrix<C> b{n, 2, {}};
+    for (std::int64_t k = 0; k < 2 * n; ++k) b.values.emplace_back(k % 7 - 3.0, k % 5 + 0.1);
+    const cuda::DeviceCsrMatrix<C> there(0, a.view());
+    for (const SpmvPlan<C>& plan : {SpmvPlan<C>(a.view(), Device::cuda(0)), SpmvPlan<C>(there.view())})
+        for (const Guarantee guarantee : {Guarantee::none, Guarantee::bound}) {
+            SolveOptions options = exact(1e-12);
+            options.guarantee = guarantee;
+            DenseMatrix<C> x = zeros_like(b), low = zeros_like(b);
+            const SolveReport expected = solve(plan, b, x, &low, options);
+            const OnDevice<C> on_device(b, zeros_like(b), true);
+            const SolveReport found = cuda::solve(plan, on_device.task, options);
+            EXPECT_TRUE(on_host(on_device.x) == x.values);
+            EXPECT_TRUE(on_host(on_device.low) == low.values);
+            ASSERT_EQ(found.proofs.size(), expected.proofs.size());
+            for (std::size_t j = 0; j < found.proofs.size(); ++j)
+                EXPECT_EQ(found.proofs[j].error_bound, expected.proofs[j].error_bound);
+        }
 }
 
 /// What solve chooses when it is told nothing, and what comes of it.

@@ -48,8 +48,7 @@ struct TriangularRows {
     /// Everything that must not be read is NaN.
     std::vector<T> dense(Diagonal diagonal, std::int64_t row_stride, std::int64_t column_stride) const {
         const std::int64_t n = size();
-        std::vector<T> values(static_cast<std::size_t>(n * std::max(row_stride, column_stride)),
-                              T(nan_value<RealOf<T>>));
+        std::vector<T> values(static_cast<std::size_t>(n * std::max(row_stride, column_stride)), T(nan_value<RealOf<T>>));
         for (std::int64_t i = 0; i < n; ++i) {
             const std::int64_t first = triangle == Triangle::lower ? 0 : i + 1;
             const std::int64_t last = triangle == Triangle::lower ? i : n;

@@ -8,6 +8,7 @@
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,14 @@ struct SolveTask {
 template <class T>
 SolveReport solve(const solver::SpmvPlan<T>& a, const SolveTask<T>& task, const SolveOptions& options = {},
                   Stream stream = nullptr);
+
+/// Of complex numbers: what solver::solve of complex.hpp says holds, with its bits.
+template <>
+SolveReport solve(const solver::SpmvPlan<std::complex<double>>& a, const SolveTask<std::complex<double>>& task,
+                  const SolveOptions& options, Stream stream);
+template <>
+SolveReport solve(const solver::SpmvPlan<std::complex<float>>& a, const SolveTask<std::complex<float>>& task,
+                  const SolveOptions& options, Stream stream);
 
 template <class T>
 std::vector<SolveResult> krylov_solve(KrylovMethod method, const solver::SpmvPlan<T>& a, const Preconditioner<T>& m,
