@@ -69,8 +69,9 @@ std::complex<T> divided(std::complex<T> a, std::complex<T> b) {
 }
 
 template <class T>
-void solve_dense(const DenseView<std::complex<T>>& a, Triangle triangle, Diagonal diagonal, std::span<const std::complex<T>> b,
-                 std::span<std::complex<T>> x, Accuracy accuracy, const Device& device) {
+void solve_complex_dense(const DenseView<std::complex<T>>& a, Triangle triangle, Diagonal diagonal,
+                         std::span<const std::complex<T>> b, std::span<std::complex<T>> x, Accuracy accuracy,
+                         const Device& device) {
     require_dense_triangle(a, diagonal, b.size(), x.size(), device);
     const cpu::FloatingPointGuard guard;
     RowsByParts<T> rows(a);
@@ -93,12 +94,12 @@ void solve_dense(const DenseView<std::complex<T>>& a, Triangle triangle, Diagona
 void triangular_solve(const DenseView<std::complex<double>>& a, Triangle triangle, Diagonal diagonal,
                       std::span<const std::complex<double>> b, std::span<std::complex<double>> x, Accuracy accuracy,
                       const Device& device) {
-    solve_dense(a, triangle, diagonal, b, x, accuracy, device);
+    solve_complex_dense(a, triangle, diagonal, b, x, accuracy, device);
 }
 void triangular_solve(const DenseView<std::complex<float>>& a, Triangle triangle, Diagonal diagonal,
                       std::span<const std::complex<float>> b, std::span<std::complex<float>> x, Accuracy accuracy,
                       const Device& device) {
-    solve_dense(a, triangle, diagonal, b, x, accuracy, device);
+    solve_complex_dense(a, triangle, diagonal, b, x, accuracy, device);
 }
 
 }  // namespace solver

@@ -1,6 +1,7 @@
 /* The whole of solver.h from a program in C99, bad input too. Prints the first check that failed and ends with status 1: what
  * follows would work on what is not there. */
 #include "solver/solver.h"
+#include "solver/solver_cuda.h"
 
 #include <float.h>
 #include <malloc.h>
@@ -241,6 +242,9 @@ static void compute_with_complex_numbers(const char* folder) {
     CHECK(found[0] == 0.875 && found[1] == -0.5 && found[2] == 0 && found[3] == 0.25); /* (1 + 1.75i) / 2i, i / 4 */
     CHECK_REFUSED(solver_triangular_solve(a, SOLVER_LOWER, SOLVER_STORED_DIAGONAL, x, found, SOLVER_EXACT),
                   SOLVER_INVALID_ARGUMENT, "beyond the diagonal");
+    solver_cuda_triangle* triangle = NULL;
+    CHECK_REFUSED(solver_cuda_triangle_create(a, SOLVER_UPPER, SOLVER_STORED_DIAGONAL, 4096, &triangle), SOLVER_NOT_SUPPORTED,
+                  "cuda:4096");
     csr.size = sizeof csr;
     CHECK_OK(solver_matrix_csr(a, &csr));
     CHECK(csr.type == SOLVER_DOUBLE && csr.rows == 4 && csr.columns == 4 && ((const double*)csr.values)[0] == -2);

@@ -182,7 +182,7 @@ TYPED_TEST(CudaComplexSpmv, HasTheSpecialValuesOfTheProcessor) {
         y[7 * i + 1] = specials[i];
     }
     for (const C alpha : {C(1), C(1, 2), C(0, inf), C(inf, 1), C(1, nan), C(0, most)})
-        for (const C beta : {C(0), C(1, 1), C(-inf, 1), C(0, least)})
+        for (const C beta : {C(0), C(1, 1), C(-inf, 1), C(0, least), C(most, -most)})
             this->expect_bits_of_processor(a, {alpha, x, {}, beta, y});
 }
 
