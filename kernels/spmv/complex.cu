@@ -1,7 +1,7 @@
 #include "complex.hpp"
 
+#include "core/complex_affine.hpp"
 #include "core/complex_check.hpp"
-#include "core/complex_factors.hpp"
 #include "multigrid/steps.cuh"
 #include "spmv/rows.cuh"
 #include "spmv/scale.cuh"

@@ -1,5 +1,5 @@
 #include "core/check.hpp"
-#include "core/complex_factors.hpp"
+#include "core/complex_affine.hpp"
 #include "core/thread_pool.hpp"
 #include "kernels/complex.hpp"
 #include "solver/complex.hpp"
