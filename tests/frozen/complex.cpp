@@ -87,7 +87,7 @@ template <class T>
 void record_solves_of(Record& record, const Device& device) {
     using Number = std::complex<T>;
     for (const KrylovMethod method :
-         {KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::idr, KrylovMethod::bicgstab2}) {
+         {KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::idr, KrylovMethod::bicgstab2, KrylovMethod::cocg}) {
         Digest digest;
         for (const char* name : {"wilson_2_2", "helmholtz_12"})
             for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
