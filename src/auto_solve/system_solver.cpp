@@ -87,7 +87,12 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .definite_only = needs_definite(method.best()),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
-                               .fill_estimate = [&] { return estimate_fill(a_, facts, *system); },
+                               .fill_estimate =
+                                   [&] {
+                                       const FillPrediction fill = estimate_fill(a_, facts, *system);
+                                       return options_.iteration.complex_scalars ? preparation::in_complex_arithmetic(fill)
+                                                                                 : fill;
+                                   },
                                .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);
 }
