@@ -76,11 +76,11 @@ __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
             difference += column < row ? 1 : column > row ? -1 : 0;
             if (column >= row) continue;
             const std::int64_t mirrored = place_of(a, column, row);
-            const auto has_value = [&](Symmetry kind) {
+            const auto has_value = [&](OwnTranspose kind) {
                 return mirrored >= 0 && a.values[mirrored] == mirrored_value(kind, row, column, a.values[k]);
             };
-            note(found->not_symmetric, !has_value(Symmetry::of_reals));
-            note(found->not_complex_symmetric, !has_value(Symmetry::of_complex_numbers));
+            note(found->not_symmetric, !has_value(OwnTranspose::of_reals));
+            note(found->not_complex_symmetric, !has_value(OwnTranspose::of_complex_numbers));
         }
     atomicAdd(&found->lower_less_upper, static_cast<unsigned long long>(difference));
 }

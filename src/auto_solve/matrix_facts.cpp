@@ -30,7 +30,7 @@ RowFacts facts_of_rows(std::int64_t rows, const Device& device, const SeeRow& se
 }
 
 template <class T>
-bool has_symmetry(const DenseView<T>& a, Symmetry kind) {
+bool has_symmetry(const DenseView<T>& a, OwnTranspose kind) {
     const auto element = [&](std::int64_t i, std::int64_t j) { return a.data[i * a.row_stride + j * a.column_stride]; };
     for (std::int64_t i = 0; i < a.rows; ++i)
         for (std::int64_t j = 0; j < i; ++j)
@@ -48,8 +48,8 @@ MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
                       a.rows};
     facts.nonzeros = a.nonzeros();
     const bool may_be = facts.is_finite && a.rows == a.columns && has_sorted_rows(a, device);
-    facts.is_symmetric = may_be && cpu::has_symmetry(a, Symmetry::of_reals, device);
-    facts.is_complex_symmetric = may_be && cpu::has_symmetry(a, Symmetry::of_complex_numbers, device);
+    facts.is_symmetric = may_be && cpu::has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_complex_symmetric = may_be && cpu::has_symmetry(a, OwnTranspose::of_complex_numbers, device);
     return facts;
 }
 
@@ -62,8 +62,8 @@ MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
                                        }),
                       a.rows};
     const bool may_be = facts.is_finite && a.rows == a.columns;
-    facts.is_symmetric = may_be && has_symmetry(a, Symmetry::of_reals);
-    facts.is_complex_symmetric = may_be && has_symmetry(a, Symmetry::of_complex_numbers);
+    facts.is_symmetric = may_be && has_symmetry(a, OwnTranspose::of_reals);
+    facts.is_complex_symmetric = may_be && has_symmetry(a, OwnTranspose::of_complex_numbers);
     return facts;
 }
 

@@ -26,7 +26,7 @@ std::int64_t place_in_row(const CsrView<T>& a, std::int64_t j, std::int64_t i, s
 
 /// Whether every a_ij is stored as a_ji too, with the bits that the kind of symmetry asks for. Rows are sorted.
 template <class T>
-bool has_symmetry(const CsrView<T>& a, Symmetry kind, const Device& device) {
+bool has_symmetry(const CsrView<T>& a, OwnTranspose kind, const Device& device) {
     std::atomic<bool> symmetric{true};
     std::atomic<std::int64_t> lower_less_upper{0};
     cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
@@ -46,7 +46,7 @@ bool has_symmetry(const CsrView<T>& a, Symmetry kind, const Device& device) {
 
 template <class T>
 bool is_symmetric(const CsrView<T>& a, const Device& device) {
-    return has_symmetry(a, Symmetry::of_reals, device);
+    return has_symmetry(a, OwnTranspose::of_reals, device);
 }
 
 }  // namespace solver::cpu
