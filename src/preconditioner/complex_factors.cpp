@@ -11,11 +11,11 @@ namespace {
 using Complex = std::complex<double>;
 
 /// What eliminates the first number of the second row of a pair.
-struct Elimination {
+struct PairElimination {
     std::int32_t first_row;
     double factor;
 
-    explicit Elimination(Complex pivot)
+    explicit PairElimination(Complex pivot)
         : first_row(magnitude(pivot.imag()) > magnitude(pivot.real()) ? 1 : 0),
           factor(first_row == 0 ? div_rn(pivot.imag(), pivot.real()) : div_rn(pivot.real(), pivot.imag())) {}
 };
@@ -51,13 +51,13 @@ private:
 
 /// P L P^T E, E of the blocks (1, 0; factor, 1): its columns of a pair are the first, with `factor` times the second, and the
 /// second.
-CsrMatrix<double> lower_factor(const CsrMatrix<Complex>& lower, const std::vector<Elimination>& eliminations) {
+CsrMatrix<double> lower_factor(const CsrMatrix<Complex>& lower, const std::vector<PairElimination>& eliminations) {
     RowsInPairs result(lower.rows);
     for (std::int64_t i = 0; i < lower.rows; ++i)
         for (const int second : {0, 1}) {
             for (std::int64_t k = lower.row_offsets[i]; k < lower.row_offsets[i + 1]; ++k) {
                 const std::int64_t column = lower.column_indices[k];
-                const Elimination& of_column = eliminations[column];
+                const PairElimination& of_column = eliminations[column];
                 const auto& row = Block(lower.values[k], eliminations[i].first_row).element[second];
                 const double first = row[of_column.first_row], other = row[1 - of_column.first_row];
                 result.append(2 * column, reduced(first, -of_column.factor, other));
@@ -70,7 +70,7 @@ CsrMatrix<double> lower_factor(const CsrMatrix<Complex>& lower, const std::vecto
 }
 
 /// E^-1 P U
-CsrMatrix<double> upper_factor(const CsrMatrix<Complex>& upper, const std::vector<Elimination>& eliminations) {
+CsrMatrix<double> upper_factor(const CsrMatrix<Complex>& upper, const std::vector<PairElimination>& eliminations) {
     RowsInPairs result(upper.rows);
     for (std::int64_t i = 0; i < upper.rows; ++i)
         for (const int second : {0, 1}) {
@@ -93,11 +93,11 @@ CsrMatrix<double> upper_factor(const CsrMatrix<Complex>& upper, const std::vecto
 }  // namespace
 
 PairedFactors real_factors(const CsrMatrix<Complex>& lower, const CsrMatrix<Complex>& upper) {
-    std::vector<Elimination> eliminations;
+    std::vector<PairElimination> eliminations;
     eliminations.reserve(static_cast<std::size_t>(upper.rows));
     for (std::int64_t i = 0; i < upper.rows; ++i) eliminations.emplace_back(upper.values[upper.row_offsets[i]]);
     PairedFactors result{{lower_factor(lower, eliminations), upper_factor(upper, eliminations)}, {}};
-    for (const Elimination& elimination : eliminations) result.first_row.push_back(elimination.first_row);
+    for (const PairElimination& elimination : eliminations) result.first_row.push_back(elimination.first_row);
     return result;
 }
 
