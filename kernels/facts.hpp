@@ -9,7 +9,8 @@ namespace solver::cuda {
 
 struct FactsOnDevice {
     RowFacts rows;
-    bool is_symmetric = false;  ///< every a_ij is stored as a_ji too, with an equal value, in rows that are sorted
+    bool is_symmetric = false;          ///< every a_ij is stored as a_ji too, with an equal value, in rows that are sorted
+    bool is_complex_symmetric = false;  ///< with the value of OwnTranspose::of_complex_numbers
 };
 
 /// Writes norms_i = sum_j |a_ij|, added up in the order of storage: of a symmetric matrix the 1-norms of its columns, added up

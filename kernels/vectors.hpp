@@ -62,6 +62,10 @@ void finish_product(const RowTask<T>& task, std::int64_t rows, int device, Strea
 template <class T>
 void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
 
+/// The conjugates of complex numbers, whose parts take turns
+template <class T>
+void conjugate(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream);
+
 /// ||x||, on the host, by way of `place`
 template <class T>
 T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream);

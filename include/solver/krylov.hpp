@@ -20,12 +20,14 @@ enum class KrylovMethod {
     minres,     ///< for symmetric A, definite or not, and symmetric positive definite M (krylov_solve.hpp)
     idr,        ///< IDR(4), for any A (krylov_solve.hpp)
     bicgstab2,  ///< BiCGStab(2), for any A (krylov_solve.hpp)
+    cocg,       ///< conjugate orthogonal CG, for complex A and M that are their own transposes (krylov_solve.hpp)
 };
 
 inline constexpr std::array all_krylov_methods{KrylovMethod::bicgstab, KrylovMethod::cg,  KrylovMethod::gmres,
-                                               KrylovMethod::minres,   KrylovMethod::idr, KrylovMethod::bicgstab2};
+                                               KrylovMethod::minres,   KrylovMethod::idr, KrylovMethod::bicgstab2,
+                                               KrylovMethod::cocg};
 
-/// "bicgstab", "cg", "gmres", "minres", "idr" or "bicgstab2".
+/// "bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2" or "cocg".
 std::string_view to_string(KrylovMethod method);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
@@ -81,7 +83,7 @@ struct KrylovOptions {
     bool keep_history = false;
 
     /// Elements are real and imaginary parts in turn and A is a real_form (complex.hpp): the scalars of bicgstab, bicgstab2,
-    /// gmres and idr are complex, and count steps as such. Those of cg and minres, for Hermitian A, are real in any case.
+    /// gmres, idr and cocg are complex, and count steps as such. Those of cg and minres, for Hermitian A, are real in any case.
     bool complex_scalars = false;
 };
 

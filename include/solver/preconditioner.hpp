@@ -51,6 +51,9 @@ public:
     /// way (SolveStatus::indefinite); Jacobi's is where A is, for then A has a positive diagonal.
     virtual bool is_symmetric() const { return false; }
 
+    /// Of complex numbers whose parts take turns: whether M is its own transpose, not conjugated, where A is, as cocg needs it.
+    virtual bool is_complex_symmetric() const { return false; }
+
     /// How many numbers the factors hold; 0 where there are none.
     virtual std::int64_t factor_entries() const { return 0; }
 

@@ -44,10 +44,10 @@ struct SolveOptions {
 struct Attempt {
     PreconditionerKind preconditioner = PreconditionerKind::none;
     KrylovMethod method = KrylovMethod::bicgstab;
-    bool repeated =
-        false;            ///< by the next attempt, which is the same with minres or bicgstab: A or M was not positive definite
-    bool mixed = false;   ///< the iteration ran in single precision
-    std::string refusal;  ///< why it could not be made; empty where it was
+    bool repeated = false;  ///< by the next attempt, which is the same with minres or bicgstab: A or M was not positive
+                            ///< definite, or cocg broke down
+    bool mixed = false;     ///< the iteration ran in single precision
+    std::string refusal;    ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)
@@ -101,7 +101,8 @@ struct SolveReport {
 ///
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
-/// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method.
+/// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method. With complex
+/// scalars it is cocg where A and the preconditioner are their own transposes, and after a breakdown bicgstab.
 ///
 /// Mixed: the attempts are made in single precision, with half of the iterations, rounded up, at most. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

@@ -252,6 +252,12 @@ void turn(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
 }
 
 template <class T>
+void conjugate(const DeviceArray<T>& x, const DeviceArray<T>& out, Stream stream) {
+    for_each_element(out, stream, "conjugate",
+                     [xs = x.data(), to = out.data()] __device__(std::int64_t i) { to[i] = conjugated(xs, i); });
+}
+
+template <class T>
 T norm2(Reducer& reducer, const DeviceArray<T>& x, Accuracy accuracy, const DeviceArray<double>& place, Stream stream) {
     auto* const result = reinterpret_cast<T*>(place.data());
     reducer.reduce(Reduction::norm2, x.size(), x.data(), x.data(), accuracy, result, stream);
@@ -319,6 +325,8 @@ template void finish_product(const RowTask<float>&, std::int64_t, int, Stream);
 template void finish_product(const RowTask<double>&, std::int64_t, int, Stream);
 template void turn(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void turn(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
+template void conjugate(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
+template void conjugate(const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void dots(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
 template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,

@@ -10,7 +10,7 @@ constexpr int threads = 256;
 
 struct Found {
     unsigned long long nonzeros, balanced_rows;
-    unsigned not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric;
+    unsigned not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric, not_complex_symmetric;
     unsigned long long lower_less_upper;  ///< entries below the diagonal less those above, modulo 2^64
 };
 
@@ -46,9 +46,9 @@ __global__ void watch_rows(DeviceCsrView<T> a, T* norms, Found* found) {
     note(found->not_sorted, !sorted);
 }
 
-/// Whether a_ij is stored and equals `value`.
+/// Where a_ij is stored, or -1.
 template <class T>
-__device__ bool is_stored(const DeviceCsrView<T>& a, std::int64_t i, std::int64_t j, T value) {
+__device__ std::int64_t place_of(const DeviceCsrView<T>& a, std::int64_t i, std::int64_t j) {
     std::int64_t low = a.row_offsets[i];
     std::int64_t high = a.row_offsets[i + 1];
     const std::int64_t end = high;
@@ -59,7 +59,7 @@ __device__ bool is_stored(const DeviceCsrView<T>& a, std::int64_t i, std::int64_
         else
             high = middle;
     }
-    return low < end && a.column_indices[low] == j && a.values[low] == value;
+    return low < end && a.column_indices[low] == j ? low : -1;
 }
 
 /// Of sorted rows: all entries below the diagonal stand above it, and there are as many.
@@ -68,13 +68,19 @@ __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
     if (found->not_sorted != 0) return;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
     std::int64_t difference = 0;
-    const volatile unsigned* const known = &found->not_symmetric;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows && *known == 0;
-         row += step)
+    const volatile Found& known = *found;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+         row < a.rows && (known.not_symmetric == 0 || known.not_complex_symmetric == 0); row += step)
         for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
             const std::int32_t column = a.column_indices[k];
             difference += column < row ? 1 : column > row ? -1 : 0;
-            if (column < row) note(found->not_symmetric, !is_stored(a, column, row, a.values[k]));
+            if (column >= row) continue;
+            const std::int64_t mirrored = place_of(a, column, row);
+            const auto has_value = [&](OwnTranspose kind) {
+                return mirrored >= 0 && a.values[mirrored] == mirrored_value(kind, row, column, a.values[k]);
+            };
+            note(found->not_symmetric, !has_value(OwnTranspose::of_reals));
+            note(found->not_complex_symmetric, !has_value(OwnTranspose::of_complex_numbers));
         }
     atomicAdd(&found->lower_less_upper, static_cast<unsigned long long>(difference));
 }
@@ -123,14 +129,14 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
     }
     Found found{};
     place.copy_to(std::span(&found, 1), stream);
-    const bool symmetric =
-        a.rows == a.columns && found.not_sorted == 0 && found.not_symmetric == 0 && found.lower_less_upper == 0;
+    const bool may_be = a.rows == a.columns && found.not_sorted == 0 && found.lower_less_upper == 0;
     return {{.nonzeros = static_cast<std::int64_t>(found.nonzeros),
              .balanced_rows = static_cast<std::int64_t>(found.balanced_rows),
              .is_finite = found.not_finite == 0,
              .zeros_on_diagonal = found.zeros_on_diagonal != 0,
              .positive_diagonal = found.not_positive == 0},
-            symmetric};
+            may_be && found.not_symmetric == 0,
+            may_be && found.not_complex_symmetric == 0};
 }
 
 template bool copy_diagonal(const DeviceCsrView<float>&, float*, Stream);

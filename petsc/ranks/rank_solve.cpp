@@ -253,7 +253,7 @@ private:
         const solver::SolveOptions options = options_of_solve(options_, accuracy);
         RankIterates iterates(system_->products(), {r, z}, options.iteration);
         solver::Attempts<double> attempts(iterates, options);
-        solver::MethodChoice method({}, facts_.is_symmetric, facts_.positive_diagonal);
+        solver::MethodChoice method({}, facts_, options.iteration.complex_scalars);
         const auto reach = [this, asked = std::int64_t{-1}, answer = false](std::int64_t steps) mutable {
             if (std::exchange(asked, steps) != steps) answer = has_rows_beyond(ranks_, a_, steps);
             return answer;
@@ -261,8 +261,8 @@ private:
         solver::FallbackSchedule schedule({.matrix = facts_,
                                            .tolerance = iterates.least_tolerance(),
                                            .fill_factor = options.factors.fill_factor,
-                                           .one_product_a_step = method.with(true) != solver::KrylovMethod::bicgstab,
-                                           .definite_only = solver::needs_definite(method.with(true)),
+                                           .one_product_a_step = method.best() != solver::KrylovMethod::bicgstab,
+                                           .definite_only = solver::needs_definite(method.best()),
                                            .profile = solver::chosen_profile(options, solver::Device::cpu(1)),
                                            .has_rows_beyond = reach,
                                            .fill_estimate =

@@ -6,7 +6,7 @@ real number, rounded once to nearest even, and so the same bits on every machine
 Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `bicgstab2`, `cg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files:
+`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `bicgstab2`, `cg`, `cocg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files:
 `read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
@@ -32,7 +32,7 @@ from ._complex_matrix import ComplexMatrix
 from ._matrix import Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
-from ._in_scipys_manner import KrylovResult, bicgstab, bicgstab2, cg, gmres, idr, minres
+from ._in_scipys_manner import KrylovResult, bicgstab, bicgstab2, cg, cocg, gmres, idr, minres
 from ._least_squares import LsmrResult, lsmr
 from ._solve import Iteration, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
@@ -59,6 +59,7 @@ __all__ = [
     "bicgstab2",
     "certify",
     "cg",
+    "cocg",
     "dot",
     "dot_expansion",
     "generate",

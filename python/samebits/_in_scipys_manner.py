@@ -344,6 +344,20 @@ cg = _by(
     """,
 )
 
+cocg = _by(
+    "cocg",
+    _in_scipys_manner,
+    """Solves A x = b by COCG, for complex A and `M` that are their own transposes, not conjugated. All is as in `bicgstab`; an iteration is
+    one product with A.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.cocg([[4.0, 1.0j], [1.0j, 3.0]], [4.0 + 1.0j, 3.0 + 1.0j], M=None).info
+    0
+    """,
+)
+
 idr = _by(
     "idr",
     _in_scipys_manner,

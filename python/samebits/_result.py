@@ -32,8 +32,8 @@ class Attempt(NamedTuple):
     """One preconditioner that a solve tried."""
 
     preconditioner: str
-    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres', 'idr' or 'bicgstab2'
-    repeated: bool  #: by the next attempt, which is the same with 'minres' or 'bicgstab': A or M was not positive definite
+    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'
+    repeated: bool  #: by the next attempt, which is the same with 'minres' or 'bicgstab': A or M was not positive definite, or 'cocg' broke down
     mixed: bool  #: the iteration ran in single precision
     refusal: str  #: why it could not be made; empty where it was
     status: str  #: of the first right-hand side; empty where it was refused

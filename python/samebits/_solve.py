@@ -19,7 +19,7 @@ from ._result import Attempt, ConvergenceWarning, Proof, Result
 
 
 PRODUCTS_OF_A_SOLVE = 1000
-METHODS = "'bicgstab', 'cg', 'gmres', 'minres', 'idr' or 'bicgstab2'"
+METHODS = "'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"
 
 
 class _Step(NamedTuple):
@@ -272,10 +272,11 @@ def solve(
         Iterations of all attempts together.
     preconditioner : str or Preconditioner
         'auto' tries several, of growing strength; else the kind of a `Preconditioner`, or one that is made. None is 'none'.
-    method : {'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2'}
+    method : {'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2', 'cocg'}
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners, 'minres' for symmetric A, definite or not,
-        and positive definite preconditioners, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and
-        the preconditioner symmetric, too, goes on with 'minres' where that turns out to be wrong, and takes 'bicgstab' elsewhere.
+        and positive definite preconditioners, 'cocg' for complex ones that are their own transposes, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and
+        the preconditioner symmetric, too, goes on with 'minres' where that turns out to be wrong, takes 'cocg' where both are complex
+        and their own transposes, and 'bicgstab' elsewhere.
     restart : int
         Of 'gmres': the steps of a cycle, for which it keeps twice as many vectors.
     profile : {'auto', 'processor', 'gpu'}

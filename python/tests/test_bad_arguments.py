@@ -76,7 +76,7 @@ REFUSED = {
         lambda: sb.solve(A, b, preconditioner=sb.Preconditioner(A.astype("f4"), "klu")),
         "made for float32, and the matrix is solved in float64",
     ),
-    "a method": (lambda: sb.solve(A, b, method=None), "method is None; expected 'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr' or 'bicgstab2'"),
+    "a method": (lambda: sb.solve(A, b, method=None), "method is None; expected 'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"),
     "a profile": (lambda: sb.solve(A, b, profile=3), "profile is 3"),
     "a callback": (lambda: sb.solve(A, b, callback=3), "callback is 3; expected a function"),
     "SciPy's callback": (lambda: sb.cg(A, b, callback=3), "callback is 3"),

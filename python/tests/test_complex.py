@@ -415,7 +415,7 @@ def test_bounds_are_those_of_complex_numbers():
 
 
 def test_certify_names_its_methods():
-    with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr' or 'bicgstab2'"):
+    with pytest.raises(sb.InvalidArgument, match="'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"):
         sb.certify(REAL, method=None)
 
 

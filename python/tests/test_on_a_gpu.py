@@ -321,7 +321,7 @@ def test_in_scipys_manner(library):
     assert all(isinstance(x, np.ndarray) for x in seen) and len(seen) > 1
 
 
-METHODS = [sb.bicgstab, sb.cg, sb.gmres, sb.minres, sb.idr, sb.bicgstab2]
+METHODS = [sb.bicgstab, sb.cg, sb.gmres, sb.minres, sb.idr, sb.bicgstab2, sb.cocg]
 
 
 class Operator:

@@ -233,7 +233,7 @@ def test_minres_shifts():
 
 def test_every_method_of_solve():
     a, b = poisson(), np.ones(900)
-    for method in ("bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2"):
+    for method in ("bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2", "cocg"):
         r = sb.solve(a, b, method=method, preconditioner="jacobi")
         assert r.converged and r.attempts[-1].method == method
     few = sb.solve(a, b, method="gmres", preconditioner="none", restart=100).iterations

@@ -28,7 +28,7 @@ def some_options(rng, is_complex):
         "rtol": 10.0 ** rng.integers(-30, 0),
         "maxiter": one_of(0, 1, 2, 7, 40, 400),
         "preconditioner": one_of("auto", "auto", "none", "jacobi", "ilu0", "klu", "amg"),
-        "method": one_of("auto", "auto", "bicgstab", "gmres", "idr", "bicgstab2", "cg", "minres"),
+        "method": one_of("auto", "auto", "bicgstab", "gmres", "idr", "bicgstab2", "cg", "minres", "cocg"),
         "accuracy": one_of("exact", "exact", "fast", "compensated"),
         "guarantee": one_of("none", "none", "none", "bound", "rounded"),
         "precision": None if is_complex else one_of(None, None, None, "mixed"),

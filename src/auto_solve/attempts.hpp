@@ -100,7 +100,7 @@ private:
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
-            attempt.method = method.with(system.preconditioner().is_symmetric());
+            attempt.method = method.with(system.preconditioner());
             check_symmetry(attempt.method, system.preconditioner().is_symmetric());
             factor_hash = system.factor_hash();
             attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),

@@ -29,7 +29,7 @@ struct ScheduleFacts {
     MatrixFacts matrix;
     double tolerance = 1e-10;
     double fill_factor = 0;           ///< ILUT's
-    bool one_product_a_step = false;  ///< of the method that is taken where the preconditioner is symmetric
+    bool one_product_a_step = false;  ///< of the method that is taken where the preconditioner is symmetric as A is
     bool definite_only = false;       ///< whether that one needs a positive definite preconditioner
     CostProfile profile = CostProfile::processor;
     std::function<bool(std::int64_t steps)> has_rows_beyond;  ///< see reach.hpp

@@ -157,9 +157,9 @@ Certificate too_many(std::string_view what, double operations, double limit) {
 /// What complete factors of A, or what is known of them, prove: one thing after another, until one does.
 class ByFactors {
 public:
-    /// `known` are factors of A that somebody has made; null for none.
+    /// `known` are factors of A that somebody has made; null for none. Complex ones are made anew: their errors have no bound.
     ByFactors(const SpmvPlan<double>& a, const KluPreconditioner<double>* known, const SolveOptions& options)
-        : a_(a), factors_(known), options_(options) {}
+        : a_(a), factors_(known != nullptr && known->elimination() == Elimination::real ? known : nullptr), options_(options) {}
 
     FoundCertificate run() {
         const bool is_full = is_nearly_full(a_.matrix());
@@ -219,7 +219,7 @@ private:
                     return too_many("complete factors", flops, most_operations);
             if (const double flops = predict_klu(preparation()).flops; flops > most_operations)
                 return too_many("complete factors", flops, most_operations);
-            made_ = make_klu<double>(a_.matrix(), preparation(), options_.factors, Device::cpu());
+            made_ = make_klu<double>(a_.matrix(), preparation(), options_.factors, Device::cpu(), Elimination::real);
             factors_ = made_.get();
         }
         const auto by_their_errors = [&] {

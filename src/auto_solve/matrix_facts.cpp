@@ -30,10 +30,11 @@ RowFacts facts_of_rows(std::int64_t rows, const Device& device, const SeeRow& se
 }
 
 template <class T>
-bool is_symmetric(const DenseView<T>& a) {
+bool has_symmetry(const DenseView<T>& a, OwnTranspose kind) {
+    const auto element = [&](std::int64_t i, std::int64_t j) { return a.data[i * a.row_stride + j * a.column_stride]; };
     for (std::int64_t i = 0; i < a.rows; ++i)
         for (std::int64_t j = 0; j < i; ++j)
-            if (a.data[i * a.row_stride + j * a.column_stride] != a.data[j * a.row_stride + i * a.column_stride]) return false;
+            if (element(j, i) != mirrored_value(kind, i, j, element(i, j))) return false;
     return true;
 }
 
@@ -46,7 +47,9 @@ MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
                                        }),
                       a.rows};
     facts.nonzeros = a.nonzeros();
-    facts.is_symmetric = facts.is_finite && a.rows == a.columns && has_sorted_rows(a, device) && cpu::is_symmetric(a, device);
+    const bool may_be = facts.is_finite && a.rows == a.columns && has_sorted_rows(a, device);
+    facts.is_symmetric = may_be && cpu::has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_complex_symmetric = may_be && cpu::has_symmetry(a, OwnTranspose::of_complex_numbers, device);
     return facts;
 }
 
@@ -58,7 +61,9 @@ MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
                                                watch.see(i == j, a.data[i * a.row_stride + j * a.column_stride]);
                                        }),
                       a.rows};
-    facts.is_symmetric = facts.is_finite && a.rows == a.columns && is_symmetric(a);
+    const bool may_be = facts.is_finite && a.rows == a.columns;
+    facts.is_symmetric = may_be && has_symmetry(a, OwnTranspose::of_reals);
+    facts.is_complex_symmetric = may_be && has_symmetry(a, OwnTranspose::of_complex_numbers);
     return facts;
 }
 
@@ -69,6 +74,7 @@ MatrixFacts facts_on_device(const SpmvPlan<T>& a) {
     MatrixFacts facts{found.rows, a.rows()};
     facts.nonzeros = a.on_device()->stored_entries();
     facts.is_symmetric = facts.is_finite && found.is_symmetric;
+    facts.is_complex_symmetric = facts.is_finite && found.is_complex_symmetric;
     return facts;
 }
 

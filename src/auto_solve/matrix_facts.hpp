@@ -11,7 +11,8 @@ namespace solver {
 
 struct MatrixFacts : RowFacts {
     std::int64_t rows = 0;
-    bool is_symmetric = false;  ///< to the bit, pattern and values
+    bool is_symmetric = false;          ///< to the bit, pattern and values
+    bool is_complex_symmetric = false;  ///< the real form of a complex matrix that is its own transpose, to the bit
 
     bool may_be_positive_definite() const { return is_symmetric && positive_diagonal; }
 

@@ -2,6 +2,7 @@
 
 /// Which Krylov method an attempt takes.
 
+#include "auto_solve/matrix_facts.hpp"
 #include "solver/krylov.hpp"
 
 #include <optional>
@@ -14,28 +15,36 @@ inline bool needs_definite(KrylovMethod method) { return method == KrylovMethod:
 class MethodChoice {
 public:
     /// `given` is the caller's wish, if any; without one the choice is by what is known of A.
-    MethodChoice(std::optional<KrylovMethod> given, bool is_symmetric, bool has_positive_diagonal)
-        : given_(given),
-          of_symmetric_(!is_symmetric           ? KrylovMethod::bicgstab
-                        : has_positive_diagonal ? KrylovMethod::cg
-                                                : KrylovMethod::minres) {}
+    MethodChoice(std::optional<KrylovMethod> given, const MatrixFacts& facts, bool complex_scalars)
+        : given_(given), best_(best_of(facts, complex_scalars)) {}
 
-    KrylovMethod with(bool symmetric_preconditioner) const {
+    /// Where the preconditioner is symmetric as A is.
+    KrylovMethod best() const { return given_.value_or(best_); }
+
+    template <class M>
+    KrylovMethod with(const M& m) const {
         if (given_) return *given_;
-        return symmetric_preconditioner ? of_symmetric_ : KrylovMethod::bicgstab;
+        const bool suits = best_ == KrylovMethod::cocg ? m.is_complex_symmetric() : m.is_symmetric();
+        return suits ? best_ : KrylovMethod::bicgstab;
     }
 
     /// Told how a solve by a method ended. Whether it is to be repeated with another one: after cg MINRES, which does without a
-    /// definite A, and then what does without a definite M.
+    /// definite A, and then what does without a definite M; after a breakdown of cocg what does not use the symmetry.
     bool is_refuted_by(KrylovMethod method, SolveStatus status) {
-        if (given_ || status != SolveStatus::indefinite) return false;
-        of_symmetric_ = method == KrylovMethod::cg ? KrylovMethod::minres : KrylovMethod::bicgstab;
+        const SolveStatus refutation = method == KrylovMethod::cocg ? SolveStatus::breakdown : SolveStatus::indefinite;
+        if (given_ || status != refutation || method == KrylovMethod::bicgstab) return false;
+        best_ = method == KrylovMethod::cg ? KrylovMethod::minres : KrylovMethod::bicgstab;
         return true;
     }
 
 private:
+    static KrylovMethod best_of(const MatrixFacts& facts, bool complex_scalars) {
+        if (facts.is_symmetric) return facts.positive_diagonal ? KrylovMethod::cg : KrylovMethod::minres;
+        return complex_scalars && facts.is_complex_symmetric ? KrylovMethod::cocg : KrylovMethod::bicgstab;
+    }
+
     std::optional<KrylovMethod> given_;
-    KrylovMethod of_symmetric_;  ///< where the preconditioner is symmetric, too
+    KrylovMethod best_;
 };
 
 }  // namespace solver

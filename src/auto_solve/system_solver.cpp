@@ -75,7 +75,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                  std::int64_t max_iterations) {
     system = std::make_unique<System<T, V>>(a_, preparation_, options_);
     const MatrixFacts facts = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
-    MethodChoice method(options_.method, facts.is_symmetric, facts.positive_diagonal);
+    MethodChoice method(options_.method, facts, options_.iteration.complex_scalars);
     if (options_.preconditioner) {
         FallbackSchedule only(*options_.preconditioner);
         return attempts.run(*system, only, method, max_iterations);
@@ -83,11 +83,16 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
     FallbackSchedule schedule({.matrix = facts,
                                .tolerance = tolerance,
                                .fill_factor = options_.factors.fill_factor,
-                               .one_product_a_step = method.with(true) != KrylovMethod::bicgstab,
-                               .definite_only = needs_definite(method.with(true)),
+                               .one_product_a_step = method.best() != KrylovMethod::bicgstab,
+                               .definite_only = needs_definite(method.best()),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
-                               .fill_estimate = [&] { return estimate_fill(a_, facts, *system); },
+                               .fill_estimate =
+                                   [&] {
+                                       const FillPrediction fill = estimate_fill(a_, facts, *system);
+                                       return options_.iteration.complex_scalars ? preparation::in_complex_arithmetic(fill)
+                                                                                 : fill;
+                                   },
                                .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);
 }

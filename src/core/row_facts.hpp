@@ -8,6 +8,16 @@
 
 namespace solver {
 
+/// Kinds of matrices that are their own transposes: real ones, and real forms (complex.hpp) of complex ones.
+enum class OwnTranspose { of_reals, of_complex_numbers };
+
+/// a_ji where a_ij is `value`. A real form K of a complex A with A^T = A: those rows of K negated that make imaginary parts, it
+/// is symmetric.
+template <class T>
+SOLVER_HD constexpr T mirrored_value(OwnTranspose kind, std::int64_t i, std::int64_t j, T value) noexcept {
+    return kind == OwnTranspose::of_complex_numbers && (i + j) % 2 != 0 ? -value : value;
+}
+
 /// Of any rows, an empty set at first; merged in any order.
 struct RowFacts {
     std::int64_t nonzeros = 0;       ///< entries other than zero

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Whether a matrix is its own transpose.
+/// Whether a matrix is its own transpose, or the real form of a complex one that is.
 
+#include "core/row_facts.hpp"
 #include "cpu/elementwise.hpp"
 #include "solver/device.hpp"
 #include "solver/views.hpp"
@@ -23,9 +24,9 @@ std::int64_t place_in_row(const CsrView<T>& a, std::int64_t j, std::int64_t i, s
     return found < columns + end && *found == i ? found - columns : -1;
 }
 
-/// Whether every a_ij is stored as a_ji too, with the same bits. Rows are sorted.
+/// Whether every a_ij is stored as a_ji too, with the bits that the kind of symmetry asks for. Rows are sorted.
 template <class T>
-bool is_symmetric(const CsrView<T>& a, const Device& device) {
+bool has_symmetry(const CsrView<T>& a, OwnTranspose kind, const Device& device) {
     std::atomic<bool> symmetric{true};
     std::atomic<std::int64_t> lower_less_upper{0};
     cpu::for_each_range(a.rows, device, [&](std::int64_t begin, std::int64_t end) {
@@ -36,11 +37,16 @@ bool is_symmetric(const CsrView<T>& a, const Device& device) {
                 difference += j < i ? 1 : j > i ? -1 : 0;
                 if (j >= i) continue;
                 const std::int64_t mirrored = place_in_row(a, j, i, k - first);
-                if (mirrored < 0 || a.values[mirrored] != a.values[k]) symmetric = false;
+                if (mirrored < 0 || a.values[mirrored] != mirrored_value(kind, i, j, a.values[k])) symmetric = false;
             }
         lower_less_upper += difference;
     });
     return symmetric && lower_less_upper == 0;
+}
+
+template <class T>
+bool is_symmetric(const CsrView<T>& a, const Device& device) {
+    return has_symmetry(a, OwnTranspose::of_reals, device);
 }
 
 }  // namespace solver::cpu

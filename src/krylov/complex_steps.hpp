@@ -52,6 +52,8 @@ public:
         for (std::size_t k = 0; k < to.size(); ++k) to[k] = {re[k], -im[k]};
     }
 
+    void conjugate(const Vector& x, Vector& out) const { parts_.conjugate(x, out); }
+
     /// The parts of x times those of y, one by one: for weights.
     void multiply_elements(const Vector& x, const Vector& y, Vector& out) const { parts_.multiply_elements(x, y, out); }
 

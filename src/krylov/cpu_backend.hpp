@@ -109,6 +109,11 @@ public:
         const T* xs = x.data();
         update(out, [=](T, std::int64_t i) { return turned(xs, i); });
     }
+    /// The conjugates of complex numbers, whose parts take turns
+    void conjugate(const Vector& x, Vector& out) const {
+        const T* xs = x.data();
+        update(out, [=](T, std::int64_t i) { return conjugated(xs, i); });
+    }
     void fill_random(std::uint64_t seed, Vector& out) const {
         update(out, [=](T, std::int64_t i) { return random_element<T>(seed, i); });
     }

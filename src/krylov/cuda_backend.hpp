@@ -291,6 +291,7 @@ public:
         cuda::make_direction(x, a, b, y, out, stream());
     }
     void turn(const Vector& x, const Vector& out) const { cuda::turn(x, out, stream()); }
+    void conjugate(const Vector& x, const Vector& out) const { cuda::conjugate(x, out, stream()); }
     void fill_random(std::uint64_t seed, const Vector& out) const { cuda::fill_random(seed, out, stream()); }
 
     Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }

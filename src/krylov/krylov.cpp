@@ -20,6 +20,8 @@ std::string_view to_string(KrylovMethod method) {
             return "idr";
         case KrylovMethod::bicgstab2:
             return "bicgstab2";
+        case KrylovMethod::cocg:
+            return "cocg";
     }
     throw InvalidArgument(fmt::format("krylov: there is no method number {}", static_cast<int>(method)));
 }
@@ -27,7 +29,8 @@ std::string_view to_string(KrylovMethod method) {
 KrylovMethod krylov_method_from_text(std::string_view text) {
     for (const KrylovMethod method : all_krylov_methods)
         if (text == to_string(method)) return method;
-    throw InvalidArgument(fmt::format("method '{}' is not known; choose bicgstab, cg, gmres, minres, idr or bicgstab2", text));
+    throw InvalidArgument(
+        fmt::format("method '{}' is not known; choose bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg", text));
 }
 
 std::string_view to_string(SolveStatus status) {

@@ -8,6 +8,7 @@
 #include "krylov/bicgstab2_recurrence.hpp"
 #include "krylov/bicgstab_recurrence.hpp"
 #include "krylov/cg_recurrence.hpp"
+#include "krylov/cocg_recurrence.hpp"
 #include "krylov/complex_steps.hpp"
 #include "krylov/gmres_recurrence.hpp"
 #include "krylov/idr_recurrence.hpp"
@@ -62,6 +63,13 @@ struct Idr {
     using ForComplex = OnComplexSteps<B, IdrRecurrence>;
 };
 
+struct Cocg {
+    template <class B>
+    using Recurrence = CocgRecurrence<B>;
+    template <class B>
+    using ForComplex = OnComplexSteps<B, CocgRecurrence>;
+};
+
 template <class Method>
 concept HasKernelsOfSteps = requires {
     typename Method::template Scalars<double>;
@@ -88,6 +96,8 @@ auto with_method(KrylovMethod method, const F& f) {
             return f(Idr());
         case KrylovMethod::bicgstab2:
             return f(Bicgstab2());
+        case KrylovMethod::cocg:
+            return f(Cocg());
     }
     throw InvalidArgument("krylov: there is no method number " + std::to_string(static_cast<int>(method)));
 }

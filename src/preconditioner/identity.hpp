@@ -22,6 +22,7 @@ public:
     }
 
     bool is_symmetric() const override { return true; }
+    bool is_complex_symmetric() const override { return true; }
 
     std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
         return cuda::make_identity<T>(device, static_cast<std::int64_t>(rows_));

@@ -95,6 +95,7 @@ public:
     }
 
     bool is_symmetric() const override { return true; }
+    bool is_complex_symmetric() const override { return true; }
 
     std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
         if (on_device_.size() > 0 && on_device_.device() == device)
@@ -138,6 +139,7 @@ public:
 
     /// Only without imaginary parts, and those are a Jacobi's.
     bool is_symmetric() const override { return false; }
+    bool is_complex_symmetric() const override { return true; }
 
     std::unique_ptr<cuda::DevicePreconditioner<T>> on_device(int device) const override {
         return cuda::make_complex_jacobi<T>(device, diagonal_);

@@ -92,6 +92,14 @@ CsrMatrix<T> block_magnitudes(const CsrView<T>& a) {
     return result;
 }
 
+bool keeps_pairs(const Preparation& preparation) {
+    const auto &rows = preparation.row_order, &columns = preparation.column_order;
+    if (rows.size() % 2 != 0) return false;
+    for (std::size_t k = 0; k < rows.size(); k += 2)
+        if (rows[k] / 2 != rows[k + 1] / 2 || columns[k] % 2 != 0 || columns[k + 1] != columns[k] + 1) return false;
+    return true;
+}
+
 template <class T>
 Preparation in_pairs(const Preparation& of_blocks, const CsrView<T>& a) {
     Preparation result;
@@ -106,8 +114,8 @@ Preparation in_pairs(const Preparation& of_blocks, const CsrView<T>& a) {
         result.row_order.insert(result.row_order.end(), {2 * row + first, 2 * row + 1 - first});
         result.column_order.insert(result.column_order.end(), {2 * column, 2 * column + 1});
     }
-    // A block has four entries, and a product of two takes eight multiplications and additions of them for one.
-    if (of_blocks.fill) result.fill = FillPrediction{4 * of_blocks.fill->factor_entries, 8 * of_blocks.fill->flops};
+    // A number makes four entries, and complex arithmetic takes four operations for one of real numbers.
+    if (of_blocks.fill) result.fill = FillPrediction{4 * of_blocks.fill->factor_entries, 4 * of_blocks.fill->flops};
     return result;
 }
 

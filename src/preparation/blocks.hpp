@@ -20,6 +20,9 @@ bool is_real_form(const CsrView<T>& a);
 template <class T>
 CsrMatrix<T> block_magnitudes(const CsrView<T>& a);
 
+/// Whether rows and columns that were a pair stand side by side, at even places, and columns in their order.
+bool keeps_pairs(const Preparation& preparation);
+
 /// A preparation of block_magnitudes(a) as one of a: rows and columns in pairs, and rows of a pair exchanged where the
 /// imaginary part of the block on the diagonal is the larger one.
 template <class T>

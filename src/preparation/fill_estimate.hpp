@@ -30,4 +30,9 @@ FillPrediction estimate_fill(PatternRows& a);
 template <class T>
 FillPrediction estimate_fill(const CsrView<T>& a);
 
+/// From the estimate for a real form what is true of factors found in complex arithmetic: half of the operations.
+inline FillPrediction in_complex_arithmetic(const FillPrediction& of_real_form) {
+    return {of_real_form.factor_entries, of_real_form.flops / 2};
+}
+
 }  // namespace solver::preparation

@@ -1,6 +1,9 @@
 #include "auto_solve/matrix_facts.hpp"
 
+#include "matrices/generators.hpp"
+#include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +55,38 @@ TEST(MatrixFacts, SeesOneEntryThatIsNotMirroredToTheBit) {
     Entries missing = laplacian(5);
     missing.push_back({0, 4, -1});
     EXPECT_FALSE(facts(5, missing).is_symmetric) << "its mirror is not stored";
+}
+
+MatrixFacts facts(const CsrMatrix<double>& a) { return facts_of(SpmvPlan<double>(a.view(), Device::cpu(2))); }
+
+MatrixFacts facts_of_full(const CsrMatrix<double>& a) {
+    std::vector<double> elements(static_cast<std::size_t>(a.rows * a.columns));
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            elements[i * a.columns + a.column_indices[k]] = a.values[k];
+    return facts_of(SpmvPlan<double>(DenseView<double>{a.rows, a.columns, a.columns, 1, elements.data()}, Device::cpu(1)));
+}
+
+// Each entry of a complex matrix makes four; one that differs from its mirror, conjugated or not, is seen, and so is one more.
+TEST(MatrixFacts, SeesRealFormsOfComplexMatricesThatAreTheirOwnTransposes) {
+    const auto a = matrices::find_generator("helmholtz_9").value().make_complex();
+    for (const MatrixFacts& found : {facts(real_form(a.view())), facts_of_full(real_form(a.view()))}) {
+        EXPECT_TRUE(found.is_complex_symmetric);
+        EXPECT_FALSE(found.is_symmetric);
+    }
+    const auto hermitian = csr_from_entries<std::complex<double>>(
+        2, 2, std::vector<Entry<std::complex<double>>>{{0, 0, 1}, {0, 1, {0, 1}}, {1, 0, {0, -1}}, {1, 1, 2}});
+    for (const MatrixFacts& found : {facts(real_form(hermitian.view())), facts_of_full(real_form(hermitian.view()))}) {
+        EXPECT_FALSE(found.is_complex_symmetric);
+        EXPECT_TRUE(found.is_symmetric);
+    }
+    for (const std::size_t k : {std::size_t{1}, a.values.size() - 2})
+        for (const std::complex<double> change : {std::complex<double>(0x1p-50, 0), std::complex<double>(0, 1)}) {
+            auto other = a;
+            other.values[k] += change;
+            EXPECT_FALSE(facts(real_form(other.view())).is_complex_symmetric) << k;
+            EXPECT_FALSE(facts_of_full(real_form(other.view())).is_complex_symmetric) << k;
+        }
 }
 
 TEST(MatrixFacts, SeesTheDiagonal) {

@@ -599,7 +599,7 @@ TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
 /// Symmetric, its diagonal positive, and indefinite: seen in the second step.
 // Promise: solve.hpp, "The method, unless options.method says it"
 // Promise: solve.hpp, "by the next attempt, which is the same"
-// Promise: solve.hpp, "A or M was not positive definite"
+// Promise: solve.hpp, "A or M was not positive"
 TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
     const auto of_diagonal = [](double diagonal) {
         return csr_from_entries<double>(

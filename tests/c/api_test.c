@@ -1083,7 +1083,7 @@ static int32_t twice_in_single(void* context, const void* x, void* y) {
 /* Promise: solver.h, "`preconditioner` is one of the caller's" */
 /* Promise: solver.h, "Nothing is mixed, and nothing guaranteed" */
 static void solve_with_operators(void) {
-    static const char* const methods[] = {"auto", "bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2"};
+    static const char* const methods[] = {"auto", "bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2", "cocg"};
     const double b[] = {6, 12, 14};
     const float single_b[] = {3, 5};
     double x[3], by_auto[3];

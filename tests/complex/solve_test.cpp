@@ -87,6 +87,7 @@ TEST(ComplexSolve, HasTheSameBitsForAnyNumberOfThreadsAndOnADevice) {
     for (const Device& device : cuda_devices()) devices.push_back(device);
     std::vector<SolveOptions> ways{{}};
     for (const KrylovMethod method : methods_with_complex_scalars) ways.push_back(by(method, PreconditionerKind::jacobi));
+    ways.push_back(by(KrylovMethod::cocg, PreconditionerKind::jacobi));
     for (const char* name : {"helmholtz_20", "wilson_2_4_0.15"})
         for (const SolveOptions& options : ways) {
             const auto a = made(name);

@@ -5,7 +5,9 @@
 #include "auto_solve/reach.hpp"
 #include "core/column_norms.hpp"
 #include "cuda/spmv.hpp"
+#include "matrices/generators.hpp"
 #include "preparation/fill_estimate.hpp"
+#include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
 
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -57,6 +60,7 @@ protected:
         EXPECT_EQ(found.zeros_on_diagonal, expected.zeros_on_diagonal) << what;
         EXPECT_EQ(found.positive_diagonal, expected.positive_diagonal) << what;
         EXPECT_EQ(found.is_symmetric, expected.is_symmetric) << what;
+        EXPECT_EQ(found.is_complex_symmetric, expected.is_complex_symmetric) << what;
 
         std::vector<double> norms(static_cast<std::size_t>(a.columns));
         there.on_device()->column_norms(there).copy_to(std::span(norms));
@@ -88,6 +92,13 @@ TEST_F(CudaMatrixFacts, SeeOneEntryThatIsNotMirroredToTheBit) {
         expect_as_on_the_processor(a, "row " + std::to_string(row));
         a.values[k] = before;
     }
+}
+
+TEST_F(CudaMatrixFacts, SeeRealFormsOfComplexMatricesThatAreTheirOwnTransposes) {
+    CsrMatrix<std::complex<double>> a = matrices::find_generator("helmholtz_40").value().make_complex();
+    expect_as_on_the_processor(real_form(a.view()), "its own transpose");
+    a.values[1] += std::complex<double>(0, 1);
+    expect_as_on_the_processor(real_form(a.view()), "but for one entry");
 }
 
 TEST_F(CudaMatrixFacts, FollowNewValues) {

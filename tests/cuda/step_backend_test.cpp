@@ -94,7 +94,8 @@ TEST_F(CudaStepBackend, CarriesTheTextsOfMethodsThatHaveKernelsOfTheirOwn) {
     }
 }
 
-constexpr std::array step_by_step{KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr, KrylovMethod::bicgstab2};
+constexpr std::array step_by_step{KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr, KrylovMethod::bicgstab2,
+                                  KrylovMethod::cocg};
 
 template <class T>
 void expect_methods_same(const CsrMatrix<T>& a, Kind kind, bool pair) {

@@ -566,7 +566,7 @@ TEST(KrylovMethods, AreKnownByTheirNames) {
         krylov_method_from_text("qmr");
         FAIL() << "qmr is not known";
     } catch (const InvalidArgument& error) {
-        EXPECT_STREQ(error.what(), "method 'qmr' is not known; choose bicgstab, cg, gmres, minres, idr or bicgstab2");
+        EXPECT_STREQ(error.what(), "method 'qmr' is not known; choose bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg");
     }
 }
 

@@ -61,7 +61,7 @@ TEST(LinearOperator, IsSolvedByEveryMethod) {
     for (const KrylovMethod method : all_krylov_methods)
         for (const Accuracy accuracy : all_accuracies) {
             SCOPED_TRACE(std::string(to_string(method)) + " " + std::string(to_string(accuracy)));
-            const bool symmetric = method == KrylovMethod::cg || method == KrylovMethod::minres;
+            const bool symmetric = method == KrylovMethod::cg || method == KrylovMethod::minres || method == KrylovMethod::cocg;
             const double wind = symmetric ? 0 : 0.25;
             const auto problem = convection_diffusion<double>(30, wind);
             const Stencil<double> a(30, wind);

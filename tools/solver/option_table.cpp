@@ -39,8 +39,9 @@ const Option the_method[] = {
     {"precision", "TYPE", "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
     {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
     {"method", "METHOD",
-     "auto (default: where A and the preconditioner are symmetric cg, or minres if A turns out indefinite, else "
-     "bicgstab), bicgstab, cg, gmres, minres (symmetric A, definite or not), idr or bicgstab2"},
+     "auto (default: where A and the preconditioner are symmetric cg, or minres if A turns out indefinite, cocg where they "
+     "are complex and their own transposes, else bicgstab), bicgstab, cg, gmres, minres (symmetric A, definite or not), idr, "
+     "bicgstab2 or cocg"},
     {"restart", "M", "of gmres: a cycle has M steps (default 30)"},
     {"profile", "NAME",
      "what the choice takes operations to cost: auto (default: in exact processor, so that x has the same bits on every "

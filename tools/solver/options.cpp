@@ -58,7 +58,7 @@ std::optional<KrylovMethod> automatic_or_method(std::string_view text) {
     try {
         return krylov_method_from_text(text);
     } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, bicgstab, cg, gmres, minres, idr or bicgstab2");
+        throw InvalidArgument("expected auto, bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg");
     }
 }
 

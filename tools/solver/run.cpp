@@ -164,6 +164,8 @@ std::string_view method_name(const Run& run) {
             return "IDR(4)";
         case KrylovMethod::bicgstab2:
             return "BiCGStab(2)";
+        case KrylovMethod::cocg:
+            return "COCG";
     }
     return "";
 }

@@ -46,6 +46,12 @@ SOLVER_HD T turned(const T* x, std::int64_t i) noexcept {
     return i % 2 == 0 ? -x[i + 1] : x[i - 1];
 }
 
+/// Element i of (x_0, -x_1, x_2, -x_3, ...): of the conjugate of x, where x has real and imaginary parts in turn.
+template <std::floating_point T>
+SOLVER_HD T conjugated(const T* x, std::int64_t i) noexcept {
+    return i % 2 == 0 ? x[i] : -x[i];
+}
+
 /// Element i of a random vector: an odd multiple of 2^-16 in (-1, 1), from integers (SplitMix64).
 template <std::floating_point T>
 SOLVER_HD T random_element(std::uint64_t seed, std::int64_t i) noexcept {
