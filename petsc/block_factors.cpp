@@ -75,15 +75,17 @@ PetscErrorCode copy_part(Mat a, const std::vector<PetscInt>& rows, solver::CsrMa
 }
 
 /// Of the rows that are at home here. What one rank refuses is refused by all, in terms of the whole matrix.
-Made factors_of(const Ranks& ranks, const solver::CsrMatrix<double>& part, const BlockRows& home) {
+Made factors_of(solver::PreconditionerKind kind, const Ranks& ranks, const solver::CsrMatrix<double>& part,
+                const BlockRows& home) {
     Made made;
     std::string refusal;
     try {
-        made = solver::make_preconditioner<double>(solver::PreconditionerKind::ilu0, part.view(), settings().accuracy,
-                                                   solver::Device::cpu(1),
+        made = solver::make_preconditioner<double>(kind, part.view(), settings().accuracy, solver::Device::cpu(1),
                                                    {.block_of_row = home.block_of_row, .complex_numbers = numbers_are_complex});
     } catch (const solver::UnusableRow& here) {
         refusal = solver::UnusableRow(home.rows[here.row() / (numbers_are_complex ? 2 : 1)], here.seen()).what();
+    } catch (const solver::Error& here) {
+        refusal = here.what();
     }
     const auto refusing = ranks.least(std::int64_t{made ? ranks.size() : ranks.rank()});
     if (refusing == ranks.size()) return made;
@@ -167,7 +169,8 @@ PetscErrorCode read_blocks(Mat a, PetscInt size, std::optional<std::vector<std::
     PetscFunctionReturn(0);
 }
 
-std::unique_ptr<solver::Preconditioner<double>> make_block_factors(Mat a, const std::vector<std::int32_t>& block_of_row) {
+std::unique_ptr<solver::Preconditioner<double>> make_block_factors(solver::PreconditionerKind kind, Mat a,
+                                                                   const std::vector<std::int32_t>& block_of_row) {
     const Ranks ranks(PetscObjectComm(reinterpret_cast<PetscObject>(a)));
     solver::CsrMatrix<Number> part;
     PetscInt first_row;
@@ -176,7 +179,8 @@ std::unique_ptr<solver::Preconditioner<double>> make_block_factors(Mat a, const 
     PetscCallAbort(ranks.comm(), MatGetLayouts(a, &owners, nullptr));
     const BlockRows home = rows_at_home(ranks, first_row, block_of_row);
     PetscCallAbort(ranks.comm(), copy_part(a, home.rows, &part));
-    return std::make_unique<BlockFactors>(ranks, owners, home.rows, factors_of(ranks, real_matrix(std::move(part)), home));
+    return std::make_unique<BlockFactors>(ranks, owners, home.rows,
+                                          factors_of(kind, ranks, real_matrix(std::move(part)), home));
 }
 
 }  // namespace petscsolver

@@ -33,11 +33,15 @@ using Made = std::unique_ptr<solver::Preconditioner<double>>;
 /// What a PC of ours is made of. `kind` is empty for samebits_auto.
 struct Application {
     std::optional<PreconditionerKind> kind;
-    PetscInt block_size = 0;         ///< of ILU(0): so many successive rows are one block; 0: as the matrix says
+    PetscInt block_size = 0;         ///< of factors: so many successive rows are one block; 0: as the matrix says
     PetscInt gathered_rows = 10000;  ///< of multigrid: levels of at most so many rows are kept by every rank
     WholeSolveOptions solve = {};    ///< of samebits_auto
     Made made = {};
 };
+
+bool has_factors(std::optional<PreconditionerKind> kind) {
+    return kind == PreconditionerKind::ilu0 || kind == PreconditionerKind::ilut || kind == PreconditionerKind::klu;
+}
 
 Application* application_of(PC pc) { return static_cast<Application*>(pc->data); }
 
@@ -154,9 +158,7 @@ PetscErrorCode make_over_ranks(PC pc) {
                "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
                "gives every rank the whole matrix%s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name,
-               application->kind == PreconditionerKind::ilu0
-                   ? ", or name blocks of rows to be factored alone: -pc_samebits_block_size"
-                   : "");
+               has_factors(application->kind) ? ", or name blocks of rows to be factored alone: -pc_samebits_block_size" : "");
     PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATMPIAIJ, &is_aij));
     PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s needs a matrix of a type that begins with mpiaij, and this is %s",
@@ -170,7 +172,7 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscFunctionReturn(0);
 }
 
-/// ILU(0) of a matrix that is cut into blocks; makes nothing where it is not.
+/// Factors of a matrix that is cut into blocks; makes nothing where it is not.
 PetscErrorCode make_within_blocks(PC pc) {
     PetscBool is_aij;
     std::optional<std::vector<std::int32_t>> block_of_row;
@@ -182,7 +184,7 @@ PetscErrorCode make_within_blocks(PC pc) {
     PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s needs a matrix of a type that begins with seqaij or mpiaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
-    PetscCallCXX(application->made = make_block_factors(pc->pmat, *block_of_row));
+    PetscCallCXX(application->made = make_block_factors(*application->kind, pc->pmat, *block_of_row));
     PetscFunctionReturn(0);
 }
 
@@ -191,7 +193,7 @@ PetscErrorCode setup(PC pc) {
     Application* application = application_of(pc);
     PetscFunctionBegin;
     application->made.reset();
-    if (application->kind == PreconditionerKind::ilu0) PetscCall(make_within_blocks(pc));
+    if (has_factors(application->kind)) PetscCall(make_within_blocks(pc));
     if (application->made) PetscFunctionReturn(0);
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
     if (application->kind == PreconditionerKind::jacobi)
@@ -270,7 +272,7 @@ PetscErrorCode take_block_size(PC pc, OptionItems PetscOptionsObject) {
     PetscBool given;
     PetscFunctionBegin;
     PetscCall(PetscOptionsInt("-pc_samebits_block_size", "so many successive rows are a block, factored as if it stood alone",
-                              "PCSAMEBITSILU0", size, &size, &given));
+                              "PCSAMEBITS", size, &size, &given));
     PetscCheck(!given || size >= 1, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_OUTOFRANGE,
                "-pc_samebits_block_size is %" PetscInt_FMT "; it takes a number of rows, 1 or more", size);
     PetscFunctionReturn(0);
@@ -281,7 +283,7 @@ PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
     PetscFunctionBegin;
     PetscOptionsHeadBegin(PetscOptionsObject, "samebits");
     if (!kind) PetscCall(take_options_of_solve(pc, PetscOptionsObject));
-    if (kind == PreconditionerKind::ilu0)
+    if (has_factors(kind))
         PetscCall(take_block_size(pc, PetscOptionsObject));
     else
         PetscCall(take_gathered_rows(pc, PetscOptionsObject));

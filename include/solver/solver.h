@@ -212,13 +212,14 @@ solver_status solver_dngemm(char transa, char transb, int64_t m, int64_t n, int6
 typedef struct solver_preconditioner solver_preconditioner;
 
 typedef struct solver_factors {
-    uint64_t size;               /* sizeof(solver_factors) */
-    double drop_tolerance;       /* ilut: entries below this times the mean magnitude of their row are dropped */
-    double fill_factor;          /* ilut: at most this times the mean number of entries of a row in each row of L and U */
-    int64_t memory_limit;        /* bytes that factors may take; 0: half of what the process may use */
-    const int32_t* block_of_row; /* ilu0, isai: the block of each row, by any numbers; entries between rows of different blocks
-                                    are left out, and each block is factored as if it stood alone. NULL: all rows are one */
-    int64_t block_of_row_size;   /* how many elements it has: A's rows */
+    uint64_t size;         /* sizeof(solver_factors) */
+    double drop_tolerance; /* ilut: entries below this times the mean magnitude of their row are dropped */
+    double fill_factor;    /* ilut: at most this times the mean number of entries of a row in each row of L and U */
+    int64_t memory_limit;  /* bytes that factors may take; 0: half of what the process may use */
+    const int32_t*
+        block_of_row; /* ilu0, isai, ilut, klu: the block of each row, by any numbers; entries between rows of different blocks
+                         are left out, and each block is factored as if it stood alone. NULL: all rows are one */
+    int64_t block_of_row_size; /* how many elements it has: A's rows */
 } solver_factors;
 
 /* Fills in the defaults; `size` is sizeof(solver_factors). */

@@ -44,7 +44,7 @@ class Preconditioner:
     memory_limit : int
         Bytes that factors may take; 0 means half of the memory that the process may use.
     block_of_row : array_like of int
-        For 'ilu0' and 'isai': the block of each row, by any numbers. Entries between rows of different blocks are left out, and each
+        For 'ilu0', 'isai', 'ilut' and 'klu': the block of each row, by any numbers. Entries between rows of different blocks are left out, and each
         block is factored as if it stood alone. None: all rows are one block.
 
     Raises

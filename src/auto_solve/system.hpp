@@ -63,9 +63,11 @@ public:
         factors.complex_numbers = options_.iteration.complex_scalars;
         const bool diagonal_suffices = kind == PreconditionerKind::none || kind == PreconditionerKind::jacobi;
         if (!diagonal_suffices) tell(std::string(to_string(kind)));
-        if (kind == PreconditionerKind::klu)  // of A itself: where A is hard, the inverse of A rounded may be far off
+        const bool is_whole = !options_.preconditioner || options_.factors.block_of_row.empty();
+        if (kind == PreconditionerKind::klu &&
+            is_whole)  // of A itself: where A is hard, the inverse of A rounded may be far off
             m_ = make_klu<V>(a_.matrix(), preparation(), options_.factors, a_.device());
-        else if (kind == PreconditionerKind::ilut)
+        else if (kind == PreconditionerKind::ilut && is_whole)
             m_ = make_ilut<V>(matrix(), preparation(), options_.factors, a_.device());
         else if (plan().dense() != nullptr && diagonal_suffices)
             m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), factors);

@@ -1,5 +1,6 @@
 #include "preconditioner/ilut.hpp"
 
+#include "preconditioner/factors_within_blocks.hpp"
 #include "preconditioner/memory_limit.hpp"
 #include "preconditioner/prepared.hpp"
 #include "solver/error.hpp"
@@ -229,9 +230,19 @@ IluFactors<T> factor_ilut(const CsrView<T>& a, const PreconditionerOptions& opti
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_ilut(const CsrView<T>& a, const Preparation& preparation,
                                              const PreconditionerOptions& options, const Device& device) {
-    IluFactors<T> factors = factor_ilut(prepared_matrix(a, preparation).view(), options);
-    auto inner = std::make_unique<LuPreconditioner<T>>("ilut", std::move(factors), device);
-    return std::make_unique<Prepared<T>>("ilut", preparation, std::move(inner), device);
+    return with_prepared_factors<T>("ilut", {factor_ilut(prepared_matrix(a, preparation).view(), options), preparation},
+                                    device);
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_ilut_within_blocks(const CsrView<T>& a, const PreconditionerOptions& options,
+                                                           const Device& device) {
+    auto factors = factors_within_blocks(a, options, [&](const CsrView<T>& block) {
+        Preparation preparation = prepare(block, Ordering::amd);
+        IluFactors<T> of_block = factor_ilut(prepared_matrix(block, preparation).view(), options);
+        return PreparedFactors<T>{std::move(of_block), std::move(preparation)};
+    });
+    return with_prepared_factors("ilut", std::move(factors), device);
 }
 
 template std::int64_t longest_ilut_row(const CsrView<float>&, double);
@@ -243,5 +254,9 @@ template std::unique_ptr<Preconditioner<float>> make_ilut(const CsrView<float>&,
                                                           const PreconditionerOptions&, const Device&);
 template std::unique_ptr<Preconditioner<double>> make_ilut(const CsrView<double>&, const Preparation&,
                                                            const PreconditionerOptions&, const Device&);
+template std::unique_ptr<Preconditioner<float>> make_ilut_within_blocks(const CsrView<float>&, const PreconditionerOptions&,
+                                                                        const Device&);
+template std::unique_ptr<Preconditioner<double>> make_ilut_within_blocks(const CsrView<double>&, const PreconditionerOptions&,
+                                                                         const Device&);
 
 }  // namespace solver

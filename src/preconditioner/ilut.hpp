@@ -42,4 +42,9 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_ilut(const CsrView<T>& a, const Preparation& preparation,
                                              const PreconditionerOptions& options, const Device& device);
 
+/// Of each block of options.block_of_row alone.
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_ilut_within_blocks(const CsrView<T>& a, const PreconditionerOptions& options,
+                                                           const Device& device);
+
 }  // namespace solver

@@ -2,6 +2,7 @@
 
 #include "core/floating_point_guard.hpp"
 #include "preconditioner/complex_factors.hpp"
+#include "preconditioner/factors_within_blocks.hpp"
 #include "preconditioner/full_lu.hpp"
 #include "preconditioner/klu_factorization.hpp"
 #include "preconditioner/memory_limit.hpp"
@@ -246,10 +247,25 @@ std::optional<IluFactors<double>> factor_on_diagonal(const CsrMatrix<double>& b,
     return factors;
 }
 
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_klu_within_blocks(const CsrView<T>& a, const PreconditionerOptions& options,
+                                                          const Device& device) {
+    auto factors = factors_within_blocks(a, options, [&](const CsrView<T>& block) {
+        KluFactors<T> made = factor_klu<T>(block, prepare(block, Ordering::amd), options.memory_limit);
+        return PreparedFactors<T>{std::move(made.factors), std::move(made.preparation)};
+    });
+    return with_prepared_factors("klu", std::move(factors), device);
+}
+
 template FactorPrediction predict_klu(const CsrView<float>&);
 template FactorPrediction predict_klu(const CsrView<double>&);
 template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t, Elimination);
 template KluFactors<float> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination);
 template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination);
+
+template std::unique_ptr<Preconditioner<float>> make_klu_within_blocks(const CsrView<float>&, const PreconditionerOptions&,
+                                                                       const Device&);
+template std::unique_ptr<Preconditioner<double>> make_klu_within_blocks(const CsrView<double>&, const PreconditionerOptions&,
+                                                                        const Device&);
 
 }  // namespace solver

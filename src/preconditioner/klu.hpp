@@ -89,4 +89,9 @@ std::unique_ptr<KluPreconditioner<T>> make_klu(const CsrView<From>& a, const Pre
     return std::make_unique<KluPreconditioner<T>>(factor_klu<T>(a, preparation, options.memory_limit, elimination), device);
 }
 
+/// Of each block of options.block_of_row alone.
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_klu_within_blocks(const CsrView<T>& a, const PreconditionerOptions& options,
+                                                          const Device& device);
+
 }  // namespace solver

@@ -25,7 +25,8 @@ constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi,
                            PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
                            PreconditionerKind::amg};
 
-bool reads_blocks(PreconditionerKind kind) { return kind == PreconditionerKind::ilu0 || kind == PreconditionerKind::isai; }
+/// Kinds that keep the order of rows, so that a block diagonal matrix has the factors of its blocks.
+bool keeps_order(PreconditionerKind kind) { return kind == PreconditionerKind::ilu0 || kind == PreconditionerKind::isai; }
 
 }  // namespace
 
@@ -74,7 +75,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         throw InvalidArgument(
             fmt::format("preconditioner {}: A has {} rows; the real form of a complex matrix has two for each of its own",
                         to_string(kind), a.rows));
-    if (reads_blocks(kind) && !options.block_of_row.empty()) {
+    if (keeps_order(kind) && !options.block_of_row.empty()) {
         PreconditionerOptions without_blocks = options;
         without_blocks.block_of_row = {};
         const CsrMatrix<T> blocks = within_blocks(a, options.block_of_row, options.complex_numbers ? 2 : 1);
@@ -90,8 +91,10 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         case PreconditionerKind::isai:
             return std::make_unique<Isai<T>>(a, accuracy, device);
         case PreconditionerKind::ilut:
+            if (!options.block_of_row.empty()) return make_ilut_within_blocks(a, options, device);
             return make_ilut(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::klu:
+            if (!options.block_of_row.empty()) return make_klu_within_blocks(a, options, device);
             return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::amg:
             return make_amg(a, options, device);

@@ -12,13 +12,18 @@
 
 namespace solver {
 
+/// Throws DimensionMismatch where there is not a block for each `rows_each` of so many rows.
+inline void require_blocks(std::span<const std::int32_t> block_of_row, int rows_each, std::int64_t rows) {
+    if (std::ssize(block_of_row) * rows_each != rows)
+        throw DimensionMismatch(fmt::format("preconditioner: block_of_row has {} elements and A {} rows; expected one for each",
+                                            block_of_row.size(), rows / rows_each));
+}
+
 /// The square A without its entries between rows of different blocks; row i is of block_of_row[i / rows_each]. The entries of a
-/// row keep their order. Throws DimensionMismatch where there is not a block for each `rows_each` rows.
+/// row keep their order. Throws as require_blocks does.
 template <class T>
 CsrMatrix<T> within_blocks(const CsrView<T>& a, std::span<const std::int32_t> block_of_row, int rows_each) {
-    if (std::ssize(block_of_row) * rows_each != a.rows)
-        throw DimensionMismatch(fmt::format("preconditioner: block_of_row has {} elements and A {} rows; expected one for each",
-                                            block_of_row.size(), a.rows / rows_each));
+    require_blocks(block_of_row, rows_each, a.rows);
     CsrMatrix<T> blocks{a.rows, a.columns, {}, {}, {}};
     blocks.row_offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
     blocks.row_offsets.push_back(0);

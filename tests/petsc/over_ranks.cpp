@@ -1,4 +1,4 @@
-// -pc_type samebits_amg, samebits_auto and samebits_ilu0 with blocks over ranks against the library's own multigrid, solve and
+// -pc_type samebits_amg, samebits_auto and factors within blocks over ranks against the library's own multigrid, solve and
 // ILU(0) of the whole matrix, to the last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/),
 // or a Matrix Market file; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks,
 // -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie everywhere. Then solves, and
@@ -175,13 +175,12 @@ void compose_blocks(Mat a) {
     PetscCallAbort(PETSC_COMM_WORLD, ISDestroy(&blocks));
 }
 
-/// M^-1 b with the library's own ILU(0) within the blocks.
-Numbers by_blocks(const Matrix& all, const Numbers& b) {
+/// M^-1 b with the library's own factors within the blocks.
+Numbers by_blocks(solver::PreconditionerKind kind, const Matrix& all, const Numbers& b) {
     std::vector<std::int32_t> block_of_row;
     for (std::int64_t row = 0; row < all.rows; ++row) block_of_row.push_back(block_of(row));
-    const auto factors =
-        solver::make_preconditioner<double>(solver::PreconditionerKind::ilu0, all.view(), solver::Accuracy::exact,
-                                            solver::Device::cpu(1), {.block_of_row = block_of_row});
+    const auto factors = solver::make_preconditioner<double>(kind, all.view(), solver::Accuracy::exact, solver::Device::cpu(1),
+                                                             {.block_of_row = block_of_row});
     PetscCallAbort(PETSC_COMM_WORLD, PetscPrintf(PETSC_COMM_WORLD, "  the library: %lld entries in the factors\n",
                                                  static_cast<long long>(factors->factor_entries())));
     Numbers z(b.size());
@@ -229,10 +228,17 @@ PetscErrorCode solve(KSP ksp, Mat a, const Numbers& b) {
 
 /// What one application of the PC is to give.
 Numbers expected_of(PC pc, const Matrix& all, const Numbers& near_null_space, Mat a, const Numbers& b) {
-    PetscBool is_solve, is_blocks;
+    PetscBool is_solve;
     PetscCallAbort(PETSC_COMM_WORLD, PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), "samebits_auto", &is_solve));
-    PetscCallAbort(PETSC_COMM_WORLD, PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), "samebits_ilu0", &is_blocks));
-    return is_solve ? by_solve(all, b) : is_blocks ? by_blocks(all, b) : by_multigrid(all, near_null_space, a, b);
+    if (is_solve) return by_solve(all, b);
+    for (const auto kind :
+         {solver::PreconditionerKind::ilu0, solver::PreconditionerKind::ilut, solver::PreconditionerKind::klu}) {
+        PetscBool is_of_kind;
+        const std::string name = "samebits_" + std::string(to_string(kind));
+        PetscCallAbort(PETSC_COMM_WORLD, PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), name.c_str(), &is_of_kind));
+        if (is_of_kind) return by_blocks(kind, all, b);
+    }
+    return by_multigrid(all, near_null_space, a, b);
 }
 
 PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* differences) {

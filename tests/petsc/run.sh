@@ -93,9 +93,11 @@ preconditioners)
     ;;
 blocks)
     # Blocks that lie on one rank, on two or on all, wherever their rows stand: applied as the library applies them.
-    matrix="-matrix convection_diffusion_70 -ksp_type bcgs -pc_type samebits_ilu0 -solver_everywhere"
-    for blocks in "-pc_samebits_block_size 1000" "-pc_samebits_block_size 37" "-pc_samebits_block_size 1000000" \
-        "-scattered_blocks 11" "-scattered_blocks 11 -empty_ranks"; do
+    matrix="-matrix convection_diffusion_70 -ksp_type bcgs -solver_everywhere -pc_type"
+    for blocks in "samebits_ilu0 -pc_samebits_block_size 1000" "samebits_ilu0 -pc_samebits_block_size 37" \
+        "samebits_ilu0 -pc_samebits_block_size 1000000" "samebits_ilu0 -scattered_blocks 11" \
+        "samebits_ilu0 -scattered_blocks 11 -empty_ranks" "samebits_ilut -pc_samebits_block_size 700" \
+        "samebits_klu -pc_samebits_block_size 700" "samebits_klu -scattered_blocks 11 -empty_ranks"; do
         # shellcheck disable=SC2086 # the options are words
         same_on_all_ranks "$blocks" "$OVER_RANKS" $matrix $blocks
         # shellcheck disable=SC2086
@@ -125,6 +127,11 @@ blocks)
     # Velocities, then pressures, whose diagonal is missing: the row of the whole matrix, whichever rank has it.
     for n in 1 3; do
         refused "preconditioner ilu0: row 3121 (counted from 1) has no diagonal entry" $n -matrix stokes2d_40 -pc_samebits_block_size 100
+    done
+    # By the number of the block, which is one of the problem.
+    for n in 1 3; do
+        refused "block 31, whose rows count from 1 here: preconditioner klu: A is structurally singular" $n -matrix stokes2d_40 \
+            -pc_type samebits_klu -pc_samebits_block_size 100
     done
     refused "it takes a number of rows, 1 or more" 2 -pc_samebits_block_size 0
     refused "the number of a block for each of the rank's rows" 3 -scattered_blocks 5 -blocks_without_last_row

@@ -217,12 +217,13 @@ protected:
 };
 TYPED_TEST_SUITE(NamedBlocks, ValueTypes);
 
-// Promise: preconditioner.hpp, "ILU(0), ISAI: the block of each row"
+// Promise: preconditioner.hpp, "ILU(0), ISAI, ILUT, KLU: the block of each row"
 // Promise: preconditioner.hpp, "Entries of A between rows of different blocks"
 TYPED_TEST(NamedBlocks, AreEachFactoredAndAppliedAsIfTheyStoodAlone) {
     using T = TypeParam;
     std::mt19937_64 random(3);
-    for (const PreconditionerKind kind : {PreconditionerKind::ilu0, PreconditionerKind::isai})
+    for (const PreconditionerKind kind :
+         {PreconditionerKind::ilu0, PreconditionerKind::isai, PreconditionerKind::ilut, PreconditionerKind::klu})
         for (int trial = 0; trial < 30; ++trial) {
             const Pattern<T> a = this->with_large_diagonal(random, 40);
             const std::vector<std::int32_t> block_of_row = this->random_blocks(random, a.size());
@@ -250,9 +251,9 @@ TYPED_TEST(NamedBlocks, OfTheKindsWithoutThemAreNotReadNorIsASingleOneAnother) {
     const auto hash = [&](PreconditionerKind kind, const std::vector<std::int32_t>& block_of_row) {
         return make_preconditioner<T>(kind, a, Accuracy::exact, Device::cpu(1), {.block_of_row = block_of_row})->factor_hash();
     };
-    for (const auto kind : {PreconditionerKind::ilut, PreconditionerKind::klu, PreconditionerKind::amg})
-        EXPECT_EQ(hash(kind, two), hash(kind, {})) << to_string(kind);
-    for (const auto kind : {PreconditionerKind::ilu0, PreconditionerKind::isai}) {
+    EXPECT_EQ(hash(PreconditionerKind::amg, two), hash(PreconditionerKind::amg, {}));
+    for (const auto kind :
+         {PreconditionerKind::ilu0, PreconditionerKind::isai, PreconditionerKind::ilut, PreconditionerKind::klu}) {
         EXPECT_EQ(hash(kind, one), hash(kind, {})) << to_string(kind);
         EXPECT_NE(hash(kind, two), hash(kind, {})) << to_string(kind);
     }
@@ -268,8 +269,21 @@ TYPED_TEST(NamedBlocks, OfComplexMatricesAreThoseOfTheirRows) {
     std::vector<std::int32_t> blocks_of_parts;
     for (const std::int32_t block : blocks) blocks_of_parts.insert(blocks_of_parts.end(), 2, block);
     const std::vector<T> r(40, T(1));
-    EXPECT_EQ(this->applied(PreconditionerKind::ilu0, a, r, {.block_of_row = blocks, .complex_numbers = true}),
-              this->applied(PreconditionerKind::ilu0, a, r, {.block_of_row = blocks_of_parts}));
+    for (const auto kind : {PreconditionerKind::ilu0, PreconditionerKind::ilut, PreconditionerKind::klu})
+        EXPECT_EQ(this->applied(kind, a, r, {.block_of_row = blocks, .complex_numbers = true}),
+                  this->applied(kind, a, r, {.block_of_row = blocks_of_parts}));
+}
+
+// Promise: preconditioner.hpp, "What is refused of a block is refused in its name."
+TYPED_TEST(NamedBlocks, AreNamedWhereOneIsSingular) {
+    using T = TypeParam;
+    CsrMatrix<T> a =
+        csr_from_entries<T>(4, 4, std::vector<Entry<T>>{{0, 0, 1}, {1, 1, 1}, {1, 3, 1}, {2, 2, 1}, {3, 1, 1}, {3, 3, 1}});
+    const std::vector<std::int32_t> blocks{7, -3, 7, -3};
+    const std::vector<T> r(4);
+    EXPECT_THAT(
+        [&] { this->applied(PreconditionerKind::klu, a, r, {.block_of_row = blocks}); },
+        ::testing::ThrowsMessage<InvalidArgument>(::testing::AllOf(HasSubstr("block -3"), HasSubstr("numerically singular"))));
 }
 
 // Promise: preconditioner.hpp, "Throws DimensionMismatch where A is not square or"
