@@ -314,6 +314,7 @@ PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
     PetscCheck(application, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a preconditioner");
     pc->data = application;
     pc->ops->setup = setup;
+    pc->ops->setfromoptions = set_from_options;
     pc->ops->apply = apply;
     pc->ops->view = view;
     pc->ops->reset = reset;
@@ -326,20 +327,12 @@ PetscErrorCode create(PC pc) {
     return create_with(pc, kind);
 }
 
-/// A diagonal is its own transpose.
+/// A diagonal is its own transpose, and has no options.
 PetscErrorCode create_jacobi(PC pc) {
     PetscFunctionBegin;
     PetscCall(create<PreconditionerKind::jacobi>(pc));
+    pc->ops->setfromoptions = nullptr;
     pc->ops->applytranspose = apply;
-    PetscFunctionReturn(0);
-}
-
-/// What works over ranks has options.
-template <auto create_without>
-PetscErrorCode with_options(PC pc) {
-    PetscFunctionBegin;
-    PetscCall(create_without(pc));
-    pc->ops->setfromoptions = set_from_options;
     PetscFunctionReturn(0);
 }
 
@@ -350,11 +343,11 @@ PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
 PetscErrorCode register_preconditioners() {
     PetscFunctionBegin;
     PetscCall(PCRegister("samebits_jacobi", create_jacobi));
-    PetscCall(PCRegister("samebits_ilu0", with_options<create<PreconditionerKind::ilu0>>));
+    PetscCall(PCRegister("samebits_ilu0", create<PreconditionerKind::ilu0>));
     PetscCall(PCRegister("samebits_ilut", create<PreconditionerKind::ilut>));
     PetscCall(PCRegister("samebits_klu", create<PreconditionerKind::klu>));
-    PetscCall(PCRegister("samebits_amg", with_options<create<PreconditionerKind::amg>>));
-    PetscCall(PCRegister("samebits_auto", with_options<create_automatic>));
+    PetscCall(PCRegister("samebits_amg", create<PreconditionerKind::amg>));
+    PetscCall(PCRegister("samebits_auto", create_automatic));
     PetscFunctionReturn(0);
 }
 
