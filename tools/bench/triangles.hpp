@@ -69,7 +69,7 @@ void for_each_triangle(const Options& options, const Report& report, const Run& 
     };
     std::vector<PreconditionerKind> kinds = options.preconditioners;
     if (kinds.empty()) kinds = {PreconditionerKind::ilu0};
-    for (const auto& found : find_matrices(options, report, "G3_circuit", {"poisson3d_64", "dc2_like"})) {
+    for (const auto& found : find_matrices(options, report)) {
         if (!found.announcement.empty()) report.note(found.announcement);
         const CsrMatrix<double> a = load<double>(found, options.threads);
         for (const PreconditionerKind kind : kinds) {
