@@ -1,7 +1,5 @@
 /// Cost by size: ours beside multigrid, incomplete and complete factors of others.
 
-#include "scaling.hpp"
-
 #include "benchmarks.hpp"
 #include "child_process.hpp"
 #include "common.hpp"

@@ -1,7 +1,7 @@
 /// BiCGStab with Jacobi.
 
 #include "benchmarks.hpp"
-#include "solve_peers.hpp"
+#include "solves.hpp"
 
 namespace solver::bench {
 namespace {

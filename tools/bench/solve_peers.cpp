@@ -1,7 +1,6 @@
-#include "solve_peers.hpp"
-
 #include "cuda/benchmarks.hpp"
 #include "eigen_bicgstab.hpp"
+#include "solves.hpp"
 
 #include <type_traits>
 

@@ -2,6 +2,7 @@
 
 /// What benchmarks of triangular solves share.
 
+#include "operation.hpp"
 #include "preconditioner/ilu0.hpp"
 #include "preconditioner/ilut.hpp"
 #include "preconditioner/klu.hpp"
@@ -9,6 +10,8 @@
 #include "solver/error.hpp"
 #include "solver/preparation.hpp"
 #include "solver/triangular_solve.hpp"
+
+#include <memory>
 
 namespace solver::bench {
 
@@ -78,5 +81,9 @@ void for_each_triangle(const Options& options, const Report& report, const Run& 
         }
     }
 }
+
+/// The solve by everybody on the machine that the options name. The system must outlive it.
+template <class T>
+std::unique_ptr<Operation> make_triangular_solve(const Options& options, const TriangularSystem<T>& system);
 
 }  // namespace solver::bench
