@@ -33,4 +33,7 @@ bool bench_robustness(const Options& options);
 /// Whether no claim of convergence by the library was false.
 bool bench_scaling(const Options& options);
 
+/// The peers of scaling on the processor that are there, with their versions.
+std::string peers_of_scaling();
+
 }  // namespace solver::bench

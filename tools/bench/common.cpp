@@ -63,8 +63,8 @@ std::int64_t cache_of(const Options& options) {
     return options.cuda_device ? cuda::describe(*options.cuda_device).level2_bytes : last_level_cache();
 }
 
-std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report, const std::string& usual_file,
-                                                 const std::vector<std::string>& usual) {
+std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report) {
+    const std::string usual_file = "G3_circuit";
     std::vector<matrices::FoundMatrix> found;
     if (options.matrices.empty()) {
         try {
@@ -73,7 +73,7 @@ std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const R
             report.note(usual_file + " is left out: no such file can be read; SOLVER_MATRIX_PATH may name its folder");
         }
     }
-    for (const std::string& name : options.matrices.empty() ? usual : options.matrices)
+    for (const std::string& name : options.matrices.empty() ? usual_matrices(options.subject) : options.matrices)
         found.push_back(matrices::find_matrix(name));
     refuse_to_replace(found, options);
     return found;

@@ -21,10 +21,9 @@ std::string place_of(double bytes, std::int64_t cache);
 /// The last-level cache of what the options say is measured.
 std::int64_t cache_of(const Options& options);
 
-/// The matrices asked for, or the usual ones; of these, a file that is not there is left out with a remark. Throws
-/// InvalidArgument where an output would replace one.
-std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report, const std::string& usual_file,
-                                                 const std::vector<std::string>& usual);
+/// The matrices asked for, or the usual ones: G3_circuit, left out with a remark where no file of it is found, and those of
+/// usual_matrices. Throws InvalidArgument where an output would replace one.
+std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report);
 
 /// The matrices of folders, files and names; of a folder small files first. Throws FileError where a folder holds none.
 std::vector<matrices::FoundMatrix> matrices_of(const Options& options);

@@ -3,7 +3,6 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
 
-#include <chrono>
 #include <vector>
 
 namespace solver::bench::eigen {
@@ -11,10 +10,6 @@ namespace {
 
 using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
 using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1>;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// A preconditioner that sees the residuals of Eigen's iteration: of the two vectors an iteration passes to it, the second is
 /// s.
@@ -35,33 +30,27 @@ private:
 };
 
 template <class Method>
-Solve solve_with(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance, std::int64_t max_iterations,
-                 std::vector<double>* half_steps = nullptr) {
-    const Eigen::Map<const Vector> rhs(b.data(), static_cast<Eigen::Index>(b.size()));
-    Eigen::Map<Vector> solution(x.data(), static_cast<Eigen::Index>(x.size()));
-    Solve result;
+PeerSolve solve_with(const Matrix& a, const PeerTask& task, std::vector<double>* half_steps = nullptr) {
+    const Eigen::Map<const Vector> rhs(task.b.data(), static_cast<Eigen::Index>(task.b.size()));
+    Eigen::Map<Vector> solution(task.x.data(), static_cast<Eigen::Index>(task.x.size()));
+    PeerSolve result;
     Method solver;
     if constexpr (requires { solver.preconditioner().watch(*half_steps); }) solver.preconditioner().watch(*half_steps);
-    solver.setTolerance(tolerance);
-    solver.setMaxIterations(max_iterations);
-    auto start = std::chrono::steady_clock::now();
-    solver.compute(a);
-    result.setup_seconds = seconds_since(start);
-    start = std::chrono::steady_clock::now();
-    solution = solver.solve(rhs);
-    result.solve_seconds = seconds_since(start);
+    solver.setTolerance(task.tolerance);
+    solver.setMaxIterations(task.max_iterations);
+    result.setup_seconds = seconds_of([&] { solver.compute(a); });
+    result.solve_seconds = seconds_of([&] { solution = solver.solve(rhs); });
     result.converged = solver.info() == Eigen::Success;
     result.iterations = solver.iterations();
     return result;
 }
 
 template <class Kind>
-Solve watched_or_not(const Matrix& a, std::span<const double> b, std::span<double> x, double tolerance,
-                     std::int64_t max_iterations, std::vector<double>* half_steps) {
-    if (half_steps == nullptr) return solve_with<Eigen::BiCGSTAB<Matrix, Kind>>(a, b, x, tolerance, max_iterations);
+PeerSolve watched_or_not(const Matrix& a, const PeerTask& task, std::vector<double>* half_steps) {
+    if (half_steps == nullptr) return solve_with<Eigen::BiCGSTAB<Matrix, Kind>>(a, task);
     half_steps->clear();
-    const Solve result = solve_with<Eigen::BiCGSTAB<Matrix, Watching<Kind>>>(a, b, x, tolerance, max_iterations, half_steps);
-    const double b_norm = Eigen::Map<const Vector>(b.data(), static_cast<Eigen::Index>(b.size())).norm();
+    const PeerSolve result = solve_with<Eigen::BiCGSTAB<Matrix, Watching<Kind>>>(a, task, half_steps);
+    const double b_norm = Eigen::Map<const Vector>(task.b.data(), static_cast<Eigen::Index>(task.b.size())).norm();
     for (double& norm : *half_steps) norm /= b_norm;
     return result;
 }
@@ -74,26 +63,24 @@ Matrix matrix_of(const CsrView<double>& a) {
 
 }  // namespace
 
-Solve bicgstab(Preconditioner preconditioner, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
-               double tolerance, std::int64_t max_iterations, int threads, std::vector<double>* half_steps) {
-    Eigen::setNbThreads(threads);
-    const Matrix matrix = matrix_of(a);
+PeerSolve bicgstab(Preconditioner preconditioner, const PeerTask& task, std::vector<double>* half_steps) {
+    Eigen::setNbThreads(task.threads);
+    const Matrix matrix = matrix_of(task.a);
     switch (preconditioner) {
         case Preconditioner::none:
-            return watched_or_not<Eigen::IdentityPreconditioner>(matrix, b, x, tolerance, max_iterations, half_steps);
+            return watched_or_not<Eigen::IdentityPreconditioner>(matrix, task, half_steps);
         case Preconditioner::jacobi:
-            return watched_or_not<Eigen::DiagonalPreconditioner<double>>(matrix, b, x, tolerance, max_iterations, half_steps);
+            return watched_or_not<Eigen::DiagonalPreconditioner<double>>(matrix, task, half_steps);
         case Preconditioner::ilut:
-            return watched_or_not<Eigen::IncompleteLUT<double>>(matrix, b, x, tolerance, max_iterations, half_steps);
+            return watched_or_not<Eigen::IncompleteLUT<double>>(matrix, task, half_steps);
     }
     return {};
 }
 
-Solve conjugate_gradients(const CsrView<double>& a, std::span<const double> b, std::span<double> x, double tolerance,
-                          std::int64_t max_iterations, int threads) {
+PeerSolve conjugate_gradients(const PeerTask& task) {
     using Method = Eigen::ConjugateGradient<Matrix, Eigen::Lower | Eigen::Upper, Eigen::DiagonalPreconditioner<double>>;
-    Eigen::setNbThreads(threads);
-    return solve_with<Method>(matrix_of(a), b, x, tolerance, max_iterations);
+    Eigen::setNbThreads(task.threads);
+    return solve_with<Method>(matrix_of(task.a), task);
 }
 
 }  // namespace solver::bench::eigen

@@ -65,16 +65,7 @@ struct SparseMatrix<T>::Storage {
 };
 
 template <class T>
-SparseMatrix<T>::SparseMatrix() : storage_(std::make_unique<Storage>()) {}
-
-template <class T>
-SparseMatrix<T>::~SparseMatrix() = default;
-
-template <class T>
-SparseMatrix<T>::SparseMatrix(SparseMatrix&&) noexcept = default;
-
-template <class T>
-SparseMatrix<T>& SparseMatrix<T>::operator=(SparseMatrix&&) noexcept = default;
+SparseMatrix<T>::SparseMatrix() : storage_(std::make_shared<Storage>()) {}
 
 template <class T>
 SparseMatrix<T>::SparseMatrix(const CsrView<T>& a) : SparseMatrix() {

@@ -23,15 +23,12 @@ int usable_threads(int threads);
 /// competitor needs.
 void end_threads();
 
-/// A row-major sparse matrix with 32-bit indices.
+/// A row-major sparse matrix with 32-bit indices; copies share it.
 template <class T>
 class SparseMatrix {
 public:
     SparseMatrix();
     explicit SparseMatrix(const CsrView<T>& a);
-    ~SparseMatrix();
-    SparseMatrix(SparseMatrix&&) noexcept;
-    SparseMatrix& operator=(SparseMatrix&&) noexcept;
 
     /// y = A x
     void multiply(int threads, std::span<const T> x, std::span<T> y) const;
@@ -43,7 +40,7 @@ public:
 
 private:
     struct Storage;
-    std::unique_ptr<Storage> storage_;
+    std::shared_ptr<Storage> storage_;
 };
 
 /// Whether 32-bit indices count its entries.

@@ -12,7 +12,6 @@
 #include <mpi.h>
 #endif
 
-#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -112,12 +111,6 @@ BoomerAmg cycle_of(const Multigrid& wish) {
     return BoomerAmg(amg);
 }
 
-double seconds_of(const auto& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// The calls of a Krylov method: hypre names each apart.
 struct Calls {
     HYPRE_Int (*setup)(HYPRE_Solver, HYPRE_ParCSRMatrix, HYPRE_ParVector, HYPRE_ParVector);
@@ -126,10 +119,9 @@ struct Calls {
     HYPRE_Int (*residual)(HYPRE_Solver, HYPRE_Real*);
 };
 
-PeerSolve run(const Calls& calls, HYPRE_Solver solver, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
-              double tolerance) {
-    const Matrix matrix = matrix_of(a);
-    const Vector rhs = vector_of(b), solution = vector_of(x);
+PeerSolve run(const Calls& calls, HYPRE_Solver solver, const PeerTask& task) {
+    const Matrix matrix = matrix_of(task.a);
+    const Vector rhs = vector_of(task.b), solution = vector_of(task.x);
     PeerSolve result;
     HYPRE_Int error = 0;
     result.setup_seconds =
@@ -145,36 +137,35 @@ PeerSolve run(const Calls& calls, HYPRE_Solver solver, const CsrView<double>& a,
     calls.iterations(solver, &iterations);
     calls.residual(solver, &residual);
     result.iterations = iterations;
-    result.converged = residual <= tolerance;
-    const std::vector<HYPRE_BigInt> rows = numbers_to(a.rows);
-    require(HYPRE_IJVectorGetValues(solution.get(), static_cast<HYPRE_Int>(x.size()), rows.data(), x.data()), "reading x");
+    result.converged = residual <= task.tolerance;
+    const std::vector<HYPRE_BigInt> rows = numbers_to(task.a.rows);
+    require(HYPRE_IJVectorGetValues(solution.get(), static_cast<HYPRE_Int>(rows.size()), rows.data(), task.x.data()),
+            "reading x");
     return result;
 }
 
-PeerSolve by_pcg(HYPRE_Solver amg, const CsrView<double>& a, std::span<const double> b, std::span<double> x, double tolerance,
-                 HYPRE_Int max_iterations) {
+PeerSolve by_pcg(HYPRE_Solver amg, const PeerTask& task) {
     HYPRE_Solver solver = nullptr;
     require(HYPRE_ParCSRPCGCreate(MPI_COMM_WORLD, &solver), "making PCG");
     const Owned<HYPRE_Solver, HYPRE_ParCSRPCGDestroy> owner(solver);
-    HYPRE_PCGSetMaxIter(solver, max_iterations);
-    HYPRE_PCGSetTol(solver, tolerance);
+    HYPRE_PCGSetMaxIter(solver, static_cast<HYPRE_Int>(task.max_iterations));
+    HYPRE_PCGSetTol(solver, task.tolerance);
     HYPRE_PCGSetTwoNorm(solver, 1);  // ||r||_2, not the energy of r
     HYPRE_ParCSRPCGSetPrecond(solver, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGSetup, amg);
     return run({HYPRE_ParCSRPCGSetup, HYPRE_ParCSRPCGSolve, HYPRE_PCGGetNumIterations, HYPRE_PCGGetFinalRelativeResidualNorm},
-               solver, a, b, x, tolerance);
+               solver, task);
 }
 
-PeerSolve by_bicgstab(HYPRE_Solver amg, const CsrView<double>& a, std::span<const double> b, std::span<double> x,
-                      double tolerance, HYPRE_Int max_iterations) {
+PeerSolve by_bicgstab(HYPRE_Solver amg, const PeerTask& task) {
     HYPRE_Solver solver = nullptr;
     require(HYPRE_ParCSRBiCGSTABCreate(MPI_COMM_WORLD, &solver), "making BiCGSTAB");
     const Owned<HYPRE_Solver, HYPRE_ParCSRBiCGSTABDestroy> owner(solver);
-    HYPRE_BiCGSTABSetMaxIter(solver, max_iterations);
-    HYPRE_BiCGSTABSetTol(solver, tolerance);
+    HYPRE_BiCGSTABSetMaxIter(solver, static_cast<HYPRE_Int>(task.max_iterations));
+    HYPRE_BiCGSTABSetTol(solver, task.tolerance);
     HYPRE_ParCSRBiCGSTABSetPrecond(solver, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGSetup, amg);
     return run({HYPRE_ParCSRBiCGSTABSetup, HYPRE_ParCSRBiCGSTABSolve, HYPRE_BiCGSTABGetNumIterations,
                 HYPRE_BiCGSTABGetFinalRelativeResidualNorm},
-               solver, a, b, x, tolerance);
+               solver, task);
 }
 
 }  // namespace
@@ -192,12 +183,9 @@ void begin(const std::filesystem::path& scratch) {
     require(HYPRE_Init(), "start");
 }
 
-PeerSolve solve(Method method, const Multigrid& multigrid, const CsrView<double>& a, std::span<const double> b,
-                std::span<double> x, double tolerance, std::int64_t max_iterations) {
+PeerSolve solve(Method method, const Multigrid& multigrid, const PeerTask& task) {
     const BoomerAmg amg = cycle_of(multigrid);
-    const auto limit = static_cast<HYPRE_Int>(max_iterations);
-    return method == Method::pcg ? by_pcg(amg.get(), a, b, x, tolerance, limit)
-                                 : by_bicgstab(amg.get(), a, b, x, tolerance, limit);
+    return method == Method::pcg ? by_pcg(amg.get(), task) : by_bicgstab(amg.get(), task);
 }
 
 #else
@@ -208,10 +196,7 @@ std::string description() { return "no hypre"; }
 
 void begin(const std::filesystem::path&) {}
 
-PeerSolve solve(Method, const Multigrid&, const CsrView<double>&, std::span<const double>, std::span<double>, double,
-                std::int64_t) {
-    throw NotSupported("solver-bench was built without hypre");
-}
+PeerSolve solve(Method, const Multigrid&, const PeerTask&) { throw NotSupported("solver-bench was built without hypre"); }
 
 #endif
 

@@ -3,11 +3,8 @@
 /// hypre's BoomerAMG, where CMake found it, in one process (Debian's hypre has MPI and no OpenMP).
 
 #include "peer_solve.hpp"
-#include "solver/csr_matrix.hpp"
 
-#include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 
 namespace solver::bench::hypre {
@@ -29,9 +26,7 @@ struct Multigrid {
 
 enum class Method { pcg, bicgstab };
 
-/// Solves A x = b from x = 0 to ||r||_2 <= tolerance ||b||_2 of its recursive residual. Throws InvalidArgument where hypre says
-/// that it failed.
-PeerSolve solve(Method method, const Multigrid& multigrid, const CsrView<double>& a, std::span<const double> b,
-                std::span<double> x, double tolerance, std::int64_t max_iterations);
+/// Throws InvalidArgument where hypre says that it failed.
+PeerSolve solve(Method method, const Multigrid& multigrid, const PeerTask& task);
 
 }  // namespace solver::bench::hypre

@@ -20,7 +20,17 @@ namespace {
 
 using matrices::Random;
 
-constexpr std::array inputs{Input::random, Input::worst, Input::scattered};
+/// By enumerator.
+using Names = std::array<std::string_view, 3>;
+constexpr Names names_of_inputs{"random", "worst", "scattered"}, names_of_elements{"uniform", "signed", "lognormal"};
+
+template <class Choice>
+Choice choice_from_text(std::string_view text, const Names& names) {
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end())
+        throw InvalidArgument(fmt::format("input '{}' is not known; choose {}, {} or {}", text, names[0], names[1], names[2]));
+    return static_cast<Choice>(found - names.begin());
+}
 
 struct Exponents {
     int low, high;
@@ -63,28 +73,6 @@ void end_in_a_tie(std::vector<T>& x) {
     x[x.size() - 1] = std::numeric_limits<T>::epsilon() / 2;
 }
 
-}  // namespace
-
-std::string_view to_string(Elements elements) {
-    switch (elements) {
-        case Elements::uniform:
-            return "uniform";
-        case Elements::both_signs:
-            return "signed";
-        case Elements::lognormal:
-            return "lognormal";
-    }
-    throw InvalidArgument(fmt::format("there are no elements number {}", static_cast<int>(elements)));
-}
-
-Elements elements_from_text(std::string_view text) {
-    for (const Elements elements : {Elements::uniform, Elements::both_signs, Elements::lognormal})
-        if (text == to_string(elements)) return elements;
-    throw InvalidArgument(fmt::format("input '{}' is not known; choose uniform, signed or lognormal", text));
-}
-
-namespace {
-
 double random_element(Elements elements, double phi, Random& random) {
     if (elements == Elements::both_signs) return random.signed_uniform();
     const double u = random.uniform();
@@ -94,6 +82,14 @@ double random_element(Elements elements, double phi, Random& random) {
 }
 
 }  // namespace
+
+std::string_view to_string(Input input) { return names_of_inputs.at(static_cast<std::size_t>(input)); }
+
+std::string_view to_string(Elements elements) { return names_of_elements.at(static_cast<std::size_t>(elements)); }
+
+Input input_from_text(std::string_view text) { return choice_from_text<Input>(text, names_of_inputs); }
+
+Elements elements_from_text(std::string_view text) { return choice_from_text<Elements>(text, names_of_elements); }
 
 /// In parts with seeds of their own, so that threads can share the work and the numbers do not depend on how many there are.
 template <class T>
@@ -117,24 +113,6 @@ std::vector<T> random_elements(Elements elements, double phi, std::int64_t count
 
 template std::vector<float> random_elements(Elements, double, std::int64_t, std::uint64_t);
 template std::vector<double> random_elements(Elements, double, std::int64_t, std::uint64_t);
-
-std::string_view to_string(Input input) {
-    switch (input) {
-        case Input::random:
-            return "random";
-        case Input::worst:
-            return "worst";
-        case Input::scattered:
-            return "scattered";
-    }
-    throw InvalidArgument(fmt::format("there is no input number {}", static_cast<int>(input)));
-}
-
-Input input_from_text(std::string_view text) {
-    for (const Input input : inputs)
-        if (text == to_string(input)) return input;
-    throw InvalidArgument(fmt::format("input '{}' is not known; choose random, worst or scattered", text));
-}
 
 template <class T>
 std::vector<T> vector_to_sum(Input input, std::int64_t n) {

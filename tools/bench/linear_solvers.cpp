@@ -153,15 +153,27 @@ Answer by_us(const OurChoice& choice, const Problem& problem, const Options& opt
     return answer;
 }
 
-Answer by_peer(const std::function<PeerSolve(std::span<double> x)>& solve, std::size_t size) {
-    Answer answer{.trial = {}, .x = std::vector<double>(size)};
-    const PeerSolve result = solve(answer.x);
-    answer.trial.claimed = result.converged;
-    answer.trial.status = result.converged ? "converged" : "not converged";
-    answer.trial.iterations = result.iterations;
-    answer.trial.setup_seconds = result.setup_seconds;
-    answer.trial.solve_seconds = result.solve_seconds;
-    return answer;
+LinearSolver ours(std::string name, const OurChoice& choice) {
+    return {.name = std::move(name),
+            .ours = true,
+            .automatic = !choice.preconditioner,
+            .run = [choice](const Problem& problem, const Options& options) { return by_us(choice, problem, options); },
+            .needs_symmetric = choice.method == KrylovMethod::cg || choice.method == KrylovMethod::minres,
+            .needs_modes = choice.rigid_body_modes};
+}
+
+std::function<Answer(const Problem&, const Options&)> by_peer(std::function<PeerSolve(const PeerTask&)> solve) {
+    return [solve = std::move(solve)](const Problem& problem, const Options& options) {
+        Answer answer{.trial = {}, .x = std::vector<double>(problem.b.size())};
+        const PeerSolve result = solve(
+            {problem.a.view(), problem.b, answer.x, options.tolerance, options.max_iterations, options.threads, problem.name});
+        answer.trial.claimed = result.converged;
+        answer.trial.status = result.converged ? "converged" : "not converged";
+        answer.trial.iterations = result.iterations;
+        answer.trial.setup_seconds = result.setup_seconds;
+        answer.trial.solve_seconds = result.solve_seconds;
+        return answer;
+    };
 }
 
 std::vector<LinearSolver> chosen(std::vector<LinearSolver> solvers, const Options& options) {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,8 +74,11 @@ Answer by_us(const OurChoice& choice, const Problem& problem, const Options& opt
 /// N of an elasticity2d_N; nothing of others.
 std::optional<std::int64_t> size_of_elasticity(const std::string& problem);
 
-/// By a peer that fills in x, which has `size` elements, and says how that went.
-Answer by_peer(const std::function<PeerSolve(std::span<double> x)>& solve, std::size_t size);
+/// By a peer that fills in the task's x and says how that went.
+std::function<Answer(const Problem&, const Options&)> by_peer(std::function<PeerSolve(const PeerTask&)> solve);
+
+/// By the library, in the accuracy of the options.
+LinearSolver ours(std::string name, const OurChoice& choice);
 
 /// Those of `solvers` that Options::solvers names, or all. Throws InvalidArgument where a name is not known.
 std::vector<LinearSolver> chosen(std::vector<LinearSolver> solvers, const Options& options);

@@ -116,7 +116,7 @@ struct SparseMatrix<T>::Storage {
 };
 
 template <class T>
-SparseMatrix<T>::SparseMatrix(const CsrView<T>& a, int threads) : storage_(std::make_unique<Storage>()) {
+SparseMatrix<T>::SparseMatrix(const CsrView<T>& a, int threads) : storage_(std::make_shared<Storage>()) {
     Storage& of = *storage_;
     of.offsets.assign(a.row_offsets.begin(), a.row_offsets.end());
     of.columns.assign(a.column_indices.begin(), a.column_indices.end());
@@ -130,13 +130,6 @@ SparseMatrix<T>::SparseMatrix(const CsrView<T>& a, int threads) : storage_(std::
     require(library().memory_hint(of.handle, aggressive), "mkl_sparse_set_memory_hint");
     require(library().optimize(of.handle), "mkl_sparse_optimize");
 }
-
-template <class T>
-SparseMatrix<T>::~SparseMatrix() = default;
-template <class T>
-SparseMatrix<T>::SparseMatrix(SparseMatrix&&) noexcept = default;
-template <class T>
-SparseMatrix<T>& SparseMatrix<T>::operator=(SparseMatrix&&) noexcept = default;
 
 template <class T>
 void SparseMatrix<T>::multiply(std::span<const T> x, std::span<T> y) const {

@@ -17,22 +17,19 @@ std::string description();
 /// Lets its threads sleep.
 void rest();
 
-/// A with 32-bit indices, inspected and optimized for a great number of products.
+/// A with 32-bit indices, inspected and optimized for a great number of products; copies share it.
 template <class T>
 class SparseMatrix {
 public:
     /// Throws std::runtime_error where MKL refuses.
     SparseMatrix(const CsrView<T>& a, int threads);
-    ~SparseMatrix();
-    SparseMatrix(SparseMatrix&&) noexcept;
-    SparseMatrix& operator=(SparseMatrix&&) noexcept;
 
     /// y = A x
     void multiply(std::span<const T> x, std::span<T> y) const;
 
 private:
     struct Storage;
-    std::unique_ptr<Storage> storage_;
+    std::shared_ptr<Storage> storage_;
 };
 
 }  // namespace solver::bench::mkl

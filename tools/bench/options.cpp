@@ -5,6 +5,7 @@
 #include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -99,6 +100,8 @@ constexpr std::array commands{
         ""},
 };
 
+constexpr std::string_view all_subjects = "spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or scaling";
+
 constexpr const char* overview =
     R"(solver-bench - the library's accuracy modes beside Eigen, or cuSPARSE, cuBLAS and CUB on a GPU, timed in turn and verified
 
@@ -128,10 +131,7 @@ const Command& command_of(Subject subject) {
 Subject subject_from_text(std::string_view text) {
     for (const Command& command : commands)
         if (text == command.name) return command.subject;
-    throw InvalidArgument(fmt::format(
-        "there is no benchmark '{}'; choose spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or "
-        "scaling",
-        text));
+    throw InvalidArgument(fmt::format("there is no benchmark '{}'; choose {}", text, all_subjects));
 }
 
 bool is_reduction(Subject subject) { return subject == Subject::dot || subject == Subject::sum || subject == Subject::norm2; }
@@ -141,35 +141,26 @@ bool runs_on_cuda(Subject subject) {
            subject == Subject::bits || subject == Subject::gemm;
 }
 
-std::string_view usual_matrices(Subject subject) {
-    switch (subject) {
-        case Subject::spmv:
-            return "stencil27_128, power_law_2000000, dc2_like";
-        case Subject::triangular:
-            return "poisson3d_64, dc2_like";
-        case Subject::solve:
-            return "stencil27_64, dc2_like";
-        case Subject::read:
-            return "stencil27_64";
-        default:
-            return "";
-    }
-}
-
 bool takes_folders(Subject subject) {
     return subject == Subject::robustness || subject == Subject::scaling || subject == Subject::bits;
 }
 
-void add_scaling(po::options_description_easy_init& add) {
-    add("matrix", texts("NAME"), "a name that solver --matrix knows, a file or a folder; may be repeated, --matrix left out");
-    add("solver", texts("NAME"),
-        "ours: auto, or a preconditioner; or a peer, as in 'hypre pcg'; may be repeated (default: auto, jacobi, ilu0, amg and "
-        "all peers that are there)");
-    add("device", text("NAME"), "of the library's solves: cpu (default), cuda or cuda:N");
+/// Of robustness and scaling.
+void add_trials(po::options_description_easy_init& add, bool scaling) {
+    add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
+    if (scaling) {
+        add("solver", texts("NAME"),
+            "ours: auto, or a preconditioner; or a peer, as in 'hypre pcg'; may be repeated (default: auto, jacobi, ilu0, amg "
+            "and all peers that are there)");
+        add("device", text("NAME"), "of the library's solves: cpu (default), cuda or cuda:N");
+    } else {
+        add("solver", texts("NAME"), "eigen none, eigen jacobi, ..., none, jacobi, ...; may be repeated (default: all)");
+    }
     add("accuracy", text("MODE"), "of the library's solves: fast, compensated (default) or exact");
     add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
-    add("max-iterations", text("N"), "for everybody (default: 10000)");
-    add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 600)");
+    add("max-iterations", text("N"), scaling ? "for everybody (default: 10000)" : "for everybody (default: 3000)");
+    add("time-limit", text("SECONDS"),
+        fmt::format("for one solve, repetitions included (default: {})", scaling ? 600 : 120).c_str());
 }
 
 void add_bits(po::options_description_easy_init& add) {
@@ -178,15 +169,6 @@ void add_bits(po::options_description_easy_init& add) {
     add("record", text("FILE"), "compare nothing: write the hashes of what the device gives, in every accuracy");
     add("max-iterations", text("N"), "of every solve with a preconditioner by name (default: 100)");
     add("precision", text("TYPE"), "double, single or both (default)");
-}
-
-void add_robustness(po::options_description_easy_init& add) {
-    add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
-    add("solver", texts("NAME"), "eigen none, eigen jacobi, ..., none, jacobi, ...; may be repeated (default: all)");
-    add("accuracy", text("MODE"), "of the library's solves: fast, compensated (default) or exact");
-    add("tolerance", text("T"), "on ||b - A x|| / ||b|| (default: 1e-10)");
-    add("max-iterations", text("N"), "for everybody (default: 3000)");
-    add("time-limit", text("SECONDS"), "for one solve, repetitions included (default: 120)");
 }
 
 void add_gemm(po::options_description_easy_init& add) {
@@ -210,11 +192,11 @@ void add_reduction(po::options_description_easy_init& add) {
 
 /// What is measured.
 void add_inputs(po::options_description_easy_init& add, Subject subject) {
-    if (const std::string_view usual = usual_matrices(subject); !usual.empty())
+    if (const std::vector<std::string> usual = usual_matrices(subject); !usual.empty())
         add("matrix", texts("NAME"),
             fmt::format(
                 "a {}file, or a name that solver --matrix knows; may be repeated (default: G3_circuit if it is found, {})",
-                subject == Subject::read ? "coordinate " : "", usual)
+                subject == Subject::read ? "coordinate " : "", fmt::join(usual, ", "))
                 .c_str());
     if (subject == Subject::triangular)
         add("preconditioner", texts("KIND"), "whose factors: ilu0 (default), ilut or klu; may be repeated");
@@ -247,10 +229,8 @@ po::options_description option_table(Subject subject) {
     add("threads", text("N"), "threads for everybody (default: all processors)");
     if (subject == Subject::bits)
         add_bits(add);
-    else if (subject == Subject::robustness)
-        add_robustness(add);
-    else if (subject == Subject::scaling)
-        add_scaling(add);
+    else if (subject == Subject::robustness || subject == Subject::scaling)
+        add_trials(add, subject == Subject::scaling);
     else
         add_effort(add);
     add("json", text("FILE"),
@@ -413,6 +393,14 @@ Options options_of(const po::variables_map& values, Subject subject) {
 
 }  // namespace
 
+std::vector<std::string> usual_matrices(Subject subject) {
+    if (subject == Subject::spmv) return {"stencil27_128", "power_law_2000000", "dc2_like"};
+    if (subject == Subject::triangular) return {"poisson3d_64", "dc2_like"};
+    if (subject == Subject::solve) return {"stencil27_64", "dc2_like"};
+    if (subject == Subject::read) return {"stencil27_64"};
+    return {};
+}
+
 std::vector<std::filesystem::path> outputs(const Options& options) {
     std::vector<std::filesystem::path> paths{options.json, options.record};
     std::erase(paths, std::filesystem::path());
@@ -424,10 +412,7 @@ std::string_view to_string(Subject subject) { return command_of(subject).name; }
 std::string_view to_string(Vector vector) { return vector == Vector::ones ? "ones" : "random"; }
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
-    if (argc < 2)
-        throw InvalidArgument(
-            "which benchmark? spmv, dot, sum, norm2, gemm, triangular, solve, bits, read, robustness or scaling; "
-            "solver-bench --help tells more");
+    if (argc < 2) throw InvalidArgument(fmt::format("which benchmark? {}; solver-bench --help tells more", all_subjects));
     const std::string_view first = argv[1];
     if (first == "--help" || first == "-h" || first == "help") return general_help();
     if (first == "--version") return fmt::format("solver-bench {}\n", SOLVER_VERSION);

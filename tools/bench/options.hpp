@@ -68,6 +68,9 @@ struct Options {
     bool keep_residuals = false;  ///< of solves
 };
 
+/// What is measured, G3_circuit besides, where no matrix is named; empty of what takes none or has to be told.
+std::vector<std::string> usual_matrices(Subject subject);
+
 /// The files that are to be written.
 std::vector<std::filesystem::path> outputs(const Options& options);
 

@@ -30,6 +30,16 @@ CsrMatrix<T> load(const matrices::FoundMatrix& found, int threads) {
     return read_real_form<T>(std::get<std::filesystem::path>(found.source), {.threads = threads});
 }
 
+/// Calls run(name, A) with every matrix, in every precision that is asked for.
+template <class Run>
+void for_each_matrix(const Options& options, const Report& report, const Run& run) {
+    for (const auto& found : find_matrices(options, report)) {
+        if (!found.announcement.empty()) report.note(found.announcement);
+        if (options.in_double) run(name_of(found), load<double>(found, options.threads));
+        if (options.in_single) run(name_of(found), load<float>(found, options.threads));
+    }
+}
+
 template <class T>
 std::vector<T> make_x(Vector which, std::int64_t n) {
     std::vector<T> x(static_cast<std::size_t>(n), T(1));

@@ -105,7 +105,7 @@ private:
 }  // namespace
 
 void bench_read(const Options& options, Report& report) {
-    for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_64"})) {
+    for (const auto& found : find_matrices(options, report)) {
         if (!found.announcement.empty()) report.note(found.announcement);
         const TemporaryFolder folder;
         const fs::path path = uncompressed_file(found, folder);

@@ -3,7 +3,6 @@
 #include "benchmarks.hpp"
 #include "common.hpp"
 #include "core/machine.hpp"
-#include "reduction.hpp"
 #include "reductions.hpp"
 #include "solver/error.hpp"
 

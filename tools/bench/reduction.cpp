@@ -1,8 +1,7 @@
-#include "reduction.hpp"
+#include "reductions.hpp"
 
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
-#include "reductions.hpp"
 #include "solver/reduce.hpp"
 #include "tools/page/ulp_error.hpp"
 

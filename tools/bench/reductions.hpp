@@ -4,10 +4,12 @@
 
 #include "common.hpp"
 #include "inputs.hpp"
+#include "operation.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -65,5 +67,10 @@ std::string heading_of(const Options& options, Input input, const Factors<T>& da
     return fmt::format("{} of {} elements ({}), {}, {}", to_string(options.subject), data.x.size(),
                        place_of(traffic(data), cache_of(options)), to_string(input), precision_name<T>);
 }
+
+/// A sum, a dot product or a norm, as the options' subject says, by everybody on the machine that they name; `exact` is the
+/// result correctly rounded. The data must outlive it.
+template <class T>
+std::unique_ptr<Operation> make_reduction(const Options& options, const Factors<T>& data, T exact);
 
 }  // namespace solver::bench

@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include "benchmarks.hpp"
 #include "child_process.hpp"
 #include "cuda/benchmarks.hpp"
 #include "eigen_peer.hpp"
@@ -7,7 +8,6 @@
 #include "machine.hpp"
 #include "mkl_peer.hpp"
 #include "openblas_peer.hpp"
-#include "scaling.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 #include "tools/page/provenance.hpp"

@@ -13,26 +13,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace solver::bench {
 namespace {
-
-Answer by_eigen(eigen::Preconditioner preconditioner, const Problem& problem, const Options& options) {
-    return by_peer(
-        [&](std::span<double> x) {
-            return eigen::bicgstab(preconditioner, problem.a.view(), problem.b, x, options.tolerance, options.max_iterations,
-                                   options.threads);
-        },
-        problem.b.size());
-}
-
-LinearSolver ours(const std::string& name, const OurChoice& choice) {
-    return {name, true, !choice.preconditioner,
-            [choice](const Problem& problem, const Options& options) { return by_us(choice, problem, options); }};
-}
 
 /// Ours that are not among these but are asked for: "gmres jacobi".
 void add_wishes(std::vector<LinearSolver>& solvers, const Options& options) {
@@ -46,9 +31,7 @@ void add_wishes(std::vector<LinearSolver>& solvers, const Options& options) {
 std::vector<LinearSolver> all_solvers(const Options& options) {
     std::vector<LinearSolver> solvers;
     const auto peer = [&](const char* name, eigen::Preconditioner kind) {
-        solvers.push_back({name, false, false, [kind](const Problem& problem, const Options& options) {
-                               return by_eigen(kind, problem, options);
-                           }});
+        solvers.push_back({name, false, false, by_peer([kind](const PeerTask& task) { return eigen::bicgstab(kind, task); })});
     };
     peer("eigen none", eigen::Preconditioner::none);
     peer("eigen jacobi", eigen::Preconditioner::jacobi);

@@ -1,7 +1,5 @@
 /// Cost by size: ours beside multigrid, incomplete and complete factors of others.
 
-#include "scaling.hpp"
-
 #include "benchmarks.hpp"
 #include "child_process.hpp"
 #include "common.hpp"
@@ -22,7 +20,6 @@
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace solver::bench {
@@ -57,10 +54,7 @@ void wake_device(const Options& options) {
 }
 
 LinearSolver ours(const std::string& name, const OurChoice& choice, const Options& options) {
-    LinearSolver solver{name, true, !choice.preconditioner,
-                        [choice](const Problem& problem, const Options& wish) { return by_us(choice, problem, wish); }};
-    solver.needs_symmetric = choice.method == KrylovMethod::cg || choice.method == KrylovMethod::minres;
-    solver.needs_modes = choice.rigid_body_modes;
+    LinearSolver solver = bench::ours(name, choice);
     if (options.cuda_device) solver.prepare = [&options] { wake_device(options); };
     return solver;
 }
@@ -74,29 +68,13 @@ LinearSolver peer(std::string name, Run run, bool needs_symmetric = false) {
 }
 
 void add_eigen(std::vector<LinearSolver>& solvers) {
-    solvers.push_back(peer(
-        "eigen cg jacobi",
-        [](const Problem& problem, const Options& options) {
-            return by_peer(
-                [&](std::span<double> x) {
-                    return eigen::conjugate_gradients(problem.a.view(), problem.b, x, options.tolerance, options.max_iterations,
-                                                      options.threads);
-                },
-                problem.b.size());
-        },
-        true));
-    solvers.push_back(peer("eigen bicgstab ilut", [](const Problem& problem, const Options& options) {
-        return by_peer(
-            [&](std::span<double> x) {
-                return eigen::bicgstab(eigen::Preconditioner::ilut, problem.a.view(), problem.b, x, options.tolerance,
-                                       options.max_iterations, options.threads);
-            },
-            problem.b.size());
-    }));
+    const auto ilut = [](const PeerTask& task) { return eigen::bicgstab(eigen::Preconditioner::ilut, task); };
+    solvers.push_back(peer("eigen cg jacobi", by_peer(eigen::conjugate_gradients), true));
+    solvers.push_back(peer("eigen bicgstab ilut", by_peer(ilut)));
 }
 
 /// Whether the points of a made problem fill a cube, not a square: hypre's manual advises another threshold there.
-bool is_in_space(const std::string& problem) {
+bool is_in_space(std::string_view problem) {
     constexpr std::array<std::string_view, 6> families{"poisson3d_",       "stencil27_",         "jumping_",
                                                        "convection_weak_", "convection_medium_", "convection_strong_"};
     return std::any_of(families.begin(), families.end(), [&](std::string_view family) { return problem.starts_with(family); });
@@ -104,18 +82,13 @@ bool is_in_space(const std::string& problem) {
 
 void add_hypre(std::vector<LinearSolver>& solvers, const fs::path& scratch) {
     const auto add = [&](const char* name, hypre::Method method, int aggressive_levels) {
-        const auto run = [=](const Problem& problem, const Options& options) {
-            const hypre::Multigrid multigrid{.strong_threshold = is_in_space(problem.name) ? 0.5 : 0.25,
+        const auto solve = [=](const PeerTask& task) {
+            const hypre::Multigrid multigrid{.strong_threshold = is_in_space(task.name) ? 0.5 : 0.25,
                                              .aggressive_levels = aggressive_levels,
-                                             .unknowns_per_point = problem.name.starts_with("elasticity2d_") ? 2 : 1};
-            return by_peer(
-                [&](std::span<double> x) {
-                    return hypre::solve(method, multigrid, problem.a.view(), problem.b, x, options.tolerance,
-                                        options.max_iterations);
-                },
-                problem.b.size());
+                                             .unknowns_per_point = task.name.starts_with("elasticity2d_") ? 2 : 1};
+            return hypre::solve(method, multigrid, task);
         };
-        solvers.push_back(peer(name, run, method == hypre::Method::pcg));
+        solvers.push_back(peer(name, by_peer(solve), method == hypre::Method::pcg));
         solvers.back().prepare = [scratch] { hypre::begin(scratch); };
     };
     add("hypre pcg", hypre::Method::pcg, 0);
@@ -136,13 +109,9 @@ void add_pyamg(std::vector<LinearSolver>& solvers, const fs::path& scratch) {
 
 void add_suitesparse(std::vector<LinearSolver>& solvers, const char* name, suitesparse::Method method) {
     if (!suitesparse::is_there(method)) return;
-    const auto run = [method](const Problem& problem, const Options& options) {
-        return by_peer(
-            [&](std::span<double> x) { return suitesparse::solve(method, problem.a.view(), problem.b, x, options.threads); },
-            problem.b.size());
-    };
     // To ask a direct method for less changes nothing.
-    LinearSolver solver{name, false, false, run};
+    LinearSolver solver{name, false, false,
+                        by_peer([method](const PeerTask& task) { return suitesparse::solve(method, task); })};
     solver.needs_symmetric = method == suitesparse::Method::cholmod;
     solvers.push_back(std::move(solver));
 }

@@ -1,7 +1,7 @@
 /// BiCGStab with Jacobi.
 
 #include "benchmarks.hpp"
-#include "solve_peers.hpp"
+#include "solves.hpp"
 
 namespace solver::bench {
 namespace {
@@ -16,11 +16,8 @@ void bench_solve(const Options& options, const std::string& name, const CsrView<
 }  // namespace
 
 void bench_solve(const Options& options, Report& report) {
-    for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_64", "dc2_like"})) {
-        if (!found.announcement.empty()) report.note(found.announcement);
-        if (options.in_double) bench_solve<double>(options, name_of(found), load<double>(found, options.threads), report);
-        if (options.in_single) bench_solve<float>(options, name_of(found), load<float>(found, options.threads), report);
-    }
+    for_each_matrix(options, report,
+                    [&](const std::string& name, const auto& a) { bench_solve(options, name, a.view(), report); });
 }
 
 }  // namespace solver::bench

@@ -1,7 +1,6 @@
-#include "solve_peers.hpp"
-
 #include "cuda/benchmarks.hpp"
 #include "eigen_bicgstab.hpp"
+#include "solves.hpp"
 
 #include <type_traits>
 
@@ -10,11 +9,11 @@ namespace {
 
 std::vector<Competitor> by_eigen(const Options& options, Solves<double>& solves, const CsrView<double>& a) {
     const auto solve = [&options, &solves, a](std::int64_t max_iterations, std::vector<double>* half_steps) {
-        return eigen::bicgstab(eigen::Preconditioner::jacobi, a, solves.b(), solves.x(), options.tolerance, max_iterations,
-                               options.threads, half_steps);
+        return eigen::bicgstab(eigen::Preconditioner::jacobi,
+                               {a, solves.b(), solves.x(), options.tolerance, max_iterations, options.threads}, half_steps);
     };
     Competitor peer = solves.competitor("eigen", [solve](std::int64_t max_iterations) {
-        const eigen::Solve result = solve(max_iterations, nullptr);
+        const PeerSolve result = solve(max_iterations, nullptr);
         return Solve{.iterations = result.iterations,
                      .status = result.converged ? "converged" : "not converged",
                      .seconds = result.solve_seconds};
@@ -22,7 +21,7 @@ std::vector<Competitor> by_eigen(const Options& options, Solves<double>& solves,
     if (options.keep_residuals)
         peer.residuals = [&options, &solves, solve] {
             std::vector<double> half_steps;
-            const eigen::Solve result = solve(options.max_iterations, &half_steps);
+            const PeerSolve result = solve(options.max_iterations, &half_steps);
             Residuals residuals;
             for (std::size_t i = 0; i < half_steps.size(); ++i)
                 residuals.believed.push_back({static_cast<double>(i) + 0.5, half_steps[i]});

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace solver::bench {
 
@@ -140,5 +141,9 @@ private:
     SpmvPlan<T> host_plan_, plan_;
     std::vector<T> b_, x_;
 };
+
+/// Who else solves on the machine that the options name. They solve the system of `solves`, which must outlive them, as A must.
+template <class T>
+std::vector<Competitor> make_solve_peers(const Options& options, Solves<T>& solves, const CsrView<T>& a);
 
 }  // namespace solver::bench

@@ -66,13 +66,11 @@ private:
     void meet_peers(const CsrView<S>& a) {
         numbers_ = traffic(a, 0);
         if (!eigen::fits(a_)) return;
-        const auto in_eigen = std::make_shared<eigen::SparseMatrix<S>>(a);
-        eigen_ = [this, in_eigen, threads = eigen::usable_threads(options_.threads)] {
-            in_eigen->multiply(threads, numbers<S>(x_), numbers<S>(y_));
+        eigen_ = [this, in_eigen = eigen::SparseMatrix<S>(a), threads = eigen::usable_threads(options_.threads)] {
+            in_eigen.multiply(threads, numbers<S>(x_), numbers<S>(y_));
         };
         if (!mkl::is_there()) return;
-        const auto in_mkl = std::make_shared<mkl::SparseMatrix<S>>(a, options_.threads);
-        mkl_ = [this, in_mkl] { in_mkl->multiply(numbers<S>(x_), numbers<S>(y_)); };
+        mkl_ = [this, in_mkl = mkl::SparseMatrix<S>(a, options_.threads)] { in_mkl.multiply(numbers<S>(x_), numbers<S>(y_)); };
     }
 
     /// Pairs as complex numbers where S is complex.

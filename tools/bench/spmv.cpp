@@ -28,11 +28,8 @@ void bench_spmv(const Options& options, const std::string& matrix, const CsrView
 }  // namespace
 
 void bench_spmv(const Options& options, Report& report) {
-    for (const auto& found : find_matrices(options, report, "G3_circuit", {"stencil27_128", "power_law_2000000", "dc2_like"})) {
-        if (!found.announcement.empty()) report.note(found.announcement);
-        if (options.in_double) bench_spmv<double>(options, name_of(found), load<double>(found, options.threads), report);
-        if (options.in_single) bench_spmv<float>(options, name_of(found), load<float>(found, options.threads), report);
-    }
+    for_each_matrix(options, report,
+                    [&](const std::string& name, const auto& a) { bench_spmv(options, name, a.view(), report); });
 }
 
 }  // namespace solver::bench

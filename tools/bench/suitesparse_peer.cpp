@@ -12,7 +12,6 @@
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <new>
 #include <vector>
@@ -21,12 +20,6 @@ namespace solver::bench::suitesparse {
 namespace {
 
 using Long = SuiteSparse_long;
-
-double seconds_of(const auto& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The rows of A in the places of columns: A transposed to these libraries, which solve with the transpose of what they
 /// factored.
@@ -169,21 +162,21 @@ std::string description() {
            (of_openblas<char*()>("openblas_get_config") != nullptr ? " with OpenBLAS" : " with a BLAS that is not OpenBLAS");
 }
 
-PeerSolve solve(Method method, const CsrView<double>& a, std::span<const double> b, std::span<double> x, int threads) {
-    if (auto* set_threads = of_openblas<void(int)>("openblas_set_num_threads")) set_threads(threads);
-    Arrays arrays(a);
+PeerSolve solve(Method method, const PeerTask& task) {
+    if (auto* set_threads = of_openblas<void(int)>("openblas_set_num_threads")) set_threads(task.threads);
+    Arrays arrays(task.a);
     switch (method) {
         case Method::klu:
-            return by_klu(arrays, b, x);
+            return by_klu(arrays, task.b, task.x);
         case Method::umfpack:
 #ifdef SOLVER_BENCH_UMFPACK
-            return by_umfpack(arrays, b, x);
+            return by_umfpack(arrays, task.b, task.x);
 #else
             break;
 #endif
         case Method::cholmod:
 #ifdef SOLVER_BENCH_CHOLMOD
-            return by_cholmod(arrays, b, x);
+            return by_cholmod(arrays, task.b, task.x);
 #else
             break;
 #endif

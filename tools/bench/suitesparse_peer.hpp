@@ -4,9 +4,7 @@
 /// found them (which are in parts under the GPL; nothing but solver-bench uses them).
 
 #include "peer_solve.hpp"
-#include "solver/csr_matrix.hpp"
 
-#include <span>
 #include <string>
 
 namespace solver::bench::suitesparse {
@@ -18,8 +16,8 @@ bool is_there(Method method);
 /// "SuiteSparse 5.12.0 with OpenBLAS", which is what UMFPACK and CHOLMOD are fast with
 std::string description();
 
-/// Solves A x = b by factors, with so many threads in OpenBLAS; CHOLMOD takes A to be symmetric. Throws InvalidArgument where A
+/// By factors, with the task's threads in OpenBLAS; CHOLMOD takes A to be symmetric. Throws InvalidArgument where A
 /// is singular, or for CHOLMOD not positive definite, and std::bad_alloc.
-PeerSolve solve(Method method, const CsrView<double>& a, std::span<const double> b, std::span<double> x, int threads);
+PeerSolve solve(Method method, const PeerTask& task);
 
 }  // namespace solver::bench::suitesparse

@@ -2,6 +2,7 @@
 
 /// What benchmarks of triangular solves share.
 
+#include "operation.hpp"
 #include "preconditioner/ilu0.hpp"
 #include "preconditioner/ilut.hpp"
 #include "preconditioner/klu.hpp"
@@ -9,6 +10,8 @@
 #include "solver/error.hpp"
 #include "solver/preparation.hpp"
 #include "solver/triangular_solve.hpp"
+
+#include <memory>
 
 namespace solver::bench {
 
@@ -69,7 +72,7 @@ void for_each_triangle(const Options& options, const Report& report, const Run& 
     };
     std::vector<PreconditionerKind> kinds = options.preconditioners;
     if (kinds.empty()) kinds = {PreconditionerKind::ilu0};
-    for (const auto& found : find_matrices(options, report, "G3_circuit", {"poisson3d_64", "dc2_like"})) {
+    for (const auto& found : find_matrices(options, report)) {
         if (!found.announcement.empty()) report.note(found.announcement);
         const CsrMatrix<double> a = load<double>(found, options.threads);
         for (const PreconditionerKind kind : kinds) {
@@ -78,5 +81,9 @@ void for_each_triangle(const Options& options, const Report& report, const Run& 
         }
     }
 }
+
+/// The solve by everybody on the machine that the options name. The system must outlive it.
+template <class T>
+std::unique_ptr<Operation> make_triangular_solve(const Options& options, const TriangularSystem<T>& system);
 
 }  // namespace solver::bench

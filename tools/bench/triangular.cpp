@@ -1,7 +1,7 @@
 /// Triangular solves.
 
 #include "benchmarks.hpp"
-#include "triangular_solve.hpp"
+#include "triangles.hpp"
 
 namespace solver::bench {
 

@@ -1,4 +1,4 @@
-#include "triangular_solve.hpp"
+#include "triangles.hpp"
 
 #include "cuda/benchmarks.hpp"
 #include "tools/page/ulp_error.hpp"

@@ -82,24 +82,19 @@ TEST(BenchSolvers, AreChosenByName) {
 }
 
 TEST(BenchSolvers, SayWhatAPeerSaid) {
-    const Answer answer = by_peer(
-        [](std::span<double> x) {
-            x[1] = 7;
-            PeerSolve solve;
-            solve.converged = true;
-            solve.iterations = 3;
-            solve.setup_seconds = 0.25;
-            solve.solve_seconds = 2;
-            return solve;
-        },
-        2);
+    const Problem problem{.a = {}, .b = {1, 1}};
+    const auto solve = [](const PeerTask& task) {
+        task.x[1] = 7;
+        return PeerSolve{.converged = true, .iterations = 3, .setup_seconds = 0.25, .solve_seconds = 2};
+    };
+    const Answer answer = by_peer(solve)(problem, {});
     EXPECT_THAT(answer.x, ElementsAre(0, 7));
     EXPECT_TRUE(answer.trial.claimed);
     EXPECT_EQ(answer.trial.status, "converged");
     EXPECT_EQ(answer.trial.iterations, 3);
     EXPECT_EQ(answer.trial.setup_seconds, 0.25);
     EXPECT_EQ(answer.trial.solve_seconds, 2);
-    const Answer failed = by_peer([](std::span<double>) { return PeerSolve(); }, 2);
+    const Answer failed = by_peer([](const PeerTask&) { return PeerSolve(); })(problem, {});
     EXPECT_FALSE(failed.trial.claimed);
     EXPECT_EQ(failed.trial.status, "not converged");
 }

@@ -8,7 +8,6 @@
 #include "product_machine.hpp"
 #include "products.hpp"
 #include "record.hpp"
-#include "reduction.hpp"
 #include "reductions.hpp"
 #include "solver/error.hpp"
 #include "support/bench_files.hpp"

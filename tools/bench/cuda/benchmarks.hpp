@@ -5,10 +5,10 @@
 
 #include "tools/bench/options.hpp"
 #include "tools/bench/product_machine.hpp"
-#include "tools/bench/reduction.hpp"
+#include "tools/bench/reductions.hpp"
 #include "tools/bench/solves.hpp"
 #include "tools/bench/sparse_product.hpp"
-#include "tools/bench/triangular_solve.hpp"
+#include "tools/bench/triangles.hpp"
 
 #include <memory>
 #include <string>

@@ -1,9 +1,8 @@
-#include "tools/bench/reduction.hpp"
+#include "tools/bench/reductions.hpp"
 
 #include "benchmarks.hpp"
 #include "peers.hpp"
 #include "replay.hpp"
-#include "tools/bench/reductions.hpp"
 
 namespace solver::bench::on_cuda {
 namespace {

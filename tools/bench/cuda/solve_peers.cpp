@@ -1,5 +1,3 @@
-#include "tools/bench/solve_peers.hpp"
-
 #include "benchmarks.hpp"
 #include "textbook.hpp"
 

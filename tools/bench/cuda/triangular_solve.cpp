@@ -1,4 +1,4 @@
-#include "tools/bench/triangular_solve.hpp"
+#include "tools/bench/triangles.hpp"
 
 #include "benchmarks.hpp"
 #include "peers.hpp"
