@@ -446,7 +446,7 @@ TEST(SameAttempts, OfIncompleteFactorsOfEveryOption) {
     EXPECT_LT(entries[2], entries[0]);
 }
 
-// Promise: solver.h, "ilu0, isai: the block of each row"
+// Promise: solver.h, "ilu0, isai, ilut, klu: the block of each row"
 TEST(SameAttempts, OfBlocks) {
     const CsrMatrix<double> a = band(300, 0.5);
     std::vector<std::int32_t> block_of_row;
