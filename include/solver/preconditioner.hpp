@@ -117,8 +117,8 @@ struct PreconditionerOptions {
     /// Entries of A between rows of different blocks are left out (block Jacobi: Saad, Iterative Methods, 2nd ed., sec. 12.2),
     /// so that M is block diagonal, and each block is factored as if it stood alone, with limits of its own. What is refused of
     /// a block is refused in its name. One for each row of A, or of the complex matrix whose real form A is
-    /// (`complex_numbers`). None: all rows are one block. `solve` looks at them where a kind is named. Not owned; read while the
-    /// preconditioner is made.
+    /// (`complex_numbers`). None: all rows are one block. `solve` looks at them where a kind is named. Not owned; read while
+    /// the preconditioner is made.
     std::span<const std::int32_t> block_of_row = {};
 
     /// A is the real form of a complex matrix (complex.hpp), and jacobi divides by complex numbers: by entries (2i, 2i) and
