@@ -91,11 +91,14 @@ __global__ void __launch_bounds__(plain_threads)
     const LaneGroup warp(warp_size);
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * plain_threads + threadIdx.x;
     const bool reads_y = task.y_in != nullptr;
+    const bool reads_s = task.re.s_re != T(0) || task.re.s_im != T(0);  // else nobody has written it
+    const auto part_of_product = [&](std::int64_t row) {
+        return reads_s ? TwiceRounded<T>{product.high[row], product.low[row]} : TwiceRounded<T>{};
+    };
     T re{}, im{};
     bool proven = true;
     if (i < rows) {
-        const TwiceRounded<T> s_re{product.high[2 * i], product.low[2 * i]};
-        const TwiceRounded<T> s_im{product.high[2 * i + 1], product.low[2 * i + 1]};
+        const TwiceRounded<T> s_re = part_of_product(2 * i), s_im = part_of_product(2 * i + 1);
         const T y_re = reads_y ? task.y_in[2 * i] : T(0), y_im = reads_y ? task.y_in[2 * i + 1] : T(0);
         proven = try_part(task.re, s_re, s_im, y_re, y_im, re) && try_part(task.im, s_re, s_im, y_re, y_im, im);
     }
