@@ -1197,6 +1197,10 @@ static void make_every_preconditioner(void) {
     factors.block_of_row_size = 2;
     CHECK_REFUSED(solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
                   "block_of_row has 2 elements and A 3 rows");
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
+                  "block_of_row has 2 elements and A 3 rows");
+    factors.block_of_row = NULL;
+    factors.block_of_row_size = 0;
     factors.memory_limit = 1;
     CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_RESOURCE_LIMIT, "limit");
     CHECK(made == NULL);
