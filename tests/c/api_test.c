@@ -1135,6 +1135,20 @@ static void solve_with_operators(void) {
     solver_preconditioner_destroy(small);
 }
 
+static void refuse_wrong_numbers_of_blocks(const solver_matrix* matrix, solver_factors factors) {
+    static const int32_t blocks[] = {1, 2};
+    solver_preconditioner* made = NULL;
+    factors.block_of_row_size = 3;
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, &factors, &made), SOLVER_INVALID_ARGUMENT,
+                  "block_of_row is NULL");
+    factors.block_of_row = blocks;
+    factors.block_of_row_size = 2;
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
+                  "block_of_row has 2 elements and A 3 rows");
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
+                  "block_of_row has 2 elements and A 3 rows");
+}
+
 /* Promise: solver.h, "`kind` is "none", "jacobi", "ilu0"" */
 /* Promise: solver.h, "It does not refer to the matrix afterwards." */
 /* Promise: solver.h, "Of a dense matrix it takes the nonzero elements." */
@@ -1149,7 +1163,6 @@ static void make_every_preconditioner(void) {
     size_t k;
     int64_t entries = -1, entries_of_dense = -1;
     uint64_t hash = 0, hash_of_dense = 0;
-    const int32_t blocks[] = {1, 1, 2};
     double elements[] = {4, 1, 0, 1, 4, 1, 0, 1, 4}, r[] = {6, 12, 14}, z[3], again[3];
     solver_dense described = dense(3, 3, elements);
     solver_factors factors;
@@ -1190,17 +1203,7 @@ static void make_every_preconditioner(void) {
     CHECK_OK(solver_preconditioner_facts(made, &entries_of_dense, &hash));
     CHECK(entries_of_dense < entries);
     solver_preconditioner_destroy(made);
-    factors.block_of_row_size = 3;
-    CHECK_REFUSED(solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, &factors, &made), SOLVER_INVALID_ARGUMENT,
-                  "block_of_row is NULL");
-    factors.block_of_row = blocks;
-    factors.block_of_row_size = 2;
-    CHECK_REFUSED(solver_preconditioner_create(matrix, "ilu0", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
-                  "block_of_row has 2 elements and A 3 rows");
-    CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
-                  "block_of_row has 2 elements and A 3 rows");
-    factors.block_of_row = NULL;
-    factors.block_of_row_size = 0;
+    refuse_wrong_numbers_of_blocks(matrix, factors);
     factors.memory_limit = 1;
     CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_RESOURCE_LIMIT, "limit");
     CHECK(made == NULL);
