@@ -180,7 +180,7 @@ void factor_complex(CsrMatrix<Complex> b, double predicted_entries, std::int64_t
     const std::vector<int> row_order(klu.row_order().begin(), klu.row_order().end());
     klu.free_numeric();
     upper = transpose(upper.view());
-    PairedFactors paired = real_factors(std::move(lower), std::move(upper));
+    PairedFactors paired = real_factors(lower, upper);
     result.preparation.row_order = composed(result.preparation.row_order, in_pairs(row_order, paired.first_row));
     result.preparation.column_order = composed(result.preparation.column_order, in_pairs(klu.column_order()));
     result.factors = {rounded<T>(std::move(paired.factors.lower)), rounded<T>(std::move(paired.factors.upper))};
