@@ -200,6 +200,7 @@ std::vector<std::uint64_t> CudaPlace::hashes_of_blocks(std::span<const View<V>> 
         const std::uint64_t hash = hash_of_rows(a, first, last, static_cast<int>(t % warp_size));
         if (t % warp_size == 0) of_block[block] = hash;
     });
+    synchronize(device_, stream_);  // a copy that waits would keep other threads from launching anything
     std::vector<std::uint64_t> host(static_cast<std::size_t>(blocks));
     hashes.copy_to(host, stream_);
     return host;

@@ -1,5 +1,6 @@
 #include "facts.hpp"
 #include "runtime/check.cuh"
+#include "solver/cuda/accumulators.cuh"
 
 #include <algorithm>
 
@@ -16,6 +17,12 @@ struct Found {
 
 __device__ void note(unsigned& flag, bool seen) {
     if (seen) atomicExch(&flag, 1u);
+}
+
+/// Adds what the lanes of a warp have, once: a million additions to one place take a millisecond.
+__device__ void add(unsigned long long& sum, std::int64_t mine) {
+    for (int step = warp_size / 2; step > 0; step /= 2) mine += __shfl_down_sync(~0u, mine, step);
+    if (threadIdx.x % warp_size == 0) atomicAdd(&sum, static_cast<unsigned long long>(mine));
 }
 
 template <class T>
@@ -38,8 +45,8 @@ __global__ void watch_rows(DeviceCsrView<T> a, T* norms, Found* found) {
         norms[row] = norm;
     }
     const RowFacts& facts = watch.facts();
-    atomicAdd(&found->nonzeros, static_cast<unsigned long long>(facts.nonzeros));
-    atomicAdd(&found->balanced_rows, static_cast<unsigned long long>(facts.balanced_rows));
+    add(found->nonzeros, facts.nonzeros);
+    add(found->balanced_rows, facts.balanced_rows);
     note(found->not_finite, !facts.is_finite);
     note(found->zeros_on_diagonal, facts.zeros_on_diagonal);
     note(found->not_positive, !facts.positive_diagonal);
@@ -62,27 +69,50 @@ __device__ std::int64_t place_of(const DeviceCsrView<T>& a, std::int64_t i, std:
     return low < end && a.column_indices[low] == j ? low : -1;
 }
 
+/// Calls task(row, k) for the entries of 32 rows, the lanes of a warp side by side: a long row keeps no lane waiting.
+template <class T, class Task>
+__device__ void for_each_entry(const DeviceCsrView<T>& a, std::int64_t first_row, const Task& task) {
+    constexpr unsigned all = ~0u;
+    const auto lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t begin_of_mine = a.row_offsets[min(first_row + lane, a.rows)];
+    const std::int64_t end = a.row_offsets[min(first_row + warp_size, a.rows)];
+    for (std::int64_t at = __shfl_sync(all, begin_of_mine, 0); at < end; at += warp_size) {
+        const std::int64_t k = at + lane;
+        int row = 0;  // the last that begins at k or before
+        for (int step = warp_size / 2; step > 0; step /= 2)
+            if (__shfl_sync(all, begin_of_mine, row + step) <= k) row += step;
+        if (k < end) task(first_row + row, k);
+    }
+}
+
 /// Of sorted rows: all entries below the diagonal stand above it, and there are as many.
 template <class T>
 __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
     if (found->not_sorted != 0) return;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp_size * warp_size;
     std::int64_t difference = 0;
+    bool not_symmetric = false, not_complex_symmetric = false;
+    const auto look = [&](std::int64_t row, std::int64_t k) {
+        const std::int32_t column = a.column_indices[k];
+        difference += column < row ? 1 : column > row ? -1 : 0;
+        if (column >= row) return;
+        const std::int64_t mirrored = place_of(a, column, row);
+        const auto has_value = [&](OwnTranspose kind) {
+            return mirrored >= 0 && a.values[mirrored] == mirrored_value(kind, row, column, a.values[k]);
+        };
+        not_symmetric = not_symmetric || !has_value(OwnTranspose::of_reals);
+        not_complex_symmetric = not_complex_symmetric || !has_value(OwnTranspose::of_complex_numbers);
+    };
     const volatile Found& known = *found;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-         row < a.rows && (known.not_symmetric == 0 || known.not_complex_symmetric == 0); row += step)
-        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-            const std::int32_t column = a.column_indices[k];
-            difference += column < row ? 1 : column > row ? -1 : 0;
-            if (column >= row) continue;
-            const std::int64_t mirrored = place_of(a, column, row);
-            const auto has_value = [&](OwnTranspose kind) {
-                return mirrored >= 0 && a.values[mirrored] == mirrored_value(kind, row, column, a.values[k]);
-            };
-            note(found->not_symmetric, !has_value(OwnTranspose::of_reals));
-            note(found->not_complex_symmetric, !has_value(OwnTranspose::of_complex_numbers));
-        }
-    atomicAdd(&found->lower_less_upper, static_cast<unsigned long long>(difference));
+    for (std::int64_t row = first; row < a.rows; row += step) {
+        const bool is_decided = known.not_symmetric != 0 && known.not_complex_symmetric != 0;
+        if (__any_sync(~0u, is_decided)) break;  // by the whole warp
+        for_each_entry(a, row, look);
+        note(found->not_symmetric, not_symmetric && known.not_symmetric == 0);
+        note(found->not_complex_symmetric, not_complex_symmetric && known.not_complex_symmetric == 0);
+    }
+    add(found->lower_less_upper, difference);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #include "reach.hpp"
 #include "runtime/check.cuh"
+#include "solver/cuda/accumulators.cuh"
 #include "solver/cuda/memory.hpp"
 
 #include <algorithm>
@@ -22,11 +23,17 @@ __host__ __device__ constexpr std::int64_t loads_of_marks(std::int64_t rows) {
     return (rows + marks_a_load - 1) / marks_a_load;
 }
 
+/// Some entries of A: every step-th from begin to end.
+struct Entries {
+    std::int64_t begin, end;
+    int step;
+};
+
 /// Whether there is any that had no mark.
 template <class T>
-__device__ bool mark_neighbours(const DeviceCsrView<T>& a, std::int64_t row, std::uint8_t new_mark, std::uint8_t* marks) {
+__device__ bool mark_columns(const DeviceCsrView<T>& a, const Entries& entries, std::uint8_t new_mark, std::uint8_t* marks) {
     bool found = false;
-    for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+    for (std::int64_t k = entries.begin; k < entries.end; k += entries.step) {
         std::uint8_t& mark = marks[a.column_indices[k]];
         if (mark != 0) continue;
         mark = new_mark;  // as all who come here write
@@ -35,16 +42,33 @@ __device__ bool mark_neighbours(const DeviceCsrView<T>& a, std::int64_t row, std
     return found;
 }
 
-/// Of the rows whose marks are in a word, those of a ring.
+/// Those of a row for each lane of a warp, or none: short rows by their lanes, a long one by all.
 template <class T>
-__device__ bool mark_neighbours_of_word(const DeviceCsrView<T>& a, std::int64_t first_row, std::uint32_t word,
-                                        std::int64_t distance, std::uint8_t* marks) {
+__device__ bool mark_neighbours(const DeviceCsrView<T>& a, std::int64_t row, bool is_wanted, std::uint8_t new_mark,
+                                std::uint8_t* marks) {
+    constexpr unsigned all = ~0u;
+    const std::int64_t begin = is_wanted ? a.row_offsets[row] : 0, end = is_wanted ? a.row_offsets[row + 1] : 0;
+    const bool is_long = end - begin > warp_size;
+    bool found = !is_long && mark_columns(a, {begin, end, 1}, new_mark, marks);
+    for (unsigned left = __ballot_sync(all, is_long); left != 0; left &= left - 1) {
+        const int owner = __ffs(static_cast<int>(left)) - 1;
+        const std::int64_t first = __shfl_sync(all, begin, owner) + threadIdx.x % warp_size;
+        found = mark_columns(a, {first, __shfl_sync(all, end, owner), warp_size}, new_mark, marks) || found;
+    }
+    return found;
+}
+
+/// Of the rows whose marks are in the words of a warp's lanes, those of a ring.
+template <class T>
+__device__ bool mark_neighbours_of_words(const DeviceCsrView<T>& a, std::int64_t first_row, std::uint32_t word,
+                                         std::int64_t distance, std::uint8_t* marks) {
     constexpr std::uint32_t in_every_byte = 0x01010101;
-    if (__vcmpeq4(word, mark_of_ring(distance) * in_every_byte) == 0) return false;
+    const std::uint32_t is_in_ring = __vcmpeq4(word, mark_of_ring(distance) * in_every_byte);
+    if (!__any_sync(~0u, is_in_ring != 0)) return false;
     bool found = false;
     for (int i = 0; i < marks_a_word; ++i)
-        if (static_cast<std::uint8_t>(word >> (8 * i)) == mark_of_ring(distance))
-            found = mark_neighbours(a, first_row + i, mark_of_ring(distance + 1), marks) || found;
+        found =
+            mark_neighbours(a, first_row + i, (is_in_ring >> (8 * i) & 1u) != 0, mark_of_ring(distance + 1), marks) || found;
     return found;
 }
 
@@ -55,11 +79,13 @@ __global__ void mark_next_ring(DeviceCsrView<T> a, std::int64_t distance, std::u
     const auto* const loads = reinterpret_cast<const uint4*>(marks);  // most marks are of other rings
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = loads_of_marks(a.rows);
     bool found = false;
-    for (std::int64_t load = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; load < end; load += step) {
-        const uint4 four = loads[load];
+    const auto lane = static_cast<int>(threadIdx.x % warp_size);
+    std::int64_t load = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    for (; load - lane < end; load += step) {  // by whole warps
+        const uint4 four = load < end ? loads[load] : uint4{};
         const std::uint32_t words[words_a_load] = {four.x, four.y, four.z, four.w};
         for (int w = 0; w < words_a_load; ++w)
-            found = mark_neighbours_of_word(a, marks_a_load * load + marks_a_word * w, words[w], distance, marks) || found;
+            found = mark_neighbours_of_words(a, marks_a_load * load + marks_a_word * w, words[w], distance, marks) || found;
     }
     if (found) has_ring[distance + 1] = 1;
 }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <future>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -97,14 +98,20 @@ private:
         attempt.columns = left_;
         const auto start = Clock::now();
         std::future<std::uint64_t> factor_hash;
+        std::once_flag is_asked;
+        const auto ask_for_hash = [&] { std::call_once(is_asked, [&] { factor_hash = system.factor_hash(); }); };
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner());
             check_symmetry(attempt.method, system.preconditioner().is_symmetric());
-            factor_hash = system.factor_hash();
-            attempt.results = system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations),
-                                         pauses_for(candidate), attempt.method);
+            // Asked for at the first pause, when a device has all that it needs: what is freed before waits for whatever runs.
+            const auto pauses = [&, wanted = pauses_for(candidate)](std::int64_t iteration) {
+                ask_for_hash();
+                return wanted(iteration);
+            };
+            attempt.results =
+                system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations), pauses, attempt.method);
         } catch (const Error& error) {
             if (options_.preconditioner && !System::is_mixed) throw;
             attempt.refusal = error.what();
@@ -114,6 +121,7 @@ private:
         attempt.solve_seconds = seconds_since(start) - attempt.setup_seconds;
         attempt.factor_entries = system.preconditioner().factor_entries();
         attempt.pivot_ratio = system.preconditioner().pivot_ratio();
+        ask_for_hash();
         attempt.factor_hash = factor_hash.get();
         attempt.levels = system.preconditioner().levels();
         for (const SolveResult& result : attempt.results)

@@ -6,6 +6,7 @@
 #include "core/column_norms.hpp"
 #include "cuda/spmv.hpp"
 #include "matrices/generators.hpp"
+#include "matrices/graph_laplacian.hpp"
 #include "preparation/fill_estimate.hpp"
 #include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
@@ -40,6 +41,15 @@ CsrMatrix<double> random_square(std::int32_t n, bool symmetric) {
             if (symmetric) entries.push_back({j, i, value});
         }
     }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+/// The last row and column have every entry, other rows but the diagonal.
+CsrMatrix<double> star(std::int32_t n) {
+    std::vector<Entry<double>> entries{{n - 1, n - 1, 4}};
+    for (std::int32_t i = 0; i + 1 < n; ++i)
+        for (const Entry<double>& entry : {Entry<double>{i, i, 3}, {i, n - 1, -1.0 / (i + 1)}, {n - 1, i, -1.0 / (i + 1)}})
+            entries.push_back(entry);
     return csr_from_entries<double>(n, n, entries);
 }
 
@@ -101,6 +111,15 @@ TEST_F(CudaMatrixFacts, SeeRealFormsOfComplexMatricesThatAreTheirOwnTransposes) 
     expect_as_on_the_processor(real_form(a.view()), "but for one entry");
 }
 
+TEST_F(CudaMatrixFacts, AreThoseOfTheProcessorForHubs) {
+    for (const auto& a : {star(5000), matrices::graph_laplacian(30'000)}) expect_as_on_the_processor(a, "hubs");
+    for (const std::int64_t other : {1, 31, 32, 33, 4999}) {
+        CsrMatrix<double> a = star(5000);
+        a.values[a.row_offsets[5000 - 1] + other] *= 2;  // of the hub, which is the last row
+        expect_as_on_the_processor(a, "one entry of a hub differs");
+    }
+}
+
 TEST_F(CudaMatrixFacts, FollowNewValues) {
     CsrMatrix<double> a = random_square(1'000, true);
     SpmvPlan<double> plan(a, Device::cuda(0));
@@ -123,7 +142,8 @@ CsrMatrix<double> winding_path(std::int32_t rows) {
 }
 
 TEST_F(CudaMatrixFacts, HaveTheReachThatTheProcessorFinds) {
-    for (const auto& a : {winding_path(1000), random_square(100'000, true), random_square(100'000, false)}) {
+    for (const auto& a : {winding_path(1000), random_square(100'000, true), random_square(100'000, false), star(5000),
+                          matrices::graph_laplacian(30'000)}) {
         const SpmvPlan<double> there(a, Device::cuda(0), SpmvOptions{.storage = SpmvStorage::csr});
         for (const std::int64_t steps : {0, 1, 3, 5, 8, 10, 15, 300, 600, 998, 999, 1000, 5000})
             EXPECT_EQ(there.on_device()->has_rows_beyond(steps), has_rows_beyond(a.view(), steps)) << a.rows << ' ' << steps;

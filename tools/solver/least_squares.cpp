@@ -54,7 +54,7 @@ SolveResult as_of_a_system(const LeastSquaresResult& found) {
 
 template <class T>
 Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
-                      const DenseMatrix<T>& initial, LiveLine& live) {
+                      DenseMatrix<T> x, LiveLine& live) {
     live.show("  preparing");
     const InterruptGuard interrupt;
     Run run;
@@ -75,7 +75,6 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
         return !interrupt.requested();
     };
     iteration.callback_interval = iterations_between_questions(a.device());
-    DenseMatrix<T> x = initial;
     for (std::int64_t j = 0; j < rhs.columns; ++j) {
         const auto b =
             std::span(rhs.values).subspan(static_cast<std::size_t>(j * rhs.rows), static_cast<std::size_t>(rhs.rows));
@@ -93,8 +92,8 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
 }
 
 template Run run_least_squares(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&,
-                               const DenseMatrix<double>&, LiveLine&);
-template Run run_least_squares(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&,
-                               const DenseMatrix<float>&, LiveLine&);
+                               DenseMatrix<double>, LiveLine&);
+template Run run_least_squares(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&, DenseMatrix<float>,
+                               LiveLine&);
 
 }  // namespace solver::command

@@ -13,9 +13,9 @@ namespace solver::command {
 /// Throws UsageError where the options ask for what only square systems have.
 void check_least_squares(const Options& options, std::int64_t rows, std::int64_t columns);
 
-/// One solve in one accuracy, one right-hand side after another. Ctrl-C ends it early.
+/// One solve in one accuracy, one right-hand side after another, from this x on. Ctrl-C ends it early.
 template <class T>
 Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
-                      const DenseMatrix<T>& initial, LiveLine& live);
+                      DenseMatrix<T> x, LiveLine& live);
 
 }  // namespace solver::command

@@ -1,5 +1,6 @@
 #include "linear_system.hpp"
 
+#include "auto_solve/vector_copy.hpp"
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -59,8 +61,8 @@ cuda::DeviceArray<T> ones_on_device(std::int64_t size, bool is_complex, const De
 }
 
 template <class T>
-std::vector<T> product_with_ones(const SpmvPlan<T>& a, bool is_complex) {
-    std::vector<T> b = zeros<T>(a.rows(), a.device().threads());
+std::vector<T> product_with_ones(const SpmvPlan<T>& a, bool is_complex, ClearedVectors<T>& cleared) {
+    std::vector<T> b = cleared.take(a.rows(), a.device().threads());
     const auto multiply = [&](std::span<const T> x) { a.multiply(T{1}, x, T{0}, b, Accuracy::exact); };
     if (a.device().kind() == Device::Kind::cpu) {
         multiply(ones<T>(a.columns(), is_complex, a.device()));
@@ -201,10 +203,10 @@ std::string name_of(const matrices::FoundMatrix& found) {
 }
 
 template <class T>
-DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex) {
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex, ClearedVectors<T>& cleared) {
     const std::int64_t rows = a.rows();
     return std::visit(Overloaded{
-                          [&](RhsOfOnes) { return one_column(product_with_ones(a, is_complex)); },
+                          [&](RhsOfOnes) { return one_column(product_with_ones(a, is_complex, cleared)); },
                           [&](RhsOnes) { return one_column(ones<T>(rows, is_complex, a.device())); },
                           [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
                           [&](const RhsFile& file) {
@@ -215,13 +217,22 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_co
 }
 
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex) {
-    if (options.initial.empty()) return {rows, right_hand_sides, zeros<T>(rows * right_hand_sides, options.device.threads())};
+std::optional<DenseMatrix<T>> read_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides,
+                                           bool is_complex) {
+    if (options.initial.empty()) return std::nullopt;
     auto initial = read_columns<T>(options.initial, options.threads, rows, "the initial guess", is_complex);
     if (initial.columns != right_hand_sides)
         throw DimensionMismatch(fmt::format("{}: {} columns, but there are {} right-hand sides, and each needs a guess",
                                             options.initial.string(), initial.columns, right_hand_sides));
     return initial;
+}
+
+template <class T>
+DenseMatrix<T> first_x(const SpmvPlan<T>& a, const std::optional<DenseMatrix<T>>& initial, std::int64_t right_hand_sides,
+                       ClearedVectors<T>& cleared) {
+    const std::int64_t rows = a.columns();
+    if (initial) return {rows, right_hand_sides, copied<T>(initial->values, a.device())};
+    return {rows, right_hand_sides, cleared.take(rows * right_hand_sides, a.device().threads())};
 }
 
 std::vector<double> make_near_null_space(const Options& options, std::int64_t rows, bool is_complex) {
@@ -256,9 +267,13 @@ template LoadedMatrix<double> load_matrix(const matrices::FoundMatrix&, int);
 template LoadedMatrix<float> load_matrix(const matrices::FoundMatrix&, int);
 template std::vector<double> ones(std::int64_t, bool, const Device&);
 template std::vector<float> ones(std::int64_t, bool, const Device&);
-template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&, bool);
-template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&, bool);
-template DenseMatrix<double> make_initial(const Options&, std::int64_t, std::int64_t, bool);
-template DenseMatrix<float> make_initial(const Options&, std::int64_t, std::int64_t, bool);
+template DenseMatrix<double> make_rhs(const Options&, const SpmvPlan<double>&, bool, ClearedVectors<double>&);
+template DenseMatrix<float> make_rhs(const Options&, const SpmvPlan<float>&, bool, ClearedVectors<float>&);
+template std::optional<DenseMatrix<double>> read_initial(const Options&, std::int64_t, std::int64_t, bool);
+template std::optional<DenseMatrix<float>> read_initial(const Options&, std::int64_t, std::int64_t, bool);
+template DenseMatrix<double> first_x(const SpmvPlan<double>&, const std::optional<DenseMatrix<double>>&, std::int64_t,
+                                     ClearedVectors<double>&);
+template DenseMatrix<float> first_x(const SpmvPlan<float>&, const std::optional<DenseMatrix<float>>&, std::int64_t,
+                                    ClearedVectors<float>&);
 
 }  // namespace solver::command

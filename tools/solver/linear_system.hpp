@@ -2,6 +2,7 @@
 
 /// A X = B, put together from what the command line names.
 
+#include "cleared_vectors.hpp"
 #include "matrices/find_matrix.hpp"
 #include "options.hpp"
 #include "solver/csr_matrix.hpp"
@@ -9,6 +10,7 @@
 #include "solver/spmv.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -45,12 +47,18 @@ std::vector<T> ones(std::int64_t size, bool is_complex, const Device& device);
 /// The right-hand sides that the options ask for, rounded once. Throws FileError, and DimensionMismatch for a file with another
 /// number of rows.
 template <class T>
-DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex);
+DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_complex, ClearedVectors<T>& cleared);
 
-/// The initial guesses of so many rows: of the file, or zero. Throws like make_rhs, also where there is not one for each of the
-/// right-hand sides.
+/// The initial guesses of so many rows, of the file of the options; nothing where there is none. Throws FileError, and
+/// DimensionMismatch for a file with another number of rows or of right-hand sides.
 template <class T>
-DenseMatrix<T> make_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides, bool is_complex);
+std::optional<DenseMatrix<T>> read_initial(const Options& options, std::int64_t rows, std::int64_t right_hand_sides,
+                                           bool is_complex);
+
+/// What the solve of `a` begins with: a copy of the initial guesses, or zeros.
+template <class T>
+DenseMatrix<T> first_x(const SpmvPlan<T>& a, const std::optional<DenseMatrix<T>>& initial, std::int64_t right_hand_sides,
+                       ClearedVectors<T>& cleared);
 
 /// The vectors of --near-null, one after another, as PreconditionerOptions wants them; of a complex z the parts of z and i z.
 /// None where there is no such file. Throws like make_rhs.

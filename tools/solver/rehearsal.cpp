@@ -1,5 +1,6 @@
 #include "rehearsal.hpp"
 
+#include "interrupt.hpp"
 #include "matrices/stencils.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/solve.hpp"
@@ -19,11 +20,16 @@ std::vector<PreconditionerKind> preconditioners(const Options& options) {
     return {PreconditionerKind::jacobi, PreconditionerKind::amg};
 }
 
+/// As many iterations as a restart of GMRES takes and some more, fewer where it is time to stop.
 template <class T>
-void solve_once(const SpmvPlan<T>& a, PreconditionerKind preconditioner, const Options& options) {
+void solve_once(const SpmvPlan<T>& a, PreconditionerKind preconditioner, const Options& options, const std::stop_token& stop) {
     SolveOptions method{
         .preconditioner = preconditioner, .method = options.method, .mixed = options.precision == Precision::mixed};
     method.iteration.accuracy = options.accuracy;
+    method.iteration.max_iterations = options.restart + iterations_between_questions(options.device);
+    method.iteration.restart = options.restart;
+    method.iteration.callback = [&](const Iteration&) { return !stop.stop_requested(); };
+    method.iteration.callback_interval = iterations_between_questions(options.device);
     const std::vector<T> b(static_cast<std::size_t>(a.rows()), T(1));
     std::vector<T> x(b.size());
     solve<T>(a, b, x, {}, method);
@@ -40,7 +46,7 @@ void solve_small_systems(const Options& options, const std::stop_token& stop) {
         const SpmvPlan<T> a(in_precision, options.device, storage);
         for (const PreconditionerKind preconditioner : preconditioners(options)) {
             if (stop.stop_requested()) return;
-            solve_once(a, preconditioner, options);
+            solve_once(a, preconditioner, options, stop);
         }
     }
 }

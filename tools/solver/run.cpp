@@ -1,6 +1,5 @@
 #include "run.hpp"
 
-#include "auto_solve/vector_copy.hpp"
 #include "errors.hpp"
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
@@ -77,8 +76,8 @@ bool holds_pair(const Options& options, Accuracy accuracy) {
 }  // namespace
 
 template <class T>
-Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
-              const DenseMatrix<T>& initial, bool is_complex, LiveLine& live) {
+Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs, DenseMatrix<T> x,
+              bool is_complex, LiveLine& live) {
     live.show("  preparing");
     const InterruptGuard interrupt;
     SolveOptions method{.preconditioner = options.preconditioner,
@@ -104,7 +103,6 @@ Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, c
 
     Run run;
     run.accuracy = accuracy;
-    DenseMatrix<T> x{initial.rows, initial.columns, copied<T>(initial.values, a.device())};
     DenseMatrix<T> x_low;
     if (holds_pair(options, accuracy)) x_low = {x.rows, x.columns, std::vector<T>(x.values.size())};
     Stopwatch watch;
@@ -172,9 +170,9 @@ std::string_view method_name(const Run& run) {
 
 std::string status_text(const Run& run) { return run.interrupted ? "interrupted" : std::string(to_string(run.worst().status)); }
 
-template Run run_solve(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&,
-                       const DenseMatrix<double>&, bool, LiveLine&);
-template Run run_solve(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&, const DenseMatrix<float>&,
-                       bool, LiveLine&);
+template Run run_solve(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&, DenseMatrix<double>, bool,
+                       LiveLine&);
+template Run run_solve(const Options&, Accuracy, const SpmvPlan<float>&, const DenseMatrix<float>&, DenseMatrix<float>, bool,
+                       LiveLine&);
 
 }  // namespace solver::command

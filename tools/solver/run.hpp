@@ -10,9 +10,9 @@
 
 namespace solver::command {
 
-/// Ctrl-C ends the iteration early. Throws what the preconditioner and the solver throw.
+/// From this x on. Ctrl-C ends the iteration early. Throws what the preconditioner and the solver throw.
 template <class T>
-Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs,
-              const DenseMatrix<T>& initial, bool is_complex, LiveLine& live);
+Run run_solve(const Options& options, Accuracy accuracy, const SpmvPlan<T>& a, const DenseMatrix<T>& rhs, DenseMatrix<T> x,
+              bool is_complex, LiveLine& live);
 
 }  // namespace solver::command

@@ -77,6 +77,8 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.matrix = name_of(found);
     outcome.generated = std::holds_alternative<matrices::Generator>(found.source);
 
+    const std::int64_t rows = std::visit([](const auto& matrix) { return matrix.view().rows; }, loaded.matrix);
+    ClearedVectors<T> cleared(rows, wanted.device.kind() == Device::Kind::cuda);
     const SpmvPlan<T> a = plan_of(loaded, wanted);
     const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows(), loaded.is_complex);
     const std::int64_t nonzeros = nonzeros_of(a), parts = loaded.is_complex ? 2 : 1;
@@ -89,15 +91,16 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     const bool is_square = a.rows() == a.columns();
     if (!is_square) check_least_squares(options, outcome.rows, outcome.columns);
     if (is_square) outcome.structure = structure_of(a, nonzeros);
-    const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex);
-    const DenseMatrix<T> initial = make_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);
+    const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex, cleared);
+    const auto initial = read_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);
     outcome.setup_seconds = watch.lap();
     outcome.spmv = a.kernel();
     outcome.storage = a.describe();
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
-        outcome.runs.push_back(is_square ? run_solve(options, accuracy, a, rhs, initial, loaded.is_complex, live)
-                                         : run_least_squares(options, accuracy, a, rhs, initial, live));
+        DenseMatrix<T> x = first_x(a, initial, rhs.columns, cleared);
+        outcome.runs.push_back(is_square ? run_solve(options, accuracy, a, rhs, std::move(x), loaded.is_complex, live)
+                                         : run_least_squares(options, accuracy, a, rhs, std::move(x), live));
         if (outcome.runs.back().interrupted) break;
     }
     if constexpr (std::is_same_v<T, double>)

@@ -71,8 +71,12 @@ public:
     std::int64_t entries() const { return entries_; }
     bool is_symmetric() const { return is_symmetric_; }
 
+    /// On a device beside whatever else runs there, once the levels are made.
     std::uint64_t hash() const {
-        return on_device_ ? on_device_->hash(cuda::CudaPlace(device_)) : on_host_->hash(HostPlace(host_));
+        if (!on_device_) return on_host_->hash(HostPlace(host_));
+        cuda::synchronize(device_, nullptr);
+        const cuda::OwnedStream beside(device_);
+        return on_device_->hash(cuda::CudaPlace(device_, beside.get()));
     }
 
     /// The levels must outlive what refers to them.
