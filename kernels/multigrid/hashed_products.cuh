@@ -4,6 +4,7 @@
 
 #include "multigrid/row_products.cuh"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,8 @@ struct HashedShape {
     static constexpr int threads = 128;
     static constexpr int lanes = lanes_a_row;
     static constexpr int places = columns_a_row;
-    static constexpr int slots = 2 * places;  // a power of two
+    static constexpr int slots = 2 * places;                                                // a power of two
+    static constexpr int unused_bits = std::countl_zero(static_cast<unsigned>(slots)) + 1;  // of 32 above those of a slot
     static constexpr int rows_a_block = threads / lanes;
     static constexpr std::size_t shared_bytes = rows_a_block * (places * (sizeof(double) + sizeof(std::int32_t)) +
                                                                 slots * (sizeof(std::int32_t) + sizeof(std::int16_t)));
@@ -85,10 +87,17 @@ private:
         bool is_new;
     };
 
+    /// Mixed twice: after one multiplication the columns of a grid crowd (50 probes a step for a stencil of 27 points and rows
+    /// of a thousand columns, so 4).
+    __device__ static unsigned slot_of(std::int32_t column) {
+        unsigned mixed = static_cast<unsigned>(column) * 0x9E3779B1u;
+        mixed = (mixed ^ mixed >> 15) * 0x85EBCA6Bu;
+        return mixed >> Shape::unused_bits;
+    }
+
     /// There is an empty slot: at most places + lanes of them are taken.
     __device__ Found find(std::int32_t column) {
-        constexpr unsigned factor = 0x9E3779B1u;
-        unsigned slot = (static_cast<unsigned>(column) * factor >> 16) % Shape::slots;
+        unsigned slot = slot_of(column);
         while (true) {
             const std::int32_t seen = static_cast<const volatile std::int32_t*>(keys_)[slot];
             const std::int32_t key = seen == empty ? atomicCAS(keys_ + slot, empty, column) : seen;
@@ -112,12 +121,67 @@ struct Term {
     std::int64_t length = 0;
 };
 
-template <class L, class B>
-__device__ Term term_of(const RowsView<L>& a, const DeviceCsrView<B>& b, std::int64_t k) {
-    const std::int32_t j = a.columns[k];
-    const std::int64_t first = b.row_offsets[j];
-    return {static_cast<double>(a.values[k]), first, b.row_offsets[j + 1] - first};
-}
+/// What a lane adds to a row in one step.
+struct Product {
+    bool is_step;   ///< of some lane of the row
+    bool is_there;  ///< of this lane
+    std::int32_t column;
+    double factor, value;
+};
+
+/// The products of a row of A B, term after term, the entries of a term side by side in the lanes. What a step needs is asked
+/// for before: each lane reads a term for all, those of the next steps ahead of their use.
+template <class Shape, class L, class B>
+class ProductsOfRow {
+public:
+    __device__ ProductsOfRow(const RowsView<L>& a, const DeviceCsrView<B>& b, std::int64_t begin, std::int64_t end)
+        : a_(a), b_(b), lane_(static_cast<int>(threadIdx.x) % Shape::lanes), k_(begin), end_(end) {
+        mine_ = term_at(k_ + lane_);
+        ahead_ = term_at(k_ + Shape::lanes + lane_);
+    }
+
+    /// By all lanes of the warp.
+    __device__ Product next() {
+        const std::int64_t first = of_lane(mine_.first), length = of_lane(mine_.length);
+        const std::int64_t entry = first + done_ + lane_;
+        const bool is_step = k_ < end_, is_there = is_step && done_ + lane_ < length;
+        const Product product{is_step, is_there, is_there ? b_.column_indices[entry] : 0, of_lane(mine_.factor),
+                              is_there ? static_cast<double>(b_.values[entry]) : 0};
+        done_ += Shape::lanes;
+        if (is_step && done_ >= length) go_to_next_term();
+        return product;
+    }
+
+private:
+    template <class X>
+    __device__ X of_lane(X x) const {
+        return __shfl_sync(~0u, x, used_, Shape::lanes);
+    }
+
+    __device__ void go_to_next_term() {
+        ++k_;
+        done_ = 0;
+        if (++used_ < Shape::lanes) return;
+        used_ = 0;
+        mine_ = ahead_;
+        ahead_ = term_at(k_ + Shape::lanes + lane_);
+    }
+
+    __device__ Term term_at(std::int64_t k) const {
+        if (k >= end_) return {};
+        const std::int32_t j = a_.columns[k];
+        const std::int64_t first = b_.row_offsets[j];
+        return {static_cast<double>(a_.values[k]), first, b_.row_offsets[j + 1] - first};
+    }
+
+    const RowsView<L>& a_;
+    const DeviceCsrView<B>& b_;
+    int lane_;
+    std::int64_t k_, end_;   // the term, of those up to end
+    std::int64_t done_ = 0;  // entries of it
+    int used_ = 0;           // the lane that has it
+    Term mine_, ahead_;
+};
 
 /// What is left to do elsewhere.
 struct RowList {
@@ -135,26 +199,16 @@ __global__ void __launch_bounds__(Shape::threads)
     const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * Shape::rows_a_block + group;
     const bool is_row = number < count;
     const std::int64_t row = !is_row ? 0 : list == nullptr ? number : list[number];
-    std::int64_t k = is_row ? a.begin[row] : 0, end = is_row ? a.end[row] : 0, done = 0;
     HashedRow<Shape> sum(shared, group);
     sum.clear(lane);
+    ProductsOfRow<Shape, L, B> products(a, b, is_row ? a.begin[row] : 0, is_row ? a.end[row] : 0);
     bool is_room = true;
-    const auto term_at = [&](std::int64_t entry) { return entry < end ? term_of(a, b, entry) : Term{}; };
-    Term term = term_at(k), next = term_at(k + 1);  // the next one is on its way while this one is added
-    while (__any_sync(~0u, k < end)) {
-        const bool is_there = k < end && done + lane < term.length;
-        const std::int64_t entry = term.first + done + lane;
-        const std::int32_t column = is_there ? b.column_indices[entry] : 0;
-        const double value = is_there ? mul_rn(term.factor, static_cast<double>(b.values[entry])) : 0;
-        done += Shape::lanes;
-        if (k < end && done >= term.length) {
-            ++k;
-            done = 0;
-            term = next;
-            next = term_at(k + 1);
-        }
-        is_room = sum.add(is_there, column, value);
-        if (!is_room) end = k;
+    Product first = products.next(), second = products.next();
+    while (__any_sync(~0u, first.is_step && is_room)) {
+        const Product third = products.next();
+        is_room = sum.add(first.is_there && is_room, first.column, mul_rn(first.factor, first.value));
+        first = second;
+        second = third;
     }
     std::int64_t place = 0;
     if (is_row && lane == 0) {
