@@ -2,6 +2,7 @@
 
 /// Least squares: the x for which ||b - A x|| is least, of any A.
 
+#include "solver/device.hpp"
 #include "solver/krylov.hpp"
 #include "solver/spmv.hpp"
 
@@ -16,7 +17,7 @@ struct LeastSquaresResult {
     std::int64_t iterations = 0;     ///< each of a product with A and one with its transpose
     double relative_residual = 0;    ///< ||b - A x|| / ||b|| of the x returned; in general not small
     double normal_residual = 0;      ///< ||A'r|| / (||A||_F ||r||), r = b - A x of the x returned: 0 for the least squares
-    double matrix_norm = 0;          ///< ||A||_F
+    double matrix_norm = 0;          ///< ||A||_F, or of a function what was seen of it
     std::int64_t restarts = 0;       ///< from the true residual of a better x
     std::vector<Iteration> history;  ///< where options.keep_history asks for it: ||r|| / ||b||, updated and, where known, true
 };
@@ -39,5 +40,31 @@ struct LeastSquaresResult {
 template <class T>
 LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                         const KrylovOptions& options = {});
+
+/// An A of any shape by its products and those with its transpose A'. Derive from it to bring your own.
+template <class T>
+class OperatorWithTranspose {
+public:
+    virtual ~OperatorWithTranspose() = default;
+
+    virtual std::int64_t rows() const = 0;
+    virtual std::int64_t columns() const = 0;
+
+    /// y = A x. The vectors do not overlap. What it throws goes through lsmr to whoever called it.
+    virtual void apply(std::span<const T> x, std::span<T> y) const = 0;
+    /// x = A' y. The vectors do not overlap. What it throws goes through lsmr to whoever called it.
+    virtual void apply_transposed(std::span<const T> y, std::span<T> x) const = 0;
+};
+
+/// Least squares by LSMR, as above, on the processor, where A is a function. As its entries are not known, the largest
+/// ||A v|| of a unit vector v that the iteration has met stands for ||A||_F, which is not less: no claim is weaker for that.
+/// Residuals are b minus the function's product and that of A', one rounding after another. In exact all but the products is as
+/// exact as ever: where the functions give the same bits on every machine, so does the solve. A'r must not overflow.
+///
+/// Throws DimensionMismatch where b or x does not fit A, and InvalidArgument for options that cannot be meant or a device that
+/// is not the processor.
+template <class T>
+LeastSquaresResult lsmr(const OperatorWithTranspose<T>& a, std::span<const T> b, std::span<T> x,
+                        const KrylovOptions& options = {}, const Device& processor = Device::cpu());
 
 }  // namespace solver

@@ -4,7 +4,8 @@
 
 #include <nanobind/stl/string.h>
 
-#include <utility>
+#include <cstdint>
+#include <span>
 
 namespace samebits {
 namespace {
@@ -16,19 +17,60 @@ nb::dict in_python(const solver::LeastSquaresResult& result) {
     return made;
 }
 
-/// (result, what was raised); x holds the guess and then the best iterate.
-template <class T>
-nb::tuple lsmr(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>& b, const MutableVector<T>& x,
-               const nb::dict& given) {
+/// (result, what was raised) of `solve`, which is given the options.
+template <class Solve>
+nb::tuple solved(const nb::dict& given, const Solve& solve) {
     solver::KrylovOptions options = iteration_of(given);
     Watch watch{nb::none()};
     options.callback = [&](const solver::Iteration& iteration) { return watch.goes_on(iteration); };
     solver::LeastSquaresResult result;
     {
         const nb::gil_scoped_release released;
-        result = solver::lsmr<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), options);
+        result = solve(options);
     }
     return nb::make_tuple(in_python(result), watch.raised());
+}
+
+/// x holds the guess and then the best iterate.
+template <class T>
+nb::tuple lsmr(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>& b, const MutableVector<T>& x,
+               const nb::dict& given) {
+    return solved(given, [&](const solver::KrylovOptions& options) {
+        return solver::lsmr<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), options);
+    });
+}
+
+/// function(x, y) fills y; what it raises goes through the solve to whoever called it.
+template <class T>
+class PythonFunctions final : public solver::OperatorWithTranspose<T> {
+public:
+    PythonFunctions(std::int64_t rows, std::int64_t columns, const nb::callable& apply, const nb::callable& apply_transposed)
+        : rows_(rows), columns_(columns), apply_(apply), apply_transposed_(apply_transposed) {}
+
+    std::int64_t rows() const override { return rows_; }
+    std::int64_t columns() const override { return columns_; }
+    void apply(std::span<const T> x, std::span<T> y) const override { call(apply_, x, y); }
+    void apply_transposed(std::span<const T> y, std::span<T> x) const override { call(apply_transposed_, y, x); }
+
+private:
+    static void call(const nb::callable& function, std::span<const T> from, std::span<T> to) {
+        const nb::gil_scoped_acquire acquired;
+        function(nb::ndarray<nb::numpy, const T>(from.data(), {from.size()}, nb::none()),
+                 nb::ndarray<nb::numpy, T>(to.data(), {to.size()}, nb::none()));
+    }
+
+    std::int64_t rows_, columns_;
+    const nb::callable& apply_;
+    const nb::callable& apply_transposed_;
+};
+
+nb::tuple lsmr_of_functions(const nb::callable& apply, const nb::callable& apply_transposed, const Vector<double>& b,
+                            const MutableVector<double>& x, const nb::dict& given, int threads) {
+    const PythonFunctions<double> a(static_cast<std::int64_t>(b.size()), static_cast<std::int64_t>(x.size()), apply,
+                                    apply_transposed);
+    return solved(given, [&](const solver::KrylovOptions& options) {
+        return solver::lsmr<double>(a, view<double>(b), view<double>(x), options, solver::Device::cpu(threads));
+    });
 }
 
 template <class T>
@@ -42,6 +84,8 @@ void bind_lsmr(nb::module_& module) {
 void bind_least_squares(nb::module_& module) {
     bind_lsmr<double>(module);
     bind_lsmr<float>(module);
+    module.def("lsmr_of_functions", &lsmr_of_functions, nb::arg("apply"), nb::arg("apply_transposed"), nb::arg("b").noconvert(),
+               nb::arg("x").noconvert(), nb::arg("options"), nb::arg("threads"));
 }
 
 }  // namespace samebits

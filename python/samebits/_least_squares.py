@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, accuracy_number, real_number, tolerances, whole_number
+from ._arguments import _host_array, accuracy_number, into, number_of_threads, real_number, returned_vector, tolerances, whole_number
 from ._complex import is_complex, parts, whole
 from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
+from ._operators import without_entries
 from ._places import HOST
-from ._solve import _right_hand_side, _with_values
+from ._solve import _with_values
 from ._vectors import norm
 
 
@@ -55,13 +56,50 @@ def _check_guess(x0: Any, elements: int) -> None:
         raise _core.DimensionMismatch(f"lsmr: x0 has the shape {found}; expected {elements} elements")
 
 
-def _stacked(matrix: Matrix, right: np.ndarray, damping: float, threads: int | None) -> tuple[Matrix, np.ndarray]:
-    """The least squares of which are those of A x = b, damped: damping times the identity under A, and zeros under b."""
-    from scipy.sparse import eye_array, vstack
+class _OfMatrix:
+    """A of real numbers by its entries, damping times the identity under it: the least squares of that and of b, zeros under it, are those
+    of A x = b, damped."""
 
-    columns = matrix.shape[1]
-    under = vstack([matrix.to_scipy(), damping * eye_array(columns)], format="csr")
-    return Matrix(under, device="cpu", threads=threads), np.concatenate([right, np.zeros(columns)])
+    def __init__(self, a: Any, is_one_complex: bool, damping: float, threads: int | None) -> None:
+        matrix = as_complex(a).real_form if is_one_complex else a
+        if matrix.dtype == np.float32:
+            matrix = _with_values(matrix, np.float64)
+        self.columns = matrix.shape[1]
+        if damping != 0:
+            from scipy.sparse import eye_array, vstack
+
+            under = vstack([matrix.to_scipy(), damping * eye_array(self.columns)], format="csr")
+            matrix = Matrix(under, device="cpu", threads=threads)
+        self._a, self._transposed = matrix, Matrix(matrix.to_scipy().T.tocsr(), device="cpu", threads=threads)
+
+    def solve(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any]) -> Any:
+        return _core.lsmr(self._a._core, self._transposed._core, right, x, options)
+
+
+class _OfFunctions:
+    """A of real numbers by its products and those with A^H, damped as `_OfMatrix` is."""
+
+    def __init__(self, a: Any, is_one_complex: bool, damping: float, threads: int | None) -> None:
+        if not hasattr(a, "rmatvec"):
+            raise _core.InvalidArgument("lsmr: A is an operator without rmatvec, which returns A^H y; expected one that has it")
+        self._threads, times = number_of_threads(threads), 2 if is_one_complex else 1
+        rows, self.columns = times * int(a.shape[0]), times * int(a.shape[1])
+        self._apply = self._of_numbers(a.matvec, "matvec", rows, is_one_complex)
+        self._apply_transposed = self._of_numbers(a.rmatvec, "rmatvec", self.columns, is_one_complex)
+        if damping != 0:
+            plain, plain_transposed = self._apply, self._apply_transposed
+            self._apply = lambda x: np.concatenate([plain(x), damping * x])
+            self._apply_transposed = lambda y: plain_transposed(y[:rows]) + damping * y[rows:]
+
+    @staticmethod
+    def _of_numbers(apply: Callable[[Any], Any], what: str, size: int, is_one_complex: bool) -> Callable[[np.ndarray], np.ndarray]:
+        if not is_one_complex:
+            return lambda x: returned_vector(apply(x), size, what)
+        return lambda x: parts(returned_vector(apply(whole(x)), size // 2, what, "biufc"), what)
+
+    def solve(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any]) -> Any:
+        apply, apply_transposed = into(self._apply, "matvec"), into(self._apply_transposed, "rmatvec")
+        return _core.lsmr_of_functions(apply, apply_transposed, right, x, options, self._threads)
 
 
 def lsmr(
@@ -80,14 +118,14 @@ def lsmr(
 ) -> LsmrResult:
     """Solves min ``||b - A x||^2 + damp^2 ||x||^2`` in the manner of `scipy.sparse.linalg.lsmr`, for A of any shape and rank.
 
-    It differs from SciPy's in this: residuals are those of x, recomputed with accurate sums, and nothing is claimed without them; A is a
-    matrix, not a LinearOperator; `conlim` is not looked at, for the condition of A is not estimated. From zero, the default, it finds the
-    solution of least norm.
+    It differs from SciPy's in this: residuals are those of x, recomputed with accurate sums, and nothing is claimed without them;
+    `conlim` is not looked at, for the condition of A is not estimated. From zero, the default, it finds the solution of least norm.
 
     Parameters
     ----------
-    a : Matrix, sparse matrix or array_like
-        Of any shape.
+    a : Matrix, sparse matrix, array_like or LinearOperator
+        Of any shape. Of an operator without entries (anything with ``shape``, ``matvec`` and ``rmatvec``) Frobenius's norm is not known: the
+        largest ``||A v||`` of a unit vector v that the iteration has met, which is not larger, stands for it.
     b : array_like
         A vector, or one column.
     damp : float
@@ -120,22 +158,23 @@ def lsmr(
     if not math.isfinite(damping):
         raise _core.InvalidArgument(f"lsmr: damp is {damp!r}; expected a finite number")
     aims = tolerances(atol=atol, btol=btol)
-    matrix = as_matrix(a, threads=threads)
-    steps = min(matrix.shape) if maxiter is None else whole_number(maxiter, "maxiter")
-    right, guess, size = _column(b, matrix.shape), x0, 1.0
+    made_by: type[_OfMatrix] | type[_OfFunctions] = _OfFunctions
+    if not without_entries(a):
+        a, made_by = as_matrix(a, threads=threads), _OfMatrix
+    shape = (int(a.shape[0]), int(a.shape[1]))
+    steps = min(shape) if maxiter is None else whole_number(maxiter, "maxiter")
+    right, guess, size = _column(b, shape), x0, 1.0
     if x0 is not None:
-        _check_guess(x0, matrix.shape[1])
-    is_one_complex = any(is_complex(given) for given in (matrix, right, x0))
+        _check_guess(x0, shape[1])
+    is_one_complex = any(is_complex(given) for given in (a, right, x0))
     if is_one_complex:  # the norm of the real form, which has each entry twice, is that of A times the square root of 2
-        matrix, size = as_complex(matrix).real_form, math.sqrt(2)
+        size = math.sqrt(2)
         right, guess = parts(right, "b"), None if x0 is None else parts(x0, "x0")
-    if matrix.dtype == np.float32:
-        matrix = _with_values(matrix, np.float64)
-    right = np.ascontiguousarray(_right_hand_side(HOST, right, matrix, False))
+    system = made_by(a, is_one_complex, damping, threads)
+    right = np.ascontiguousarray(HOST.floats(right, "b"), np.float64)
     if damping != 0:
-        matrix, right = _stacked(matrix, right, damping, threads)
-    x = np.zeros(matrix.shape[1]) if guess is None else np.array(HOST.floats(guess, "x0"), np.float64)
-    transposed = Matrix(matrix.to_scipy().T.tocsr(), device="cpu", threads=threads)
+        right = np.concatenate([right, np.zeros(system.columns)])
+    x = np.zeros(system.columns) if guess is None else np.array(HOST.floats(guess, "x0"), np.float64)
     bnorm = float(norm(right))
     aim = max(aims.values()) or float(np.finfo(float).eps)
     options = {
@@ -148,7 +187,7 @@ def lsmr(
         "interval": 1,
         "complex": False,
     }
-    found, raised = _core.lsmr(matrix._core, transposed._core, right, x, options)
+    found, raised = system.solve(right, x, options)
     if raised is not None:
         raise raised
     result = _told(found, x, bnorm, aim * bnorm, size)

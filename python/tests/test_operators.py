@@ -275,3 +275,42 @@ def test_lsmr_says_how_it_ended():
     assert sb.lsmr(a, np.full(50, np.nan)).istop == 8
     with pytest.raises(sb.DimensionMismatch, match="b has the shape"):
         sb.lsmr(a, np.ones(4))
+
+
+def with_adjoint(a):
+    return spla.LinearOperator(a.shape, matvec=lambda x: a @ x, rmatvec=lambda y: a.conj().T @ y, dtype=a.dtype)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("shape", [(50, 20), (20, 50), (30, 30)])
+@pytest.mark.parametrize("damp", [0.0, 0.5])
+def test_lsmr_takes_operators(shape, dtype, damp):
+    random = np.random.default_rng(1)
+    a = random.standard_normal(shape).astype(dtype)
+    if dtype is complex:
+        a += 1j * random.standard_normal(shape)
+    b = a @ random.standard_normal(shape[1]) + random.standard_normal(shape[0])
+    found = sb.lsmr(with_adjoint(a), b, damp=damp, atol=1e-12, btol=1e-12, maxiter=1000)
+    by_entries = sb.lsmr(a, b, damp=damp, atol=1e-12, btol=1e-12, maxiter=1000)
+    assert found.istop in (1, 2) and found.x.dtype == dtype and np.allclose(found.x, by_entries.x, rtol=1e-8, atol=1e-9)
+    assert found.normr == pytest.approx(by_entries.normr, abs=1e-9) and 0 < found.norma <= by_entries.norma * (1 + 1e-9)
+    two = sb.lsmr(with_adjoint(a), b, damp=damp, atol=1e-12, btol=1e-12, maxiter=1000, threads=2)
+    assert np.array_equal(found.x, two.x)
+
+
+def test_lsmr_says_what_an_operator_lacks():
+    a, b = np.ones((4, 2)), np.ones(4)
+    nothing = type("Nothing", (), {"shape": (4, 2), "dtype": a.dtype, "matvec": lambda self, x: a @ x})()
+    with pytest.raises(sb.InvalidArgument, match="an operator without rmatvec, which returns A\\^H y"):
+        sb.lsmr(nothing, b)
+    with pytest.raises(sb.DimensionMismatch, match="b has the shape"):
+        sb.lsmr(with_adjoint(a), np.ones(3))
+    short = spla.LinearOperator((4, 2), matvec=lambda x: a @ x, rmatvec=lambda y: np.ones(3), dtype=float)
+    with pytest.raises((ValueError, sb.InvalidArgument)):
+        sb.lsmr(short, b)
+
+    def fails(x):
+        raise ZeroDivisionError("here")
+
+    with pytest.raises(ZeroDivisionError, match="here"):
+        sb.lsmr(spla.LinearOperator((4, 2), matvec=fails, rmatvec=lambda y: a.T @ y, dtype=float), b, x0=np.ones(2))

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,20 +31,83 @@ double unit_of(double norm) {
     return std::ldexp(1.0, std::clamp(std::ilogb(norm), -most, most));
 }
 
+/// Products with a matrix and its transpose.
+template <class T>
+class PlanProducts {
+public:
+    PlanProducts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) : a_(a), transposed_(transposed) {}
+
+    Device processor() const { return a_.device().kind() == Device::Kind::cpu ? a_.device() : Device::cpu(); }
+    std::optional<double> norm(Accuracy accuracy) const { return norm2(a_.matrix().values, accuracy, processor()); }
+
+    /// y = alpha A x + beta y
+    void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) {
+        a_.multiply(alpha, x, beta, y, accuracy);
+    }
+    void multiply_transposed(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) {
+        transposed_.multiply(alpha, x, beta, y, accuracy);
+    }
+    /// r = b - A x
+    void residual(std::span<const T> b, std::span<const T> x, std::span<T> r, Accuracy accuracy) {
+        a_.residual(b, x, {}, r, accuracy);
+    }
+
+private:
+    const SpmvPlan<T>& a_;
+    const SpmvPlan<T>& transposed_;
+};
+
+/// Products by functions, whose results are rounded before anything is added to them.
+template <class T>
+class FunctionProducts {
+public:
+    FunctionProducts(const OperatorWithTranspose<T>& a, Device processor)
+        : a_(a),
+          processor_(std::move(processor)),
+          product_(static_cast<std::size_t>(a.rows())),
+          of_transposed_(static_cast<std::size_t>(a.columns())) {}
+
+    const Device& processor() const { return processor_; }
+    std::optional<double> norm(Accuracy) const { return std::nullopt; }
+
+    void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy) {
+        a_.apply(x, product_);
+        add(alpha, product_, beta, y);
+    }
+    void multiply_transposed(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy) {
+        a_.apply_transposed(x, of_transposed_);
+        add(alpha, of_transposed_, beta, y);
+    }
+    void residual(std::span<const T> b, std::span<const T> x, std::span<T> r, Accuracy) {
+        std::copy(b.begin(), b.end(), r.begin());
+        multiply(-1, x, 1, r, Accuracy::fast);
+    }
+
+private:
+    void add(T alpha, const std::vector<T>& product, T beta, std::span<T> y) const {
+        const T* const made = product.data();
+        cpu::update(y, processor_, [=](T element, std::int64_t i) {
+            return beta == 0 ? mul_rn(alpha, made[i]) : added(mul_rn(beta, element), alpha, made[i]);
+        });
+    }
+
+    const OperatorWithTranspose<T>& a_;
+    Device processor_;
+    std::vector<T> product_, of_transposed_;
+};
+
 /// The iteration within the outer loop: verifies, goes on from the true residual, ends. It works with r and A divided by units,
 /// powers of two, so that A'r neither overflows nor underflows.
-template <class T>
+template <class T, class Products>
 class LsmrSolve : private Iterate {
 public:
-    LsmrSolve(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
-              const KrylovOptions& options)
-        : a_(a),
-          transposed_(transposed),
+    LsmrSolve(Products products, std::span<const T> b, std::span<T> x, const KrylovOptions& options)
+        : products_(std::move(products)),
           b_(b),
           best_(x),
           options_(options),
           true_accuracy_(options.accuracy == Accuracy::exact ? Accuracy::exact : Accuracy::compensated),
-          host_(a.device().kind() == Device::Kind::cpu ? a.device() : Device::cpu()),
+          host_(products_.processor()),
           x_(x.begin(), x.end()),
           u_(b.size()),
           v_(x.size()),
@@ -53,8 +117,10 @@ public:
 
     LeastSquaresResult run() {
         b_norm_ = true_norm(b_);
-        result_.matrix_norm = norm2(a_.matrix().values, true_accuracy_, host_);
-        unit_of_a_ = unit_of<T>(result_.matrix_norm);
+        const std::optional<double> norm = products_.norm(true_accuracy_);
+        is_norm_known_ = norm.has_value();
+        result_.matrix_norm = norm.value_or(0);
+        if (is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);
         if (b_norm_ == 0) std::fill(x_.begin(), x_.end(), T(0));
         verify();
         keep_as_best();
@@ -98,8 +164,9 @@ private:
     /// beta u = r, alpha v = A'u, from the u that verify() left.
     void begin() {
         const double beta = normalise(u_);
-        transposed_.multiply(inverse(unit_of_a_), u_, 0, v_, options_.accuracy);
+        products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, options_.accuracy);
         scalars_.begin(beta, normalise(v_));
+        raise_norm(scalars_.alpha());
         h_ = v_;
         std::fill(h_bar_.begin(), h_bar_.end(), T(0));
         std::fill(z_.begin(), z_.end(), T(0));
@@ -107,10 +174,13 @@ private:
     }
 
     void step() {
-        a_.multiply(inverse(unit_of_a_), v_, static_cast<T>(-scalars_.alpha()), u_, options_.accuracy);
+        const double old_alpha = scalars_.alpha();
+        products_.multiply(inverse(unit_of_a_), v_, static_cast<T>(-old_alpha), u_, options_.accuracy);
         const double beta = normalise(u_);
-        transposed_.multiply(inverse(unit_of_a_), u_, static_cast<T>(-beta), v_, options_.accuracy);
+        products_.multiply_transposed(inverse(unit_of_a_), u_, static_cast<T>(-beta), v_, options_.accuracy);
         scalars_.step(beta, normalise(v_));
+        raise_norm(length(old_alpha, beta));
+        raise_norm(length(beta, scalars_.alpha()));
         const T of_h_bar = static_cast<T>(scalars_.of_h_bar()), of_x = static_cast<T>(scalars_.of_x()),
                 of_h = static_cast<T>(scalars_.of_h());
         T *const h = h_.data(), *const h_bar = h_bar_.data();
@@ -120,6 +190,19 @@ private:
             h[i] = subtracted(v[i], of_h, h[i]);
             return added(z, of_x, h_bar[i]);
         });
+    }
+
+    /// ||A v|| of the unit vector v whose product is x times one unit vector and y times another at a right angle.
+    static double length(double x, double y) { return sqrt_rn(add_rn(mul_rn(x, x), mul_rn(y, y))); }
+
+    /// To ||A v|| or ||A'u|| of a unit vector, where the norm of A is not known. Frobenius's norm of the bidiagonal matrix
+    /// would be larger, but grows beyond A's as rounding lets vectors come again. What was divided by the norm before is from
+    /// then on by the new one.
+    void raise_norm(double norm) {
+        if (is_norm_known_ || !(norm > result_.matrix_norm)) return;
+        const double old_by_new = result_.matrix_norm / norm;
+        for (double* const quotient : {&norms_.quotient, &best_norms_.quotient, &reference_}) *quotient *= old_by_new;
+        result_.matrix_norm = norm;
     }
 
     /// Its norm; what is left of nothing is nothing.
@@ -160,11 +243,13 @@ private:
 
     /// u = r = b - A x and v = A'r anew, in their units.
     void verify() {
-        a_.residual(b_, x_, {}, u_, true_accuracy_);
+        products_.residual(b_, x_, u_, true_accuracy_);
         unit_of_r_ = unit_of<T>(true_norm(u_));
         cpu::update(std::span(u_), host_, [down = inverse(unit_of_r_)](T r, std::int64_t) { return mul_rn(down, r); });
-        transposed_.multiply(inverse(unit_of_a_), u_, 0, v_, true_accuracy_);
-        norms_ = norms_of(true_norm(u_), true_norm(v_));
+        products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, true_accuracy_);
+        const double residual = true_norm(u_), normal = true_norm(v_);
+        raise_norm(normal / residual);
+        norms_ = norms_of(residual, normal);
     }
 
     void keep_as_best() {
@@ -217,8 +302,7 @@ private:
         return result_;
     }
 
-    const SpmvPlan<T>& a_;
-    const SpmvPlan<T>& transposed_;
+    Products products_;
     std::span<const T> b_;
     std::span<T> best_;
     const KrylovOptions& options_;
@@ -231,15 +315,21 @@ private:
     double b_norm_ = 0;
     double reference_ = 0;  ///< normal_residual when it last halved
     double unit_of_a_ = 1, unit_of_r_ = 1;
+    bool is_norm_known_ = false;
     int fruitless_ = 0;
     bool has_step_ = false;  ///< z_ is to be added yet
 };
 
 template <class T>
-void check_shapes(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::size_t b, std::size_t x) {
+void check_transpose(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
     if (transposed.rows() != a.columns() || transposed.columns() != a.rows())
         throw DimensionMismatch(fmt::format("lsmr: A is {} x {} and its transpose {} x {}; expected {} x {}", a.rows(),
                                             a.columns(), transposed.rows(), transposed.columns(), a.columns(), a.rows()));
+}
+
+/// Of b and x.
+template <class Matrix>
+void check_lengths(const Matrix& a, std::size_t b, std::size_t x) {
     const auto check = [&](const char* name, std::size_t length, std::int64_t expected) {
         if (static_cast<std::int64_t>(length) != expected)
             throw DimensionMismatch(fmt::format("lsmr: {} has {} elements, A is {} x {}; {} needs {}", name, length, a.rows(),
@@ -254,15 +344,32 @@ void check_shapes(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::size
 template <class T>
 LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                         const KrylovOptions& options) {
-    check_shapes(a, transposed, b.size(), x.size());
+    check_transpose(a, transposed);
+    check_lengths(a, b.size(), x.size());
     check_options("lsmr", options);
     const cpu::FloatingPointGuard guard;
-    return LsmrSolve<T>(a, transposed, b, x, options).run();
+    return LsmrSolve(PlanProducts<T>(a, transposed), b, x, options).run();
+}
+
+template <class T>
+LeastSquaresResult lsmr(const OperatorWithTranspose<T>& a, std::span<const T> b, std::span<T> x, const KrylovOptions& options,
+                        const Device& processor) {
+    if (processor.kind() != Device::Kind::cpu)
+        throw InvalidArgument(fmt::format("lsmr: an operator is applied on the processor, not on {}; expected Device::cpu()",
+                                          to_string(processor)));
+    check_lengths(a, b.size(), x.size());
+    check_options("lsmr", options);
+    const cpu::FloatingPointGuard guard;
+    return LsmrSolve(FunctionProducts<T>(a, processor), b, x, options).run();
 }
 
 template LeastSquaresResult lsmr(const SpmvPlan<float>&, const SpmvPlan<float>&, std::span<const float>, std::span<float>,
                                  const KrylovOptions&);
 template LeastSquaresResult lsmr(const SpmvPlan<double>&, const SpmvPlan<double>&, std::span<const double>, std::span<double>,
                                  const KrylovOptions&);
+template LeastSquaresResult lsmr(const OperatorWithTranspose<float>&, std::span<const float>, std::span<float>,
+                                 const KrylovOptions&, const Device&);
+template LeastSquaresResult lsmr(const OperatorWithTranspose<double>&, std::span<const double>, std::span<double>,
+                                 const KrylovOptions&, const Device&);
 
 }  // namespace solver

@@ -1,0 +1,171 @@
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "solver/lsmr.hpp"
+#include "support/eigen.hpp"
+#include "support/linear_systems.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+using ::testing::ThrowsMessage;
+
+/// A matrix of integers as a function, whose products are exact.
+class AsFunctions final : public OperatorWithTranspose<double> {
+public:
+    AsFunctions(std::int64_t rows, std::int64_t columns, std::int64_t rank)
+        : a_(integers(rows, rank) * integers(rank, columns)), csr_(csr_of(a_)), transposed_csr_(transpose(csr_.view())) {}
+
+    std::int64_t rows() const override { return a_.rows(); }
+    std::int64_t columns() const override { return a_.cols(); }
+    void apply(std::span<const double> x, std::span<double> y) const override { plan_.multiply(1, x, 0, y, Accuracy::exact); }
+    void apply_transposed(std::span<const double> y, std::span<double> x) const override {
+        transposed_.multiply(1, y, 0, x, Accuracy::exact);
+    }
+    const Eigen::MatrixXd& matrix() const { return a_; }
+
+private:
+    static Eigen::MatrixXd integers(std::int64_t rows, std::int64_t columns) {
+        std::mt19937_64 random(7);
+        Eigen::MatrixXd made(rows, columns);
+        for (double& x : made.reshaped()) x = static_cast<double>(static_cast<int>(random() % 9) - 4);
+        return made;
+    }
+    static CsrMatrix<double> csr_of(const Eigen::MatrixXd& dense) {
+        std::vector<Entry<double>> entries;
+        for (std::int32_t i = 0; i < dense.rows(); ++i)
+            for (std::int32_t j = 0; j < dense.cols(); ++j) entries.push_back({i, j, dense(i, j)});
+        return csr_from_entries<double>(dense.rows(), dense.cols(), entries);
+    }
+
+    Eigen::MatrixXd a_;
+    CsrMatrix<double> csr_, transposed_csr_;
+    SpmvPlan<double> plan_{csr_, Device::cpu(1)}, transposed_{transposed_csr_, Device::cpu(1)};
+};
+
+Eigen::VectorXd eigen_vector(const std::vector<double>& x) {
+    return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+}
+
+struct Shape {
+    std::int64_t rows, columns, rank;
+};
+
+constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
+
+// Promise: lsmr.hpp, "An A of any shape by its products and those with its transpose"
+// Promise: lsmr.hpp, "Least squares by LSMR, as above, on the processor, where A is a function"
+// Promise: lsmr.hpp, "stands for ||A||_F, which is not less: no claim is weaker for that"
+TEST(LsmrOfFunctions, FindsTheLeastSquaresSolutionOfLeastNormAndClaimsNoMoreThanIsTrue) {
+    for (const auto& [rows, columns, rank] : shapes)
+        for (const Accuracy accuracy : all_accuracies) {
+            SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", rank " + std::to_string(rank));
+            const AsFunctions a(rows, columns, rank);
+            const auto b = random_vector<double>(static_cast<std::size_t>(rows), 3);
+            std::vector<double> x(static_cast<std::size_t>(columns));
+            const LeastSquaresResult found = lsmr<double>(a, b, x, with(accuracy, 1e-12));
+            EXPECT_EQ(found.status, SolveStatus::converged);
+            const Eigen::MatrixXd& d = a.matrix();
+            const Eigen::VectorXd expected = d.completeOrthogonalDecomposition().solve(eigen_vector(b));
+            EXPECT_LE((eigen_vector(x) - expected).norm(), 1e-8 * expected.norm());
+            EXPECT_GT(found.matrix_norm, 0);
+            EXPECT_LE(found.matrix_norm, d.norm() * (1 + 1e-12));
+            const Eigen::VectorXd r = eigen_vector(b) - d * eigen_vector(x);
+            EXPECT_NEAR(found.relative_residual, r.norm() / eigen_vector(b).norm(), 1e-12);
+            if (found.relative_residual > 1e-6) {
+                EXPECT_LE(found.normal_residual, 1e-12);
+            }
+        }
+}
+
+// The first step sees ||A v|| of one v alone; what was divided by it must not stand for the later, larger norm.
+TEST(LsmrOfFunctions, TellsTheNormalResidualByTheNormThatItTells) {
+    const AsFunctions a(40, 25, 25);
+    const auto b = random_vector<double>(40, 3);
+    for (const std::int64_t steps : {0, 1, 2, 5, 10, 20}) {
+        std::vector<double> x(25);
+        KrylovOptions options = with(Accuracy::exact, 1e-14);
+        options.max_iterations = steps;
+        const LeastSquaresResult found = lsmr<double>(a, b, x, options);
+        const Eigen::VectorXd r = eigen_vector(b) - a.matrix() * eigen_vector(x);
+        const double normal = (a.matrix().transpose() * r).norm();
+        EXPECT_NEAR(found.normal_residual * found.matrix_norm * r.norm(), normal, 1e-10 * a.matrix().norm() * r.norm());
+    }
+}
+
+// Promise: lsmr.hpp, "where the functions give the same bits on every machine, so does the solve"
+TEST(LsmrOfFunctions, GivesTheSameBitsForEveryThreadCountInExact) {
+    const AsFunctions a(60, 40, 30);
+    const auto b = random_vector<double>(60, 3);
+    std::vector<double> expected(40);
+    const LeastSquaresResult alone = lsmr<double>(a, b, expected, with(Accuracy::exact, 1e-10), Device::cpu(1));
+    for (const int threads : {2, 3}) {
+        std::vector<double> x(40);
+        const LeastSquaresResult found = lsmr<double>(a, b, x, with(Accuracy::exact, 1e-10), Device::cpu(threads));
+        EXPECT_EQ(x, expected);
+        EXPECT_EQ(found.iterations, alone.iterations);
+        EXPECT_EQ(found.normal_residual, alone.normal_residual);
+    }
+}
+
+/// What throws, or returns what is no number.
+class Broken final : public OperatorWithTranspose<double> {
+public:
+    Broken(int good_calls, double value) : good_calls_(good_calls), value_(value) {}
+    std::int64_t rows() const override { return 3; }
+    std::int64_t columns() const override { return 3; }
+    void apply(std::span<const double> x, std::span<double> y) const override { fill(x, y); }
+    void apply_transposed(std::span<const double> y, std::span<double> x) const override { fill(y, x); }
+
+private:
+    void fill(std::span<const double> from, std::span<double> to) const {
+        for (int i = 0; i < 3; ++i) to[i] = (i + 1) * from[i];
+        if (good_calls_-- > 0) return;
+        if (value_ == 0) throw std::runtime_error("the product failed");
+        to[1] = value_;
+    }
+    mutable int good_calls_;
+    double value_;
+};
+
+// Promise: lsmr.hpp, "What it throws goes through lsmr to whoever called it"
+TEST(LsmrOfFunctions, LetsThroughWhatAFunctionThrows) {
+    const std::vector<double> b{1, 2, 4};
+    for (const int good : {0, 1, 2, 3, 4}) {
+        std::vector<double> x(3);
+        EXPECT_THAT([&] { lsmr<double>(Broken(good, 0), b, x); }, ThrowsMessage<std::runtime_error>("the product failed"));
+    }
+}
+
+TEST(LsmrOfFunctions, ClaimsNothingOfWhatIsNoNumber) {
+    const std::vector<double> b{1, 2, 4};
+    for (const double value : {NAN, INFINITY})
+        for (const int good : {0, 1, 2, 3, 4}) {
+            std::vector<double> x(3);
+            EXPECT_NE(lsmr<double>(Broken(good, value), b, x).status, SolveStatus::converged) << good;
+        }
+}
+
+// Promise: lsmr.hpp, "Throws DimensionMismatch where b or x does not fit A, and InvalidArgument"
+TEST(LsmrOfFunctions, RefusesWhatDoesNotFit) {
+    const AsFunctions a(3, 2, 2);
+    std::vector<double> b(3, 1), x(2);
+    EXPECT_THAT([&] { lsmr<double>(a, x, x); },
+                ThrowsMessage<DimensionMismatch>("lsmr: b has 2 elements, A is 3 x 2; b needs 3"));
+    EXPECT_THAT([&] { lsmr<double>(a, b, b); },
+                ThrowsMessage<DimensionMismatch>("lsmr: x has 3 elements, A is 3 x 2; x needs 2"));
+    EXPECT_THROW(lsmr<double>(a, b, x, with(Accuracy::exact, 0)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace solver
