@@ -64,8 +64,11 @@ struct Shape {
 constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "An A of any shape by its products and those with its transpose"
-// Promise: lsmr.hpp, "Least squares by LSMR, as above, on the processor, where A is a function"
-// Promise: lsmr.hpp, "stands for ||A||_F, which is not less: no claim is weaker for that"
+// Promise: lsmr.hpp, "Least squares by LSMR, as above"
+// Promise: lsmr.hpp, "y = A x"
+// Promise: lsmr.hpp, "x = A' y"
+// Promise: lsmr.hpp, "||A||_F, or of a function what was seen of it"
+// Promise: lsmr.hpp, "As its entries are not known, the largest ||A v||"
 TEST(LsmrOfFunctions, FindsTheLeastSquaresSolutionOfLeastNormAndClaimsNoMoreThanIsTrue) {
     for (const auto& [rows, columns, rank] : shapes)
         for (const Accuracy accuracy : all_accuracies) {
@@ -103,7 +106,7 @@ TEST(LsmrOfFunctions, TellsTheNormalResidualByTheNormThatItTells) {
     }
 }
 
-// Promise: lsmr.hpp, "where the functions give the same bits on every machine, so does the solve"
+// Promise: lsmr.hpp, "In exact all but the products is as exact as ever"
 TEST(LsmrOfFunctions, GivesTheSameBitsForEveryThreadCountInExact) {
     const AsFunctions a(60, 40, 30);
     const auto b = random_vector<double>(60, 3);

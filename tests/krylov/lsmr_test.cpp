@@ -63,7 +63,7 @@ struct Shape {
 constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "`transposed` is a plan of A'"
-// Promise: lsmr.hpp, "Least squares by LSMR"
+// Promise: lsmr.hpp, "Least squares by LSMR (Fong"
 // Promise: lsmr.hpp, "||b - A x|| / ||b|| of the x returned"
 // Promise: lsmr.hpp, "0 for the least squares"
 TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
