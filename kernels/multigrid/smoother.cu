@@ -55,7 +55,7 @@ DeviceArray<double> CudaPlace::inverse_diagonal(const View<T>& a, std::int64_t& 
     const Counter failure(device_, static_cast<Count>(a.rows), stream_);
     Count* const first = failure.get();
     double* const inverse = result.data();
-    for_all("inverse_diagonal", a.rows, stream_, [=] __device__(std::int64_t i) {
+    for_all_long("inverse_diagonal", a.rows, bytes_of_a_row(a), device_, stream_, [=] __device__(std::int64_t i) {
         const amg::DiagonalOfRow diagonal = amg::diagonal_of_row<V>(a, i);
         if (!amg::is_divisor<V>(diagonal)) atomicMin(first, static_cast<Count>(i));
         inverse[i] = div_rn(1.0, diagonal.value);

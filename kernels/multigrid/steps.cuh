@@ -4,6 +4,8 @@
 
 #include "runtime/check.cuh"
 #include "runtime/for_each.cuh"
+#include "runtime/traits.hpp"
+#include "solver/cuda/csr.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -12,6 +14,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +56,36 @@ private:
 template <class F>
 void for_all(const char* name, std::int64_t n, Stream stream, const F& f) {
     launch_for_each(name, n, stream, Gate{}, f);
+}
+
+inline constexpr int threads_for_rows = 128;
+
+/// f(i) for all i < n, one after another by each thread.
+template <class F>
+__global__ void __launch_bounds__(threads_for_rows) for_each_in_turn(std::int64_t n, F f) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads_for_rows;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_for_rows + threadIdx.x; i < n; i += step) f(i);
+}
+
+/// f(i) for all i < n, where a thread goes through so many bytes that lie together: by as many threads at once as the nearest
+/// cache has room for. By more, what a thread has not read yet of a line would be gone when it comes to it.
+template <class F>
+void for_all_long(const char* name, std::int64_t n, std::int64_t bytes_each, int device, Stream stream, const F& f) {
+    if (n == 0) return;
+    constexpr std::int64_t cached_bytes = 256 << 10, most_blocks = 2048 / threads_for_rows;
+    const std::int64_t blocks_there =
+        std::clamp<std::int64_t>(cached_bytes / (threads_for_rows * std::max<std::int64_t>(bytes_each, 1)), 1, most_blocks);
+    const std::int64_t blocks =
+        std::min((n + threads_for_rows - 1) / threads_for_rows, blocks_there * traits_of(device).multiprocessors);
+    for_each_in_turn<<<static_cast<unsigned>(blocks), threads_for_rows, 0, stream>>>(n, f);
+    check_launch(name);
+}
+
+/// Of its entries, in the mean.
+template <class T>
+std::int64_t bytes_of_a_row(const DeviceCsrView<T>& a) {
+    constexpr auto entry_bytes = static_cast<std::int64_t>(sizeof(std::int32_t) + sizeof(T));
+    return entry_bytes * a.nonzeros / std::max<std::int64_t>(a.rows, 1);
 }
 
 inline constexpr int lanes_a_row = 8;

@@ -39,7 +39,7 @@ bool CudaPlace::is_symmetric(const View<T>& a) const {
     const CurrentDevice current(device_);
     const Counter asymmetric(device_, 0, stream_), lower_less_upper(device_, 0, stream_);
     Count *const found = asymmetric.get(), *const sum = lower_less_upper.get();
-    for_all("is_symmetric", a.rows, stream_, [=] __device__(std::int64_t i) {
+    for_all_long("is_symmetric", a.rows, bytes_of_a_row(a), device_, stream_, [=] __device__(std::int64_t i) {
         std::int64_t difference = 0;
         const std::int64_t first = a.row_offsets[i], end = a.row_offsets[i + 1];
         for (std::int64_t k = first; k < end; ++k) {

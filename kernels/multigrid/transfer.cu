@@ -55,13 +55,15 @@ DeviceMatrix<double> terms_of(const amg::SmoothedRow<DeviceCsrView<T>>& rows, St
     const int device = rows.a.device;
     DeviceMatrix<double> terms{rows.a.rows, rows.a.rows, {device, rows.a.rows + 1, "terms of a prolongator"}, {}, {}};
     std::int64_t* const offsets = terms.row_offsets.data();
-    for_all("numbers of terms", rows.a.rows, stream, [=] __device__(std::int64_t i) { offsets[i + 1] = rows.count_terms(i); });
+    const std::int64_t row_bytes = 2 * bytes_of_a_row(rows.a);  // its entries and its terms
+    for_all_long("numbers of terms", rows.a.rows, row_bytes, device, stream,
+                 [=] __device__(std::int64_t i) { offsets[i + 1] = rows.count_terms(i); });
     const std::int64_t nonzeros = sum_up(terms.row_offsets, stream);
     terms.column_indices = {device, nonzeros, "terms of a prolongator"};
     terms.values = {device, nonzeros, "terms of a prolongator"};
     std::int32_t* const columns = terms.column_indices.data();
     double* const values = terms.values.data();
-    for_all("terms", rows.a.rows, stream, [=] __device__(std::int64_t i) {
+    for_all_long("terms", rows.a.rows, row_bytes, device, stream, [=] __device__(std::int64_t i) {
         std::int64_t k = offsets[i];
         rows.for_each_term(i, [&](std::int32_t j, double factor) {
             columns[k] = j;

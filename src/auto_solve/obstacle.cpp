@@ -1,6 +1,7 @@
 #include "auto_solve/obstacle.hpp"
 
 #include "auto_solve/matrix_facts.hpp"
+#include "core/row_facts.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -9,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <string_view>
 
 namespace solver {
 namespace {
@@ -30,27 +33,34 @@ std::string structural(const Diagnosis& known) {
 
 /// Of rows in any order.
 template <class T>
-bool is_symmetric(const CsrView<T>& a) {
-    const CsrMatrix<T> transposed = transpose(a), sorted = transpose(transposed.view());
+bool is_own_transpose(const CsrView<T>& a, OwnTranspose kind) {
+    CsrMatrix<T> transposed = transpose(a);
+    const CsrMatrix<T> sorted = transpose(transposed.view());
+    for (std::int64_t row = 0; row < transposed.rows; ++row)
+        for (std::int64_t k = transposed.row_offsets[row]; k < transposed.row_offsets[row + 1]; ++k)
+            transposed.values[k] = mirrored_value(kind, row, transposed.column_indices[k], transposed.values[k]);
     return transposed.row_offsets == sorted.row_offsets && transposed.column_indices == sorted.column_indices &&
            transposed.values == sorted.values;
 }
 
 /// That the last method wants another A; empty where it does not.
 template <class T>
-std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
+std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bool is_complex) {
     const KrylovMethod method = attempts.empty() ? KrylovMethod::bicgstab : attempts.back().method;
-    if (method != KrylovMethod::cg && method != KrylovMethod::minres) return "";
+    const bool is_cocg = method == KrylovMethod::cocg;
+    if (!is_cocg && method != KrylovMethod::cg && method != KrylovMethod::minres) return "";
     const MatrixFacts facts = facts_of(a);
-    if (!facts.is_finite || facts.is_symmetric || (a.dense() == nullptr && is_symmetric(a.matrix()))) return "";
-    return fmt::format("A is not symmetric, and {} is for symmetric matrices; gmres, idr and bicgstab take any",
-                       to_string(method));
+    const OwnTranspose kind = is_cocg && is_complex ? OwnTranspose::of_complex_numbers : OwnTranspose::of_reals;
+    const bool is_suited = kind == OwnTranspose::of_reals ? facts.is_symmetric : facts.is_complex_symmetric;
+    if (!facts.is_finite || is_suited || (a.dense() == nullptr && is_own_transpose(a.matrix(), kind))) return "";
+    const std::string_view wanted = !is_complex ? "symmetric" : is_cocg ? "its own transpose" : "Hermitian";
+    return fmt::format("A is not {}, as {} needs it; gmres, idr and bicgstab take any", wanted, to_string(method));
 }
 
 }  // namespace
 
 template <class T>
-std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
+std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bool is_complex) {
     if (a.dense() == nullptr) {
         try {
             if (std::string text = structural(diagnose(a.matrix(), a.device())); !text.empty()) return text;
@@ -58,7 +68,7 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
             return error.what();
         }
     }
-    if (std::string text = unsymmetric(a, attempts); !text.empty()) return text;
+    if (std::string text = unsymmetric(a, attempts, is_complex); !text.empty()) return text;
     const double ill_conditioned = std::sqrt(unit_roundoff<T>);
     // Pivots smaller than what n subtractions leave of a pivot that vanishes, about n u times the largest.
     const double least = static_cast<double>(a.rows()) * unit_roundoff<T>;
@@ -74,7 +84,7 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts) {
     return "";
 }
 
-template std::string obstacle(const SpmvPlan<float>&, std::span<const Attempt>);
-template std::string obstacle(const SpmvPlan<double>&, std::span<const Attempt>);
+template std::string obstacle(const SpmvPlan<float>&, std::span<const Attempt>, bool);
+template std::string obstacle(const SpmvPlan<double>&, std::span<const Attempt>, bool);
 
 }  // namespace solver

@@ -117,7 +117,8 @@ SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
     report.profile = chosen_profile(options_, a_.device());
     remember(report.attempts);
     const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
-    if (!std::ranges::all_of(report.results, is_solved)) report.obstacle = obstacle(a_, report.attempts);
+    if (!std::ranges::all_of(report.results, is_solved))
+        report.obstacle = obstacle(a_, report.attempts, options_.iteration.complex_scalars);
     return report;
 }
 
