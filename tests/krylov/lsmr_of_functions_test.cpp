@@ -57,11 +57,11 @@ Eigen::VectorXd eigen_vector(const std::vector<double>& x) {
     return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
 }
 
-struct Shape {
+struct ShapeAndRank {
     std::int64_t rows, columns, rank;
 };
 
-constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
+constexpr ShapeAndRank shapes_and_ranks[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "An A of any shape by its products and those with its transpose"
 // Promise: lsmr.hpp, "Least squares by LSMR, as above"
@@ -70,7 +70,7 @@ constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 1
 // Promise: lsmr.hpp, "||A||_F, or of a function what was seen of it"
 // Promise: lsmr.hpp, "As its entries are not known, the largest ||A v||"
 TEST(LsmrOfFunctions, FindsTheLeastSquaresSolutionOfLeastNormAndClaimsNoMoreThanIsTrue) {
-    for (const auto& [rows, columns, rank] : shapes)
+    for (const auto& [rows, columns, rank] : shapes_and_ranks)
         for (const Accuracy accuracy : all_accuracies) {
             SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", rank " + std::to_string(rank));
             const AsFunctions a(rows, columns, rank);

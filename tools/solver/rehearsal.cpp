@@ -6,6 +6,7 @@
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <stop_token>
@@ -20,13 +21,14 @@ std::vector<PreconditionerKind> preconditioners(const Options& options) {
     return {PreconditionerKind::jacobi, PreconditionerKind::amg};
 }
 
-/// As many iterations as a restart of GMRES takes and some more, fewer where it is time to stop.
+/// As many iterations as a restart of GMRES takes, up to a hundred, and some more; fewer where it is time to stop.
 template <class T>
 void solve_once(const SpmvPlan<T>& a, PreconditionerKind preconditioner, const Options& options, const std::stop_token& stop) {
     SolveOptions method{
         .preconditioner = preconditioner, .method = options.method, .mixed = options.precision == Precision::mixed};
     method.iteration.accuracy = options.accuracy;
-    method.iteration.max_iterations = options.restart + iterations_between_questions(options.device);
+    method.iteration.max_iterations =
+        std::min<std::int64_t>(options.restart, 100) + iterations_between_questions(options.device);
     method.iteration.restart = options.restart;
     method.iteration.callback = [&](const Iteration&) { return !stop.stop_requested(); };
     method.iteration.callback_interval = iterations_between_questions(options.device);
