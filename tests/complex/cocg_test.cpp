@@ -3,11 +3,13 @@
 #include "matrices/generators.hpp"
 #include "solver/complex.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/complex_numbers.hpp"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -107,6 +109,20 @@ TEST(Cocg, HandsOnToBicgstabWhereItBreaksDown) {
     EXPECT_EQ(report.attempts[0].method, KrylovMethod::cocg);
     EXPECT_TRUE(report.attempts[0].repeated);
     EXPECT_EQ(report.attempts[1].method, KrylovMethod::bicgstab);
+}
+
+TEST(Cocg, IsNamedAsTheObstacleWhereItDoesNotSuit) {
+    const auto a = helmholtz("wilson_2_2");  // neither its own transpose nor Hermitian
+    const Numbers b(static_cast<std::size_t>(a.rows), Complex(1, 2));
+    for (const auto& [method, wanted] : {std::pair(KrylovMethod::cocg, "A is not its own transpose, as cocg needs it"),
+                                         std::pair(KrylovMethod::minres, "A is not Hermitian, as minres needs it")}) {
+        SolveOptions options = by(method, PreconditionerKind::none);
+        options.iteration.max_iterations = 1;
+        EXPECT_THAT(solved(a, b, options).obstacle, ::testing::HasSubstr(wanted));
+    }
+    SolveOptions options = by(KrylovMethod::cocg, PreconditionerKind::none);
+    options.iteration.max_iterations = 1;
+    EXPECT_EQ(solved(helmholtz("helmholtz_10"), Numbers(100, Complex(1, 2)), options).obstacle, "") << "is its own transpose";
 }
 
 }  // namespace

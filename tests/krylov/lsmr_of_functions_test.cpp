@@ -2,6 +2,7 @@
 #include "solver/error.hpp"
 #include "solver/lsmr.hpp"
 #include "support/eigen.hpp"
+#include "support/least_squares.hpp"
 #include "support/linear_systems.hpp"
 
 #include <gmock/gmock.h>
@@ -10,7 +11,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -24,7 +24,7 @@ using ::testing::ThrowsMessage;
 class AsFunctions final : public OperatorWithTranspose<double> {
 public:
     AsFunctions(std::int64_t rows, std::int64_t columns, std::int64_t rank)
-        : a_(integers(rows, rank) * integers(rank, columns)), csr_(csr_of(a_)), transposed_csr_(transpose(csr_.view())) {}
+        : csr_(matrix_of_rank(rank, rows, columns, 7)), transposed_csr_(transpose(csr_.view())), a_(dense_of(csr_)) {}
 
     std::int64_t rows() const override { return a_.rows(); }
     std::int64_t columns() const override { return a_.cols(); }
@@ -35,33 +35,10 @@ public:
     const Eigen::MatrixXd& matrix() const { return a_; }
 
 private:
-    static Eigen::MatrixXd integers(std::int64_t rows, std::int64_t columns) {
-        std::mt19937_64 random(7);
-        Eigen::MatrixXd made(rows, columns);
-        for (double& x : made.reshaped()) x = static_cast<double>(static_cast<int>(random() % 9) - 4);
-        return made;
-    }
-    static CsrMatrix<double> csr_of(const Eigen::MatrixXd& dense) {
-        std::vector<Entry<double>> entries;
-        for (std::int32_t i = 0; i < dense.rows(); ++i)
-            for (std::int32_t j = 0; j < dense.cols(); ++j) entries.push_back({i, j, dense(i, j)});
-        return csr_from_entries<double>(dense.rows(), dense.cols(), entries);
-    }
-
-    Eigen::MatrixXd a_;
     CsrMatrix<double> csr_, transposed_csr_;
+    Eigen::MatrixXd a_;
     SpmvPlan<double> plan_{csr_, Device::cpu(1)}, transposed_{transposed_csr_, Device::cpu(1)};
 };
-
-Eigen::VectorXd eigen_vector(const std::vector<double>& x) {
-    return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
-}
-
-struct ShapeAndRank {
-    std::int64_t rows, columns, rank;
-};
-
-constexpr ShapeAndRank shapes_and_ranks[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
 
 // Promise: lsmr.hpp, "An A of any shape by its products and those with its transpose"
 // Promise: lsmr.hpp, "Least squares by LSMR, as above"

@@ -3,6 +3,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "support/eigen.hpp"
+#include "support/least_squares.hpp"
 #include "support/linear_systems.hpp"
 #include "support/real_matrices.hpp"
 
@@ -38,47 +39,23 @@ LeastSquares<T> solve_by_lsmr(const CsrMatrix<T>& a, const std::vector<T>& b, co
     return solve;
 }
 
-/// Random, of this rank at most.
-CsrMatrix<double> random_matrix(std::int64_t rows, std::int64_t columns, std::int64_t rank, unsigned seed) {
-    std::mt19937_64 random(seed);
-    const auto number = [&] { return static_cast<double>(static_cast<int>(random() % 9) - 4); };
-    Eigen::MatrixXd left(rows, rank), right(rank, columns);
-    for (double& x : left.reshaped()) x = number();
-    for (double& x : right.reshaped()) x = number();
-    const Eigen::MatrixXd product = left * right;  // integers
-    std::vector<Entry<double>> entries;
-    for (std::int32_t i = 0; i < rows; ++i)
-        for (std::int32_t j = 0; j < columns; ++j) entries.push_back({i, j, product(i, j)});
-    return csr_from_entries<double>(rows, columns, entries);
-}
-
-Eigen::VectorXd eigen_of(const std::vector<double>& x) {
-    return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
-}
-
-struct Shape {
-    std::int64_t rows, columns, rank;
-};
-
-constexpr Shape shapes[] = {{12, 5, 5}, {5, 12, 5}, {9, 9, 9}, {12, 8, 4}, {8, 12, 3}, {1, 6, 1}, {6, 1, 1}};
-
 // Promise: lsmr.hpp, "`transposed` is a plan of A'"
 // Promise: lsmr.hpp, "Least squares by LSMR (Fong"
 // Promise: lsmr.hpp, "||b - A x|| / ||b|| of the x returned"
 // Promise: lsmr.hpp, "0 for the least squares"
 TEST(Lsmr, FindsTheLeastSquaresSolutionOfLeastNorm) {
-    for (const auto& [rows, columns, rank] : shapes)
+    for (const auto& [rows, columns, rank] : shapes_and_ranks)
         for (const Accuracy accuracy : all_accuracies) {
             SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", rank " + std::to_string(rank));
-            const auto a = random_matrix(rows, columns, rank, 4);
+            const auto a = matrix_of_rank(rank, rows, columns, 4);
             const auto b = random_vector<double>(static_cast<std::size_t>(rows), 3);
             const auto solved = solve_by_lsmr(a, b, with(accuracy, 1e-13));
             EXPECT_EQ(solved.result.status, SolveStatus::converged);
             const Eigen::MatrixXd d = dense_of(a);
-            const Eigen::VectorXd expected = d.completeOrthogonalDecomposition().solve(eigen_of(b));
-            EXPECT_LE((eigen_of(solved.x) - expected).norm(), 1e-9 * expected.norm());
-            const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(solved.x);
-            EXPECT_NEAR(solved.result.relative_residual, r.norm() / eigen_of(b).norm(), 1e-12);
+            const Eigen::VectorXd expected = d.completeOrthogonalDecomposition().solve(eigen_vector(b));
+            EXPECT_LE((eigen_vector(solved.x) - expected).norm(), 1e-9 * expected.norm());
+            const Eigen::VectorXd r = eigen_vector(b) - d * eigen_vector(solved.x);
+            EXPECT_NEAR(solved.result.relative_residual, r.norm() / eigen_vector(b).norm(), 1e-12);
             EXPECT_NEAR(solved.result.matrix_norm, d.norm(), 1e-13 * d.norm());
             if (solved.result.relative_residual > 1e-6) {
                 EXPECT_LE(solved.result.normal_residual, 1e-13);
@@ -101,7 +78,7 @@ TEST(Lsmr, EndsAfterAsManyStepsAsThereAreDistinctSingularValues) {
 // Promise: lsmr.hpp, "where options.keep_history asks for it"
 // Promise: lsmr.hpp, "||r|| / ||b||, updated and, where known, true"
 TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
-    const auto a = random_matrix(40, 25, 25, 9);
+    const auto a = matrix_of_rank(25, 40, 25, 9);
     const auto b = random_vector<double>(40, 3);
     KrylovOptions options = with(Accuracy::exact, 1e-12);
     options.keep_history = true;
@@ -110,8 +87,8 @@ TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
     options.callback = [&](const Iteration& step) {
         std::vector<double> x(25);
         step.iterate->copy_to(x);
-        const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(x);
-        EXPECT_NEAR(step.recursive_residual, r.norm() / eigen_of(b).norm(), 1e-9);
+        const Eigen::VectorXd r = eigen_vector(b) - d * eigen_vector(x);
+        EXPECT_NEAR(step.recursive_residual, r.norm() / eigen_vector(b).norm(), 1e-9);
         const double normal = (d.transpose() * r).norm();
         EXPECT_LE(normal, before * (1 + 1e-9) + 1e-10);
         before = normal;
@@ -127,7 +104,7 @@ TEST(Lsmr, ReducesTheNormalResidualAndTheResidualInEveryStep) {
 // Promise: lsmr.hpp, "A zero b gives x = 0"
 TEST(Lsmr, TakesWhatIsDegenerate) {
     for (const Accuracy accuracy : all_accuracies) {
-        const auto a = random_matrix(6, 4, 4, 1);
+        const auto a = matrix_of_rank(4, 6, 4, 1);
         const auto zero = solve_by_lsmr(a, std::vector<double>(6), with(accuracy), 1, std::vector<double>(4, 2));
         EXPECT_EQ(zero.result.status, SolveStatus::converged);
         EXPECT_EQ(zero.result.iterations, 0);
@@ -193,7 +170,7 @@ TEST(Lsmr, SaysThatItStagnates) {
     const Eigen::MatrixXd d = dense_of(convert<double>(a.view()));
     const std::vector<float> b = random_vector<float>(30, 3);
     const auto normal_residual = [&](const std::vector<double>& x) {
-        return (d.transpose() * (eigen_of({b.begin(), b.end()}) - d * eigen_of(x))).norm();
+        return (d.transpose() * (eigen_vector({b.begin(), b.end()}) - d * eigen_vector(x))).norm();
     };
     KrylovOptions options = with(Accuracy::exact, 1e-14);
     double least = std::numeric_limits<double>::infinity();
@@ -216,7 +193,7 @@ TEST(Lsmr, SaysThatItStagnates) {
 
 // Promise: lsmr.hpp, "from the true residual of a better x"
 TEST(Lsmr, DoesNotRestartWhereTheIterationIsRight) {
-    const auto a = random_matrix(12, 5, 5, 4);
+    const auto a = matrix_of_rank(5, 12, 5, 4);
     const auto solved = solve_by_lsmr(a, random_vector<double>(12, 3), with(Accuracy::exact, 1e-10));
     EXPECT_EQ(solved.result.status, SolveStatus::converged);
     EXPECT_EQ(solved.result.restarts, 0);
@@ -224,7 +201,7 @@ TEST(Lsmr, DoesNotRestartWhereTheIterationIsRight) {
 
 // Promise: lsmr.hpp, "||A'r|| / (||A||_F ||r||), r = b - A x"
 TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
-    const auto a = random_matrix(60, 40, 40, 2);
+    const auto a = matrix_of_rank(40, 60, 40, 2);
     const auto b = random_vector<double>(60, 3);
     KrylovOptions options = with(Accuracy::exact);
     options.max_iterations = 5;
@@ -233,7 +210,7 @@ TEST(Lsmr, StopsAtTheIterationLimitAndWhereTheCallbackAsksFor) {
     EXPECT_EQ(limited.result.iterations, 5);
     EXPECT_LT(limited.result.relative_residual, 1);
     const Eigen::MatrixXd d = dense_of(a);
-    const Eigen::VectorXd r = eigen_of(b) - d * eigen_of(limited.x);
+    const Eigen::VectorXd r = eigen_vector(b) - d * eigen_vector(limited.x);
     EXPECT_NEAR(limited.result.normal_residual, (d.transpose() * r).norm() / (d.norm() * r.norm()), 1e-12);
     options.max_iterations = 100;
     options.callback = [](const Iteration& step) { return step.number < 5; };
@@ -290,7 +267,7 @@ TEST(Lsmr, ComputesTheResidualOfTheGuessWithoutRoundingInExact) {
 
 // Promise: lsmr.hpp, "Throws DimensionMismatch where b, x"
 TEST(Lsmr, RefusesWhatDoesNotFit) {
-    const auto a = random_matrix(3, 2, 2, 1);
+    const auto a = matrix_of_rank(2, 3, 2, 1);
     const SpmvPlan<double> plan(a, Device::cpu(1));
     std::vector<double> b(3, 1), x(2);
     EXPECT_THAT([&] { lsmr<double>(plan, plan, b, x); },
