@@ -230,6 +230,11 @@ std::unique_ptr<DevicePreconditioner<T>> make_two_products(int, const CsrView<T>
     built_without_cuda();
 }
 template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_block_triangular(int, std::unique_ptr<DevicePreconditioner<T>>, const CsrView<T>&,
+                                                               std::unique_ptr<DevicePreconditioner<T>>) {
+    built_without_cuda();
+}
+template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_prepared(int, std::unique_ptr<DevicePreconditioner<T>>,
                                                        std::span<const std::int32_t>, std::span<const std::int16_t>,
                                                        std::span<const std::int32_t>, std::span<const std::int16_t>) {
@@ -245,6 +250,12 @@ template std::unique_ptr<DevicePreconditioner<float>> make_lu(int, const CsrView
 template std::unique_ptr<DevicePreconditioner<double>> make_lu(int, const CsrView<double>&, const CsrView<double>&);
 template std::unique_ptr<DevicePreconditioner<float>> make_two_products(int, const CsrView<float>&, const CsrView<float>&);
 template std::unique_ptr<DevicePreconditioner<double>> make_two_products(int, const CsrView<double>&, const CsrView<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_block_triangular(int, std::unique_ptr<DevicePreconditioner<float>>,
+                                                                            const CsrView<float>&,
+                                                                            std::unique_ptr<DevicePreconditioner<float>>);
+template std::unique_ptr<DevicePreconditioner<double>> make_block_triangular(int, std::unique_ptr<DevicePreconditioner<double>>,
+                                                                             const CsrView<double>&,
+                                                                             std::unique_ptr<DevicePreconditioner<double>>);
 template std::unique_ptr<DevicePreconditioner<float>> make_prepared(int, std::unique_ptr<DevicePreconditioner<float>>,
                                                                     std::span<const std::int32_t>,
                                                                     std::span<const std::int16_t>,

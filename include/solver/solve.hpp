@@ -86,6 +86,7 @@ struct SolveReport {
 ///    some rows lie farther apart in the graph of A than the iterations that it may take;
 ///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it) and is expected to
 ///    cost less than complete factors, which are estimated from parts of A (preparation.hpp);
+///  - schur where A is symmetric, has a diagonal that is not positive, and this is expected to cost less than complete factors;
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
 ///    same terms, ilut for as many operations as klu is predicted to take, then klu, before ilut where that would keep all;
@@ -102,7 +103,8 @@ struct SolveReport {
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
 /// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method. With complex
-/// scalars it is cocg where A and the preconditioner are their own transposes, and after a breakdown bicgstab.
+/// scalars it is cocg where A and the preconditioner are their own transposes, and after a breakdown bicgstab. With schur it is
+/// idr.
 ///
 /// Mixed: the attempts are made in single precision, with half of the iterations, rounded up, at most. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

@@ -225,8 +225,8 @@ typedef struct solver_factors {
 /* Fills in the defaults; `size` is sizeof(solver_factors). */
 solver_status solver_factors_init(solver_factors* factors, uint64_t size);
 
-/* `kind` is "none", "jacobi", "ilu0", "isai", "ilut", "klu" or "amg" (preconditioner.hpp), `factors` NULL for the defaults. It
- * does not refer to the matrix afterwards. Of a dense matrix it takes the nonzero elements. */
+/* `kind` is "none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg" or "schur" (preconditioner.hpp), `factors` NULL for the
+ * defaults. It does not refer to the matrix afterwards. Of a dense matrix it takes the nonzero elements. */
 solver_status solver_preconditioner_create(const solver_matrix* matrix, const char* kind, int32_t accuracy,
                                            const solver_factors* factors, solver_preconditioner** preconditioner);
 

@@ -122,6 +122,33 @@ private:
     DeviceArray<T> between_;
 };
 
+template <class T>
+class DeviceBlockTriangular final : public GatedPreconditioner<T> {
+public:
+    DeviceBlockTriangular(int device, std::unique_ptr<DevicePreconditioner<T>> first, const CsrView<T>& coupling,
+                          std::unique_ptr<DevicePreconditioner<T>> second)
+        : first_(std::move(first)),
+          second_(std::move(second)),
+          coupling_(device, coupling),
+          products_(make_products(coupling_.view(), SpmvKernel::automatic, nullptr)),
+          between_(device, coupling.rows, "a block triangle's middle") {}
+
+    void apply_if_open(const T* r, T* z, Accuracy accuracy, Stream stream, Gate gate) override {
+        const std::int64_t first_rows = between_.size();
+        cuda::apply_if_open(*second_, r + first_rows, z + first_rows, accuracy, stream, gate);
+        products_->multiply({.alpha = T(-1), .x = z + first_rows, .beta = T(1), .y_in = r, .y = between_.data()}, accuracy,
+                            stream, gate);
+        cuda::apply_if_open(*first_, between_.data(), z, accuracy, stream, gate);
+    }
+
+private:
+    std::unique_ptr<DevicePreconditioner<T>> first_;
+    std::unique_ptr<DevicePreconditioner<T>> second_;
+    DeviceCsrMatrix<T> coupling_;
+    std::unique_ptr<CsrProducts<T>> products_;
+    DeviceArray<T> between_;
+};
+
 /// x 2^exponent in double, which holds every exponent of a preparation. NaNs stay as they are.
 template <class T>
 __device__ T scaled(T x, std::int16_t exponent) {
@@ -208,6 +235,12 @@ std::unique_ptr<DevicePreconditioner<T>> make_two_products(int device, const Csr
     return std::make_unique<DeviceTwoProducts<T>>(device, first, second);
 }
 template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_block_triangular(int device, std::unique_ptr<DevicePreconditioner<T>> first,
+                                                               const CsrView<T>& coupling,
+                                                               std::unique_ptr<DevicePreconditioner<T>> second) {
+    return std::make_unique<DeviceBlockTriangular<T>>(device, std::move(first), coupling, std::move(second));
+}
+template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_prepared(int device, std::unique_ptr<DevicePreconditioner<T>> inner,
                                                        std::span<const std::int32_t> row_order,
                                                        std::span<const std::int16_t> row_exponents,
@@ -227,6 +260,12 @@ template std::unique_ptr<DevicePreconditioner<float>> make_lu(int, const CsrView
 template std::unique_ptr<DevicePreconditioner<double>> make_lu(int, const CsrView<double>&, const CsrView<double>&);
 template std::unique_ptr<DevicePreconditioner<float>> make_two_products(int, const CsrView<float>&, const CsrView<float>&);
 template std::unique_ptr<DevicePreconditioner<double>> make_two_products(int, const CsrView<double>&, const CsrView<double>&);
+template std::unique_ptr<DevicePreconditioner<float>> make_block_triangular(int, std::unique_ptr<DevicePreconditioner<float>>,
+                                                                            const CsrView<float>&,
+                                                                            std::unique_ptr<DevicePreconditioner<float>>);
+template std::unique_ptr<DevicePreconditioner<double>> make_block_triangular(int, std::unique_ptr<DevicePreconditioner<double>>,
+                                                                             const CsrView<double>&,
+                                                                             std::unique_ptr<DevicePreconditioner<double>>);
 template std::unique_ptr<DevicePreconditioner<float>> make_prepared(int, std::unique_ptr<DevicePreconditioner<float>>,
                                                                     std::span<const std::int32_t>,
                                                                     std::span<const std::int16_t>,

@@ -18,7 +18,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--solution", metavar="FILE", help="where x is written")
     parser.add_argument("--tolerance", type=float, default=1e-10, help="on ||b - A x|| / ||b|| (default: %(default)s)")
     parser.add_argument("--absolute-tolerance", type=float, default=0.0, help="or on ||b - A x|| (default: %(default)s)")
-    parser.add_argument("--preconditioner", default="auto", help="auto, none, jacobi, ilu0, isai, ilut, klu or amg")
+    parser.add_argument("--preconditioner", default="auto", help="auto, none, jacobi, ilu0, isai, ilut, klu, amg or schur")
     parser.add_argument("--method", default="auto", help="auto, bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg")
     parser.add_argument("--precision", default=None, choices=["double", "single", "mixed"])
     parser.add_argument("--accuracy", default="exact", choices=["exact", "compensated", "fast"])

@@ -14,7 +14,7 @@ from ._matrix import Matrix, as_matrix
 from ._places import place_of, same_dtype
 
 
-KINDS = "'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu' or 'amg'"
+KINDS = "'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu', 'amg' or 'schur'"
 
 
 def _blocks(block_of_row: Any, rows: int) -> np.ndarray:
@@ -35,7 +35,8 @@ class Preconditioner:
     a : Matrix, sparse matrix or array_like
         Square; not referred to afterwards.
     kind : str
-        'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu' (complete factors) or 'amg' (multigrid, for positive diagonals).
+        'none', 'jacobi', 'ilu0', 'isai', 'ilut', 'klu' (complete factors), 'amg' (multigrid, for positive diagonals) or 'schur'
+        (symmetric saddle points).
     accuracy : {'exact', 'compensated', 'fast'}
         Of its making and, by ``@``, of its application.
     drop_tolerance, fill_factor : float

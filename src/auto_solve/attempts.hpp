@@ -103,7 +103,7 @@ private:
         try {
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
-            attempt.method = method.with(system.preconditioner());
+            attempt.method = method.with(system.preconditioner(), attempt.preconditioner);
             check_symmetry(attempt.method, system.preconditioner().is_symmetric());
             // Asked for at the first pause, when a device has all that it needs: what is freed before waits for whatever runs.
             const auto pauses = [&, wanted = pauses_for(candidate)](std::int64_t iteration) {

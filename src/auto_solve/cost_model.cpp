@@ -28,6 +28,9 @@ constexpr double steps_of_preparation = 64;
 constexpr double cycle_products = 8;
 constexpr double multigrid_steps = 20;
 
+// Of IDR(4) with the Schur complement.
+constexpr double schur_steps = 100;
+
 }  // namespace
 
 const CostModel::Constants& CostModel::constants_of(CostProfile profile) {
@@ -64,6 +67,7 @@ double CostModel::step(PreconditionerKind kind) const {
         case PreconditionerKind::ilut:
             return plain + constants_.solved_entry * fill_factor_ * nonzeros_;
         case PreconditionerKind::amg:
+        case PreconditionerKind::schur:
             return plain + std::max(cycle_products * product, constants_.shortest_cycle);
         default:
             return plain;
@@ -82,9 +86,10 @@ double CostModel::incomplete_factors() const {
     return constants_.host_entry * ilut_flop * rows_ * row * row;
 }
 
-double CostModel::multigrid() const {
-    const double setup = constants_.hierarchy_entry * (nonzeros_ + constants_.vector_element * rows_);
-    return setup + multigrid_steps * step(PreconditionerKind::amg);
-}
+double CostModel::multigrid() const { return hierarchy() + multigrid_steps * step(PreconditionerKind::amg); }
+
+double CostModel::schur() const { return hierarchy() + schur_steps * step(PreconditionerKind::schur); }
+
+double CostModel::hierarchy() const { return constants_.hierarchy_entry * (nonzeros_ + constants_.vector_element * rows_); }
 
 }  // namespace solver

@@ -26,6 +26,9 @@ constexpr std::int64_t share_of_complete = 100;
 /// hierarchy is made by then.
 constexpr std::int64_t share_of_multigrid = 200;
 
+/// On slow flows ten digits take 50 to 100 iterations of IDR(4).
+constexpr std::int64_t share_of_schur = 400;
+
 /// How many iterations an attempt would have taken in all if it had gone on as it went. What it had reached on the way counts:
 /// residuals of Krylov methods rise between their falls, and may stand high where it was given up.
 double iterations_at_this_rate(const Attempt& attempt, double tolerance) {
@@ -75,10 +78,15 @@ void FallbackSchedule::extend(std::span<const Attempt> attempts) {
     choose_by_analysis(attempts);
 }
 
-/// Multigrid where it is the cheaper thing to try, and plain iterations that are on their way, before the matrix is ordered.
+/// Multigrid, or the Schur complement of what may be a saddle point, where it is the cheaper thing to try, and plain iterations
+/// that are on their way, before the matrix is ordered.
 void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
-    if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
+    const bool may_be_saddle_point = facts_.matrix.is_symmetric && !facts_.matrix.positive_diagonal;
+    if (facts_.matrix.nonzeros < least_nonzeros_for_trial || (facts_.matrix.zeros_on_diagonal && !may_be_saddle_point)) return;
     const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
+    if (may_be_saddle_point && costs_.schur() < complete)
+        add(Kind::schur, std::max(share_of_schur, share_of(Kind::schur, complete)), GiveUp::when_too_slow);
+    if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
     if (facts_.matrix.suits_multigrid() && costs_.multigrid() < complete)
         add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))),
@@ -129,8 +137,9 @@ std::int64_t FallbackSchedule::share_of(Kind kind, double budget) const {
     return static_cast<std::int64_t>(std::clamp(budget / cost_of_iteration(kind), least_share, largest_share));
 }
 
-/// BiCGStab makes two.
+/// BiCGStab makes two, IDR(4) one.
 double FallbackSchedule::steps_an_iteration(Kind kind) const {
+    if (kind == Kind::schur) return 1;
     const bool symmetric = kind == Kind::none || kind == Kind::jacobi || kind == Kind::amg;
     return facts_.one_product_a_step && symmetric ? 1 : 2;
 }

@@ -4,6 +4,7 @@
 
 #include "auto_solve/matrix_facts.hpp"
 #include "solver/krylov.hpp"
+#include "solver/preconditioner.hpp"
 
 #include <optional>
 
@@ -21,9 +22,12 @@ public:
     /// Where the preconditioner is symmetric as A is.
     KrylovMethod best() const { return given_.value_or(best_); }
 
+    /// With the Schur complement eigenvalues lie around 1 but for a few small ones, as of a pressure known but for a constant.
+    /// IDR(4) is done with them in the fewest products; restarts of GMRES lose them, and BiCGStab stood still on some grids.
     template <class M>
-    KrylovMethod with(const M& m) const {
+    KrylovMethod with(const M& m, PreconditionerKind kind) const {
         if (given_) return *given_;
+        if (kind == PreconditionerKind::schur) return KrylovMethod::idr;
         const bool suits = best_ == KrylovMethod::cocg ? m.is_complex_symmetric() : m.is_symmetric();
         return suits ? best_ : KrylovMethod::bicgstab;
     }

@@ -9,6 +9,7 @@
 #include "preconditioner/isai.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "preconditioner/klu.hpp"
+#include "preconditioner/schur.hpp"
 #include "preconditioner/within_blocks.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/error.hpp"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                            PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
-                           PreconditionerKind::amg};
+                           PreconditionerKind::amg,  PreconditionerKind::schur};
 
 /// Kinds that keep the order of rows, so that a block diagonal matrix has the factors of its blocks.
 bool keeps_order(PreconditionerKind kind) { return kind == PreconditionerKind::ilu0 || kind == PreconditionerKind::isai; }
@@ -46,6 +47,8 @@ std::string_view to_string(PreconditionerKind kind) {
             return "klu";
         case PreconditionerKind::amg:
             return "amg";
+        case PreconditionerKind::schur:
+            return "schur";
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
@@ -54,7 +57,7 @@ PreconditionerKind preconditioner_from_text(std::string_view text) {
     for (const PreconditionerKind kind : kinds)
         if (text == to_string(kind)) return kind;
     throw InvalidArgument(
-        fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut, klu or amg", text));
+        fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut, klu, amg or schur", text));
 }
 
 template <class T>
@@ -98,6 +101,8 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
             return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
         case PreconditionerKind::amg:
             return make_amg(a, options, device);
+        case PreconditionerKind::schur:
+            return make_schur(a, options, device);
     }
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }

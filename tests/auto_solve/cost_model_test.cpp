@@ -20,10 +20,12 @@ CostModel model(std::int64_t rows, std::int64_t nonzeros, double fill_factor = 1
 }
 
 TEST(CostModel, CountsEveryEntryAndRow) {
-    for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::ilut, Kind::amg})
+    for (const Kind kind : {Kind::none, Kind::jacobi, Kind::ilu0, Kind::ilut, Kind::amg, Kind::schur})
         EXPECT_DOUBLE_EQ(model(2000, 14'000, 3).step(kind), 2 * model(1000, 7000, 3).step(kind)) << to_string(kind);
     EXPECT_DOUBLE_EQ(model(2000, 14'000).preparation(), 2 * model(1000, 7000).preparation());
     EXPECT_DOUBLE_EQ(model(2000, 14'000).multigrid(), 2 * model(1000, 7000).multigrid());
+    EXPECT_DOUBLE_EQ(model(2000, 14'000).schur(), 2 * model(1000, 7000).schur());
+    EXPECT_GT(model(1000, 7000).schur(), model(1000, 7000).multigrid()) << "more steps";
     EXPECT_DOUBLE_EQ(model(2000, 14'000).incomplete_factors(), 2 * model(1000, 7000).incomplete_factors());
 }
 

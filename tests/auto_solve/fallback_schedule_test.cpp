@@ -162,6 +162,27 @@ TEST(FallbackSchedule, TakesCompleteFactorsForMeshesWhereTheyCostLess) {
 // Promise: solve.hpp, "`gpu` weighs what is made on the host"
 // Promise: solve.hpp, "iterations are cheap; what is made on the host"
 // Promise: solver.h, "For "gpu" iterations are cheap"
+// Promise: solve.hpp, "schur where A is symmetric, has a diagonal that is not positive"
+TEST(FallbackSchedule, TakesTheSchurComplementOfSaddlePointsWhereFactorsCostMore) {
+    Case large{predicted(100000, 1e7, 1e12)}, small{predicted(100000, 1e6, 1e7)};
+    const auto saddle_point = [](Case& made) {
+        ScheduleFacts facts = made.facts(100000);
+        facts.matrix.is_symmetric = facts.matrix.zeros_on_diagonal = true;
+        facts.matrix.positive_diagonal = false;
+        facts.one_product_a_step = facts.definite_only = true;
+        return facts;
+    };
+    const auto first = FallbackSchedule(saddle_point(large)).next({});
+    EXPECT_EQ(first->preconditioner, Kind::schur);
+    EXPECT_EQ(first->give_up, GiveUp::when_too_slow);
+    EXPECT_GE(first->share, 400) << "ten digits of slow flows take up to 100";
+    EXPECT_EQ(large.analyses, 0);
+    EXPECT_EQ(FallbackSchedule(saddle_point(small)).next({})->preconditioner, Kind::klu);
+    ScheduleFacts unsymmetric = saddle_point(large);
+    unsymmetric.matrix.is_symmetric = false;
+    EXPECT_NE(FallbackSchedule(unsymmetric).next({})->preconditioner, Kind::schur);
+}
+
 TEST(FallbackSchedule, IteratesLongerBeforeItTurnsToTheHostOnAGpu) {
     const auto gain_of_gpu = [](ScheduleFacts facts) {
         const std::int64_t on_processor = FallbackSchedule(facts).next({})->share;

@@ -1178,6 +1178,8 @@ static void make_every_preconditioner(void) {
         CHECK((k < 2) == (entries == 0) && (k < 2) == (hash == 0));
         solver_preconditioner_destroy(made);
     }
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "schur", SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT,
+                  "A is no saddle point");
     CHECK_REFUSED(solver_preconditioner_create(matrix, "magic", SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT, "magic");
     CHECK_REFUSED(solver_preconditioner_create(matrix, NULL, SOLVER_EXACT, NULL, &made), SOLVER_INVALID_ARGUMENT,
                   "kind is NULL");

@@ -97,6 +97,17 @@ TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForGeneratedMatrices) {
     }
 }
 
+/// Of velocities, and of pressures.
+// Promise: cuda/preconditioner.hpp, "M = [M_1 U; 0 M_2]: z_2 = M_2^-1 r_2"
+TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForSaddlePoints) {
+    using T = TypeParam;
+    for (const char* name : {"stokes2d_5", "stokes2d_60"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<T> a = convert<T, double>(matrices::find_generator(name).value().make());
+        EXPECT_EQ(expect_bits_of_cpu<T>(PreconditionerKind::schur, a), "");
+    }
+}
+
 TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForDc2Like) {
     using T = TypeParam;
     const CsrMatrix<T> a = convert<T, double>(matrices::find_generator("dc2_like").value().make());

@@ -155,7 +155,7 @@ void expect_the_processors_default(const CsrView<double>& a, const SolveOptions&
 // Promise: reproducibility.md, "`solve`, preconditioner chosen"
 TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
     for (const char* name : {"poisson2d_100", "poisson2d_300", "poisson3d_40", "convection_diffusion_300", "stencil27_30",
-                             "anisotropic_rotated_100", "elasticity2d_40", "dc2_like"}) {
+                             "stokes2d_120", "anisotropic_rotated_100", "elasticity2d_40", "dc2_like"}) {
         SCOPED_TRACE(name);
         expect_the_processors_default(generated(name).view());
     }

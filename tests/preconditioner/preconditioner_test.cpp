@@ -323,7 +323,7 @@ TYPED_TEST(Ilu0Factors, CostLittleForAFullRowAndColumn) {
 
 constexpr auto all_kinds = {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
                             PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
-                            PreconditionerKind::amg};
+                            PreconditionerKind::amg,  PreconditionerKind::schur};
 
 template <class T>
 std::vector<T> applied(PreconditionerKind kind, const CsrMatrix<T>& a, std::vector<T> r, Accuracy accuracy) {
@@ -348,7 +348,7 @@ TEST(Preconditioner, NamesAreReadBack) {
     for (const auto kind : all_kinds) EXPECT_EQ(preconditioner_from_text(to_string(kind)), kind);
     EXPECT_THAT([] { preconditioner_from_text("ilu"); },
                 ::testing::ThrowsMessage<InvalidArgument>(
-                    "preconditioner 'ilu' is not known; choose none, jacobi, ilu0, isai, ilut, klu or amg"));
+                    "preconditioner 'ilu' is not known; choose none, jacobi, ilu0, isai, ilut, klu, amg or schur"));
 }
 
 // Promise: preconditioner.hpp, "M = I"
@@ -435,14 +435,14 @@ TEST(Preconditioner, RefusalsNameTheRow) {
 
 // Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
 TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
-    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
+    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, -7}};
     for (const auto kind : all_kinds) EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
 }
 
 // Promise: preconditioner.hpp, "Builds the preconditioner of A, which it does not refer to afterwards."
 TEST(Preconditioner, DoesNotReferToTheMatrixAfterwards) {
     for (const auto kind : all_kinds) {
-        CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 3}};
+        CsrMatrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, -3}};
         const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
         const std::vector<double> r{1, 2};
         std::vector<double> before(2), after(2);

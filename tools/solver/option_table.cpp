@@ -37,7 +37,7 @@ const Option the_method[] = {
     {"compensated", nullptr, "short for --accuracy compensated"},
     {"exact", nullptr, "short for --accuracy exact"},
     {"precision", "TYPE", "of the numbers: double (default), single, or mixed (iterates in single, x as good as double)"},
-    {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu or amg"},
+    {"preconditioner", "KIND", "auto (default: the cheapest that will do), none, jacobi, ilu0, isai, ilut, klu, amg or schur"},
     {"method", "METHOD",
      "auto (default: where A and the preconditioner are symmetric cg, or minres if A turns out indefinite, cocg where they "
      "are complex and their own transposes, else bicgstab), bicgstab, cg, gmres, minres (symmetric A, definite or not), idr, "

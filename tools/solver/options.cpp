@@ -49,7 +49,7 @@ std::optional<PreconditionerKind> automatic_or_kind(std::string_view text) {
     try {
         return preconditioner_from_text(text);
     } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut, klu or amg");
+        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut, klu, amg or schur");
     }
 }
 

@@ -50,6 +50,12 @@ std::unique_ptr<DevicePreconditioner<T>> make_lu(int device, const CsrView<T>& l
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_two_products(int device, const CsrView<T>& first, const CsrView<T>& second);
 
+/// M = [M_1 U; 0 M_2]: z_2 = M_2^-1 r_2, then z_1 = M_1^-1 (r_1 - U z_2).
+template <class T>
+std::unique_ptr<DevicePreconditioner<T>> make_block_triangular(int device, std::unique_ptr<DevicePreconditioner<T>> first,
+                                                               const CsrView<T>& coupling,
+                                                               std::unique_ptr<DevicePreconditioner<T>> second);
+
 /// z_{column_order[k]} = 2^column_exponents[k] (M^-1 s)_k, s_k = 2^row_exponents[k] r_{row_order[k]} with the inner M: what
 /// Preparation does to a matrix, undone. Exponents are those of normal doubles.
 template <class T>
