@@ -222,7 +222,7 @@ void require_negative(const std::vector<T>& diagonal, const SaddlePoint<T>& part
             throw InvalidArgument(
                 fmt::format("preconditioner schur: the diagonal of the Schur complement is {} for row {} of A (counted from "
                             "1), but must be "
-                            "negative: it is a_ii less what rows with a positive diagonal bear on it; use ilut or klu",
+                            "negative: no row with a positive diagonal entry outweighs it there; use ilut or klu",
                             diagonal[i], parts.order()[parts.first_rows() + i] + 1));
 }
 
