@@ -81,10 +81,10 @@ void FallbackSchedule::extend(std::span<const Attempt> attempts) {
 /// Multigrid, or the Schur complement of what may be a saddle point, where it is the cheaper thing to try, and plain iterations
 /// that are on their way, before the matrix is ordered.
 void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
-    const bool may_be_saddle_point = facts_.matrix.is_symmetric && !facts_.matrix.positive_diagonal;
-    if (facts_.matrix.nonzeros < least_nonzeros_for_trial || (facts_.matrix.zeros_on_diagonal && !may_be_saddle_point)) return;
+    const bool is_suited = !facts_.matrix.zeros_on_diagonal || facts_.matrix.may_be_saddle_point();
+    if (facts_.matrix.nonzeros < least_nonzeros_for_trial || !is_suited) return;
     const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
-    if (may_be_saddle_point && costs_.schur() < complete)
+    if (facts_.matrix.may_be_saddle_point() && costs_.schur() < complete)
         add(Kind::schur, std::max(share_of_schur, share_of(Kind::schur, complete)), GiveUp::when_too_slow);
     if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();

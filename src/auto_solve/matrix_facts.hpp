@@ -16,6 +16,9 @@ struct MatrixFacts : RowFacts {
 
     bool may_be_positive_definite() const { return is_symmetric && positive_diagonal; }
 
+    /// With rows for which the Schur complement of the others may stand.
+    bool may_be_saddle_point() const { return is_symmetric && !positive_diagonal; }
+
     /// Whether multigrid by aggregation of strong neighbours has a chance: discretised elliptic operators, graphs, weak
     /// couplings; nine of ten rows balanced, the diagonal of one sign.
     bool suits_multigrid() const { return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows; }

@@ -2,6 +2,7 @@
 
 #include "auto_solve/guaranteed.hpp"
 #include "auto_solve/system_solver.hpp"
+#include "auto_solve/vectors_on_device.hpp"
 #include "krylov/on_device.hpp"
 #include "solver/error.hpp"
 
@@ -18,7 +19,12 @@ namespace {
 template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
     if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
-    return SystemSolver<T>(a, options).solve(std::move(unknowns));
+    SystemSolver<T> solver(a, options);
+    if (!suit_device<T>(a, unknowns)) return solver.solve(std::move(unknowns));
+    const VectorsOnDevice<T> there(a.device(), std::move(unknowns));
+    SolveReport report = solver.solve(there.unknowns());
+    there.bring_back();
+    return report;
 }
 
 constexpr std::array profiles{CostProfile::automatic, CostProfile::processor, CostProfile::gpu};

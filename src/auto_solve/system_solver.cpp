@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -37,13 +38,19 @@ FillPrediction estimate_fill(const SpmvPlan<T>& a) {
     return preparation::estimate_fill(rows);
 }
 
-/// By the host, while the device makes the levels of multigrid, which are then nearly always wanted: what cannot be made is
-/// told of when it is.
+/// What such a matrix is nearly always given where it is large; nothing if that is not known.
+std::optional<PreconditionerKind> likely_preconditioner(const MatrixFacts& facts) {
+    if (facts.suits_multigrid()) return PreconditionerKind::amg;
+    if (facts.may_be_saddle_point()) return PreconditionerKind::schur;
+    return std::nullopt;
+}
+
+/// By the host, while this preconditioner is made: what cannot be made is told of when it is wanted.
 template <class T, class V>
-FillPrediction estimate_fill_beside_multigrid(const SpmvPlan<T>& a, System<T, V>& system) {
+FillPrediction estimate_fill_beside(PreconditionerKind likely, const SpmvPlan<T>& a, System<T, V>& system) {
     auto estimate = std::async(std::launch::async, [&] { return preparation::estimate_fill(a.matrix()); });
     try {
-        system.precondition(PreconditionerKind::amg);
+        system.precondition(likely);
     } catch (const Error&) {
     }
     return estimate.get();
@@ -53,7 +60,8 @@ template <class T, class V>
 FillPrediction estimate_fill(const SpmvPlan<T>& a, const MatrixFacts& facts, System<T, V>& system) {
     constexpr std::int64_t least_rows = 100'000;  // below, complete factors may be the cheaper choice
     const bool is_host_free = a.on_device() != nullptr && a.on_device()->is_a_copy() && a.dense() == nullptr;
-    if (is_host_free && facts.suits_multigrid() && a.rows() >= least_rows) return estimate_fill_beside_multigrid(a, system);
+    const auto likely = likely_preconditioner(facts);
+    if (is_host_free && likely && a.rows() >= least_rows) return estimate_fill_beside(*likely, a, system);
     return estimate_fill(a);
 }
 
