@@ -162,6 +162,28 @@ TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
     expect_the_processors_default(generated("poisson2d_100").view(), {.mixed = true});
 }
 
+/// Of the host's vectors, which wait on the device meanwhile.
+TEST_F(CudaSolve, BringsBackWhatItFoundAndNothingWhereItThrows) {
+    const CsrMatrix<double> a = generated("poisson2d_60");
+    DenseMatrix<double> b{a.rows, 1, right_hand_side(a.view())};
+    b.values.resize(static_cast<std::size_t>(2 * a.rows), 1);
+    b.columns = 2;
+    DenseMatrix<double> guess = zeros_like(b);
+    for (std::size_t i = 0; i < guess.values.size(); ++i) guess.values[i] = static_cast<double>(i % 7) - 0.1;
+    SolveOptions options = exact(1e-14);
+    DenseMatrix<double> here = guess, here_low = zeros_like(b), there = guess, there_low = zeros_like(b);
+    solve(SpmvPlan<double>(a, Device::cpu()), b, here, &here_low, options);
+    solve(SpmvPlan<double>(a, Device::cuda()), b, there, &there_low, options);
+    EXPECT_EQ(differences<double>(there.values, here.values), "");
+    EXPECT_EQ(differences<double>(there_low.values, here_low.values), "");
+    EXPECT_NE(there_low.values, zeros_like(b).values);
+
+    options.preconditioner = PreconditionerKind::schur;
+    there = guess;
+    EXPECT_THROW(solve<double>(SpmvPlan<double>(a, Device::cuda()), b, there, nullptr, options), InvalidArgument);
+    EXPECT_EQ(there.values, guess.values);
+}
+
 TEST_F(CudaSolve, HasTheProcessorsBitsByDefaultOnRealMatrices) {
     for (const char* name : {"memplus", "add20", "epb0", "bcsstk18", "orsreg_1", "sherman5", "west0479"}) {
         const auto a = real_matrix(name);
