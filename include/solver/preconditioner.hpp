@@ -83,8 +83,7 @@ enum class PreconditionerKind {
     klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010; by dense blocks
            ///< where an eighth of all elements or more are stored and n is 256 or more), of the prepared matrix
     amg,   ///< one V-cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
-    schur,  ///< M = [K~ U; 0 S~] of a saddle point, K of the rows with a positive diagonal, U their coupling to the others and
-            ///< S~ near the Schur complement of K; K~ or S~ is multigrid (Elman, Silvester, Wathen; docs/multigrid.md)
+    schur,  ///< block triangular, for saddle points, by the Schur complement of rows with positive diagonal (docs/multigrid.md)
 };
 
 /// "none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg" or "schur".
@@ -145,8 +144,8 @@ struct PreconditionerOptions {
 /// machine and in every accuracy; its cycle runs in single precision where A's entries lie in its range. It throws
 /// InvalidArgument that names the row where a diagonal entry is missing or zero, or an entry not finite, and ResourceLimit
 /// where levels would take more than the memory limit. The Schur complement is approximated in double, in a fixed
-/// order; that kind throws InvalidArgument where no diagonal entry or each one is positive, where A is complex, and, naming it,
-/// where the complement's diagonal is not negative in a row.
+/// order. With schur InvalidArgument is thrown where no diagonal entry or each one is positive, where A is complex, and, naming
+/// it, where the complement's diagonal is not negative in a row.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best(),

@@ -86,7 +86,8 @@ struct SolveReport {
 ///    some rows lie farther apart in the graph of A than the iterations that it may take;
 ///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it) and is expected to
 ///    cost less than complete factors, which are estimated from parts of A (preparation.hpp);
-///  - schur where A is symmetric, has a diagonal that is not positive, and this is expected to cost less than complete factors;
+///  - schur where A is symmetric, has a diagonal that is not positive, and this is expected to cost less than factors, by their
+///    estimate or, later, by the prepared matrix;
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
 ///    same terms, ilut for as many operations as klu is predicted to take, then klu, before ilut where that would keep all;

@@ -84,8 +84,7 @@ void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     const bool is_suited = !facts_.matrix.zeros_on_diagonal || facts_.matrix.may_be_saddle_point();
     if (facts_.matrix.nonzeros < least_nonzeros_for_trial || !is_suited) return;
     const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
-    if (facts_.matrix.may_be_saddle_point() && costs_.schur() < complete)
-        add(Kind::schur, std::max(share_of_schur, share_of(Kind::schur, complete)), GiveUp::when_too_slow);
+    add_schur_if_it_pays(complete);
     if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
     if (facts_.matrix.suits_multigrid() && costs_.multigrid() < complete)
@@ -105,6 +104,7 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
         at_the_end_ = GiveUp::when_stuck;  // there is a solution for some b only
         add(Kind::ilut, share_of(Kind::ilut, budget));
     } else {
+        if (!is_cheap) add_schur_if_it_pays(complete);
         if (!is_cheap) add_plain_if_promising(attempts, std::min(complete, costs_.incomplete_factors()));
         const bool is_klu_first = is_cheap || ilut_keeps_all;
         if (is_klu_first) add(Kind::klu, share_of_complete);
@@ -116,6 +116,13 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
 }
 
 void FallbackSchedule::add(Kind kind, std::int64_t share, GiveUp give_up) { candidates_.push_back({kind, share, give_up}); }
+
+/// Of what may be a saddle point, once, where it costs less than complete factors and ilut's, which may take as much before.
+void FallbackSchedule::add_schur_if_it_pays(double complete) {
+    const bool is_new = std::ranges::find(candidates_, Kind::schur, &Candidate::preconditioner) == candidates_.end();
+    if (is_new && facts_.matrix.may_be_saddle_point() && costs_.schur() < 2 * complete)
+        add(Kind::schur, std::max(share_of_schur, share_of(Kind::schur, complete)), GiveUp::when_too_slow);
+}
 
 /// Where nothing is known yet of plain iterations, or they went at a rate that the budget can pay.
 void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts, double budget) {

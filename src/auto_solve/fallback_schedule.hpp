@@ -57,6 +57,7 @@ private:
     void choose_by_estimate(std::span<const Attempt> attempts);
     void choose_by_analysis(std::span<const Attempt> attempts);
     void add(PreconditionerKind kind, std::int64_t share, GiveUp give_up = GiveUp::never);
+    void add_schur_if_it_pays(double complete);
     void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
 
     PreconditionerKind plain() const;

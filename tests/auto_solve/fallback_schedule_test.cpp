@@ -162,7 +162,7 @@ TEST(FallbackSchedule, TakesCompleteFactorsForMeshesWhereTheyCostLess) {
 // Promise: solve.hpp, "`gpu` weighs what is made on the host"
 // Promise: solve.hpp, "iterations are cheap; what is made on the host"
 // Promise: solver.h, "For "gpu" iterations are cheap"
-// Promise: solve.hpp, "schur where A is symmetric, has a diagonal that is not positive"
+// Promise: solve.hpp, "Without, a schedule of attempts"
 TEST(FallbackSchedule, TakesTheSchurComplementOfSaddlePointsWhereFactorsCostMore) {
     Case large{predicted(100000, 1e7, 1e12)}, small{predicted(100000, 1e6, 1e7)};
     const auto saddle_point = [](Case& made) {
@@ -178,6 +178,15 @@ TEST(FallbackSchedule, TakesTheSchurComplementOfSaddlePointsWhereFactorsCostMore
     EXPECT_GE(first->share, 400) << "ten digits of slow flows take up to 100";
     EXPECT_EQ(large.analyses, 0);
     EXPECT_EQ(FallbackSchedule(saddle_point(small)).next({})->preconditioner, Kind::klu);
+    const std::vector<Attempt> failed{attempt(Kind::schur, 400, 0.9)};
+    FallbackSchedule goes_on(saddle_point(large));
+    goes_on.next({});
+    EXPECT_NE(goes_on.next(failed)->preconditioner, Kind::schur) << "once";
+    Case underestimated{predicted(100000, 1e7, 1e12)};
+    ScheduleFacts facts = saddle_point(underestimated);
+    facts.fill_estimate = [] { return FillPrediction{1e5, 1e5}; };
+    EXPECT_EQ(FallbackSchedule(facts).next({})->preconditioner, Kind::schur) << "by the analysis";
+    EXPECT_EQ(underestimated.analyses, 1);
     ScheduleFacts unsymmetric = saddle_point(large);
     unsymmetric.matrix.is_symmetric = false;
     EXPECT_NE(FallbackSchedule(unsymmetric).next({})->preconditioner, Kind::schur);

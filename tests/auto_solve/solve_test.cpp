@@ -646,6 +646,39 @@ TEST(Solve, BlamesAnUnsymmetricMatrixAndNotThePreconditioner) {
     EXPECT_EQ(solve_by(a, {1, 0}, options).report.obstacle, "") << "symmetric, its first row not sorted";
 }
 
+/// Cells of a slow flow: velocities, then pressures without a diagonal but the last one's.
+CsrMatrix<double> slow_flow(std::int32_t n) {
+    std::vector<Entry<double>> entries;
+    const std::int32_t across = n * (n - 1), pressures = 2 * across;
+    const auto add = [&](std::int32_t i, std::int32_t j, double value) {
+        entries.push_back({i, j, value});
+        if (i != j) entries.push_back({j, i, value});
+    };
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int32_t j = 0; j < n - 1; ++j)
+            for (const bool turned : {false, true}) {
+                const std::int32_t v = (turned ? across : 0) + i * (n - 1) + j;
+                add(v, v, 4);
+                if (j > 0) add(v, v - 1, -1);
+                if (i > 0) add(v, v - (n - 1), -1);
+                add(v, pressures + (turned ? j * n + i : i * n + j), -1);
+                add(v, pressures + (turned ? (j + 1) * n + i : i * n + j + 1), 1);
+            }
+    add(pressures + n * n - 1, pressures + n * n - 1, -1);
+    return csr_from_entries<double>(pressures + n * n, pressures + n * n, entries);
+}
+
+// Promise: solve.hpp, "With schur it is idr."
+TEST(Solve, TakesTheSchurComplementOfLargeSaddlePointsByItself) {
+    const auto a = slow_flow(150);
+    const auto b = image_of_ones(a);
+    const auto solved = solve_by(a, b, {});
+    EXPECT_THAT(kinds(solved.report), ElementsAre(Kind::schur));
+    EXPECT_EQ(solved.report.attempts.front().method, KrylovMethod::idr);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-10);
+}
+
 // Promise: solve.hpp, "what is known to stand in the way"
 TEST(Solve, KnowsOfNoObstacleWhereItSolves) {
     const auto a = tridiagonal(50, 4);

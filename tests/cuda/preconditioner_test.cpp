@@ -98,7 +98,7 @@ TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForGeneratedMatrices) {
 }
 
 /// Of velocities, and of pressures.
-// Promise: cuda/preconditioner.hpp, "M = [M_1 U; 0 M_2]: z_2 = M_2^-1 r_2"
+// Promise: cuda/preconditioner.hpp, "Block triangular, M_1 and M_2 on the diagonal"
 TYPED_TEST(CudaPreconditioner, GivesTheBitsOfTheCpuForSaddlePoints) {
     using T = TypeParam;
     for (const char* name : {"stokes2d_5", "stokes2d_60"}) {

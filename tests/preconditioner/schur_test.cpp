@@ -95,7 +95,7 @@ using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Schur, ValueTypes);
 
 /// K is diagonal and the complement small enough to be inverted, to single precision.
-// Promise: preconditioner.hpp, "M = [K~ U; 0 S~] of a saddle point"
+// Promise: preconditioner.hpp, "block triangular, for saddle points, by the Schur complement"
 TYPED_TEST(Schur, EndsAfterTwoStepsWhereBothBlocksAreExact) {
     const SolveResult result = solved(heat_flow<TypeParam>(15), 1e-4, {}, KrylovMethod::gmres);
     EXPECT_EQ(result.status, SolveStatus::converged);
@@ -217,7 +217,7 @@ TEST(SchurOfDoubles, TellsMultigridOfTheNearNullSpaceThatBelongsToItsRows) {
     EXPECT_LT(with.iterations, without.iterations);
 }
 
-// Promise: preconditioner.hpp, "that kind throws InvalidArgument where no diagonal entry or each one is positive"
+// Promise: preconditioner.hpp, "With schur InvalidArgument is thrown where no diagonal entry"
 TEST(SchurOfDoubles, SaysWhatItCannotTake) {
     const double inf = std::numeric_limits<double>::infinity();
     const auto matrix = [](std::vector<Entry<double>> entries) { return csr_from_entries<double>(3, 3, entries); };

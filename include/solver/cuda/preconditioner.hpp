@@ -50,7 +50,7 @@ std::unique_ptr<DevicePreconditioner<T>> make_lu(int device, const CsrView<T>& l
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_two_products(int device, const CsrView<T>& first, const CsrView<T>& second);
 
-/// M = [M_1 U; 0 M_2]: z_2 = M_2^-1 r_2, then z_1 = M_1^-1 (r_1 - U z_2).
+/// Block triangular, M_1 and M_2 on the diagonal, U above: z_2 = M_2^-1 r_2, then z_1 = M_1^-1 (r_1 - U z_2).
 template <class T>
 std::unique_ptr<DevicePreconditioner<T>> make_block_triangular(int device, std::unique_ptr<DevicePreconditioner<T>> first,
                                                                const CsrView<T>& coupling,
