@@ -285,8 +285,8 @@ typedef struct solver_options {
                                       A and symmetric positive definite M, "idr", "bicgstab2", "cocg" for complex A and M
                                       that are their own transposes, or "auto", as NULL: where A and the preconditioner are
                                       symmetric cg, or minres if A's diagonal is not positive or cg finds A indefinite,
-                                      where they are complex and their own transposes cocg, else bicgstab, as with a
-                                      preconditioner that is given */
+                                      where they are complex and their own transposes cocg, with "schur" idr, else
+                                      bicgstab, as with a preconditioner that is given */
     const char* profile;   /* what the choice of preconditioners takes operations to cost: "processor", "gpu", or "auto", as
                               NULL: in SOLVER_EXACT "processor" on every device, so that x has the same bits everywhere; in the
                               other accuracies that of the device. For "gpu" iterations are cheap and the host's work is

@@ -276,7 +276,7 @@ def solve(
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners, 'minres' for symmetric A, definite or not,
         and positive definite preconditioners, 'cocg' for complex ones that are their own transposes, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and
         the preconditioner symmetric, too, goes on with 'minres' where that turns out to be wrong, takes 'cocg' where both are complex
-        and their own transposes, and 'bicgstab' elsewhere.
+        and their own transposes, 'idr' with 'schur', and 'bicgstab' elsewhere.
     restart : int
         Of 'gmres': the steps of a cycle, for which it keeps twice as many vectors.
     profile : {'auto', 'processor', 'gpu'}

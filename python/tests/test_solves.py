@@ -46,6 +46,24 @@ def test_every_preconditioner(preconditioner):
     assert relative_residual(a, b, sb.solve(a, b, preconditioner=preconditioner).x) <= 1e-10
 
 
+def test_saddle_points():
+    """The heat flow through n x n cells: flows with their resistances, then temperatures."""
+    n = 60
+    step = sp.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(n - 1, n))
+    gradient = sp.vstack([sp.kron(sp.eye_array(n), step), sp.kron(step, sp.eye_array(n))])[:, :-1]
+    resistances = sp.diags_array(1.0 + np.arange(gradient.shape[0]) % 7)
+    a = sp.csr_array(sp.block_array([[resistances, gradient], [gradient.T, None]]))
+    b = np.ones(a.shape[0])
+    for preconditioner in ("auto", "schur"):
+        r = sb.solve(a, b, preconditioner=preconditioner)
+        assert relative_residual(a, b, r.x) <= 1e-10
+    assert r.attempts[0].method == "idr"
+    p = sb.Preconditioner(a, "schur")
+    assert sb.solve(a, b, preconditioner=p, method="gmres").converged
+    with pytest.raises(sb.InvalidArgument, match="no saddle point"):
+        sb.Preconditioner(poisson(), "schur")
+
+
 @pytest.mark.parametrize("precision", ["double", "single", "mixed"])
 def test_every_precision(precision):
     a, b = poisson(), np.ones(900)

@@ -71,8 +71,8 @@ std::unique_ptr<Preconditioner<T>> schur_of(const CsrMatrix<T>& a, int threads =
 
 /// With x = 1.
 template <class T>
-SolveResult solved(const CsrMatrix<T>& a, double tolerance, const PreconditionerOptions& options = {},
-                   KrylovMethod method = KrylovMethod::idr) {
+SolveResult solved_by_schur(const CsrMatrix<T>& a, double tolerance, const PreconditionerOptions& options = {},
+                            KrylovMethod method = KrylovMethod::idr) {
     const SpmvPlan<T> plan(a, Device::cpu(2));
     const std::vector<T> ones(static_cast<std::size_t>(a.rows), T(1));
     std::vector<T> b(ones.size()), x(ones.size());
@@ -80,7 +80,7 @@ SolveResult solved(const CsrMatrix<T>& a, double tolerance, const Preconditioner
     return krylov_solve<T>(method, plan, *schur_of(a, 2, options), b, x, {}, {.tolerance = tolerance});
 }
 
-std::string refusal(const CsrMatrix<double>& a, const PreconditionerOptions& options = {}) {
+std::string why_schur_refuses(const CsrMatrix<double>& a, const PreconditionerOptions& options = {}) {
     try {
         schur_of(a, 1, options);
     } catch (const InvalidArgument& error) {
@@ -97,14 +97,15 @@ TYPED_TEST_SUITE(Schur, ValueTypes);
 /// K is diagonal and the complement small enough to be inverted, to single precision.
 // Promise: preconditioner.hpp, "block triangular, for saddle points, by the Schur complement"
 TYPED_TEST(Schur, EndsAfterTwoStepsWhereBothBlocksAreExact) {
-    const SolveResult result = solved(heat_flow<TypeParam>(15), 1e-4, {}, KrylovMethod::gmres);
+    const SolveResult result = solved_by_schur(heat_flow<TypeParam>(15), 1e-4, {}, KrylovMethod::gmres);
     EXPECT_EQ(result.status, SolveStatus::converged);
     EXPECT_LE(result.iterations, 2);
 }
 
 TYPED_TEST(Schur, IterationsOfSlowFlowsHardlyGrowWithTheMatrix) {
     const double tolerance = sizeof(TypeParam) == 4 ? 1e-4 : 1e-10;
-    const SolveResult small = solved(stokes<TypeParam>(24), tolerance), large = solved(stokes<TypeParam>(96), tolerance);
+    const SolveResult small = solved_by_schur(stokes<TypeParam>(24), tolerance),
+                      large = solved_by_schur(stokes<TypeParam>(96), tolerance);
     EXPECT_EQ(small.status, SolveStatus::converged);
     EXPECT_EQ(large.status, SolveStatus::converged);
     EXPECT_LE(large.iterations, 100);
@@ -113,7 +114,8 @@ TYPED_TEST(Schur, IterationsOfSlowFlowsHardlyGrowWithTheMatrix) {
 
 TYPED_TEST(Schur, IterationsOfHeatFlowsHardlyGrowWithTheMatrix) {
     const double tolerance = sizeof(TypeParam) == 4 ? 1e-4 : 1e-10;
-    const SolveResult small = solved(heat_flow<TypeParam>(32), tolerance), large = solved(heat_flow<TypeParam>(128), tolerance);
+    const SolveResult small = solved_by_schur(heat_flow<TypeParam>(32), tolerance),
+                      large = solved_by_schur(heat_flow<TypeParam>(128), tolerance);
     EXPECT_EQ(small.status, SolveStatus::converged);
     EXPECT_EQ(large.status, SolveStatus::converged);
     EXPECT_LE(large.iterations, 60);
@@ -168,7 +170,7 @@ TEST(SchurOfDoubles, FindsTheTwoKindsOfRowsWhereverTheyStand) {
     for (std::int64_t i = 0; i < a.rows; ++i)
         for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
             entries.push_back({place[i], place[a.column_indices[k]], a.values[k]});
-    const SolveResult result = solved(csr_from_entries<double>(a.rows, a.rows, entries), 1e-10);
+    const SolveResult result = solved_by_schur(csr_from_entries<double>(a.rows, a.rows, entries), 1e-10);
     EXPECT_EQ(result.status, SolveStatus::converged);
     EXPECT_LE(result.iterations, 100);
 }
@@ -211,8 +213,8 @@ TEST(SchurOfDoubles, TellsMultigridOfTheNearNullSpaceThatBelongsToItsRows) {
         with_constraints.insert(with_constraints.end(), first, first + displacements);
         with_constraints.resize(static_cast<std::size_t>((mode + 1) * a.rows), 1e30);  // which nobody reads
     }
-    const SolveResult without = solved(a, 1e-8, {.amg = {.unknowns_per_node = 2}});
-    const SolveResult with = solved(a, 1e-8, {.amg = {.unknowns_per_node = 2, .near_null_space = with_constraints}});
+    const SolveResult without = solved_by_schur(a, 1e-8, {.amg = {.unknowns_per_node = 2}});
+    const SolveResult with = solved_by_schur(a, 1e-8, {.amg = {.unknowns_per_node = 2, .near_null_space = with_constraints}});
     EXPECT_EQ(with.status, SolveStatus::converged);
     EXPECT_LT(with.iterations, without.iterations);
 }
@@ -221,15 +223,16 @@ TEST(SchurOfDoubles, TellsMultigridOfTheNearNullSpaceThatBelongsToItsRows) {
 TEST(SchurOfDoubles, SaysWhatItCannotTake) {
     const double inf = std::numeric_limits<double>::infinity();
     const auto matrix = [](std::vector<Entry<double>> entries) { return csr_from_entries<double>(3, 3, entries); };
-    EXPECT_THAT(refusal(matrix({{0, 0, 2}, {1, 1, 2}, {2, 2, 3}})), HasSubstr("every diagonal entry of A is positive"));
-    EXPECT_THAT(refusal(matrix({{0, 0, -2}, {1, 2, 1}, {2, 1, 1}})), HasSubstr("no diagonal entry of A is positive"));
-    EXPECT_THAT(refusal(matrix({{0, 0, 2}, {1, 2, 1}, {2, 1, 1}})),
+    EXPECT_THAT(why_schur_refuses(matrix({{0, 0, 2}, {1, 1, 2}, {2, 2, 3}})),
+                HasSubstr("every diagonal entry of A is positive"));
+    EXPECT_THAT(why_schur_refuses(matrix({{0, 0, -2}, {1, 2, 1}, {2, 1, 1}})), HasSubstr("no diagonal entry of A is positive"));
+    EXPECT_THAT(why_schur_refuses(matrix({{0, 0, 2}, {1, 2, 1}, {2, 1, 1}})),
                 HasSubstr("the diagonal of the Schur complement is 0 for row 2 of A (counted from 1)"));
-    EXPECT_THAT(refusal(matrix({{0, 0, 2}, {1, 1, 2}, {0, 2, inf}, {2, 0, inf}})),
+    EXPECT_THAT(why_schur_refuses(matrix({{0, 0, 2}, {1, 1, 2}, {0, 2, inf}, {2, 0, inf}})),
                 HasSubstr("the diagonal of the Schur complement is -inf for row 3 of A (counted from 1)"));
-    EXPECT_THAT(refusal(stokes<double>(4), {.complex_numbers = true}), HasSubstr("A is complex"));
-    EXPECT_THAT(refusal(stokes<double>(4), {.amg = {.smoother_degree = 0}}), HasSubstr("the smoother has degree 0"));
-    EXPECT_EQ(refusal(CsrMatrix<double>{0, 0, {0}, {}, {}}), "accepted");
+    EXPECT_THAT(why_schur_refuses(stokes<double>(4), {.complex_numbers = true}), HasSubstr("A is complex"));
+    EXPECT_THAT(why_schur_refuses(stokes<double>(4), {.amg = {.smoother_degree = 0}}), HasSubstr("the smoother has degree 0"));
+    EXPECT_EQ(why_schur_refuses(CsrMatrix<double>{0, 0, {0}, {}, {}}), "accepted");
 }
 
 /// The entries of each row in falling order.
