@@ -145,7 +145,8 @@ struct PreconditionerOptions {
 /// InvalidArgument that names the row where a diagonal entry is missing or zero, or an entry not finite, and ResourceLimit
 /// where levels would take more than the memory limit. The Schur complement is approximated in double, in a fixed
 /// order. With schur InvalidArgument is thrown where no diagonal entry or each one is positive, where A is complex, and, naming
-/// it, where the complement's diagonal is not negative in a row.
+/// it, where the complement's diagonal is not negative in a row, and ResourceLimit where the complement would have more than
+/// ten times the entries of A.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device = Device::best(),

@@ -104,12 +104,17 @@ public:
         });
     }
 
-    /// S_d = [B I] diag(-diag(K)^-1, D) [U; I]
+    /// S_d = [B I] diag(-diag(K)^-1, D) [U; I]. A row of K that bears on all others would fill it.
     CsrMatrix<double> complement() const {
-        CsrMatrix<double> result =
-            *amg::galerkin_product(b_and_identity().view(), inverse_and_d().view(), u_and_identity().view(), host_);
-        if (cpu::is_symmetric(a_, host_)) amg::mirror_upper_triangle(result, host_);
-        return result;
+        constexpr std::int64_t most_growth = 10;
+        auto result = amg::galerkin_product(b_and_identity().view(), inverse_and_d().view(), u_and_identity().view(), host_,
+                                            most_growth * a_.nonzeros());
+        if (!result)
+            throw ResourceLimit(fmt::format(
+                "preconditioner schur: the Schur complement would have more than {} times the {} entries of A; use ilut or klu",
+                most_growth, a_.nonzeros()));
+        if (cpu::is_symmetric(a_, host_)) amg::mirror_upper_triangle(*result, host_);
+        return std::move(*result);
     }
 
     /// The elements that belong to K of each vector of the near-null space.
@@ -222,7 +227,7 @@ void require_negative(const std::vector<T>& diagonal, const SaddlePoint<T>& part
             throw InvalidArgument(
                 fmt::format("preconditioner schur: the diagonal of the Schur complement is {} for row {} of A (counted from "
                             "1), but must be "
-                            "negative: no row with a positive diagonal entry outweighs it there; use ilut or klu",
+                            "negative: no row with a positive diagonal entry outweighs it; use ilut or klu",
                             diagonal[i], parts.order()[parts.first_rows() + i] + 1));
 }
 

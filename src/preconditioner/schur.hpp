@@ -24,7 +24,8 @@ namespace solver {
 ///   in mixed form.
 ///
 /// S_d is formed in double in a fixed order. Throws InvalidArgument where A is complex, where all diagonal entries are positive
-/// or none is, and where a row's diagonal of S_d is not negative; what multigrid throws, besides.
+/// or none is, and where a row's diagonal of S_d is not negative; ResourceLimit where S_d would have more than ten times the
+/// entries of A; what multigrid throws, besides.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_schur(const CsrView<T>& a, const PreconditionerOptions& options, const Device& device);
 

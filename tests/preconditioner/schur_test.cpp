@@ -235,6 +235,15 @@ TEST(SchurOfDoubles, SaysWhatItCannotTake) {
     EXPECT_EQ(why_schur_refuses(CsrMatrix<double>{0, 0, {0}, {}, {}}), "accepted");
 }
 
+/// One flow leads to all temperatures.
+TEST(SchurOfDoubles, RefusesAComplementThatFillsItself) {
+    std::vector<Entry<double>> entries{{0, 0, 1}};
+    for (std::int32_t i = 1; i <= 400; ++i) entries.insert(entries.end(), {{i, 0, 1.0}, {0, i, 1.0}, {i, i, -1.0}});
+    const CsrMatrix<double> a = csr_from_entries<double>(401, 401, entries);
+    EXPECT_THAT([&] { schur_of(a); },
+                ::testing::ThrowsMessage<ResourceLimit>(HasSubstr("more than 10 times the 1201 entries of A")));
+}
+
 /// The entries of each row in falling order.
 TEST(SchurOfDoubles, TakesRowsInAnyOrder) {
     const CsrMatrix<double> a = stokes<double>(20);
