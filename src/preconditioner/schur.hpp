@@ -23,6 +23,8 @@ namespace solver {
 /// - Where K's diagonal outweighs its rows, as a mass matrix's does, K~ = diag(K) and S~ is multigrid of S_d, as of a diffusion
 ///   in mixed form.
 ///
+/// What options.amg says of nodes and of the near-null space is said of K; multigrid of S_d is told neither.
+///
 /// S_d is formed in double in a fixed order. Throws InvalidArgument where A is complex, where all diagonal entries are positive
 /// or none is, and where a row's diagonal of S_d is not negative; ResourceLimit where S_d would have more than ten times the
 /// entries of A; what multigrid throws, besides.
