@@ -4,6 +4,7 @@
 
 #include "core/krylov/updates.hpp"
 #include "krylov/cpu_backend.hpp"
+#include "krylov/shared_products.hpp"
 #include "ranks/rank_matrix.hpp"
 #include "reductions.hpp"
 #include "settings.hpp"
@@ -22,8 +23,8 @@
 
 namespace petscsolver {
 
-/// Products of a matrix with vectors that ranks share out: what solver::SharedProducts is on one machine. Collective.
-class RankProducts {
+/// Products of a matrix with vectors that ranks share out. Collective.
+class RankProducts final : public solver::SharedProducts<double> {
 public:
     RankProducts(const Ranks& ranks, const RankMatrix<double>& a)
         : ranks_(ranks),
@@ -31,10 +32,10 @@ public:
           plan_(a.own, device_, {.storage = settings().storage, .expected_products = solver::products_of_a_solve}),
           x_(static_cast<std::size_t>(a.halo->size())) {}
 
-    /// To be made by the next run(). What it refers to stays where it is until then. x is not a pair.
-    void add(const solver::SpmvTask<double>& task, solver::Accuracy accuracy) { tasks_.emplace_back(task, accuracy); }
+    /// x of the task is not a pair.
+    void add(const solver::SpmvTask<double>& task, solver::Accuracy accuracy) override { tasks_.emplace_back(task, accuracy); }
 
-    void run() {
+    void run() override {
         for (auto& [task, accuracy] : tasks_) {
             std::copy(task.x.begin(), task.x.end(), a_.halo->own_part(x_).begin());
             a_.halo->fill(x_);
@@ -44,14 +45,16 @@ public:
         tasks_.clear();
     }
 
+    void drop() override { tasks_.clear(); }
+
     const Ranks& ranks() const { return ranks_; }
     const Layout& layout() const { return a_.layout; }
-    std::int64_t rows() const { return a_.layout.own(); }
-    const solver::Device& device() const { return device_; }
+    std::int64_t rows() const override { return a_.layout.own(); }
+    const solver::Device& device() const override { return device_; }
     const solver::SpmvPlan<double>& plan() const { return plan_; }
 
     /// Of this rank's columns: the transpose has their entries in the order of the rows.
-    const std::vector<double>& column_norms() {
+    const std::vector<double>& column_norms() override {
         if (norms_) return *norms_;  // on all ranks or on none
         const RankMatrix<double> transpose = transposed(ranks_, a_);
         std::vector<double>& norms = norms_.emplace(static_cast<std::size_t>(rows()));
@@ -72,13 +75,13 @@ private:
 };
 
 /// The processor's backend for this rank's elements, with reductions over all ranks.
-class RankBackend : public solver::CpuSolverBackend<double, RankProducts> {
-    using Base = solver::CpuSolverBackend<double, RankProducts>;
+class RankBackend : public solver::CpuSolverBackend<double> {
+    using Base = solver::CpuSolverBackend<double>;
 
 public:
     RankBackend(RankProducts& products, const solver::Preconditioner<double>& m, std::span<const double> b,
                 solver::Accuracy accuracy)
-        : Base(products, m, b, false, accuracy), b_(b) {}
+        : Base(products, m, b, false, accuracy), products_(products), b_(b) {}
 
     double dot(const Vector& x, const Vector& y) const { return reduced(x, y, Rounding::sum, accuracy_); }
     double norm2(const Vector& x) const { return reduced(x, x, Rounding::square_root, accuracy_); }
@@ -104,6 +107,7 @@ private:
         return reduced_dot(products_.ranks().comm(), x, y, rounding, accuracy);
     }
 
+    const RankProducts& products_;
     std::span<const double> b_;
 };
 

@@ -6,6 +6,7 @@
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
 #include "krylov/backend.hpp"
+#include "krylov/matrix_products.hpp"
 #include "krylov/shared_products.hpp"
 #include "krylov/task.hpp"
 #include "solver/accuracy.hpp"
@@ -23,14 +24,14 @@
 
 namespace solver {
 
-/// Vectors and the operations on them that do not ask how x is held. Products are those with a matrix, or with an operator.
-template <class T, class Products = SharedProducts<T>>
+/// Vectors and the operations on them that do not ask how x is held.
+template <class T>
 class CpuVectors {
 public:
     using Value = T;
     using Vector = std::vector<T>;
 
-    CpuVectors(Products& products, const Preconditioner<T>& m, Accuracy accuracy)
+    CpuVectors(SharedProducts<T>& products, const Preconditioner<T>& m, Accuracy accuracy)
         : accuracy_(accuracy),
           true_accuracy_(accuracy == Accuracy::exact ? accuracy : Accuracy::compensated),
           products_(products),
@@ -137,16 +138,16 @@ protected:
 
     Accuracy accuracy_;
     Accuracy true_accuracy_;
-    Products& products_;
+    SharedProducts<T>& products_;
 
 private:
     const Preconditioner<T>& m_;
 };
 
 /// x as one vector, or, as_pair, as the unevaluated sum of two.
-template <class T, class Products = SharedProducts<T>>
-class CpuSolverBackend : public CpuVectors<T, Products> {
-    using Base = CpuVectors<T, Products>;
+template <class T>
+class CpuSolverBackend : public CpuVectors<T> {
+    using Base = CpuVectors<T>;
 
 public:
     using Vector = typename Base::Vector;
@@ -157,7 +158,8 @@ public:
     };
     using Residual = Vector;
 
-    CpuSolverBackend(Products& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair, Accuracy accuracy)
+    CpuSolverBackend(SharedProducts<T>& products, const Preconditioner<T>& m, std::span<const T> b, bool as_pair,
+                     Accuracy accuracy)
         : Base(products, m, accuracy), b_(b), as_pair_(as_pair) {}
 
     using Base::copy;
@@ -289,8 +291,8 @@ public:
     }
 
 private:
-    SharedProducts<Wide> residuals_;
-    SharedProducts<Value> products_;
+    MatrixProducts<Wide> residuals_;
+    MatrixProducts<Value> products_;
 };
 template <class T>
 class CpuSystem<T, T> {
@@ -306,7 +308,7 @@ public:
     void drop_products() { products_.drop(); }
 
 private:
-    SharedProducts<T> products_;
+    MatrixProducts<T> products_;
 };
 
 }  // namespace solver

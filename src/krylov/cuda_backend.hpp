@@ -38,18 +38,15 @@ struct Ready {
 };
 
 /// What the solves with one matrix share on a device, so many right-hand sides at once: the analyses of A, streams and vectors,
-/// made once for all methods and preconditioners. The iteration runs in Value, x and b - A x are in Wide, which is Value or
-/// wider.
-template <class Value, class Wide>
+/// made once for all methods and preconditioners. The iteration runs in Value.
+template <class Value>
 class CudaSystem {
 public:
-    /// `a` is A in Wide, `in_value` in Value. Both must outlive the system, and so must the stream, where all work goes.
-    CudaSystem(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value, Accuracy mode, int most_columns,
-               cuda::Stream of_caller)
-        : CudaSystem(in_value.on_device()->new_products(of_caller, most_columns), in_value.rows(), mode,
-                     in_value.device().index(), of_caller, most_columns) {
-        a_in_value_ = &in_value;
-        if constexpr (is_mixed) residuals_ = a.on_device()->new_products(stream, 1);
+    /// `a` is A in Value. It must outlive the system, and so must the stream, where all work goes.
+    CudaSystem(const SpmvPlan<Value>& a, Accuracy mode, int most_columns, cuda::Stream of_caller)
+        : CudaSystem(a.on_device()->new_products(of_caller, most_columns), a.rows(), mode, a.device().index(), of_caller,
+                     most_columns) {
+        a_ = &a;
     }
 
     /// Of an A of so many rows of which there are only products.
@@ -65,17 +62,10 @@ public:
           products(std::move(of_a)),
           rows_(rows) {}
 
-    /// Of A in Wide.
-    const cuda::MatrixProducts<Wide>& residuals() const {
-        if constexpr (is_mixed)
-            return *residuals_;
-        else
-            return *products;
-    }
-
     std::int64_t rows() const { return rows_; }
 
-    /// How many of so many right-hand sides are solved at once: what half of the free memory can hold.
+    /// How many of so many right-hand sides are solved at once: what half of the free memory can hold. x and b are in Wide.
+    template <class Wide>
     static int columns_at_once(int device, std::int64_t rows, std::int64_t right_hand_sides) {
         constexpr std::int64_t vectors_around = 6;  // b, x, the best x and their residual, each perhaps as a pair
         const std::int64_t bytes = cuda::DeviceRecurrence<BicgstabScalars<Value>>::bytes_a_column(rows) +
@@ -125,7 +115,7 @@ public:
 
     /// Zeros where they are not known.
     const cuda::DeviceArray<Value>& column_norms() {
-        if (a_in_value_ != nullptr) return a_in_value_->on_device()->column_norms(*a_in_value_);
+        if (a_ != nullptr) return a_->on_device()->column_norms(*a_);
         if (no_norms_.size() == 0) no_norms_ = zeros<Value>();
         return no_norms_;
     }
@@ -161,8 +151,6 @@ public:
     std::unique_ptr<cuda::MatrixProducts<Value>> products;
 
 private:
-    static constexpr bool is_mixed = !std::is_same_v<Value, Wide>;
-
     template <class Scalars>
     using Recurrence = std::unique_ptr<cuda::DeviceRecurrence<Scalars>>;
 
@@ -184,71 +172,26 @@ private:
     }
 
     std::int64_t rows_;
-    const SpmvPlan<Value>* a_in_value_ = nullptr;            ///< null of an A that has only products
-    cuda::DeviceArray<Value> no_norms_;                      ///< of such a one; made when first used
-    std::unique_ptr<cuda::MatrixProducts<Wide>> residuals_;  ///< where it is not the plan of the products
+    const SpmvPlan<Value>* a_ = nullptr;  ///< null of an A that has only products
+    cuda::DeviceArray<Value> no_norms_;   ///< of such a one; made when first used
     std::unique_ptr<cuda::DevicePreconditioner<Value>> preconditioner_;
     cuda::HostPreconditioner<Value> on_host_;
     cuda::DeviceArray<double> places_;  ///< made when first used
     std::tuple<Recurrence<BicgstabScalars<Value>>, Recurrence<CgScalars<Value>>> recurrences_;
 };
 
-/// The recurrence of a method on a device, for one of a system's columns.
-template <class B, class Scalars>
-class CudaRecurrence {
-public:
-    using Vector = typename B::Vector;
-
-    static constexpr bool has_random_starts = Scalars::has_random_starts;
-    static constexpr bool keeps_directions = true;
-
-    explicit CudaRecurrence(B& backend)
-        : r(backend.system().template recurrence<Scalars>().r(backend.column())),
-          z(backend.system().template recurrence<Scalars>().z(backend.column())),
-          recurrence_(backend.system().template recurrence<Scalars>()),
-          column_(backend.column()) {}
-
-    void start(const Vector* weights) { recurrence_.start(column_, weights != nullptr ? weights->data() : nullptr); }
-    void begin(double r_norm, std::uint64_t seed) { recurrence_.begin(column_, r_norm, seed); }
-    void update_z() const {}
-    void continue_from_replaced(double r_norm) { recurrence_.continue_from_replaced(column_, r_norm); }
-    void reset_drift(double r_norm, double x_terms) { recurrence_.reset_drift(column_, r_norm, x_terms); }
-    std::span<const double> norms() const { return recurrence_.norms(column_); }
-
-    /// Pauses while steps of all columns are made.
-    Task<Stretch> advance(const StepLimits& limits) {
-        recurrence_.ask(column_, limits);
-        while (!recurrence_.has_ended(column_)) co_await Pause();
-        co_return recurrence_.stretch(column_);
-    }
-
-    Vector& r;
-    Vector& z;
-
-private:
-    cuda::DeviceRecurrence<Scalars>& recurrence_;
-    int column_;
-};
-
-/// x as one vector of Wide numbers or, where Wide is Value, as the unevaluated sum of two. A recurrence on this backend has
-/// every operation launched by itself: CudaRecurrence has many steps in one go.
-template <class T, class W>
-class CudaSolverBackend {
+/// Vectors and the operations on them that do not ask how x is held. A recurrence on them has every operation launched by
+/// itself: CudaRecurrence has many steps in one go.
+template <class T>
+class CudaVectors {
 public:
     using Value = T;
-    using Wide = W;
-    using Vector = cuda::DeviceArray<Value>;
-    using Residual = cuda::DeviceArray<Wide>;
-    struct Solution {
-        Residual x;
-        Residual low;  ///< empty where there is none
-    };
+    using Vector = cuda::DeviceArray<T>;
 
     /// The column of the system is this one's until it is done.
-    CudaSolverBackend(CudaSystem<Value, Wide>& system, int column, std::span<const Wide> b, bool as_pair)
-        : system_(system), column_(column), b_(system.device, b, "b", system.stream), as_pair_(as_pair) {}
+    CudaVectors(CudaSystem<T>& system, int column) : system_(system), column_(column) {}
 
-    CudaSystem<Value, Wide>& system() const { return system_; }
+    CudaSystem<T>& system() const { return system_; }
     int column() const { return column_; }
 
     std::int64_t rows() const { return system_.rows(); }
@@ -293,67 +236,12 @@ public:
     void turn(const Vector& x, const Vector& out) const { cuda::turn(x, out, stream()); }
     void conjugate(const Vector& x, const Vector& out) const { cuda::conjugate(x, out, stream()); }
     void fill_random(std::uint64_t seed, const Vector& out) const { cuda::fill_random(seed, out, stream()); }
-
-    Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
-    Residual residual_vector() const { return system_.template zeros<Wide>(); }
-    void load(std::span<const Wide> source, Solution& x) const { x.x.copy_from(source, stream()); }
-    void store(const Solution& x, std::span<Wide> to, std::span<Wide> low) const {
-        x.x.copy_to(to, stream());
-        x.low.copy_to(low, stream());
-    }
-    void read(const Solution& x, std::span<double> to) const {
-        std::vector<Wide> value(static_cast<std::size_t>(x.x.size())), low(static_cast<std::size_t>(x.low.size()));
-        store(x, value, low);
-        write_sum<Wide>(value, low, to);
-    }
-    void copy(const Solution& x, Solution& out) const {
-        cuda::copy(x.x, out.x, stream());
-        cuda::copy(x.low, out.low, stream());
-    }
     void set_zero(const Vector& x) const { x.fill_with_zeros(stream()); }
-    void set_zero(Solution& x) const {
-        x.x.fill_with_zeros(stream());
-        x.low.fill_with_zeros(stream());
-    }
 
-    Ready<int> residual(double scale, const Solution& x, Residual& out) const {
-        const Wide factor = static_cast<Wide>(scale);
-        const cuda::RowTask<Wide> task{
-            .alpha = -factor, .x = x.x.data(), .x_low = x.low.data(), .beta = factor, .y_in = b_.data(), .y = out.data()};
-        system_.residuals().multiply(task, system_.true_accuracy, stream());
-        return {0};
-    }
-    void take(double factor, const Residual& residual, const Vector& out) const {
-        cuda::scale(factor, residual, out, stream());
-    }
-    const Vector& column_norms() const { return system_.column_norms(); }
-    double right_hand_side_norm() const { return system_.norm2(b_, system_.true_accuracy); }
-    double true_norm(const Residual& x) const { return system_.norm2(x, system_.true_accuracy); }
-    bool is_finite(const Solution& x) const {
-        const Accuracy mode = std::is_same_v<Value, Wide> ? system_.accuracy : system_.true_accuracy;
-        return std::isfinite(system_.norm2(x.x, mode)) && (x.low.size() == 0 || std::isfinite(system_.norm2(x.low, mode)));
-    }
-    double rounding_terms(const Vector& weights, const Solution& x) const {
-        if constexpr (std::is_same_v<Value, Wide>) {
-            if (as_pair_) return 0;
-            Vector& terms = system_.terms;  // allocating takes longer than all the rest
-            if (terms.data() == nullptr) terms = system_.template zeros<Value>();
-            cuda::multiply_elements(weights, x.x, terms, stream());
-            return system_.norm2(terms, system_.accuracy);
-        } else {
-            return 0;
-        }
-    }
-    void add_to_solution(double factor, const Vector& z, Solution& x) const {
-        if constexpr (std::is_same_v<Value, Wide>) {
-            if (as_pair_) return cuda::add_scaled_to_pair(factor, z, x.x, x.low, stream());
-        }
-        cuda::add_scaled(factor, z, x.x, stream());
-    }
-
-private:
+protected:
     cuda::Stream stream() const { return system_.stream; }
 
+private:
     Ready<int> multiply(const Vector& x, const Vector& out, Accuracy mode) const {
         system_.products->multiply({.x = x.data(), .y = out.data()}, mode, stream());
         return {0};
@@ -364,8 +252,130 @@ private:
         return all;
     }
 
-    CudaSystem<Value, Wide>& system_;
+    CudaSystem<Value>& system_;
     int column_;
+};
+
+/// The recurrence of a method on a device, for one of a system's columns.
+template <class Scalars>
+class CudaRecurrence {
+public:
+    using Value = typename Scalars::Value;
+    using Vector = cuda::DeviceArray<Value>;
+
+    static constexpr bool has_random_starts = Scalars::has_random_starts;
+    static constexpr bool keeps_directions = true;
+
+    explicit CudaRecurrence(CudaVectors<Value>& vectors)
+        : r(vectors.system().template recurrence<Scalars>().r(vectors.column())),
+          z(vectors.system().template recurrence<Scalars>().z(vectors.column())),
+          recurrence_(vectors.system().template recurrence<Scalars>()),
+          column_(vectors.column()) {}
+
+    void start(const Vector* weights) { recurrence_.start(column_, weights != nullptr ? weights->data() : nullptr); }
+    void begin(double r_norm, std::uint64_t seed) { recurrence_.begin(column_, r_norm, seed); }
+    void update_z() const {}
+    void continue_from_replaced(double r_norm) { recurrence_.continue_from_replaced(column_, r_norm); }
+    void reset_drift(double r_norm, double x_terms) { recurrence_.reset_drift(column_, r_norm, x_terms); }
+    std::span<const double> norms() const { return recurrence_.norms(column_); }
+
+    /// Pauses while steps of all columns are made.
+    Task<Stretch> advance(const StepLimits& limits) {
+        recurrence_.ask(column_, limits);
+        while (!recurrence_.has_ended(column_)) co_await Pause();
+        co_return recurrence_.stretch(column_);
+    }
+
+    Vector& r;
+    Vector& z;
+
+private:
+    cuda::DeviceRecurrence<Scalars>& recurrence_;
+    int column_;
+};
+
+/// x as one vector of Wide numbers, which are Value or wider, or, where Wide is Value, as the unevaluated sum of two.
+template <class T, class W>
+class CudaSolverBackend : public CudaVectors<T> {
+    using Base = CudaVectors<T>;
+
+public:
+    using Value = T;
+    using Wide = W;
+    using Vector = typename Base::Vector;
+    using Residual = cuda::DeviceArray<Wide>;
+    struct Solution {
+        Residual x;
+        Residual low;  ///< empty where there is none
+    };
+
+    /// The column of the system is this one's until it is done; `residuals` are those with A in Wide, and must outlive it.
+    CudaSolverBackend(CudaSystem<Value>& system, int column, const cuda::MatrixProducts<Wide>& residuals,
+                      std::span<const Wide> b, bool as_pair)
+        : Base(system, column), residuals_(residuals), b_(system.device, b, "b", system.stream), as_pair_(as_pair) {}
+
+    using Base::copy;
+    using Base::set_zero;
+
+    Solution solution() const { return {residual_vector(), as_pair_ ? residual_vector() : Residual()}; }
+    Residual residual_vector() const { return this->system().template zeros<Wide>(); }
+    void load(std::span<const Wide> source, Solution& x) const { x.x.copy_from(source, this->stream()); }
+    void store(const Solution& x, std::span<Wide> to, std::span<Wide> low) const {
+        x.x.copy_to(to, this->stream());
+        x.low.copy_to(low, this->stream());
+    }
+    void read(const Solution& x, std::span<double> to) const {
+        std::vector<Wide> value(static_cast<std::size_t>(x.x.size())), low(static_cast<std::size_t>(x.low.size()));
+        store(x, value, low);
+        write_sum<Wide>(value, low, to);
+    }
+    void copy(const Solution& x, Solution& out) const {
+        cuda::copy(x.x, out.x, this->stream());
+        cuda::copy(x.low, out.low, this->stream());
+    }
+    void set_zero(Solution& x) const {
+        x.x.fill_with_zeros(this->stream());
+        x.low.fill_with_zeros(this->stream());
+    }
+
+    Ready<int> residual(double scale, const Solution& x, Residual& out) const {
+        const Wide factor = static_cast<Wide>(scale);
+        const cuda::RowTask<Wide> task{
+            .alpha = -factor, .x = x.x.data(), .x_low = x.low.data(), .beta = factor, .y_in = b_.data(), .y = out.data()};
+        residuals_.multiply(task, this->system().true_accuracy, this->stream());
+        return {0};
+    }
+    void take(double factor, const Residual& residual, const Vector& out) const {
+        cuda::scale(factor, residual, out, this->stream());
+    }
+    const Vector& column_norms() const { return this->system().column_norms(); }
+    double right_hand_side_norm() const { return this->system().norm2(b_, this->system().true_accuracy); }
+    double true_norm(const Residual& x) const { return this->system().norm2(x, this->system().true_accuracy); }
+    bool is_finite(const Solution& x) const {
+        const Accuracy mode = std::is_same_v<Value, Wide> ? this->system().accuracy : this->system().true_accuracy;
+        return std::isfinite(this->system().norm2(x.x, mode)) &&
+               (x.low.size() == 0 || std::isfinite(this->system().norm2(x.low, mode)));
+    }
+    double rounding_terms(const Vector& weights, const Solution& x) const {
+        if constexpr (std::is_same_v<Value, Wide>) {
+            if (as_pair_) return 0;
+            Vector& terms = this->system().terms;  // allocating takes longer than all the rest
+            if (terms.data() == nullptr) terms = this->system().template zeros<Value>();
+            cuda::multiply_elements(weights, x.x, terms, this->stream());
+            return this->system().norm2(terms, this->system().accuracy);
+        } else {
+            return 0;
+        }
+    }
+    void add_to_solution(double factor, const Vector& z, Solution& x) const {
+        if constexpr (std::is_same_v<Value, Wide>) {
+            if (as_pair_) return cuda::add_scaled_to_pair(factor, z, x.x, x.low, this->stream());
+        }
+        cuda::add_scaled(factor, z, x.x, this->stream());
+    }
+
+private:
+    const cuda::MatrixProducts<Wide>& residuals_;
     Residual b_;
     bool as_pair_;
 };

@@ -1,16 +1,14 @@
 #include "solver/linear_operator.hpp"
 
 #include "core/floating_point_guard.hpp"
-#include "krylov/columns.hpp"
-#include "krylov/cpu_backend.hpp"
-#include "krylov/methods.hpp"
-#include "krylov/operator_products.hpp"
+#include "krylov/place.hpp"
+#include "krylov/run.hpp"
 #include "preconditioner/identity.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 
-#include <utility>
+#include <span>
 
 namespace solver {
 
@@ -25,18 +23,10 @@ SolveResult krylov_solve(KrylovMethod method, const LinearOperator<T>& a, const 
     check_complex_scalars(method, options, a.rows());
     check_memory(method, options, a.rows(), sizeof(T), 1);
     const cpu::FloatingPointGuard guard;
-    const Identity<T> identity(a.rows());
-    const Preconditioner<T>& none = identity;
-    OperatorProducts<T> products(a, processor);
-    using Backend = CpuSolverBackend<T, OperatorProducts<T>>;
+    const Identity<T> none(a.rows());
     const Pauses pauses = pauses_of(options);
-    const auto results = solve_together<Backend>(
-        {std::span(&unknown, 1), options, pauses},
-        [&](const Unknown<T>& column, std::int64_t) {
-            return Backend(products, m != nullptr ? *m : none, column.b, false, options.accuracy);
-        },
-        [&](Backend& backend) { return make_recurrence(method, backend, options); }, [&] { products.run(); });
-    return results.front();
+    return solve_operator_on_processor<T>(method, a, m != nullptr ? *m : static_cast<const Preconditioner<T>&>(none),
+                                          {std::span(&unknown, 1), options, pauses}, processor);
 }
 
 template SolveResult krylov_solve(KrylovMethod, const LinearOperator<float>&, const Preconditioner<float>*,

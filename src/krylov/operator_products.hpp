@@ -1,13 +1,11 @@
 #pragma once
 
-/// Products with an operator that solves wait for: what SharedProducts is for a matrix.
+/// SharedProducts with an operator, which is applied once for each.
 
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
-#include "solver/accuracy.hpp"
-#include "solver/device.hpp"
+#include "krylov/shared_products.hpp"
 #include "solver/linear_operator.hpp"
-#include "solver/spmv.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -16,26 +14,24 @@
 namespace solver {
 
 template <class T>
-class OperatorProducts {
+class OperatorProducts final : public SharedProducts<T> {
 public:
     OperatorProducts(const LinearOperator<T>& a, Device processor) : a_(a), device_(std::move(processor)) {}
 
-    /// To be made by the next run(). What it refers to stays where it is until then. x is not a pair.
-    void add(const SpmvTask<T>& task, Accuracy) { tasks_.push_back(task); }
+    /// x of the task is not a pair.
+    void add(const SpmvTask<T>& task, Accuracy) override { tasks_.push_back(task); }
 
-    void run() {
+    void run() override {
         for (const SpmvTask<T>& task : tasks_) make(task);
         tasks_.clear();
     }
 
-    /// Makes none of them.
-    void drop() { tasks_.clear(); }
+    void drop() override { tasks_.clear(); }
 
-    std::int64_t rows() const { return a_.rows(); }
-    const Device& device() const { return device_; }
+    std::int64_t rows() const override { return a_.rows(); }
+    const Device& device() const override { return device_; }
 
-    /// They are not known: zeros.
-    const std::vector<T>& column_norms() {
+    const std::vector<T>& column_norms() override {
         norms_.resize(static_cast<std::size_t>(rows()));
         return norms_;
     }

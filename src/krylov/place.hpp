@@ -5,7 +5,9 @@
 #include "krylov/pauses.hpp"
 #include "krylov/run.hpp"
 #include "solver/cuda/linear_operator.hpp"
+#include "solver/device.hpp"
 #include "solver/krylov.hpp"
+#include "solver/linear_operator.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
@@ -43,7 +45,10 @@ std::unique_ptr<KrylovPlace<Wide, Value>> krylov_on_processor(const SpmvPlan<Wid
 template <class Wide, class Value>
 std::unique_ptr<KrylovPlace<Wide, Value>> krylov_on_device(const SpmvPlan<Wide>& a, const SpmvPlan<Value>& in_value);
 
-/// A single call for one unknown, where A is an operator on a device.
+/// A single call for one unknown, where A is an operator.
+template <class T>
+SolveResult solve_operator_on_processor(KrylovMethod method, const LinearOperator<T>& a, const Preconditioner<T>& m,
+                                        const KrylovCall<T>& call, const Device& processor);
 template <class T>
 SolveResult solve_operator_on_device(KrylovMethod method, const cuda::LinearOperator<T>& a, const Preconditioner<T>& m,
                                      const KrylovCall<T>& call, int device, cuda::Stream stream);

@@ -9,17 +9,27 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace solver {
 namespace {
 
+/// A system and the products with A in Wide that b - A x needs.
+template <class Value, class Wide>
+struct CudaSolves {
+    CudaSystem<Value>& system;
+    const cuda::MatrixProducts<Wide>& residuals;
+    const Preconditioner<Value>& m;
+    const KrylovCall<Wide>& call;
+};
+
 /// So many columns at once.
 template <class Value, class Wide, class MakeRecurrence, class MakeProducts>
-std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, const KrylovCall<Wide>& call, std::size_t at_once,
+std::vector<SolveResult> solve_some_at_once(const CudaSolves<Value, Wide>& solves, std::size_t at_once,
                                             const MakeRecurrence& make_recurrence_on, const MakeProducts& make_products) {
     using Backend = CudaSolverBackend<Value, Wide>;
+    const KrylovCall<Wide>& call = solves.call;
     std::vector<SolveResult> results;
     while (results.size() < call.unknowns.size()) {
         const auto first = results.size();
@@ -27,7 +37,8 @@ std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, con
         std::ranges::move(solve_together<Backend>(
                               {some, call.options, call.pauses, static_cast<std::int64_t>(first)},
                               [&](const Unknown<Wide>& unknown, std::int64_t column) {
-                                  return Backend(system, static_cast<int>(column), unknown.b, !unknown.x_low.empty());
+                                  return Backend(solves.system, static_cast<int>(column), solves.residuals, unknown.b,
+                                                 !unknown.x_low.empty());
                               },
                               make_recurrence_on, make_products),
                           std::back_inserter(results));
@@ -37,32 +48,30 @@ std::vector<SolveResult> solve_some_at_once(CudaSystem<Value, Wide>& system, con
 
 /// Every operation is launched by itself, and columns follow one another.
 template <class Value, class Wide>
-std::vector<SolveResult> solve_step_by_step(KrylovMethod method, CudaSystem<Value, Wide>& system,
-                                            const Preconditioner<Value>& m, const KrylovCall<Wide>& call) {
-    using Backend = CudaSolverBackend<Value, Wide>;
-    system.precondition(m);
+std::vector<SolveResult> solve_step_by_step(KrylovMethod method, const CudaSolves<Value, Wide>& solves) {
+    solves.system.precondition(solves.m);
     return solve_some_at_once(
-        system, call, 1, [&](Backend& backend) { return make_recurrence(method, backend, call.options); }, [] {});
+        solves, 1, [&](CudaVectors<Value>& vectors) { return make_recurrence(method, vectors, solves.call.options); }, [] {});
 }
 
 /// As many columns at once as the system can take, where a method's kernels make whole steps: these share products.
 template <class Value, class Wide>
-std::vector<SolveResult> solve_on_device(KrylovMethod method, CudaSystem<Value, Wide>& system, const Preconditioner<Value>& m,
-                                         const KrylovCall<Wide>& call) {
-    using Backend = CudaSolverBackend<Value, Wide>;
+std::vector<SolveResult> solve_on_device(KrylovMethod method, const CudaSolves<Value, Wide>& solves) {
+    const KrylovCall<Wide>& call = solves.call;
     return with_method(method, [&]<class Method>(Method) {
         if constexpr (HasKernelsOfSteps<Method>) {
-            if (call.options.complex_scalars && HasComplexScalars<Method, Backend>)
-                return solve_step_by_step(method, system, m, call);
+            if (call.options.complex_scalars && HasComplexScalars<Method, CudaVectors<Value>>)
+                return solve_step_by_step(method, solves);
             using Scalars = typename Method::template Scalars<Value>;
+            CudaSystem<Value>& system = solves.system;
             const std::size_t at_once = std::min<std::size_t>(system.columns, call.unknowns.size());
-            system.template precondition<Scalars>(m, static_cast<int>(at_once));
+            system.template precondition<Scalars>(solves.m, static_cast<int>(at_once));
             return solve_some_at_once(
-                system, call, at_once,
-                [&](Backend& backend) { return make_recurrence<CudaRecurrence<Backend, Scalars>>(backend, call.options); },
+                solves, at_once,
+                [&](CudaVectors<Value>& vectors) { return make_recurrence<CudaRecurrence<Scalars>>(vectors, call.options); },
                 [&] { system.template recurrence<Scalars>().run(); });
         } else {
-            return solve_step_by_step(method, system, m, call);
+            return solve_step_by_step(method, solves);
         }
     });
 }
@@ -77,19 +86,31 @@ public:
         const Accuracy accuracy = call.options.accuracy;
         if (!system_ || system_->accuracy != accuracy) {
             system_.reset();  // before the next one takes its memory
-            const int columns = System::columns_at_once(a_.device().index(), a_.rows(), std::ssize(call.unknowns));
-            system_ = std::make_unique<System>(a_, in_value_, accuracy, columns, stream_.get());
+            const int columns =
+                System::template columns_at_once<Wide>(a_.device().index(), a_.rows(), std::ssize(call.unknowns));
+            system_ = std::make_unique<System>(in_value_, accuracy, columns, stream_.get());
         }
-        return solve_on_device(method, *system_, m, call);
+        return solve_on_device<Value, Wide>(method, {*system_, residuals(), m, call});
     }
 
 private:
-    using System = CudaSystem<Value, Wide>;
+    using System = CudaSystem<Value>;
+
+    /// Of A in Wide.
+    const cuda::MatrixProducts<Wide>& residuals() {
+        if constexpr (std::is_same_v<Wide, Value>) {
+            return *system_->products;
+        } else {
+            if (!in_wide_) in_wide_ = a_.on_device()->new_products(stream_.get(), 1);
+            return *in_wide_;
+        }
+    }
 
     const SpmvPlan<Wide>& a_;
     const SpmvPlan<Value>& in_value_;
     cuda::OwnedStream stream_;
     std::unique_ptr<System> system_;
+    std::unique_ptr<cuda::MatrixProducts<Wide>> in_wide_;  ///< where Wide is not Value; made when first used
 };
 
 }  // namespace
@@ -105,8 +126,8 @@ template std::unique_ptr<KrylovPlace<double, float>> krylov_on_device(const Spmv
 template <class T>
 SolveResult solve_operator_on_device(KrylovMethod method, const cuda::LinearOperator<T>& a, const Preconditioner<T>& m,
                                      const KrylovCall<T>& call, int device, cuda::Stream stream) {
-    CudaSystem<T, T> system(std::make_unique<OperatorOnDevice<T>>(a, device), a.rows(), call.options.accuracy, device, stream);
-    return std::move(solve_step_by_step(method, system, m, call).front());
+    CudaSystem<T> system(std::make_unique<OperatorOnDevice<T>>(a, device), a.rows(), call.options.accuracy, device, stream);
+    return solve_step_by_step<T, T>(method, {system, *system.products, m, call}).front();
 }
 template SolveResult solve_operator_on_device(KrylovMethod, const cuda::LinearOperator<float>&, const Preconditioner<float>&,
                                               const KrylovCall<float>&, int, cuda::Stream);

@@ -55,9 +55,9 @@ void expect_same_bits(const CsrMatrix<T>& a, Kind kind, bool pair, const KrylovO
     auto cpu_backend = cpu.backend(*m, b, pair, options.accuracy);
     const auto expected = solve_on_backend<Recurrence>(cpu_backend, b.size(), pair, options, [&] { cpu.make_products(); });
     const cuda::OwnedStream stream(device_plan.device().index());
-    CudaSystem<T, T> cuda(device_plan, device_plan, options.accuracy, 1, stream.get());
+    CudaSystem<T> cuda(device_plan, options.accuracy, 1, stream.get());
     cuda.precondition(*m);
-    CudaSolverBackend<T, T> cuda_backend(cuda, 0, b, pair);
+    CudaSolverBackend<T, T> cuda_backend(cuda, 0, *cuda.products, b, pair);
     const auto found = solve_on_backend<Recurrence>(cuda_backend, b.size(), pair, options, [] {});
     EXPECT_EQ(difference(found.result, expected.result), "");
     EXPECT_EQ(differences<T>(found.x, expected.x), "");

@@ -35,7 +35,7 @@ public:
 
 protected:
     TwoUnknowns<T> system_;
-    SharedProducts<T> products_{system_.plan};
+    MatrixProducts<T> products_{system_.plan};
 };
 
 using FloatingPoints = ::testing::Types<float, double>;
@@ -116,8 +116,8 @@ TYPED_TEST(CpuBackendTest, AsksBothHalvesOfXWhetherTheyAreFinite) {
 TEST(CpuMixedBackend, HoldsXAndItsResidualInDouble) {
     TwoUnknowns<double> system;
     TwoUnknowns<float> in_float;
-    SharedProducts<double> products(system.plan);
-    SharedProducts<float> products_in_float(in_float.plan);
+    MatrixProducts<double> products(system.plan);
+    MatrixProducts<float> products_in_float(in_float.plan);
     const CpuMixedBackend backend(products, products_in_float, *in_float.m, system.b, Accuracy::exact);
     auto x = backend.solution();
     backend.load(std::vector<double>{5, -5}, x);
