@@ -78,10 +78,17 @@ build() {
     # One at a time, however many are started.
     exec {lock}>"$build_folder/.lock"
     flock "$lock"
+    if [[ $preset == run && -e $build_folder/build.ninja && $(cat "$build_folder/machine" 2>/dev/null) != "$(this_machine)" ]]; then
+        say "What was built here is for another machine; building anew."
+        rm -rf "${build_folder:?}"/*
+    fi
     if [[ ! -e $build_folder/build.ninja ]]; then
         cd_root run_quietly "Configuring" cmake --preset "$preset" $(cuda_options)
         say "$(cuda_in_one_line)"
-        [[ $preset != run ]] || say "Compiling for the best vector instructions of this machine; cmake --preset release is for every machine."
+        if [[ $preset == run ]]; then
+            this_machine >"$build_folder/machine"
+            say "Compiling for the vector instructions of this machine; cmake --preset release is for every machine."
+        fi
     fi
     if ! ninja -C "$build_folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
         say "Building in $build_folder; the first time this takes a few minutes."
@@ -89,6 +96,9 @@ build() {
     fi
     exec {lock}>&-
 }
+
+# What its processor can do.
+this_machine() { grep -m 1 -E '^(flags|Features)' /proc/cpuinfo || uname -m; }
 
 has_cuda_device() { [[ -e /dev/nvidiactl || -e /dev/dxg ]]; }
 
