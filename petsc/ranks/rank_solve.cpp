@@ -50,6 +50,7 @@ solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
     solver::MatrixFacts facts{watch.facts(), a.rows};
     facts.nonzeros = a.entries;
     facts.balanced_rows = ranks.sum(facts.balanced_rows);
+    facts.zero_sums = ranks.sum(facts.zero_sums);
     facts.is_finite = ranks.all(facts.is_finite);
     facts.zeros_on_diagonal = !ranks.all(!facts.zeros_on_diagonal);
     facts.positive_diagonal = ranks.all(facts.positive_diagonal);
@@ -265,6 +266,7 @@ private:
                                            .definite_only = solver::needs_definite(method.best()),
                                            .profile = solver::chosen_profile(options, solver::Device::cpu(1)),
                                            .has_rows_beyond = reach,
+                                           .begins_at_zero = [&] { return iterates.begin_at_zero(); },
                                            .fill_estimate =
                                                [this] {
                                                    FetchedRows rows(ranks_, a_);

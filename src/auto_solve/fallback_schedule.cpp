@@ -51,6 +51,7 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     const double alternative = facts_.matrix.suits_multigrid() ? costs_.multigrid() : costs_.preparation();
     const double iterations = alternative / cost_of_iteration(plain());
     const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
+    if (is_beyond_plain(share)) return;
     add(plain(), share, GiveUp::when_too_slow);
     if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
         candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = share * steps_an_iteration(plain())] {
@@ -129,7 +130,8 @@ void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts,
     const std::int64_t share = share_of(plain(), budget);
     const auto is_plain = [&](const Attempt& attempt) { return attempt.preconditioner == plain() && !attempt.results.empty(); };
     const auto last = std::find_if(attempts.rbegin(), attempts.rend(), is_plain);
-    if (last == attempts.rend() || iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
+    if (last == attempts.rend() ? !is_beyond_plain(share)
+                                : iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
         add(plain(), share, GiveUp::when_too_slow);
 }
 
@@ -137,6 +139,17 @@ void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts,
 Kind FallbackSchedule::plain() const {
     const bool suits = !facts_.matrix.zeros_on_diagonal && (facts_.matrix.positive_diagonal || !facts_.definite_only);
     return suits ? Kind::jacobi : Kind::none;
+}
+
+/// Whether so many plain iterations from x = 0 would be in vain, before any is made. Where rows add up to nothing and the graph
+/// reaches farther than `steps` products, a function that falls linearly with the distance from a row has a Rayleigh quotient
+/// of order steps^-2: the condition number is of order steps^2, and ten digits take conjugate gradients some ten times that
+/// many steps. (Weak couplings change neither side, a boundary whose rows do not add up to nothing lowers the order by a
+/// constant.)
+bool FallbackSchedule::is_beyond_plain(std::int64_t share) const {
+    return facts_.profile == CostProfile::processor && facts_.matrix.suits_multigrid() &&
+           facts_.matrix.maps_constants_to_zero() && facts_.begins_at_zero() &&
+           facts_.has_rows_beyond(static_cast<std::int64_t>(static_cast<double>(share) * steps_an_iteration(plain())));
 }
 
 /// How many iterations with this preconditioner cost as much.

@@ -33,6 +33,7 @@ struct ScheduleFacts {
     bool definite_only = false;       ///< whether that one needs a positive definite preconditioner
     CostProfile profile = CostProfile::processor;
     std::function<bool(std::int64_t steps)> has_rows_beyond;  ///< see reach.hpp
+    std::function<bool()> begins_at_zero;                     ///< every x is zero and no b is
     std::function<FillPrediction()> fill_estimate;            ///< cheap (preparation/fill_estimate.hpp)
     std::function<const Preparation&()> preparation;          ///< with Ordering::amd; asked for only where needed
 };
@@ -61,6 +62,7 @@ private:
     void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
 
     PreconditionerKind plain() const;
+    bool is_beyond_plain(std::int64_t share) const;
     std::int64_t share_of(PreconditionerKind kind, double budget) const;
     double steps_an_iteration(PreconditionerKind kind) const;
     double cost_of_iteration(PreconditionerKind kind) const;

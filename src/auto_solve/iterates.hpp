@@ -45,6 +45,13 @@ public:
         return tolerances_.empty() ? 1 : *std::min_element(tolerances_.begin(), tolerances_.end());
     }
 
+    /// Whether every x is zero and no b is: there is something to do, and nothing is known of the solution.
+    bool begin_at_zero() {
+        for (std::size_t j = 0; j < unknowns_.size(); ++j)
+            if (norm_of(unknowns_[j].x, unknowns_[j].on_device) != T(0) || b_norm(j) == 0) return false;
+        return true;
+    }
+
     std::vector<Unknown<T>> chosen(std::span<const std::int64_t> columns) const {
         std::vector<Unknown<T>> some;
         for (const std::int64_t column : columns) some.push_back(unknowns_[column]);

@@ -19,6 +19,9 @@ struct MatrixFacts : RowFacts {
     /// With rows for which the Schur complement of the others may stand.
     bool may_be_saddle_point() const { return is_symmetric && !positive_diagonal; }
 
+    /// Constants, nearly: four of five rows add up to nothing, as inside of differential operators and graphs.
+    bool maps_constants_to_zero() const { return 5 * zero_sums >= 4 * rows; }
+
     /// Whether multigrid by aggregation of strong neighbours has a chance: discretised elliptic operators, graphs, weak
     /// couplings; nine of ten rows balanced, the diagonal of one sign.
     bool suits_multigrid() const { return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows; }

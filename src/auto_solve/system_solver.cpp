@@ -79,7 +79,7 @@ std::function<bool(std::int64_t)> reach_of(const SpmvPlan<T>& a) {
 
 template <class T>
 template <class V>
-void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, double tolerance,
+void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, Iterates<T>& iterates,
                                  std::int64_t max_iterations) {
     system = std::make_unique<System<T, V>>(a_, preparation_, options_);
     const MatrixFacts facts = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
@@ -89,12 +89,13 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
         return attempts.run(*system, only, method, max_iterations);
     }
     FallbackSchedule schedule({.matrix = facts,
-                               .tolerance = tolerance,
+                               .tolerance = iterates.least_tolerance(),
                                .fill_factor = options_.factors.fill_factor,
                                .one_product_a_step = method.best() != KrylovMethod::bicgstab,
                                .definite_only = needs_definite(method.best()),
                                .profile = chosen_profile(options_, a_.device()),
                                .has_rows_beyond = reach_of(a_),
+                               .begins_at_zero = [&] { return iterates.begin_at_zero(); },
                                .fill_estimate =
                                    [&] {
                                        const FillPrediction fill = estimate_fill(a_, facts, *system);
@@ -109,17 +110,16 @@ template <class T>
 SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
     Iterates<T> iterates(a_, std::move(unknowns), options_.iteration);
     Attempts<T> attempts(iterates, options_);
-    const double tolerance = iterates.least_tolerance();
     const std::int64_t limit = options_.iteration.max_iterations;
     if (options_.mixed) {
         if constexpr (!std::is_same_v<T, double>)
             throw InvalidArgument("solve: mixed precision iterates in single and holds x in double; give A, b and x in double");
         else
-            attempt_in<float>(mixed_, attempts, tolerance, (limit + 1) / 2);
+            attempt_in<float>(mixed_, attempts, iterates, (limit + 1) / 2);
     }
     if (!options_.mixed || attempts.has_more_to_do(limit)) {
         mixed_.reset();
-        attempt_in<T>(system_, attempts, tolerance, limit);
+        attempt_in<T>(system_, attempts, iterates, limit);
     }
     SolveReport report = attempts.report();
     report.profile = chosen_profile(options_, a_.device());

@@ -17,6 +17,8 @@ namespace solver {
 
 template <class T>
 class Attempts;
+template <class T>
+class Iterates;
 
 template <class T>
 class SystemSolver {
@@ -48,7 +50,7 @@ public:
 private:
     /// Attempts with the iteration in V, for at most so many iterations. The schedule is that of the least relative tolerance.
     template <class V>
-    void attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, double tolerance,
+    void attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, Iterates<T>& iterates,
                     std::int64_t max_iterations);
 
     void remember(std::span<const Attempt> attempts);

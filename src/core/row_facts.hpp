@@ -22,6 +22,7 @@ SOLVER_HD constexpr T mirrored_value(OwnTranspose kind, std::int64_t i, std::int
 struct RowFacts {
     std::int64_t nonzeros = 0;       ///< entries other than zero
     std::int64_t balanced_rows = 0;  ///< those with sum_{j != i} |a_ij| <= 4 |a_ii|
+    std::int64_t zero_sums = 0;      ///< rows with |sum_j a_ij| <= 2^-10 |a_ii|
     bool is_finite = true;           ///< no Inf or NaN
     bool zeros_on_diagonal = false;  ///< or missing entries
     bool positive_diagonal = true;   ///< every diagonal entry above zero
@@ -29,6 +30,7 @@ struct RowFacts {
     void merge(const RowFacts& other) {
         nonzeros += other.nonzeros;
         balanced_rows += other.balanced_rows;
+        zero_sums += other.zero_sums;
         is_finite = is_finite && other.is_finite;
         zeros_on_diagonal = zeros_on_diagonal || other.zeros_on_diagonal;
         positive_diagonal = positive_diagonal && other.positive_diagonal;
@@ -42,20 +44,24 @@ public:
     SOLVER_HD void begin_row() {
         diagonal_ = 0;
         rest_ = 0;
+        sum_ = 0;
     }
     SOLVER_HD void see(bool on_diagonal, T value) {
         facts_.is_finite = facts_.is_finite && solver::is_finite(value);
         facts_.nonzeros += value != T(0) ? 1 : 0;
+        sum_ = add_rn(sum_, static_cast<double>(value));
         if (on_diagonal)
             diagonal_ = add_rn(diagonal_, value);
         else
             rest_ = add_rn(rest_, static_cast<double>(magnitude(value)));
     }
     SOLVER_HD void end_row() {
-        constexpr double balance = 4;
+        constexpr double balance = 4, small = 0x1p-10;
+        const double size = magnitude(diagonal_);
         facts_.zeros_on_diagonal = facts_.zeros_on_diagonal || diagonal_ == T(0);
         facts_.positive_diagonal = facts_.positive_diagonal && diagonal_ > T(0);
-        facts_.balanced_rows += rest_ <= mul_rn(balance, static_cast<double>(magnitude(diagonal_))) ? 1 : 0;
+        facts_.balanced_rows += rest_ <= mul_rn(balance, size) ? 1 : 0;
+        facts_.zero_sums += magnitude(sum_) <= mul_rn(small, size) ? 1 : 0;
     }
 
     SOLVER_HD const RowFacts& facts() const { return facts_; }
@@ -64,6 +70,7 @@ private:
     RowFacts facts_;
     T diagonal_ = 0;
     double rest_ = 0;
+    double sum_ = 0;
 };
 
 }  // namespace solver

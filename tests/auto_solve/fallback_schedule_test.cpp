@@ -60,6 +60,7 @@ struct Case {
         made.matrix.nonzeros = 5 * rows;
         made.fill_factor = 5;
         made.has_rows_beyond = [this](std::int64_t steps) { return asked_for_reach = steps, true; };
+        made.begins_at_zero = [] { return true; };
         made.fill_estimate = [this] { return ++estimates, *preparation.fill; };
         made.preparation = [this]() -> const Preparation& { return ++analyses, preparation; };
         return made;
@@ -254,6 +255,39 @@ TEST(FallbackSchedule, AsksWhetherATrialCanReachAllRows) {
     on_gpu.profile = CostProfile::gpu;
     EXPECT_FALSE(FallbackSchedule(on_gpu).next({})->is_out_of_reach);
     EXPECT_FALSE(FallbackSchedule(mesh.facts(100000)).next({})->is_out_of_reach);
+}
+
+// Promise: solve.hpp, "Without, a schedule of attempts"
+TEST(FallbackSchedule, MakesNoTrialThatIsKnownToBeInVain) {
+    Case mesh{predicted(100000, 1e7, 1e12)};
+    const auto first = [](const ScheduleFacts& facts) { return FallbackSchedule(facts).next({})->preconditioner; };
+    ScheduleFacts laplacian = mesh.facts_of_a_mesh(100000);
+    laplacian.matrix.zero_sums = 80000;
+    EXPECT_EQ(first(laplacian), Kind::amg);
+    ScheduleFacts other = laplacian;
+    other.matrix.zero_sums = 79999;
+    EXPECT_EQ(first(other), Kind::jacobi) << "the boundary is everywhere";
+    other = laplacian;
+    other.begins_at_zero = [] { return false; };
+    EXPECT_EQ(first(other), Kind::jacobi) << "a good guess needs few iterations";
+    other = laplacian;
+    other.has_rows_beyond = [](std::int64_t) { return false; };
+    EXPECT_EQ(first(other), Kind::jacobi);
+    other = laplacian;
+    other.profile = CostProfile::gpu;
+    EXPECT_EQ(first(other), Kind::jacobi);
+    other = laplacian;
+    other.matrix.balanced_rows = 0;
+    EXPECT_EQ(first(other), Kind::jacobi) << "multigrid would not do";
+}
+
+/// Nor do plain iterations come after the estimate then: what multigrid would cost is what complete factors cost.
+TEST(FallbackSchedule, GoesOnWithoutPlainIterationsThatAreKnownToBeInVain) {
+    Case cheap{predicted(100000, 1e6, 1e7)};
+    ScheduleFacts laplacian = cheap.facts_of_a_mesh(100000);
+    laplacian.matrix.zero_sums = 100000;
+    EXPECT_EQ(FallbackSchedule(laplacian).next({})->preconditioner, Kind::klu);
+    EXPECT_EQ(cheap.estimates, 1);
 }
 
 }  // namespace

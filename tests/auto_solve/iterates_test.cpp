@@ -39,6 +39,13 @@ private:
     Iterates<double> iterates_;
 };
 
+TEST(Iterates, BeginAtZeroWhereThereIsSomethingToDo) {
+    EXPECT_TRUE(OneUnknown(1, 1, {}, 0).iterates().begin_at_zero());
+    EXPECT_TRUE(OneUnknown(1, 1, {}, -0.0).iterates().begin_at_zero());
+    EXPECT_FALSE(OneUnknown(1, 0, {}, 0).iterates().begin_at_zero()) << "x solves it";
+    EXPECT_FALSE(OneUnknown(1, 1, {}, 0x1p-1074).iterates().begin_at_zero());
+}
+
 /// Where u |a x| alone is above the tolerance times |b|, by a factor of 2, and below it.
 TEST(Iterates, StartOverWhereRoundingXMissesTheTolerance) {
     for (const double a : {1e-3, 1.0, 1e5})

@@ -38,6 +38,8 @@ TEST(MatrixFacts, SeesALaplacian) {
         EXPECT_EQ(found.rows, 30000);
         EXPECT_EQ(found.nonzeros, 3 * 30000 - 2);
         EXPECT_EQ(found.balanced_rows, 30000);
+        EXPECT_EQ(found.zero_sums, 29998);
+        EXPECT_TRUE(found.maps_constants_to_zero());
         EXPECT_TRUE(found.may_be_positive_definite());
         EXPECT_TRUE(found.suits_multigrid());
         EXPECT_TRUE(found.is_finite);
@@ -100,6 +102,17 @@ TEST(MatrixFacts, SeesTheDiagonal) {
 
 TEST(MatrixFacts, CountsRowsWhoseDiagonalCarriesThem) {
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, 4}, {1, 1, 1}, {1, 0, -4.0000001}}).balanced_rows, 1);
+}
+
+TEST(MatrixFacts, CountsRowsThatAddUpToNothing) {
+    const double small = 0x1p-10;
+    EXPECT_EQ(facts(1, {{0, 0, 1}}).zero_sums, 0);
+    EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1}, {1, 1, -1}, {1, 0, 1}}).zero_sums, 2);
+    EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1 + small}, {1, 1, 1}, {1, 0, -1 - small}}).zero_sums, 2);
+    EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1 + 1.01 * small}, {1, 1, 1}, {1, 0, -1 - 1.01 * small}}).zero_sums, 0);
+    EXPECT_TRUE(facts(5, {{0, 0, 1}, {1, 2, 1}, {2, 1, 1}, {3, 4, 1}, {4, 3, 1}}).zero_sums == 0)
+        << "nothing is their diagonal";
+    for (const std::int32_t n : {9, 10}) EXPECT_EQ(facts(n, laplacian(n)).maps_constants_to_zero(), n == 10);
 }
 
 // Promise: solve.hpp, "Without, a schedule of attempts"

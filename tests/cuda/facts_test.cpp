@@ -66,6 +66,7 @@ protected:
         EXPECT_EQ(found.rows, expected.rows) << what;
         EXPECT_EQ(found.nonzeros, expected.nonzeros) << what;
         EXPECT_EQ(found.balanced_rows, expected.balanced_rows) << what;
+        EXPECT_EQ(found.zero_sums, expected.zero_sums) << what;
         EXPECT_EQ(found.is_finite, expected.is_finite) << what;
         EXPECT_EQ(found.zeros_on_diagonal, expected.zeros_on_diagonal) << what;
         EXPECT_EQ(found.positive_diagonal, expected.positive_diagonal) << what;
