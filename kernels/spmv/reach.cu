@@ -16,11 +16,10 @@ constexpr int threads = 256;
 /// since, so that looking at it anew finds nothing.
 __device__ std::uint8_t mark_of_ring(std::int64_t distance) { return static_cast<std::uint8_t>(1 + distance % 255); }
 
+/// A thread looks at so many, one after another: a ring takes as long as what is found by one thread, and there are many rings.
 constexpr int marks_a_word = 4;
-constexpr int words_a_load = 4;
-constexpr int marks_a_load = marks_a_word * words_a_load;
-__host__ __device__ constexpr std::int64_t loads_of_marks(std::int64_t rows) {
-    return (rows + marks_a_load - 1) / marks_a_load;
+__host__ __device__ constexpr std::int64_t words_of_marks(std::int64_t rows) {
+    return (rows + marks_a_word - 1) / marks_a_word;
 }
 
 /// Some entries of A: every step-th from begin to end.
@@ -76,17 +75,13 @@ __device__ bool mark_neighbours_of_words(const DeviceCsrView<T>& a, std::int64_t
 template <class T>
 __global__ void mark_next_ring(DeviceCsrView<T> a, std::int64_t distance, std::uint8_t* marks, std::uint8_t* has_ring) {
     if (has_ring[distance] == 0) return;
-    const auto* const loads = reinterpret_cast<const uint4*>(marks);  // most marks are of other rings
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = loads_of_marks(a.rows);
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(marks);  // most marks are of other rings
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = words_of_marks(a.rows);
     bool found = false;
     const auto lane = static_cast<int>(threadIdx.x % warp_size);
-    std::int64_t load = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    for (; load - lane < end; load += step) {  // by whole warps
-        const uint4 four = load < end ? loads[load] : uint4{};
-        const std::uint32_t words[words_a_load] = {four.x, four.y, four.z, four.w};
-        for (int w = 0; w < words_a_load; ++w)
-            found = mark_neighbours_of_words(a, marks_a_load * load + marks_a_word * w, words[w], distance, marks) || found;
-    }
+    std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    for (; w - lane < end; w += step)  // by whole warps
+        found = mark_neighbours_of_words(a, marks_a_word * w, w < end ? words[w] : 0, distance, marks) || found;
     if (found) has_ring[distance + 1] = 1;
 }
 
@@ -97,7 +92,7 @@ bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream strea
     constexpr const char* purpose = "the distances of rows";
     if (steps >= a.rows) return false;  // no row is farther
     const CurrentDevice current(a.device);
-    DeviceArray<std::uint8_t> marks(a.device, marks_a_load * loads_of_marks(a.rows), purpose),
+    DeviceArray<std::uint8_t> marks(a.device, marks_a_word * words_of_marks(a.rows), purpose),
         has_ring(a.device, steps + 2, purpose);
     marks.fill_with_zeros(stream);
     has_ring.fill_with_zeros(stream);
@@ -105,7 +100,7 @@ bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream strea
     marks.copy_from(std::span(&first, 1), stream);
     has_ring.copy_from(std::span(&first, 1), stream);
     const auto blocks =
-        static_cast<unsigned>(std::clamp<std::int64_t>((loads_of_marks(a.rows) + threads - 1) / threads, 1, 1 << 12));
+        static_cast<unsigned>(std::clamp<std::int64_t>((words_of_marks(a.rows) + threads - 1) / threads, 1, 1 << 12));
     for (std::int64_t distance = 0; distance <= steps; ++distance)
         mark_next_ring<<<blocks, threads, 0, stream>>>(a, distance, marks.data(), has_ring.data());
     check_launch("mark_next_ring");

@@ -268,9 +268,9 @@ private:
                                            .has_rows_beyond = reach,
                                            .begins_at_zero = [&] { return iterates.begin_at_zero(); },
                                            .fill_estimate =
-                                               [this] {
+                                               [this](const auto& is_enough) {
                                                    FetchedRows rows(ranks_, a_);
-                                                   return solver::preparation::estimate_fill(rows);
+                                                   return solver::preparation::estimate_fill(rows, is_enough);
                                                },
                                            .preparation = []() -> const solver::Preparation& { throw NeedsWholeMatrix(); }});
         attempts.run(*system_, schedule, method, options.iteration.max_iterations);

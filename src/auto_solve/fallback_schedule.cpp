@@ -51,12 +51,11 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     const double alternative = facts_.matrix.suits_multigrid() ? costs_.multigrid() : costs_.preparation();
     const double iterations = alternative / cost_of_iteration(plain());
     const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
-    if (is_beyond_plain(share)) return;
+    has_no_trial_ = is_in_vain(share);
+    if (has_no_trial_) return;
     add(plain(), share, GiveUp::when_too_slow);
     if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
-        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = share * steps_an_iteration(plain())] {
-            return far(static_cast<std::int64_t>(steps));
-        };
+        candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = steps_of(share)] { return far(steps); };
 }
 
 std::optional<Candidate> FallbackSchedule::next(std::span<const Attempt> attempts) {
@@ -84,11 +83,14 @@ void FallbackSchedule::extend(std::span<const Attempt> attempts) {
 void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     const bool is_suited = !facts_.matrix.zeros_on_diagonal || facts_.matrix.may_be_saddle_point();
     if (facts_.matrix.nonzeros < least_nonzeros_for_trial || !is_suited) return;
-    const double complete = costs_.preparation() + costs_.complete_factors(facts_.fill_estimate());
+    const auto cost = [&](const FillPrediction& fill) { return costs_.preparation() + costs_.complete_factors(fill); };
+    const bool suits_multigrid = facts_.matrix.suits_multigrid();
+    const double complete = cost(
+        facts_.fill_estimate([&](const FillPrediction& least) { return suits_multigrid && costs_.multigrid() < cost(least); }));
     add_schur_if_it_pays(complete);
     if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
-    if (facts_.matrix.suits_multigrid() && costs_.multigrid() < complete)
+    if (suits_multigrid && costs_.multigrid() < complete)
         add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))),
             GiveUp::when_too_slow);
     add_plain_if_promising(attempts, std::min(complete, incomplete));
@@ -130,7 +132,7 @@ void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts,
     const std::int64_t share = share_of(plain(), budget);
     const auto is_plain = [&](const Attempt& attempt) { return attempt.preconditioner == plain() && !attempt.results.empty(); };
     const auto last = std::find_if(attempts.rbegin(), attempts.rend(), is_plain);
-    if (last == attempts.rend() ? !is_beyond_plain(share)
+    if (last == attempts.rend() ? !has_no_trial_
                                 : iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
         add(plain(), share, GiveUp::when_too_slow);
 }
@@ -146,10 +148,15 @@ Kind FallbackSchedule::plain() const {
 /// of order steps^-2: the condition number is of order steps^2, and ten digits take conjugate gradients some ten times that
 /// many steps. (Weak couplings change neither side, a boundary whose rows do not add up to nothing lowers the order by a
 /// constant.)
-bool FallbackSchedule::is_beyond_plain(std::int64_t share) const {
+bool FallbackSchedule::is_in_vain(std::int64_t plain_iterations) const {
     return facts_.profile == CostProfile::processor && facts_.matrix.suits_multigrid() &&
            facts_.matrix.maps_constants_to_zero() && facts_.begins_at_zero() &&
-           facts_.has_rows_beyond(static_cast<std::int64_t>(static_cast<double>(share) * steps_an_iteration(plain())));
+           facts_.has_rows_beyond(steps_of(plain_iterations));
+}
+
+/// Products of so many plain iterations.
+std::int64_t FallbackSchedule::steps_of(std::int64_t plain_iterations) const {
+    return static_cast<std::int64_t>(static_cast<double>(plain_iterations) * steps_an_iteration(plain()));
 }
 
 /// How many iterations with this preconditioner cost as much.

@@ -5,6 +5,7 @@
 #include "auto_solve/convergence_monitor.hpp"
 #include "auto_solve/cost_model.hpp"
 #include "auto_solve/matrix_facts.hpp"
+#include "preparation/fill_estimate.hpp"
 #include "solver/preparation.hpp"
 #include "solver/solve.hpp"
 
@@ -32,10 +33,10 @@ struct ScheduleFacts {
     bool one_product_a_step = false;  ///< of the method that is taken where the preconditioner is symmetric as A is
     bool definite_only = false;       ///< whether that one needs a positive definite preconditioner
     CostProfile profile = CostProfile::processor;
-    std::function<bool(std::int64_t steps)> has_rows_beyond;  ///< see reach.hpp
-    std::function<bool()> begins_at_zero;                     ///< every x is zero and no b is
-    std::function<FillPrediction()> fill_estimate;            ///< cheap (preparation/fill_estimate.hpp)
-    std::function<const Preparation&()> preparation;          ///< with Ordering::amd; asked for only where needed
+    std::function<bool(std::int64_t steps)> has_rows_beyond;                    ///< see reach.hpp
+    std::function<bool()> begins_at_zero;                                       ///< every x is zero and no b is
+    std::function<FillPrediction(const preparation::IsEnough&)> fill_estimate;  ///< cheap (preparation/fill_estimate.hpp)
+    std::function<const Preparation&()> preparation;  ///< with Ordering::amd; asked for only where needed
 };
 
 /// The candidates of solve(); see there for the rule.
@@ -62,7 +63,8 @@ private:
     void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
 
     PreconditionerKind plain() const;
-    bool is_beyond_plain(std::int64_t share) const;
+    bool is_in_vain(std::int64_t plain_iterations) const;
+    std::int64_t steps_of(std::int64_t plain_iterations) const;
     std::int64_t share_of(PreconditionerKind kind, double budget) const;
     double steps_an_iteration(PreconditionerKind kind) const;
     double cost_of_iteration(PreconditionerKind kind) const;
@@ -73,6 +75,7 @@ private:
     std::vector<Candidate> candidates_;
     Stage stage_ = Stage::complete;
     bool automatic_ = false;
+    bool has_no_trial_ = false;          ///< since that would be in vain
     GiveUp at_the_end_ = GiveUp::never;  ///< for what is tried last
 };
 

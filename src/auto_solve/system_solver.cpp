@@ -23,6 +23,8 @@
 namespace solver {
 namespace {
 
+using preparation::IsEnough;
+
 /// By the device that has A.
 template <class T>
 bool has_rows_beyond(const SpmvPlan<T>& a, std::int64_t steps) {
@@ -32,10 +34,10 @@ bool has_rows_beyond(const SpmvPlan<T>& a, std::int64_t steps) {
 
 /// Of a matrix that the caller has on a device, few rows come to the host.
 template <class T>
-FillPrediction estimate_fill(const SpmvPlan<T>& a) {
-    if (a.on_device() == nullptr || a.on_device()->is_a_copy()) return preparation::estimate_fill(a.matrix());
+FillPrediction estimate_fill(const SpmvPlan<T>& a, const IsEnough& is_enough) {
+    if (a.on_device() == nullptr || a.on_device()->is_a_copy()) return preparation::estimate_fill(a.matrix(), is_enough);
     cuda::FetchedRows<T> rows(a.on_device()->matrix());
-    return preparation::estimate_fill(rows);
+    return preparation::estimate_fill(rows, is_enough);
 }
 
 /// What such a matrix is nearly always given where it is large; nothing if that is not known.
@@ -47,8 +49,9 @@ std::optional<PreconditionerKind> likely_preconditioner(const MatrixFacts& facts
 
 /// By the host, while this preconditioner is made: what cannot be made is told of when it is wanted.
 template <class T, class V>
-FillPrediction estimate_fill_beside(PreconditionerKind likely, const SpmvPlan<T>& a, System<T, V>& system) {
-    auto estimate = std::async(std::launch::async, [&] { return preparation::estimate_fill(a.matrix()); });
+FillPrediction estimate_fill_beside(PreconditionerKind likely, const SpmvPlan<T>& a, System<T, V>& system,
+                                    const IsEnough& is_enough) {
+    auto estimate = std::async(std::launch::async, [&] { return preparation::estimate_fill(a.matrix(), is_enough); });
     try {
         system.precondition(likely);
     } catch (const Error&) {
@@ -57,12 +60,18 @@ FillPrediction estimate_fill_beside(PreconditionerKind likely, const SpmvPlan<T>
 }
 
 template <class T, class V>
-FillPrediction estimate_fill(const SpmvPlan<T>& a, const MatrixFacts& facts, System<T, V>& system) {
+FillPrediction estimate_fill(const SpmvPlan<T>& a, const MatrixFacts& facts, System<T, V>& system, bool in_complex_arithmetic,
+                             const IsEnough& is_enough) {
+    if (in_complex_arithmetic) {
+        const auto converted = [](const FillPrediction& fill) { return preparation::in_complex_arithmetic(fill); };
+        return converted(
+            estimate_fill(a, facts, system, false, [&](const FillPrediction& least) { return is_enough(converted(least)); }));
+    }
     constexpr std::int64_t least_rows = 100'000;  // below, complete factors may be the cheaper choice
     const bool is_host_free = a.on_device() != nullptr && a.on_device()->is_a_copy() && a.dense() == nullptr;
     const auto likely = likely_preconditioner(facts);
-    if (is_host_free && likely && a.rows() >= least_rows) return estimate_fill_beside(*likely, a, system);
-    return estimate_fill(a);
+    if (is_host_free && likely && a.rows() >= least_rows) return estimate_fill_beside(*likely, a, system, is_enough);
+    return estimate_fill(a, is_enough);
 }
 
 /// has_rows_beyond of A, which answers the same question once.
@@ -97,10 +106,8 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .has_rows_beyond = reach_of(a_),
                                .begins_at_zero = [&] { return iterates.begin_at_zero(); },
                                .fill_estimate =
-                                   [&] {
-                                       const FillPrediction fill = estimate_fill(a_, facts, *system);
-                                       return options_.iteration.complex_scalars ? preparation::in_complex_arithmetic(fill)
-                                                                                 : fill;
+                                   [&](const IsEnough& is_enough) {
+                                       return estimate_fill(a_, facts, *system, options_.iteration.complex_scalars, is_enough);
                                    },
                                .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);

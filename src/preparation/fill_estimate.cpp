@@ -86,22 +86,25 @@ private:
 
 }  // namespace
 
-FillPrediction estimate_fill(PatternRows& a) {
+FillPrediction estimate_fill(PatternRows& a, const IsEnough& is_enough) {
     if (a.rows() <= 2 * rows_of_large_part) return fill_of(a, search(a, a.rows()), a.rows());
     const Part part = search(a, rows_of_large_part);
     const FillPrediction small = fill_of(a, part, rows_of_small_part);
+    const double copies = static_cast<double>(a.rows()) / static_cast<double>(rows_of_small_part);
+    const FillPrediction least{small.factor_entries * copies, small.flops * copies};
+    if (is_enough && is_enough(least)) return least;
     const FillPrediction large = fill_of(a, part, rows_of_large_part);
     const double times = static_cast<double>(a.rows()) / static_cast<double>(rows_of_large_part);
     return {extrapolated(small.factor_entries, large.factor_entries, times), extrapolated(small.flops, large.flops, times)};
 }
 
 template <class T>
-FillPrediction estimate_fill(const CsrView<T>& a) {
+FillPrediction estimate_fill(const CsrView<T>& a, const IsEnough& is_enough) {
     RowsOnHost<T> rows(a);
-    return estimate_fill(rows);
+    return estimate_fill(rows, is_enough);
 }
 
-template FillPrediction estimate_fill(const CsrView<float>&);
-template FillPrediction estimate_fill(const CsrView<double>&);
+template FillPrediction estimate_fill(const CsrView<float>&, const IsEnough&);
+template FillPrediction estimate_fill(const CsrView<double>&, const IsEnough&);
 
 }  // namespace solver::preparation

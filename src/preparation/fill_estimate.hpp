@@ -6,6 +6,7 @@
 #include "solver/views.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace solver::preparation {
@@ -25,10 +26,12 @@ public:
 /// number of rows that lies between the two (Lipton, Rose, Tarjan, SIAM J. Numer. Anal. 16, 1979: operations like n^1.5 for
 /// planar meshes, like n^2 in space). Costs the time of a few products for large matrices; a matrix that is not much larger
 /// than the parts is ordered as a whole. Depends on the pattern alone. Columns are sorted within each row or not.
-/// Looks at few rows of a large matrix.
-FillPrediction estimate_fill(PatternRows& a);
+/// Looks at few rows of a large matrix. Where `is_enough` is true of what the small part alone tells, as if nothing grew but
+/// the number of rows, that is the answer: most of the time goes into the large part.
+using IsEnough = std::function<bool(const FillPrediction& least)>;
+FillPrediction estimate_fill(PatternRows& a, const IsEnough& is_enough = {});
 template <class T>
-FillPrediction estimate_fill(const CsrView<T>& a);
+FillPrediction estimate_fill(const CsrView<T>& a, const IsEnough& is_enough = {});
 
 /// From the estimate for a real form what is true of factors found in complex arithmetic: half of the operations.
 inline FillPrediction in_complex_arithmetic(const FillPrediction& of_real_form) {

@@ -61,7 +61,7 @@ struct Case {
         made.fill_factor = 5;
         made.has_rows_beyond = [this](std::int64_t steps) { return asked_for_reach = steps, true; };
         made.begins_at_zero = [] { return true; };
-        made.fill_estimate = [this] { return ++estimates, *preparation.fill; };
+        made.fill_estimate = [this](const preparation::IsEnough&) { return ++estimates, *preparation.fill; };
         made.preparation = [this]() -> const Preparation& { return ++analyses, preparation; };
         return made;
     }
@@ -185,7 +185,7 @@ TEST(FallbackSchedule, TakesTheSchurComplementOfSaddlePointsWhereFactorsCostMore
     EXPECT_NE(goes_on.next(failed)->preconditioner, Kind::schur) << "once";
     Case underestimated{predicted(100000, 1e7, 1e12)};
     ScheduleFacts facts = saddle_point(underestimated);
-    facts.fill_estimate = [] { return FillPrediction{1e5, 1e5}; };
+    facts.fill_estimate = [](const preparation::IsEnough&) { return FillPrediction{1e5, 1e5}; };
     EXPECT_EQ(FallbackSchedule(facts).next({})->preconditioner, Kind::schur) << "by the analysis";
     EXPECT_EQ(underestimated.analyses, 1);
     ScheduleFacts unsymmetric = saddle_point(large);
@@ -279,6 +279,24 @@ TEST(FallbackSchedule, MakesNoTrialThatIsKnownToBeInVain) {
     other = laplacian;
     other.matrix.balanced_rows = 0;
     EXPECT_EQ(first(other), Kind::jacobi) << "multigrid would not do";
+}
+
+/// The choice of multigrid may be made by what factors take at least.
+TEST(FallbackSchedule, IsToldNoMoreOfFactorsThanItNeeds) {
+    Case mesh{predicted(100000, 1e7, 1e12)};
+    for (const bool suits : {true, false}) {
+        ScheduleFacts facts = mesh.facts_of_a_mesh(100000);
+        if (!suits) facts.matrix.balanced_rows = 0;
+        facts.fill_estimate = [&](const preparation::IsEnough& is_enough) {
+            EXPECT_FALSE(is_enough({1e6, 1e7})) << "multigrid costs more";
+            EXPECT_EQ(is_enough({1e7, 1e9}), suits);
+            return *mesh.preparation.fill;
+        };
+        FallbackSchedule schedule(facts);
+        ASSERT_TRUE(schedule.next({}));
+        const std::vector<Attempt> slow{attempt(Kind::jacobi, 8, 0.999)};
+        EXPECT_EQ(schedule.next(slow)->preconditioner == Kind::amg, suits);
+    }
 }
 
 /// Nor do plain iterations come after the estimate then: what multigrid would cost is what complete factors cost.

@@ -50,6 +50,27 @@ TEST(FillEstimate, GrowsWithMeshesAsTheirCountsDo) {
     }
 }
 
+TEST(FillEstimate, EndsWithTheSmallPartWhereThatIsEnough) {
+    const auto a = grid({45, 45, 45});
+    const FillPrediction whole = estimate_fill(a.view());
+    int asked = 0;
+    FillPrediction least;
+    const auto is = [&](bool enough) {
+        return [&, enough](const FillPrediction& of_small_part) { return ++asked, least = of_small_part, enough; };
+    };
+    const FillPrediction early = estimate_fill(a.view(), is(true));
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(early.factor_entries, least.factor_entries);
+    EXPECT_EQ(early.flops, least.flops);
+    EXPECT_LT(early.factor_entries, whole.factor_entries);
+    EXPECT_LT(early.flops, whole.flops);
+    EXPECT_GT(early.factor_entries, static_cast<double>(a.nonzeros()));
+    EXPECT_EQ(estimate_fill(a.view(), is(false)).flops, whole.flops);
+    EXPECT_EQ(asked, 2);
+    estimate_fill(grid({10, 10}).view(), is(true));
+    EXPECT_EQ(asked, 2) << "nothing is estimated there";
+}
+
 TEST(FillEstimate, SeesThatLongPathsDoNotFill) {
     const FillPrediction path = estimate_fill(grid({300000}).view());
     expect_within(1.01, path.factor_entries, 3 * 300000.0 - 2);
