@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,8 +95,10 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 
 /// What multigrid may be told.
 struct AmgOptions {
-    double strength_threshold = 0.25;  ///< of a connection, by the strongest of its row, to be aggregated along; from 0 to 1
-    int smoother_degree = 2;           ///< products with A in a smoothing, before and after each correction; 1 to 20
+    /// Of a connection, by the strongest of its row, to be aggregated along; from 0 to 1. None: 1/2 where A is symmetric and a
+    /// node one unknown, else 1/4.
+    std::optional<double> strength_threshold = {};
+    int smoother_degree = 2;  ///< products with A in a smoothing, before and after each correction; 1 to 20
 
     /// Rows b k to b k + b - 1 are unknowns of one node, as displacements of elasticity are; 1 to 100. 0: looked for in the
     /// pattern, up to 6.

@@ -29,9 +29,10 @@ void refuse_row(std::int64_t row, std::size_t level) {
 }
 
 void check_options(const AmgOptions& options, std::int64_t rows) {
-    if (!(options.strength_threshold >= 0 && options.strength_threshold <= 1))
-        throw InvalidArgument(fmt::format("preconditioner amg: the strength threshold is {}, but must be a number from 0 to 1",
-                                          options.strength_threshold));
+    const double threshold = options.strength_threshold.value_or(0);
+    if (!(threshold >= 0 && threshold <= 1))
+        throw InvalidArgument(
+            fmt::format("preconditioner amg: the strength threshold is {}, but must be a number from 0 to 1", threshold));
     constexpr int highest_degree = 20;
     if (options.smoother_degree < 1 || options.smoother_degree > highest_degree)
         throw InvalidArgument(fmt::format("preconditioner amg: the smoother has degree {}, but must have one from 1 to {}",
