@@ -35,7 +35,8 @@ KrylovMethod krylov_method_from_text(std::string_view text);
 
 /// How the iteration ended. None of these is an exception: x holds the best iterate.
 enum class SolveStatus {
-    converged,        ///< the true residual meets the tolerance, and nothing else is called so
+    converged,        ///< the true residual meets the tolerance; by Guarantee::rounded also that x is proven to be the
+                      ///< solution rounded, whatever the residual of its rounded numbers is; nothing else is called so
     iteration_limit,  ///< max_iterations were made, or the callback asked to stop
     breakdown,        ///< a scalar by which the method divides vanished again and again, restarts included
     stagnated,        ///< the true residual stopped falling: the limit of this precision, accuracy or preconditioner

@@ -27,7 +27,8 @@ struct MatrixMarketOptions {
     int threads = 0;  ///< that parse; 0 means one for each processor. The result does not depend on it.
 };
 
-/// Whether the file is complex. Reads no further than its header; throws FileError where that breaks the format.
+/// Whether the file is complex. Reads no further than its header; throws FileError where that breaks the format, and of a pipe,
+/// which could not be read again.
 bool holds_complex_numbers(const std::filesystem::path& path);
 
 /// A file in coordinate format gives a CsrMatrix, one in array format a DenseMatrix.

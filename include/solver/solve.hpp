@@ -100,7 +100,8 @@ struct SolveReport {
 /// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless
 /// options.profile says otherwise, so that the path and the bits of x are the same on every machine; `gpu` weighs what is made
 /// on the host against a GPU's iterations, and has other bits. Where nothing helps, the status is that of the whole solve, and
-/// `obstacle` says what is known of the reason.
+/// `obstacle` says what is known of the reason. What nothing solved is tried by idr without a preconditioner at last, unless a
+/// method or a preconditioner is named.
 ///
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt

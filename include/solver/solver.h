@@ -328,7 +328,8 @@ solver_status solver_solve_operator(int32_t type, int64_t rows, solver_multiply 
 
 /* How a solve ended. */
 enum {
-    SOLVER_CONVERGED = 0, /* the true residual meets the tolerance; nothing else is called so */
+    SOLVER_CONVERGED = 0, /* the true residual meets the tolerance, or, by SOLVER_GUARANTEE_ROUNDED, x is proven to be the
+                             solution rounded, whatever the residual of its rounded numbers is; nothing else is called so */
     SOLVER_ITERATION_LIMIT = 1,
     SOLVER_BREAKDOWN = 2,  /* scalars of the recursion vanished again and again */
     SOLVER_STAGNATED = 3,  /* the limit of this precision, accuracy or preconditioner */

@@ -37,12 +37,13 @@ struct Showing {
 };
 
 /// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one.
-/// What either raises stops the solve and is kept, so that the best x is not lost.
+/// What either raises first stops the solve of all columns and is kept, so that the best x is not lost.
 class Watch {
 public:
     explicit Watch(nb::object function) : function_(std::move(function)), asks_always_(!function_.is_none()) {}
 
     bool goes_on(const solver::Iteration& iteration) {
+        if (has_raised_) return false;
         if (!asks_always_ && Clock::now() - last_look_ < look_every) return true;
         last_look_ = Clock::now();
         const nb::gil_scoped_acquire acquired;
@@ -53,6 +54,7 @@ public:
             return !stop;
         } catch (nb::python_error& error) {
             raised_ = nb::borrow(error.value());
+            has_raised_ = true;
             return false;
         }
     }
@@ -73,6 +75,7 @@ private:
     nb::object function_;
     nb::object raised_ = nb::none();
     bool asks_always_;
+    bool has_raised_ = false;
     bool stopped_ = false;
     Clock::time_point last_look_ = Clock::now();
 };

@@ -38,7 +38,7 @@ def whole_number(value: Any, name: str, least: int = 0) -> int:
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         if least <= value <= MOST and int(value) == value:
             return int(value)
-    raise _core.InvalidArgument(f"{name} is {value!r}; expected a whole number, {least} or more")
+    raise _core.InvalidArgument(f"{name} is {value!r}; expected a whole number from {least} to 2^63 - 1")
 
 
 def real_number(value: Any, name: str) -> float:
@@ -198,4 +198,4 @@ def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
         return array
     if dtype == np.float64:
         return array.astype(np.float64)
-    raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself: {name}.astype('float32')")
+    raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself: {name}.astype('float32'), or 'complex64' of complex numbers")

@@ -27,6 +27,8 @@ def is_complex(x: Any) -> bool:
             dtype = np.asarray(x).dtype
         except ValueError:  # rows of different lengths, which others refuse
             return False
+    if isinstance(dtype, type):
+        dtype = np.dtype(dtype)
     return str(dtype).startswith(("complex", "torch.complex"))
 
 

@@ -145,6 +145,8 @@ class ComplexMatrix(Matrix):
     def update(self, values: Any) -> None:
         """New values in the same places, in the order of the entries."""
         given = complex_array(values, "values")
+        if given.dtype != self.dtype and self.dtype == np.complex64:
+            raise _core.InvalidArgument("values has doubles, the matrix floats; round it yourself: values.astype('complex64')")
         if given.shape != self._csr[2].shape:
             raise _core.DimensionMismatch(f"values have the shape {given.shape}; expected {self._csr[2].shape}")
         real = self.real_form

@@ -72,10 +72,11 @@ def _iterations(count: int) -> str:
 
 
 def fingerprint(x: np.ndarray) -> str:
-    """The first 16 digits of the SHA-256 of the elements as little-endian doubles, column by column."""
+    """The first 16 digits of the SHA-256 of the elements as little-endian doubles, of complex ones both parts in turn, column by column."""
     import hashlib  # here: importing it takes a while, and few need it
 
-    return hashlib.sha256(np.ravel(x, order="F").astype("<f8").tobytes()).hexdigest()[:16]
+    elements = "<c16" if np.iscomplexobj(x) else "<f8"
+    return hashlib.sha256(np.ravel(x, order="F").astype(elements).tobytes()).hexdigest()[:16]
 
 
 class Result:

@@ -38,6 +38,39 @@ def test_matrices_and_operators(method, accuracy):
     assert info == 0 and x.dtype == np.float32 and relative_residual(a, b, x) <= 1.1e-4
 
 
+class Gram:
+    """A'A, with A kept as `A`, as many a class does."""
+
+    def __init__(self, a):
+        self.A, self.shape, self.dtype = a, a.shape, float
+
+    def matvec(self, x):
+        return self.A.T @ (self.A @ x)
+
+
+@pytest.mark.parametrize("method", [sb.bicgstab, sb.gmres, sb.idr, sb.bicgstab2])
+def test_operators_are_applied_whatever_they_keep(method):
+    a, b = np.array([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [0.5, 0.0, 4.0]]), np.array([1.0, -1.0, 2.0])
+    forward = spla.LinearOperator(a.shape, matvec=lambda x: a @ x, rmatvec=lambda x: a.T @ x, dtype=float)
+    of_matrix = spla.aslinearoperator(a)
+    for operator, meant in ((forward.T, a.T), (forward.H, a.T), (Gram(a), a.T @ a), (of_matrix.T, a.T), (of_matrix, a)):
+        x, info = method(operator, b, M=None, rtol=1e-10)
+        assert info == 0 and relative_residual(meant, b, x) <= 1e-9
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, complex, np.dtype("complex128")])
+def test_an_operator_names_its_numbers_by_a_type_or_a_dtype(dtype):
+    class Turned:
+        shape = (50, 50)
+
+        def matvec(self, x):
+            return (1 + 1j) * x
+
+    Turned.dtype = dtype
+    x, info = sb.gmres(Turned(), np.ones(50), M=None)
+    assert info == 0 and np.allclose(x, 0.5 - 0.5j)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_complex_numbers(method):
     hermitian = poisson(10) + 0j

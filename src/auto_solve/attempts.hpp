@@ -46,8 +46,7 @@ public:
                 attempt(system, *candidate, method, max_iterations);
             judged.push_back(report_.attempts.back());
         }
-        if (!has_begun_ && !System::is_mixed && !options_.preconditioner && has_more_to_do(max_iterations))
-            attempt(system, without_preconditioner(), method, max_iterations);
+        if (!System::is_mixed && !options_.preconditioner) run_last_resorts(system, method, max_iterations);
     }
 
     /// Whether something is left to solve, and iterations to do it by.
@@ -68,7 +67,18 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    /// Where all that the schedule has was refused, as minres refuses what is not symmetric.
+    /// Without a preconditioner where all that the schedule has was refused, as minres refuses what is not symmetric; then what
+    /// nothing has solved by IDR(4) from the initial guess: it goes on where others break down, as on singular patterns, where
+    /// what they added from the null space is in the way.
+    template <class System>
+    void run_last_resorts(System& system, MethodChoice& method, std::int64_t max_iterations) {
+        if (!has_begun_ && has_more_to_do(max_iterations)) attempt(system, without_preconditioner(), method, max_iterations);
+        if (options_.method || !has_more_to_do(max_iterations)) return;
+        for (const std::int64_t column : left_) iterates_.start_over(column, report_.results[column].relative_residual);
+        MethodChoice idr(KrylovMethod::idr);
+        attempt(system, without_preconditioner(), idr, max_iterations);
+    }
+
     static Candidate without_preconditioner() {
         return {PreconditionerKind::none, std::numeric_limits<std::int64_t>::max(), GiveUp::when_stuck};
     }

@@ -1,6 +1,7 @@
 #include "auto_solve/guaranteed.hpp"
 
 #include "auto_solve/find_certificate.hpp"
+#include "auto_solve/pair_as_double.hpp"
 #include "auto_solve/vector_copy.hpp"
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
@@ -70,6 +71,7 @@ public:
         : a_(a), solver_(solver), certificate_(found.certificate), correct_(found.correct), options_(options) {}
 
     SolutionProof operator()(const Unknown<T>& unknown, SolveResult& result) const {
+        round_to_double(a_, unknown, options_.iteration, result);
         SolutionProof proof;
         const bool wants_rounding = options_.guarantee == Guarantee::rounded;
         if (wants_rounding && correct_ && !is_all_finite(unknown.x))  // a better solver begins anew
@@ -132,16 +134,27 @@ private:
         return error > 0 ? error / size : 0;
     }
 
+    /// ||v|| 2^-unit
+    static double norm_in_units(std::span<const T> v, int unit) {
+        std::vector<double> scaled(v.size());
+        cpu::update(std::span(scaled), Device::cpu(),
+                    [&](double, std::int64_t i) { return std::ldexp(static_cast<double>(v[i]), -unit); });
+        return norm2(scaled, Accuracy::exact);
+    }
+
     /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is, unless components
     /// other than 0 became 0.
     void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, const SolutionProof& proof,
                          SolveResult& result) const {
-        const auto size = static_cast<double>(norm2(unknown.b, Accuracy::exact));
-        const auto rest = static_cast<double>(norm2(r, Accuracy::exact));
+        const double largest_of_b = guarantee::largest(
+            std::ssize(unknown.b), [&](std::int64_t i) { return static_cast<double>(magnitude(unknown.b[i])); });
+        const int unit = largest_of_b > 0 ? std::ilogb(largest_of_b) : 0;  // the norm of b may be out of range
+        const double size = norm_in_units(unknown.b, unit), rest = norm_in_units(r, unit);
         result.relative_residual = size > 0 ? rest / size : rest;
-        const double goal = std::max(options_.iteration.tolerance * size, options_.iteration.absolute_tolerance);
+        const double goal =
+            std::max(options_.iteration.tolerance * size, std::ldexp(options_.iteration.absolute_tolerance, -unit));
         const bool is_final = proof.status == ProofStatus::proven && proof.dropped == 0;
-        if (is_final || rest <= goal)
+        if (is_final || (is_finite(rest) && rest <= goal))
             result.status = SolveStatus::converged;
         else if (result.status == SolveStatus::converged)
             result.status = SolveStatus::stagnated;

@@ -62,10 +62,16 @@ public:
     /// column j (as for the drift of the residual, core/krylov/drift.hpp). Where that is above the tolerance, an x that came
     /// out of nearly singular factors, the initial guess is the better place to go on from.
     void start_over_if_too_large(std::int64_t column, double residual) {
-        Unknown<T>& unknown = unknowns_[column];
-        if (!unknown.x_low.empty()) return;
+        const Unknown<T>& unknown = unknowns_[column];
+        if (!unknown.x_low.empty()) return;  // whose low part has room for it
         const double rounding = unit_roundoff<T> * static_cast<double>(norm_of_terms(unknown.x));
-        if (!(rounding > tolerances_[column] * b_norm(static_cast<std::size_t>(column)))) return;
+        if (rounding > tolerances_[column] * b_norm(static_cast<std::size_t>(column))) start_over(column, residual);
+    }
+
+    /// From the initial guess, unless x is a pair, with this x kept where it is the best.
+    void start_over(std::int64_t column, double residual) {
+        const Unknown<T>& unknown = unknowns_[column];
+        if (!unknown.x_low.empty()) return;
         Best& best = best_[column];
         if (best.x.empty() || residual < best.residual)
             best = {VectorCopy<T>(unknown.x, a_.device(), unknown.on_device), residual};

@@ -15,6 +15,9 @@ inline bool needs_definite(KrylovMethod method) { return method == KrylovMethod:
 
 class MethodChoice {
 public:
+    /// This one.
+    explicit MethodChoice(KrylovMethod only) : given_(only), best_(only) {}
+
     /// `given` is the caller's wish, if any; without one the choice is by what is known of A.
     MethodChoice(std::optional<KrylovMethod> given, const MatrixFacts& facts, bool complex_scalars)
         : given_(given), best_(best_of(facts, complex_scalars)) {}

@@ -1,6 +1,7 @@
 #include "solver/solve.hpp"
 
 #include "auto_solve/guaranteed.hpp"
+#include "auto_solve/pair_as_double.hpp"
 #include "auto_solve/system_solver.hpp"
 #include "auto_solve/vectors_on_device.hpp"
 #include "krylov/on_device.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,7 +22,12 @@ template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
     if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
     SystemSolver<T> solver(a, options);
-    if (!suit_device<T>(a, unknowns)) return solver.solve(std::move(unknowns));
+    if (!suit_device<T>(a, unknowns)) {
+        SolveReport report = solver.solve(unknowns);
+        for (std::size_t j = 0; j < unknowns.size(); ++j)
+            if (!unknowns[j].on_device) round_to_double(a, unknowns[j], options.iteration, report.results[j]);
+        return report;
+    }
     const VectorsOnDevice<T> there(a.device(), std::move(unknowns));
     SolveReport report = solver.solve(there.unknowns());
     there.bring_back();

@@ -73,6 +73,50 @@ SOLVER_HD bool enclose(const QuotientOfSums& of, Bracket<float>& bracket) noexce
     return true;
 }
 
+/// The exponent of a finite number other than zero: 2^e <= |x| < 2^(e + 1).
+SOLVER_HD int exponent_of(double x) noexcept {
+    constexpr int mantissa = std::numeric_limits<double>::digits - 1, bias = 1023, mask = 0x7ff;
+    constexpr double to_normal = 0x1p54;
+    const bool is_subnormal = magnitude(x) < std::numeric_limits<double>::min();
+    const auto bits = std::bit_cast<std::uint64_t>(is_subnormal ? mul_rn(x, to_normal) : x);
+    return static_cast<int>(bits >> mantissa & mask) - bias - (is_subnormal ? 54 : 0);
+}
+
+/// 2^k x by three powers, none of them out of range for |k| <= 3000: exact where that and x are normal, or the exponent rises.
+SOLVER_HD double times_power_of_two(double x, int k) noexcept {
+    constexpr int mantissa = std::numeric_limits<double>::digits - 1, bias = 1023;
+    const auto power = [](int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + bias) << mantissa); };
+    const int third = k / 3;
+    return mul_rn(mul_rn(mul_rn(x, power(third)), power(third)), power(k - 2 * third));
+}
+
+/// a times 2^-e, where no digit is lost.
+SOLVER_HD bool scale(double& a, double& b, int& e) noexcept {
+    const double most = magnitude(a) > magnitude(b) ? magnitude(a) : magnitude(b);
+    if (!is_finite(most) || most == 0) return false;
+    e = exponent_of(most);
+    const double scaled_a = times_power_of_two(a, -e), scaled_b = times_power_of_two(b, -e);
+    const bool is_whole =
+        is_usual(scaled_a) && is_usual(scaled_b) && (scaled_a == 0) == (a == 0) && (scaled_b == 0) == (b == 0);
+    a = scaled_a;
+    b = scaled_b;
+    return is_whole;
+}
+
+/// Of parts beyond the usual range that are near to one another, dividend and divisor each scaled by a power of two: rounding
+/// commutes with that where the quotient is a normal number.
+SOLVER_HD bool try_scaled(QuotientOfSums of, double& quotient) noexcept {
+    int of_dividend = 0, of_divisor = 0;
+    Bracket<double> bracket{};
+    if (!scale(of.x, of.y, of_dividend) || !scale(of.p, of.q, of_divisor) || !enclose(of, bracket)) return false;
+    if (bracket.low != bracket.high || bracket.low == 0) return false;
+    const int exponent = exponent_of(bracket.low) + of_dividend - of_divisor;
+    if (exponent < std::numeric_limits<double>::min_exponent || exponent >= std::numeric_limits<double>::max_exponent - 1)
+        return false;
+    quotient = times_power_of_two(bracket.low, of_dividend - of_divisor);
+    return true;
+}
+
 /// The sign of x p + y q - (f + gap / 2) (p^2 + q^2).
 SOLVER_HD_COLD inline int sign_beside(const QuotientOfSums& of, double f, double gap) noexcept {
     return DigitwiseSum([&](const auto& visit) {
@@ -143,6 +187,8 @@ SOLVER_HD T quotient_of_sums(T x, T y, T p, T q) noexcept {
     quotient::Bracket<T> bracket{};
     const bool is_enclosed = is_usual && quotient::enclose(of, bracket);
     if (is_enclosed && bracket.low == bracket.high && is_finite(bracket.low)) return canonical(bracket.low);
+    if constexpr (sizeof(T) == sizeof(double))
+        if (double scaled = 0; !is_usual && quotient::try_scaled(of, scaled)) return scaled;
     if (is_finite(of.x) && is_finite(of.y) && is_finite(of.p) && is_finite(of.q))
         return quotient::search_any(of, is_enclosed, bracket);
     return quotient::of_any<T>(of);

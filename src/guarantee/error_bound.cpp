@@ -38,6 +38,7 @@ double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, st
         sum += magnitude(static_cast<double>(a.values[k])) * magnitude(whole);
     }
     const auto terms = static_cast<double>(a.row_length(i) + 1);
+    sum = std::min(sum, std::numeric_limits<double>::max());  // what is beyond is more
     return std::max(0.0, sum * (1 - (terms + 7) * unit_roundoff<double>)-terms * smallest_subnormal<double>);
 }
 

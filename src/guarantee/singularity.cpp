@@ -204,15 +204,19 @@ std::string why_rows_are_dependent(const CsrView<T>& a, const char* what, bool h
                        found->second + 1);
 }
 
-/// Makes whole numbers of v by the smallest of its multiples that is near to such. False where there is none.
+/// Makes whole numbers, not all of them zero, of v by the smallest of its multiples that is near to such. False where there is
+/// none.
 bool make_whole(std::vector<double>& v) {
     constexpr int most_multiple = 60;
     constexpr double near = 1e-6, largest = 0x1p20;
-    double most = 0, least = std::numeric_limits<double>::infinity();
-    for (const double value : v) {
-        most = std::max(most, magnitude(value));
+    double size = 0;
+    for (const double value : v) size = std::max(size, magnitude(value));
+    if (!(size > 0) || !is_finite(size)) return false;
+    for (double& value : v) value /= size;  // what is small beside it counts as zero
+    constexpr double most = 1;
+    double least = most;
+    for (const double value : v)
         if (magnitude(value) > near) least = std::min(least, magnitude(value));
-    }
     for (int multiple = 1; multiple <= most_multiple; ++multiple) {
         const double factor = multiple / least;
         if (!(most * factor <= largest)) return false;

@@ -99,10 +99,11 @@ void AtomicFile::fail(const std::string& doing) const {
 
 void require_writable(const std::filesystem::path& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode))
-        const AtomicFile probe(path);
-    else if (::access(path.c_str(), W_OK) != 0)
-        throw FileError(path.string(), 0, fmt::format("cannot be written: {}", std::strerror(errno)));
+    const bool is_there = ::stat(path.c_str(), &status) == 0;
+    const bool is_refused = is_there ? S_ISFIFO(status.st_mode) && ::access(path.c_str(), W_OK) != 0
+                                     : errno != ENOENT;  // a name that is too long, a folder that is none
+    if (!is_refused && !(is_there && S_ISFIFO(status.st_mode))) const AtomicFile probe(path);
+    if (is_refused) throw FileError(path.string(), 0, fmt::format("cannot be written: {}", std::strerror(errno)));
 }
 
 void write_file(const std::filesystem::path& path, std::string_view bytes) {

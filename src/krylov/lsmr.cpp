@@ -117,6 +117,7 @@ public:
 
     LeastSquaresResult run() {
         b_norm_ = true_norm(b_);
+        if (b_norm_ < smallest_plain<T>) magnify();
         const std::optional<double> norm = products_.norm(true_accuracy_);
         is_norm_known_ = norm.has_value();
         result_.matrix_norm = norm.value_or(0);
@@ -140,9 +141,28 @@ private:
     static constexpr int most_fruitless = 3;
 
     struct Norms {
-        double residual = 0;  ///< ||r||
+        double residual = 0;  ///< ||r||, in units
         double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm; 0 where A'r is
     };
+
+    /// Has b, and so residuals, in another unit from now on.
+    void magnify() {
+        unit_ = 1 / smallest_plain<T>;
+        b_norm_ = true_norm(in_units(b_));
+    }
+
+    std::vector<T> in_units(std::span<const T> v) const {
+        std::vector<T> result(v.begin(), v.end());
+        cpu::update(std::span(result), host_,
+                    [up = static_cast<T>(unit_)](T element, std::int64_t) { return mul_rn(up, element); });
+        return result;
+    }
+
+    /// u = b - A x in units. As x is multiplied before the product, no function need be told of them.
+    void take_residual() {
+        if (unit_ == 1) return products_.residual(b_, x_, u_, true_accuracy_);
+        products_.residual(in_units(b_), in_units(x_), u_, Accuracy::exact);
+    }
 
     /// From the true residual of x_ until the next one is computed. Whether to go on.
     bool iterate() {
@@ -236,14 +256,14 @@ private:
     }
 
     void add_step(std::vector<T>& x) const {
-        const T scale = static_cast<T>(unit_of_r_ / unit_of_a_);
+        const T scale = static_cast<T>(unit_of_r_ / unit_of_a_ / unit_);
         const T* const z = z_.data();
         cpu::update(std::span(x), host_, [=](T element, std::int64_t i) { return added(element, scale, z[i]); });
     }
 
     /// u = r = b - A x and v = A'r anew, in their units.
     void verify() {
-        products_.residual(b_, x_, u_, true_accuracy_);
+        take_residual();
         unit_of_r_ = unit_of<T>(true_norm(u_));
         cpu::update(std::span(u_), host_, [down = inverse(unit_of_r_)](T r, std::int64_t) { return mul_rn(down, r); });
         products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, true_accuracy_);
@@ -259,7 +279,7 @@ private:
 
     /// By what finish() tells, too, so that no claim is finer than its number.
     bool is_good(const Norms& norms) const {
-        return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance ||
+        return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance * unit_ ||
                norms.quotient <= options_.tolerance;
     }
     /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
@@ -274,6 +294,7 @@ private:
     double normal_residual(const Norms& norms) const { return norms.quotient * relative(norms.residual); }
     /// Of ||r|| and ||A'r|| in the units.
     Norms norms_of(double residual, double normal) const {
+        if (!std::isfinite(residual)) return {residual, std::numeric_limits<double>::quiet_NaN()};
         const double quotient = normal == 0 ? 0 : normal / residual / (result_.matrix_norm / unit_of_a_);
         return {unit_of_r_ * residual, quotient};
     }
@@ -314,6 +335,7 @@ private:
     Norms norms_, best_norms_;
     double b_norm_ = 0;
     double reference_ = 0;  ///< normal_residual when it last halved
+    double unit_ = 1;       ///< of residuals: a power of two, by which they and their norms are multiplied
     double unit_of_a_ = 1, unit_of_r_ = 1;
     bool is_norm_known_ = false;
     int fruitless_ = 0;

@@ -48,9 +48,6 @@ public:
     static constexpr double progress_factor = 32;
     static constexpr int max_fruitless = 12;
 
-    /// The square root of the smallest normal number, as a power of two. Of smaller b residuals might underflow.
-    static constexpr double smallest_plain = std::is_same_v<typename B::Wide, double> ? 0x1p-511 : 0x1p-63;
-
     /// The backend and the recurrence must outlive the solve. `column` only marks the records.
     KrylovSolve(B& backend, AnyRecurrence<Vector>& recurrence, const KrylovOptions& options, const Pauses& pauses,
                 std::int64_t column)
@@ -74,7 +71,7 @@ public:
         if (b_norm_ == 0) backend_.set_zero(x_);
         co_await backend_.residual(unit_, x_, residual_);
         best_norm_ = backend_.true_norm(residual_);
-        if (std::max(b_norm_, best_norm_) < smallest_plain) co_await magnify();
+        if (std::max(b_norm_, best_norm_) < smallest_plain<Wide>) co_await magnify();
         reference_norm_ = best_norm_;
         keep_as_best(best_norm_);
         result_.recursive_residual = relative(best_norm_);
@@ -150,10 +147,11 @@ private:
         return last && (reason == Reason::none || reason == Reason::progress) ? Reason::last : reason;
     }
 
-    /// Has residuals in another unit from now on.
+    /// Has residuals in another unit from now on, b among them: best_ is 0 yet.
     Task<bool> magnify() {
-        unit_ = 1 / smallest_plain;
-        b_norm_ *= unit_;
+        unit_ = 1 / smallest_plain<Wide>;
+        co_await backend_.residual(unit_, best_, residual_);
+        b_norm_ = backend_.true_norm(residual_);
         co_await backend_.residual(unit_, x_, residual_);
         best_norm_ = backend_.true_norm(residual_);
         co_return true;

@@ -673,6 +673,55 @@ TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
     EXPECT_THROW(found(empty, {0}), DimensionMismatch);
 }
 
+/// |A| |x| + |b| is beyond the range of numbers, the quotient is not.
+TEST(BackwardError, IsNoLessWhereTheTermsOverflow) {
+    const SmallSystem<double> one({1.2596071334136636e308}, {1.3145468184105437e308});
+    const double x = 1.0436165;  // to some digits
+    const Rational ax = Rational(one.dense[0]) * Rational(x), b(one.b[0]);
+    const double found = backward_error<double>(SpmvPlan<double>(one.a, Device::cpu(1)), one.b, std::vector{x});
+    EXPECT_GE(Rational(found), abs(b - ax) / (ax + b));
+    EXPECT_LT(found, 1e-7);
+}
+
+/// ||b|| is beyond the range of numbers, ||b - A x|| by ||b|| is not; and nothing is claimed of the guess that is left where
+/// nothing could be proven.
+TEST(GuaranteedSolve, TellsTheResidualWhereTheNormOfBOverflows) {
+    const SmallSystem<double> system({1.1e308, 1e307, 0, 0.9e308}, {1.6e308, 1.5e308});
+    std::vector<double> x(2);
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    const SolveReport report = solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::rounded});
+    EXPECT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(report.results.front().status, SolveStatus::converged);
+    EXPECT_GT(report.results.front().relative_residual, 0);
+    EXPECT_LT(report.results.front().relative_residual, 1e-15);
+
+    const SmallSystem<double> hard({-3e307, 2e307, -1e307, -2e307}, {1.5e308, 1.7e308});
+    std::vector<double> guess(2);
+    const SolveOptions by_cg{
+        .preconditioner = PreconditionerKind::none, .method = KrylovMethod::cg, .guarantee = Guarantee::rounded};
+    const SolveReport open = solve<double>(SpmvPlan<double>(hard.a, Device::cpu(1)), hard.b, guess, {}, by_cg);
+    if (open.proof().status != ProofStatus::proven) {
+        EXPECT_NE(open.results.front().status, SolveStatus::converged);
+        EXPECT_NEAR(open.results.front().relative_residual, 1, 1e-15);
+    }
+}
+
+/// The solution is (1 + 2^-60, -2^-60): a pair of floats can be that, the double that is written for it cannot.
+TEST(GuaranteedSolve, ProvesOfAPairWhatHoldsForTheDoubleThatIsWritten) {
+    const SmallSystem<float> system({1, 1, 0, 1}, {1, -0x1p-60});
+    std::vector<float> x(2), x_low(2);
+    SolveOptions options{
+        .preconditioner = PreconditionerKind::none, .method = KrylovMethod::gmres, .guarantee = Guarantee::bound};
+    options.iteration.tolerance = 1e-30;
+    const SolveReport report = solve<float>(SpmvPlan<float>(system.a, Device::cpu(1)), system.b, x, x_low, options);
+    const std::vector<Rational> solution = system.solution();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double written = static_cast<double>(x[i]) + static_cast<double>(x_low[i]);
+        EXPECT_LE(abs(Rational(written) - solution[i]), Rational(report.proof().bounds[i]));
+    }
+    EXPECT_GT(report.proof().backward_error, 0);
+}
+
 // Promise: guarantee.hpp, "max_i |b - A x|_i"
 /// Oettli and Prager's quotient, by rationals.
 TEST(BackwardError, IsAtLeastTheQuotientAndHardlyMore) {

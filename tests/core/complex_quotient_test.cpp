@@ -99,6 +99,21 @@ TYPED_TEST(ComplexQuotient, OverflowsAndUnderflowsOnlyWhereItsPartsDo) {
                     for (const T sign : {T(1), T(-1)}) expect_rounded_once<T>({x, sign * y}, {p, q});
 }
 
+/// Both parts small or large together, down to subnormal numbers.
+TYPED_TEST(ComplexQuotient, IsRoundedOnceFarFromOne) {
+    using T = TypeParam;
+    Random random(7);
+    const int all = std::is_same_v<T, double> ? 1074 : 149, most = all - 60;
+    for (int i = 0; i < 10'000; ++i) {
+        const auto far = [&](std::complex<T> z) {
+            const int e = random.between(-all, most);
+            return std::complex<T>(std::ldexp(z.real(), e), std::ldexp(z.imag(), e));
+        };
+        const auto a = testing::complex_number<T>(random, 9), b = testing::complex_number<T>(random, 9);
+        expect_rounded_once(far(a), far(b));
+    }
+}
+
 TYPED_TEST(ComplexQuotient, ByRealOrImaginaryNumbersIsReal) {
     using T = TypeParam;
     Random random(4);

@@ -109,6 +109,13 @@ TEST(SingularityByElimination, FindsWholeNumbers) {
 }
 
 /// No regular matrix is called singular; most small singular ones are seen to be. Judged by rational arithmetic.
+/// Columns of far units: the whole numbers of a dependence may all be small beside 1, and none is proof.
+TEST(SingularityByElimination, TakesNoZerosForADependence) {
+    const std::vector<Entry<double>> entries{{0, 0, 0x1p344}, {0, 2, 0x1p586},  {0, 3, 0x1p-117}, {1, 1, 0x1p-869},
+                                             {1, 3, 0x1p790}, {2, 2, 0x1p-827}, {2, 3, 0x1p-707}, {3, 3, 0x1p-165}};
+    EXPECT_EQ(why_by_elimination(csr_from_entries<double>(4, 4, entries)), "");
+}
+
 TEST(SingularityByElimination, NeverClaimsWhatIsFalse) {
     std::mt19937_64 random(2);
     int singular = 0, seen = 0;

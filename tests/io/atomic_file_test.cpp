@@ -163,6 +163,7 @@ TEST_F(AtomicFileTest, KnowsWhatCanBeWrittenWithoutOpeningPipes) {
     EXPECT_FALSE(std::filesystem::exists(file_));
     EXPECT_THROW(require_writable(folder_), FileError);
     EXPECT_THROW(require_writable(folder_ / "absent" / "a.txt"), FileError);
+    EXPECT_THROW(require_writable(folder_ / std::string(300, 'x')), FileError);
     if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
     ::chmod(pipe.c_str(), 0400);
     EXPECT_THROW(require_writable(pipe), FileError);

@@ -158,6 +158,29 @@ TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
     expect_the_solution_for_all_sizes<float>(1e-5F, {0x1p-110F, 0x1p-70F, 1, 0x1p70F, 0x1p110F});
 }
 
+/// In multiples of the smallest number, of which the residual keeps no fraction.
+TEST(Lsmr, TellsTheResidualThatIsSmallerThanAllNumbers) {
+    constexpr double eta = std::numeric_limits<double>::denorm_min();
+    const auto a = csr_from_entries<double>(
+        2, 3,
+        std::vector<Entry<double>>{
+            {0, 0, 4 * eta}, {0, 1, -8 * eta}, {0, 2, 6 * eta}, {1, 0, 2 * eta}, {1, 1, 9 * eta}, {1, 2, 8 * eta}});
+    for (const Accuracy accuracy : all_accuracies) {
+        const auto found = solve_by_lsmr<double>(a, {-3 * eta, 7 * eta}, with(accuracy, 1e-10));
+        const std::vector<double>& x = found.x;
+        const double r_0 = -3 - (4 * x[0] - 8 * x[1] + 6 * x[2]), r_1 = 7 - (2 * x[0] + 9 * x[1] + 8 * x[2]);
+        EXPECT_EQ(found.result.status, SolveStatus::converged);
+        EXPECT_NEAR(found.result.relative_residual, std::hypot(r_0, r_1) / std::sqrt(58), 1e-14);
+    }
+}
+
+TEST(Lsmr, KnowsNoNormalResidualWhereTheResidualIsBeyondAllNumbers) {
+    const auto a = csr_from_entries<double>(3, 1, std::vector<Entry<double>>{{0, 0, 1}, {1, 0, 2}, {2, 0, 3}});
+    const auto found = solve_by_lsmr<double>(a, {1e308, -1.5e308, 1.6e308}, with(Accuracy::exact, 1e-10));
+    EXPECT_EQ(found.result.status, SolveStatus::non_finite);
+    EXPECT_TRUE(std::isnan(found.result.normal_residual));
+}
+
 // Promise: lsmr.hpp, "Where the iteration claims that and it is not so"
 // Promise: lsmr.hpp, "The x returned is that with the least ||A'r|| seen"
 // Columns that are nearly dependent: more than single precision can tell.

@@ -86,6 +86,19 @@ TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
     }
 }
 
+/// Products of numbers in multiples of the smallest one underflow: plain and compensated sums of them are 0.
+TEST(EveryKrylovMethod, ClaimsNoResidualOfProductsThatUnderflow) {
+    constexpr double eta = std::numeric_limits<double>::denorm_min();
+    const Problem<double> problem = dense<double>(2, {-4 * eta, 7 * eta, 8 * eta, 0}, {-eta, -5 * eta});
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::idr, KrylovMethod::bicgstab2})
+        for (const Accuracy accuracy : all_accuracies) {
+            SCOPED_TRACE(std::string(to_string(method)) + " " + std::string(to_string(accuracy)));
+            const auto found = solve(problem, with(accuracy), {.kind = Kind::none, .method = method});
+            const double r_0 = -1 - (-4 * found.x[0] + 7 * found.x[1]), r_1 = -5 - 8 * found.x[0];
+            EXPECT_NEAR(found.result.relative_residual, std::hypot(r_0, r_1) / std::sqrt(26), 1e-15);
+        }
+}
+
 TEST_P(EveryMethod, LeavesNothingToDoForNothing) {
     for (const Accuracy accuracy : all_accuracies) {
         const auto empty = solve(Problem<double>{}, with(accuracy), setting());

@@ -1,6 +1,7 @@
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
+#include "solver/cg.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/preconditioner.hpp"

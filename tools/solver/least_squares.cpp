@@ -1,5 +1,6 @@
 #include "least_squares.hpp"
 
+#include "errors.hpp"
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
 #include "solver/csr_matrix.hpp"
@@ -81,7 +82,7 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
         const auto of_b = std::span(x.values).subspan(static_cast<std::size_t>(j * x.rows), static_cast<std::size_t>(x.rows));
         const LeastSquaresResult found = lsmr<T>(a, of_transposed, b, of_b, iteration);
         run.report.results.push_back(as_of_a_system(found));
-        run.normal_residual = std::max(*run.normal_residual, found.normal_residual);
+        if (is_worse(found.normal_residual, *run.normal_residual)) run.normal_residual = found.normal_residual;
     }
     run.solve_seconds = watch.lap();
     live.clear();

@@ -2,6 +2,7 @@
 
 #include "auto_solve/vector_copy.hpp"
 #include "core/huge_pages.hpp"
+#include "core/machine.hpp"
 #include "cpu/elementwise.hpp"
 #include "matrices/random.hpp"
 #include "solver/complex.hpp"
@@ -81,6 +82,9 @@ DenseMatrix<T> one_column(std::vector<T> values) {
 
 template <class T>
 DenseMatrix<T> as_dense(const CsrMatrix<T>& sparse) {
+    if (sparse.columns > 0 && sparse.rows > available_memory() / static_cast<std::int64_t>(sizeof(T)) / sparse.columns)
+        throw ResourceLimit(
+            fmt::format("{} vectors of {} elements are more than this process may hold", sparse.columns, sparse.rows));
     DenseMatrix<T> dense{sparse.rows, sparse.columns, std::vector<T>(static_cast<std::size_t>(sparse.rows * sparse.columns))};
     for (std::int64_t i = 0; i < sparse.rows; ++i)
         for (std::int64_t k = sparse.row_offsets[i]; k < sparse.row_offsets[i + 1]; ++k)

@@ -6,9 +6,14 @@
 #include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace solver::command {
 namespace {
@@ -93,8 +98,32 @@ Accuracy accuracy_of(const po::variables_map& values) {
 }
 
 Guarantee guarantee_of(const po::variables_map& values) {
+    if (is_given(values, "rounded") && is_given(values, "verify"))
+        throw UsageError("--verify and --rounded are both asked for; choose one: what is rounded by proof needs no bound");
     if (is_given(values, "rounded")) return Guarantee::rounded;
     return is_given(values, "verify") ? Guarantee::bound : Guarantee::none;
+}
+
+std::string names_of(const std::vector<PreconditionerKind>& kinds) {
+    std::vector<std::string_view> names;
+    for (const PreconditionerKind kind : kinds) names.push_back(to_string(kind));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What the preconditioner or the method that is named would not look at.
+void refuse_what_has_no_effect(const po::variables_map& values, const Options& options) {
+    using enum PreconditionerKind;
+    const std::pair<const char*, std::vector<PreconditionerKind>> users[] = {
+        {"drop-tolerance", {ilut}},          {"fill-factor", {ilut}},     {"block-size", {ilu0, isai, ilut, klu}},
+        {"unknowns-per-node", {amg, schur}}, {"near-null", {amg, schur}}, {"memory-limit", {ilut, klu, amg, schur}},
+    };
+    for (const auto& [option, kinds] : users)
+        if (options.preconditioner && is_given(values, option) &&
+            std::ranges::find(kinds, *options.preconditioner) == kinds.end())
+            throw UsageError(fmt::format("--{} has no effect with --preconditioner {}, but with {}", option,
+                                         to_string(*options.preconditioner), names_of(kinds)));
+    if (options.method && *options.method != KrylovMethod::gmres && is_given(values, "restart"))
+        throw UsageError(fmt::format("--restart has no effect with --method {}, but with gmres", to_string(*options.method)));
 }
 
 Rhs rhs_of(const po::variables_map& values) {
@@ -153,6 +182,7 @@ Options options_of(const po::variables_map& values) {
     options.report = given(values, "report").value_or("");
     options.history = given(values, "history").value_or("");
     options.quiet = is_given(values, "quiet");
+    refuse_what_has_no_effect(values, options);
     return options;
 }
 

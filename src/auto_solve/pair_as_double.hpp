@@ -1,0 +1,45 @@
+#pragma once
+
+/// Solutions in single precision held as pairs, as they are written: as doubles.
+
+#include "krylov/run.hpp"
+#include "solver/reduce.hpp"
+#include "solver/solve.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace solver {
+
+/// The low part with which x + low is the double nearest to it. Where |low| <= |x| the difference is what Fast2Sum (Dekker
+/// 1971) finds without rounding: low rounded to a multiple of that double's last digit, a float.
+inline float low_part_of_double(float x, float low) {
+    const double whole = static_cast<double>(x) + static_cast<double>(low);
+    return static_cast<float>(whole - static_cast<double>(x));
+}
+
+/// Makes x + x_low, in the host's memory, a double in every element, so that what is told and proven of a pair holds for the
+/// double that is written for it; where that changes an element, the residual and the status are those of the double.
+template <class T>
+void round_to_double(const SpmvPlan<T>& a, const Unknown<T>& unknown, const KrylovOptions& options, SolveResult& result) {
+    if constexpr (std::is_same_v<T, float>) {
+        bool has_changed = false;
+        for (std::size_t i = 0; i < unknown.x_low.size(); ++i) {
+            const float low = low_part_of_double(unknown.x[i], unknown.x_low[i]);
+            has_changed = has_changed || low != unknown.x_low[i];
+            unknown.x_low[i] = low;
+        }
+        if (!has_changed || !is_finite(result.relative_residual)) return;
+        std::vector<float> r(unknown.b.size());
+        a.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
+        const double rest = norm2(r, Accuracy::exact), size = norm2(unknown.b, Accuracy::exact);
+        result.relative_residual = rest == 0 ? 0 : rest / size;
+        const bool is_good = result.relative_residual <= options.tolerance || rest <= options.absolute_tolerance;
+        if (result.status == SolveStatus::converged && !is_good) result.status = SolveStatus::stagnated;
+    }
+}
+
+}  // namespace solver
