@@ -329,7 +329,7 @@ TEST(AmgRefusals, NameTheLevel) {
                 HasSubstr("on level 2 row 4 (counted from 1) has a diagonal entry that is zero"));
 }
 
-// Promise: preconditioner.hpp, "None: 1/2 where A is symmetric"
+// Promise: preconditioner.hpp, "Of a connection, by the strongest of its row"
 TEST(AmgThreshold, IsAHalfOfSymmetricMatricesOfOneUnknownANodeAndElseAQuarter) {
     const auto hash_of = [](const std::string& name, std::optional<double> threshold) {
         return amg_of(generated<double>(name), 2, {.amg = {.strength_threshold = threshold}})->factor_hash();
@@ -357,7 +357,7 @@ TEST(AmgThreshold, KeepsRegionsOfFarCoefficientsApart) {
 // Promise: preconditioner.hpp, "One after another, each of as many numbers"
 // Promise: preconditioner.hpp, "1 to 100."
 // Promise: preconditioner.hpp, "1 to 20"
-// Promise: preconditioner.hpp, "of a connection, by the strongest of its row"
+// Promise: preconditioner.hpp, "Of a connection, by the strongest of its row"
 TEST(AmgRefusals, OfOptionsAndOfTooLittleMemory) {
     const CsrMatrix<double> a = generated<double>("poisson2d_60");
     EXPECT_THAT(refusal(a, {.amg = {.strength_threshold = -1}}), HasSubstr("strength threshold"));

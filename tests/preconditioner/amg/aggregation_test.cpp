@@ -23,7 +23,7 @@ using testing::interleaved;
 using testing::random_laplacian;
 using testing::random_matrix;
 
-// Promise: preconditioner.hpp, "of a connection, by the strongest of its row"
+// Promise: preconditioner.hpp, "Of a connection, by the strongest of its row"
 TEST(AmgStrength, FollowsItsDefinition) {
     std::mt19937_64 random(1);
     for (int trial = 0; trial < 50; ++trial) {

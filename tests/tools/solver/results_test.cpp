@@ -192,6 +192,7 @@ TEST_F(SolverCommand, LosesNoNanAmongRightHandSides) {
     EXPECT_TRUE(json::parse(read("report.json"))["normal_residual"].is_null());
 }
 
+// Promise: krylov.hpp, "solution rounded, whatever the residual"
 /// x is of order 1e17, and the last digits of its numbers are not small beside b.
 TEST_F(SolverCommand, SaysThatTheSolutionIsProvenWhateverItsResidual) {
     write("a.mtx", "%%MatrixMarket matrix array real general\n3 3\n1\n1\n1\n1\n1\n0\n1e-17\n0\n-1\n");
