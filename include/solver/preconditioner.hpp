@@ -95,8 +95,8 @@ PreconditionerKind preconditioner_from_text(std::string_view text);
 
 /// What multigrid may be told.
 struct AmgOptions {
-    /// Of a connection, by the strongest of its row, to be aggregated along: from 0 to 1, and where none is given 1/2 where A is
-    /// symmetric and a node one unknown, else 1/4.
+    /// Of a connection, by the strongest of its row, to be aggregated along: from 0 to 1, and where none is given 1/2 where A
+    /// is symmetric and a node one unknown, else 1/4.
     std::optional<double> strength_threshold = {};
     int smoother_degree = 2;  ///< products with A in a smoothing, before and after each correction; 1 to 20
 
