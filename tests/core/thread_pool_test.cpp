@@ -125,6 +125,9 @@ TEST_F(Fork, LeavesTheChildAbleToSumInParallel) {
 }
 
 TEST_F(Fork, MayComeWhileAnotherThreadHasThePool) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the address sanitizer's allocator may stay locked in a child whose parent's other thread had it";
+#endif
     parallel_for(3, [](int) {});  // a fork in the middle of the creation of a thread is beyond what the C library promises
     std::atomic<bool> stop = false;
     std::thread other([&] {
