@@ -71,6 +71,28 @@ def test_an_operator_names_its_numbers_by_a_type_or_a_dtype(dtype):
     assert info == 0 and np.allclose(x, 0.5 - 0.5j)
 
 
+def test_the_fingerprint_knows_imaginary_parts():
+    identity = np.eye(2) + 0j
+    of_one, of_five = (sb.solve(identity, np.array([1, k * 1j])).fingerprint for k in (1, 5))
+    assert of_one != of_five
+
+
+def test_what_a_callback_raises_ends_all_columns():
+    calls = []
+
+    def raising(step):
+        calls.append(step.column)
+        if len(calls) == 5:
+            raise KeyError("the first")
+        if len(calls) > 5:
+            raise ValueError("another")
+
+    a = poisson()
+    with pytest.raises(KeyError, match="the first"):
+        sb.solve(a, np.random.default_rng(1).standard_normal((900, 3)), preconditioner="none", callback=raising)
+    assert len(calls) == 5
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_complex_numbers(method):
     hermitian = poisson(10) + 0j
