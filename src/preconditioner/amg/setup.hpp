@@ -21,8 +21,8 @@
 
 namespace solver::amg {
 
-// A level of so few rows is inverted on the host, in a few milliseconds; 400 took ten, as long as all else of a million rows.
-inline constexpr std::int64_t rows_to_invert = 200;
+// A level of so few rows is inverted: a product with its inverse costs as much as a matrix of some ten thousand rows.
+inline constexpr std::int64_t rows_to_invert = 400;
 inline constexpr std::int64_t most_levels = 30;
 inline constexpr double least_reduction = 0.8;  // of the number of rows, or coarsening has stagnated
 
