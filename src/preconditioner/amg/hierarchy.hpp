@@ -31,7 +31,7 @@ using DeviceHierarchy = Hierarchy<V, cuda::OnDevice>;
 /// Adds the bits of all levels, blocks of rows as one number each: these are found side by side.
 template <class V, class Memory>
 void add_levels(Hash& hash, const Hierarchy<V, Memory>& hierarchy, const typename Memory::Place& place) {
-    constexpr std::int64_t rows_a_block = 4096;
+    constexpr std::int64_t rows_a_block = 256;  // on a device one warp takes them one after another
     using View = typename Memory::Place::template View<V>;
     std::vector<View> matrices;
     for (const Level<V, Memory>& level : hierarchy.levels) {
