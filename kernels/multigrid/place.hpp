@@ -4,6 +4,7 @@
 
 #include "multigrid/device_matrix.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,9 @@ public:
     using Memory = OnDevice;
 
     explicit CudaPlace(int device, Stream stream = nullptr) : device_(device), stream_(stream) {}
+
+    /// For what is left to the host.
+    static int host_threads() { return Device::cpu().threads(); }
 
     /// What hierarchies may take by default: half of the memory that is free.
     std::int64_t default_memory_limit() const;

@@ -42,6 +42,8 @@ public:
 
     HostPlace(const Device& device) : device_(device) {}
 
+    int host_threads() const { return device_.threads(); }
+
     /// What hierarchies may take by default: half of the memory that the process may use.
     std::int64_t default_memory_limit() const { return static_cast<std::int64_t>(memory_limit_in_bytes(0)); }
 

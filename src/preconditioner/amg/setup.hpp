@@ -205,7 +205,8 @@ private:
     template <class T>
     bool try_invert(const View<T>& a) {
         if constexpr (requires { place_.from_host(CsrMatrix<V>()); }) {
-            const auto inverse = regularized_inverse(convert<double>(place_.to_host(a).view()).view(), hierarchy_.is_symmetric);
+            const auto inverse = regularized_inverse(convert<double>(place_.to_host(a).view()).view(), hierarchy_.is_symmetric,
+                                                     place_.host_threads());
             if (inverse) hierarchy_.coarsest_inverse = place_.from_host(convert<V>(inverse->view()));
             return inverse.has_value();
         }

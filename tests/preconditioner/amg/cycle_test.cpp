@@ -35,9 +35,10 @@ TEST(AmgDenseInverse, Inverts) {
         for (std::int32_t i = 0; i < n; ++i)
             for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
                 if (a.column_indices[k] == i) a.values[k] = n;
-        const auto inverse = dense_inverse(a.view());
+        const auto inverse = dense_inverse(a.view(), 2);
         ASSERT_TRUE(inverse);
         check(inverse->view());
+        EXPECT_EQ(inverse->values, dense_inverse(a.view(), 1)->values) << "by one thread, " << n << " rows";
         const Dense d = dense(a), x = dense(*inverse);
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) {
@@ -54,7 +55,7 @@ TEST(AmgDenseInverse, Inverts) {
 
 TEST(AmgDenseInverse, ExchangesRows) {
     const CsrMatrix<double> a{3, 3, {0, 1, 2, 3}, {1, 2, 0}, {2, 4, 8}};
-    const auto inverse = dense_inverse(a.view());
+    const auto inverse = dense_inverse(a.view(), 2);
     ASSERT_TRUE(inverse);
     EXPECT_EQ(inverse->values, (std::vector<double>{0, 0, 0.125, 0.5, 0, 0, 0, 0.25, 0}));
 }
@@ -62,20 +63,20 @@ TEST(AmgDenseInverse, ExchangesRows) {
 TEST(AmgDenseInverse, NoticesThatThereIsNone) {
     std::mt19937_64 random(8);
     const CsrMatrix<double> neumann = random_laplacian(random, 50, 8, 0);
-    EXPECT_FALSE(dense_inverse(neumann.view()));
-    const auto regularized = regularized_inverse(neumann.view(), true);
+    EXPECT_FALSE(dense_inverse(neumann.view(), 2));
+    const auto regularized = regularized_inverse(neumann.view(), true, 2);
     ASSERT_TRUE(regularized);
     EXPECT_EQ(regularized->values, transpose(regularized->view()).values);
     const CsrMatrix<double> pair{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, -1, -1, 1}};
     const double larger = 1 + 0x1p-16, determinant = larger * larger - 1;
-    const auto inverse = regularized_inverse(pair.view(), true);
+    const auto inverse = regularized_inverse(pair.view(), true, 2);
     ASSERT_TRUE(inverse);
     const std::vector<double> expected{larger / determinant, 1 / determinant, 1 / determinant, larger / determinant};
     for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(inverse->values[k], expected[k], 1e-8 * expected[k]) << k;
     const CsrMatrix<double> zero{2, 2, {0, 1, 2}, {0, 1}, {0, 0}};
-    EXPECT_FALSE(regularized_inverse(zero.view(), true));
+    EXPECT_FALSE(regularized_inverse(zero.view(), true, 2));
     const CsrMatrix<double> nan{1, 1, {0, 1}, {0}, {std::numeric_limits<double>::quiet_NaN()}};
-    EXPECT_FALSE(regularized_inverse(nan.view(), true));
+    EXPECT_FALSE(regularized_inverse(nan.view(), true, 2));
 }
 
 /// After the steps the error in an eigenvector is p(lambda) of before, |p| <= 1 / |T_degree(sigma)| on the interval, reached at
