@@ -78,6 +78,13 @@ void write_complex(const std::string& path, std::int64_t rows, std::int64_t colu
     write_matrix_market(path, csr_view<std::complex<T>>(rows, columns, offsets, indices, values));
 }
 
+/// Column by column.
+template <class T>
+void write_complex_elements(const std::string& path, std::int64_t rows, std::int64_t columns,
+                            const Vector<std::complex<T>>& elements) {
+    write_matrix_market(path, DenseView<std::complex<T>>{rows, columns, 1, rows, elements.data()});
+}
+
 /// (name, purpose) of every family.
 nb::list generator_kinds() {
     nb::list kinds;
@@ -108,6 +115,8 @@ void bind_files(nb::module_& module) {
     module.def("real_form64", &real_form_of<float>);
     module.def("write_complex128", &write_complex<double>);
     module.def("write_complex64", &write_complex<float>);
+    module.def("write_complex_elements128", &write_complex_elements<double>);
+    module.def("write_complex_elements64", &write_complex_elements<float>);
     module.def("generate", &generate, nb::arg("name"));
     module.def("generator_kinds", &generator_kinds);
     module.def("write", &write<double>, nb::arg("path"), nb::arg("matrix"), Released());

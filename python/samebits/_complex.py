@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, float_array, returned_vector
+from ._arguments import returned_vector
 from ._places import HOST, place_of, returned_numbers_there
 
 REAL_OF_COMPLEX = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
@@ -29,7 +29,7 @@ def is_complex(x: Any) -> bool:
             return False
     if isinstance(dtype, type):
         dtype = np.dtype(dtype)
-    return str(dtype).startswith(("complex", "torch.complex"))
+    return getattr(dtype, "kind", "") == "c" or str(dtype).startswith("torch.complex")
 
 
 def complex_dtype(real: np.dtype) -> np.dtype:
@@ -40,13 +40,8 @@ def _as_array(x: Any, name: str) -> Any:
     """The array itself where it is one; complex, where it is NumPy's."""
     if place_of(x, name) is not HOST:
         return x
-    array = _host_array(x, name)
-    if array.dtype.kind == "c":
-        if array.dtype not in REAL_OF_COMPLEX:
-            raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
-        return array
-    real = float_array(x, name)
-    return real.astype(complex_dtype(real.dtype))
+    array = HOST.numbers(x, name)
+    return array if array.dtype.kind == "c" else array.astype(complex_dtype(array.dtype))
 
 
 def parts(x: Any, name: str = "x") -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import number_of_threads, text
-from ._complex import is_complex
+from ._complex import complex_array, is_complex
 from ._complex_matrix import ComplexMatrix
 from ._matrix import Matrix, as_matrix
 
@@ -89,12 +89,16 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
     FileError
         Where it cannot be written.
     """
-    if is_complex(a):
-        matrix = a if isinstance(a, ComplexMatrix) else ComplexMatrix(np.reshape(a, (-1, 1)) if np.ndim(a) == 1 else a)
+    is_dense = not isinstance(a, (Matrix, ComplexMatrix)) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices")
+    if is_complex(a) and is_dense:
+        elements = complex_array(a, "a")
+        write_elements = _core.write_complex_elements64 if elements.dtype == np.complex64 else _core.write_complex_elements128
+        rows, columns = elements.shape if elements.ndim == 2 else (elements.size, 1)
+        write_elements(os.fspath(path), rows, columns, np.ravel(elements, order="F"))
+    elif is_complex(a):
+        matrix = a if isinstance(a, ComplexMatrix) else ComplexMatrix(a)
         write = _core.write_complex64 if matrix.dtype == np.complex64 else _core.write_complex128
         write(os.fspath(path), *matrix.shape, *matrix._csr)
-        return
-    if not isinstance(a, Matrix) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices"):
-        array = np.asarray(a)
-        a = array.reshape(-1, 1) if array.ndim == 1 else array
-    _core.write(os.fspath(path), as_matrix(a)._core)
+    else:
+        array = np.asarray(a) if is_dense else a
+        _core.write(os.fspath(path), as_matrix(array.reshape(-1, 1) if is_dense and array.ndim == 1 else array)._core)

@@ -41,9 +41,10 @@ class Host:
         array = _host_array(x, name)
         if array.dtype.kind != "c":
             return self.floats(x, name)
-        if array.dtype not in _COMPLEX:
+        native = array.dtype.newbyteorder("=")
+        if native not in _COMPLEX:
             raise _core.InvalidArgument(f"{name} has the dtype {array.dtype}; expected complex128 or complex64")
-        return array
+        return array.astype(native, copy=False)
 
     def dtype(self, x: Any) -> np.dtype:
         return x.dtype

@@ -284,8 +284,8 @@ def solve(
         so that x has the same bits everywhere, else that of the device. For 'gpu' iterations are cheap and the
         host's work is dear; it has other bits.
     precision : {'double', 'single', 'mixed'}, optional
-        'single' rounds A and b to float32 and returns the sum of two floats; 'mixed' iterates in single and solves as accurately as
-        double. None is that of A.
+        'single' rounds A and b to float32, of which residual and proofs speak then, and returns the sum of two floats; 'mixed'
+        iterates in single and solves as accurately as double. None is that of A.
     accuracy : {'exact', 'compensated', 'fast'}
     callback : callable, optional
         Called with an `Iteration` after every step; a true value stops. What it raises arrives unchanged. ``iteration.x`` is the iterate.
@@ -293,7 +293,8 @@ def solve(
         Keeps every iteration in the result.
     guarantee : {'none', 'bound', 'rounded'}
         'bound' proves how far each component can be off, 'rounded' rounds the solution once, component by component, proven: bits that
-        depend on A and b alone. `Result.proof` says what was proven. Not with a `Preconditioner` that is made.
+        depend on A and b alone. `Result.proof` says what was proven. A solution proven to be rounded counts as converged whatever its
+        residual is, since no other x is nearer. What is proven singular is not iterated. Not with a `Preconditioner` that is made.
     device : str, optional
         None, the default, is that of `a` or `b` where one lies on a CUDA device, else the first CUDA device where there is one, else the
         processor.
@@ -311,8 +312,8 @@ def solve(
 
     Notes
     -----
-    Ctrl-C ends the iteration within some milliseconds; the ``KeyboardInterrupt`` has the best x as ``error.result.x``. Making a
-    preconditioner cannot be interrupted.
+    Ctrl-C ends the iteration within some milliseconds; the ``KeyboardInterrupt`` has the best x as ``error.result.x``, unless it
+    arrived while a function of the caller's was running. Making a preconditioner or a proof cannot be interrupted.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def test_matmul_takes_any_two_kinds_of_numbers():
             assert found.dtype == (("c16" if double else "c8") if max(one, other) > 1 else ("f8" if double else "f4"))
             assert (found == a @ b).all()
     with pytest.raises(sb.InvalidArgument, match="expected complex128 or complex64"):
-        sb.matmul(np.eye(2), np.eye(2, dtype=">c16"))
+        sb.matmul(np.eye(2), np.eye(2, dtype=np.clongdouble))
     with pytest.raises(sb.DimensionMismatch, match="m x k and k x n"):
         sb.matmul(np.eye(2, dtype=complex), np.eye(3))
 
@@ -312,8 +312,16 @@ def test_files_come_back(tmp_path):
     assert again.dtype == np.complex128 and (again.to_scipy().toarray() == a.toarray()).all()
     with pytest.raises(sb.FileError, match="complex"):
         sb.read_mtx(path, dtype=np.float64)
-    sb.write_mtx(path, np.array([1j, 2]))
-    assert (sb.read_mtx(path, dtype=np.complex128).to_scipy().toarray()[:, 0] == [1j, 2]).all()
+    for dense in (np.array([1j, 0, 2]), np.array([[1j, 0, 2], [3, 4j, 0]]), np.array([1j, 0.1], np.complex64), np.array([1j, 2], ">c16")):
+        sb.write_mtx(path, dense)
+        assert (sb.read_mtx(path, dtype=dense.dtype.newbyteorder("=")) == dense).all()
+
+
+def test_the_order_of_bytes_does_not_matter():
+    a, b = np.array([[2, 1j], [-1j, 3]]), np.array([1, 2j])
+    x = sb.solve(a, b).x
+    assert (sb.solve(a.astype(">c16"), b.astype(">c16")).x == x).all()
+    assert sb.sum(b.astype(">c16")) == sb.sum(b) and (sb.Matrix(a.astype(">c16")) @ b.astype(">c8") == sb.Matrix(a) @ b).all()
 
 
 def test_generated_matrices_are_complex():

@@ -252,6 +252,8 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
         if (report.obstacle.empty()) report.obstacle = obstacle_of(report.proofs[j], report.results[j]);
     }
+    const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
+    if (!is_settled && std::all_of(report.results.begin(), report.results.end(), is_solved)) report.obstacle.clear();
     report.guarantee_seconds = seconds_at_sight + seconds_since(start);
     return report;
 }

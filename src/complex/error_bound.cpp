@@ -21,7 +21,7 @@ struct Interval {
 /// larger part.
 Interval modulus(double a, double b) {
     const double larger = std::max(magnitude(a), magnitude(b)), smaller = std::min(magnitude(a), magnitude(b));
-    if (!(larger > 0)) return {larger, larger};
+    if (!(larger > 0) || !is_finite(larger)) return {larger, larger};
     const double quotient = smaller / larger;
     const double found = larger * std::sqrt(1 + quotient * quotient);
     return {std::max(larger, found / guarantee::inflation - 2 * smallest_subnormal<double>),

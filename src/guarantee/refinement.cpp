@@ -174,11 +174,11 @@ private:
         const double left_out = static_cast<double>(magnitude(d_low_[i])) / scale_;
         const double radius = (certificate_.reach[i] * error + left_out + smallest_subnormal<double>)*inflation;
         const Rounded<T> rounded = decide(sum, radius, zero);
+        rounded_[i] = is_finite(sum.head) ? rounded.value : x_[i];
         if (is_finite(sum.head)) {
             x_[i] = sum.head;
             low_[i] = static_cast<T>(sum.tail + sum.rest);
         }
-        rounded_[i] = rounded.value;
         return rounded.decision;
     }
 

@@ -55,12 +55,13 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
     backend.fill_random(seed, out);        // odd multiples of 2^-16 in (-1, 1), from integers (SplitMix64)
 };
 
-/// The square root of the smallest normal number, as a power of two. Of smaller b residuals might underflow: they are computed
-/// in another unit.
+/// The square root of the smallest normal number, as a power of two. Of smaller b residuals might underflow, and of some b the
+/// norm is beyond all numbers: they are computed in another unit.
 template <std::floating_point T>
 inline constexpr double smallest_plain = std::same_as<T, double> ? 0x1p-511 : 0x1p-63;
 
-/// In another unit than 1 residuals are of numbers so small that products underflow, which compensated sums lose.
+/// In another unit than 1 residuals are of numbers so small or so large that products leave the range, which compensated sums
+/// do not survive.
 inline Accuracy accuracy_of_residual(double unit, Accuracy usual) { return unit == 1 ? usual : Accuracy::exact; }
 
 /// What the outer loop (solve.hpp) needs besides. The recurrence works on Vectors of Values; x is a Solution and b - A x a

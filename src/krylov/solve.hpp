@@ -71,7 +71,9 @@ public:
         if (b_norm_ == 0) backend_.set_zero(x_);
         co_await backend_.residual(unit_, x_, residual_);
         best_norm_ = backend_.true_norm(residual_);
-        if (std::max(b_norm_, best_norm_) < smallest_plain<Wide>) co_await magnify();
+        const double size = std::max(b_norm_, best_norm_);
+        if (size < smallest_plain<Wide>) co_await measure_in(1 / smallest_plain<Wide>);
+        if (size > std::numeric_limits<double>::max()) co_await measure_in(smallest_plain<Wide>);
         reference_norm_ = best_norm_;
         keep_as_best(best_norm_);
         result_.recursive_residual = relative(best_norm_);
@@ -148,8 +150,8 @@ private:
     }
 
     /// Has residuals in another unit from now on, b among them: best_ is 0 yet.
-    Task<bool> magnify() {
-        unit_ = 1 / smallest_plain<Wide>;
+    Task<bool> measure_in(double unit) {
+        unit_ = unit;
         co_await backend_.residual(unit_, best_, residual_);
         b_norm_ = backend_.true_norm(residual_);
         co_await backend_.residual(unit_, x_, residual_);

@@ -403,6 +403,19 @@ TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
     EXPECT_EQ(report.obstacle, "");
 }
 
+// Promise: solve.hpp, "what is known to stand in the way"
+TEST(GuaranteedSolve, KnowsOfNothingInTheWayOfWhatWasRounded) {
+    const SmallSystem<double> system({1, 2, 3, 4, 5, 6, 7, 8, 10}, {1, 2, 4});
+    std::vector<double> x(3);
+    SolveOptions options{.preconditioner = PreconditionerKind::klu, .guarantee = Guarantee::rounded};
+    options.method = KrylovMethod::cg;
+    options.iteration.max_iterations = 0;
+    const SolveReport report = solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, options);
+    EXPECT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_EQ(report.obstacle, "");
+}
+
 /// x = (1, 0), which no graph tells: it has no residual at all.
 TEST(GuaranteedSolve, KnowsZerosOfAnExactSolutionFromWhatIsDropped) {
     const SmallSystem<double> system({1, 1, 1, -1}, {1, 1});

@@ -318,6 +318,7 @@ TEST(ComplexSolve, BoundsErrorsByTheModulus) {
 TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     constexpr double eta = 5e-324, most = 1.7e308, inf = std::numeric_limits<double>::infinity();
     EXPECT_EQ(bounds_of_moduli(std::vector<double>{0, 0, eta, 0, 3, 4, 0, inf})[0], 0);
+    EXPECT_EQ(bounds_of_moduli(std::vector<double>{inf, inf})[0], inf);
     const std::vector<double> parts{3, 4, 3 * 0x1p-1070, 4 * 0x1p-1070, 3 * 0x1p1000, 4 * 0x1p1000, eta, 0};
     const std::vector<double> bounds = bounds_of_moduli(parts), expected{5, 5 * 0x1p-1070, 5 * 0x1p1000, eta};
     for (std::size_t j = 0; j < expected.size(); ++j) {

@@ -252,6 +252,21 @@ TYPED_TEST(Refinements, EndWhereNothingIsGained) {
     EXPECT_EQ(proof.iterations, 9);
 }
 
+TYPED_TEST(Refinements, KeepWhatIsThereWhereACorrectionIsNoNumber) {
+    using T = TypeParam;
+    const Shear<T> shear(T(0.1));
+    const std::vector<T> b{1, 1};
+    std::vector<T> x{T(0.75), T(1.25)};
+    const Corrector<T> corrector = [](auto, std::span<T> d, auto) {
+        d[0] = std::numeric_limits<T>::quiet_NaN();
+        d[1] = std::numeric_limits<T>::infinity();
+        return 0;
+    };
+    const SolutionProof proof = round_solution<T>(SpmvPlan<T>(shear.a, Device::cpu(1)), shear.certificate, corrector, b, x);
+    EXPECT_EQ(proof.undecided, 2);
+    EXPECT_EQ(x, (std::vector<T>{T(0.75), T(1.25)}));
+}
+
 // Promise: proof.hpp, "the first ten of them, from 0"
 TYPED_TEST(Refinements, NameTheFirstTenThatAreOpen) {
     using T = TypeParam;

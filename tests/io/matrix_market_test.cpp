@@ -104,7 +104,7 @@ const std::map<std::string, std::string> refusals = {
     {"column_overflows", ":3: column 18446744073709551617 is outside 1..2"},
     {"empty", ":1: the file is empty, expected " + banner_form},
     {"entries_huge", ":2: entries declared here: 1000000000000, but the file ends after 1"},
-    {"field_complex", ":1: the matrix is complex, and real numbers were asked for; read it as std::complex"},
+    {"field_complex", ":1: the matrix is complex, and real numbers were asked for; ask for complex ones (std::complex, complex128)"},
     {"field_unknown", ":1: saw 'rational', expected the field to be real|complex|integer|pattern"},
     {"format_unknown", ":1: saw 'sparse', expected the format to be coordinate|array"},
     {"integer_with_fraction", ":3: saw '1.5', expected an integer"},

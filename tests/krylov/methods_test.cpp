@@ -86,6 +86,21 @@ TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
     }
 }
 
+TEST(EveryKrylovMethod, SolvesWhereTheNormOfBIsBeyondAllNumbers) {
+    const Problem<double> problem = dense<double>(3, {4, -1, 0, -1, 4, -1, 0, -1, 4}, {1.5e308, 1.5e308, -1.5e308});
+    const double share = 1.5e308 / 56;
+    const std::vector<double> shares{18, 16, -10};  // A^-1 (1, 1, -1) = (18, 16, -10) / 56
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres,
+                                      KrylovMethod::idr, KrylovMethod::bicgstab2})
+        for (const Accuracy accuracy : all_accuracies) {
+            SCOPED_TRACE(std::string(to_string(method)) + " " + std::string(to_string(accuracy)));
+            const auto found = solve(problem, with(accuracy), {.kind = Kind::none, .method = method});
+            EXPECT_EQ(found.result.status, SolveStatus::converged);
+            EXPECT_LE(found.result.relative_residual, 1e-10);
+            for (int i = 0; i < 3; ++i) EXPECT_NEAR(found.x[i] / share, shares[i], 1e-8) << i;
+        }
+}
+
 /// Products of numbers in multiples of the smallest one underflow: plain and compensated sums of them are 0.
 TEST(EveryKrylovMethod, ClaimsNoResidualOfProductsThatUnderflow) {
     constexpr double eta = std::numeric_limits<double>::denorm_min();

@@ -47,7 +47,8 @@ bool is_finite(T value) {
 template <class T>
 void require_readable(const Header& header, const std::string& path) {
     if (is_complex<T> || header.field != Field::complex) return;
-    throw FileError(path, 1, "the matrix is complex, and real numbers were asked for; read it as std::complex");
+    throw FileError(path, 1,
+                    "the matrix is complex, and real numbers were asked for; ask for complex ones (std::complex, complex128)");
 }
 
 /// Throws where entries at one place have a sum beyond the range of T.
