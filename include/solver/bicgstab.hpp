@@ -28,7 +28,7 @@ using BicgstabOptions = KrylovOptions;
 /// a breakdown. It ends as stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved
 /// (that followed a breakdown) did not. A zero right-hand side gives x = 0 after no iteration.
 ///
-/// Runs where the plan of A is. On a CUDA device whole stretches of the iteration run without the host; between them it asks
+/// Runs where the plan of A is: on a CUDA device whole stretches of the iteration without the host; between them it asks
 /// the callback, at its intervals, and sees to true residuals. Throws ResourceLimit where the device's memory does not suffice.
 ///
 /// In exact the bits of x, the number of iterations and the history are the same on every machine, device and thread count (for

@@ -123,7 +123,7 @@ public:
     const SpmvPlan<T>& real() const { return real_; }
 
 private:
-    /// In the memory of the host or of a device.
+    // in the memory of the host or of a device
     template <class Matrix, class... Options>
     SpmvPlan(std::shared_ptr<const Matrix> real_form, const Options&... options)
         : real_form_(real_form), real_(real_form->view(), options...) {}

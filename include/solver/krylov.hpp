@@ -61,14 +61,15 @@ protected:
 
 /// One step as seen by callbacks and kept as history.
 struct Iteration {
-    std::int64_t number = 0;           ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one
-                                       ///< and three in turn in bicgstab2, else one
-    double recursive_residual = 0;     ///< ||r||_2 / ||b||_2 of the recursively updated residual
-    double true_residual = -1;         ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
-    bool replaced = false;             ///< r was replaced by the true residual
-    std::int64_t column = 0;           ///< of several right-hand sides, from 0
-    const Iterate* iterate = nullptr;  ///< x, for the callback and as long as it runs; null in a history, and on a GPU in
-                                       ///< iterations between two callback intervals
+    std::int64_t number = 0;        ///< 0 is the initial guess; each further one costs two products with A in bicgstab, one
+                                    ///< and three in turn in bicgstab2, else one
+    double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the recursively updated residual
+    double true_residual = -1;      ///< ||b - A x||_2 / ||b||_2 where it was computed in this step, else negative
+    bool replaced = false;          ///< r was replaced by the true residual
+    std::int64_t column = 0;        ///< of several right-hand sides, from 0
+    /// x, for the callback and as long as it runs; null in a history, and on a GPU in iterations between two callback
+    /// intervals.
+    const Iterate* iterate = nullptr;
 };
 
 struct KrylovOptions {
@@ -78,9 +79,9 @@ struct KrylovOptions {
     std::int64_t max_iterations = 10000;
     std::int64_t restart = 30;  ///< gmres: steps of a cycle; it needs twice as many vectors
     std::function<bool(const Iteration&)> callback =
-        {};                              ///< told of every iteration; false stops. Called from the solving thread.
-    std::int64_t callback_interval = 1;  ///< the callback's answer counts after every so many iterations, which a GPU makes
-                                         ///< without a stop in between
+        {};  ///< told of every iteration; false stops. Called from the solving thread.
+    /// The callback's answer counts after every so many iterations, which a GPU makes without a stop in between.
+    std::int64_t callback_interval = 1;
     bool keep_history = false;
 
     /// Elements are real and imaginary parts in turn and A is a real_form (complex.hpp): the scalars of bicgstab, bicgstab2,

@@ -31,8 +31,8 @@ namespace solver {
 ///  - bicgstab2: BiCGStab(2) of Sleijpen and Fokkema (ETNA 1, 1993): takes the least residual over two vectors at a time, which
 ///    helps where eigenvalues lie near the imaginary axis. An iteration makes one product with A and three in turn.
 ///  - cocg: COCG of van der Vorst and Melissen (IEEE Trans. Magn. 26(2), 1990) for complex A and M that are their own
-///    transposes, not conjugated, as waves in absorbing media have them: conjugate gradients with x^T y, one product an
-///    iteration. Nothing checks that they are. It breaks down where r^T M^-1 r or p^T A p is 0. In real numbers it is cg
+///    transposes (which nothing checks), not conjugated, as waves in absorbing media have them: conjugate gradients with x^T y,
+///    one product an iteration. It breaks down where r^T M^-1 r or p^T A p is 0. In real numbers it is cg
 ///    without a look at signs.
 ///
 /// What else is promised of status, true residuals, x_low, bits, devices and errors is what bicgstab.hpp says of BiCGStab. On a

@@ -50,9 +50,9 @@ public:
     virtual std::int64_t rows() const = 0;
     virtual std::int64_t columns() const = 0;
 
-    /// y = A x. The vectors do not overlap. What it throws goes through lsmr to whoever called it.
+    /// y = A x, vectors that do not overlap. What it throws goes through lsmr to whoever called it.
     virtual void apply(std::span<const T> x, std::span<T> y) const = 0;
-    /// x = A' y. The vectors do not overlap. What it throws goes through lsmr to whoever called it.
+    /// x = A' y, vectors that do not overlap. What it throws goes through lsmr to whoever called it.
     virtual void apply_transposed(std::span<const T> y, std::span<T> x) const = 0;
 };
 

@@ -21,15 +21,15 @@ namespace solver {
 enum class NonnegativeAlgorithm {
     automatic,      ///< winograd where it pays
     conventional,   ///< by the definition
-    outer_product,  ///< C11 = A11 B11 + A12 B21 and so on: sums of 2^depth parts along k. No faster, but more accurate
+    outer_product,  ///< C11 = A11 B11 + A12 B21 and so on: sums of 2^depth parts along k, no faster but more accurate
     winograd,
 };
 
 struct NonnegativeOptions {
     NonnegativeAlgorithm algorithm = NonnegativeAlgorithm::automatic;
-    int depth = -1;                         ///< levels of recursion; below 0: as many as pay
+    int depth = -1;                         ///< levels of recursion; below 0 as many as pay
     bool conventional_if_negative = false;  ///< else such inputs are refused
-    std::int64_t workspace_limit = 0;       ///< bytes on the device, which limit the depth; 0: half of what is free
+    std::int64_t workspace_limit = 0;       ///< bytes on the device, which limit the depth; with 0 half of what is free
 };
 
 /// How the last product was made.

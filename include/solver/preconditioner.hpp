@@ -81,9 +81,10 @@ enum class PreconditionerKind {
     isai,  ///< M^-1 = V W, sparse approximate inverses of ILU(0)'s U and L: two products (Anzt, Huckle, Braeckle, Dongarra
            ///< 2018)
     ilut,  ///< M = L U with a threshold (Saad, Numer. Linear Algebra Appl. 1, 1994), of the prepared matrix (preparation.hpp)
-    klu,   ///< M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010; by dense blocks
-           ///< where an eighth of all elements or more are stored and n is 256 or more), of the prepared matrix
-    amg,   ///< one V-cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
+    /// M = L U, complete, with partial pivoting (KLU: Davis, Palamadai Natarajan, ACM TOMS 37, 2010; by dense blocks where an
+    /// eighth of all elements or more are stored and n is 256 or more), of the prepared matrix.
+    klu,
+    amg,    ///< one V-cycle of smoothed aggregation (Vanek, Mandel, Brezina, Computing 56, 1996; docs/multigrid.md)
     schur,  ///< block triangular, for saddle points, by the Schur complement of rows with positive diagonal (docs/multigrid.md)
 };
 

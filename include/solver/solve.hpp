@@ -44,10 +44,10 @@ struct SolveOptions {
 struct Attempt {
     PreconditionerKind preconditioner = PreconditionerKind::none;
     KrylovMethod method = KrylovMethod::bicgstab;
-    bool repeated = false;  ///< by the next attempt, which is the same with minres or bicgstab: A or M was not positive
-                            ///< definite, or cocg broke down
-    bool mixed = false;     ///< the iteration ran in single precision
-    std::string refusal;    ///< why it could not be made; empty where it was
+    /// By the next attempt, which is the same with minres or bicgstab: A or M was not positive definite, or cocg broke down.
+    bool repeated = false;
+    bool mixed = false;               ///< the iteration ran in single precision
+    std::string refusal;              ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
     double pivot_ratio = 1;             ///< of its factors (Preconditioner::pivot_ratio)

@@ -183,6 +183,12 @@ void solver_matrix_destroy(solver_matrix* matrix);
  * alpha and beta must be floats. */
 solver_status solver_spmv(const solver_matrix* matrix, double alpha, const void* x, double beta, void* y, int32_t accuracy);
 
+/* y = alpha A x + beta y of a complex matrix by complex factors, each given by its real and its imaginary part; x and y must not
+ * overlap. Where a factor has an imaginary part, real and imaginary parts of y are rounded once in every mode.
+ * SOLVER_INVALID_ARGUMENT for a real matrix. For a matrix of floats the parts must be floats. */
+solver_status solver_complex_spmv(const solver_matrix* matrix, const double alpha[2], const void* x, const double beta[2],
+                                  void* y, int32_t accuracy);
+
 /* r = b - A (x + x_low); x_low may be NULL. r may be b, not x. */
 solver_status solver_residual(const solver_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
                               int32_t accuracy);
@@ -218,8 +224,8 @@ typedef struct solver_factors {
     int64_t memory_limit;  /* bytes that factors may take; 0: half of what the process may use */
     const int32_t*
         block_of_row; /* ilu0, isai, ilut, klu: the block of each row, by any numbers; entries between rows of different blocks
-                         are left out, and each block is factored as if it stood alone. NULL: all rows are one */
-    int64_t block_of_row_size; /* how many elements it has: A's rows */
+                         are left out, and each block is factored as if it stood alone; with NULL all rows are one */
+    int64_t block_of_row_size; /* how many elements it has, A's rows */
 } solver_factors;
 
 /* Fills in the defaults; `size` is sizeof(solver_factors). */

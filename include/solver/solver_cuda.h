@@ -30,6 +30,10 @@ void solver_cuda_matrix_destroy(solver_cuda_matrix* matrix);
 solver_status solver_cuda_spmv(const solver_cuda_matrix* matrix, double alpha, const void* x, double beta, void* y,
                                int32_t accuracy, void* stream);
 
+/* solver_complex_spmv on the device; the factors are the host's. */
+solver_status solver_cuda_complex_spmv(const solver_cuda_matrix* matrix, const double alpha[2], const void* x,
+                                       const double beta[2], void* y, int32_t accuracy, void* stream);
+
 /* r = b - A (x + x_low); x_low may be NULL. r may be b, not x. */
 solver_status solver_cuda_residual(const solver_cuda_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
                                    int32_t accuracy, void* stream);

@@ -124,6 +124,16 @@ S factor(double value, const char* function, const char* name) {
     return rounded;
 }
 
+/// A factor of a complex product, by its parts. Throws where the numbers of the matrix, S, are real.
+template <class S>
+S complex_factor(const double* parts, const char* function, const char* name) {
+    required(parts, function, name);
+    if constexpr (is_complex<S>)
+        return {factor<S>(parts[0], function, name).real(), factor<S>(parts[1], function, name).real()};
+    else
+        throw InvalidArgument(fmt::format("{}: the matrix is real; expected a complex one", function));
+}
+
 /// The caller's struct, which may be shorter than ours, upon the defaults. One that is longer belongs to a newer header.
 template <class Struct>
 Struct filled_up(const Struct* given, Struct defaults, const char* function, const char* name) {

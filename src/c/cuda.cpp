@@ -174,6 +174,24 @@ solver_status solver_cuda_spmv(const solver_cuda_matrix* matrix, double alpha, c
     });
 }
 
+solver_status solver_cuda_complex_spmv(const solver_cuda_matrix* matrix, const double alpha[2], const void* x,
+                                       const double beta[2], void* y, int32_t accuracy, void* stream) {
+    constexpr const char* name = "solver_cuda_complex_spmv";
+    return guarded([&] {
+        std::visit(
+            [&]<class T>(const solver_cuda_matrix_of<T>& of) {
+                T* const out = on_device<T>(y, of.rows, name, "y");
+                of.plan.multiply({.alpha = complex_factor<T>(alpha, name, "alpha"),
+                                  .x = on_device<T>(x, of.columns, name, "x"),
+                                  .beta = complex_factor<T>(beta, name, "beta"),
+                                  .y_in = out,
+                                  .y = out},
+                                 accuracy_of(accuracy, name), stream_of(stream));
+            },
+            required(matrix, name, "matrix").of);
+    });
+}
+
 solver_status solver_cuda_residual(const solver_cuda_matrix* matrix, const void* b, const void* x, const void* x_low, void* r,
                                    int32_t accuracy, void* stream) {
     constexpr const char* name = "solver_cuda_residual";

@@ -1,6 +1,7 @@
 #include "c/arguments.hpp"
 #include "c/matrix.hpp"
 #include "c/status.hpp"
+#include "complex/real_form_products.hpp"
 #include "solver/complex.hpp"
 #include "solver/gemm.hpp"
 
@@ -15,6 +16,24 @@ solver_status solver_spmv(const solver_matrix* matrix, double alpha, const void*
             const SpmvPlan<T>& plan = of.plan();
             plan.multiply(factor<T>(alpha, name, "alpha"), elements<const T>(x, plan.columns(), name, "x"),
                           factor<T>(beta, name, "beta"), elements<T>(y, plan.rows(), name, "y"), accuracy_of(accuracy, name));
+        });
+    });
+}
+
+solver_status solver_complex_spmv(const solver_matrix* matrix, const double alpha[2], const void* x, const double beta[2],
+                                  void* y, int32_t accuracy) {
+    constexpr const char* name = "solver_complex_spmv";
+    return guarded([&] {
+        with_matrix(matrix, name, [&](const auto& of) {
+            using Number = std::complex<element_t<decltype(of)>>;
+            require(matrix->is_complex, name, "the matrix is real; expected a complex one");
+            const std::span<Number> out = elements<Number>(y, of.plan().rows() / 2, name, "y");
+            const SpmvTask<Number> task{.alpha = complex_factor<Number>(alpha, name, "alpha"),
+                                        .x = elements<const Number>(x, of.plan().columns() / 2, name, "x"),
+                                        .beta = complex_factor<Number>(beta, name, "beta"),
+                                        .y_in = out,
+                                        .y = out};
+            multiply_real_form<element_t<decltype(of)>>(of.plan(), std::span(&task, 1), accuracy_of(accuracy, name));
         });
     });
 }

@@ -1,3 +1,4 @@
+#include "complex/real_form_products.hpp"
 #include "core/check.hpp"
 #include "core/complex_affine.hpp"
 #include "core/thread_pool.hpp"
@@ -185,17 +186,25 @@ SpmvPlan<std::complex<T>>::SpmvPlan(const cuda::DeviceCsrView<Number>& a, const 
     : SpmvPlan(checked_real_form(a), options) {}
 
 template <class T>
-void SpmvPlan<std::complex<T>>::multiply(std::span<const SpmvTask<Number>> tasks, Accuracy accuracy) const {
+void multiply_real_form(const SpmvPlan<T>& real_form, std::span<const ComplexProduct<T>> tasks, Accuracy accuracy) {
     const cpu::FloatingPointGuard guard;
     std::vector<SpmvTask<T>> products;
-    for (const SpmvTask<Number>& task : tasks) require_lengths<T>(task, ComplexShape{rows(), columns()});
-    for (const SpmvTask<Number>& task : tasks) {
+    for (const ComplexProduct<T>& task : tasks)
+        require_lengths<T>(task, ComplexShape{real_form.rows() / 2, real_form.columns() / 2});
+    for (const ComplexProduct<T>& task : tasks) {
         if (has_real_factors<T>(task))
             products.push_back(real_task<T>(task));
         else
-            multiply_exactly<T>(real_, task);
+            multiply_exactly<T>(real_form, task);
     }
-    real_.multiply(products, accuracy);
+    real_form.multiply(products, accuracy);
+}
+template void multiply_real_form(const SpmvPlan<float>&, std::span<const ComplexProduct<float>>, Accuracy);
+template void multiply_real_form(const SpmvPlan<double>&, std::span<const ComplexProduct<double>>, Accuracy);
+
+template <class T>
+void SpmvPlan<std::complex<T>>::multiply(std::span<const SpmvTask<Number>> tasks, Accuracy accuracy) const {
+    multiply_real_form<T>(real_, tasks, accuracy);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #include "solver/solve.hpp"
 
+#include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -622,7 +624,7 @@ TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
 // Promise: solve.hpp, "Where cg finds that A or M is not positive definite"
 /// Symmetric, its diagonal positive, and indefinite: seen in the second step.
 // Promise: solve.hpp, "The method, unless options.method says it"
-// Promise: solve.hpp, "by the next attempt, which is the same"
+// Promise: solve.hpp, "By the next attempt, which is the same"
 // Promise: solve.hpp, "A or M was not positive"
 TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
     const auto of_diagonal = [](double diagonal) {
@@ -766,6 +768,23 @@ TEST(Solve, FollowsTheProfileAskedForOnEveryDevice) {
         EXPECT_EQ(cost_profile_from_text(to_string(profile)), profile);
     EXPECT_THAT([] { cost_profile_from_text("fast"); },
                 ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("auto, processor or gpu")));
+}
+
+/// Blocks of one row each leave the diagonal.
+// Promise: preconditioner.hpp, "`solve` looks at them where a kind is named."
+TEST(Solve, LooksAtBlocksOnlyWhereAKindIsNamed) {
+    const CsrMatrix<double> a = matrices::find_generator("convection_diffusion_60")->make();
+    std::vector<std::int32_t> blocks(static_cast<std::size_t>(a.rows));
+    std::iota(blocks.begin(), blocks.end(), 0);
+    const std::vector<double> b(static_cast<std::size_t>(a.rows), 1);
+    const auto entries = [&](std::optional<PreconditionerKind> kind, std::span<const std::int32_t> block_of_row) {
+        std::vector<double> x(b.size());
+        SolveOptions options{.preconditioner = kind};
+        options.factors.block_of_row = block_of_row;
+        return solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, {}, options).attempts.back().factor_entries;
+    };
+    EXPECT_EQ(entries(std::nullopt, blocks), entries(std::nullopt, {}));
+    EXPECT_LT(entries(PreconditionerKind::ilut, blocks), entries(PreconditionerKind::ilut, {}));
 }
 
 }  // namespace

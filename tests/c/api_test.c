@@ -357,6 +357,41 @@ static void multiply(void) {
     solver_matrix_destroy(matrix);
 }
 
+/* (1 + i, 2; 0, -i) (1, i) = (1 + 3 i, 1), and factors i and 2 - i. */
+/* Promise: solver.h, "y = alpha A x + beta y of a complex matrix by complex" */
+/* Promise: solver.h, "Where a factor has an imaginary part, real and" */
+/* Promise: solver.h, "SOLVER_INVALID_ARGUMENT for a real matrix." */
+/* Promise: solver.h, "For a matrix of floats the parts must be floats." */
+static void multiply_by_complex_factors(void) {
+    const int64_t offsets[] = {0, 2, 3};
+    const int32_t columns[] = {0, 1, 1};
+    const double values[] = {1, 1, 2, 0, 0, -1}, x[] = {1, 0, 0, 1}, alpha[] = {0, 1}, beta[] = {2, -1}, third[] = {1.0 / 3, 0};
+    const float values_of_floats[] = {1, 1, 2, 0, 0, -1}, x_of_floats[] = {1, 0, 0, 1};
+    double y[] = {1, 0, 0, 1};
+    float y_of_floats[] = {1, 0, 0, 1};
+    solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 2, 2, 3, offsets, columns, values, NULL, 0};
+    solver_matrix *matrix = NULL, *of_floats = NULL, *const real = small_matrix();
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
+    csr.type = SOLVER_COMPLEX_FLOAT;
+    csr.values = values_of_floats;
+    CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &of_floats));
+    for (int32_t accuracy = SOLVER_FAST; accuracy <= SOLVER_EXACT; ++accuracy) {
+        y[0] = y[3] = y_of_floats[0] = y_of_floats[3] = 1;
+        y[1] = y[2] = y_of_floats[1] = y_of_floats[2] = 0;
+        CHECK_OK(solver_complex_spmv(matrix, alpha, x, beta, y, accuracy));
+        CHECK(y[0] == -1 && y[1] == 0 && y[2] == 1 && y[3] == 3);
+        CHECK_OK(solver_complex_spmv(of_floats, alpha, x_of_floats, beta, y_of_floats, accuracy));
+        CHECK(y_of_floats[0] == -1 && y_of_floats[1] == 0 && y_of_floats[2] == 1 && y_of_floats[3] == 3);
+    }
+    CHECK_REFUSED(solver_complex_spmv(real, alpha, x, beta, y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "the matrix is real");
+    CHECK_REFUSED(solver_complex_spmv(matrix, NULL, x, beta, y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "alpha is NULL");
+    CHECK_REFUSED(solver_complex_spmv(of_floats, third, x_of_floats, beta, y_of_floats, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT,
+                  "not a float");
+    solver_matrix_destroy(matrix);
+    solver_matrix_destroy(of_floats);
+    solver_matrix_destroy(real);
+}
+
 /* Three entries in one place, and columns from right to left. */
 /* Promise: solver.h, "Columns need not be sorted; a repeated column" */
 /* Promise: views.hpp, "Columns need not be sorted; a repeated column" */
@@ -1157,7 +1192,7 @@ static void refuse_wrong_numbers_of_blocks(const solver_matrix* matrix, solver_f
 /* Promise: solver.h, "ilut: entries below this times" */
 /* Promise: solver.h, "0 where there are none." */
 /* Promise: solver.h, "`size` is sizeof(solver_factors)." */
-/* Promise: solver.h, "how many elements it has:" */
+/* Promise: solver.h, "how many elements it has" */
 static void make_every_preconditioner(void) {
     static const char* const kinds[] = {"none", "jacobi", "ilu0", "isai", "ilut", "klu", "amg"};
     size_t k;
@@ -1488,6 +1523,7 @@ int main(int argc, char** argv) {
     see_complex_numbers_by_their_parts();
     refuse_bad_vectors();
     multiply();
+    multiply_by_complex_factors();
     sum_repeated_columns();
     refuse_bad_matrices();
     take_other_integers();

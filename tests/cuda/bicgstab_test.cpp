@@ -356,7 +356,7 @@ TEST_F(CudaBicgstab, StopsOneColumnWhereItsCallbackAsksFor) {
     EXPECT_EQ(results[2].iterations, 3);
 }
 
-// Promise: bicgstab.hpp, "On a CUDA device whole stretches"
+// Promise: bicgstab.hpp, "Runs where the plan of A is: on a CUDA"
 TEST_F(CudaBicgstab, AsksTheCallbackAtItsIntervals) {
     const CsrMatrix<double> a = generated("poisson2d_60");
     const auto m = make_preconditioner<double>(Kind::jacobi, a, Accuracy::exact, Device::cpu());

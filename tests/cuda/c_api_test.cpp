@@ -11,6 +11,7 @@
 #include <complex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/products.hpp"
@@ -137,6 +138,50 @@ TEST_F(CudaFromC, SolvesForVectorsOnTheDevice) {
     solver_matrix_destroy(matrix);
 }
 
+struct SeenByCallbacks {
+    const solver_matrix* matrix;
+    std::thread::id thread;
+    int iterates = 0, products = 0;
+};
+std::int32_t look(void* context, const solver_iteration* iteration) {
+    auto& seen = *static_cast<SeenByCallbacks*>(context);
+    double x[3] = {NAN, NAN, NAN};
+    EXPECT_EQ(solver_iteration_x(iteration, x, 3), SOLVER_OK) << solver_last_error();
+    EXPECT_FALSE(std::isnan(x[0] + x[1] + x[2]));
+    EXPECT_EQ(std::this_thread::get_id(), seen.thread);
+    ++seen.iterates;
+    return 0;
+}
+std::int32_t halve(void* context, const void* r, void* z, std::int32_t) {
+    auto& seen = *static_cast<SeenByCallbacks*>(context);
+    for (int i = 0; i < 3; ++i) static_cast<double*>(z)[i] = static_cast<const double*>(r)[i] / 2;
+    EXPECT_EQ(std::this_thread::get_id(), seen.thread);
+    ++seen.products;
+    return 0;
+}
+
+// Promise: solver_cuda.h, "Callbacks, solver_iteration_x and preconditioners of"
+TEST_F(CudaFromC, ShowsCallbacksTheHostsMemory) {
+    solver_matrix* matrix = nullptr;
+    const solver_csr csr = described(small.view().row_offsets, small.column_indices.data(), small.values.data());
+    ASSERT_EQ(solver_csr_create(&csr, 0, &matrix), SOLVER_OK) << solver_last_error();
+    SeenByCallbacks seen{matrix, std::this_thread::get_id()};
+    solver_preconditioner* m = nullptr;
+    ASSERT_EQ(solver_preconditioner_from(SOLVER_DOUBLE, 3, halve, &seen, &m), SOLVER_OK);
+    const std::vector<double> right{0.1, 0.2, 0.7}, zeros(3);
+    const cuda::DeviceArray<double> b(0, right, "b"), x(0, zeros, "x");
+    solver_options options;
+    solver_options_init(&options, sizeof options);
+    options.callback = look;
+    options.context = &seen;
+    ASSERT_EQ(solver_cuda_solve(matrix, m, 1, b.data(), x.data(), nullptr, &options, nullptr, nullptr), SOLVER_OK)
+        << solver_last_error();
+    EXPECT_GT(seen.iterates, 1);
+    EXPECT_GT(seen.products, 1);
+    solver_preconditioner_destroy(m);
+    solver_matrix_destroy(matrix);
+}
+
 // Promise: solver_cuda.h, "Looks at the arrays of `csr`, which lie on the device"
 // Promise: solver_cuda.h, "y = alpha A x + beta y; they must not overlap"
 // Promise: solver_cuda.h, "r = b - A (x + x_low); x_low may be NULL"
@@ -259,6 +304,61 @@ TEST_F(CudaFromC, SolvesWithOperators) {
     solver_preconditioner_destroy(of_host);
     solver_preconditioner_destroy(of_device);
     solver_matrix_destroy(here);
+    solver_cuda_matrix_destroy(there);
+}
+
+/// (2 i, 1; 0, 4) (1, i) = (3 i, 4 i).
+// Promise: solver_cuda.h, "solver_complex_spmv on the device;"
+TEST_F(CudaFromC, MultipliesByComplexFactors) {
+    const cuda::DeviceCsrMatrix<std::complex<double>> on_device(0, complex_upper.view());
+    const solver_csr csr = complex_described(on_device.view());
+    solver_cuda_matrix *matrix = nullptr, *real = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &matrix), SOLVER_OK) << solver_last_error();
+    const std::vector<double> numbers{1, 0, 0, 1};
+    const cuda::DeviceArray<double> x(0, numbers, "x"), y(0, numbers, "y");
+    const double alpha[] = {0, 1}, beta[] = {2, -1};
+    EXPECT_EQ(solver_cuda_complex_spmv(matrix, alpha, x.data(), beta, y.data(), SOLVER_EXACT, nullptr), SOLVER_OK)
+        << solver_last_error();
+    EXPECT_EQ(on_host(y), (std::vector<double>{-1, -1, -3, 2}));
+    solver_cuda_matrix_destroy(matrix);
+    const cuda::DeviceCsrMatrix<double> of_real(0, small.view());
+    const solver_csr described_real =
+        described(of_real.view().row_offsets, of_real.view().column_indices, of_real.view().values);
+    ASSERT_EQ(solver_cuda_matrix_create(&described_real, 0, nullptr, &real), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_cuda_complex_spmv(real, alpha, x.data(), beta, y.data(), SOLVER_EXACT, nullptr), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("the matrix is real"));
+    solver_cuda_matrix_destroy(real);
+}
+
+struct OfOneThread {
+    const solver_cuda_matrix* matrix;
+    std::thread::id thread;
+};
+std::int32_t multiply_on_this_thread(void* context, const void* x, void* y, void* stream) {
+    const auto& given = *static_cast<const OfOneThread*>(context);
+    EXPECT_EQ(std::this_thread::get_id(), given.thread);
+    const cuda::DeviceArray<double> copy(0, 3, "x");
+    cuda::synchronize(0, static_cast<cuda::Stream>(stream));
+    return solver_cuda_spmv(given.matrix, 1, x, 0, y, SOLVER_EXACT, stream);
+}
+
+// Promise: solver_cuda.h, "It is called from the thread that solves, and may wait"
+TEST_F(CudaFromC, CallsOperatorsFromTheThreadThatSolves) {
+    const cuda::DeviceCsrMatrix<double> on_device(0, small.view());
+    const solver_csr csr = described(on_device.view().row_offsets, on_device.view().column_indices, on_device.view().values);
+    solver_cuda_matrix* there = nullptr;
+    ASSERT_EQ(solver_cuda_matrix_create(&csr, 0, nullptr, &there), SOLVER_OK) << solver_last_error();
+    OfOneThread context{there, std::this_thread::get_id()};
+    const std::vector<double> right{0.1, 0.2, 0.7};
+    std::vector<double> x(3), expected(3);
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, multiply_on_this_thread, &context, nullptr, 0, right.data(),
+                                         x.data(), nullptr, nullptr, nullptr),
+              SOLVER_OK)
+        << solver_last_error();
+    EXPECT_EQ(solver_cuda_solve_operator(SOLVER_DOUBLE, 3, multiply_there, there, nullptr, 0, right.data(), expected.data(),
+                                         nullptr, nullptr, nullptr),
+              SOLVER_OK);
+    EXPECT_EQ(x, expected);
     solver_cuda_matrix_destroy(there);
 }
 

@@ -265,6 +265,7 @@ TYPED_TEST(CudaComplexSpmv, MakesTheRealFormOfTheProcessor) {
 }
 
 // Promise: cuda/spmv.hpp, "Throws InvalidArgument from 2^30 complex rows"
+// Promise: complex.hpp, "Throws InvalidArgument, and what cuda.hpp says."
 TYPED_TEST(CudaComplexSpmv, SaysWhatDoesNotFit) {
     using C = std::complex<TypeParam>;
     Random random(7);

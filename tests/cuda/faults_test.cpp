@@ -242,6 +242,7 @@ DenseMatrix<double> dense(std::int64_t n) {
     return a;
 }
 
+// Promise: cuda/gemm.hpp, "Throws what solver::gemm throws, and ResourceLimit."
 TEST_P(CudaFaults, OfDenseProducts) {
     for (const std::int64_t n : {60, 600}) {
         const DenseMatrix<double> a = dense(n);
@@ -256,6 +257,7 @@ TEST_P(CudaFaults, OfDenseProducts) {
     }
 }
 
+// Promise: cuda/nonnegative_gemm.hpp, "Throws what solver::dngemm throws, and ResourceLimit."
 TEST_P(CudaFaults, OfDenseProductsOfOtherKinds) {
     const DenseMatrix<double> a = dense(200);
     for (const GemmSummation summation : {GemmSummation::plain, GemmSummation::dot2})

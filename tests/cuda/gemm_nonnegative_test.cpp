@@ -239,6 +239,50 @@ TYPED_TEST(CudaNonnegative, LimitsItsMemory) {
     this->expect_kept(1, a, b, 0, c, options, Algorithm::conventional, 0);
 }
 
+// Promise: cuda/nonnegative_gemm.hpp, "Owns working memory that grows with"
+// Promise: reproducibility.md, "`dngemm`, `sngemm` (Winograd's variant)"
+TYPED_TEST(CudaNonnegative, HasTheSameBitsEveryTimeInMemoryThatGrows) {
+    using T = TypeParam;
+    Random random(7);
+    Matrix<T> a = random_matrix<T>(random, 300, 300), b = random_matrix<T>(random, 300, 300), expected(300, 300);
+    const NonnegativeOptions options{Algorithm::winograd, 2};
+    const std::int64_t large = this->multiply_on_device(1, a, b, 0, expected, options).workspace_bytes;
+    cuda::NonnegativeMultiplier multiplier(0);
+    const cuda::DeviceArray<T> of_a(0, a.values, "A"), of_b(0, b.values, "B"), of_c(0, expected.values, "C");
+    std::int64_t before = 0;
+    for (const std::int64_t n : {64, 300, 64, 300}) {
+        GemmTask<T> task{1, {n, n, 300, 1, of_a.data()}, {n, n, 300, 1, of_b.data()}, 0, {n, n, 300, 1, of_c.data()}};
+        const std::int64_t now = multiplier.gemm(task, options).workspace_bytes;
+        EXPECT_GE(now, before);
+        before = now;
+        if (n < 300) continue;
+        Matrix<T> found(300, 300);
+        of_c.copy_to(found.values);
+        EXPECT_EQ(found.values, expected.values);
+    }
+    EXPECT_EQ(before, large);
+}
+
+// Promise: nonnegative_gemm.hpp, "Throws what solver::gemm throws;"
+// Promise: cuda/nonnegative_gemm.hpp, "Throws what solver::dngemm throws, and ResourceLimit."
+TYPED_TEST(CudaNonnegative, RefusesShapesThatDoNotFit) {
+    using T = TypeParam;
+    Random random(8);
+    Matrix<T> a = random_matrix<T>(random, 3, 4), b = random_matrix<T>(random, 5, 2), c(3, 2);
+    EXPECT_THROW(multiply(GemmTask<T>{1, a.view(), b.view(), 0, c.view()}, {}), DimensionMismatch);
+    EXPECT_THROW(this->multiply_on_device(1, a, b, 0, c, {}), DimensionMismatch);
+}
+
+// Promise: nonnegative_gemm.hpp, "winograd where it pays"
+// Promise: nonnegative_gemm.hpp, "levels of recursion;"
+TYPED_TEST(CudaNonnegative, DoesNotRecurWhereThatDoesNotPay) {
+    using T = TypeParam;
+    Random random(9);
+    Matrix<T> a = random_matrix<T>(random, 256, 256), b = random_matrix<T>(random, 256, 256), c(256, 256);
+    this->expect_kept(1, a, b, 0, c, {}, Algorithm::conventional, 0);
+    this->expect_kept(1, a, b, 0, c, {Algorithm::winograd, -1}, Algorithm::conventional, 0);
+}
+
 // Promise: nonnegative_gemm.hpp, "f(inner, depth) above."
 TEST(NonnegativeProduct, HasTheErrorFactorOfItsTheorem) {
     EXPECT_EQ(nonnegative_error_factor(64, 0), 64 * 64);

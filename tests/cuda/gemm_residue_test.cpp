@@ -268,6 +268,16 @@ TYPED_TEST(CudaGemmResidue, ChoosesTheModuliFromTheData) {
     EXPECT_LT(alike.recomputed, m * n / 100);
 }
 
+// Promise: cuda/gemm.hpp, "Throws what solver::gemm throws, and ResourceLimit."
+TYPED_TEST(CudaGemmResidue, RefusesShapesThatDoNotFit) {
+    using T = TypeParam;
+    const auto one = [](std::int64_t, std::int64_t) { return 1.0; };
+    const Matrix<T> a(3, 4, true, one), b(5, 2, true, one), c(3, 2, true, one);
+    for (const Accuracy accuracy : all_accuracies)
+        EXPECT_THROW(cuda::Multiplier(0).gemm(GemmTask<T>{T(1), a.view(), b.view(), T(0), c.view()}, accuracy),
+                     DimensionMismatch);
+}
+
 /// Parts of a product are made one after another where memory is short, with the same bits.
 // Promise: cuda/gemm.hpp, "Owns working memory that grows with"
 // Promise: cuda/gemm.hpp, "`workspace_limit` in bytes;"

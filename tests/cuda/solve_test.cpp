@@ -216,6 +216,42 @@ TEST_F(CudaSolve, SolvesColumnsOfAllKinds) {
     expect_the_same<float>(single, of_floats, zeros_like(of_floats), true, exact(1e-9));
 }
 
+/// Which column each step was of.
+std::vector<std::int64_t> columns_of_steps(KrylovMethod method, std::int64_t columns) {
+    const CsrMatrix<double> a = generated("poisson2d_30");
+    const auto m = make_preconditioner<double>(PreconditionerKind::none, a, Accuracy::exact, Device::cuda());
+    const DenseMatrix<double> b{a.rows, columns, random_vector<double>(static_cast<std::size_t>(a.rows * columns), 5)};
+    DenseMatrix<double> x = zeros_like(b);
+    std::vector<std::int64_t> seen;
+    KrylovOptions options = recorded(Accuracy::exact, 12);
+    options.callback = [&](const Iteration& iteration) {
+        seen.push_back(iteration.column);
+        return true;
+    };
+    krylov_solve<double>(method, SpmvPlan<double>(a, Device::cuda()), *m, b, x, nullptr, options);
+    return seen;
+}
+
+// Promise: bicgstab.hpp, "On a CUDA device as many advance together as its"
+TEST_F(CudaSolve, AdvancesThirtyTwoColumnsTogether) {
+    const std::vector<std::int64_t> seen = columns_of_steps(KrylovMethod::bicgstab, 40);
+    const auto is_of_the_second = [](std::int64_t column) { return column >= 32; };
+    const auto second = std::find_if(seen.begin(), seen.end(), is_of_the_second);
+    EXPECT_TRUE(std::all_of(second, seen.end(), is_of_the_second));
+    EXPECT_LT(std::distance(std::find(seen.begin(), second, 31), second), 32 * 13);
+    EXPECT_GT(std::distance(std::find(seen.begin(), second, 31), std::find(seen.rbegin(), seen.rend(), 0).base()), 0);
+}
+
+// Promise: krylov_solve.hpp, "On a CUDA device gmres, minres, idr"
+TEST_F(CudaSolve, TakesColumnsOfMethodsWithoutFusedStepsOneAfterAnother) {
+    for (const KrylovMethod method :
+         {KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr, KrylovMethod::bicgstab2, KrylovMethod::cocg}) {
+        const std::vector<std::int64_t> seen = columns_of_steps(method, 3);
+        EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end())) << to_string(method);
+        EXPECT_EQ(seen.back(), 2);
+    }
+}
+
 /// Nearly singular factors give an x that is too large: the next attempt begins at the caller's guess again, and the best of
 /// all is returned.
 // Promise: cuda/solve.hpp, "the initial guess on entry, the best iterate"

@@ -300,7 +300,7 @@ TEST(Bicgstab, DoesNotCareAboutTheScaleOfTheRightHandSideAndTheMatrix) {
 }
 
 // Promise: krylov.hpp, "told of every iteration; false stops"
-// Promise: krylov.hpp, "the callback's answer counts after every so many iterations"
+// Promise: krylov.hpp, "The callback's answer counts after every so many iterations"
 // Promise: krylov.hpp, "Called from the solving thread."
 TEST(Bicgstab, RecordsEveryStepAndAsksTheCallback) {
     const auto problem = convection_diffusion<double>(20, 0.3);

@@ -42,6 +42,7 @@ private:
 
 // Promise: lsmr.hpp, "An A of any shape by its products and those with its transpose"
 // Promise: lsmr.hpp, "Least squares by LSMR, as above"
+// Promise: lsmr.hpp, "Derive from it to bring your own."
 // Promise: lsmr.hpp, "y = A x"
 // Promise: lsmr.hpp, "x = A' y"
 // Promise: lsmr.hpp, "||A||_F, or of a function what was seen of it"
@@ -80,6 +81,31 @@ TEST(LsmrOfFunctions, TellsTheNormalResidualByTheNormThatItTells) {
         const Eigen::VectorXd r = eigen_vector(b) - a.matrix() * eigen_vector(x);
         const double normal = (a.matrix().transpose() * r).norm();
         EXPECT_NEAR(found.normal_residual * found.matrix_norm * r.norm(), normal, 1e-10 * a.matrix().norm() * r.norm());
+    }
+}
+
+/// (0.1, 0.3)' of one number: each product is rounded, and then its difference from b.
+// Promise: lsmr.hpp, "Residuals are b minus the function's product"
+TEST(LsmrOfFunctions, ComputesResidualsOfProductsAsTheyAreReturned) {
+    class Column final : public OperatorWithTranspose<double> {
+        std::int64_t rows() const override { return 2; }
+        std::int64_t columns() const override { return 1; }
+        void apply(std::span<const double> x, std::span<double> y) const override {
+            y[0] = 0.1 * x[0];
+            y[1] = 0.3 * x[0];
+        }
+        void apply_transposed(std::span<const double> y, std::span<double> x) const override { x[0] = 0.1 * y[0] + 0.3 * y[1]; }
+    };
+    for (const Accuracy accuracy : all_accuracies) {
+        const std::vector<double> b{1, 2};
+        std::vector<double> x{3};
+        KrylovOptions options = with(accuracy, 1e-12);
+        options.max_iterations = 0;
+        const LeastSquaresResult found = lsmr<double>(Column(), b, x, options);
+        const double product[] = {0.1 * 3, 0.3 * 3};
+        const double r_0 = 1 - product[0], r_1 = 2 - product[1];
+        EXPECT_DOUBLE_EQ(found.relative_residual, std::sqrt((r_0 * r_0 + r_1 * r_1) / 5));
+        EXPECT_DOUBLE_EQ(found.normal_residual * found.matrix_norm * std::hypot(r_0, r_1), 0.1 * r_0 + 0.3 * r_1);
     }
 }
 

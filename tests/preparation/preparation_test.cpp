@@ -422,6 +422,7 @@ TEST(Prepare, OrdersAnArrowWithoutFill) {
 // Promise: preparation.hpp, "Throws DimensionMismatch where A is not square, InvalidArgument"
 // Promise: preparation.hpp, "Throws DimensionMismatch where the sizes differ."
 // Promise: preparation.hpp, "Throws as maximum_product_transversal does."
+// Promise: preparation.hpp, "Throws as maximum_product_transversal does, and"
 TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     const CsrMatrix<double> wide{1, 2, {0, 1}, {0}, {1}};
     EXPECT_THROW(prepare(wide.view(), Ordering::natural), DimensionMismatch);

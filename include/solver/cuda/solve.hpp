@@ -1,7 +1,7 @@
 #pragma once
 
-/// Linear systems whose right-hand sides and solutions lie in the memory of a CUDA device. The matrix is that of a plan made
-/// for the device, whose host side preconditioners are made of; b and x do not leave the device.
+/// Linear systems whose right-hand sides and solutions lie in the memory of a CUDA device, for which the plan of the matrix
+/// was made.
 
 #include "solver/cuda/runtime.hpp"
 #include "solver/preconditioner.hpp"
@@ -23,8 +23,8 @@ struct SolveTask {
     std::int64_t columns = 1;
 };
 
-/// Wait until what is on the stream is done, so that b and x may still be on their way there; x is there when they return. The
-/// iteration runs on streams of its own. What is promised, the bits and the errors are those of solver::solve and
+/// Wait until what is on the stream is done, so that b and x may still be on their way there; x is there when they return,
+/// though the iteration runs on streams of its own. What is promised, the bits and the errors are those of solver::solve and
 /// krylov_solve for vectors of the host. Throw InvalidArgument where the plan was not made for a CUDA device, or a pointer is
 /// null. Callbacks and preconditioners of your own see the host's memory, as ever.
 

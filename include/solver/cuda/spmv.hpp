@@ -51,8 +51,8 @@ public:
     /// What the analysis, the working memory and a complex matrix's real form take on the device.
     std::int64_t workspace_bytes() const;
 
-    /// Rows that all exact products since the plan was made have left to the last resort: for telling what a matrix costs. A
-    /// number of 32 bits that goes on from 0 after 2^32 - 1. A complex row is two real ones. Waits for the stream.
+    /// Rows that all exact products since the plan was made have left to the last resort, modulo 2^32, a complex row being two
+    /// real ones: for telling what a matrix costs. Waits for the stream.
     std::int64_t rows_not_certified(Stream stream = nullptr) const;
 
 private:
