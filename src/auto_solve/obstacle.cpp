@@ -2,6 +2,7 @@
 
 #include "auto_solve/matrix_facts.hpp"
 #include "core/row_facts.hpp"
+#include "preconditioner/klu.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -16,6 +17,8 @@
 namespace solver {
 namespace {
 
+constexpr std::string_view for_some_b = "; there is a solution only for some b, for others least squares (lsmr)";
+
 std::string counted(const Occurrences& found, const char* what) {
     return fmt::format("{} {}{}, the first is {} (counted from 1)", found.count, what, found.count == 1 ? "" : "s",
                        found.first + 1);
@@ -25,10 +28,18 @@ std::string structural(const Diagnosis& known) {
     if (known.structural_rank == known.rows) return "";
     const std::string rank =
         fmt::format("A is singular whatever its values are: structural rank {} of {}; ", known.structural_rank, known.rows);
-    const std::string help = "; there is a solution only for some b";
+    const std::string help(for_some_b);
     if (known.empty_rows.count > 0) return rank + counted(known.empty_rows, "empty row") + help;
     if (known.empty_columns.count > 0) return rank + counted(known.empty_columns, "empty column") + help;
     return rank + counted(known.unmatched_rows, "row") + " that no permutation gives a place with a nonzero diagonal" + help;
+}
+
+/// Why KLU refused A; what it advises where A is singular was tried.
+std::string refused_by_klu(std::string_view refusal) {
+    if (!refusal.starts_with(klu_refuses) || !refusal.ends_with(instead_where_singular)) return std::string(refusal);
+    refusal.remove_prefix(klu_refuses.size());
+    refusal.remove_suffix(instead_where_singular.size());
+    return fmt::format("{}{}", refusal, for_some_b);
 }
 
 /// Of rows in any order.
@@ -74,7 +85,7 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
     const double least = static_cast<double>(a.rows()) * unit_roundoff<T>;
     for (const Attempt& attempt : attempts) {
         if (attempt.preconditioner != PreconditionerKind::klu) continue;
-        if (!attempt.refusal.empty()) return attempt.refusal;
+        if (!attempt.refusal.empty()) return refused_by_klu(attempt.refusal);
         if (attempt.pivot_ratio < ill_conditioned)
             return fmt::format(
                 "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest",

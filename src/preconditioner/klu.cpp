@@ -93,16 +93,15 @@ void require_full_structural_rank(const Preparation& preparation) {
     const auto n = static_cast<std::int64_t>(preparation.row_order.size());
     if (preparation.structural_rank < n)
         throw InvalidArgument(fmt::format(
-            "preconditioner klu: A is structurally singular: its {} rows have structural rank {}, so no values in these "
-            "places make it regular; use ilut or none",
-            n, preparation.structural_rank));
+            "{}A is structurally singular: its {} rows have structural rank {}, so no values in these places make it regular{}",
+            klu_refuses, n, preparation.structural_rank, instead_where_singular));
 }
 
 [[noreturn]] void refuse_singular(std::int64_t pivots, std::int64_t dependent_column, const Preparation& preparation) {
     throw InvalidArgument(fmt::format(
-        "preconditioner klu: A is numerically singular: after {} of {} pivots nothing but zeros is left in column {} "
-        "(counted from 1); use ilut or none",
-        pivots, preparation.row_order.size(), preparation.column_order[dependent_column] + 1));
+        "{}A is numerically singular: after {} of {} pivots nothing but zeros is left in column {} (counted from 1){}",
+        klu_refuses, pivots, preparation.row_order.size(), preparation.column_order[dependent_column] + 1,
+        instead_where_singular));
 }
 
 /// Room for several times the prediction first: it is only reserved, and more would be for nothing on nearly every matrix.

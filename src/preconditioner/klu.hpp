@@ -10,9 +10,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace solver {
+
+/// How the refusal of a singular matrix begins and ends, for whoever named KLU.
+inline constexpr std::string_view klu_refuses = "preconditioner klu: ", instead_where_singular = "; use ilut or none";
 
 /// What a complete factorisation would take.
 struct FactorPrediction {

@@ -18,6 +18,11 @@ namespace solver::command {
 
 void check_least_squares(const Options& options, std::int64_t rows, std::int64_t columns) {
     const auto refuse = [&](std::string_view option) {
+        if (options.least_squares)
+            throw cli::UsageError(
+                fmt::format("{}: not with --least-squares, which LSMR finds without a preconditioner and "
+                            "without proofs",
+                            option));
         throw cli::UsageError(
             fmt::format("{}: for square systems only; the matrix is {} x {}, whose least squares are found by "
                         "LSMR, without a preconditioner and without proofs",

@@ -173,6 +173,7 @@ Options options_of(const po::variables_map& values) {
     options.device = cli::device_of(values, options.threads);
     options.spmv = choice(values, "spmv", options.spmv, spmv_kernel_from_text);
     options.storage = choice(values, "storage", options.storage, spmv_storage_from_text);
+    options.least_squares = is_given(values, "least-squares");
     options.compare = is_given(values, "compare");
     options.reference = is_given(values, "reference");
     if (options.reference && options.precision == Precision::single_precision)

@@ -48,6 +48,7 @@ struct Options {
     PreconditionerOptions factors = {};
     std::filesystem::path near_null = {};  ///< of multigrid
     std::int64_t block_size = 0;           ///< of ILU(0) and ISAI: rows of a block; 0: all
+    bool least_squares = false;            ///< of a square A, too
     double tolerance = 1e-10;
     double absolute_tolerance = 0;
     std::int64_t max_iterations = 10000;

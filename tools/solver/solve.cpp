@@ -103,9 +103,9 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.rows = a.rows() / parts;
     outcome.columns = a.columns() / parts;
     outcome.nonzeros = loaded.is_complex ? loaded.complex_nonzeros : nonzeros;
-    const bool is_square = a.rows() == a.columns();
-    if (!is_square) check_least_squares(options, outcome.rows, outcome.columns);
-    if (is_square) outcome.structure = structure_of(a, nonzeros);
+    const bool is_system = a.rows() == a.columns() && !options.least_squares;
+    if (!is_system) check_least_squares(options, outcome.rows, outcome.columns);
+    if (is_system) outcome.structure = structure_of(a, nonzeros);
     const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex, cleared);
     const auto initial = read_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);
     outcome.setup_seconds = watch.lap();
@@ -114,7 +114,7 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.right_hand_sides = rhs.columns;
     for (const Accuracy accuracy : accuracies(options)) {
         DenseMatrix<T> x = first_x(a, initial, rhs.columns, cleared);
-        outcome.runs.push_back(is_square ? run_solve(options, accuracy, a, rhs, std::move(x), loaded.is_complex, live)
+        outcome.runs.push_back(is_system ? run_solve(options, accuracy, a, rhs, std::move(x), loaded.is_complex, live)
                                          : run_least_squares(options, accuracy, a, rhs, std::move(x), live));
         if (outcome.runs.back().interrupted) break;
     }

@@ -88,6 +88,7 @@ const Refusal refusals[] = {
     {"MatrixBroken", "--matrix broken.mtx", {"broken.mtx:4:", "5"}},
     {"MatrixIsAFolder", "--matrix .", {"expected a Matrix Market file"}},
     {"MatrixNotSquare", "--matrix wide.mtx --method gmres", {"--method: for square systems only; the matrix is 2 x 3", "LSMR"}},
+    {"LeastSquaresByAMethod", "--matrix A.mtx --least-squares --method gmres", {"--method: not with --least-squares", "LSMR"}},
     {"ComplexMatrixNotSquare",
      "--matrix tall_complex.mtx --rounded",
      {"--rounded: for square systems only; the matrix is 3 x 2"}},

@@ -1,4 +1,5 @@
 #include "core/machine.hpp"
+#include "solver/matrix_market.hpp"
 #include "support/solver_command.hpp"
 
 #include <gmock/gmock.h>
@@ -209,6 +210,22 @@ TEST_F(SolverCommand, RefusesMoreRowsThanThereIsMemoryFor) {
     const Finished finished = run("--matrix rows.mtx --device cpu");
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.err, HasSubstr("not enough memory"));
+}
+
+/// (1, 1, 0; 1, 1, 0; 0, 0, 2) x = (1, 2, 3) has no solution.
+TEST_F(SolverCommand, TellsOfLeastSquaresWhereAIsSingularAndFindsThem) {
+    write("singular.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n3 3 2\n");
+    write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
+    const Finished failed = run("--matrix singular.mtx --rhs b.mtx --device cpu");
+    EXPECT_EQ(failed.status, 2);
+    EXPECT_THAT(failed.out,
+                HasSubstr("A is numerically singular: after 1 of 3 pivots nothing but zeros is left in column 2 (counted "
+                          "from 1); there is a solution only for some b, for others least squares (lsmr)"));
+    const Finished found = run("--matrix singular.mtx --rhs b.mtx --least-squares --solution x.mtx");
+    EXPECT_EQ(found.status, 0);
+    EXPECT_THAT(found.out, HasSubstr("LSMR (least squares)"));
+    const std::vector<double> x = read_vector<double>(path("x.mtx")), expected{0.75, 0.75, 1.5};
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(x[i], expected[i], 1e-9) << i;
 }
 
 TEST_F(SolverCommand, FindsTheLeastSquaresOfARectangularMatrix) {
