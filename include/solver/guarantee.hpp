@@ -22,6 +22,8 @@ struct Certificate {
     std::vector<double> weights;
     bool adds_up = false;         ///< N(r) is the sum
     std::int64_t iterations = 0;  ///< of the Krylov method that looked for v, in vain or not
+    /// Of the entries of A, by which error_bound knows it; 0 in a certificate that certify did not make, which is believed.
+    std::uint64_t matrix_hash = 0;
 
     bool is_proof() const { return status == ProofStatus::proven; }
 };
@@ -48,7 +50,7 @@ Certificate certify(const SpmvPlan<T>& a, const SolveOptions& options = {});
 /// Proven bounds |x_i + x_low_i - x*_i| <= bounds_i for x* = A^-1 b, by the exact residual: bounds = reach N(b - A (x +
 /// x_low)), with all roundings counted; all are 0 where x + x_low is proven to be x* itself. x_low may be empty. The vectors
 /// have as many elements as A has rows, in the host's memory. Throws DimensionMismatch, and InvalidArgument where the
-/// certificate proves nothing.
+/// certificate proves nothing or was made for other entries.
 template <class T>
 void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span<const T> b, std::span<const T> x,
                  std::span<const T> x_low, std::span<double> bounds);

@@ -28,7 +28,8 @@ double dot(std::span<const double> x, std::span<const double> y, Accuracy accura
 float dot(std::span<const float> x, std::span<const float> y, Accuracy accuracy, const Device& device = Device::cpu());
 
 /// sqrt(sum_i x_i^2), never Inf or 0 only because a square overflows or underflows. exact: that real number, rounded once.
-/// Relative error: fast gamma_n / 2 + 2 u, compensated 2 u + gamma_h^2.
+/// Relative error: fast gamma_n / 2 + 2 u, compensated 2 u + gamma_h^2, and half of the smallest number where the result is
+/// subnormal.
 double norm2(std::span<const double> x, Accuracy accuracy, const Device& device = Device::cpu());
 float norm2(std::span<const float> x, Accuracy accuracy, const Device& device = Device::cpu());
 

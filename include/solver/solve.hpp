@@ -117,9 +117,10 @@ struct SolveReport {
 /// or is rounded: x_i = RN((A^-1 b)_i), by the rules of proof.hpp, x_low = 0. These bits depend on A and b alone, not on the
 /// method, the preconditioner, the tolerance, the mode, the device or the version. Where all of a column is proven to be
 /// rounded its status is `converged`, as nothing better can be had, unless the rule of zeros dropped what the tolerance needs.
-/// What could not be proven is told in `proofs`, with an estimate, and changes nothing of the status while x meets the
-/// tolerance. Where A shows at sight that it is singular (certify), no iteration is made: x is the initial guess, `obstacle`
-/// says why, and the status is `converged` only where the guess solves the system.
+/// What could not be proven is told in `proofs`, with an estimate, and is taken back where x would no longer meet the
+/// tolerance. Where the callback ended the solve nothing is proven. Where A shows at sight that it is singular (certify), no
+/// iteration is made: x is the initial guess, `obstacle` says why, and the status is `converged` only where the guess solves
+/// the system.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.
@@ -127,8 +128,8 @@ template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low = {},
                   const SolveOptions& options = {});
 
-/// Solves A X = B; every column is solved as by the function for one vector. All share each attempt and each product with A,
-/// and those that converged leave.
+/// Solves A X = B. All columns share each attempt and each product with A, and those that converged leave. With a kind and a
+/// method that are named every column is solved as by the function for one vector; the automatic choice looks at the slowest.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
                   const SolveOptions& options = {});

@@ -73,7 +73,7 @@ GemmTask<T> RealForm::of(const GemmTask<std::complex<T>>& task, Conjugation conj
     const auto room = [&](Grown<std::uint8_t>& memory, std::int64_t numbers, const char* purpose) {
         return reinterpret_cast<T*>(memory.at_least(device_, numbers * static_cast<std::int64_t>(sizeof(T)), purpose));
     };
-    DenseView<T> rows{a.rows, 2 * a.columns, 2 * a.row_stride, 1, reinterpret_cast<const T*>(a.data)};
+    DenseView<T> rows{a.rows, 2 * a.columns, 2 * std::max(a.row_stride, a.columns), 1, reinterpret_cast<const T*>(a.data)};
     if (a.column_stride != 1 || conjugation.a) {
         T* const copy = room(rows_, 2 * a.rows * a.columns, "A of a complex product, by rows");
         for_rows(a.rows, a.columns, [&](std::int64_t first, dim3 grid) {

@@ -31,7 +31,7 @@ public:
 private:
     template <class T>
     static MutableDenseView<T> real_rows(const MutableDenseView<std::complex<T>>& c) {
-        return {c.rows, 2 * c.columns, 2 * c.row_stride, 1, reinterpret_cast<T*>(c.data)};
+        return {c.rows, 2 * c.columns, 2 * std::max(c.row_stride, c.columns), 1, reinterpret_cast<T*>(c.data)};
     }
 
     int device_;

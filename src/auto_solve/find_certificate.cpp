@@ -2,6 +2,7 @@
 
 #include "auto_solve/matrix_facts.hpp"
 #include "core/huge_pages.hpp"
+#include "core/matrix_hash.hpp"
 #include "cuda/spmv.hpp"
 #include "guarantee/comparison_matrix.hpp"
 #include "guarantee/factor_bound.hpp"
@@ -330,9 +331,12 @@ Certificate certify(const SpmvPlan<T>& a, const SolveOptions& options) {
     if (a.rows() != a.columns())
         throw DimensionMismatch(fmt::format("certify: A is {} x {}; expected a square matrix", a.rows(), a.columns()));
     Certificate certificate = certificate_at_sight(a);
-    if (certificate.status != ProofStatus::unproven || !certificate.reason.empty()) return certificate;
-    SystemSolver<T> solver(a, options);
-    return find_certificate(a, solver, options).certificate;
+    if (certificate.status == ProofStatus::unproven && certificate.reason.empty()) {
+        SystemSolver<T> solver(a, options);
+        certificate = find_certificate(a, solver, options).certificate;
+    }
+    certificate.matrix_hash = hash_of(a.matrix());
+    return certificate;
 }
 
 template Certificate certificate_at_sight(const SpmvPlan<float>&);

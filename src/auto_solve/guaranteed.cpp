@@ -67,8 +67,14 @@ void leave_all_open(std::int64_t rows, SolutionProof& proof) {
 template <class T>
 class GuaranteedColumn {
 public:
-    GuaranteedColumn(const SpmvPlan<T>& a, SystemSolver<T>& solver, const FoundCertificate& found, const SolveOptions& options)
-        : a_(a), solver_(solver), certificate_(found.certificate), correct_(found.correct), options_(options) {}
+    GuaranteedColumn(const SpmvPlan<T>& a, SystemSolver<T>& solver, const FoundCertificate& found, const SolveOptions& options,
+                     bool is_stopped)
+        : a_(a),
+          solver_(solver),
+          certificate_(found.certificate),
+          correct_(found.correct),
+          options_(options),
+          is_stopped_(is_stopped) {}
 
     SolutionProof operator()(const Unknown<T>& unknown, SolveResult& result) const {
         round_to_double(a_, unknown, options_.iteration, result);
@@ -78,7 +84,7 @@ public:
             set_zero(unknown.x);
         const bool has_numbers = is_all_finite(unknown.b) && is_all_finite(unknown.x);
         if (certificate_.is_proof() && has_numbers) {
-            proof = wants_rounding ? round(unknown, result) : bound(unknown);
+            proof = wants_rounding ? rounded(unknown, result) : bound(unknown);
         } else {
             proof.status = certificate_.is_proof() ? ProofStatus::unproven : certificate_.status;
             proof.reason = certificate_.is_proof() ? "b or x has Inf or NaN" : certificate_.reason;
@@ -89,7 +95,6 @@ public:
         a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
         proof.backward_error = guarantee::backward_error_of<T>(a_.matrix(), r, unknown.b, unknown.x, unknown.x_low);
         if (proof.backward_error == 0) proof.dropped = 0;  // x is the solution, and its zeros are zeros
-        if (wants_rounding && proof.refinements > 0) tell_of_rounded(unknown, r, proof, result);
         return proof;
     }
 
@@ -122,7 +127,7 @@ private:
     /// max |d| / max |x| for the correction d that one further solve gives, to two digits; negative where it fails.
     double estimated_error(const Unknown<T>& unknown, const SolveResult& result) const {
         constexpr double none = -1, coarse = 1e-2;
-        if (!solver_.can_solve_again()) return none;
+        if (is_stopped_ || !solver_.can_solve_again()) return none;
         std::vector<T> r = new_vector(), d = new_vector();
         a_.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
         const SolveResult correction = solver_.solve_again({r, d}, coarse, most_iterations(result));
@@ -134,7 +139,35 @@ private:
         return error > 0 ? error / size : 0;
     }
 
-    /// ||v|| 2^-unit
+    /// Rounded, unless that loses what was a solution to the tolerance and proves nothing.
+    SolutionProof rounded(const Unknown<T>& unknown, SolveResult& result) const {
+        const std::vector<T> x(unknown.x.begin(), unknown.x.end()), low(unknown.x_low.begin(), unknown.x_low.end());
+        SolutionProof proof = round(unknown, result);
+        if (proof.refinements == 0) return proof;
+        const bool is_proven = proof.status == ProofStatus::proven;
+        const bool was_solved = result.status == SolveStatus::converged;
+        if (const SolveResult found = seen(unknown, proof, result); is_proven || !was_solved || found.status == result.status) {
+            result = found;
+            return proof;
+        }
+        std::copy(x.begin(), x.end(), unknown.x.begin());
+        std::copy(low.begin(), low.end(), unknown.x_low.begin());
+        proof.rounded = proof.ties = proof.zeros = proof.dropped = 0;
+        leave_all_open(a_.rows(), proof);
+        return proof;
+    }
+
+    /// 2^-unit ||b - A (x + x_low)||, rounded only after that is scaled.
+    double residual_in_units(const Unknown<T>& unknown, int unit) const {
+        std::vector<T> r = new_vector();
+        const T factor = static_cast<T>(std::ldexp(1.0, -unit));
+        const SpmvTask<T> task{
+            .alpha = -factor, .x = unknown.x, .x_low = unknown.x_low, .beta = factor, .y_in = unknown.b, .y = r};
+        a_.multiply(std::span(&task, 1), Accuracy::exact);
+        return norm_in_units(r, 0);
+    }
+
+    /// 2^-unit ||v||
     static double norm_in_units(std::span<const T> v, int unit) {
         std::vector<double> scaled(v.size());
         cpu::update(std::span(scaled), Device::cpu(),
@@ -142,14 +175,15 @@ private:
         return norm2(scaled, Accuracy::exact);
     }
 
-    /// Where all is proven nothing better than x can be had, whatever the residual of its rounded numbers is, unless components
-    /// other than 0 became 0.
-    void tell_of_rounded(const Unknown<T>& unknown, std::span<const T> r, const SolutionProof& proof,
-                         SolveResult& result) const {
+    /// What is to be told of a rounded x. Where all is proven nothing better can be had, whatever the residual of its rounded
+    /// numbers is, unless components other than 0 became 0.
+    SolveResult seen(const Unknown<T>& unknown, const SolutionProof& proof, SolveResult result) const {
+        constexpr int most = std::numeric_limits<T>::max_exponent - 4;
         const double largest_of_b = guarantee::largest(
             std::ssize(unknown.b), [&](std::int64_t i) { return static_cast<double>(magnitude(unknown.b[i])); });
-        const int unit = largest_of_b > 0 ? std::ilogb(largest_of_b) : 0;  // the norm of b may be out of range
-        const double size = norm_in_units(unknown.b, unit), rest = norm_in_units(r, unit);
+        // the norm of b may be out of range, and a residual below all numbers
+        const int unit = largest_of_b > 0 ? std::clamp(std::ilogb(largest_of_b), -most, most) : 0;
+        const double size = norm_in_units(unknown.b, unit), rest = residual_in_units(unknown, unit);
         result.relative_residual = size > 0 ? rest / size : rest;
         const double goal =
             std::max(options_.iteration.tolerance * size, std::ldexp(options_.iteration.absolute_tolerance, -unit));
@@ -158,6 +192,7 @@ private:
             result.status = SolveStatus::converged;
         else if (result.status == SolveStatus::converged)
             result.status = SolveStatus::stagnated;
+        return result;
     }
 
     SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
@@ -189,6 +224,7 @@ private:
     const Certificate& certificate_;
     const std::function<void(std::span<const double>, std::span<double>, std::span<double>)>& correct_;
     const SolveOptions& options_;
+    bool is_stopped_;  // by the callback: nothing further is solved for
 };
 
 /// What stands in the way of a rounded solution that does not solve; empty where nothing does.
@@ -238,16 +274,25 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
     FoundCertificate found{certificate_at_sight(a), {}};
     const bool is_settled = found.certificate.status == ProofStatus::singular;
     const double seconds_at_sight = seconds_since(start);
-    const SolveOptions of_solve = is_settled ? without_iterations(options) : options;
+    SolveOptions of_solve = is_settled ? without_iterations(options) : options;
+    bool is_stopped = false;
+    if (options.iteration.callback)
+        of_solve.iteration.callback = [&](const Iteration& iteration) {
+            const bool goes_on = options.iteration.callback(iteration);
+            is_stopped = is_stopped || !goes_on;
+            return goes_on;
+        };
     SystemSolver<T> solver(a, of_solve);
     SolveReport report = solver.solve({unknowns.begin(), unknowns.end()});
     start = Clock::now();
     if (is_settled)
         report.obstacle = found.certificate.reason;
+    else if (is_stopped)
+        found.certificate.reason = "the callback ended the solve";
     else if (found.certificate.reason.empty())
         found = find_certificate(a, solver, options);
     report.certificate_iterations = found.certificate.iterations;
-    const GuaranteedColumn<T> guaranteed(a, solver, found, options);
+    const GuaranteedColumn<T> guaranteed(a, solver, found, options, is_stopped);
     for (std::size_t j = 0; j < unknowns.size(); ++j) {
         add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
         if (report.obstacle.empty()) report.obstacle = obstacle_of(report.proofs[j], report.results[j]);

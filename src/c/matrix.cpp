@@ -2,6 +2,7 @@
 
 #include "c/arguments.hpp"
 #include "c/status.hpp"
+#include "core/dense_check.hpp"
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
@@ -84,7 +85,11 @@ CsrView<T> view_of(const solver_csr& csr, CsrMatrix<T>& own) {
     require_sizes(csr.rows, csr.columns, csr.nonzeros);
     require_bytes("offset_bytes", csr.offset_bytes);
     require_bytes("index_bytes", csr.index_bytes);
-    return {csr.rows, csr.columns, offsets_of(csr, own.row_offsets), indices_of(csr, own.column_indices),
+    const RowOffsets offsets = offsets_of(csr, own.row_offsets);
+    if (offsets.size() > 0 && offsets[csr.rows] != csr.nonzeros)  // before so many are copied
+        throw DimensionMismatch(fmt::format("{}: row_offsets ends with {}; it must end with the number of entries, {}",
+                                            csr_create, offsets[csr.rows], csr.nonzeros));
+    return {csr.rows, csr.columns, offsets, indices_of(csr, own.column_indices),
             kept(elements<const T>(csr.values, csr.nonzeros, csr_create, "values"), csr.borrow != 0, own.values)};
 }
 
@@ -123,9 +128,12 @@ MutableDenseView<S> dense_view(const solver_dense& dense, const char* function, 
             fmt::format("{}: {} has the type {}; expected {}, that of the others", function, name, dense.type, type_of<S>));
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     if (dense.rows < 0 || dense.columns < 0 || (dense.columns > 0 && dense.rows > most / 16 / dense.columns))
-        throw InvalidArgument(fmt::format("{}: {} is {} x {}", function, name, dense.rows, dense.columns));
+        throw InvalidArgument(fmt::format("{}: {} is {} x {}; expected sizes of 0 or more, and less than 2^59 elements",
+                                          function, name, dense.rows, dense.columns));
     S* const data = dense.rows == 0 || dense.columns == 0 ? nullptr : &required(static_cast<S*>(dense.data), function, name);
-    return {dense.rows, dense.columns, dense.row_stride, dense.column_stride, data};
+    const MutableDenseView<S> view{dense.rows, dense.columns, dense.row_stride, dense.column_stride, data};
+    require_valid(function, name, DenseView<S>(view));
+    return view;
 }
 template MutableDenseView<double> dense_view(const solver_dense&, const char*, const char*);
 template MutableDenseView<float> dense_view(const solver_dense&, const char*, const char*);

@@ -53,6 +53,7 @@ SolveOptions options_from_c(const solver_options& given, std::vector<bool>& stop
     options.iteration.keep_history = given.keep_history != 0;
     options.iteration.callback_interval = given.callback_interval;
     if (given.restart != 0) options.iteration.restart = given.restart;
+    require(given.reserved == 0, function, "`reserved` of the options is not 0");
     require(given.max_iterations >= 0, function, "the number of iterations is negative");
     require(given.callback_interval >= 1, function, "the callback's interval is below 1");
     if (given.callback != nullptr)

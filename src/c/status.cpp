@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <stdexcept>
 #include <string>
 
 static_assert(SOLVER_VERSION == SOLVER_PROJECT_VERSION, "solver.h is of another version than the project");
@@ -17,6 +18,8 @@ namespace {
 thread_local std::string last_error;
 
 /// Words that there is no memory for are left out.
+constexpr const char* not_enough_memory = "there is not enough memory for what was asked for";
+
 solver_status failed(solver_status status, const char* words) noexcept {
     try {
         last_error = words;
@@ -44,7 +47,9 @@ solver_status status_of_exception() noexcept {
     } catch (const FileError& error) {
         return failed(SOLVER_FILE_ERROR, error.what());
     } catch (const std::bad_alloc&) {
-        return failed(SOLVER_RESOURCE_LIMIT, "there is not enough memory for what was asked for");
+        return failed(SOLVER_RESOURCE_LIMIT, not_enough_memory);
+    } catch (const std::length_error&) {  // of a container that was asked for more than any memory holds
+        return failed(SOLVER_RESOURCE_LIMIT, not_enough_memory);
     } catch (const std::exception& error) {
         return failed(SOLVER_INTERNAL_ERROR, error.what());
     } catch (...) {

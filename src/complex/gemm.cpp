@@ -4,6 +4,7 @@
 #include "cuda/gemm.hpp"
 #include "solver/complex.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,10 +24,10 @@ bool has_rows(const DenseView<std::complex<T>>& a) {
     return a.column_stride == 1;
 }
 
-/// A complex row-major matrix as a real one of twice as many columns.
+/// A complex row-major matrix as a real one of twice as many columns. The stride of a single row may be anything.
 template <class T>
 DenseView<T> real_rows(const DenseView<std::complex<T>>& a) {
-    return {a.rows, 2 * a.columns, 2 * a.row_stride, 1, reinterpret_cast<const T*>(a.data)};
+    return {a.rows, 2 * a.columns, 2 * std::max(a.row_stride, a.columns), 1, reinterpret_cast<const T*>(a.data)};
 }
 
 template <class T>
@@ -75,7 +76,7 @@ void multiply_complex(const ComplexGemm<T>& task, Accuracy accuracy, const Devic
                      real_rows(rows),
                      {2 * b.rows, 2 * b.columns, 2 * b.columns, 1, partner.data()},
                      beta.real(),
-                     {c.rows, 2 * c.columns, 2 * c.row_stride, 1, reinterpret_cast<T*>(c.data)}},
+                     {c.rows, 2 * c.columns, 2 * std::max(c.row_stride, c.columns), 1, reinterpret_cast<T*>(c.data)}},
          accuracy, device);
 }
 

@@ -3,12 +3,14 @@
 /// The checks that public functions share.
 
 #include "core/floating_point_guard.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <iterator>
 
 namespace solver {
 
@@ -19,6 +21,21 @@ void require_length(const char* operation, const char* name, std::size_t length,
     if (static_cast<std::int64_t>(length) == expected) return;
     throw DimensionMismatch(fmt::format("{}: {} has {} elements, A is {} x {}; {} needs {}, {}", operation, name, length,
                                         a.rows, a.columns, name, expected, why));
+}
+
+/// What costs nothing to see of a matrix that was put together wrongly; check() looks at all of it.
+template <class T>
+void require_array_lengths(const char* operation, const CsrView<T>& a) {
+    const auto offsets = static_cast<std::uint64_t>(a.row_offsets.size());
+    if (a.rows < 0 || offsets != static_cast<std::uint64_t>(a.rows) + 1)
+        throw DimensionMismatch(fmt::format(
+            "{}: row_offsets has {} elements and A {} rows; expected one more than rows, of which the first is 0 (CsrMatrix "
+            "begins with it)",
+            operation, offsets, a.rows));
+    const std::int64_t entries = a.row_offsets[a.rows];
+    if (std::ssize(a.values) != entries || std::ssize(a.column_indices) != entries)
+        throw DimensionMismatch(fmt::format("{}: row_offsets ends with {}, but there are {} values and {} column indices",
+                                            operation, entries, a.values.size(), a.column_indices.size()));
 }
 
 /// For what has no kernel on CUDA devices.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <complex>
 #include <functional>
 
@@ -36,6 +37,15 @@ void require_sizes(const char* operation, const GemmTask<T>& task) {
 template <class T>
 const T* end_of(const DenseView<T>& a) {
     return a.data + (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride + 1;
+}
+
+/// How many bytes lie between its elements at most, rounded.
+template <class T>
+double reach_of(const DenseView<T>& a) {
+    const auto along = [](std::int64_t count, std::int64_t stride) {
+        return static_cast<double>(count) * std::abs(static_cast<double>(stride));
+    };
+    return (along(a.rows, a.row_stride) + along(a.columns, a.column_stride)) * sizeof(T);
 }
 
 /// Whether two blocks of one column-major matrix share an element. `offset` is from the first element of a to that of b,
@@ -84,6 +94,10 @@ void require_valid(const char* operation, const char* name, const DenseView<T>& 
         throw InvalidArgument(fmt::format("{}: {} is {} x {}; sizes are 0 or more", operation, name, a.rows, a.columns));
     if (!is_empty(a) && a.data == nullptr)
         throw InvalidArgument(fmt::format("{}: {} is {} x {} and has no data", operation, name, a.rows, a.columns));
+    if (!is_empty(a) && !(reach_of(a) < 0x1p62))
+        throw InvalidArgument(
+            fmt::format("{}: {} is {} x {} with row_stride {} and column_stride {}; expected elements within 2^62 bytes",
+                        operation, name, a.rows, a.columns, a.row_stride, a.column_stride));
 }
 
 template <class T>

@@ -1,4 +1,6 @@
 #include "core/huge_pages.hpp"
+#include "core/matrix_hash.hpp"
+#include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "guarantee/backward_error.hpp"
 #include "guarantee/norms.hpp"
@@ -27,19 +29,20 @@ void check_vectors(const char* caller, const SpmvPlan<T>& a, std::size_t b, std:
                     caller, a.rows(), a.columns(), b, x, x_low));
 }
 
-/// At most (|A| |x + x_low| + |b|)_i. Of the n terms each has at most n + 7 roundings to 1 + u or less, or one that adds half
-/// of a subnormal.
+/// At most (|A| |x + x_low| + |b|)_i, of an A whose repeated entries were summed with one rounding. Of the n terms each has at
+/// most n + 8 roundings to 1 + u or less, or one that adds half of a subnormal.
 template <class T>
 double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    constexpr double most = std::numeric_limits<double>::max();
     double sum = static_cast<double>(magnitude(b[i]));
     for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
         const std::int32_t j = a.column_indices[k];
         const double whole = static_cast<double>(x[j]) + (x_low.empty() ? 0.0 : static_cast<double>(x_low[j]));
-        sum += magnitude(static_cast<double>(a.values[k])) * magnitude(whole);
+        sum += std::min(magnitude(static_cast<double>(a.values[k])), most) * magnitude(whole);
     }
     const auto terms = static_cast<double>(a.row_length(i) + 1);
-    sum = std::min(sum, std::numeric_limits<double>::max());  // what is beyond is more
-    return std::max(0.0, sum * (1 - (terms + 7) * unit_roundoff<double>)-terms * smallest_subnormal<double>);
+    sum = std::min(sum, most);  // what is beyond is more
+    return std::max(0.0, sum * (1 - (terms + 8) * unit_roundoff<double>)-terms * smallest_subnormal<double>);
 }
 
 /// Whether b_i and all products of the row are 0.
@@ -77,9 +80,12 @@ template <class T>
 double guarantee::backward_error_of(const CsrView<T>& a, std::span<const T> r, std::span<const T> b, std::span<const T> x,
                                     std::span<const T> x_low) {
     if (is_zero<T>(r, a, x, x_low)) return 0;
+    const bool is_summed = has_sorted_rows(a, Device::cpu());
+    const CsrMatrix<T> sums = is_summed ? CsrMatrix<T>() : with_sorted_rows(a);
+    const CsrView<T> summed = is_summed ? a : sums.view();
     return largest(a.rows, [&](std::int64_t i) {
-        const double terms = terms_below(a, i, b, x, x_low);
-        if (terms == 0 && has_no_terms(a, i, b, x, x_low)) return 0.0;
+        const double terms = terms_below(summed, i, b, x, x_low);
+        if (terms == 0 && has_no_terms(summed, i, b, x, x_low)) return 0.0;
         return size_before_rounding(r[i]) / terms * inflation + smallest_subnormal<double>;
     });
 }
@@ -93,6 +99,9 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
             "error_bound: the certificate is one of {} rows and says '{}', A has {} rows and bounds has {} elements; "
             "expected a proof for A, and as many bounds",
             certificate.reach.size(), to_string(certificate.status), a.rows(), bounds.size()));
+    if (certificate.matrix_hash != 0 && certificate.matrix_hash != hash_of(a.matrix()))
+        throw InvalidArgument(
+            "error_bound: the certificate was made for a matrix with other entries; expected that of A as it is now (certify)");
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
     if (is_zero<T>(r, a.matrix(), x, x_low)) return std::fill(bounds.begin(), bounds.end(), 0.0);

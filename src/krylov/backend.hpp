@@ -61,8 +61,10 @@ template <std::floating_point T>
 inline constexpr double smallest_plain = std::same_as<T, double> ? 0x1p-511 : 0x1p-63;
 
 /// In another unit than 1 residuals are of numbers so small or so large that products leave the range, which compensated sums
-/// do not survive.
-inline Accuracy accuracy_of_residual(double unit, Accuracy usual) { return unit == 1 ? usual : Accuracy::exact; }
+/// do not survive; of a pair x + x_low they may be smaller than what such sums lose.
+inline Accuracy accuracy_of_residual(double unit, bool of_pair, Accuracy usual) {
+    return unit == 1 && !of_pair ? usual : Accuracy::exact;
+}
 
 /// What the outer loop (solve.hpp) needs besides. The recurrence works on Vectors of Values; x is a Solution and b - A x a
 /// Residual, which may be wider. `residual`, to be awaited, and `true_norm` are compensated at least.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 
 namespace solver {
@@ -40,6 +41,25 @@ template <class Matrix>
 auto column_of(Matrix& matrix, std::int64_t column) {
     return std::span(matrix.values)
         .subspan(static_cast<std::size_t>(column * matrix.rows), static_cast<std::size_t>(matrix.rows));
+}
+
+template <class T>
+bool have_memory_in_common(std::span<const T> x, std::span<const T> y) {
+    const std::less<const T*> before;
+    return !x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size());
+}
+
+/// The vectors of all columns, or of one.
+template <class T>
+void check_apart(std::string_view caller, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    const auto refuse = [&](const char* one, const char* other) {
+        throw InvalidArgument(
+            fmt::format("{}: {} overlaps {} in memory, which is still read while x is written; give each memory of its own",
+                        caller, one, other));
+    };
+    if (have_memory_in_common(x, b)) refuse("x", "b");
+    if (have_memory_in_common(x_low, b)) refuse("x_low", "b");
+    if (have_memory_in_common(x_low, x)) refuse("x_low", "x");
 }
 
 void check_entry(double element, float rounded, std::int64_t column) {
@@ -86,6 +106,7 @@ Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T>
     check_vector(caller, "b", b.size(), n);
     check_vector(caller, "x", x.size(), n);
     if (!x_low.empty()) check_vector(caller, "x_low", x_low.size(), n);
+    check_apart<T>(caller, b, x, x_low);
     check_options(caller, options);
     return {b, x, x_low};
 }
@@ -103,6 +124,7 @@ std::vector<Unknown<T>> checked_unknowns(const SpmvPlan<T>& a, const DenseMatrix
     check_shape(caller, "B", b, n, b.columns);
     check_shape(caller, "X", x, n, b.columns);
     if (x_low != nullptr) check_shape(caller, "X_low", *x_low, n, b.columns);
+    check_apart<T>(caller, b.values, x.values, x_low != nullptr ? std::span<const T>(x_low->values) : std::span<const T>());
     check_options(caller, options);
     std::vector<Unknown<T>> unknowns;
     for (std::int64_t j = 0; j < b.columns; ++j)

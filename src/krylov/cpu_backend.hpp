@@ -185,7 +185,7 @@ public:
     Pause residual(double scale, const Solution& x, Residual& out) const {
         const T factor = static_cast<T>(scale);
         this->products_.add({.alpha = -factor, .x = x.x, .x_low = x.low, .beta = factor, .y_in = b_, .y = out},
-                            accuracy_of_residual(scale, this->true_accuracy_));
+                            accuracy_of_residual(scale, !x.low.empty(), this->true_accuracy_));
         return {};
     }
     void take(double scale, const Residual& residual, Vector& out) const {
@@ -248,7 +248,7 @@ public:
 
     Pause residual(double scale, const Solution& x, Residual& out) const {
         residuals_.add({.alpha = -scale, .x = x, .beta = scale, .y_in = b_, .y = out},
-                       accuracy_of_residual(scale, true_accuracy_));
+                       accuracy_of_residual(scale, false, true_accuracy_));
         return {};
     }
     void take(double scale, const Residual& residual, Vector& out) const {

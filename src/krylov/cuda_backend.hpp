@@ -342,7 +342,7 @@ public:
         const Wide factor = static_cast<Wide>(scale);
         const cuda::RowTask<Wide> task{
             .alpha = -factor, .x = x.x.data(), .x_low = x.low.data(), .beta = factor, .y_in = b_.data(), .y = out.data()};
-        residuals_.multiply(task, accuracy_of_residual(scale, this->system().true_accuracy), this->stream());
+        residuals_.multiply(task, accuracy_of_residual(scale, x.low.size() > 0, this->system().true_accuracy), this->stream());
         return {0};
     }
     void take(double factor, const Residual& residual, const Vector& out) const {

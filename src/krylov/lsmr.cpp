@@ -2,6 +2,7 @@
 
 #include "core/floating_point_guard.hpp"
 #include "core/krylov/updates.hpp"
+#include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/lsmr_scalars.hpp"
@@ -38,7 +39,12 @@ public:
     PlanProducts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) : a_(a), transposed_(transposed) {}
 
     Device processor() const { return a_.device().kind() == Device::Kind::cpu ? a_.device() : Device::cpu(); }
-    std::optional<double> norm(Accuracy accuracy) const { return norm2(a_.matrix().values, accuracy, processor()); }
+    /// Frobenius's, of A with its repeated entries summed.
+    std::optional<double> norm(Accuracy accuracy) const {
+        const CsrView<T>& a = a_.matrix();
+        if (has_sorted_rows(a, processor())) return norm2(a.values, accuracy, processor());
+        return norm2(with_sorted_rows(a).values, accuracy, processor());
+    }
 
     /// y = alpha A x + beta y
     void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) {

@@ -110,26 +110,6 @@ SpmvStorage spmv_storage_from_text(std::string_view text) {
     throw InvalidArgument(fmt::format("SpMV storage '{}' is not known; choose auto, csr or packed", text));
 }
 
-namespace {
-
-/// What costs nothing to see of a matrix that was put together wrongly; check() looks at all of it.
-template <class T>
-void check_lengths(const CsrView<T>& a) {
-    if (a.rows == 0 && a.row_offsets.empty()) return;
-    const auto offsets = static_cast<std::int64_t>(a.row_offsets.size());
-    if (offsets != a.rows + 1)
-        throw DimensionMismatch(fmt::format(
-            "SpMV plan: row_offsets has {} elements; {} rows need {}, of which the first is 0 (CsrMatrix begins with it)",
-            offsets, a.rows, a.rows + 1));
-    const std::int64_t entries = a.row_offsets[a.rows];
-    if (std::ssize(a.values) != entries || std::ssize(a.column_indices) != entries)
-        throw DimensionMismatch(
-            fmt::format("SpMV plan: row_offsets ends with {}, but there are {} values and {} column indices", entries,
-                        a.values.size(), a.column_indices.size()));
-}
-
-}  // namespace
-
 template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel)
     : SpmvPlan(a, device, SpmvOptions{.kernel = kernel}) {}
@@ -137,7 +117,7 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kern
 template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options)
     : device_(device), kernel_(options.kernel) {
-    check_lengths(a);
+    require_array_lengths("SpMV plan", a);
     if (device.kind() == Device::Kind::cuda)
         store_on_device(a, std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, options.kernel), options);
     else

@@ -25,6 +25,7 @@ template <class T>
 TriangularSolvePlan<T>::TriangularSolvePlan(const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const Device& device)
     : a_(a), triangle_(triangle), diagonal_(diagonal) {
     require_square(a);
+    require_array_lengths("triangular solve", a);
     const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
     require_triangle(a, triangle, diagonal);
     if (device.kind() == Device::Kind::cuda)

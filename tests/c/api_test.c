@@ -1453,6 +1453,10 @@ static void refuse_bad_options(void) {
     options.callback_interval = 0;
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT, "interval");
     options = options_with("auto");
+    options.reserved = 1;
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT,
+                  "`reserved` of the options");
+    options = options_with("auto");
     options.max_iterations = -1;
     CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, NULL), SOLVER_INVALID_ARGUMENT,
                   "solver_solve: the number of iterations is negative");

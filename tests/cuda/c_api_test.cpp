@@ -146,7 +146,7 @@ struct SeenByCallbacks {
 std::int32_t look(void* context, const solver_iteration* iteration) {
     auto& seen = *static_cast<SeenByCallbacks*>(context);
     double x[3] = {NAN, NAN, NAN};
-    EXPECT_EQ(solver_iteration_x(iteration, x, 3), SOLVER_OK) << solver_last_error();
+    EXPECT_EQ(solver_iteration_x(iteration, 3, x), SOLVER_OK) << solver_last_error();
     EXPECT_FALSE(std::isnan(x[0] + x[1] + x[2]));
     EXPECT_EQ(std::this_thread::get_id(), seen.thread);
     ++seen.iterates;

@@ -2,8 +2,8 @@
 
 /// The steps by which levels are made, on the host.
 
-#include "core/hash.hpp"
 #include "core/huge_pages.hpp"
+#include "core/matrix_hash.hpp"
 #include "core/multigrid/level.hpp"
 #include "core/thread_pool.hpp"
 #include "cpu/elementwise.hpp"
@@ -155,17 +155,9 @@ std::vector<std::uint64_t> HostPlace::hashes_of_blocks(std::span<const CsrView<V
     std::vector<std::uint64_t> of_block;
     for (const CsrView<V>& a : matrices) {
         const std::size_t first = of_block.size();
-        const auto blocks = static_cast<int>((a.rows + rows_a_block - 1) / rows_a_block);
+        const std::int64_t blocks = (a.rows + rows_a_block - 1) / rows_a_block;
         of_block.resize(first + static_cast<std::size_t>(blocks));
-        const int parts = std::clamp(blocks, 1, device_.threads());
-        cpu::parallel_for(parts, [&](int part) {
-            for (std::int64_t block = cpu::share_begin(blocks, part, parts); block < cpu::share_begin(blocks, part + 1, parts);
-                 ++block) {
-                Hash of_rows;
-                of_rows.add(a, block * rows_a_block, std::min((block + 1) * rows_a_block, a.rows));
-                of_block[first + static_cast<std::size_t>(block)] = of_rows.value();
-            }
-        });
+        hash_blocks(a, rows_a_block, device_.threads(), std::span(of_block).subspan(first));
     }
     return of_block;
 }
