@@ -28,10 +28,9 @@ template <class T>
 void require_array_lengths(const char* operation, const CsrView<T>& a) {
     const auto offsets = static_cast<std::uint64_t>(a.row_offsets.size());
     if (a.rows < 0 || offsets != static_cast<std::uint64_t>(a.rows) + 1)
-        throw DimensionMismatch(fmt::format(
-            "{}: row_offsets has {} elements and A {} rows; expected one more than rows, of which the first is 0 (CsrMatrix "
-            "begins with it)",
-            operation, offsets, a.rows));
+        throw DimensionMismatch(
+            fmt::format("{}: row_offsets has {} elements; {} rows need {}, of which the first is 0 (CsrMatrix begins with it)",
+                        operation, offsets, a.rows, a.rows < 0 ? 0 : static_cast<std::uint64_t>(a.rows) + 1));
     const std::int64_t entries = a.row_offsets[a.rows];
     if (std::ssize(a.values) != entries || std::ssize(a.column_indices) != entries)
         throw DimensionMismatch(fmt::format("{}: row_offsets ends with {}, but there are {} values and {} column indices",

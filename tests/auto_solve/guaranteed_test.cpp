@@ -427,16 +427,52 @@ TEST(GuaranteedSolve, KnowsZerosOfAnExactSolutionFromWhatIsDropped) {
     EXPECT_EQ(report.proof().dropped, 0);
 }
 
-/// Where some components stay open x has changed all the same: what is told is the residual of x.
-TEST(GuaranteedSolve, TellsTheResidualOfWhatItRounded) {
+/// The rule of zeros would make the third component 0, and nothing of that is proven.
+TEST(GuaranteedSolve, TakesBackARoundingThatProvesNothingAndLosesTheSolution) {
     const SmallSystem<double> system({1e-200, 0, 0, 0, 1, 0, 0, 0, 1e200}, {1, 1, 1});
     std::vector<double> x(3);
     const SolveReport report =
         solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proof().status, ProofStatus::unproven);
-    ASSERT_EQ(x[2], 0);
-    EXPECT_NEAR(report.result().relative_residual, std::sqrt(1.0 / 3), 1e-9);
-    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+    EXPECT_EQ(report.proof().undecided, 3);
+    EXPECT_EQ(report.proof().rounded, 0);
+    EXPECT_NEAR(x[2] * 1e200, 1, 1e-9);
+    EXPECT_LE(report.result().relative_residual, 1e-10);
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+}
+
+/// 2.2 x = 1e-323 in doubles, whose residual is a tenth of b and rounds to 0.
+TEST(GuaranteedSolve, TellsTheResidualThatIsSmallerThanAllNumbers) {
+    const SmallSystem<double> system({2.199275565805469}, {1e-323});
+    for (const Accuracy accuracy : all_accuracies) {
+        std::vector<double> x(1);
+        SolveOptions options{.guarantee = Guarantee::rounded};
+        options.iteration.accuracy = accuracy;
+        const SolveReport report = solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, options);
+        const bool is_proven = report.proof().status == ProofStatus::proven;
+        EXPECT_EQ(report.result().status == SolveStatus::converged, is_proven);
+        EXPECT_NEAR(report.result().relative_residual, 0.0996378, 1e-6);
+    }
+}
+
+// Promise: solve.hpp, "Where the callback ended the solve nothing is proven."
+TEST(GuaranteedSolve, ProvesNothingWhereTheCallbackEndedTheSolve) {
+    const CsrMatrix<double> a = generated("poisson2d_20");
+    const std::vector<double> b(400, 1);
+    for (const Guarantee guarantee : {Guarantee::bound, Guarantee::rounded}) {
+        std::vector<double> x(400);
+        SolveOptions options{.guarantee = guarantee};
+        int calls = 0;
+        options.iteration.callback = [&](const Iteration&) { return ++calls < 3; };
+        const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, {}, options);
+        EXPECT_EQ(calls, 3);
+        EXPECT_EQ(report.result().status, SolveStatus::iteration_limit);
+        EXPECT_GT(report.result().relative_residual, 1e-3);
+        EXPECT_EQ(report.proof().status, ProofStatus::unproven);
+        EXPECT_EQ(report.proof().reason, "the callback ended the solve");
+        EXPECT_LT(report.proof().estimated_error, 0);
+        EXPECT_GT(report.proof().backward_error, 1e-6);
+    }
 }
 
 // Promise: guarantee.hpp, "Where A is proven singular or nothing"

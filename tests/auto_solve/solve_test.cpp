@@ -6,6 +6,7 @@
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"
 #include "support/devices.hpp"
+#include "support/linear_systems.hpp"
 #include "support/real_matrices.hpp"
 
 #include <gmock/gmock.h>
@@ -360,9 +361,10 @@ TEST(Solve, TakesTheSamePathOnEveryDeviceInExact) {
         }
 }
 
-// Promise: solve.hpp, "Solves A X = B; every column"
+// Promise: solve.hpp, "Solves A X = B."
+// Promise: solve.hpp, "With a kind and a method that are named every"
 // Promise: solve.hpp, "One for each right-hand side."
-// Promise: solve.hpp, "All share each attempt and each product with A"
+// Promise: solve.hpp, "All columns share each attempt and each product with A"
 TEST(Solve, SolvesEveryColumnAsIfAlone) {
     const auto a = three_dimensions(12, 0.9);
     const auto n = static_cast<std::size_t>(a.rows);
@@ -785,6 +787,36 @@ TEST(Solve, LooksAtBlocksOnlyWhereAKindIsNamed) {
     };
     EXPECT_EQ(entries(std::nullopt, blocks), entries(std::nullopt, {}));
     EXPECT_LT(entries(PreconditionerKind::ilut, blocks), entries(PreconditionerKind::ilut, {}));
+}
+
+/// Of pairs x + x_low with terms far larger than b compensated sums lose more than the tolerance.
+TEST(Solve, ClaimsNoResidualOfPairsThatSumsLose) {
+    const testing::Problem<double> doubles = testing::dense<double>(
+        5, {3.277578899326595e+21,   -9.895166857355063e-23,  1395327.4152737097,     3070752.6618373143,
+            -4.280226725462831e+18,  5.704185082070314e-10,   -2.5189266129630545,    4.7179401661977435e-07,
+            -1.2771726041382806e-24, -1.9583905425031888e-07, -7.111977420285966e-18, 8.576071456998468e+23,
+            -7.091892210217866e-12,  -15985097186.495386,     -0.006592118958848531,  -3.020142369197016e-20,
+            -3933522407261791.0,     -229410055836320.12,     40097345738.19628,      -2.481280609948225e-07,
+            1.5959885615584734e+22,  -7.79403149771739e+22,   5.3006978819069673e+20, -2.536859318605699e-06,
+            -5.525041180475453e-10},
+        {1.4497773114080899, -0.1983832708144035, -0.49070959687456867, -0.4907597740787674, -0.5473408695634});
+    const testing::Problem<float> floats = testing::dense<float>(
+        3,
+        {-1.639898815158046e-14F, 1.1974175557450248e-18F, -0.00010125273547600955F, 0.01714085228741169F,
+         -0.011117217130959034F, -3.510023883312097e-18F, -108845268992.0F, 278053.125F, 8.99822646949211e-11F},
+        {0.43404316902160645F, -0.535652756690979F, 0.6656060218811035F});
+    const auto expect_honest = [](const auto& problem, double tolerance) {
+        using T = typename std::remove_cvref_t<decltype(problem.b)>::value_type;
+        for (const Accuracy accuracy : all_accuracies) {
+            testing::Solve<T> found{{}, std::vector<T>(problem.b.size()), std::vector<T>(problem.b.size())};
+            const SolveOptions options{.iteration = testing::with(accuracy, tolerance)};
+            found.result = solve<T>(SpmvPlan<T>(problem.a, Device::cpu(1)), problem.b, found.x, found.x_low, options).result();
+            if (found.result.status == SolveStatus::converged)
+                EXPECT_LE(testing::true_residual(problem, found), tolerance * (1 + 1e-6)) << to_string(accuracy);
+        }
+    };
+    expect_honest(doubles, 1e-14);
+    expect_honest(floats, 1e-10);
 }
 
 }  // namespace

@@ -422,6 +422,10 @@ static void refuse_bad_matrices(void) {
     CHECK(matrix == NULL);
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, NULL), SOLVER_INVALID_ARGUMENT, "matrix is NULL");
     CHECK_REFUSED(solver_csr_create(&csr, -3, &matrix), SOLVER_INVALID_ARGUMENT, "the device is below -2");
+    csr.nonzeros = 1000000000000; /* which are not there to be copied */
+    CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_DIMENSION_MISMATCH,
+                  "row_offsets ends with 7; it must end with the number of entries, 1000000000000");
+    csr = small_csr();
     csr.storage = "tape";
     CHECK_REFUSED(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "tape");
     csr.storage = NULL;
@@ -588,12 +592,17 @@ static void refuse_bad_sizes_of_dense(void) {
     double data[] = {1, 2, 3, 4};
     solver_matrix* matrix = NULL;
     solver_dense described = dense(-1, 2, data);
-    CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "data is -1 x 2");
+    CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT,
+                  "data is -1 x 2; expected sizes of 0 or more");
     described = dense(2, -1, data);
     CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT, "data is 2 x -1");
     described = dense(INT64_MAX / 8 + 1, 1, data); /* as doubles, one more than 64 bits can count in bytes */
     CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT,
                   "data is 1152921504606846976 x 1");
+    described = dense(2, 1, data);
+    described.row_stride = INT64_MAX;
+    CHECK_REFUSED(solver_dense_create(&described, SOLVER_PROCESSOR, &matrix), SOLVER_INVALID_ARGUMENT,
+                  "with row_stride 9223372036854775807 and column_stride");
     CHECK(matrix == NULL);
 }
 
@@ -960,6 +969,19 @@ static void certify(void) {
     solver_matrix_destroy(matrix);
 }
 
+static void refuse_certificates_of_other_entries(void) {
+    const double b[] = {6, 12, 14}, x[] = {1, 2, 3}, other_values[] = {4, 1, 1, 4, 1, 1, 5};
+    double bounds[3];
+    solver_matrix* const matrix = small_matrix();
+    solver_certificate* certificate = NULL;
+    CHECK_OK(solver_certify(matrix, NULL, &certificate));
+    CHECK_OK(solver_error_bound(matrix, certificate, b, x, NULL, bounds));
+    CHECK_OK(solver_matrix_update(matrix, other_values));
+    CHECK_REFUSED(solver_error_bound(matrix, certificate, b, x, NULL, bounds), SOLVER_INVALID_ARGUMENT, "other entries");
+    solver_certificate_destroy(certificate);
+    solver_matrix_destroy(matrix);
+}
+
 /* Promise: solver.h, "sizeof(solver_iteration), set by the library" */
 /* Promise: solver.h, "0 is the initial guess" */
 /* Promise: solver.h, "of several right-hand sides, from 0" */
@@ -1150,6 +1172,8 @@ static void solve_with_operators(void) {
     CHECK(result == NULL);
     CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, NULL, NULL, NULL, b, x, NULL, NULL), SOLVER_INVALID_ARGUMENT,
                   "multiply is NULL");
+    CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, INT64_C(1) << 62, small_product, &calls, NULL, b, x, NULL, NULL),
+                  SOLVER_RESOURCE_LIMIT, "not enough memory");
     CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, -1, small_product, &calls, NULL, b, x, NULL, NULL),
                   SOLVER_INVALID_ARGUMENT, "expected 0 or more");
     CHECK_REFUSED(solver_solve_operator(SOLVER_DOUBLE, 3, small_product, &calls, NULL, NULL, x, NULL, NULL),
@@ -1543,6 +1567,7 @@ int main(int argc, char** argv) {
     solve_with_defaults();
     prove();
     certify();
+    refuse_certificates_of_other_entries();
     solve_and_tell();
     solve_with_preconditioners();
     solve_with_operators();

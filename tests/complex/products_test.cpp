@@ -389,6 +389,21 @@ TYPED_TEST(ComplexProducts, OfDenseMatricesAreRoundedOnceInEveryLayout) {
                  InvalidArgument);
 }
 
+/// Of one row, whose row stride may be anything: 1 in a column-major matrix.
+TYPED_TEST(ComplexProducts, OfDenseMatricesTakeSingleRowsByColumns) {
+    using C = Complex<TypeParam>;
+    const DenseMatrix<C> row{1, 3, {C(1, 1), C(0, 2), C(3)}}, column{3, 1, {C(1), C(0, 1), C(2, -1)}};
+    for (const Device& device : all_devices()) {
+        DenseMatrix<C> one{1, 1, {C(7)}}, square{3, 3, std::vector<C>(9)}, again{1, 3, std::vector<C>(3)};
+        gemm(GemmTask<C>{1, row.view(), column.view(), 0, one.mutable_view()}, Accuracy::exact, device);
+        EXPECT_EQ(one.values[0], C(5, -2));
+        gemm(GemmTask<C>{1, column.view(), row.view(), 0, square.mutable_view()}, Accuracy::exact, device);
+        EXPECT_EQ(square.values[1], C(-1, 1));
+        gemm(GemmTask<C>{1, one.view(), row.view(), 0, again.mutable_view()}, Accuracy::exact, device);
+        EXPECT_EQ(again.values[2], C(15, -6));
+    }
+}
+
 // Promise: complex.hpp, "x^H y = sum_i"
 // Promise: complex.hpp, "x^T y = sum_i"
 // Promise: complex.hpp, "sum_i x_i"

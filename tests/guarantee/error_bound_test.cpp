@@ -1,5 +1,6 @@
 #include "solver/guarantee.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +23,8 @@ using testing::Rational;
 using testing::SmallSystem;
 
 // Promise: guarantee.hpp, "Throws DimensionMismatch, and InvalidArgument where the certificate"
+// Promise: guarantee.hpp, "Of the entries of A, by which error_bound knows it;"
+// Promise: guarantee.hpp, "0 in a certificate that certify did not make"
 // Promise: guarantee.hpp, "The vectors have as many elements as A has rows"
 TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     const SmallSystem<double> system({4, 1, 1, 3}, {1, 2});
@@ -33,6 +36,14 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     EXPECT_THROW(error_bound<double>(plan, certificate, system.b, std::vector<double>(3), {}, bounds), DimensionMismatch);
     std::vector<double> few(1);
     EXPECT_THROW(error_bound<double>(plan, certificate, system.b, x, {}, few), InvalidArgument);
+    const SmallSystem<double> other({4, 1, 1, 5}, {1, 2});
+    const SpmvPlan<double> changed(other.a, Device::cpu(1));
+    EXPECT_NO_THROW(error_bound<double>(plan, certificate, system.b, x, {}, bounds));
+    EXPECT_THAT([&] { error_bound<double>(changed, certificate, system.b, x, {}, bounds); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("a matrix with other entries")));
+    Certificate believed = certificate;
+    believed.matrix_hash = 0;
+    EXPECT_NO_THROW(error_bound<double>(changed, believed, system.b, x, {}, bounds));
     Certificate of_another = certificate, withdrawn = certificate;
     of_another.reach.push_back(1);
     EXPECT_THROW(error_bound<double>(plan, of_another, system.b, x, {}, bounds), InvalidArgument);
@@ -104,6 +115,14 @@ TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
 }
 
 /// |A| |x| + |b| is beyond the range of numbers, the quotient is not.
+/// 1 as 1e16 - 1e16 + 1, and 2 as a solution of x = 1: a third of |A| |x| + |b|.
+TEST(BackwardError, CountsRepeatedEntriesAsTheirSum) {
+    const CsrMatrix<double> a{1, 1, {0, 3}, {0, 0, 0}, {1e16, -1e16, 1}};
+    const std::vector<double> b{1}, x{2};
+    EXPECT_NEAR(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x), 1.0 / 3, 1e-9);
+    EXPECT_GE(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x), 1.0 / 3);
+}
+
 TEST(BackwardError, IsNoLessWhereTheTermsOverflow) {
     const SmallSystem<double> one({1.2596071334136636e308}, {1.3145468184105437e308});
     const double x = 1.0436165;  // to some digits

@@ -77,6 +77,24 @@ TEST_F(CheckedUnknowns, AloneHaveTheLengthThatAAsksFor) {
     EXPECT_NO_THROW(checked_unknown<double>(plan_, three, x, {}, {}, "f"));
 }
 
+TEST_F(CheckedUnknowns, HaveMemoryOfTheirOwn) {
+    std::vector<double> v(8);
+    const std::span<double> all(v), three = all.first(3);
+    const auto refusal = [&](std::span<double> b, std::span<double> x, std::span<double> x_low, const char* text) {
+        EXPECT_THAT([&] { checked_unknown<double>(plan_, b, x, x_low, {}, "f"); },
+                    ThrowsMessage<InvalidArgument>(HasSubstr(text)));
+    };
+    std::vector<double> other(3);
+    refusal(three, three, {}, "f: x overlaps b in memory");
+    refusal(three, all.subspan(2, 3), {}, "f: x overlaps b");
+    refusal(other, three, three, "f: x_low overlaps x");
+    refusal(three, other, all.subspan(1, 3), "f: x_low overlaps b");
+    EXPECT_NO_THROW(checked_unknown<double>(plan_, three, all.subspan(3, 3), {}, {}, "f"));
+    DenseMatrix<double> b = zeros_of(3, 2);
+    EXPECT_THAT([&] { checked_unknowns<double>(plan_, b, b, nullptr, {}, "f"); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("f: x overlaps b")));
+}
+
 void expect_too_large(const SpmvPlan<double>& a, const SpmvPlan<float>& rounded, std::int64_t column) {
     EXPECT_THAT([&] { check_rounded(a, rounded); },
                 ThrowsMessage<InvalidArgument>(HasSubstr("1e+40 of A in column " + std::to_string(column + 1) + " is beyond")));

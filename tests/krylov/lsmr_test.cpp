@@ -158,6 +158,15 @@ TEST(Lsmr, FindsTheSolutionWhereTheNormalResidualIsBeyondTheRangeOfNumbers) {
     expect_the_solution_for_all_sizes<float>(1e-5F, {0x1p-110F, 0x1p-70F, 1, 0x1p70F, 0x1p110F});
 }
 
+/// (1, 1)' x = (1, 0)', the first 1 as 1e16 - 1e16 + 1.
+TEST(Lsmr, CountsRepeatedEntriesAsTheirSum) {
+    const CsrMatrix<double> a{2, 1, {0, 3, 4}, {0, 0, 0, 0}, {1e16, -1e16, 1, 1}};
+    const auto found = solve_by_lsmr<double>(a, {1, 0}, with(Accuracy::exact, 1e-10));
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_NEAR(found.x[0], 0.5, 1e-9);
+    EXPECT_DOUBLE_EQ(found.result.matrix_norm, std::sqrt(2.0));
+}
+
 /// In multiples of the smallest number, of which the residual keeps no fraction.
 TEST(Lsmr, TellsTheResidualThatIsSmallerThanAllNumbers) {
     constexpr double eta = std::numeric_limits<double>::denorm_min();

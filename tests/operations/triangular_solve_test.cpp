@@ -374,6 +374,11 @@ TYPED_TEST(TriangularSolve, SaysWhichVectorHasTheWrongLengthAndWhichPivotIsZero)
     using ::testing::ThrowsMessage;
     const CsrMatrix<T> a = matrix<T>(2, 2, {0, 1, 2}, {0, 1}, {1, 1});
     const TriangularSolvePlan<T> plan(a, Triangle::lower, Diagonal::stored);
+    CsrMatrix<T> longer = a;
+    longer.row_offsets = {0, 1, 9};
+    EXPECT_THAT([&] { TriangularSolvePlan<T>(longer, Triangle::lower, Diagonal::stored); },
+                ThrowsMessage<DimensionMismatch>(
+                    "triangular solve: row_offsets ends with 9, but there are 2 values and 2 column indices"));
     std::vector<T> two(2);
     std::vector<T> three(3);
     EXPECT_THAT([&] { plan.solve(three, two, Accuracy::fast); },

@@ -41,6 +41,11 @@ TYPED_TEST(Spmv, SeesThatOffsetsAreOneTooManyAndThatEntriesAreMissing) {
     EXPECT_THAT(
         [&] { SpmvPlan<T> plan(a); },
         ThrowsMessage<DimensionMismatch>("SpMV plan: row_offsets ends with 2, but there are 1 values and 2 column indices"));
+    EXPECT_THAT([] { SpmvPlan<T>{CsrView<T>{}}; },
+                ThrowsMessage<DimensionMismatch>(::testing::HasSubstr("row_offsets has 0 elements; 0 rows need 1")));
+    CsrView<T> negative;
+    negative.rows = -1;
+    EXPECT_THAT([&] { SpmvPlan<T>{negative}; }, ThrowsMessage<DimensionMismatch>(::testing::HasSubstr("0 elements; -1 rows")));
 }
 
 // Promise: spmv.hpp, "Throws DimensionMismatch."
