@@ -1,5 +1,4 @@
 #include "matrices/generators.hpp"
-#include "matrices/ill_conditioned_dot.hpp"
 
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
@@ -288,51 +287,6 @@ TEST(Generators, RefuseWhatDoesNotFitIntoMemory) {
     const std::string message = message_of("stencil27_1290");
     if (message.empty()) GTEST_SKIP() << "this machine has the memory";
     EXPECT_THAT(message, HasSubstr("GB of memory"));
-}
-
-TEST(IllConditionedDot, TakesConditionNumbersFromOneTo1e100) {
-    EXPECT_NO_THROW(ill_conditioned_dot(6, 1));
-    EXPECT_NO_THROW(ill_conditioned_dot(100, 1e100));
-    EXPECT_THROW(ill_conditioned_dot(6, 0.99), InvalidArgument);
-    EXPECT_THROW(ill_conditioned_dot(100, 1.01e100), InvalidArgument);
-}
-
-TEST(IllConditionedDot, IsTheSameOnEveryMachine) {
-    const IllConditionedDot dot = ill_conditioned_dot(50, 1e30);
-    Hash hash;
-    for (const double x : dot.x) hash.add(x);
-    for (const double y : dot.y) hash.add(y);
-    EXPECT_EQ(hash.value(), 0x6260c61c18d029bcu);
-}
-
-TEST(IllConditionedDot, HasAConditionNumberNearTheOneAskedFor) {
-    for (const double wanted : {1e2, 1e8, 1e16, 1e30, 1e60, 1e100}) {
-        for (const std::int64_t n : {16, 101, 1000}) {
-            const IllConditionedDot dot = ill_conditioned_dot(n, wanted);
-            ASSERT_EQ(dot.x.size(), static_cast<std::size_t>(n));
-            ASSERT_EQ(dot.y.size(), static_cast<std::size_t>(n));
-            Wide sum = 0, magnitudes = 0;
-            for (std::size_t i = 0; i < dot.x.size(); ++i) {
-                const Wide product = Wide(dot.x[i]) * Wide(dot.y[i]);
-                sum += product;
-                magnitudes += abs(product);
-            }
-            const double condition = Wide(2 * magnitudes / abs(sum)).convert_to<double>();
-            EXPECT_EQ(dot.exact, sum.convert_to<double>());
-            EXPECT_NEAR(dot.condition / condition, 1, 1e-12);
-            const double digits_too_many = std::log10(condition) - std::log10(wanted);
-            EXPECT_GT(digits_too_many, -2) << wanted << " " << n;
-            EXPECT_LT(digits_too_many, 5) << wanted << " " << n;
-        }
-    }
-}
-
-TEST(IllConditionedDot, RefusesWhatItCannotMake) {
-    EXPECT_THROW(ill_conditioned_dot(5, 10), InvalidArgument);
-    EXPECT_THROW(ill_conditioned_dot(15, 1e100), InvalidArgument);
-    EXPECT_THROW(ill_conditioned_dot(10, 0.5), InvalidArgument);
-    EXPECT_THROW(ill_conditioned_dot(10, 1e101), InvalidArgument);
-    EXPECT_THROW(ill_conditioned_dot(10, std::nan("")), InvalidArgument);
 }
 
 }  // namespace
