@@ -100,24 +100,6 @@ TEST(UlpHistogram, PutsErrorsWhereTestBlas2Does) {
     EXPECT_EQ(histogram.elements, 16);
 }
 
-TEST(UlpHistogram, AddsUp) {
-    UlpHistogram one, two;
-    count(one, 0, 100);
-    count(one, 3, 100);
-    one.worst = {1, 2, "1", "2"};
-    count(two, 4, 100);
-    count(two, 90, 100);
-    two.worst = {7, 8, "3", "4"};
-    add(one, two);
-    EXPECT_EQ(one.elements, 4);
-    EXPECT_THAT(one.within, ElementsAre(Pair(0, 1), Pair(4, 2)));
-    EXPECT_EQ(one.wrong_digits, 1);
-    EXPECT_EQ(one.largest, 90);
-    EXPECT_EQ(one.worst->row, 7);
-    add(one, UlpHistogram{});
-    EXPECT_EQ(one.worst->row, 7);
-}
-
 TEST(UlpHistogram, NamesTheWorstRow) {
     const std::vector<double> truth{1, 2, 3}, computed{1, 2 + 4 * 0x1p-52, std::nan("")};
     const std::vector<std::int64_t> offsets{0, 4, 6, 11};

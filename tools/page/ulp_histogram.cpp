@@ -81,8 +81,8 @@ std::string worst_elements(const std::vector<UlpRow>& rows) {
     for (const UlpRow& row : rows) {
         if (!row.histogram || !row.histogram->worst) continue;
         const WorstElement& worst = *row.histogram->worst;
-        items += fmt::format("<li><b>{}</b> is furthest off in row {}{}{}: {}, true is <span class=\"truth\">{}</span></li>\n",
-                             escaped(row.name), grouped(worst.row), worst.of.empty() ? "" : " of " + escaped(worst.of),
+        items += fmt::format("<li><b>{}</b> is furthest off in row {}{}: {}, true is <span class=\"truth\">{}</span></li>\n",
+                             escaped(row.name), grouped(worst.row),
                              worst.length > 0 ? fmt::format(" ({} entries)", grouped(worst.length)) : "",
                              decimal(worst.computed), decimal(worst.truth));
     }
@@ -90,15 +90,6 @@ std::string worst_elements(const std::vector<UlpRow>& rows) {
 }
 
 }  // namespace
-
-void add(UlpHistogram& histogram, const UlpHistogram& other) {
-    if (!histogram.worst || other.largest > histogram.largest) histogram.worst = other.worst;
-    histogram.largest = std::max(histogram.largest, other.largest);
-    histogram.elements += other.elements;
-    histogram.wrong_digits += other.wrong_digits;
-    histogram.non_finite += other.non_finite;
-    for (const auto& [limit, number] : other.within) histogram.within[limit] += number;
-}
 
 void count(UlpHistogram& histogram, double ulps, double magnitude) {
     ++histogram.elements;

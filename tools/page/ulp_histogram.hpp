@@ -22,7 +22,6 @@ struct WorstElement {
     std::int64_t row = 0;     ///< counted from 1
     std::int64_t length = 0;  ///< entries of the row; 0: not known
     std::string computed, truth;
-    std::string of = {};  ///< what it is a row of, where that is not said elsewhere
 };
 
 /// Errors in units in the last place of the true result.
@@ -34,9 +33,6 @@ struct UlpHistogram {
     double largest = 0;
     std::optional<WorstElement> worst;  ///< nothing where all are correctly rounded
 };
-
-/// Counts what the other one counted as well.
-void add(UlpHistogram& histogram, const UlpHistogram& other);
 
 /// Counts an error in ulp of a true result that is so many ulp large.
 void count(UlpHistogram& histogram, double ulps, double magnitude);
