@@ -53,7 +53,7 @@ public:
 
 private:
     /// What the candidates known so far were chosen by.
-    enum class Stage { trial, estimate, analysis, complete };
+    enum class Stage { trial, estimate, complete };
 
     void extend(std::span<const Attempt> attempts);
     void choose_by_estimate(std::span<const Attempt> attempts);

@@ -24,9 +24,6 @@ public:
         return input_[at_++ % input_.size()];
     }
 
-    /// Whether all bytes were used.
-    bool exhausted() const { return at_ >= input_.size(); }
-
     /// One of 0, ..., count - 1.
     int below(int count) {
         const int low = byte();
