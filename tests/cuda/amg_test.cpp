@@ -8,6 +8,7 @@
 
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 
 #include <cmath>
 #include <limits>
@@ -19,12 +20,7 @@ namespace {
 using testing::Random;
 
 template <class T>
-class CudaAmg : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaAmg : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaAmg, ValueTypes);
 

@@ -10,6 +10,7 @@
 #include "support/environment.hpp"
 #include "support/expected.hpp"
 #include "support/krylov_on_cuda.hpp"
+#include "support/on_cuda.hpp"
 #include "support/real_matrices.hpp"
 
 #include <algorithm>
@@ -26,12 +27,7 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
-class CudaBicgstab : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaBicgstab : public testing::OnCuda {};
 
 template <class T>
 void expect_bits_of_cpu_with(const CsrView<T>& a, Kind kind, bool pair, std::int64_t max_iterations) {

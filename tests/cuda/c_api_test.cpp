@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/on_cuda.hpp"
 #include "support/products.hpp"
 
 namespace solver {
@@ -48,12 +49,7 @@ std::vector<double> on_host(const cuda::DeviceArray<double>& array) {
     return values;
 }
 
-class CudaFromC : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaFromC : public testing::OnCuda {};
 
 // Promise: solver_cuda.h, "SOLVER_NOT_SUPPORTED in a library built"
 TEST(CudaFromCWithoutADevice, IsRefusedWithTheReason) {

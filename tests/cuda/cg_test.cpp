@@ -5,6 +5,7 @@
 #include "support/environment.hpp"
 #include "support/expected.hpp"
 #include "support/krylov_on_cuda.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +22,7 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
-class CudaCg : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaCg : public testing::OnCuda {};
 
 template <class T>
 void expect_cg_with_bits_of_cpu(const CsrView<T>& a, Kind kind, bool pair, std::int64_t max_iterations) {

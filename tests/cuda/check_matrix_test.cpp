@@ -1,5 +1,6 @@
 #include "solver/cuda.hpp"
 #include "solver/error.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,12 +38,8 @@ private:
     }
 };
 
-class CudaCheckMatrix : public ::testing::Test {
+class CudaCheckMatrix : public testing::OnCuda {
 protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-
     Arrays a_;
 };
 

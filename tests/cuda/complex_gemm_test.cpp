@@ -6,6 +6,7 @@
 
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 
 #include <array>
 #include <cmath>
@@ -23,12 +24,7 @@ namespace {
 using testing::Random;
 
 template <class T>
-class CudaComplexGemm : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaComplexGemm : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaComplexGemm, ValueTypes);
 

@@ -8,6 +8,7 @@
 
 #include "support/complex_numbers.hpp"
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 #include "support/products.hpp"
 
 #include <array>
@@ -30,14 +31,10 @@ using testing::same_bits;
 using ::testing::ThrowsMessage;
 
 template <class T>
-class CudaComplexSpmv : public ::testing::Test {
+class CudaComplexSpmv : public testing::OnCuda {
 protected:
     using C = std::complex<T>;
     using Vector = std::vector<C>;
-
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
 
     /// A vector on the device whose parts lie across multiples of a number's size.
     class Shifted {

@@ -10,6 +10,7 @@
 #include "support/dense_systems.hpp"
 #include "support/expected.hpp"
 #include "support/linear_systems.hpp"
+#include "support/on_cuda.hpp"
 #include "support/products.hpp"
 
 #include <algorithm>
@@ -25,12 +26,7 @@ using testing::random_values;
 using testing::Tasks;
 
 template <class T>
-class CudaDense : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaDense : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaDense, ValueTypes);
 

@@ -11,6 +11,7 @@
 #include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,12 +54,8 @@ CsrMatrix<double> star(std::int32_t n) {
     return csr_from_entries<double>(n, n, entries);
 }
 
-class CudaMatrixFacts : public ::testing::Test {
+class CudaMatrixFacts : public testing::OnCuda {
 protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-
     static void expect_as_on_the_processor(const CsrMatrix<double>& a, const std::string& what) {
         const SpmvPlan<double> there(a, Device::cuda(0), SpmvOptions{.storage = SpmvStorage::csr});
         const MatrixFacts expected = facts_of(SpmvPlan<double>(a, Device::cpu(2)));

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 
 namespace solver {
 namespace {
@@ -67,12 +68,8 @@ std::optional<Numbers> call_refusing(const Call& call, Request kind, std::int64_
 /// All requests where there are few, else the first forty and some forty others spread over the rest.
 std::int64_t next(std::int64_t n, std::int64_t count) { return n < 40 ? n + 1 : n + std::max<std::int64_t>(1, count / 40); }
 
-class CudaFaults : public ::testing::TestWithParam<Request> {
+class CudaFaults : public testing::OnCuda, public ::testing::WithParamInterface<Request> {
 protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-
     /// For as long as nothing is wrong. `is_right` judges what a call gave in spite of a refusal.
     void survives(const Call& call, const std::function<bool(const Numbers&)>& is_right) const {
         call();  // what is made once and kept: workspaces, pinned memory

@@ -8,6 +8,7 @@
 #include "solver/numeric/rounding.hpp"
 #include "support/adversarial.hpp"
 #include "support/fenced.hpp"
+#include "support/on_cuda.hpp"
 
 #include <array>
 #include <cmath>
@@ -63,12 +64,8 @@ NonnegativeReport multiply(const GemmTask<float>& task, const NonnegativeOptions
 }
 
 template <class T>
-class CudaNonnegative : public ::testing::Test {
+class CudaNonnegative : public testing::OnCuda {
 protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-
     /// On the device, gaps and all, so that what is written there is seen.
     static NonnegativeReport multiply_on_device(T alpha, Matrix<T>& a, Matrix<T>& b, T beta, Matrix<T>& c,
                                                 const NonnegativeOptions& options) {

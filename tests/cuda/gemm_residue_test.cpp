@@ -5,6 +5,7 @@
 
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -21,12 +22,7 @@ namespace {
 using testing::Random;
 
 template <class T>
-class CudaGemmResidue : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaGemmResidue : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaGemmResidue, ValueTypes);
 

@@ -5,6 +5,7 @@
 #include "solver/cuda.hpp"
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 
 #include <cmath>
 #include <vector>
@@ -116,12 +117,7 @@ void expect_kept(const Matrix<T>& found, T alpha, const Matrix<T>& a, const Matr
 }
 
 template <class T>
-class CudaGemmTiled : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaGemmTiled : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaGemmTiled, ValueTypes);
 

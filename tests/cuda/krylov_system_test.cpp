@@ -6,6 +6,7 @@
 #include "solver/cuda.hpp"
 #include "support/expected.hpp"
 #include "support/krylov_on_cuda.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +22,7 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
-class CudaKrylovSystem : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaKrylovSystem : public testing::OnCuda {};
 
 /// BiCGStab's eight vectors at least, CG's four, and few more.
 TEST(CudaKrylovMemory, IsThatOfTheVectors) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "support/amg.hpp"
+#include "support/on_cuda.hpp"
 #include "support/real_matrices.hpp"
 
 #include <algorithm>
@@ -175,12 +176,7 @@ void compare_levels(const CsrMatrix<T>& a, const PreconditionerOptions& options 
     EXPECT_EQ(device.entries(), host.entries());
 }
 
-class CudaLevels : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaLevels : public solver::testing::OnCuda {};
 
 constexpr const char* scalar_problems[] = {
     "poisson2d_60",         "poisson3d_20",       "anisotropic_50",          "anisotropic_rotated_40",

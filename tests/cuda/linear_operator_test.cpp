@@ -5,6 +5,7 @@
 #include "solver/error.hpp"
 #include "solver/linear_operator.hpp"
 #include "support/krylov_on_cuda.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,12 +28,7 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
-class CudaLinearOperator : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaLinearOperator : public testing::OnCuda {};
 
 /// Exact products with a matrix on the processor, as a function.
 template <class T>

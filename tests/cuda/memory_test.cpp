@@ -5,6 +5,7 @@
 #include "solver/cuda.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,12 +17,7 @@
 namespace solver {
 namespace {
 
-class CudaMemory : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaMemory : public testing::OnCuda {};
 
 // Promise: cuda/memory.hpp, "Memory that this library may still have on a device"
 TEST_F(CudaMemory, CountsWhatWasFreedAsFree) {

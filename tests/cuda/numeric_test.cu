@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "support/adversarial.hpp"
+#include "support/on_cuda.hpp"
 #include "support/oracle.hpp"
 
 namespace solver {
@@ -18,12 +19,7 @@ namespace {
 using testing::Random;
 using testing::Terms;
 
-class CudaNumeric : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaNumeric : public testing::OnCuda {};
 
 template <class T>
 struct Outcome {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "support/complex_numbers.hpp"
+#include "support/on_cuda.hpp"
 #include "support/products.hpp"
 
 namespace solver {
@@ -27,12 +28,7 @@ template <class T>
 using Span = std::span<const T>;
 
 template <class T>
-class CudaPacked : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaPacked : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaPacked, ValueTypes);
 

@@ -9,6 +9,7 @@
 #include "support/adversarial.hpp"
 #include "support/complex_numbers.hpp"
 #include "support/expected.hpp"
+#include "support/on_cuda.hpp"
 #include "support/real_matrices.hpp"
 #include "support/values.hpp"
 
@@ -26,12 +27,7 @@ constexpr PreconditionerKind kinds[] = {PreconditionerKind::none, Preconditioner
                                         PreconditionerKind::amg};
 
 template <class T>
-class CudaPreconditioner : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaPreconditioner : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaPreconditioner, ValueTypes);
 

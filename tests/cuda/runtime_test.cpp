@@ -5,6 +5,7 @@
 #include "matrices/stencils.hpp"
 #include "solver/cuda.hpp"
 #include "solver/solver.hpp"
+#include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,12 +18,7 @@
 namespace solver {
 namespace {
 
-class CudaRuntime : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaRuntime : public testing::OnCuda {};
 
 int attribute(cudaDeviceAttr which) {
     int value = -1;

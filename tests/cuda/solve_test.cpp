@@ -13,6 +13,7 @@
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/spmv.hpp"
 #include "support/krylov_on_cuda.hpp"
+#include "support/on_cuda.hpp"
 #include "support/products.hpp"
 #include "support/real_matrices.hpp"
 
@@ -26,12 +27,7 @@ namespace {
 
 using namespace testing;
 
-class CudaSolve : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaSolve : public testing::OnCuda {};
 
 template <class T>
 std::vector<T> on_host(const cuda::DeviceArray<T>& x) {

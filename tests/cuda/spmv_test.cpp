@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "support/on_cuda.hpp"
 #include "support/products.hpp"
 #include "support/values.hpp"
 
@@ -23,12 +24,7 @@ using testing::Span;
 using testing::Terms;
 
 template <class T>
-class CudaSpmv : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaSpmv : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaSpmv, ValueTypes);
 

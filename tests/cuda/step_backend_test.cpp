@@ -6,6 +6,7 @@
 #include "krylov/solve.hpp"
 #include "solver/cuda.hpp"
 #include "support/krylov_on_cuda.hpp"
+#include "support/on_cuda.hpp"
 #include "support/richardson.hpp"
 
 #include <gtest/gtest.h>
@@ -21,12 +22,7 @@ using namespace testing;
 
 using Kind = PreconditionerKind;
 
-class CudaStepBackend : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaStepBackend : public testing::OnCuda {};
 
 /// What no text of a method needs to know, whichever the place.
 template <template <class> class Recurrence, class Backend, class MakeProducts>

@@ -4,6 +4,7 @@
 #include "solver/cuda.hpp"
 #include "solver/solver.hpp"
 #include "solver/solver_cuda.h"
+#include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -221,12 +222,7 @@ std::vector<OnADevice::Call> OnADevice::that_wait() {
     };
 }
 
-class CudaStreams : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaStreams : public testing::OnCuda {};
 
 // Promise: cuda/runtime.hpp, "Work is put on the caller's stream and is not waited for, unless"
 // Promise: cuda/runtime.hpp, "A stream that no other waits for."

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/on_cuda.hpp"
 #include "support/triangles.hpp"
 
 #include <algorithm>
@@ -29,12 +30,7 @@ using testing::TriangularRows;
 using testing::wide_rows;
 
 template <class T>
-class CudaTriangularSolve : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
-    }
-};
+class CudaTriangularSolve : public testing::OnCuda {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaTriangularSolve, ValueTypes);
 
