@@ -4,12 +4,9 @@
 #include "auto_solve/pair_as_double.hpp"
 #include "auto_solve/system_solver.hpp"
 #include "auto_solve/vectors_on_device.hpp"
+#include "core/names.hpp"
 #include "krylov/on_device.hpp"
-#include "solver/error.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -34,27 +31,16 @@ SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknown
     return report;
 }
 
-constexpr std::array profiles{CostProfile::automatic, CostProfile::processor, CostProfile::gpu};
+constexpr Name<CostProfile> cost_profile_names[] = {
+    {CostProfile::automatic, "auto"}, {CostProfile::processor, "processor"}, {CostProfile::gpu, "gpu"}};
 
 }  // namespace
 
 std::string_view to_string(CostProfile profile) {
-    switch (profile) {
-        case CostProfile::automatic:
-            return "auto";
-        case CostProfile::processor:
-            return "processor";
-        case CostProfile::gpu:
-            return "gpu";
-    }
-    throw InvalidArgument(fmt::format("solve: there is no cost profile number {}", static_cast<int>(profile)));
+    return name_of(profile, cost_profile_names, "solve: there is no cost profile");
 }
 
-CostProfile cost_profile_from_text(std::string_view text) {
-    for (const CostProfile profile : profiles)
-        if (text == to_string(profile)) return profile;
-    throw InvalidArgument(fmt::format("cost profile '{}' is not known; choose auto, processor or gpu", text));
-}
+CostProfile cost_profile_from_text(std::string_view text) { return value_of(text, cost_profile_names, "cost profile"); }
 
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low, const SolveOptions& options) {

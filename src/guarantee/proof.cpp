@@ -1,43 +1,26 @@
 #include "solver/proof.hpp"
 
-#include "solver/error.hpp"
-
-#include <fmt/format.h>
-
-#include <array>
+#include "core/names.hpp"
 
 namespace solver {
+namespace {
 
-std::string_view to_string(Guarantee guarantee) {
-    switch (guarantee) {
-        case Guarantee::none:
-            return "none";
-        case Guarantee::bound:
-            return "bound";
-        case Guarantee::rounded:
-            return "rounded";
-    }
-    throw InvalidArgument(fmt::format("solve: there is no guarantee number {}", static_cast<int>(guarantee)));
-}
+constexpr Name<Guarantee> guarantee_names[] = {
+    {Guarantee::none, "none"}, {Guarantee::bound, "bound"}, {Guarantee::rounded, "rounded"}};
 
-Guarantee guarantee_from_text(std::string_view text) {
-    for (const Guarantee guarantee : std::array{Guarantee::none, Guarantee::bound, Guarantee::rounded})
-        if (text == to_string(guarantee)) return guarantee;
-    throw InvalidArgument(fmt::format("guarantee '{}' is not known; choose none, bound or rounded", text));
-}
+constexpr Name<ProofStatus> proof_status_names[] = {{ProofStatus::not_asked, "not asked"},
+                                                    {ProofStatus::proven, "proven"},
+                                                    {ProofStatus::singular, "singular"},
+                                                    {ProofStatus::unproven, "could not prove"}};
+
+}  // namespace
+
+std::string_view to_string(Guarantee guarantee) { return name_of(guarantee, guarantee_names, "solve: there is no guarantee"); }
+
+Guarantee guarantee_from_text(std::string_view text) { return value_of(text, guarantee_names, "guarantee"); }
 
 std::string_view to_string(ProofStatus status) {
-    switch (status) {
-        case ProofStatus::not_asked:
-            return "not asked";
-        case ProofStatus::proven:
-            return "proven";
-        case ProofStatus::singular:
-            return "singular";
-        case ProofStatus::unproven:
-            return "could not prove";
-    }
-    throw InvalidArgument(fmt::format("solve: there is no proof status number {}", static_cast<int>(status)));
+    return name_of(status, proof_status_names, "solve: there is no proof status");
 }
 
 }  // namespace solver

@@ -2,6 +2,7 @@
 
 #include "core/check.hpp"
 #include "core/dense_check.hpp"
+#include "core/names.hpp"
 #include "cpu/gemm/gemm.hpp"
 #include "cuda/gemm.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -30,32 +31,18 @@ void checked_gemm(const GemmTask<T>& task, Accuracy accuracy, const Device& devi
     cpu::multiply(task, accuracy, options, device.threads());
 }
 
+constexpr Name<GemmSummation> gemm_summation_names[] = {
+    {GemmSummation::automatic, "automatic"}, {GemmSummation::plain, "plain"},
+    {GemmSummation::kahan, "kahan"},         {GemmSummation::doubly_compensated, "doubly-compensated"},
+    {GemmSummation::pairwise, "pairwise"},   {GemmSummation::dot2, "dot2"}};
+
 }  // namespace
 
 std::string_view to_string(GemmSummation summation) {
-    switch (summation) {
-        case GemmSummation::automatic:
-            return "automatic";
-        case GemmSummation::plain:
-            return "plain";
-        case GemmSummation::kahan:
-            return "kahan";
-        case GemmSummation::doubly_compensated:
-            return "doubly-compensated";
-        case GemmSummation::pairwise:
-            return "pairwise";
-        case GemmSummation::dot2:
-            return "dot2";
-    }
-    throw InvalidArgument(fmt::format("gemm: there is no summation number {}", static_cast<int>(summation)));
+    return name_of(summation, gemm_summation_names, "gemm: there is no summation");
 }
 
-GemmSummation gemm_summation_from_text(std::string_view text) {
-    for (const GemmSummation summation : all_gemm_summations)
-        if (text == to_string(summation)) return summation;
-    throw InvalidArgument(
-        fmt::format("summation '{}' is not known; choose automatic, plain, kahan, doubly-compensated, pairwise or dot2", text));
-}
+GemmSummation gemm_summation_from_text(std::string_view text) { return value_of(text, gemm_summation_names, "summation"); }
 
 void gemm(const GemmTask<double>& task, Accuracy accuracy, const Device& device, const GemmOptions& options) {
     checked_gemm(task, accuracy, device, options);

@@ -2,6 +2,7 @@
 
 #include "core/check.hpp"
 #include "core/floating_point_guard.hpp"
+#include "core/names.hpp"
 #include "cpu/packed_spmv.hpp"
 #include "operations/csr_storage.hpp"
 #include "operations/dense_products.hpp"
@@ -72,43 +73,21 @@ void multiply_once(T alpha, const CsrView<T>& a, std::span<const T> x, T beta, s
     SpmvPlan<T>(a, device).multiply(alpha, x, beta, y, accuracy);
 }
 
+constexpr Name<SpmvKernel> spmv_kernel_names[] = {
+    {SpmvKernel::automatic, "auto"}, {SpmvKernel::general, "general"}, {SpmvKernel::adaptive, "adaptive"}};
+
+constexpr Name<SpmvStorage> spmv_storage_names[] = {
+    {SpmvStorage::automatic, "auto"}, {SpmvStorage::csr, "csr"}, {SpmvStorage::packed, "packed"}};
+
 }  // namespace
 
-std::string_view to_string(SpmvKernel kernel) {
-    switch (kernel) {
-        case SpmvKernel::automatic:
-            return "auto";
-        case SpmvKernel::general:
-            return "general";
-        case SpmvKernel::adaptive:
-            return "adaptive";
-    }
-    throw InvalidArgument(fmt::format("spmv: there is no kernel number {}", static_cast<int>(kernel)));
-}
+std::string_view to_string(SpmvKernel kernel) { return name_of(kernel, spmv_kernel_names, "spmv: there is no kernel"); }
 
-SpmvKernel spmv_kernel_from_text(std::string_view text) {
-    for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
-        if (text == to_string(kernel)) return kernel;
-    throw InvalidArgument(fmt::format("SpMV kernel '{}' is not known; choose auto, general or adaptive", text));
-}
+SpmvKernel spmv_kernel_from_text(std::string_view text) { return value_of(text, spmv_kernel_names, "SpMV kernel"); }
 
-std::string_view to_string(SpmvStorage storage) {
-    switch (storage) {
-        case SpmvStorage::automatic:
-            return "auto";
-        case SpmvStorage::csr:
-            return "csr";
-        case SpmvStorage::packed:
-            return "packed";
-    }
-    throw InvalidArgument(fmt::format("spmv: there is no storage number {}", static_cast<int>(storage)));
-}
+std::string_view to_string(SpmvStorage storage) { return name_of(storage, spmv_storage_names, "spmv: there is no storage"); }
 
-SpmvStorage spmv_storage_from_text(std::string_view text) {
-    for (const SpmvStorage storage : {SpmvStorage::automatic, SpmvStorage::csr, SpmvStorage::packed})
-        if (text == to_string(storage)) return storage;
-    throw InvalidArgument(fmt::format("SpMV storage '{}' is not known; choose auto, csr or packed", text));
-}
+SpmvStorage spmv_storage_from_text(std::string_view text) { return value_of(text, spmv_storage_names, "SpMV storage"); }
 
 template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kernel)

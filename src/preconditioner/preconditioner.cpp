@@ -1,6 +1,7 @@
 #include "solver/preconditioner.hpp"
 
 #include "core/floating_point_guard.hpp"
+#include "core/names.hpp"
 #include "cuda/spmv.hpp"
 #include "preconditioner/amg/amg.hpp"
 #include "preconditioner/identity.hpp"
@@ -16,48 +17,27 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 namespace solver {
 namespace {
 
-constexpr std::array kinds{PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0,
-                           PreconditionerKind::isai, PreconditionerKind::ilut,   PreconditionerKind::klu,
-                           PreconditionerKind::amg,  PreconditionerKind::schur};
-
 /// Kinds that keep the order of rows, so that a block diagonal matrix has the factors of its blocks.
 bool keeps_order(PreconditionerKind kind) { return kind == PreconditionerKind::ilu0 || kind == PreconditionerKind::isai; }
+
+constexpr Name<PreconditionerKind> preconditioner_kind_names[] = {
+    {PreconditionerKind::none, "none"}, {PreconditionerKind::jacobi, "jacobi"}, {PreconditionerKind::ilu0, "ilu0"},
+    {PreconditionerKind::isai, "isai"}, {PreconditionerKind::ilut, "ilut"},     {PreconditionerKind::klu, "klu"},
+    {PreconditionerKind::amg, "amg"},   {PreconditionerKind::schur, "schur"}};
 
 }  // namespace
 
 std::string_view to_string(PreconditionerKind kind) {
-    switch (kind) {
-        case PreconditionerKind::none:
-            return "none";
-        case PreconditionerKind::jacobi:
-            return "jacobi";
-        case PreconditionerKind::ilu0:
-            return "ilu0";
-        case PreconditionerKind::isai:
-            return "isai";
-        case PreconditionerKind::ilut:
-            return "ilut";
-        case PreconditionerKind::klu:
-            return "klu";
-        case PreconditionerKind::amg:
-            return "amg";
-        case PreconditionerKind::schur:
-            return "schur";
-    }
-    throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
+    return name_of(kind, preconditioner_kind_names, "preconditioner: there is no kind");
 }
 
 PreconditionerKind preconditioner_from_text(std::string_view text) {
-    for (const PreconditionerKind kind : kinds)
-        if (text == to_string(kind)) return kind;
-    throw InvalidArgument(
-        fmt::format("preconditioner '{}' is not known; choose none, jacobi, ilu0, isai, ilut, klu, amg or schur", text));
+    return value_of(text, preconditioner_kind_names, "preconditioner");
 }
 
 template <class T>
