@@ -46,7 +46,7 @@ void require_equal_lengths(ComplexVector<T> x, ComplexVector<T> y) {
 
 template <class T>
 std::complex<T> any_sum(ComplexVector<T> x, Accuracy accuracy, const Device& device) {
-    if (is_on_cuda(device)) return cuda::reduce<T>(ComplexReduction::sum, x, {}, accuracy, device.index());
+    if (is_on_cuda(device)) return cuda::reduce(ComplexReduction::sum, x, {}, accuracy, device.index());
     const auto part = [&](bool imaginary) { return sum(std::span<const T>(parts<T>(x, imaginary)), accuracy, device); };
     return {part(false), part(true)};
 }
@@ -55,7 +55,7 @@ template <class T>
 std::complex<T> any_dot(ComplexReduction kind, ComplexVector<T> x, ComplexVector<T> y, Accuracy accuracy,
                         const Device& device) {
     require_equal_lengths<T>(x, y);
-    if (is_on_cuda(device)) return cuda::reduce<T>(kind, x, y, accuracy, device.index());
+    if (is_on_cuda(device)) return cuda::reduce(kind, x, y, accuracy, device.index());
     const auto part = [&](bool imaginary) {
         const std::vector<T> others = partners<T>(y, imaginary, kind == ComplexReduction::dot);
         return dot(real_view(x), std::span<const T>(others), accuracy, device);
@@ -65,7 +65,7 @@ std::complex<T> any_dot(ComplexReduction kind, ComplexVector<T> x, ComplexVector
 
 template <class T>
 ComplexExpansion<T> any_sum_expansion(ComplexVector<T> x, const Device& device) {
-    if (is_on_cuda(device)) return cuda::expansion<T>(ComplexReduction::sum, x, {}, device.index());
+    if (is_on_cuda(device)) return cuda::expansion<ComplexExpansion<T>>(ComplexReduction::sum, x, {}, device.index());
     const auto part = [&](bool imaginary) { return sum_expansion(std::span<const T>(parts<T>(x, imaginary)), device); };
     return {part(false), part(true)};
 }
@@ -73,7 +73,7 @@ ComplexExpansion<T> any_sum_expansion(ComplexVector<T> x, const Device& device) 
 template <class T>
 ComplexExpansion<T> any_dot_expansion(ComplexReduction kind, ComplexVector<T> x, ComplexVector<T> y, const Device& device) {
     require_equal_lengths<T>(x, y);
-    if (is_on_cuda(device)) return cuda::expansion<T>(kind, x, y, device.index());
+    if (is_on_cuda(device)) return cuda::expansion<ComplexExpansion<T>>(kind, x, y, device.index());
     const auto part = [&](bool imaginary) {
         const std::vector<T> others = partners<T>(y, imaginary, kind == ComplexReduction::dot);
         return dot_expansion(real_view(x), std::span<const T>(others), device);

@@ -2,6 +2,7 @@
 #include "kernels/gemm.hpp"
 #include "solver/cuda/memory.hpp"
 
+#include <complex>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -51,10 +52,6 @@ Workspaces& workspaces() {
     return all;
 }
 
-}  // namespace
-
-namespace {
-
 /// A vector on a device: where it lies, if that is one already, else a copy there.
 template <class T>
 class OnDevice {
@@ -88,55 +85,35 @@ Result reduced(std::span<const T> x, std::span<const T> y, int device, const Put
     return result;
 }
 
+using Floats = std::span<const float>;
+using Doubles = std::span<const double>;
+using ComplexFloats = std::span<const std::complex<float>>;
+using ComplexDoubles = std::span<const std::complex<double>>;
+
 }  // namespace
 
-template <class T>
-T reduce(Reduction reduction, std::span<const T> x, std::span<const T> y, Accuracy accuracy, int device) {
-    return reduced<T>(x, y, device, [&](Reducer& reducer, const auto& on_x, const auto& on_y, T* result, Stream stream) {
-        reducer.reduce(reduction, on_x.size(), on_x.data(), on_y.data(), accuracy, result, stream);
+template <class Kind, class S>
+S reduce(Kind kind, std::span<const S> x, std::span<const S> y, Accuracy accuracy, int device) {
+    return reduced<S>(x, y, device, [&](Reducer& reducer, const auto& on_x, const auto& on_y, S* result, Stream stream) {
+        reducer.reduce(kind, on_x.size(), on_x.data(), on_y.data(), accuracy, result, stream);
     });
 }
 
-template <class T>
-Expansion<T> expansion(Reduction reduction, std::span<const T> x, std::span<const T> y, int device) {
-    using Result = Expansion<T>;
-    return reduced<Result>(x, y, device,
-                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
-                               reducer.expand(reduction, on_x.size(), on_x.data(), on_y.data(), result, stream);
-                           });
+template <class Exact, class Kind, class S>
+Exact expansion(Kind kind, std::span<const S> x, std::span<const S> y, int device) {
+    return reduced<Exact>(x, y, device,
+                          [&](Reducer& reducer, const auto& on_x, const auto& on_y, Exact* result, Stream stream) {
+                              reducer.expand(kind, on_x.size(), on_x.data(), on_y.data(), result, stream);
+                          });
 }
 
-template <class T>
-std::complex<T> reduce(ComplexReduction reduction, std::span<const std::complex<T>> x, std::span<const std::complex<T>> y,
-                       Accuracy accuracy, int device) {
-    using Result = std::complex<T>;
-    return reduced<Result>(x, y, device,
-                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
-                               reducer.reduce(reduction, on_x.size(), on_x.data(), on_y.data(), accuracy, result, stream);
-                           });
-}
-
-template <class T>
-ComplexExpansion<T> expansion(ComplexReduction reduction, std::span<const std::complex<T>> x,
-                              std::span<const std::complex<T>> y, int device) {
-    using Result = ComplexExpansion<T>;
-    return reduced<Result>(x, y, device,
-                           [&](Reducer& reducer, const auto& on_x, const auto& on_y, Result* result, Stream stream) {
-                               reducer.expand(reduction, on_x.size(), on_x.data(), on_y.data(), result, stream);
-                           });
-}
-
-template float reduce(Reduction, std::span<const float>, std::span<const float>, Accuracy, int);
-template double reduce(Reduction, std::span<const double>, std::span<const double>, Accuracy, int);
-template Expansion<float> expansion(Reduction, std::span<const float>, std::span<const float>, int);
-template Expansion<double> expansion(Reduction, std::span<const double>, std::span<const double>, int);
-template std::complex<float> reduce(ComplexReduction, std::span<const std::complex<float>>,
-                                    std::span<const std::complex<float>>, Accuracy, int);
-template std::complex<double> reduce(ComplexReduction, std::span<const std::complex<double>>,
-                                     std::span<const std::complex<double>>, Accuracy, int);
-template ComplexExpansion<float> expansion(ComplexReduction, std::span<const std::complex<float>>,
-                                           std::span<const std::complex<float>>, int);
-template ComplexExpansion<double> expansion(ComplexReduction, std::span<const std::complex<double>>,
-                                            std::span<const std::complex<double>>, int);
+template float reduce(Reduction, Floats, Floats, Accuracy, int);
+template double reduce(Reduction, Doubles, Doubles, Accuracy, int);
+template Expansion<float> expansion(Reduction, Floats, Floats, int);
+template Expansion<double> expansion(Reduction, Doubles, Doubles, int);
+template std::complex<float> reduce(ComplexReduction, ComplexFloats, ComplexFloats, Accuracy, int);
+template std::complex<double> reduce(ComplexReduction, ComplexDoubles, ComplexDoubles, Accuracy, int);
+template ComplexExpansion<float> expansion(ComplexReduction, ComplexFloats, ComplexFloats, int);
+template ComplexExpansion<double> expansion(ComplexReduction, ComplexDoubles, ComplexDoubles, int);
 
 }  // namespace solver::cuda

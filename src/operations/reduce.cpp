@@ -10,7 +10,7 @@ namespace {
 template <class T>
 T reduce(cpu::Reduction on_cpu, cuda::Reduction on_cuda, std::span<const T> x, std::span<const T> y, Accuracy accuracy,
          const Device& device) {
-    if (device.kind() == Device::Kind::cuda) return cuda::reduce<T>(on_cuda, x, y, accuracy, device.index());
+    if (device.kind() == Device::Kind::cuda) return cuda::reduce(on_cuda, x, y, accuracy, device.index());
     const cpu::FloatingPointGuard guard;
     return cpu::reduce(on_cpu, static_cast<std::int64_t>(x.size()), x.data(), y.data(), accuracy, device.threads());
 }
@@ -39,7 +39,7 @@ T checked_dot(std::span<const T> x, std::span<const T> y, Accuracy accuracy, con
 template <class T>
 Expansion<T> expansion(bool products, std::span<const T> x, std::span<const T> y, const Device& device) {
     if (device.kind() == Device::Kind::cuda)
-        return cuda::expansion<T>(products ? cuda::Reduction::dot : cuda::Reduction::sum, x, y, device.index());
+        return cuda::expansion<Expansion<T>>(products ? cuda::Reduction::dot : cuda::Reduction::sum, x, y, device.index());
     const cpu::FloatingPointGuard guard;
     return cpu::expansion(products, static_cast<std::int64_t>(x.size()), x.data(), y.data(), device.threads());
 }
