@@ -162,24 +162,9 @@ const char* solver_result_obstacle(const solver_result* result) { return result 
 const char* solver_result_profile(const solver_result* result) { return result == nullptr ? "" : result->profile.c_str(); }
 
 const char* solver_outcome_name(int32_t status) {
-    switch (status) {
-        case SOLVER_CONVERGED:
-            return "converged";
-        case SOLVER_ITERATION_LIMIT:
-            return "iteration limit";
-        case SOLVER_BREAKDOWN:
-            return "breakdown";
-        case SOLVER_STAGNATED:
-            return "stagnated";
-        case SOLVER_NON_FINITE:
-            return "non-finite";
-        case SOLVER_INDEFINITE:
-            return "indefinite";
-        case SOLVER_STOPPED:
-            return "stopped";
-        default:
-            return "unknown outcome";
-    }
+    if (status == SOLVER_STOPPED) return "stopped";
+    if (status < SOLVER_CONVERGED || status > SOLVER_INDEFINITE) return "unknown outcome";
+    return to_string(static_cast<solver::SolveStatus>(status)).data();
 }
 
 void solver_result_destroy(solver_result* result) { delete result; }
