@@ -6,6 +6,7 @@
 #include "cpu/elementwise.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/lsmr_scalars.hpp"
+#include "krylov/pauses.hpp"
 #include "krylov/run.hpp"
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"
@@ -133,7 +134,7 @@ public:
         keep_as_best();
         if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm))
             return finish(SolveStatus::non_finite);
-        bool wanted = report({0, relative(norms_.residual), relative(norms_.residual), false, 0, this});
+        bool wanted = report({0, relative(norms_.residual), relative(norms_.residual), false, 0, this}, options_, result_);
         reference_ = normal_residual(norms_);
         while (true) {
             if (is_good(norms_)) return finish(SolveStatus::converged);
@@ -180,7 +181,7 @@ private:
             const bool last = !is_usable(now) || claims_much(now) || result_.iterations + 1 == options_.max_iterations;
             Iteration record{++result_.iterations, relative(now.residual), -1, last, 0, this};
             if (last) record.true_residual = relative(take_step());
-            wanted = report(record) && wanted;
+            wanted = report(record, options_, result_) && wanted;
             if (!last && wanted) continue;
             if (!last) take_step();
             return wanted;
@@ -306,14 +307,6 @@ private:
     }
     static T inverse(double unit) { return static_cast<T>(1 / unit); }
     double true_norm(std::span<const T> x) const { return norm2(x, true_accuracy_, host_); }
-
-    bool report(const Iteration& record) {
-        if (options_.keep_history) {
-            result_.history.push_back(record);
-            result_.history.back().iterate = nullptr;
-        }
-        return !options_.callback || options_.callback(record);
-    }
 
     void copy_to(std::span<double> to) const override {
         std::vector<T> now = x_;

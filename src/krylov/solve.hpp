@@ -79,7 +79,7 @@ public:
         result_.recursive_residual = relative(best_norm_);
         if (!std::isfinite(b_norm_) || !std::isfinite(best_norm_) || !backend_.is_finite(x_))
             co_return finish(SolveStatus::non_finite);
-        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false, column_, this});
+        const bool wanted = report({0, relative(best_norm_), relative(best_norm_), false, column_, this}, options_, result_);
         if (meets_tolerance(best_norm_)) co_return finish(SolveStatus::converged);
         begin();
         co_return co_await iterate(wanted);
@@ -99,11 +99,12 @@ private:
             const Stretch stretch = co_await recurrence_.advance({target(), progress, steps});
             verified_ = false;
             const std::span<const double> norms = recurrence_.norms();
-            for (const double norm : norms.first(norms.size() - 1)) wanted = report(next_record(norm)) && wanted;
+            for (const double norm : norms.first(norms.size() - 1))
+                wanted = report(next_record(norm), options_, result_) && wanted;
             Iteration record = next_record(norms.back());
             const std::optional<SolveStatus> status = co_await decide(stretch, record);
             record.iterate = this;
-            wanted = report(record) && wanted;
+            wanted = report(record, options_, result_) && wanted;
             if (status) co_return finish(*status);
             if (result_.iterations == pause && wanted) pause = pauses_(pause);
         }
@@ -228,14 +229,6 @@ private:
     double absolute_tolerance() const { return options_.absolute_tolerance * unit_; }
     double relative(double norm) const { return norm == 0 ? 0 : norm / b_norm_; }
     bool meets_tolerance(double norm) const { return relative(norm) <= options_.tolerance || norm <= absolute_tolerance(); }
-
-    bool report(const Iteration& record) {
-        if (options_.keep_history) {
-            result_.history.push_back(record);
-            result_.history.back().iterate = nullptr;
-        }
-        return !options_.callback || options_.callback(record);
-    }
 
     /// For a callback, right after a step: what verify() would make of x, in a vector of its own.
     void copy_to(std::span<double> x) const override {
