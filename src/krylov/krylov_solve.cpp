@@ -11,7 +11,7 @@ SolveResult krylov_solve(KrylovMethod method, const SpmvPlan<T>& a, const Precon
                          std::span<T> x, std::span<T> x_low, const KrylovOptions& options) {
     const Unknown<T> unknown = checked_unknown(a, b, x, x_low, options, to_string(method));
     check_symmetry(method, m.is_symmetric());
-    return std::move(run_krylov<T>(method, a, m, std::span(&unknown, 1), options, pauses_of(options)).front());
+    return std::move(KrylovSystem(a, a).run(method, m, std::span(&unknown, 1), options, pauses_of(options)).front());
 }
 
 template <class T>
@@ -20,7 +20,7 @@ std::vector<SolveResult> krylov_solve(KrylovMethod method, const SpmvPlan<T>& a,
                                       const KrylovOptions& options) {
     const auto unknowns = checked_unknowns(a, b, x, x_low, options, to_string(method));
     check_symmetry(method, m.is_symmetric());
-    return run_krylov<T>(method, a, m, unknowns, options, pauses_of(options));
+    return KrylovSystem(a, a).run(method, m, unknowns, options, pauses_of(options));
 }
 
 SolveResult krylov_solve(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
@@ -28,7 +28,7 @@ SolveResult krylov_solve(KrylovMethod method, const SpmvPlan<double>& a, const S
                          const KrylovOptions& options) {
     const Unknown<double> unknown = checked_unknown(a, b, x, {}, options, to_string(method));
     check_symmetry(method, m.is_symmetric());
-    return std::move(run_krylov(method, a, a_single, m, std::span(&unknown, 1), options, pauses_of(options)).front());
+    return std::move(KrylovSystem(a, a_single).run(method, m, std::span(&unknown, 1), options, pauses_of(options)).front());
 }
 
 std::vector<SolveResult> krylov_solve(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
@@ -36,7 +36,7 @@ std::vector<SolveResult> krylov_solve(KrylovMethod method, const SpmvPlan<double
                                       const KrylovOptions& options) {
     const auto unknowns = checked_unknowns<double>(a, b, x, nullptr, options, to_string(method));
     check_symmetry(method, m.is_symmetric());
-    return run_krylov(method, a, a_single, m, unknowns, options, pauses_of(options));
+    return KrylovSystem(a, a_single).run(method, m, unknowns, options, pauses_of(options));
 }
 
 template SolveResult krylov_solve(KrylovMethod, const SpmvPlan<float>&, const Preconditioner<float>&, std::span<const float>,

@@ -57,7 +57,7 @@ std::vector<SolveResult> krylov_solve(KrylovMethod method, const solver::SpmvPla
                                       const SolveTask<T>& task, const KrylovOptions& options, Stream stream) {
     const std::vector<Unknown<T>> unknowns = unknowns_on_device(a, task, options, stream, to_string(method));
     check_symmetry(method, m.is_symmetric());
-    return run_krylov<T>(method, a, m, unknowns, options, pauses_of(options));
+    return KrylovSystem(a, a).run(method, m, unknowns, options, pauses_of(options));
 }
 
 template std::vector<SolveResult> krylov_solve(KrylovMethod, const solver::SpmvPlan<float>&, const Preconditioner<float>&,

@@ -32,21 +32,4 @@ template class KrylovSystem<float>;
 template class KrylovSystem<double>;
 template class KrylovSystem<double, float>;
 
-template <class T>
-std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m,
-                                    std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses) {
-    return KrylovSystem<T>(a, a).run(method, m, unknowns, options, pauses);
-}
-
-std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
-                                    const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
-                                    const KrylovOptions& options, const Pauses& pauses) {
-    return KrylovSystem<double, float>(a, a_single).run(method, m, unknowns, options, pauses);
-}
-
-template std::vector<SolveResult> run_krylov(KrylovMethod, const SpmvPlan<float>&, const Preconditioner<float>&,
-                                             std::span<const Unknown<float>>, const KrylovOptions&, const Pauses&);
-template std::vector<SolveResult> run_krylov(KrylovMethod, const SpmvPlan<double>&, const Preconditioner<double>&,
-                                             std::span<const Unknown<double>>, const KrylovOptions&, const Pauses&);
-
 }  // namespace solver

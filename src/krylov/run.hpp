@@ -51,14 +51,6 @@ private:
     std::unique_ptr<KrylovPlace<Wide, Value>> place_;  ///< made when first used
 };
 
-/// A single call of that.
-template <class T>
-std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<T>& a, const Preconditioner<T>& m,
-                                    std::span<const Unknown<T>> unknowns, const KrylovOptions& options, const Pauses& pauses);
-std::vector<SolveResult> run_krylov(KrylovMethod method, const SpmvPlan<double>& a, const SpmvPlan<float>& a_single,
-                                    const Preconditioner<float>& m, std::span<const Unknown<double>> unknowns,
-                                    const KrylovOptions& options, const Pauses& pauses);
-
 /// Throws where these are not the same matrix on the same device, rounded to float in one of them.
 void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_single);
 
