@@ -46,9 +46,7 @@ public:
 
     CsrMatrix<T> k() const {
         return rows_of<T>(first_rows_, first_rows_, [this](std::int64_t i, auto& columns, auto& values) {
-            for_each_entry(i, [&](std::int32_t column, T value) {
-                if (column < first_rows_) append(column, value, columns, values);
-            });
+            append_part(i, Part::first, columns, values);
         });
     }
 
@@ -101,9 +99,7 @@ public:
 
     CsrMatrix<T> u() const {
         return rows_of<T>(first_rows_, second_rows(), [this](std::int64_t i, auto& columns, auto& values) {
-            for_each_entry(i, [&](std::int32_t column, T value) {
-                if (column >= first_rows_) append(column - first_rows_, value, columns, values);
-            });
+            append_part(i, Part::second, columns, values, first_rows_);
         });
     }
 
@@ -129,6 +125,8 @@ public:
     }
 
 private:
+    enum class Part { first, second };
+
     void put_next(std::int64_t row) {
         place_[row] = static_cast<std::int32_t>(order_.size());
         order_.push_back(static_cast<std::int32_t>(row));
@@ -153,6 +151,15 @@ private:
             use(place_[a_.column_indices[k]], a_.values[k]);
     }
 
+    /// Row i in the columns of K or in the others, which are counted from `first` on.
+    template <class V>
+    void append_part(std::int64_t i, Part part, std::vector<std::int32_t>& columns, std::vector<V>& values,
+                     std::int64_t first = 0) const {
+        for_each_entry(i, [&](std::int32_t column, T value) {
+            if ((column < first_rows_) == (part == Part::first)) append(column - first, static_cast<V>(value), columns, values);
+        });
+    }
+
     template <class V, class AddRow>
     CsrMatrix<V> rows_of(std::int64_t rows, std::int64_t columns, const AddRow& add_row) const {
         struct Worker {
@@ -163,9 +170,7 @@ private:
 
     CsrMatrix<double> b_and_identity() const {
         return rows_of<double>(second_rows(), a_.rows, [this](std::int64_t i, auto& columns, auto& values) {
-            for_each_entry(first_rows_ + i, [&](std::int32_t column, T value) {
-                if (column < first_rows_) append(column, static_cast<double>(value), columns, values);
-            });
+            append_part(first_rows_ + i, Part::first, columns, values);
             append(first_rows_ + i, 1.0, columns, values);
         });
     }
@@ -173,18 +178,14 @@ private:
     CsrMatrix<double> inverse_and_d() const {
         return rows_of<double>(a_.rows, a_.rows, [this](std::int64_t i, auto& columns, auto& values) {
             if (i < first_rows_) return append(i, div_rn(-1.0, static_cast<double>(diagonal_[order_[i]])), columns, values);
-            for_each_entry(i, [&](std::int32_t column, T value) {
-                if (column >= first_rows_) append(column, static_cast<double>(value), columns, values);
-            });
+            append_part(i, Part::second, columns, values);
         });
     }
 
     CsrMatrix<double> u_and_identity() const {
         return rows_of<double>(a_.rows, second_rows(), [this](std::int64_t i, auto& columns, auto& values) {
             if (i >= first_rows_) return append(i - first_rows_, 1.0, columns, values);
-            for_each_entry(i, [&](std::int32_t column, T value) {
-                if (column >= first_rows_) append(column - first_rows_, static_cast<double>(value), columns, values);
-            });
+            append_part(i, Part::second, columns, values, first_rows_);
         });
     }
 
