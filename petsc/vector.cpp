@@ -236,69 +236,61 @@ PetscErrorCode sum(Vec x, PetscScalar* result) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode scale(Vec x, PetscScalar a) {
+/// Updates y by make_update(the addresses of the others' elements..., of y's), in so many operations an element.
+template <class MakeUpdate, class... Vectors>
+PetscErrorCode update(Vec y, double operations, const MakeUpdate& make_update, Vectors... others) {
     Place place;
     PetscFunctionBegin;
-    PetscCall(place_of({x}, &place));
-    const MutableElements px(x, place);
-    PetscCallCXX(apply(place, px.size(), Scale{a, px.data()}));
-    PetscCall(PetscLogFlops(1.0 * px.size()));
+    PetscCall(place_of({others..., y}, &place));
+    const MutableElements py(y, place);
+    PetscCallCXX(apply(place, py.size(), make_update(Elements(others, place).data()..., py.data())));
+    PetscCall(PetscLogFlops(operations * py.size()));
     PetscFunctionReturn(0);
+}
+
+PetscErrorCode scale(Vec x, PetscScalar a) {
+    return update(x, 1, [a](auto* px) { return Scale{a, px}; });
 }
 
 PetscErrorCode axpy(Vec y, PetscScalar a, Vec x) {
-    Place place;
-    PetscFunctionBegin;
-    PetscCall(place_of({x, y}, &place));
-    const Elements px(x, place);
-    const MutableElements py(y, place);
-    PetscCallCXX(apply(place, py.size(), Axpy{a, px.data(), py.data()}));
-    PetscCall(PetscLogFlops(2.0 * py.size()));
-    PetscFunctionReturn(0);
+    return update(
+        y, 2,
+        [a](auto* px, auto* py) {
+            return Axpy{a, px, py};
+        },
+        x);
 }
 
 PetscErrorCode aypx(Vec y, PetscScalar b, Vec x) {
-    Place place;
-    PetscFunctionBegin;
-    PetscCall(place_of({x, y}, &place));
-    const Elements px(x, place);
-    const MutableElements py(y, place);
-    PetscCallCXX(apply(place, py.size(), Aypx{b, px.data(), py.data()}));
-    PetscCall(PetscLogFlops(2.0 * py.size()));
-    PetscFunctionReturn(0);
+    return update(
+        y, 2,
+        [b](auto* px, auto* py) {
+            return Aypx{b, px, py};
+        },
+        x);
 }
 
 PetscErrorCode axpby(Vec y, PetscScalar a, PetscScalar b, Vec x) {
-    Place place;
-    PetscFunctionBegin;
-    PetscCall(place_of({x, y}, &place));
-    const Elements px(x, place);
-    const MutableElements py(y, place);
-    PetscCallCXX(apply(place, py.size(), Axpby{a, b, px.data(), py.data()}));
-    PetscCall(PetscLogFlops(3.0 * py.size()));
-    PetscFunctionReturn(0);
+    return update(
+        y, 3,
+        [a, b](auto* px, auto* py) {
+            return Axpby{a, b, px, py};
+        },
+        x);
 }
 
 PetscErrorCode waxpy(Vec w, PetscScalar a, Vec x, Vec y) {
-    Place place;
-    PetscFunctionBegin;
-    PetscCall(place_of({x, y, w}, &place));
-    const Elements px(x, place), py(y, place);
-    const MutableElements pw(w, place);
-    PetscCallCXX(apply(place, pw.size(), Waxpy{a, px.data(), py.data(), pw.data()}));
-    PetscCall(PetscLogFlops(2.0 * pw.size()));
-    PetscFunctionReturn(0);
+    return update(
+        w, 2,
+        [a](auto* px, auto* py, auto* pw) {
+            return Waxpy{a, px, py, pw};
+        },
+        x, y);
 }
 
 PetscErrorCode axpbypcz(Vec z, PetscScalar a, PetscScalar b, PetscScalar c, Vec x, Vec y) {
-    Place place;
-    PetscFunctionBegin;
-    PetscCall(place_of({x, y, z}, &place));
-    const Elements px(x, place), py(y, place);
-    const MutableElements pz(z, place);
-    PetscCallCXX(apply(place, pz.size(), Axpbypcz{a, b, c, px.data(), py.data(), pz.data()}));
-    PetscCall(PetscLogFlops(5.0 * pz.size()));
-    PetscFunctionReturn(0);
+    return update(
+        z, 5, [a, b, c](auto* px, auto* py, auto* pz) { return Axpbypcz{a, b, c, px, py, pz}; }, x, y);
 }
 
 using ManyElements = std::vector<std::unique_ptr<Elements>>;
