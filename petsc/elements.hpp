@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <type_traits>
 
 namespace petscsolver {
 
@@ -17,53 +18,46 @@ namespace petscsolver {
 PetscErrorCode place_of(std::initializer_list<Vec> vectors, Place* place);
 PetscErrorCode place_of(Vec x, PetscInt count, const Vec ys[], Place* place);
 
-class Elements {
+/// Of this rank. Where they are to be changed, the Vec knows that they were.
+template <bool changes>
+class ElementsOf {
 public:
-    explicit Elements(Vec vec, const Place& place = {}) : vec_(vec), on_device_(place.on_device()) {
+    using Scalar = std::conditional_t<changes, PetscScalar, const PetscScalar>;
+    using Part = std::conditional_t<changes, double, const double>;
+
+    explicit ElementsOf(Vec vec, const Place& place = {}) : vec_(vec), on_device_(place.on_device()) {
         PetscCallAbort(PETSC_COMM_SELF, VecGetLocalSize(vec, &size_));
-        PetscCallAbort(PETSC_COMM_SELF,
-                       on_device_ ? VecGetArrayReadAndMemType(vec, &data_, nullptr) : VecGetArrayRead(vec, &data_));
+        PetscCallAbort(PETSC_COMM_SELF, get());
     }
-    Elements(const Elements&) = delete;
-    Elements& operator=(const Elements&) = delete;
-    ~Elements() {
-        PetscCallAbort(PETSC_COMM_SELF,
-                       on_device_ ? VecRestoreArrayReadAndMemType(vec_, &data_) : VecRestoreArrayRead(vec_, &data_));
-    }
+    ElementsOf(const ElementsOf&) = delete;
+    ElementsOf& operator=(const ElementsOf&) = delete;
+    ~ElementsOf() { PetscCallAbort(PETSC_COMM_SELF, restore()); }
 
     PetscInt size() const { return size_; }
-    const PetscScalar* data() const { return data_; }
-    operator std::span<const double>() const { return solver::real_view(std::span(data_, static_cast<std::size_t>(size_))); }
+    Scalar* data() const { return data_; }
+    operator std::span<Part>() const { return solver::real_view(std::span(data_, static_cast<std::size_t>(size_))); }
 
 private:
+    PetscErrorCode get() {
+        if constexpr (changes)
+            return on_device_ ? VecGetArrayAndMemType(vec_, &data_, nullptr) : VecGetArray(vec_, &data_);
+        else
+            return on_device_ ? VecGetArrayReadAndMemType(vec_, &data_, nullptr) : VecGetArrayRead(vec_, &data_);
+    }
+    PetscErrorCode restore() {
+        if constexpr (changes)
+            return on_device_ ? VecRestoreArrayAndMemType(vec_, &data_) : VecRestoreArray(vec_, &data_);
+        else
+            return on_device_ ? VecRestoreArrayReadAndMemType(vec_, &data_) : VecRestoreArrayRead(vec_, &data_);
+    }
+
     Vec vec_;
     bool on_device_;
     PetscInt size_ = 0;
-    const PetscScalar* data_ = nullptr;
+    Scalar* data_ = nullptr;
 };
 
-/// The elements of a Vec on this rank, to be changed; the Vec knows that they were.
-class MutableElements {
-public:
-    explicit MutableElements(Vec vec, const Place& place = {}) : vec_(vec), on_device_(place.on_device()) {
-        PetscCallAbort(PETSC_COMM_SELF, VecGetLocalSize(vec, &size_));
-        PetscCallAbort(PETSC_COMM_SELF, on_device_ ? VecGetArrayAndMemType(vec, &data_, nullptr) : VecGetArray(vec, &data_));
-    }
-    MutableElements(const MutableElements&) = delete;
-    MutableElements& operator=(const MutableElements&) = delete;
-    ~MutableElements() {
-        PetscCallAbort(PETSC_COMM_SELF, on_device_ ? VecRestoreArrayAndMemType(vec_, &data_) : VecRestoreArray(vec_, &data_));
-    }
-
-    PetscInt size() const { return size_; }
-    PetscScalar* data() const { return data_; }
-    operator std::span<double>() const { return solver::real_view(std::span(data_, static_cast<std::size_t>(size_))); }
-
-private:
-    Vec vec_;
-    bool on_device_;
-    PetscInt size_ = 0;
-    PetscScalar* data_ = nullptr;
-};
+using Elements = ElementsOf<false>;
+using MutableElements = ElementsOf<true>;
 
 }  // namespace petscsolver
