@@ -1,5 +1,6 @@
 #include "matrices/closest_names.hpp"
 
+#include "matrices/find_matrix.hpp"
 #include "matrices/generators.hpp"
 
 #include <algorithm>
@@ -16,8 +17,7 @@ namespace fs = std::filesystem;
 
 /// What is compared: small letters, no suffix, and the letter n for a size after an underscore.
 std::string bare(std::string name) {
-    for (const std::string_view suffix : {".gz", ".mtx"})
-        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    name = stem(std::move(name));
     const std::size_t digits = name.find_last_not_of("0123456789") + 1;
     if (digits < name.size() && digits > 0 && name[digits - 1] == '_') name.replace(digits, std::string::npos, "n");
     for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));

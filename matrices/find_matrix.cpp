@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace solver::matrices {
 namespace {
@@ -136,6 +137,25 @@ FoundMatrix find_matrix(const std::string& name, const std::vector<fs::path>& fo
     if (!entry) throw FileError(name, 0, not_found(name, tried, folders, catalogue));
     if (auto found = fetched(name, *entry, fetching)) return std::move(*found);
     throw FileError(name, 0, not_fetched(*entry, fetching, tried));
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end(), [](const fs::path& x, const fs::path& y) {
+        return std::pair(fs::file_size(x), x) < std::pair(fs::file_size(y), y);
+    });
+    if (files.empty()) throw FileError(folder.string(), 0, "there is no Matrix Market file (.mtx, .mtx.gz) in this folder");
+    return files;
+}
+
+std::string stem(std::string name) {
+    for (const std::string_view suffix : {".gz", ".mtx"})
+        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    return name;
 }
 
 }  // namespace solver::matrices

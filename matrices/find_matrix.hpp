@@ -29,4 +29,10 @@ std::vector<std::filesystem::path> matrix_folders();
 FoundMatrix find_matrix(const std::string& name, const std::vector<std::filesystem::path>& folders = matrix_folders(),
                         Fetching fetching = Fetching::announced);
 
+/// The Matrix Market files of a folder, small ones first. Throws FileError where there is none.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder);
+
+/// The name of a file or a generator without .mtx and .gz.
+std::string stem(std::string name);
+
 }  // namespace solver::matrices

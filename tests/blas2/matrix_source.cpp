@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <set>
 #include <utility>
@@ -15,15 +14,10 @@ namespace solver::blas2 {
 namespace {
 
 namespace fs = std::filesystem;
+using matrices::stem;
 
 /// Small ones beside the adversarial ones.
 constexpr const char* usual_generators[] = {"poisson2d_random_20", "convection_diffusion_20", "power_law_1000"};
-
-std::string stem(std::string name) {
-    for (const std::string_view suffix : {".gz", ".mtx"})
-        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-    return name;
-}
 
 /// A file; throws FileError where its head says that it is none of ours.
 MatrixSource from_file(const fs::path& path) {
@@ -38,21 +32,8 @@ MatrixSource from_generator(matrices::Generator generator) {
     return {.name = name, .suite = "", .from = std::move(generator)};
 }
 
-std::vector<fs::path> files_in(const fs::path& folder) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        const std::string name = entry.path().filename().string();
-        if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end(), [](const fs::path& x, const fs::path& y) {
-        return std::pair(fs::file_size(x), x) < std::pair(fs::file_size(y), y);
-    });
-    if (files.empty()) throw FileError(folder.string(), 0, "there is no Matrix Market file (.mtx, .mtx.gz) in this folder");
-    return files;
-}
-
 void add_folder(MatrixSources& sources, const fs::path& folder) {
-    for (const fs::path& path : files_in(folder)) {
+    for (const fs::path& path : matrices::files_in(folder)) {
         try {
             sources.matrices.push_back(from_file(path));
             sources.matrices.back().is_named = false;

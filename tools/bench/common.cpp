@@ -6,36 +6,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 namespace solver::bench {
-namespace {
 
 namespace fs = std::filesystem;
-
-/// The matrix files of a folder, small ones first.
-std::vector<fs::path> files_in(const fs::path& folder) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        const std::string name = entry.path().filename().string();
-        if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end(), [](const fs::path& x, const fs::path& y) {
-        return std::pair(fs::file_size(x), x) < std::pair(fs::file_size(y), y);
-    });
-    if (files.empty()) throw FileError(folder.string(), 0, "there is no Matrix Market file (.mtx, .mtx.gz) in this folder");
-    return files;
-}
-
-}  // namespace
 
 std::vector<matrices::FoundMatrix> matrices_of(const Options& options) {
     std::vector<matrices::FoundMatrix> found;
     for (const std::string& name : options.matrices) {
         std::error_code ignored;
         if (fs::is_directory(name, ignored))
-            for (fs::path& path : files_in(name)) found.push_back({std::move(path), ""});
+            for (fs::path& path : matrices::files_in(name)) found.push_back({std::move(path), ""});
         else
             found.push_back(matrices::find_matrix(name));
     }
@@ -84,11 +66,6 @@ std::string name_of(const matrices::FoundMatrix& matrix) {
     return std::get<fs::path>(matrix.source).filename().string();
 }
 
-std::string short_name(const matrices::FoundMatrix& found) {
-    std::string name = name_of(found);
-    for (const std::string_view suffix : {".gz", ".mtx"})
-        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-    return name;
-}
+std::string short_name(const matrices::FoundMatrix& found) { return matrices::stem(name_of(found)); }
 
 }  // namespace solver::bench
