@@ -63,4 +63,17 @@ private:
     std::uint64_t state_;
 };
 
+/// signed_uniform() n times, rounded to T.
+template <class T>
+std::vector<T> random_vector(Random& random, std::int64_t n) {
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (T& element : x) element = static_cast<T>(random.signed_uniform());
+    return x;
+}
+template <class T>
+std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
+    Random random(seed);
+    return random_vector<T>(random, n);
+}
+
 }  // namespace solver::matrices

@@ -18,13 +18,7 @@
 
 namespace solver::blas2 {
 
-template <class T>
-std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
-    matrices::Random random(seed);
-    std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = static_cast<T>(random.signed_uniform());
-    return x;
-}
+using matrices::random_vector;
 
 /// For every long row, which comes last when rows are made to cancel, two columns that no other row may change: those with the
 /// fewest entries.

@@ -22,14 +22,6 @@ inline constexpr PreconditionerKind all_preconditioners[] = {
     PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::ilu0, PreconditionerKind::isai,
     PreconditionerKind::ilut, PreconditionerKind::klu,    PreconditionerKind::amg};
 
-template <class T>
-std::vector<T> random_vector(std::int64_t n, std::uint64_t seed, T scale) {
-    matrices::Random random(seed);
-    std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = scale * static_cast<T>(random.signed_uniform());
-    return x;
-}
-
 /// One matrix on one device, in one accuracy.
 template <class T>
 class MatrixOnDevice {
@@ -38,8 +30,9 @@ public:
         : a_(a), device_(device), accuracy_(accuracy), plan_(a, device) {}
 
     Record products() const {
-        const std::vector<T> x = random_vector<T>(a_.columns, 1, 1);
-        const std::vector<T> x_low = random_vector<T>(a_.columns, 2, std::numeric_limits<T>::epsilon() / 4);
+        const std::vector<T> x = matrices::random_vector<T>(a_.columns, 1);
+        std::vector<T> x_low = matrices::random_vector<T>(a_.columns, 2);
+        for (T& element : x_low) element *= std::numeric_limits<T>::epsilon() / 4;
         std::vector<T> y = ones_times_a();
         Record record;
         record.add("product", std::span<const T>(y));
@@ -53,7 +46,7 @@ public:
     /// Of vectors that hold the matrix's own entries, and nearly cancel.
     Record reductions() const {
         const std::vector<T> x = ones_times_a();
-        const std::vector<T> y = random_vector<T>(a_.rows, 3, 1);
+        const std::vector<T> y = matrices::random_vector<T>(a_.rows, 3);
         Record record;
         for (const std::span<const T> values : {std::span<const T>(x), std::span<const T>(y), a_.values}) {
             record.add("sum", sum(values, accuracy_, device_));

@@ -53,13 +53,6 @@ T random_number(Random& random, const Exponents& range) {
     return std::ldexp(random.coin() ? significand : -significand, exponent);
 }
 
-template <class T>
-std::vector<T> random_vector(Random& random, std::int64_t n) {
-    std::vector<T> x(static_cast<std::size_t>(n));
-    for (T& element : x) element = static_cast<T>(random.signed_uniform());
-    return x;
-}
-
 /// Elements i and i + n / 2 get their values from set(i, i + n / 2); the last two, or three, remain.
 template <class Set>
 void for_each_pair(std::int64_t n, Set set) {

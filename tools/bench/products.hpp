@@ -42,11 +42,8 @@ void for_each_matrix(const Options& options, const Report& report, const Run& ru
 
 template <class T>
 std::vector<T> make_x(Vector which, std::int64_t n) {
-    std::vector<T> x(static_cast<std::size_t>(n), T(1));
-    matrices::Random random(1);
-    if (which == Vector::random)
-        for (T& element : x) element = static_cast<T>(random.signed_uniform());
-    return x;
+    if (which == Vector::random) return matrices::random_vector<T>(n, 1);
+    return std::vector<T>(static_cast<std::size_t>(n), T(1));
 }
 
 /// Calls with A as peers take it: with complex numbers where A is the real form of a complex matrix. The view ends with the

@@ -13,14 +13,6 @@ namespace solver::command {
 namespace {
 
 template <class T>
-std::vector<T> random_vector(std::int64_t n) {
-    std::vector<T> x(static_cast<std::size_t>(n));
-    matrices::Random random(1);
-    for (T& element : x) element = static_cast<T>(random.signed_uniform());
-    return x;
-}
-
-template <class T>
 std::vector<T> eigen_product(const CsrView<T>& a, const std::vector<T>& x) {
     using Matrix = Eigen::SparseMatrix<T, Eigen::RowMajor, int>;
     using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
@@ -53,7 +45,7 @@ std::vector<ProductErrors> product_errors(const Options& options, const SpmvPlan
     live.show("  judging products");
     const std::int64_t n = a.matrix().columns;
     std::vector<ProductErrors> all{errors_for(options, a, "<i>x</i> = ones", std::vector<T>(static_cast<std::size_t>(n), T(1))),
-                                   errors_for(options, a, "<i>x</i> random in [−1, 1)", random_vector<T>(n))};
+                                   errors_for(options, a, "<i>x</i> random in [−1, 1)", matrices::random_vector<T>(n, 1))};
     live.clear();
     return all;
 }
