@@ -10,7 +10,7 @@ struct CostModel::Constants {
     double host_entry;       ///< a matrix entry in a product on the host, where factors are made
     double hierarchy_entry;  ///< a matrix entry, or vector_element-th of a row, while the levels of multigrid are made
     double shortest_step;    ///< what a step takes for starting kernels and waiting for them
-    double shortest_cycle;   ///< likewise the cycle of multigrid
+    double shortest_cycle;   ///< what a cycle of multigrid takes for starting kernels and waiting for them
 };
 
 namespace {
@@ -74,7 +74,9 @@ double CostModel::step(PreconditionerKind kind) const {
     }
 }
 
-double CostModel::preparation() const { return constants_.host_entry * steps_of_preparation * (nonzeros_ + 12 * rows_); }
+double CostModel::preparation() const {
+    return constants_.host_entry * steps_of_preparation * (nonzeros_ + constants_.vector_element * rows_);
+}
 
 double CostModel::complete_factors(const FillPrediction& fill) const {
     return constants_.host_entry * (factor_flop * fill.flops + factor_entry * fill.factor_entries);
