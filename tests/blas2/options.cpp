@@ -69,7 +69,7 @@ po::options_description option_table() {
     add("single", "single precision alone");
     add("double", "double precision alone");
     add("alpha", text("A"), "of alpha A x + beta y");
-    add("beta", text("B"), "likewise");
+    add("beta", text("B"), "of alpha A x + beta y");
     add("x", texts("WHICH"),
         "ones, random (which is random:1), random:SEED or ill-conditioned (rows cancel as far as their columns permit); may be "
         "repeated (default: random and ones)");

@@ -165,7 +165,8 @@ void add_trials(po::options_description_easy_init& add, bool scaling) {
 
 void add_bits(po::options_description_easy_init& add) {
     add("matrix", texts("NAME"), "a folder, a file, or a name that solver --matrix knows; may be repeated, --matrix left out");
-    add("preconditioner", texts("KIND"), "none, jacobi, ilu0, isai, ilut, klu, amg, schur; may be repeated (default: all)");
+    add("preconditioner", texts("KIND"),
+        "none, jacobi, ilu0, isai, ilut, klu, amg, schur; may be repeated (default: all but schur)");
     add("record", text("FILE"), "compare nothing: write the hashes of what the device gives, in every accuracy");
     add("max-iterations", text("N"), "of every solve with a preconditioner by name (default: 100)");
     add("precision", text("TYPE"), "double, single or both (default)");
