@@ -58,7 +58,7 @@ struct StepMemory : Steps<Scalars>::Vectors {
 
     std::int64_t n;
     std::int64_t stride;        ///< from the vectors of a column to those of the next one
-    std::int64_t parts_stride;  ///< likewise
+    std::int64_t parts_stride;  ///< from the parts of a column to those of the next one
     const T* weights;           ///< or null
     const T* diagonal;          ///< of M where it is one, or null
     StepState<Scalars>* state;

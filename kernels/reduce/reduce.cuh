@@ -443,7 +443,7 @@ __global__ void __launch_bounds__(exact_threads<reduction, T>)
     });
 }
 
-/// The second pass of other norms, likewise.
+/// The second pass of other norms, which ends at once where the first one found the result.
 template <Accumulator A, class T>
 __global__ void __launch_bounds__(reduce_threads) scale_rest(Operands<T> in, Part<A>* parts, Counters* counters, T* result) {
     wait_for_former_kernel();

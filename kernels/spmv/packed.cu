@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(slice_threads, try_blocks<T, Values, component
             if (left != 0 && own.lane == 0) open.slices[atomicAdd(&open.state->count, 1u)] = {index, left};
         }
     }
-    wait_for_former_kernel();  // as above
+    wait_for_former_kernel();  // which works on the long rows; whoever waits for this kernel has waited for both
 }
 
 /// Rows of these lanes, one after another, each by the whole warp along the row of the CSR matrix.

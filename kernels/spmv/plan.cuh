@@ -105,7 +105,7 @@ void with_row_accumulator(Accuracy accuracy, FloatSums float_sums, const Work& w
         with_accumulator<T, RowsOnGpu>(accuracy, work);
 }
 
-/// Nor have they kernels for several columns at once.
+/// Nor has a matrix with 64-bit offsets kernels for several columns at once.
 template <class Offset>
 inline constexpr bool has_kernels_for_columns = std::is_same_v<Offset, std::int32_t>;
 

@@ -45,7 +45,7 @@ public:
     /// A single candidate, without limit.
     explicit FallbackSchedule(PreconditionerKind only);
 
-    /// Automatic.
+    /// Chosen by these facts, as an automatic solve does.
     explicit FallbackSchedule(ScheduleFacts facts);
 
     /// After these attempts; nothing where no more is to be tried.

@@ -67,7 +67,7 @@ MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
     return facts;
 }
 
-/// On a device the matrix is there already.
+/// Of a matrix that lies on a device, which gathers them.
 template <class T>
 MatrixFacts facts_on_device(const SpmvPlan<T>& a) {
     const cuda::FactsOnDevice& found = a.on_device()->facts();

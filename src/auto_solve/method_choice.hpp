@@ -10,12 +10,12 @@
 
 namespace solver {
 
-/// Of preconditioners.
+/// Whether its preconditioners must be positive definite.
 inline bool needs_definite(KrylovMethod method) { return method == KrylovMethod::cg || method == KrylovMethod::minres; }
 
 class MethodChoice {
 public:
-    /// This one.
+    /// Always the same method.
     explicit MethodChoice(KrylovMethod only) : given_(only), best_(only) {}
 
     /// `given` is the caller's wish, if any; without one the choice is by what is known of A.

@@ -67,7 +67,7 @@ private:
     cuda::DeviceArray<T> on_device_;
 };
 
-/// On the host.
+/// A copy in the host's memory, of a vector there or in that of the device where it is `on_device`.
 template <class T>
 std::vector<T> fetched(std::span<const T> x, const Device& device, bool on_device) {
     if (!on_device) return copied(x, device);

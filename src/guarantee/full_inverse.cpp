@@ -96,13 +96,11 @@ void FullInverse::find_rest(Accuracy accuracy) {
     alpha_ = bound_of_rest(accuracy);
 }
 
-/// An element g of n + 1 terms is off by at most gamma_{n+3} (|B| |X| + I)_ij + (n + 1) mu in `fast`, mu = 2^-1074, and by u
-/// |g|
-/// + gamma_1024^2 (|B| |X| + I)_ij + (n + 1) mu in `compensated` (accuracy.hpp). Products of column j add up to sum_k c_k
-/// |x_kj|
-/// + 1, c_k the sums of the columns of |B|. Entries of B may have been rounded below the smallest normal number, by at most mu
-/// each, which adds n mu ||x_j||_1. Sums of n terms, in order, are off by a factor of 1 + n u, and (n + 3) u / gamma_{n+3} by
-/// one of 1 + 2 n u at most.
+/// An element g of n + 1 terms is off by at most gamma_{n+3} (|B| |X| + I)_ij + (n + 1) mu in `fast`, mu = 2^-1074, and in
+/// `compensated` by u |g| + gamma_1024^2 (|B| |X| + I)_ij + (n + 1) mu (accuracy.hpp). Products of column j add up to
+/// 1 + sum_k c_k |x_kj|, c_k the sums of the columns of |B|. Entries of B may have been rounded below the smallest normal
+/// number, by at most mu each, which adds n mu ||x_j||_1. Sums of n terms, in order, are off by a factor of 1 + n u, and
+/// (n + 3) u / gamma_{n+3} by one of 1 + 2 n u at most.
 double FullInverse::bound_of_rest(Accuracy accuracy) const {
     const std::int64_t n = b_.rows;
     const auto terms = static_cast<double>(n);

@@ -232,7 +232,7 @@ private:
         result_.matrix_norm = norm;
     }
 
-    /// Its norm; what is left of nothing is nothing.
+    /// Divides x by its norm, unless that is zero. Returns it.
     double normalise(std::vector<T>& x) const {
         const double norm = norm2(std::span<const T>(x), options_.accuracy, host_);
         if (norm > 0) {
@@ -348,7 +348,7 @@ void check_transpose(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
                                             a.columns(), transposed.rows(), transposed.columns(), a.columns(), a.rows()));
 }
 
-/// Of b and x.
+/// Throws where b or x is not as long as A wants it.
 template <class Matrix>
 void check_lengths(const Matrix& a, std::size_t b, std::size_t x) {
     const auto check = [&](const char* name, std::size_t length, std::int64_t expected) {

@@ -206,7 +206,7 @@ public:
     std::vector<LevelSummary> levels() const override { return this->inner().levels(); }
 };
 
-/// Made where the solve runs.
+/// Multigrid, made on the device where the solve runs.
 template <class T>
 std::unique_ptr<Preconditioner<T>> multigrid_of(const CsrView<T>& a, const PreconditionerOptions& options,
                                                 const Device& device) {

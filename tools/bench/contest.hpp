@@ -49,7 +49,7 @@ struct Effort {
 struct Timing {
     std::vector<double> seconds;  ///< a call, one for each repetition
     double error = 0;             ///< the largest of all repetitions
-    std::vector<double> details;  ///< likewise
+    std::vector<double> details;  ///< the largest further errors of all repetitions
 
     double median() const;
     /// Half the width of the 95 % confidence interval of the median (by order statistics), relative to it.

@@ -55,7 +55,7 @@ DenseFactors<T> make_factors(const Options& options, Elements elements, std::int
 /// How wrong a product is.
 struct ProductError {
     double largest = 0;   ///< in ulp of the correctly rounded element
-    double mean = 0;      ///< likewise
+    double mean = 0;      ///< in ulp of the correctly rounded elements
     double relative = 0;  ///< the largest |error| / (|A||B|)
 };
 

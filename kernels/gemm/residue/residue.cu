@@ -275,7 +275,7 @@ struct ResiduesOfC<Ring::gaussian> {
 };
 
 /// Bytes y[l][i][j] to C. One warp takes 128 columns of a row, 4 a thread; it leaves out what it cannot prove and marks it in
-/// `open`: word 4 (i columns_of_words + j / 128) + j % 4, bit j / 4 % 32.
+/// `open`: word 4 (i padded_columns / 128 + j / 128) + j % 4, bit j / 4 % 32.
 template <class T, Ring ring, int limbs, bool plain, Accuracy accuracy>
 __global__ void __launch_bounds__(threads)
     reconstruct(const std::uint8_t* y, std::int64_t padded_rows, std::int64_t padded_columns,

@@ -54,8 +54,8 @@ __device__ __forceinline__ void multiply_add(double* c, const double (&a)[2], do
 #endif
 }
 
-/// The operands of a warp's instructions at one step along k, and of the next: a and b as above, for every 16 rows and 8
-/// columns.
+/// The operands of a warp's instructions at one step along k, and of the next: a and b of multiply_add, for every 16 rows
+/// and 8 columns.
 template <class S, class Shape, class Layout>
 struct MmaFragments {
     using LoaderA = typename Layout::LoaderA;

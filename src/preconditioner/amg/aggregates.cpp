@@ -40,7 +40,7 @@ public:
     bool is_member(std::int64_t i) const { return key_[i] == independence::member; }
     const std::uint64_t* keys() const { return key_.data(); }
 
-    /// Rising.
+    /// Their numbers, rising.
     std::vector<std::int32_t> members() const {
         return cpu::numbers_with(view_.size, device_, [&](std::int32_t i) { return is_member(i); });
     }
