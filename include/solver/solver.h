@@ -183,8 +183,8 @@ void solver_matrix_destroy(solver_matrix* matrix);
  * alpha and beta must be floats. */
 solver_status solver_spmv(const solver_matrix* matrix, double alpha, const void* x, double beta, void* y, int32_t accuracy);
 
-/* y = alpha A x + beta y of a complex matrix by complex factors, each given by its real and its imaginary part; x and y must not
- * overlap. Where a factor has an imaginary part, real and imaginary parts of y are rounded once in every mode.
+/* y = alpha A x + beta y of a complex matrix by complex factors, each given by its real and its imaginary part; x and y must
+ * not overlap. Where a factor has an imaginary part, real and imaginary parts of y are rounded once in every mode.
  * SOLVER_INVALID_ARGUMENT for a real matrix. For a matrix of floats the parts must be floats. */
 solver_status solver_complex_spmv(const solver_matrix* matrix, const double alpha[2], const void* x, const double beta[2],
                                   void* y, int32_t accuracy);
