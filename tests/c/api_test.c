@@ -369,7 +369,7 @@ static void multiply_by_complex_factors(void) {
     const float values_of_floats[] = {1, 1, 2, 0, 0, -1}, x_of_floats[] = {1, 0, 0, 1};
     double y[] = {1, 0, 0, 1};
     float y_of_floats[] = {1, 0, 0, 1};
-    solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 2, 2, 3, offsets, columns, values, NULL, 0};
+    solver_csr csr = {sizeof csr, SOLVER_COMPLEX_DOUBLE, 8, 4, 0, 2, 2, 3, offsets, columns, values, NULL, 0};
     solver_matrix *matrix = NULL, *of_floats = NULL, *const real = small_matrix();
     CHECK_OK(solver_csr_create(&csr, SOLVER_PROCESSOR, &matrix));
     csr.type = SOLVER_COMPLEX_FLOAT;

@@ -1,3 +1,4 @@
+#include "core/dense_check.hpp"
 #include "gemm.hpp"
 #include "gemm/nonnegative/sums.cuh"
 #include "gemm/tiled/spread.cuh"
@@ -403,6 +404,7 @@ template <class T>
 NonnegativeReport NonnegativeMultiplier::Workspace::gemm(const GemmTask<T>& asked, const NonnegativeOptions& options,
                                                          Stream stream) {
     using Algorithm = NonnegativeAlgorithm;
+    require_valid("non-negative product", asked);
     const bool was_transposed = asked.c.column_stride != 1;
     GemmTask<T> task = was_transposed ? tiled::transposed(asked) : asked;
     if (task.alpha == 0) task.a.columns = task.b.rows = 0;  // reads neither
