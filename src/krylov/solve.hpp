@@ -209,7 +209,9 @@ private:
     /// From the best x, whose residual is in residual_.
     void begin() {
         constexpr int limit = std::numeric_limits<Wide>::max_exponent - 4;
-        scale_ = std::ldexp(1.0, -std::clamp(std::ilogb(best_norm_), std::ilogb(unit_) - limit, limit));
+        const int of_unit = std::ilogb(unit_);  // 1 / scale_ / unit_ is to be a number
+        const int exponent = std::clamp(std::ilogb(best_norm_), of_unit - limit, limit + std::min(of_unit, 0));
+        scale_ = std::ldexp(1.0, -exponent);
         const double r_norm = take_residual(best_norm_);
         recurrence_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));
         best_is_new_ = false;

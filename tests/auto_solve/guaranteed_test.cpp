@@ -461,7 +461,7 @@ TEST(GuaranteedSolve, ProvesNothingWhereTheCallbackEndedTheSolve) {
     const std::vector<double> b(400, 1);
     for (const Guarantee guarantee : {Guarantee::bound, Guarantee::rounded}) {
         std::vector<double> x(400);
-        SolveOptions options{.guarantee = guarantee};
+        SolveOptions options{.preconditioner = PreconditionerKind::jacobi, .guarantee = guarantee};
         int calls = 0;
         options.iteration.callback = [&](const Iteration&) { return ++calls < 3; };
         const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, {}, options);
