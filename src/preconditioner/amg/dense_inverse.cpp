@@ -12,23 +12,20 @@
 namespace solver::amg {
 namespace {
 
-/// Turns A into its inverse. Elements lie in tiles of a few columns, row by row. A column needs the pivots and the factors of
-/// the rows, but no other column: those of one tile are eliminated first, which gives them, and all other tiles then side by
-/// side.
+/// Turns A, stored by columns, into its inverse. A column needs the pivots and the factors of the rows, but no other column: a
+/// few columns are eliminated first, which gives them, and all others then side by side.
 class Elimination {
 public:
     Elimination(const CsrView<double>& a, int threads)
         : n_(a.rows),
-          tiles_((n_ + width - 1) / width),
           threads_(threads),
-          elements_(static_cast<std::size_t>(tiles_ * n_ * width)),
-          factors_(static_cast<std::size_t>(n_ * width)),
+          elements_(static_cast<std::size_t>(n_ * n_)),
+          factors_(static_cast<std::size_t>(n_ * panel_width)),
           pivots_(static_cast<std::size_t>(n_)) {
         double largest = 0;
         for (std::int64_t i = 0; i < n_; ++i)
             for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-                const std::int64_t j = a.column_indices[k];
-                row(j / width, i)[j % width] = a.values[k];
+                column(a.column_indices[k])[i] = a.values[k];
                 largest = std::max(largest, magnitude(a.values[k]));
             }
         smallest_pivot_ = static_cast<double>(n_) * 0x1p-40 * largest;
@@ -36,92 +33,84 @@ public:
 
     /// The elements of the inverse, row by row.
     std::optional<std::vector<double>> try_invert() {
-        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-            if (!try_pivots_of(tile)) return std::nullopt;
-            eliminate_beside(tile);
+        for (std::int64_t first = 0; first < n_; first += panel_width) {
+            const std::int64_t end = std::min(first + panel_width, n_);
+            for (std::int64_t k = first; k < end; ++k)
+                if (!try_step(k, first, end)) return std::nullopt;
+            eliminate_beside(first, end);
         }
-        std::vector<double> inverse = with_columns_in_place();
+        std::vector<double> inverse = by_rows();
         if (!std::all_of(inverse.begin(), inverse.end(), is_finite<double>)) return std::nullopt;
         return inverse;
     }
 
 private:
-    static constexpr std::int64_t width = 8;
+    static constexpr std::int64_t panel_width = 8;
 
     struct Pivot {
         std::int64_t row;  // which row was exchanged with the k-th
         double value;
     };
 
-    double* row(std::int64_t tile, std::int64_t i) { return elements_.data() + (tile * n_ + i) * width; }
-    double* factors(std::int64_t k) { return factors_.data() + k % width * n_; }
-    std::int64_t end_of(std::int64_t tile) const { return std::min((tile + 1) * width, n_); }
+    double* column(std::int64_t j) { return elements_.data() + j * n_; }
+    double* factors(std::int64_t k) { return factors_.data() + k % panel_width * n_; }
 
-    /// Eliminates the columns of this tile, for the pivots and factors.
-    bool try_pivots_of(std::int64_t tile) {
-        for (std::int64_t k = tile * width; k < end_of(tile); ++k) {
-            const std::int64_t column = k % width;
-            const std::int64_t best = pivot_row(tile, k);
-            std::swap_ranges(row(tile, k), row(tile, k) + width, row(tile, best));
-            for (std::int64_t earlier = tile * width; earlier < k; ++earlier)
-                std::swap(factors(earlier)[k], factors(earlier)[best]);
-            pivots_[k] = {best, row(tile, k)[column]};
-            if (!(magnitude(pivots_[k].value) > smallest_pivot_)) return false;
-            for (std::int64_t i = 0; i < n_; ++i) factors(k)[i] = std::exchange(row(tile, i)[column], i == k ? 1.0 : 0.0);
-            eliminate(tile, k);
-        }
+    /// The k-th step on the columns from first to end. Factors of earlier steps move with their rows.
+    bool try_step(std::int64_t k, std::int64_t first, std::int64_t end) {
+        const std::int64_t best = pivot_row(k);
+        pivots_[k] = {best, column(k)[best]};
+        if (!(magnitude(pivots_[k].value) > smallest_pivot_)) return false;
+        for (std::int64_t j = first; j < end; ++j) std::swap(column(j)[k], column(j)[best]);
+        for (std::int64_t earlier = first; earlier < k; ++earlier) std::swap(factors(earlier)[k], factors(earlier)[best]);
+        std::copy_n(column(k), n_, factors(k));
+        std::fill_n(column(k), n_, 0.0);
+        column(k)[k] = 1;
+        for (std::int64_t j = first; j < end; ++j) eliminate(k, column(j));
         return true;
     }
 
-    std::int64_t pivot_row(std::int64_t tile, std::int64_t k) {
+    std::int64_t pivot_row(std::int64_t k) {
         std::int64_t best = k;
         for (std::int64_t i = k + 1; i < n_; ++i)
-            if (magnitude(row(tile, i)[k % width]) > magnitude(row(tile, best)[k % width])) best = i;
+            if (magnitude(column(k)[i]) > magnitude(column(k)[best])) best = i;
         return best;
     }
 
-    /// The steps of this tile on all others.
-    void eliminate_beside(std::int64_t tile) {
-        constexpr std::int64_t tiles_a_thread = 4;
-        const auto parts = static_cast<int>(std::clamp<std::int64_t>(tiles_ / tiles_a_thread, 1, threads_));
+    /// The steps from first to end on all other columns.
+    void eliminate_beside(std::int64_t first, std::int64_t end) {
+        constexpr std::int64_t columns_a_thread = 32;
+        const auto parts = static_cast<int>(std::clamp<std::int64_t>(n_ / columns_a_thread, 1, threads_));
         cpu::parallel_for(parts, [&](int part) {
-            const std::int64_t end = cpu::share_begin(tiles_, part + 1, parts);
-            for (std::int64_t other = cpu::share_begin(tiles_, part, parts); other < end; ++other) {
-                if (other == tile) continue;
-                for (std::int64_t k = tile * width; k < end_of(tile); ++k)
-                    std::swap_ranges(row(other, k), row(other, k) + width, row(other, pivots_[k].row));
-                for (std::int64_t k = tile * width; k < end_of(tile); ++k) eliminate(other, k);
+            for (std::int64_t j = cpu::share_begin(n_, part, parts); j < cpu::share_begin(n_, part + 1, parts); ++j) {
+                if (first <= j && j < end) continue;
+                for (std::int64_t k = first; k < end; ++k) std::swap(column(j)[k], column(j)[pivots_[k].row]);
+                for (std::int64_t k = first; k < end; ++k) eliminate(k, column(j));
             }
         });
     }
 
-    void eliminate(std::int64_t tile, std::int64_t k) {
-        double pivot_row[width];
-        for (std::int64_t j = 0; j < width; ++j) row(tile, k)[j] = pivot_row[j] = div_rn(row(tile, k)[j], pivots_[k].value);
-        for (std::int64_t i = 0; i < n_; ++i) {
-            const double factor = factors(k)[i];
-            if (i == k || factor == 0) continue;
-            double* const other = row(tile, i);
-            for (std::int64_t j = 0; j < width; ++j) other[j] = add_rn(other[j], -mul_rn(factor, pivot_row[j]));
-        }
+    void eliminate(std::int64_t k, double* elements) {
+        const double* const factor = factors(k);
+        const double quotient = div_rn(elements[k], pivots_[k].value);
+        for (std::int64_t i = 0; i < n_; ++i) elements[i] = add_rn(elements[i], -mul_rn(factor[i], quotient));
+        elements[k] = quotient;
     }
 
-    std::vector<double> with_columns_in_place() {
+    std::vector<double> by_rows() {
         std::vector<std::int64_t> column_at(static_cast<std::size_t>(n_));
         std::iota(column_at.begin(), column_at.end(), std::int64_t{0});
         for (std::int64_t k = n_; k-- > 0;) std::swap(column_at[k], column_at[pivots_[k].row]);
         std::vector<double> result;
         result.reserve(static_cast<std::size_t>(n_ * n_));
         for (std::int64_t i = 0; i < n_; ++i)
-            for (const std::int64_t j : column_at) result.push_back(row(j / width, i)[j % width]);
+            for (const std::int64_t j : column_at) result.push_back(column(j)[i]);
         return result;
     }
 
     std::int64_t n_;
-    std::int64_t tiles_;
     int threads_;
     std::vector<double> elements_;
-    std::vector<double> factors_;  // of every row, for the columns of a tile
+    std::vector<double> factors_;  // of every row, for the steps of a panel
     std::vector<Pivot> pivots_;
     double smallest_pivot_ = 0;
 };
