@@ -32,7 +32,8 @@ using BicgstabOptions = KrylovOptions;
 /// the callback, at its intervals, and sees to true residuals. Throws ResourceLimit where the device's memory does not suffice.
 ///
 /// In exact the bits of x, the number of iterations and the history are the same on every machine, device and thread count (for
-/// preconditioners of which the same is true). Throws DimensionMismatch and InvalidArgument (neither tolerance is positive).
+/// preconditioners of which the same is true). Throws DimensionMismatch and InvalidArgument (neither tolerance is positive, or
+/// two of the vectors overlap).
 template <class T>
 SolveResult bicgstab(const SpmvPlan<T>& a, const Preconditioner<T>& m, std::span<const T> b, std::span<T> x,
                      std::span<T> x_low = {}, const BicgstabOptions& options = {}) {

@@ -50,7 +50,7 @@ Certificate certify(const SpmvPlan<T>& a, const SolveOptions& options = {});
 /// Proven bounds |x_i + x_low_i - x*_i| <= bounds_i for x* = A^-1 b, by the exact residual: bounds = reach N(b - A (x +
 /// x_low)), with all roundings counted; all are 0 where x + x_low is proven to be x* itself. x_low may be empty. The vectors
 /// have as many elements as A has rows, in the host's memory. Throws DimensionMismatch, and InvalidArgument where the
-/// certificate proves nothing or was made for other entries.
+/// certificate proves nothing or was made for other entries, or for these in another order.
 template <class T>
 void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span<const T> b, std::span<const T> x,
                  std::span<const T> x_low, std::span<double> bounds);

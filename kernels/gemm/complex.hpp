@@ -4,6 +4,7 @@
 
 #include "gemm/residue/residue.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 

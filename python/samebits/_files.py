@@ -90,8 +90,11 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
         Where it cannot be written.
     """
     is_dense = not isinstance(a, (Matrix, ComplexMatrix)) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices")
-    if is_complex(a) and is_dense:
+    is_strided = str(getattr(a, "layout", "")) == "torch.strided"
+    if is_complex(a) and (is_dense or is_strided):
         elements = complex_array(a, "a")
+        if elements.ndim not in (1, 2):
+            raise _core.InvalidArgument(f"write_mtx: a has {elements.ndim} dimensions; expected one or two")
         write_elements = _core.write_complex_elements64 if elements.dtype == np.complex64 else _core.write_complex_elements128
         rows, columns = elements.shape if elements.ndim == 2 else (elements.size, 1)
         write_elements(os.fspath(path), rows, columns, np.ravel(elements, order="F"))

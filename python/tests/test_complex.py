@@ -315,6 +315,8 @@ def test_files_come_back(tmp_path):
     for dense in (np.array([1j, 0, 2]), np.array([[1j, 0, 2], [3, 4j, 0]]), np.array([1j, 0.1], np.complex64), np.array([1j, 2], ">c16")):
         sb.write_mtx(path, dense)
         assert (sb.read_mtx(path, dtype=dense.dtype.newbyteorder("=")) == dense).all()
+    with pytest.raises(sb.InvalidArgument, match="3 dimensions; expected one or two"):
+        sb.write_mtx(path, np.zeros((2, 2, 2), complex))
 
 
 def test_the_order_of_bytes_does_not_matter():

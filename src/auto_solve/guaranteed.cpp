@@ -153,6 +153,7 @@ private:
         std::copy(x.begin(), x.end(), unknown.x.begin());
         std::copy(low.begin(), low.end(), unknown.x_low.begin());
         proof.rounded = proof.ties = proof.zeros = proof.dropped = 0;
+        proof.reason = "the rounding, of which not all was proven, was no solution to the tolerance, and was taken back";
         leave_all_open(a_.rows(), proof);
         return proof;
     }
@@ -275,25 +276,29 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
     const bool is_settled = found.certificate.status == ProofStatus::singular;
     const double seconds_at_sight = seconds_since(start);
     SolveOptions of_solve = is_settled ? without_iterations(options) : options;
-    bool is_stopped = false;
+    std::vector<bool> ended(unknowns.size());  // by the callback
     if (options.iteration.callback)
         of_solve.iteration.callback = [&](const Iteration& iteration) {
             const bool goes_on = options.iteration.callback(iteration);
-            is_stopped = is_stopped || !goes_on;
+            if (!goes_on) ended[static_cast<std::size_t>(iteration.column)] = true;
             return goes_on;
         };
     SystemSolver<T> solver(a, of_solve);
     SolveReport report = solver.solve({unknowns.begin(), unknowns.end()});
     start = Clock::now();
+    for (std::size_t j = 0; j < unknowns.size(); ++j)  // what has converged has not been ended
+        if (report.results[j].status == SolveStatus::converged) ended[j] = false;
+    FoundCertificate none;
+    none.certificate.reason = "the callback ended the solve";
+    const bool all_ended = std::find(ended.begin(), ended.end(), false) == ended.end();
     if (is_settled)
         report.obstacle = found.certificate.reason;
-    else if (is_stopped)
-        found.certificate.reason = "the callback ended the solve";
-    else if (found.certificate.reason.empty())
+    else if (!all_ended && found.certificate.reason.empty())
         found = find_certificate(a, solver, options);
     report.certificate_iterations = found.certificate.iterations;
-    const GuaranteedColumn<T> guaranteed(a, solver, found, options, is_stopped);
     for (std::size_t j = 0; j < unknowns.size(); ++j) {
+        const bool is_ended = ended[j] && !is_settled;
+        const GuaranteedColumn<T> guaranteed(a, solver, is_ended ? none : found, options, is_ended);
         add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
         if (report.obstacle.empty()) report.obstacle = obstacle_of(report.proofs[j], report.results[j]);
     }

@@ -52,7 +52,6 @@ std::span<const T> kept(std::span<const T> given, bool borrow, std::vector<T>& o
     return own;
 }
 
-/// The offsets of an empty description may be left out.
 RowOffsets offsets_of(const solver_csr& csr, std::vector<std::int64_t>& own) {
     const std::int64_t count = csr.rows + 1;
     if (csr.offset_bytes == 8)
@@ -86,7 +85,7 @@ CsrView<T> view_of(const solver_csr& csr, CsrMatrix<T>& own) {
     require_bytes("offset_bytes", csr.offset_bytes);
     require_bytes("index_bytes", csr.index_bytes);
     const RowOffsets offsets = offsets_of(csr, own.row_offsets);
-    if (offsets.size() > 0 && offsets[csr.rows] != csr.nonzeros)  // before so many are copied
+    if (offsets[csr.rows] != csr.nonzeros)  // before so many are copied
         throw DimensionMismatch(fmt::format("{}: row_offsets ends with {}; it must end with the number of entries, {}",
                                             csr_create, offsets[csr.rows], csr.nonzeros));
     return {csr.rows, csr.columns, offsets, indices_of(csr, own.column_indices),

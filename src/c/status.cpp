@@ -17,9 +17,9 @@ namespace {
 
 thread_local std::string last_error;
 
-/// Words that there is no memory for are left out.
 constexpr const char* not_enough_memory = "there is not enough memory for what was asked for";
 
+/// Words that there is no memory for are left out.
 solver_status failed(solver_status status, const char* words) noexcept {
     try {
         last_error = words;

@@ -29,10 +29,10 @@ void check_vectors(const char* caller, const SpmvPlan<T>& a, std::size_t b, std:
                     caller, a.rows(), a.columns(), b, x, x_low));
 }
 
-/// At most (|A| |x + x_low| + |b|)_i, of an A whose repeated entries were summed with one rounding. Of the n terms each has at
-/// most n + 8 roundings to 1 + u or less, or one that adds half of a subnormal.
-template <class T>
-double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+/// At most (|A| |x + x_low| + |b|)_i, of an A whose repeated entries were summed, in doubles, with one rounding. Of the n terms
+/// each has at most n + 8 roundings to 1 + u or less, or one that adds half of a subnormal.
+template <class V, class T>
+double terms_below(const CsrView<V>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
     constexpr double most = std::numeric_limits<double>::max();
     double sum = static_cast<double>(magnitude(b[i]));
     for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
@@ -46,8 +46,8 @@ double terms_below(const CsrView<T>& a, std::int64_t i, std::span<const T> b, st
 }
 
 /// Whether b_i and all products of the row are 0.
-template <class T>
-bool has_no_terms(const CsrView<T>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+template <class V, class T>
+bool has_no_terms(const CsrView<V>& a, std::int64_t i, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
     bool found = b[i] != 0;
     for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
         const std::int32_t j = a.column_indices[k];
@@ -80,14 +80,16 @@ template <class T>
 double guarantee::backward_error_of(const CsrView<T>& a, std::span<const T> r, std::span<const T> b, std::span<const T> x,
                                     std::span<const T> x_low) {
     if (is_zero<T>(r, a, x, x_low)) return 0;
-    const bool is_summed = has_sorted_rows(a, Device::cpu());
-    const CsrMatrix<T> sums = is_summed ? CsrMatrix<T>() : with_sorted_rows(a);
-    const CsrView<T> summed = is_summed ? a : sums.view();
-    return largest(a.rows, [&](std::int64_t i) {
-        const double terms = terms_below(summed, i, b, x, x_low);
-        if (terms == 0 && has_no_terms(summed, i, b, x, x_low)) return 0.0;
-        return size_before_rounding(r[i]) / terms * inflation + smallest_subnormal<double>;
-    });
+    const auto of = [&](const auto& summed) {
+        return largest(a.rows, [&](std::int64_t i) {
+            const double terms = terms_below(summed, i, b, x, x_low);
+            if (terms == 0 && has_no_terms(summed, i, b, x, x_low)) return 0.0;
+            return size_before_rounding(r[i]) / terms * inflation + smallest_subnormal<double>;
+        });
+    };
+    if (has_sorted_rows(a, Device::cpu())) return of(a);
+    const CsrMatrix<double> summed = with_sorted_rows(convert<double>(a).view());
+    return of(summed.view());
 }
 
 template <class T>

@@ -49,19 +49,6 @@ bool have_memory_in_common(std::span<const T> x, std::span<const T> y) {
     return !x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size());
 }
 
-/// The vectors of all columns, or of one.
-template <class T>
-void check_apart(std::string_view caller, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
-    const auto refuse = [&](const char* one, const char* other) {
-        throw InvalidArgument(
-            fmt::format("{}: {} overlaps {} in memory, which is still read while x is written; give each memory of its own",
-                        caller, one, other));
-    };
-    if (have_memory_in_common(x, b)) refuse("x", "b");
-    if (have_memory_in_common(x_low, b)) refuse("x_low", "b");
-    if (have_memory_in_common(x_low, x)) refuse("x_low", "x");
-}
-
 void check_entry(double element, float rounded, std::int64_t column) {
     if (is_finite(element) && !is_finite(rounded))
         throw InvalidArgument(
@@ -82,6 +69,18 @@ void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single)
 }
 
 }  // namespace
+
+template <class T>
+void check_apart(std::string_view caller, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
+    const auto refuse = [&](const char* one, const char* other) {
+        throw InvalidArgument(
+            fmt::format("{}: {} overlaps {} in memory, which is still read while x is written; give each memory of its own",
+                        caller, one, other));
+    };
+    if (have_memory_in_common(x, b)) refuse("x", "b");
+    if (have_memory_in_common(x_low, b)) refuse("x_low", "b");
+    if (have_memory_in_common(x_low, x)) refuse("x_low", "x");
+}
 
 void check_options(std::string_view caller, const KrylovOptions& options) {
     if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
@@ -191,5 +190,8 @@ template std::vector<Unknown<float>> checked_unknowns(const SpmvPlan<float>&, co
 template std::vector<Unknown<double>> checked_unknowns(const SpmvPlan<double>&, const DenseMatrix<double>&,
                                                        DenseMatrix<double>&, DenseMatrix<double>*, const KrylovOptions&,
                                                        std::string_view);
+
+template void check_apart(std::string_view, std::span<const float>, std::span<const float>, std::span<const float>);
+template void check_apart(std::string_view, std::span<const double>, std::span<const double>, std::span<const double>);
 
 }  // namespace solver

@@ -33,6 +33,8 @@ std::vector<Unknown<T>> unknowns_on_device(const SpmvPlan<T>& a, const cuda::Sol
                                            cuda::Stream stream, std::string_view caller) {
     check_task(caller, a, task);
     const auto n = static_cast<std::size_t>(a.rows());
+    const std::size_t all = n * static_cast<std::size_t>(task.columns);
+    check_apart<T>(caller, {task.b, all}, {task.x, all}, {task.x_low, task.x_low == nullptr ? 0 : all});
     std::vector<Unknown<T>> unknowns;
     for (std::int64_t j = 0; j < task.columns; ++j) {
         const std::int64_t begin = j * a.rows();

@@ -67,6 +67,10 @@ void check_symmetry(KrylovMethod method, bool m_is_symmetric);
 /// Throws where scalars are to be complex and the rows are not those of a real form.
 void check_complex_scalars(KrylovMethod method, const KrylovOptions& options, std::int64_t rows);
 
+/// Throws where two of these, the vectors of one column or of all, have memory in common.
+template <class T>
+void check_apart(std::string_view caller, std::span<const T> b, std::span<const T> x, std::span<const T> x_low);
+
 /// What the public functions check, and the spans that they make. Messages begin with the caller's name.
 template <class T>
 Unknown<T> checked_unknown(std::int64_t rows, std::span<const T> b, std::span<T> x, std::span<T> x_low,

@@ -71,9 +71,8 @@ public:
         if (b_norm_ == 0) backend_.set_zero(x_);
         co_await backend_.residual(unit_, x_, residual_);
         best_norm_ = backend_.true_norm(residual_);
-        const double size = std::max(b_norm_, best_norm_);
-        if (size < smallest_plain<Wide>) co_await measure_in(1 / smallest_plain<Wide>);
-        if (size > std::numeric_limits<double>::max()) co_await measure_in(smallest_plain<Wide>);
+        if (std::max(b_norm_, best_norm_) < smallest_plain<Wide>) co_await measure_in(1 / smallest_plain<Wide>);
+        if (b_norm_ > std::numeric_limits<double>::max()) co_await measure_in(smallest_plain<Wide>);
         reference_norm_ = best_norm_;
         keep_as_best(best_norm_);
         result_.recursive_residual = relative(best_norm_);
@@ -209,8 +208,8 @@ private:
     /// From the best x, whose residual is in residual_.
     void begin() {
         constexpr int limit = std::numeric_limits<Wide>::max_exponent - 4;
-        const int of_unit = std::ilogb(unit_);  // 1 / scale_ / unit_ is to be a number
-        const int exponent = std::clamp(std::ilogb(best_norm_), of_unit - limit, limit + std::min(of_unit, 0));
+        const int of_unit = std::ilogb(unit_);  // scale_ and 1 / scale_ / unit_ are to be numbers
+        const int exponent = std::clamp(std::ilogb(best_norm_), std::max(of_unit, 0) - limit, limit + std::min(of_unit, 0));
         scale_ = std::ldexp(1.0, -exponent);
         const double r_norm = take_residual(best_norm_);
         recurrence_.begin(r_norm, best_is_new_ ? 0 : static_cast<std::uint64_t>(fruitless_));

@@ -441,6 +441,24 @@ TEST(GuaranteedSolve, TakesBackARoundingThatProvesNothingAndLosesTheSolution) {
     EXPECT_EQ(report.result().status, SolveStatus::converged);
 }
 
+TEST(GuaranteedSolve, ProvesWhatTheCallbackDidNotEnd) {
+    const CsrMatrix<double> a = generated("poisson2d_20");
+    DenseMatrix<double> b{400, 2, std::vector<double>(800, 1)}, x{400, 2, std::vector<double>(800)};
+    b.values[400] = 2;
+    SolveOptions options{.preconditioner = PreconditionerKind::jacobi, .guarantee = Guarantee::bound};
+    options.iteration.callback = [](const Iteration& it) { return it.column == 1 || it.number < 3; };
+    const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, nullptr, options);
+    EXPECT_EQ(report.proofs[0].reason, "the callback ended the solve");
+    EXPECT_EQ(report.results[1].status, SolveStatus::converged);
+    EXPECT_EQ(report.proofs[1].status, ProofStatus::proven);
+    std::vector<double> alone(400);
+    options.iteration.callback = [](const Iteration& it) { return !(it.true_residual >= 0 && it.true_residual <= 1e-10); };
+    const SolveReport of_one =
+        solve<double>(SpmvPlan<double>(a, Device::cpu(1)), std::vector<double>(400, 1), alone, {}, options);
+    EXPECT_EQ(of_one.result().status, SolveStatus::converged);
+    EXPECT_EQ(of_one.proof().status, ProofStatus::proven) << "it was asked to stop where it had converged";
+}
+
 /// 2.2 x = 1e-323 in doubles, whose residual is a tenth of b and rounds to 0.
 TEST(GuaranteedSolve, TellsTheResidualThatIsSmallerThanAllNumbers) {
     const SmallSystem<double> system({2.199275565805469}, {1e-323});

@@ -373,6 +373,12 @@ TEST_F(CudaSolve, RefusesWhatIsNotThere) {
         },
         ::testing::ThrowsMessage<InvalidArgument>("solve: x is null; expected 16 elements in the memory of cuda:0"));
     EXPECT_THROW(cuda::solve<double>(plan, {x.data(), x.data(), nullptr, -1}), InvalidArgument);
+    const cuda::DeviceArray<double> columns(0, 48, "test");
+    EXPECT_THAT(
+        [&] {
+            cuda::solve<double>(plan, {columns.data(), columns.data() + 16, nullptr, 2});
+        },
+        ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("solve: x overlaps b in memory")));
 }
 
 }  // namespace

@@ -123,6 +123,14 @@ TEST(BackwardError, CountsRepeatedEntriesAsTheirSum) {
     EXPECT_GE(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x), 1.0 / 3);
 }
 
+/// Which floats would round: the quotient is 1 - 7.03194e-4 / (1 + ...), by rational arithmetic.
+TEST(BackwardError, SumsRepeatedFloatsInDoubles) {
+    const CsrMatrix<float> a{1, 1, {0, 2}, {0, 0}, {1, 0x1.0034p-24F}};
+    const std::vector<float> b{0x1.70ce5ep-12F}, x{1};
+    const double sum = 1 + 0x1.0034p-24, right = 0x1.70ce5ep-12;
+    EXPECT_GE(backward_error<float>(SpmvPlan<float>(a, Device::cpu(1)), b, x), (sum - right) / (sum + right));
+}
+
 TEST(BackwardError, IsNoLessWhereTheTermsOverflow) {
     const SmallSystem<double> one({1.2596071334136636e308}, {1.3145468184105437e308});
     const double x = 1.0436165;  // to some digits

@@ -105,6 +105,19 @@ TEST(EveryKrylovMethod, SolvesWhereTheNormOfBIsBeyondAllNumbers) {
         }
 }
 
+/// b is nothing beside the residual of the guess, whose norm is beyond all numbers.
+TEST(EveryKrylovMethod, ClaimsNothingOfAGuessWhoseResidualIsBeyondAllNumbers) {
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres,
+                                      KrylovMethod::idr, KrylovMethod::bicgstab2})
+        for (const double b : {1e-200, 1e-160, 1.0}) {
+            SCOPED_TRACE(std::string(to_string(method)) + " " + std::to_string(b));
+            const Problem<double> problem = dense<double>(2, {1e160, 0, 0, 1e160}, {b, b});
+            const auto found =
+                solve(problem, with(Accuracy::exact), {.kind = Kind::none, .method = method}, {1.7e148, 1.7e148});
+            EXPECT_EQ(found.result.status, SolveStatus::non_finite);
+        }
+}
+
 /// Products of numbers in multiples of the smallest one underflow: plain and compensated sums of them are 0.
 TEST(EveryKrylovMethod, ClaimsNoResidualOfProductsThatUnderflow) {
     constexpr double eta = std::numeric_limits<double>::denorm_min();
