@@ -1,7 +1,7 @@
 #include "c/arguments.hpp"
 #include "c/matrix.hpp"
 #include "c/status.hpp"
-#include "complex/real_form_products.hpp"
+#include "operations/real_form_products.hpp"
 #include "solver/complex.hpp"
 #include "solver/gemm.hpp"
 

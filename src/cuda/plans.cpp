@@ -1,6 +1,6 @@
 /// The plans of solver/cuda/, which have no launch predicates, from those that the library uses itself.
 
-#include "complex/paired_rows.hpp"
+#include "core/paired_rows.hpp"
 #include "kernels/complex.hpp"
 #include "kernels/products.hpp"
 #include "kernels/triangular.hpp"

@@ -1,6 +1,6 @@
-#include "solver/cuda/solve.hpp"
 #include "solver/complex.hpp"
 #include "solver/cuda/memory.hpp"
+#include "solver/cuda/solve.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-#include "cuda/reduce.hpp"
 #include "core/floating_point_guard.hpp"
+#include "cuda/reduce.hpp"
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
 

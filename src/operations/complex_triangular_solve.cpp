@@ -1,7 +1,7 @@
 #include "cpu/triangular_solve.hpp"
 
-#include "complex/paired_rows.hpp"
 #include "core/check.hpp"
+#include "core/paired_rows.hpp"
 #include "core/triangle_check.hpp"
 #include "cuda/triangular_solve.hpp"
 #include "solver/complex.hpp"

@@ -1,4 +1,4 @@
-#include "complex/paired_rows.hpp"
+#include "core/paired_rows.hpp"
 
 #include "solver/complex.hpp"
 #include "solver/error.hpp"

@@ -1,8 +1,8 @@
-#include "complex/real_form_products.hpp"
 #include "core/check.hpp"
 #include "core/complex_affine.hpp"
 #include "core/thread_pool.hpp"
 #include "kernels/complex.hpp"
+#include "operations/real_form_products.hpp"
 #include "solver/complex.hpp"
 #include "solver/numeric/superaccumulator.hpp"
 
