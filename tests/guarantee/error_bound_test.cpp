@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "solver/solver.hpp"
+#include "support/bounds.hpp"
 #include "support/small_system.hpp"
 
 namespace solver {
@@ -96,71 +97,37 @@ TEST(ErrorBound, Is0WhereTheSolutionIsExactAlone) {
     EXPECT_EQ(bound_of<double>({1, 0, 0, 1}, {0, 0}).certified_digits, 0) << "of nothing";
 }
 
-// Promise: guarantee.hpp, "0 / 0 counts as 0"
-/// 0.3 times 3 is a tenth short of 1, of the smallest number, and rounded the residual is 0.
-// Promise: guarantee.hpp, "Not finite where A, b or x are not."
-// Promise: guarantee.hpp, "Throws DimensionMismatch."
-TEST(BackwardError, IsNot0WhereTheResidualIsRoundedAway) {
-    constexpr double eta = 5e-324;
-    const SmallSystem<double> small({0.3}, {eta}), wide({1e-300, 1e300, 0, 1}, {1, 0}), empty({1, 0, 0, 1}, {0, 1});
-    const auto found = [](const SmallSystem<double>& system, const std::vector<double>& x) {
-        return backward_error<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x);
-    };
-    EXPECT_GE(found(small, {3 * eta}), 0.1 / 1.9);
-    EXPECT_GT(found(wide, {1e300, eta}), 0);
-    EXPECT_EQ(found(empty, {0, 1}), 0);
-    for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-        EXPECT_FALSE(std::isfinite(found(empty, {0, bad})));
-    EXPECT_THROW(found(empty, {0}), DimensionMismatch);
-}
+}  // namespace
+}  // namespace solver
 
-/// |A| |x| + |b| is beyond the range of numbers, the quotient is not.
-/// 1 as 1e16 - 1e16 + 1, and 2 as a solution of x = 1: a third of |A| |x| + |b|.
-TEST(BackwardError, CountsRepeatedEntriesAsTheirSum) {
-    const CsrMatrix<double> a{1, 1, {0, 3}, {0, 0, 0}, {1e16, -1e16, 1}};
-    const std::vector<double> b{1}, x{2};
-    EXPECT_NEAR(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x), 1.0 / 3, 1e-9);
-    EXPECT_GE(backward_error<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x), 1.0 / 3);
-}
+namespace solver::guarantee {
+namespace {
 
-/// Of the sum floats would lose 13 bits. Sum and difference below are exact in double.
-TEST(BackwardError, SumsRepeatedFloatsInDoubles) {
-    const CsrMatrix<float> a{1, 1, {0, 2}, {0, 0}, {1, 0x1.0034p-24F}};
-    const std::vector<float> b{0x1.70ce5ep-12F}, x{1};
-    const double sum = 1 + 0x1.0034p-24, right = 0x1.70ce5ep-12;
-    EXPECT_GE(backward_error<float>(SpmvPlan<float>(a, Device::cpu(1)), b, x), (sum - right) / (sum + right));
-}
-
-TEST(BackwardError, IsNoLessWhereTheTermsOverflow) {
-    const SmallSystem<double> one({1.2596071334136636e308}, {1.3145468184105437e308});
-    const double x = 1.0436165;  // to some digits
-    const Rational ax = Rational(one.dense[0]) * Rational(x), b(one.b[0]);
-    const double found = backward_error<double>(SpmvPlan<double>(one.a, Device::cpu(1)), one.b, std::vector{x});
-    EXPECT_GE(Rational(found), abs(b - ax) / (ax + b));
-    EXPECT_LT(found, 1e-7);
-}
-
-// Promise: guarantee.hpp, "max_i |b - A x|_i"
-/// Oettli and Prager's quotient, by rationals.
-TEST(BackwardError, IsAtLeastTheQuotientAndHardlyMore) {
-    for (std::uint64_t seed = 100; seed < 300; ++seed) {
-        const SmallSystem<double> system = random_system<double>(seed);
-        const std::size_t n = system.b.size();
-        std::vector<double> x = random_rhs(static_cast<std::int64_t>(n));
-        const double found = backward_error<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x);
-        long double expected = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            long double r = system.b[i], terms = std::abs(system.b[i]);
-            for (std::size_t j = 0; j < n; ++j) {
-                r -= static_cast<long double>(system.dense[i * n + j]) * x[j];
-                terms += std::abs(static_cast<long double>(system.dense[i * n + j]) * x[j]);
-            }
-            if (terms > 0) expected = std::max(expected, std::abs(r) / terms);
+template <class T>
+void expect_error_bounds() {
+    Random random(11);
+    const int tiny = std::numeric_limits<T>::min_exponent / 2 - 8;
+    for (int trial = 0; trial < 600; ++trial) {
+        const std::size_t n = 1 + random.below(4);
+        const Residual<T> system(random, n, trial % 3 == 0 ? tiny : 0, trial % 2 == 0);
+        const Certificate certificate =
+            random_certificate(random, n, trial % 4 < 2, trial % 5 == 0 ? -540 : -3, trial % 5 == 0 ? -500 : 3);
+        std::vector<double> bounds(n);
+        error_bound<T>(SpmvPlan<T>(system.a, Device::cpu(1)), certificate, system.b, system.x, system.low, bounds);
+        const Rational size = norm(certificate, system.exact);
+        for (std::size_t i = 0; i < n; ++i) EXPECT_GE(Rational(bounds[i]), Rational(certificate.reach[i]) * size) << trial;
+        if (trial % 3 != 0 && trial % 5 != 0) {
+            for (std::size_t i = 0; i < n; ++i)
+                EXPECT_LE(Rational(bounds[i]), Rational(certificate.reach[i]) * size *
+                                                   Rational(1 + 4 * static_cast<double>(unit_roundoff<T>) + 1e-11));
         }
-        EXPECT_GE(found * (1 + 1e-15L), expected) << seed;
-        EXPECT_LE(found, expected * (1 + 1e-9L) + 1e-18L) << seed;
     }
 }
 
+TEST(ErrorBound, IsAtLeastTheCertificatesBoundOfTheTrueResidual) {
+    expect_error_bounds<double>();
+    expect_error_bounds<float>();
+}
+
 }  // namespace
-}  // namespace solver
+}  // namespace solver::guarantee
