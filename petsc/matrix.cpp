@@ -19,6 +19,7 @@ struct Parent {
     PetscErrorCode (*create)(Mat) = nullptr;
     PetscErrorCode (*assemblyend)(Mat, MatAssemblyType) = nullptr;
     PetscErrorCode (*view)(Mat, PetscViewer) = nullptr;
+    PetscErrorCode (*retrieve_values)(Mat) = nullptr;
 };
 Parent seq_parent, mpi_parent;
 
@@ -26,7 +27,7 @@ Parent seq_parent, mpi_parent;
 struct Products {
     RankProduct product;
     Mat transpose = nullptr;
-    PetscObjectState transposed_state = -1;
+    MatrixState transposed;  ///< the matrix that `transpose` was made of
     const Parent* parent = nullptr;
 
     ~Products() { PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&transpose)); }
@@ -85,17 +86,19 @@ PetscErrorCode residual(Mat a, Vec b, Vec x, Vec r) {
     PetscFunctionReturn(0);
 }
 
-/// The transpose itself, so that each of its rows is one sum: made when first asked for, and again when A changed.
+/// The transpose itself, so that each of its rows is one sum: made when first asked for, and again when A changed on any rank.
 PetscErrorCode transpose_of(Mat a, Mat* transpose) {
     Products* products;
-    PetscObjectState state;
+    MatrixState state;
     PetscFunctionBegin;
     PetscCall(products_of(a, &products));
-    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &state));
-    if (products->transposed_state != state) {
+    PetscCall(MatrixState::of(a, &state));
+    PetscMPIInt changed = products->transposed != state;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(a))));
+    if (changed) {
         PetscCall(MatDestroy(&products->transpose));
         PetscCall(MatTranspose(a, MAT_INITIAL_MATRIX, &products->transpose));
-        products->transposed_state = state;
+        products->transposed = state;
     }
     *transpose = products->transpose;
     PetscFunctionReturn(0);
@@ -126,6 +129,16 @@ PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
     PetscCall(products_of(a, &products));
     PetscCall(products->parent->assemblyend(a, type));
     take_operations(a);
+    PetscFunctionReturn(0);
+}
+
+/// PETSc's own puts the values back without a word to those who watch the matrix.
+PetscErrorCode retrieve_values(Mat a) {
+    Products* products;
+    PetscFunctionBegin;
+    PetscCall(products_of(a, &products));
+    PetscCall(products->parent->retrieve_values(a));
+    PetscCall(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(a)));
     PetscFunctionReturn(0);
 }
 
@@ -190,6 +203,8 @@ PetscErrorCode create(Mat a, Parent& parent) {
         if (settings().everywhere) PetscCall(forget_conversion_to_cusparse(a));
     parent.assemblyend = a->ops->assemblyend;
     parent.view = a->ops->view;
+    PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(a), "MatRetrieveValues_C", &parent.retrieve_values));
+    PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(a), "MatRetrieveValues_C", retrieve_values));
     PetscCall(compose_products(a, parent));
     take_operations(a);
     PetscFunctionReturn(0);

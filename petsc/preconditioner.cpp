@@ -115,23 +115,34 @@ Made made_of_diagonal(const Elements& diagonal) {
                                                solver::Device::cpu(1), {.complex_numbers = numbers_are_complex});
 }
 
+/// The first row of all ranks, counted from 0, that has no diagonal to divide by; the largest number where all have one.
+PetscErrorCode first_zero_of(Vec diagonal, PetscInt* row) {
+    PetscInt begin;
+    PetscFunctionBegin;
+    *row = std::numeric_limits<PetscInt>::max();
+    PetscCall(VecGetOwnershipRange(diagonal, &begin, nullptr));
+    {
+        const Elements elements(diagonal);
+        const Number *const first = elements.data(), *const end = first + elements.size();
+        if (const Number* const zero = std::find(first, end, Number(0)); zero != end) *row = begin + (zero - first);
+    }
+    PetscCallMPI(
+        MPI_Allreduce(MPI_IN_PLACE, row, 1, MPIU_INT, MPI_MIN, PetscObjectComm(reinterpret_cast<PetscObject>(diagonal))));
+    PetscFunctionReturn(0);
+}
+
 /// Of any matrix that tells its diagonal.
 PetscErrorCode make_jacobi(PC pc) {
     Vec diagonal;
-    PetscInt begin, end;
+    PetscInt row;
     PetscFunctionBegin;
     PetscCall(MatCreateVecs(pc->pmat, &diagonal, nullptr));
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));
-    PetscCall(VecGetOwnershipRange(diagonal, &begin, &end));
-    {
-        const Elements elements(diagonal);
-        for (PetscInt row = begin; row < end; ++row)
-            PetscCheck(elements.data()[row - begin] != Number(0), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-                       "samebits_jacobi divides by the diagonal, and that of row %" PetscInt_FMT
-                       " (counted from 0) is zero or missing",
-                       row);
-        PetscCallCXX(application_of(pc)->made = made_of_diagonal(elements));
-    }
+    PetscCall(first_zero_of(diagonal, &row));
+    PetscCheck(
+        row == std::numeric_limits<PetscInt>::max(), PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONG,
+        "samebits_jacobi divides by the diagonal, and that of row %" PetscInt_FMT " (counted from 0) is zero or missing", row);
+    PetscCallCXX(application_of(pc)->made = made_of_diagonal(Elements(diagonal)));
     PetscCall(VecDestroy(&diagonal));
     PetscFunctionReturn(0);
 }

@@ -1,6 +1,7 @@
 #include "rank_product.hpp"
 
 #include "apply.hpp"
+#include "core/hash.hpp"
 #include "elements.hpp"
 
 #include <petsc/private/petscimpl.h>
@@ -32,6 +33,13 @@ std::span<const std::int32_t> short_indices(std::span<const Index> indices, std:
     }
 }
 
+std::uint64_t hash_of(std::span<const PetscInt> numbers, std::uint64_t before = 0) {
+    solver::Hash hash;
+    hash.add(before);
+    for (const PetscInt number : numbers) hash.add(static_cast<std::uint64_t>(number));
+    return hash.value();
+}
+
 PetscErrorCode block_of(Mat a, RankBlocks::Block* block) {
     PetscBool done;
     PetscFunctionBegin;
@@ -45,6 +53,8 @@ PetscErrorCode block_of(Mat a, RankBlocks::Block* block) {
     PetscCall(MatSeqAIJGetArrayRead(a, &values));
     block->values = values;
     PetscCall(MatSeqAIJRestoreArrayRead(a, &values));
+    block->pattern = hash_of({block->indices, static_cast<std::size_t>(block->offsets[block->rows])},
+                             hash_of({block->offsets, static_cast<std::size_t>(block->rows) + 1}));
     PetscFunctionReturn(0);
 }
 
@@ -53,22 +63,6 @@ PetscErrorCode is_parallel(Mat a, PetscBool* parallel) {
     PetscFunctionBegin;
     PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(a), "MatMPIAIJSetPreallocation_C", &preallocate));
     *parallel = preallocate ? PETSC_TRUE : PETSC_FALSE;
-    PetscFunctionReturn(0);
-}
-
-/// What rises with every change of a block.
-PetscErrorCode state_of_blocks(Mat a, PetscObjectState* state) {
-    Mat own, others;
-    PetscBool parallel = PETSC_FALSE;
-    PetscObjectState own_state, others_state;
-    PetscFunctionBegin;
-    *state = 0;
-    PetscCall(is_parallel(a, &parallel));
-    if (!parallel) PetscFunctionReturn(0);
-    PetscCall(MatMPIAIJGetSeqAIJ(a, &own, &others, nullptr));
-    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(own), &own_state));
-    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(others), &others_state));
-    *state = own_state + others_state;
     PetscFunctionReturn(0);
 }
 
@@ -85,6 +79,22 @@ solver::CsrMatrix<Number> copy_of(const RankBlocks::Block& block) {
     return a;
 }
 
+PetscErrorCode MatrixState::of(Mat a, MatrixState* state) {
+    Mat own, others;
+    PetscBool parallel = PETSC_FALSE;
+    PetscObjectState own_state, others_state;
+    PetscFunctionBegin;
+    state->blocks = 0;
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &state->whole));
+    PetscCall(is_parallel(a, &parallel));
+    if (!parallel) PetscFunctionReturn(0);
+    PetscCall(MatMPIAIJGetSeqAIJ(a, &own, &others, nullptr));
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(own), &own_state));
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(others), &others_state));
+    state->blocks = own_state + others_state;
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode RankBlocks::of(Mat a, RankBlocks* blocks) {
     Mat own, others;
     PetscBool parallel = PETSC_FALSE;
@@ -96,6 +106,7 @@ PetscErrorCode RankBlocks::of(Mat a, RankBlocks* blocks) {
         PetscCall(MatMPIAIJGetSeqAIJ(a, &own, &others, &blocks->ghosts));
         PetscCall(block_of(own, &blocks->own));
         PetscCall(block_of(others, &blocks->others));
+        blocks->ghost_numbers = hash_of({blocks->ghosts, static_cast<std::size_t>(blocks->others.columns)});
     } else {
         PetscCall(block_of(a, &blocks->own));
     }
@@ -110,48 +121,45 @@ void RankProduct::destroy_scatter() {
 }
 
 PetscErrorCode RankProduct::prepare(Mat a, const Place& place) {
-    PetscObjectState state, blocks_state;
+    MatrixState state;
     PetscFunctionBegin;
-    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &state));
-    PetscCall(state_of_blocks(a, &blocks_state));
+    PetscCall(MatrixState::of(a, &state));
     const bool moved = place != place_;  // on all ranks or on none
     place_ = place;
-    if (state == state_ && blocks_state == blocks_state_ && !moved) PetscFunctionReturn(0);
+    if (state == state_ && !moved) PetscFunctionReturn(0);
     RankBlocks blocks;
     PetscCall(RankBlocks::of(a, &blocks));
-    PetscMPIInt changed = state_ < 0 || moved || blocks != blocks_;
-    if (state != state_ || moved)  // on all ranks or on none, unlike a block's
+    const bool together = state.whole != state_.whole || moved;  // on all ranks or on none, unlike a block's
+    PetscMPIInt changed = state_.whole < 0 || moved || blocks != blocks_;
+    if (together)
         PetscCallMPI(
             MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(a))));
     else
-        PetscCheck(!changed, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-                   "a block of a parallel matrix has got another pattern without an assembly of the matrix");
+        PetscCheck(blocks.others.columns == blocks_.others.columns && blocks.ghost_numbers == blocks_.ghost_numbers,
+                   PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+                   "a block of a parallel matrix has got other columns without an assembly of the matrix");
     blocks_ = blocks;
-    if (changed)
-        PetscCall(build(a));
-    else
-        PetscCallCXX(read_values());
+    if (changed && together) PetscCall(create_scatter(a));
+    PetscCallCXX(changed ? build() : read_values());
     state_ = state;
-    blocks_state_ = blocks_state;
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode RankProduct::build(Mat a) {
-    PetscFunctionBegin;
-    destroy_scatter();
-    if (blocks_.parallel) PetscCall(create_scatter(a));
-    PetscCallCXX(share_out_rows());
-    PetscCallCXX(copy_rows());
+void RankProduct::build() {
+    share_out_rows();
+    copy_rows();
     flops_ = 0;
     for (const auto* block : {&blocks_.own, &blocks_.others})
         if (block->rows > 0) flops_ += 2.0 * block->offsets[block->rows];
-    PetscFunctionReturn(0);
 }
 
+/// None on one rank.
 PetscErrorCode RankProduct::create_scatter(Mat a) {
     Vec x;
     IS from;
     PetscFunctionBegin;
+    destroy_scatter();
+    if (!blocks_.parallel) PetscFunctionReturn(0);
     PetscCall(MatCreateVecs(a, &x, nullptr));
     PetscCall(VecCreate(PETSC_COMM_SELF, &ghosts_));
     PetscCall(VecSetSizes(ghosts_, blocks_.others.columns, blocks_.others.columns));

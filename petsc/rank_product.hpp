@@ -10,6 +10,7 @@
 
 #include <petscmat.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct RankBlocks {
         const PetscInt* offsets = nullptr;
         const PetscInt* indices = nullptr;
         const PetscScalar* values = nullptr;
+        std::uint64_t pattern = 0;  ///< a hash of offsets and indices, which PETSc changes where they are
 
         PetscInt length(PetscInt row) const { return offsets[row + 1] - offsets[row]; }
         bool operator==(const Block&) const = default;
@@ -31,11 +33,21 @@ struct RankBlocks {
     bool parallel = false;  ///< the same on all ranks, also those without rows
     Block own, others;
     const PetscInt* ghosts = nullptr;
+    std::uint64_t ghost_numbers = 0;  ///< a hash of them
 
     bool has_ghosts(PetscInt row) const { return others.rows > 0 && others.length(row) > 0; }
     bool operator==(const RankBlocks&) const = default;
 
     static PetscErrorCode of(Mat a, RankBlocks* blocks);
+};
+
+/// What rises with every change of a matrix: its own state on all ranks or on none, that of its blocks on some ranks, too.
+struct MatrixState {
+    PetscObjectState whole = -1;
+    PetscObjectState blocks = -1;
+    bool operator==(const MatrixState&) const = default;
+
+    static PetscErrorCode of(Mat a, MatrixState* state);
 };
 
 /// A column as the library has it. Throws std::length_error from 2^31 on.
@@ -98,8 +110,8 @@ private:
         ReadyRows rows;
     };
 
-    PetscErrorCode build(Mat a);
     PetscErrorCode create_scatter(Mat a);
+    void build();
     void share_out_rows();
     void add_run(PetscInt first, PetscInt end);
     void copy_rows();
@@ -112,8 +124,7 @@ private:
 
     Place place_;
     RankBlocks blocks_;
-    PetscObjectState state_ = -1;
-    PetscObjectState blocks_state_ = -1;
+    MatrixState state_;
     PetscLogDouble flops_ = 0;
 
     std::vector<Run> runs_;

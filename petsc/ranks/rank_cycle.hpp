@@ -21,9 +21,10 @@ namespace petscsolver {
 template <class V>
 class RankCycle {
 public:
-    /// The levels must outlive it unchanged.
-    RankCycle(const Ranks& ranks, const solver::amg::Levels<V, OnRanks>& shared, const solver::amg::Levels<V>& whole)
-        : ranks_(ranks) {
+    /// The levels must outlive it unchanged. `finest`: how ranks share out the rows of A.
+    RankCycle(const Ranks& ranks, const Layout& finest, const solver::amg::Levels<V, OnRanks>& shared,
+              const solver::amg::Levels<V>& whole)
+        : ranks_(ranks), first_row_(static_cast<std::size_t>(finest.begin())) {
         for (const auto& level : shared.levels) levels_.push_back(std::make_unique<Work>(level));
         if (!whole.levels.empty()) whole_.emplace(whole, solver::Device::cpu(1));
         if (whole_) all_x_.resize(static_cast<std::size_t>(whole.levels.front().a.rows));
@@ -31,7 +32,7 @@ public:
 
     /// This rank's part of x = M^-1 b, until the next call.
     std::span<const V> apply(std::span<const V> b, solver::Accuracy accuracy) {
-        if (levels_.empty()) return all_of(b, accuracy);
+        if (levels_.empty()) return all_of(b, accuracy).subspan(first_row_, b.size());
         descend(0, b, accuracy);
         return levels_.front()->own_x();
     }
@@ -117,7 +118,7 @@ private:
         columns.fill(work.coarse_x);
     }
 
-    /// By every rank for itself.
+    /// x of all ranks, by every rank for itself.
     std::span<const V> all_of(std::span<const V> b, solver::Accuracy accuracy) {
         const std::vector<V> all = ranks_.gathered(b);
         whole_->apply(all, all_x_, accuracy);
@@ -125,6 +126,7 @@ private:
     }
 
     const Ranks& ranks_;
+    std::size_t first_row_;  ///< of this rank
     std::vector<std::unique_ptr<Work>> levels_;
     std::optional<solver::amg::Cycle<V>> whole_;
     std::vector<V> all_x_;

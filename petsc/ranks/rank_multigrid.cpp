@@ -185,7 +185,7 @@ public:
             out_.emplace(ranks_, inside_, outside);
         }
         levels_ = make_levels<V>(ranks_, std::move(finest), gathered_rows);
-        cycle_.emplace(ranks_, levels_.shared, levels_.whole);
+        cycle_.emplace(ranks_, inside_, levels_.shared, levels_.whole);
         r_.resize(static_cast<std::size_t>(inside_.own()));
     }
 
@@ -257,6 +257,9 @@ RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
 std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks& ranks, RankMatrix<double> a,
                                                                     const RankMultigridOptions& options) {
     const solver::cpu::FloatingPointGuard guard;
+    if (a.rows == 0)
+        return solver::make_preconditioner<double>(solver::PreconditionerKind::amg, CsrMatrix<double>{0, 0, {0}, {}, {}}.view(),
+                                                   solver::Accuracy::exact, solver::Device::cpu(1));
     const Layout layout = a.layout;
     check(ranks, a.rows, options);
     Finest finest = finest_of(ranks, std::move(a), options);

@@ -349,6 +349,62 @@ PetscErrorCode check_products(Mat a, const Matrix& all, Vec x, Vec y, const Numb
     PetscFunctionReturn(0);
 }
 
+void scale(Matrix& all, double factor) {
+    for (Number& value : all.values) value *= factor;
+}
+
+/// Changes of which PETSc tells nobody, or the blocks of a parallel matrix alone: factors are powers of two.
+PetscErrorCode check_silent_changes(Mat a, Matrix all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
+    Mat copy, blocks[2] = {a, nullptr};
+    PetscBool parallel;
+    PetscFunctionBeginUser;
+    PetscCall(MatDuplicate(a, MAT_COPY_VALUES, &copy));
+    PetscCall(MatAXPY(a, 1, copy, SAME_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&copy));
+    scale(all, 2);
+    PetscCall(check_products(a, all, x, y, p, q));
+    PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATMPIAIJ, &parallel));
+    if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(a, &blocks[0], &blocks[1], nullptr));
+    for (Mat block : blocks)
+        if (block) PetscCall(MatScale(block, 0.25));
+    scale(all, 0.25);
+    PetscCall(check_products(a, all, x, y, p, q));
+    PetscCall(MatSetOption(a, MAT_NEW_NONZERO_LOCATIONS, PETSC_FALSE));
+    PetscCall(MatStoreValues(a));
+    PetscCall(MatScale(a, 4));
+    scale(all, 4);
+    PetscCall(check_products(a, all, x, y, p, q));
+    PetscCall(MatRetrieveValues(a));
+    scale(all, 0.25);
+    PetscCall(check_products(a, all, x, y, p, q));
+    PetscFunctionReturn(0);
+}
+
+/// Another pattern in the same arrays: boundary conditions by MatZeroRows after a product.
+PetscErrorCode check_zero_rows(Mat a, const Matrix& all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
+    const auto zeroed = static_cast<PetscInt>(all.rows / 2);
+    Matrix expected{all.rows, all.columns, {0}, {}, {}};
+    for (PetscInt row = 0; row < all.rows; ++row) {
+        for (std::int64_t k = all.row_offsets[row]; row != zeroed && k < all.row_offsets[row + 1]; ++k) {
+            expected.column_indices.push_back(all.column_indices[k]);
+            expected.values.push_back(all.values[k]);
+        }
+        if (row == zeroed) {
+            expected.column_indices.push_back(static_cast<std::int32_t>(row));
+            expected.values.emplace_back(7);
+        }
+        expected.row_offsets.push_back(expected.nonzeros());
+    }
+    PetscMPIInt rank;
+    PetscFunctionBeginUser;
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    PetscCall(check_products(a, all, x, y, p, q));
+    PetscCall(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    PetscCall(MatZeroRows(a, rank == 0 ? 1 : 0, &zeroed, 7, nullptr, nullptr));
+    PetscCall(check_products(a, expected, x, y, p, q));
+    PetscFunctionReturn(0);
+}
+
 /// New values in the old places, then a scaled matrix, a copy, and a conversion from PETSc's type and back.
 PetscErrorCode check_changes(Mat a, Matrix all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
     Mat copy, plain;
@@ -406,6 +462,16 @@ PetscErrorCode check_jacobi() {
     PetscFunctionReturn(0);
 }
 
+template <class Check>
+PetscErrorCode on_a_copy(Mat a, const Check& check) {
+    Mat copy;
+    PetscFunctionBeginUser;
+    PetscCall(MatDuplicate(a, MAT_COPY_VALUES, &copy));
+    PetscCall(check(copy));
+    PetscCall(MatDestroy(&copy));
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode check_matrices() {
     Random random(2);
     PetscFunctionBeginUser;
@@ -420,6 +486,8 @@ PetscErrorCode check_matrices() {
             Mat a = spread(all, row_part, column_part);
             Vec x = spread(column_part, p), y = spread(row_part, q);
             PetscCall(check_products(a, all, x, y, p, q));
+            PetscCall(on_a_copy(a, [&](Mat copy) { return check_silent_changes(copy, all, x, y, p, q); }));
+            if (rows == columns) PetscCall(on_a_copy(a, [&](Mat copy) { return check_zero_rows(copy, all, x, y, p, q); }));
             PetscCall(check_changes(a, all, x, y, p, q));
             if (rows == columns) {
                 Numbers diagonal(static_cast<std::size_t>(rows));

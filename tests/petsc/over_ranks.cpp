@@ -1,8 +1,9 @@
 // -pc_type samebits_amg, samebits_auto and factors within blocks over ranks against the library's own multigrid, solve and
 // ILU(0) of the whole matrix, to the last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/),
-// or a Matrix Market file; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks,
-// -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie everywhere. Then solves, and
-// prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Exit status 1 where bits differ.
+// or a Matrix Market file, times -scale S; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes
+// lie on two ranks, -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie
+// everywhere. Then solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Exit
+// status 1 where bits differ.
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/device.hpp"
@@ -267,14 +268,17 @@ PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* dif
 int main(int argc, char** argv) {
     char name[PETSC_MAX_PATH_LEN] = "poisson3d_20";
     PetscInt modes = 0;
+    PetscReal scale = 1;
     int differences = 0;
     PetscFunctionBeginUser;
     PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rigid_body_modes", &modes, nullptr));
+    PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-scale", &scale, nullptr));
     {  // what it needs goes before PETSc does
         const auto generator = solver::matrices::find_generator(name);
-        const Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
+        Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
+        for (double& value : all.values) value *= scale;
         const Numbers near_null_space = modes > 0 ? solver::matrices::elasticity2d_rigid_body_modes(modes) : Numbers();
         PetscCallAbort(PETSC_COMM_WORLD, check(all, near_null_space, &differences));
     }
