@@ -199,11 +199,29 @@ PetscErrorCode make_within_blocks(PC pc) {
     PetscFunctionReturn(0);
 }
 
+/// Rows and columns shared out alike, for r and z to be.
+PetscErrorCode check_shape(PC pc) {
+    PetscInt rows, columns, own_rows, own_columns;
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(pc->pmat, &rows, &columns));
+    PetscCall(MatGetLocalSize(pc->pmat, &own_rows, &own_columns));
+    PetscMPIInt differs = own_rows != own_columns;
+    PetscCallMPI(
+        MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
+    PetscCheck(
+        !differs, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_SIZ,
+        "%s needs a square matrix whose rows and columns are shared out alike among the ranks, and this has %" PetscInt_FMT
+        " rows and %" PetscInt_FMT " columns",
+        reinterpret_cast<PetscObject>(pc)->type_name, rows, columns);
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
     Application* application = application_of(pc);
     PetscFunctionBegin;
     application->made.reset();
+    PetscCall(check_shape(pc));
     if (has_factors(application->kind)) PetscCall(make_within_blocks(pc));
     if (application->made) PetscFunctionReturn(0);
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
@@ -220,9 +238,10 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     const MutableElements pz(z);
     const std::span<double> result = pz;
     PetscCallCXX(application_of(pc)->made->apply(pr, result, settings().accuracy));
-    // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
-    if (!application_of(pc)->kind && !result.empty() && result[0] == std::numeric_limits<double>::infinity())
-        pc->failedreason = PC_SUBPC_ERROR;
+    if (application_of(pc)->kind) PetscFunctionReturn(0);
+    PetscMPIInt failed = !result.empty() && result[0] == std::numeric_limits<double>::infinity();
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
+    if (failed) pc->failedreason = PC_SUBPC_ERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
     PetscFunctionReturn(0);
 }
 

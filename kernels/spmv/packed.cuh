@@ -38,11 +38,6 @@ public:
     /// A task with x alone and alpha other than 0; `escalated` counts rows left to the last resort.
     void multiply(const RowTask<T>& task, Accuracy accuracy, unsigned* escalated, Stream stream, Gate gate) const;
 
-    /// Working memory.
-    std::int64_t bytes() const {
-        return segments_.bytes() + arrived_.bytes() + partial_.bytes() + open_.bytes() + state_.bytes();
-    }
-
 private:
     void split_long_rows(int device, Stream stream);
     void prepare_first_try(int device, Stream stream);

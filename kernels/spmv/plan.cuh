@@ -163,7 +163,7 @@ public:
 
     std::int64_t workspace_bytes() const override {
         const std::int64_t rows = std::visit([](const auto& p) { return p.bytes(); }, prepared);
-        return rows + arrived.bytes() + partial.bytes() + counts.bytes() + (packed ? packed->bytes() : 0);
+        return rows + arrived.bytes() + partial.bytes() + counts.bytes();
     }
 
     std::int64_t rows_not_certified(Stream stream) const override { return counted(stream).not_certified; }

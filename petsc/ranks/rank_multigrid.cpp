@@ -119,6 +119,7 @@ std::vector<double> moved_space(const Ranks& ranks, std::span<const double> vect
 
 void check(const Ranks& ranks, std::int64_t rows, const RankMultigridOptions& options) {
     amg::check_options({.unknowns_per_node = options.unknowns_per_node}, rows);
+    amg::check_near_null_space(options.vectors * rows, rows);
     const auto& vectors = options.near_null_space;
     if (!ranks.all(std::all_of(vectors.begin(), vectors.end(), solver::is_finite<double>)))
         throw solver::InvalidArgument("preconditioner amg: the near-null space has a number that is not finite");
@@ -241,14 +242,10 @@ private:
 
 RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
     RankBlocks blocks;
-    PetscInt rows, columns, first_row, first_column;
-    PetscCallAbort(ranks.comm(), MatGetSize(a, &rows, &columns));
-    PetscCallAbort(ranks.comm(), MatGetOwnershipRange(a, &first_row, nullptr));
+    PetscInt columns, first_column;
+    PetscCallAbort(ranks.comm(), MatGetSize(a, nullptr, &columns));
     PetscCallAbort(ranks.comm(), MatGetOwnershipRangeColumn(a, &first_column, nullptr));
-    short_index(rows);
-    if (!ranks.all(rows == columns && first_row == first_column))
-        throw solver::InvalidArgument(
-            "preconditioner amg: expected a square matrix whose rows and columns are shared out alike among the ranks");
+    short_index(columns);
     PetscCallAbort(ranks.comm(), RankBlocks::of(a, &blocks));
     const Layout layout(ranks, blocks.own.rows);
     return rank_matrix(ranks, layout, layout, read_rows(blocks, first_column, columns));

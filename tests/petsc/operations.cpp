@@ -323,6 +323,87 @@ solver::CsrMatrix<S> hermitian_transpose(const solver::CsrMatrix<S>& a) {
         return solver::transpose(a.view());
 }
 
+void expect(bool holds, const char* what) {
+    ++comparisons;
+    if (holds) return;
+    ++failures;
+    std::printf("%s, %s\n", matrix_type.c_str(), what);
+}
+
+/// On every rank: a rank that went on alone would wait for the others.
+PetscErrorCode check_refusal(const char* what, Mat a, const char* type, PetscInt vectors = 0) {
+    PC pc;
+    MatNullSpace space;
+    std::vector<Vec> modes(static_cast<std::size_t>(vectors));
+    PetscFunctionBeginUser;
+    for (std::size_t k = 0; k < modes.size(); ++k) {
+        PetscCall(MatCreateVecs(a, &modes[k], nullptr));
+        PetscCall(VecSetValue(modes[k], static_cast<PetscInt>(k), 1, ADD_VALUES));
+        PetscCall(VecAssemblyBegin(modes[k]));
+        PetscCall(VecAssemblyEnd(modes[k]));
+        PetscCall(VecNormalize(modes[k], nullptr));
+    }
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, vectors, modes.data(), &space));
+    if (vectors > 0) PetscCall(MatSetNearNullSpace(a, space));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, a, a));
+    PetscCall(PCSetType(pc, type));
+    PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, nullptr));
+    const PetscErrorCode refused = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    expect(refused != 0, what);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatNullSpaceDestroy(&space));
+    for (Vec& mode : modes) PetscCall(VecDestroy(&mode));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode check_failures() {
+    Random random(5);
+    constexpr PetscInt rows = 36;
+    const PetscInt part = part_of(random, rows), columns_part = part_of(random, rows - 3);
+    Matrix all{rows, rows, {0}, {}, {}};
+    for (std::int32_t row = 0; row < rows; ++row) {
+        if (row != 7) {
+            all.column_indices.push_back(row);
+            all.values.emplace_back(1 + row);
+        }
+        all.row_offsets.push_back(all.nonzeros());
+    }
+    Mat singular = spread(all, part, part);
+    PetscFunctionBeginUser;
+    PetscCall(check_refusal("samebits_jacobi divides by nothing", singular, "samebits_jacobi"));
+    if constexpr (!numbers_are_complex) {
+        KSP ksp;
+        Vec b, x;
+        KSPConvergedReason reason;
+        PetscCall(check_refusal("samebits_amg took 23 vectors", singular, "samebits_amg", 23));
+        PetscCall(MatCreateVecs(singular, &x, &b));
+        PetscCall(VecSet(b, 1));
+        PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+        PetscCall(KSPSetOperators(ksp, singular, singular));
+        PetscCall(KSPSetFromOptions(ksp));
+        PetscCall(KSPSetType(ksp, KSPPREONLY));
+        PC pc;
+        PetscCall(KSPGetPC(ksp, &pc));
+        PetscCall(PCSetType(pc, "samebits_auto"));
+        PetscCall(KSPSolve(ksp, b, x));
+        PetscCall(KSPGetConvergedReason(ksp, &reason));
+        expect(reason == KSP_DIVERGED_PC_FAILED, "samebits_auto failed, and not every rank knows");
+        PetscCall(KSPDestroy(&ksp));
+        PetscCall(VecDestroy(&b));
+        PetscCall(VecDestroy(&x));
+    }
+    PetscCall(MatDestroy(&singular));
+    all = random_matrix(random, rows, rows - 3, 5, 3);
+    Mat rectangular = spread(all, part, columns_part);
+    for (const char* type : {"samebits_jacobi", "samebits_ilu0", "samebits_amg", "samebits_auto"})
+        if (!numbers_are_complex || type == std::string("samebits_jacobi"))
+            PetscCall(check_refusal("a preconditioner took a rectangular matrix", rectangular, type));
+    PetscCall(MatDestroy(&rectangular));
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode check_products(Mat a, const Matrix& all, Vec x, Vec y, const Numbers& p, const Numbers& q) {
     const auto transposed = solver::transpose(all.view());
     Vec image, preimage;
@@ -524,6 +605,7 @@ int main(int argc, char** argv) {
     PetscCall(check_vectors());
     PetscCall(check_matrices());
     PetscCall(check_jacobi());
+    PetscCall(check_failures());
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
     if (rank == 0) std::printf("%d comparisons on the first rank, %d failures on all\n", comparisons, failures);
     PetscCall(PetscFinalize());

@@ -28,6 +28,15 @@ void refuse_row(std::int64_t row, std::size_t level) {
         row + 1));
 }
 
+void check_near_null_space(std::int64_t numbers, std::int64_t rows) {
+    constexpr int most_vectors = 20;
+    if (numbers % rows != 0 || numbers / rows > most_vectors)
+        throw InvalidArgument(fmt::format(
+            "preconditioner amg: the near-null space has {} numbers, and A has {} rows; expected at most {} vectors, "
+            "one after another, of as many numbers as A has rows",
+            numbers, rows, most_vectors));
+}
+
 void check_options(const AmgOptions& options, std::int64_t rows) {
     const double threshold = options.strength_threshold.value_or(0);
     if (!(threshold >= 0 && threshold <= 1))
@@ -44,13 +53,7 @@ void check_options(const AmgOptions& options, std::int64_t rows) {
             fmt::format("preconditioner amg: nodes have {} unknowns, and A has {} rows; expected a number from 1 to "
                         "{} that divides the number of rows, or 0, for the number to be found",
                         unknowns, rows, most_unknowns));
-    constexpr int most_vectors = 20;
-    const std::int64_t numbers = std::ssize(options.near_null_space);
-    if (numbers % rows != 0 || numbers / rows > most_vectors)
-        throw InvalidArgument(fmt::format(
-            "preconditioner amg: the near-null space has {} numbers, and A has {} rows; expected at most {} vectors, "
-            "one after another, of as many numbers as A has rows",
-            numbers, rows, most_vectors));
+    check_near_null_space(std::ssize(options.near_null_space), rows);
     if (!std::all_of(options.near_null_space.begin(), options.near_null_space.end(), is_finite<double>))
         throw InvalidArgument("preconditioner amg: the near-null space has a number that is not finite");
 }

@@ -36,6 +36,9 @@ inline constexpr double smoothed_range = 5;
 /// Throws InvalidArgument where an option is out of its range.
 void check_options(const AmgOptions& options, std::int64_t rows);
 
+/// Throws InvalidArgument if so many numbers are no vectors of so many rows, or too many.
+void check_near_null_space(std::int64_t numbers, std::int64_t rows);
+
 /// What leads from one level to the next, and its matrix.
 template <class V, class Place>
 struct Coarsening {
