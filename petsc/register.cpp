@@ -56,9 +56,15 @@ PetscErrorCode read_options() {
     char accuracy[32] = "exact", storage[32] = "auto";
     PetscBool everywhere = PETSC_FALSE;
     PetscFunctionBegin;
-    PetscCall(PetscOptionsGetString(nullptr, nullptr, "-solver_accuracy", accuracy, sizeof accuracy, nullptr));
-    PetscCall(PetscOptionsGetString(nullptr, nullptr, "-solver_storage", storage, sizeof storage, nullptr));
-    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-solver_everywhere", &everywhere, nullptr));
+    PetscOptionsBegin(PETSC_COMM_WORLD, nullptr,
+                      "petscsolver: products and reductions with the same bits on any number of ranks", nullptr);
+    PetscCall(PetscOptionsString("-solver_accuracy", "of products and reductions: exact, compensated or fast", nullptr,
+                                 accuracy, accuracy, sizeof accuracy, nullptr));
+    PetscCall(PetscOptionsString("-solver_storage", "of a rank's rows: auto, csr or packed; in exact it changes no bit",
+                                 nullptr, storage, storage, sizeof storage, nullptr));
+    PetscCall(PetscOptionsBool("-solver_everywhere", "PETSc's types seq, mpi, seqaij and mpiaij are the plugin's", nullptr,
+                               everywhere, &everywhere, nullptr));
+    PetscOptionsEnd();
     PetscCallCXX(settings().accuracy = solver::accuracy_from_text(accuracy));
     PetscCallCXX(settings().storage = solver::spmv_storage_from_text(storage));
     settings().everywhere = everywhere;
