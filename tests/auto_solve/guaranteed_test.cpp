@@ -493,68 +493,6 @@ TEST(GuaranteedSolve, ProvesNothingWhereTheCallbackEndedTheSolve) {
     }
 }
 
-// Promise: guarantee.hpp, "Where A is proven singular or nothing"
-// Promise: guarantee.hpp, "Looks for a certificate of the square matrix A"
-// Promise: solver.h, "neither could be proven"
-TEST(Certify, TellsSingularMatricesFromWhatItCannotProve) {
-    const SmallSystem<double> structurally({1, 2, 0, 3, 4, 0, 5, 6, 0}, {1, 1, 1}), by_ones({1, -1, -1, 1}, {1, 1}),
-        by_whole_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1}),
-        hidden({1e7 + 1, -1, 0, 0, 1, -3, 1e7 + 1, 0, -3}, {1, 1, 1});  // (1 / (1e7 + 1), 1, 1 / 3)
-    EXPECT_EQ(certify(SpmvPlan<double>(structurally.a)).status, ProofStatus::singular);
-    EXPECT_EQ(certify(SpmvPlan<double>(by_ones.a)).status, ProofStatus::singular);
-    EXPECT_EQ(certify(SpmvPlan<double>(by_whole_numbers.a)).status, ProofStatus::singular);
-    const Certificate unknown = certify(SpmvPlan<double>(hidden.a));
-    EXPECT_EQ(unknown.status, ProofStatus::unproven);
-    EXPECT_FALSE(unknown.reason.empty());
-    EXPECT_TRUE(unknown.reach.empty());
-}
-
-// Promise: guarantee.hpp, "The bits of the certificate are those of these vectors"
-// Promise: guarantee.hpp, "of the Krylov method that looked for v"
-TEST(Certify, GivesTheSameBitsForEveryThreadCount) {
-    for (const char* name : {"poisson2d_40", "convection_diffusion_30", "anisotropic_rotated_31"}) {
-        const CsrMatrix<double> a = generated(name);
-        const Certificate expected = certify(SpmvPlan<double>(a, Device::cpu(1)));
-        const Certificate found = certify(SpmvPlan<double>(a, Device::cpu(3)));
-        EXPECT_TRUE(expected.is_proof()) << name;
-        EXPECT_EQ(found.reason, expected.reason);
-        EXPECT_EQ(found.reach, expected.reach);
-        EXPECT_EQ(found.weights, expected.weights);
-        EXPECT_EQ(found.iterations, expected.iterations);
-        EXPECT_GT(expected.iterations, 0) << expected.reason;
-    }
-}
-
-// Promise: guarantee.hpp, "`options` are those of the solves."
-TEST(Certify, SolvesWithTheOptionsGiven) {
-    const CsrMatrix<double> a = generated("poisson2d_40");
-    const SpmvPlan<double> plan(a, Device::cpu(1));
-    EXPECT_GT(certify(plan).iterations, 3);
-    SolveOptions options;
-    options.iteration.max_iterations = 3;
-    EXPECT_LE(certify(plan, options).iterations, 3);
-    EXPECT_GT(certify(plan, options).iterations, 0);
-}
-
-TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
-    // 1 + 3 - 2.5 = 1.5 on the diagonal, -1 - 1 + 1 = -1 beside it; magnitudes of the parts alone would prove nothing
-    const CsrMatrix<double> a{2, 2, {0, 4, 6}, {0, 0, 0, 1, 0, 1}, {1, 3, -2.5, -1, -1, 2}};
-    EXPECT_EQ(certify(SpmvPlan<double>(a, Device::cpu(1))).status, ProofStatus::proven);
-}
-
-// Promise: guarantee.hpp, "Throws DimensionMismatch where A is not square"
-TEST(Certify, RefusesWhatIsNotSquare) {
-    const CsrMatrix<double> a{1, 2, {0, 2}, {0, 1}, {1, 2}};
-    EXPECT_THROW(certify(SpmvPlan<double>(a, Device::cpu(1))), DimensionMismatch);
-}
-
-TEST(Certify, DoesNotTakeInfinitiesForNumbers) {
-    const SmallSystem<double> system({1, 0, 0, std::numeric_limits<double>::infinity()}, {1, 1});
-    const Certificate certificate = certify(SpmvPlan<double>(system.a, Device::cpu(1)));
-    EXPECT_EQ(certificate.status, ProofStatus::unproven);
-    EXPECT_THAT(certificate.reason, HasSubstr("Inf or NaN"));
-}
-
 /// The solution, 1e310, is no number of this type: an infinite bound is none.
 TEST(GuaranteedSolve, DoesNotCallAnInfiniteBoundProven) {
     const SmallSystem<double> system({1e-310, 0, 0, 1e308}, {1, 1});

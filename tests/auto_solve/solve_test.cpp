@@ -8,6 +8,7 @@
 #include "support/devices.hpp"
 #include "support/linear_systems.hpp"
 #include "support/real_matrices.hpp"
+#include "support/solved.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,28 +35,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 template <class T>
-struct Solved {
-    SolveReport report;
-    std::vector<T> x;
-};
-
-template <class T>
-std::vector<T> image_of_ones(const CsrMatrix<T>& a) {
-    std::vector<T> b(static_cast<std::size_t>(a.rows));
-    spmv(T(1), a, std::vector<T>(b.size(), T(1)), T(0), b, Accuracy::exact, Device::cpu(1));
-    return b;
-}
-
-template <class T>
-Solved<T> solve_by(const CsrMatrix<T>& a, const std::vector<T>& b, const SolveOptions& options,
-                   const Device& device = Device::cpu(1)) {
-    Solved<T> solved{{}, std::vector<T>(b.size())};
-    const SpmvPlan<T> plan(a, device);
-    solved.report = solve<T>(plan, b, solved.x, {}, options);
-    return solved;
-}
-
-template <class T>
 double true_residual(const CsrMatrix<T>& a, const std::vector<T>& b, const std::vector<T>& x) {
     std::vector<T> r(b.size());
     SpmvPlan<T>(a, Device::cpu(1)).residual(b, x, {}, r, Accuracy::exact);
@@ -69,6 +48,11 @@ std::vector<Kind> kinds(const SolveReport& report) {
     return tried;
 }
 
+using testing::image_of_ones;
+using testing::solve_by;
+using testing::Solved;
+using testing::tridiagonal;
+
 /// Seven points in three dimensions with a wind, side^3 unknowns.
 CsrMatrix<double> three_dimensions(std::int32_t side, double wind) {
     std::vector<Entry<double>> entries;
@@ -79,16 +63,6 @@ CsrMatrix<double> three_dimensions(std::int32_t side, double wind) {
             if (i / step % side > 0) entries.push_back({i, i - step, -1 - wind});
             if (i / step % side < side - 1) entries.push_back({i, i + step, -1 + wind});
         }
-    }
-    return csr_from_entries<double>(n, n, entries);
-}
-
-CsrMatrix<double> tridiagonal(std::int32_t n, double diagonal) {
-    std::vector<Entry<double>> entries;
-    for (std::int32_t i = 0; i < n; ++i) {
-        if (diagonal != 0) entries.push_back({i, i, diagonal});
-        if (i > 0) entries.push_back({i, i - 1, 1});
-        if (i < n - 1) entries.push_back({i, i + 1, 2});
     }
     return csr_from_entries<double>(n, n, entries);
 }
@@ -581,48 +555,6 @@ TEST(SolveOnRealMatrices, ReachesTheToleranceWhereItTakesStrongPreconditioners) 
     }
 }
 
-// Promise: solve.hpp, "Where nothing helps, the status is that"
-// Promise: solve.hpp, "what is known to stand in the way"
-TEST(Solve, SaysThatARowIsEmptyAndDoesNotAdviseMoreIterations) {
-    std::vector<Entry<double>> entries;
-    for (std::int32_t i = 0; i < 60; ++i)
-        if (i != 17) entries.push_back({i, i, 2.0 + i});
-    const auto a = csr_from_entries<double>(60, 60, entries);
-    const auto solved = solve_by(a, std::vector<double>(60, 1), {});
-    EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
-    EXPECT_LT(solved.report.result().iterations, SolveOptions().iteration.max_iterations);
-    EXPECT_THAT(solved.report.obstacle, HasSubstr("1 empty row, the first is 18 (counted from 1)"));
-    EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
-}
-
-/// Of 60 rows: the second column is empty where the entries of row 2 stand in the first; rows 1 and 2 share one column
-/// otherwise.
-TEST(Solve, SaysWhichColumnIsEmptyAndWhichRowsShareTooFewColumns) {
-    for (const bool column_is_empty : {true, false}) {
-        std::vector<Entry<double>> entries{{0, 0, 2.0}, {1, 0, 3.0}};
-        for (std::int32_t i = 2; i < 60; ++i) entries.push_back({i, i, 2.0 + i});
-        if (!column_is_empty) entries.push_back({5, 1, 1.0});
-        const auto a = csr_from_entries<double>(60, 60, entries);
-        const auto solved = solve_by(a, std::vector<double>(60, 1), {});
-        EXPECT_NE(solved.report.result().status, SolveStatus::converged);
-        EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
-        EXPECT_THAT(solved.report.obstacle,
-                    HasSubstr(column_is_empty ? "1 empty column, the first is 2 (counted from 1)" : "1 row, the first is "));
-    }
-}
-
-TEST(Solve, SaysThatThePivotsOfHilbertsMatrixVanish) {
-    std::vector<Entry<double>> entries;
-    for (std::int32_t i = 0; i < 20; ++i)
-        for (std::int32_t j = 0; j < 20; ++j) entries.push_back({i, j, 1.0 / (i + j + 1)});
-    const auto a = csr_from_entries<double>(20, 20, entries);
-    SolveOptions options;
-    options.iteration.tolerance = 1e-15;  // beyond reach: x is of order 1e16
-    const auto solved = solve_by(a, std::vector<double>(20, 1), options);
-    EXPECT_NE(solved.report.result().status, SolveStatus::converged);
-    EXPECT_THAT(solved.report.obstacle, HasSubstr("A is ill-conditioned: of the pivots"));
-}
-
 // Promise: solve.hpp, "Where cg finds that A or M is not positive definite"
 /// Symmetric, its diagonal positive, and indefinite: seen in the second step.
 // Promise: solve.hpp, "The method, unless options.method says it"
@@ -656,24 +588,6 @@ TEST(Solve, RepeatsWithMinresWhatConjugateGradientsRefuteAndNothingElse) {
                 ElementsAre(std::pair(KrylovMethod::minres, true), std::pair(KrylovMethod::bicgstab, false)));
 }
 
-TEST(Solve, BlamesAnUnsymmetricMatrixAndNotThePreconditioner) {
-    CsrMatrix<double> a =
-        csr_from_entries<double>(3, 3, std::vector<Entry<double>>{{0, 0, 3}, {0, 1, 1}, {1, 0, -1}, {1, 1, 2}, {2, 2, 1}});
-    const std::vector<double> b{1, 1, 1};
-    SolveOptions options{.preconditioner = Kind::none};
-    options.iteration.max_iterations = 50;
-    for (const KrylovMethod method : {KrylovMethod::minres, KrylovMethod::cg, KrylovMethod::cocg}) {
-        options.method = method;
-        EXPECT_THAT(solve_by(a, b, options).report.obstacle,
-                    HasSubstr("A is not symmetric, as " + std::string(to_string(method)) + " needs it"));
-    }
-    a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}});
-    std::swap(a.column_indices[0], a.column_indices[1]);
-    std::swap(a.values[0], a.values[1]);
-    options.method = KrylovMethod::cg;
-    EXPECT_EQ(solve_by(a, {1, 0}, options).report.obstacle, "") << "symmetric, its first row not sorted";
-}
-
 /// Cells of a slow flow: velocities, then pressures without a diagonal but the last one's.
 CsrMatrix<double> slow_flow(std::int32_t n) {
     std::vector<Entry<double>> entries;
@@ -705,12 +619,6 @@ TEST(Solve, TakesTheSchurComplementOfLargeSaddlePointsByItself) {
     EXPECT_EQ(solved.report.attempts.front().method, KrylovMethod::idr);
     EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
     EXPECT_LE(true_residual(a, b, solved.x), 1.000001e-10);
-}
-
-// Promise: solve.hpp, "what is known to stand in the way"
-TEST(Solve, KnowsOfNoObstacleWhereItSolves) {
-    const auto a = tridiagonal(50, 4);
-    EXPECT_EQ(solve_by(a, image_of_ones(a), {}).report.obstacle, "");
 }
 
 /// Five points in the plane.

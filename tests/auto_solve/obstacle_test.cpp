@@ -1,0 +1,87 @@
+#include "solver/csr_matrix.hpp"
+#include "solver/solve.hpp"
+#include "support/linear_systems.hpp"
+#include "support/solved.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace solver {
+namespace {
+
+using Kind = PreconditionerKind;
+using ::testing::HasSubstr;
+using testing::image_of_ones;
+using testing::solve_by;
+using testing::tridiagonal;
+
+// Promise: solve.hpp, "Where nothing helps, the status is that"
+// Promise: solve.hpp, "what is known to stand in the way"
+TEST(Obstacle, SaysThatARowIsEmptyAndDoesNotAdviseMoreIterations) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 60; ++i)
+        if (i != 17) entries.push_back({i, i, 2.0 + i});
+    const auto a = csr_from_entries<double>(60, 60, entries);
+    const auto solved = solve_by(a, std::vector<double>(60, 1), {});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
+    EXPECT_LT(solved.report.result().iterations, SolveOptions().iteration.max_iterations);
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("1 empty row, the first is 18 (counted from 1)"));
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
+}
+
+/// Of 60 rows: the second column is empty where the entries of row 2 stand in the first; rows 1 and 2 share one column
+/// otherwise.
+TEST(Obstacle, SaysWhichColumnIsEmptyAndWhichRowsShareTooFewColumns) {
+    for (const bool column_is_empty : {true, false}) {
+        std::vector<Entry<double>> entries{{0, 0, 2.0}, {1, 0, 3.0}};
+        for (std::int32_t i = 2; i < 60; ++i) entries.push_back({i, i, 2.0 + i});
+        if (!column_is_empty) entries.push_back({5, 1, 1.0});
+        const auto a = csr_from_entries<double>(60, 60, entries);
+        const auto solved = solve_by(a, std::vector<double>(60, 1), {});
+        EXPECT_NE(solved.report.result().status, SolveStatus::converged);
+        EXPECT_THAT(solved.report.obstacle, HasSubstr("rank 59 of 60"));
+        EXPECT_THAT(solved.report.obstacle,
+                    HasSubstr(column_is_empty ? "1 empty column, the first is 2 (counted from 1)" : "1 row, the first is "));
+    }
+}
+
+TEST(Obstacle, SaysThatThePivotsOfHilbertsMatrixVanish) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 20; ++i)
+        for (std::int32_t j = 0; j < 20; ++j) entries.push_back({i, j, 1.0 / (i + j + 1)});
+    const auto a = csr_from_entries<double>(20, 20, entries);
+    SolveOptions options;
+    options.iteration.tolerance = 1e-15;  // beyond reach: x is of order 1e16
+    const auto solved = solve_by(a, std::vector<double>(20, 1), options);
+    EXPECT_NE(solved.report.result().status, SolveStatus::converged);
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("A is ill-conditioned: of the pivots"));
+}
+
+TEST(Obstacle, BlamesAnUnsymmetricMatrixAndNotThePreconditioner) {
+    CsrMatrix<double> a =
+        csr_from_entries<double>(3, 3, std::vector<Entry<double>>{{0, 0, 3}, {0, 1, 1}, {1, 0, -1}, {1, 1, 2}, {2, 2, 1}});
+    const std::vector<double> b{1, 1, 1};
+    SolveOptions options{.preconditioner = Kind::none};
+    options.iteration.max_iterations = 50;
+    for (const KrylovMethod method : {KrylovMethod::minres, KrylovMethod::cg, KrylovMethod::cocg}) {
+        options.method = method;
+        EXPECT_THAT(solve_by(a, b, options).report.obstacle,
+                    HasSubstr("A is not symmetric, as " + std::string(to_string(method)) + " needs it"));
+    }
+    a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}});
+    std::swap(a.column_indices[0], a.column_indices[1]);
+    std::swap(a.values[0], a.values[1]);
+    options.method = KrylovMethod::cg;
+    EXPECT_EQ(solve_by(a, {1, 0}, options).report.obstacle, "") << "symmetric, its first row not sorted";
+}
+
+// Promise: solve.hpp, "what is known to stand in the way"
+TEST(Obstacle, KnowsOfNoObstacleWhereItSolves) {
+    const auto a = tridiagonal(50, 4);
+    EXPECT_EQ(solve_by(a, image_of_ones(a), {}).report.obstacle, "");
+}
+
+}  // namespace
+}  // namespace solver
