@@ -122,8 +122,18 @@ def device_number(device: str | None) -> int:
     raise _core.InvalidArgument(f"device {device!r}: expected None, 'cpu', 'cuda' or 'cuda:0' (or another number)")
 
 
+def with_its_numbers(x: Any, name: str) -> Any:
+    """A tensor of PyTorch without gradients whose memory holds its own numbers, not their negatives or conjugates; others as given."""
+    if not hasattr(x, "resolve_neg"):
+        return x
+    if str(x.layout) != "torch.strided":
+        raise _core.InvalidArgument(f"{name} is a tensor of the layout {x.layout}; expected a dense one")
+    return x.detach().resolve_conj().resolve_neg()
+
+
 def _host_array(x: Any, name: str) -> np.ndarray:
     """A NumPy array of what is given, without a copy where it lies in the host's memory."""
+    x = with_its_numbers(x, name)
     if type(x).__name__ == "MaskedArray":
         raise _core.NotSupported(f"{name} is a masked array; take what is not masked (.compressed()), or fill it (.filled(0))")
     if isinstance(x, np.ndarray):
@@ -133,7 +143,7 @@ def _host_array(x: Any, name: str) -> np.ndarray:
             f"{name} lies on a CUDA device, and this takes arrays in the host's memory; copy it there (CuPy: .get(), PyTorch: .cpu())"
         )
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array_interface__"):
-        return np.from_dlpack(x.detach() if hasattr(x, "detach") else x)
+        return np.from_dlpack(x)
     try:
         return np.asarray(x)
     except ValueError as error:  # rows of different lengths

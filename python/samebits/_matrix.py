@@ -347,7 +347,7 @@ class Matrix:
         place = self._place_of(b=b, x=x, x_low=x_low)
         low = None if x_low is None else self._vector(x_low, "x_low", place)
         right, given = self._vector(b, "b", place), self._vector(x, "x", place)
-        r = output(place, out, self.shape[:1], self.dtype, given, low)
+        r = output(place, out, self.shape[:1], self.dtype, given, low, replaced=right)
         place.wait()
         self._core.residual(right, given, low, place.floats(r, "out"), accuracy_number(accuracy))
         return r

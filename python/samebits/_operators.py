@@ -58,6 +58,8 @@ def _inverse(method: str, place: Host, m: Any, shape: Any, dtype: np.dtype) -> A
     made = preconditioner_of(m, shape, dtype)
     if made.dtype != dtype:
         raise _core.InvalidArgument(f"the preconditioner was made for {made.dtype}, and the system is solved in {dtype}")
+    if made.shape[0] != shape[0]:
+        raise _core.DimensionMismatch(f"the preconditioner has {made.shape[0]} rows, A {shape[0]}")
     return made
 
 

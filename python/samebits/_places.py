@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, as_dtype, float_array
+from ._arguments import _host_array, as_dtype, float_array, with_its_numbers
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -73,6 +73,10 @@ class Host:
         """Whether results can be written to it: a vector without gaps, or a matrix whose rows or columns have none."""
         return x.flags.writeable and (x.flags.c_contiguous or (x.ndim == 2 and has_a_unit_stride(x)))
 
+    def bytes(self, x: Any) -> range:
+        """The addresses of a plain array."""
+        return range(x.ctypes.data, x.ctypes.data + x.nbytes)
+
     def overlap(self, x: Any, y: Any) -> bool:
         """Whether plain arrays have memory in common."""
         return np.shares_memory(x, y)
@@ -90,10 +94,6 @@ class Host:
 
 class OnDevice(Host):
     """Arrays on a CUDA device."""
-
-    def bytes(self, x: Any) -> range:
-        """The addresses of a plain array."""
-        raise NotImplementedError
 
     def overlap(self, x: Any, y: Any) -> bool:
         first, second = self.bytes(x), self.bytes(y)
@@ -184,10 +184,10 @@ class PyTorch(OnDevice):
         self.words = f"on cuda:{device}"
 
     def floats(self, x: Any, name: str) -> Any:
-        return _checked_floats(self, x.detach(), name)
+        return _checked_floats(self, with_its_numbers(x, name), name)
 
     def numbers(self, x: Any, name: str) -> Any:
-        return x.detach().resolve_conj() if self.dtype(x) in _COMPLEX else self.floats(x, name)
+        return with_its_numbers(x, name) if self.dtype(x) in _COMPLEX else self.floats(x, name)
 
     def dtype(self, x: Any) -> np.dtype:
         return _OF_TORCH.get(str(x.dtype), np.dtype("V"))
@@ -208,7 +208,7 @@ class PyTorch(OnDevice):
         return x.clone()
 
     def is_plain(self, x: Any) -> bool:
-        return x.is_contiguous()
+        return x.is_contiguous() and not x.is_neg() and not x.is_conj()
 
     def bytes(self, x: Any) -> range:
         return range(x.data_ptr(), x.data_ptr() + x.numel() * x.element_size())
@@ -300,8 +300,9 @@ def common_place(**arrays: Any) -> Host:
     return places[first]
 
 
-def output(place: Host, out: Any, shape: tuple[int, ...], dtype: np.dtype, *reads: Any) -> Any:
-    """Where a result that is computed from plain arrays is written: a new array, or `out` once it is checked."""
+def output(place: Host, out: Any, shape: tuple[int, ...], dtype: np.dtype, *reads: Any, replaced: Any = None) -> Any:
+    """Where a result that is computed from plain arrays is written: a new array, or `out` once it is checked, which may be
+    `replaced` itself."""
     if out is None:
         return place.zeros(shape, dtype)
     of_numpy = isinstance(out, np.ndarray)
@@ -313,6 +314,8 @@ def output(place: Host, out: Any, shape: tuple[int, ...], dtype: np.dtype, *read
         raise _core.InvalidArgument(f"out is {out.dtype} {tuple(out.shape)}; expected {dtype} {shape}")
     if not place.is_plain(out):
         raise _core.InvalidArgument("out is read-only, or has gaps between its elements; expected a writable array without gaps")
+    if replaced is not None and place.bytes(out) != place.bytes(replaced):
+        reads = (*reads, replaced)
     if any(place.overlap(out, x) for x in reads if x is not None):
         raise _core.InvalidArgument("out overlaps an array that is read; expected memory of its own")
     return out

@@ -225,3 +225,13 @@ def test_files(tmp_path):
     (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
     with pytest.raises(sb.FileError, match="bad.mtx:3"):
         sb.read_mtx(tmp_path / "bad.mtx")
+
+
+def test_residuals_may_replace_b_alone():
+    m = sb.Matrix(sp.eye_array(5, format="csr"))
+    memory = np.arange(7.0)
+    b, x = memory[:5], np.ones(5)
+    expected = m.residual(b.copy(), x)
+    with pytest.raises(sb.InvalidArgument):
+        m.residual(b, x, out=memory[1:6])
+    assert m.residual(b, x, out=b) is b and same(b, expected)

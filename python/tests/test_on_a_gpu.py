@@ -559,3 +559,49 @@ def test_against_fractions(library):
         assert same([sb.dot(there(x), there(x[::-1].copy()))], [true_dot(x, x[::-1])])
 
     check()
+
+
+def test_products_of_nothing_and_of_many_columns(library):
+    """An inner dimension of 0, and dense matrices with so many columns that they are multiplied together."""
+    there, here, _ = library
+    for dtype in (np.float64, np.float32, np.complex128):
+        found = sb.matmul(there(np.ones((2, 0), dtype)), there(np.ones((0, 3), dtype)))
+        assert same(here(found).view(dtype(0).real.dtype), np.zeros((2, 3), dtype).view(dtype(0).real.dtype))
+    a, x = vectors(2400)
+    dense, columns = a.reshape(40, 60), x[:540].reshape(60, 9)
+    expected = sb.Matrix(dense) @ columns
+    for given in (dense, there(dense)):
+        assert same(here(sb.Matrix(given, device="cuda") @ there(columns)), expected)
+    assert same(sb.Matrix(dense, device="cuda") @ columns, expected)
+
+
+def test_preconditioners_of_another_size_are_refused(library):
+    there, _, array = library
+    a, b = matrix(200)
+    other = sb.Preconditioner(matrix(201)[0], "ilu0")
+    with pytest.raises(sb.DimensionMismatch):
+        sb.solve(a, there(b), preconditioner=other)
+    operator = LinearOperatorThere(there(np.arange(1.0, 201)), array)
+    with pytest.raises(sb.DimensionMismatch):
+        sb.gmres(operator, there(b), M=other)
+
+
+class LinearOperatorThere:
+    """A diagonal."""
+
+    def __init__(self, diagonal, array):
+        self.diagonal, self.shape, self.dtype = diagonal, (len(diagonal), len(diagonal)), diagonal.dtype
+
+    def matvec(self, x):
+        return self.diagonal * x
+
+
+def test_tensors_with_the_negative_or_the_conjugate_bit():
+    library = torch()
+    z = library.tensor([1 + 2j, 3 - 5j], dtype=library.complex128)
+    for device in ("cpu", "cuda"):
+        turned = z.to(device).conj()
+        assert sb.sum(turned.imag) == 3.0 and sb.sum(turned.imag[:1]) == -2.0
+        assert sb.sum(turned) == 4 + 3j
+    with pytest.raises(sb.InvalidArgument):
+        sb.sum(z.real.to_sparse())

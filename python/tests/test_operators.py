@@ -369,3 +369,38 @@ def test_lsmr_says_what_an_operator_lacks():
 
     with pytest.raises(ZeroDivisionError, match="here"):
         sb.lsmr(spla.LinearOperator((4, 2), matvec=fails, rmatvec=lambda y: a.T @ y, dtype=float), b, x0=np.ones(2))
+
+
+def test_preconditioners_of_another_size_are_refused():
+    a = sp.diags_array([np.arange(1.0, 6)], offsets=[0], format="csr")
+    other = sb.Preconditioner(sp.eye_array(6, format="csr"), "jacobi")
+    for of in (a, spla.aslinearoperator(a)):
+        with pytest.raises(sb.DimensionMismatch):
+            sb.gmres(of, np.ones(5), M=other)
+    with pytest.raises(sb.DimensionMismatch):
+        sb.solve(a, np.ones(5), preconditioner=other)
+
+
+class NegativeTensor:
+    """As PyTorch's tensors tell of the bits that say that memory holds other numbers than meant."""
+
+    layout = "torch.strided"
+
+    def __init__(self, array):
+        self.array = array
+
+    def detach(self):
+        return self
+
+    resolve_conj = detach
+
+    def resolve_neg(self):
+        return -self.array
+
+
+def test_tensors_are_asked_for_the_numbers_that_they_mean():
+    assert sb.sum(NegativeTensor(np.array([1.0, 2.0]))) == -3.0
+    odd = NegativeTensor(np.array([1.0]))
+    odd.layout = "torch.sparse_coo"
+    with pytest.raises(sb.InvalidArgument):
+        sb.sum(odd)

@@ -2,7 +2,9 @@
 
 /// Solutions in single precision held as pairs, as they are written: as doubles.
 
+#include "auto_solve/vector_copy.hpp"
 #include "krylov/run.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 
@@ -21,11 +23,21 @@ inline float low_part_of_double(float x, float low) {
     return static_cast<float>(whole - static_cast<double>(x));
 }
 
-/// Makes x + x_low, in the host's memory, a double in every element, so that what is told and proven of a pair holds for the
-/// double that is written for it; where that changes an element, the residual and the status are those of the double.
+/// Makes x + x_low, in the host's memory or on the device of A, a double in every element, so that what is told and proven of a
+/// pair holds for the double that is written for it; where that changes an element, the residual and the status are those of
+/// the double.
 template <class T>
 void round_to_double(const SpmvPlan<T>& a, const Unknown<T>& unknown, const KrylovOptions& options, SolveResult& result) {
     if constexpr (std::is_same_v<T, float>) {
+        if (unknown.x_low.empty()) return;
+        if (unknown.on_device) {
+            const auto here = [&](std::span<const float> x) { return fetched(x, a.device(), true); };
+            const std::vector<float> b = here(unknown.b);
+            std::vector<float> x = here(unknown.x), low = here(unknown.x_low);
+            round_to_double<float>(a, {b, x, low}, options, result);
+            return cuda::detail::copy_to_device(a.device().index(), unknown.x_low.data(), low.data(),
+                                                static_cast<std::int64_t>(unknown.x_low.size_bytes()), nullptr);
+        }
         bool has_changed = false;
         for (std::size_t i = 0; i < unknown.x_low.size(); ++i) {
             const float low = low_part_of_double(unknown.x[i], unknown.x_low[i]);

@@ -19,15 +19,15 @@ template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
     if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
     SystemSolver<T> solver(a, options);
-    if (!suit_device<T>(a, unknowns)) {
-        SolveReport report = solver.solve(unknowns);
-        for (std::size_t j = 0; j < unknowns.size(); ++j)
-            if (!unknowns[j].on_device) round_to_double(a, unknowns[j], options.iteration, report.results[j]);
-        return report;
+    SolveReport report;
+    if (suit_device<T>(a, unknowns)) {
+        const VectorsOnDevice<T> there(a.device(), unknowns);
+        report = solver.solve(there.unknowns());
+        there.bring_back();
+    } else {
+        report = solver.solve(unknowns);
     }
-    const VectorsOnDevice<T> there(a.device(), std::move(unknowns));
-    SolveReport report = solver.solve(there.unknowns());
-    there.bring_back();
+    for (std::size_t j = 0; j < unknowns.size(); ++j) round_to_double(a, unknowns[j], options.iteration, report.results[j]);
     return report;
 }
 

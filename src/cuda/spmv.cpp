@@ -213,18 +213,24 @@ void SpmvOnDevice<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accu
 }
 
 template <class T>
-void SpmvOnDevice<T>::multiply(T alpha, const DenseView<T>& x, T beta, const MutableDenseView<T>& y, Accuracy accuracy) {
+void SpmvOnDevice<T>::multiply_together(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) {
     const std::lock_guard turn(mutex_);
     Dense& a = std::get<Dense>(storage_);
-    const WithoutGaps<T> x_layout(x), y_layout(y);
-    const DeviceArray<T> on_device_x = x_layout.upload(device_, x.data, "X of a product", stream_.get());
-    const DeviceArray<T> on_device_y = beta == T(0) ? DeviceArray<T>(device_, y_layout.size(), "Y of a product")
-                                                    : y_layout.upload(device_, y.data, "Y of a product", stream_.get());
+    const SpmvTask<T>& first = tasks.front();
+    const std::int64_t rows = a.rows.rows, columns = a.rows.columns, count = std::ssize(tasks);
+    const DeviceArray<T> x(device_, columns * count, "X of a product"), y(device_, rows * count, "Y of a product");
+    for (std::int64_t j = 0; j < count; ++j) {
+        x.part(j * columns, columns).copy_from(tasks[j].x, stream_.get());
+        if (first.beta != T(0)) y.part(j * rows, rows).copy_from(tasks[j].y_in, stream_.get());
+    }
     if (!a.multiplier) a.multiplier.emplace(device_);
-    const DenseView<T> elements{a.rows.rows, a.rows.columns, a.rows.columns, 1, a.rows.values};
-    a.multiplier->gemm({alpha, elements, x_layout.view(on_device_x.data()), beta, y_layout.view(on_device_y.data())}, accuracy,
-                       {}, stream_.get());
-    y_layout.download(on_device_y, y.data, stream_.get());
+    a.multiplier->gemm({first.alpha,
+                        {rows, columns, columns, 1, a.rows.values},
+                        {columns, count, 1, columns, x.data()},
+                        first.beta,
+                        {rows, count, 1, rows, y.data()}},
+                       accuracy, {}, stream_.get());
+    for (std::int64_t j = 0; j < count; ++j) y.part(j * rows, rows).copy_to(tasks[j].y, stream_.get());
 }
 
 template <class T>

@@ -73,11 +73,12 @@ public:
     /// ||(w_j x_j)||, exact, w_j these norms; x in the memory of the host or of the device.
     T norm_of_terms(const solver::SpmvPlan<T>& a, std::span<const T> x);
 
-    /// Tasks in the host's memory, one after another; waits for the results. Calls from several threads take turns.
+    /// Tasks in the memory of the host or of the device, one after another; waits for the results. Calls from several threads
+    /// take turns.
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);
 
-    /// Y = alpha A X + beta Y with a dense A and X and Y in the host's memory; waits for the result. Calls take turns.
-    void multiply(T alpha, const DenseView<T>& x, T beta, const MutableDenseView<T>& y, Accuracy accuracy);
+    /// Those with a dense A, the alpha and the beta of the first one and no x_low as one product of matrices.
+    void multiply_together(std::span<const SpmvTask<T>> tasks, Accuracy accuracy);
 
 private:
     struct Sparse {

@@ -62,8 +62,7 @@ void multiply_complex(const ComplexGemm<T>& task, Accuracy accuracy, const Devic
     require_valid(task);
     const auto& [alpha, a, b, beta, c] = task;
     if (c.rows == 0 || c.columns == 0) return;  // its strides may be anything
-    if (device.kind() == Device::Kind::cuda && alpha != T(0) && a.columns > 0)
-        return cuda::multiply(task, accuracy, conjugation, device.index());
+    if (device.kind() == Device::Kind::cuda) return cuda::multiply(task, accuracy, conjugation, device.index());
     if (!has_rows(DenseView<std::complex<T>>(c)))  // C^T = B^T A^T
         return multiply_complex<T>({alpha, b.transposed(), a.transposed(), beta, c.transposed()}, accuracy, device,
                                    {conjugation.b, conjugation.a});

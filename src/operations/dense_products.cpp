@@ -67,12 +67,10 @@ void DenseProducts<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy acc
 
 template <class T>
 void DenseProducts<T>::multiply_together(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
+    if (on_device_) return on_device_->multiply_together(tasks, accuracy);
     const SpmvTask<T>& first = tasks.front();
     const auto multiply = [&](const DenseView<T>& x, const MutableDenseView<T>& y) {
-        if (on_device_)
-            on_device_->multiply(first.alpha, x, first.beta, y, accuracy);
-        else
-            cpu::multiply(GemmTask<T>{first.alpha, a_, x, first.beta, y}, accuracy, {}, device_.threads());
+        cpu::multiply(GemmTask<T>{first.alpha, a_, x, first.beta, y}, accuracy, {}, device_.threads());
     };
     const auto load = [&](const SpmvTask<T>& task, T* y) {
         if (task.beta != T(0) && task.y_in.data() != y) std::copy(task.y_in.begin(), task.y_in.end(), y);

@@ -26,8 +26,8 @@ void checked_gemm(const GemmTask<T>& task, Accuracy accuracy, const Device& devi
     require_valid(task, options);
     if (task.c.rows == 0 || task.c.columns == 0) return;
     const cpu::FloatingPointGuard guard;
-    if (task.alpha == T(0) || task.inner() == 0) return scale(task.c, task.beta);
     if (device.kind() == Device::Kind::cuda) return cuda::multiply(task, accuracy, options, device.index());
+    if (task.alpha == T(0) || task.inner() == 0) return scale(task.c, task.beta);
     cpu::multiply(task, accuracy, options, device.threads());
 }
 

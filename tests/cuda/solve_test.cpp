@@ -94,6 +94,25 @@ TEST_F(CudaSolve, HasTheBitsOfTheHostsVectors) {
     }
 }
 
+/// A pair of floats that is written as a double is one on every device, and so is the residual that is told of it.
+TEST_F(CudaSolve, TellsTheProcessorsResidualOfPairsOfFloats) {
+    for (const char* name : {"convection_diffusion_60", "dc2_like"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<double> in_double = generated(name);
+        CsrMatrix<float> a{in_double.rows, in_double.columns, in_double.row_offsets, in_double.column_indices, {}};
+        a.values.assign(in_double.values.begin(), in_double.values.end());
+        const std::vector<double> right = right_hand_side(in_double.view());
+        const DenseMatrix<float> b{a.rows, 1, {right.begin(), right.end()}};
+        const DenseMatrix<float> zero = zeros_like(b);
+        expect_the_same<float>(a, b, zero, true, exact(1e-10));
+        DenseMatrix<float> x = zero, low = zero, x_there = zero, low_there = zero;
+        const SolveReport expected = solve(SpmvPlan<float>(a, Device::cpu(2)), b, x, &low, exact(1e-10));
+        const SolveReport found = solve(SpmvPlan<float>(a, Device::cuda(0)), b, x_there, &low_there, exact(1e-10));
+        EXPECT_EQ(difference(found.results.front(), expected.results.front()), "");
+        EXPECT_EQ(differences<float>(low_there.values, low.values), "");
+    }
+}
+
 /// Two columns, as numbers and with proven bounds of their moduli.
 // Promise: cuda/solve.hpp, "Of complex numbers: what solver::solve"
 TEST_F(CudaSolve, OfComplexNumbersHasTheBitsOfTheHostsVectors) {

@@ -212,7 +212,8 @@ automatic)
     ;;
 options)
     with_plugin 2 "$SAME_BITS" -solver_everywhere -ksp_view | grep "petscsolver: exact, every product"
-    with_plugin 1 "$SAME_BITS" -help | grep -m 1 -A 3 "petscsolver:"
+    with_plugin 1 "$SAME_BITS" -help >"$folder/help"
+    grep -A 3 "^petscsolver:" "$folder/help"
     for accuracy in fast compensated; do
         with_plugin 2 "$SAME_BITS" -solver_everywhere -solver_accuracy $accuracy -ksp_view | grep "petscsolver: $accuracy,"
     done
