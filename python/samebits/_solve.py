@@ -209,8 +209,6 @@ def _run(
     given = m._core if isinstance(m, Preconditioner) else None
     if isinstance(m, Preconditioner) and m.dtype != matrix.dtype:
         raise _core.InvalidArgument(f"the preconditioner was made for {m.dtype}, and the matrix is solved in {matrix.dtype}")
-    if isinstance(m, Preconditioner) and m.shape[0] != matrix.shape[0]:
-        raise _core.DimensionMismatch(f"the preconditioner has {m.shape[0]} rows, the matrix {matrix.shape[0]}")
     options["preconditioner"] = "auto" if isinstance(m, Preconditioner) else m
     options["interval"] = 1 if callback is not None or matrix._device < 0 else 32
     right = place.by_columns(b)
