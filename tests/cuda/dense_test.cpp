@@ -1,7 +1,9 @@
 #include "kernels/products.hpp"
 #include "solver/bicgstab.hpp"
 #include "solver/cg.hpp"
+#include "solver/complex.hpp"
 #include "solver/cuda/memory.hpp"
+#include "solver/gemm.hpp"
 #include "solver/numeric/bounds.hpp"
 #include "solver/preconditioner.hpp"
 
@@ -15,6 +17,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -159,6 +163,45 @@ DenseMatrix<T> system_for(KrylovMethod method, std::int64_t n) {
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t j = 0; j < i; ++j) a.values[i * n + j] = a.values[j * n + i];
     return a;
+}
+
+/// As Python's arrays of a device are.
+TYPED_TEST(CudaDense, MultipliesVectorsInTheMemoryOfTheDevice) {
+    using T = TypeParam;
+    constexpr std::int64_t rows = 40, columns = 60, count = 9;
+    const DenseMatrix<T> a{rows, columns, random_values<T>(rows * columns, 1, true)};
+    const std::vector<T> x = random_values<T>(columns * count, 2, true), y = random_values<T>(rows * count, 3, true);
+    std::vector<T> expected = y, found(y.size());
+    const cuda::DeviceArray<T> x_there(0, x, "x"), y_there(0, y, "y");
+    std::vector<SpmvTask<T>> here, there;
+    for (std::int64_t j = 0; j < count; ++j) {
+        const std::span<T> of_here(expected.data() + j * rows, rows), of_there(y_there.data() + j * rows, rows);
+        here.push_back({.x = {x.data() + j * columns, columns}, .beta = T(2), .y_in = of_here, .y = of_here});
+        there.push_back({.x = {x_there.data() + j * columns, columns}, .beta = T(2), .y_in = of_there, .y = of_there});
+    }
+    SpmvPlan<T>(a.view(), Device::cpu(1)).multiply(here, Accuracy::exact);
+    SpmvPlan<T>(a.view(), Device::cuda(0)).multiply(there, Accuracy::exact);
+    y_there.copy_to(found);
+    EXPECT_EQ(testing::differences<T>(found, expected), "");
+}
+
+TYPED_TEST(CudaDense, ProductsOfNothingAreZerosInTheMemoryOfTheDevice) {
+    using T = TypeParam;
+    const std::vector<T> ones(6, T(1));
+    const cuda::DeviceArray<T> c(0, ones, "C");
+    gemm(GemmTask<T>{1, {2, 0, 1, 2, nullptr}, {0, 3, 3, 1, nullptr}, 0, {2, 3, 1, 2, c.data()}}, Accuracy::exact,
+         Device::cuda(0));
+    std::vector<T> found(6);
+    c.copy_to(found);
+    EXPECT_EQ(found, std::vector<T>(6));
+    using C = std::complex<T>;
+    const std::vector<C> complex_ones(6, C(1, 1));
+    const cuda::DeviceArray<C> complex_c(0, complex_ones, "C");
+    gemm(GemmTask<C>{1, {2, 0, 1, 2, nullptr}, {0, 3, 3, 1, nullptr}, 0, {2, 3, 1, 2, complex_c.data()}}, Accuracy::exact,
+         Device::cuda(0));
+    std::vector<C> complex_found(6);
+    complex_c.copy_to(complex_found);
+    EXPECT_EQ(complex_found, std::vector<C>(6));
 }
 
 TYPED_TEST(CudaDense, SolvesWithTheBitsOfTheCpuInExact) {
