@@ -241,7 +241,7 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     if (application_of(pc)->kind) PetscFunctionReturn(0);
     PetscMPIInt failed = !result.empty() && result[0] == std::numeric_limits<double>::infinity();
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
-    if (failed) pc->failedreason = PC_SUBPC_ERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
+    pc->failedreason = failed ? PC_SUBPC_ERROR : PC_NOERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
     PetscFunctionReturn(0);
 }
 

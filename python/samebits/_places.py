@@ -86,7 +86,7 @@ class Host:
         return x.reshape(shape, order="F")
 
     def host(self, x: Any) -> np.ndarray:
-        return np.asarray(x)
+        return np.asarray(with_its_numbers(x, "a tensor"))
 
     def wait(self) -> None:
         """Until what the caller's library is computing is there."""
@@ -217,7 +217,7 @@ class PyTorch(OnDevice):
         return x.reshape(*reversed(shape)).permute(*reversed(range(len(shape))))
 
     def host(self, x: Any) -> np.ndarray:
-        return x.detach().cpu().numpy()
+        return with_its_numbers(x, "a tensor").cpu().numpy()
 
     def current(self) -> Any:
         return self.library.cuda.device(self.device)
