@@ -53,6 +53,7 @@ PetscErrorCode block_of(Mat a, RankBlocks::Block* block) {
     PetscCall(MatSeqAIJGetArrayRead(a, &values));
     block->values = values;
     PetscCall(MatSeqAIJRestoreArrayRead(a, &values));
+    if (block->rows == 0) PetscFunctionReturn(0);
     block->pattern = hash_of({block->indices, static_cast<std::size_t>(block->offsets[block->rows])},
                              hash_of({block->offsets, static_cast<std::size_t>(block->rows) + 1}));
     PetscFunctionReturn(0);
@@ -106,7 +107,8 @@ PetscErrorCode RankBlocks::of(Mat a, RankBlocks* blocks) {
         PetscCall(MatMPIAIJGetSeqAIJ(a, &own, &others, &blocks->ghosts));
         PetscCall(block_of(own, &blocks->own));
         PetscCall(block_of(others, &blocks->others));
-        blocks->ghost_numbers = hash_of({blocks->ghosts, static_cast<std::size_t>(blocks->others.columns)});
+        if (blocks->ghosts != nullptr)
+            blocks->ghost_numbers = hash_of({blocks->ghosts, static_cast<std::size_t>(blocks->others.columns)});
     } else {
         PetscCall(block_of(a, &blocks->own));
     }

@@ -62,6 +62,18 @@ inline Certificate random_certificate(Random& random, std::size_t n, bool adds_u
     return certificate;
 }
 
+/// |A^-1|_ij <= reach_i weights_j for the square A whose rows these are.
+inline void expect_bounds_inverse(const Certificate& certificate, const std::vector<double>& dense) {
+    const std::size_t n = certificate.reach.size();
+    for (std::size_t j = 0; j < n; ++j) {
+        std::vector<double> unit(n);
+        unit[j] = 1;
+        const std::vector<Rational> column = testing::solve_in_rationals(dense, unit);
+        for (std::size_t i = 0; i < n; ++i)
+            EXPECT_LE(abs(column[i]), Rational(certificate.reach[i]) * Rational(certificate.weights[j]));
+    }
+}
+
 inline Rational norm(const Certificate& certificate, const std::vector<Rational>& r) {
     Rational most(0.0), sum(0.0);
     for (std::size_t i = 0; i < r.size(); ++i) {
