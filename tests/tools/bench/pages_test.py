@@ -59,12 +59,12 @@ class BenchPages(unittest.TestCase):
     def run_program(self, *words):
         return subprocess.run([sys.executable, PROGRAM, *words], cwd=self.folder.name, capture_output=True, text=True)
 
-    def made(self, output, option, *records):
+    def made(self, output, option, *records, status=0):
         names = [f"{i}.json" for i in range(len(records))]
         for name, content in zip(names, records):
             self.write(name, content)
         ended = self.run_program(*names, option, output)
-        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.returncode, status, ended.stderr)
         path = self.path(output)
         return path.read_text() if path.exists() else ""
 
@@ -84,7 +84,7 @@ class BenchPages(unittest.TestCase):
         page = self.made("page.html", "--html", contest("spmv", [with_histogram(1, 0.5, 2)]), solve, contest("dot", [case("n = 3", "fast", None)]),
                          record("scaling", [trial("p_10", 100, "automatic", "auto", 1, 1, 1e-11, 7)]), {"program": "test-blas2", "verdicts": [VERDICT]})
         self.stands_alone(page)
-        for text in ("At a glance", "Sparse products", "Solves", "Dot products", "solver-bench scaling", "Verdicts of test-blas2", "0 of 1 verdicts",
+        for text in ("At a glance", "Sparse products", "Solves", "Dot products", "solver-bench scaling", "Verdicts of test-blas2", "0 promises kept, 1 broken.",
                      "not &lt;finite&gt;", "a&lt;b&gt;&amp;&quot;c", "dense product, single precision, cpu", "row 7: 1.5 for -2.5", "row 2: nan for -1.5", "AVX9",
                      "solver-bench spmv &lt;x&gt; today", "Accuracy and speed on a fast one", "1.5 ms"):
             self.assertIn(text, page)
@@ -109,6 +109,31 @@ class BenchPages(unittest.TestCase):
         passed = {**VERDICT, "passed": True, "histogram": {"0": 3, "wrong_digits": 0, "non_finite": 0}, "largest_ulps": 0, "cost": 0.5}
         page = self.made("page.html", "--html", {"verdicts": [VERDICT, passed]})
         self.assertEqual(self.row(page, "fast")[:4], ["2", "1", "1.00", "66.7 %"])  # verdicts, kept, mean of 2 and 0.5, 4 of 6
+
+    def test_others_promised_nothing(self):
+        histogram = {"0": 3, "wrong_digits": 0, "non_finite": 0}
+        ours = {**VERDICT, "passed": True, "histogram": histogram, "largest_ulps": 0}
+        eigen = {**VERDICT, "accuracy": "", "judged": "eigen", "passed": True}
+        overflowed = {**VERDICT, "accuracy": "compensated", "passed": True, "overflowed": 1}
+        text = "1 promises kept, 0 broken, 1 without a promise for an intermediate sum that overflows, 1 on others who promised nothing."
+        page = self.made("page.html", "--html", {"verdicts": [ours, eigen, overflowed]})
+        self.assertIn(text, page)
+        self.assertEqual([self.row(page, who)[1] for who in ("fast", "eigen", "compensated")], ["all", "-", "0"])
+        self.assertIn(text, self.made("t.md", "--markdown", {"verdicts": [ours, eigen, overflowed]}))
+
+    def test_verdicts_are_tabled_by_operation_and_by_matrix(self):
+        of = lambda matrix, x, accuracy, right, ulps, **further: {
+            **VERDICT, "matrix": matrix, "rows": 3, "nonzeros": 5, "x": x, "alpha": 1, "beta": 0, "operation": "spmv", "accuracy": accuracy, "elements": 100000,
+            "histogram": {"0": right, "0.5": 100000 - right, "wrong_digits": 0, "non_finite": 0}, "largest_ulps": ulps, "passed": True, **further}
+        text = self.made("t.md", "--markdown", {"verdicts": [
+            of("a", "random:1", "fast", 99999, 0.5), of("a", "ones", "fast", 100000, 0), of("a", "ones", "exact", 100000, 0),
+            of("b", "ones", "", 100000, 1e300, judged="eigen", histogram={"wrong_digits": 100000})]})
+        for line in ("| operation | precision | mode | elements | correctly rounded | at most 1 ulp | largest error, ulp | no correct digit | promises broken |\n|---|---|---|---:|",
+                     "| spmv | single | fast | 200000 | 99.99 % | 100 % | 0.5 | 0 | 0 |\n", "| spmv | single | exact | 100000 | 100 % | 100 % | 0 | 0 | 0 |\n",
+                     "| spmv | single | eigen | 100000 | 0.00 % | 0.00 % | > 2^53 | 100000 | - |\n",
+                     "| matrix; x = random:1 / ones | rows | entries | single: fast | single: exact | single: eigen |\n",
+                     "| a | 3 | 5 | 0.5 / 0 | - / 0 | - / - |\n", "| b | 3 | 5 | - / - | - / - | - / **> 2^53** |\n"):
+            self.assertIn(line, text)
 
     def test_scaling_is_compared_with_the_best_by_hand(self):
         text = self.made("t.md", "--markdown", record("scaling", [
