@@ -135,6 +135,17 @@ class BenchPages(unittest.TestCase):
                      "| a | 3 | 5 | 0.5 / 0 | - / 0 | - / - |\n", "| b | 3 | 5 | - / - | - / - | - / **> 2^53** |\n"):
             self.assertIn(line, text)
 
+    def test_a_run_counts_once_and_unlike_runs_stand_apart(self):
+        run = {**record("scaling", [trial("p_10", 100, "automatic", "auto", 1, 1, 1e-11, 7)]), "tolerance": 1e-10, "accuracy": "compensated"}
+        later = {**run, "cases": [trial("p_10", 100, "automatic", "auto", 1, 2, 1e-11, 8)]}
+        text = self.made("a.md", "--markdown", run, run, later)
+        for line in ("Of 1 problems", "- 1 by auto", "| p_10 | 100 | 3 s, 8 |", "; tolerance 1e-10; accuracy compensated. b = A x*"):
+            self.assertIn(line, text)
+        for other in ({"accuracy": "exact"}, {"tolerance": 1e-2}, {"machine": {**MACHINE, "threads": 1}}):
+            self.assertEqual(self.made("b.md", "--markdown", run, {**run, **other}).count("Of 1 problems"), 2, other)
+        slower = {**contest("dot", [case("n = 3", "fast", 2)]), "machine": {**MACHINE, "processor": "a slow one"}}
+        self.assertIn("`solver-bench dot`, a slow one, threads: 4", self.made("d.md", "--markdown", contest("dot", [case("n = 3", "fast", 2)]), slower))
+
     def test_scaling_is_compared_with_the_best_by_hand(self):
         text = self.made("t.md", "--markdown", record("scaling", [
             trial("p_10", 100, "automatic", "auto", 1, 0.5, 1e-11, 7), trial("p_10", 100, "by hand", "jacobi", 0, 3, 1e-11, 40),
@@ -143,7 +154,7 @@ class BenchPages(unittest.TestCase):
         for line in ("| problem | unknowns | auto | best by hand | auto / best | hypre | eigen |\n|---|---:|---:|---:|---:|---:|---:|\n",
                      "| p_10 | 100 | 1.5 s, 7 | ilu0: 2 s, 10 | 0.75 | pcg: 1 s, 5 | - |\n", "- time of auto by that of the best by hand: median 0.75, worst 0.75 (p_10), 1 problem\n",
                      "- time of the best by hand by that of the fastest peer: median 2, worst 2 (p_10), 1 problem\n", "- 0 by klu, false claims: p_10\n",
-                     "- 0 by eigen cg, 1 timed out\n", "a fast one, 4 of 8 processors; beside a peer 1.2"):
+                     "- 0 by eigen cg, 1 timed out\n", "a fast one, threads: 4, processors: 8; beside a peer 1.2"):
             self.assertIn(line, text)
 
     def test_growth_is_a_power_of_the_size_and_is_drawn(self):
