@@ -82,7 +82,7 @@ class BenchPages(unittest.TestCase):
     def test_a_page_has_a_section_for_each_kind(self):
         solve = contest("solve", [case("p: 9 x 9", "exact", 2, residuals={"believed": [[0, 1], [3, 1e-10]], "true": [[3, 1e-3]]})])
         page = self.made("page.html", "--html", contest("spmv", [with_histogram(1, 0.5, 2)]), solve, contest("dot", [case("n = 3", "fast", None)]),
-                         record("scaling", [trial("p_10", 100, "automatic", "auto", 1, 1, 1e-11, 7)]), {"program": "test-blas2", "verdicts": [VERDICT]})
+                         record("scaling", [trial("p_10", 100, "automatic", "auto", 1, 1, 1e-11, 7)]), {"program": "test-blas2", "verdicts": [VERDICT]}, status=2)
         self.stands_alone(page)
         for text in ("At a glance", "Sparse products", "Solves", "Dot products", "solver-bench scaling", "Verdicts of test-blas2", "0 promises kept, 1 broken.",
                      "not &lt;finite&gt;", "a&lt;b&gt;&amp;&quot;c", "dense product, single precision, cpu", "row 7: 1.5 for -2.5", "row 2: nan for -1.5", "AVX9",
@@ -107,8 +107,15 @@ class BenchPages(unittest.TestCase):
 
     def test_verdicts_are_added_up(self):
         passed = {**VERDICT, "passed": True, "histogram": {"0": 3, "wrong_digits": 0, "non_finite": 0}, "largest_ulps": 0, "cost": 0.5}
-        page = self.made("page.html", "--html", {"verdicts": [VERDICT, passed]})
+        page = self.made("page.html", "--html", {"verdicts": [VERDICT, passed]}, status=2)
         self.assertEqual(self.row(page, "fast")[:4], ["2", "1", "1.00", "66.7 %"])  # verdicts, kept, mean of 2 and 0.5, 4 of 6
+
+    def test_broken_promises_have_a_status(self):
+        passed = {**VERDICT, "passed": True}
+        self.made("a.html", "--html", {"verdicts": [passed]})
+        self.made("b.html", "--html", {"verdicts": [passed, VERDICT]}, status=2)
+        self.made("c.html", "--html", record("bits", [{"matrix": "a", "products": "="}]))
+        self.made("d.html", "--html", record("bits", [{"matrix": "a", "products": "=", "none": "14 DIFFERS"}]), status=2)
 
     def test_others_promised_nothing(self):
         histogram = {"0": 3, "wrong_digits": 0, "non_finite": 0}
@@ -135,6 +142,15 @@ class BenchPages(unittest.TestCase):
                      "| a | 3 | 5 | 0.5 / 0 | - / 0 | - / - |\n", "| b | 3 | 5 | - / - | - / - | - / **> 2^53** |\n"):
             self.assertIn(line, text)
 
+    def test_worst_elements_have_their_names(self):
+        named = {**VERDICT, "worst": {**VERDICT["worst"], "name": "(2, 13)"}}
+        self.assertIn("(2, 13): nan for -1.5", self.made("a.html", "--html", {"verdicts": [named]}, status=2))
+
+    def test_results_without_elements_are_drawn(self):
+        empty = case("A: 0 x 0", "exact", 1, elements=0, largest_ulps=0, histogram={"0": 0, "wrong_digits": 0, "non_finite": 0}, worst=None)
+        self.made("a.html", "--html", contest("spmv", [empty]))
+        self.made("b.md", "--markdown", {"verdicts": [{**VERDICT, "passed": True, "elements": 0, "largest_ulps": 0, "histogram": {"0": 0}}]})
+
     def test_a_run_counts_once_and_unlike_runs_stand_apart(self):
         run = {**record("scaling", [trial("p_10", 100, "automatic", "auto", 1, 1, 1e-11, 7)]), "tolerance": 1e-10, "accuracy": "compensated"}
         later = {**run, "cases": [trial("p_10", 100, "automatic", "auto", 1, 2, 1e-11, 8)]}
@@ -143,8 +159,20 @@ class BenchPages(unittest.TestCase):
             self.assertIn(line, text)
         for other in ({"accuracy": "exact"}, {"tolerance": 1e-2}, {"machine": {**MACHINE, "threads": 1}}):
             self.assertEqual(self.made("b.md", "--markdown", run, {**run, **other}).count("Of 1 problems"), 2, other)
+            self.made("c.svg", "--plot", run, {**run, **other}, status=1)
         slower = {**contest("dot", [case("n = 3", "fast", 2)]), "machine": {**MACHINE, "processor": "a slow one"}}
         self.assertIn("`solver-bench dot`, a slow one, threads: 4", self.made("d.md", "--markdown", contest("dot", [case("n = 3", "fast", 2)]), slower))
+
+    def test_solver_bench_is_handed_what_is_not_named(self):
+        self.write("written.json", contest("dot", [case("n = 3", "fast", 2)]))
+        self.write("bench", '#!/bin/sh\necho "$*" >> calls\nfor last; do :; done\ncp written.json "$last"\n')
+        self.path("bench").chmod(0o755)
+        ended = self.run_program("--measure", "./bench", "--html", "p.html", "--device", "cpu", "--time-limit=0.2", "--precision", "single", "--matrix", "a")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        calls = [call.split(" --json ")[0] for call in self.path("calls").read_text().splitlines()]
+        self.assertEqual(calls[0], "spmv --device cpu --time-limit=0.2 --precision single --matrix a")
+        self.assertEqual(calls[3], "gemm --size 1024 --device cpu --time-limit=0.2 --precision single")
+        self.assertEqual(len(calls), 4)
 
     def test_scaling_is_compared_with_the_best_by_hand(self):
         text = self.made("t.md", "--markdown", record("scaling", [
@@ -205,20 +233,24 @@ class BenchPages(unittest.TestCase):
         self.made("t.csv", "--csv", record("bits", [{"matrix": 'a,"b', "products": "="}, {"matrix": "c", "products": None}]))
         with open(self.path("t.csv"), newline="") as file:
             self.assertEqual(list(csv.reader(file)), [["matrix", "products"], ['a,"b', "="], ["c", ""]])
-        again = json.loads(self.made("t.json", "--json", record("bits", [])))
+        again = json.loads(self.made("t.json", "--json", record("bits", [{"matrix": "a"}])))
         self.assertEqual(again["parts"][0]["benchmark"], "bits")
 
     def test_what_is_no_record_is_refused_by_name(self):
-        for content, text in (("{", "is not JSON"), ("[1, 2]", "has no results"), ({"benchmark": "spmv"}, "has no results"),
+        for content, text in (("{", "is not JSON"), ("[1, 2]", "has no results"), ({"benchmark": "spmv"}, "has no results"), (contest("dot", []), "has no results"),
                               ({**contest("spmv", [{"heading": 7}])}, "cannot be drawn"), ({"verdicts": [{"matrix": "A"}]}, "cannot be drawn")):
             self.write("bad.json", content)
             ended = self.run_program("bad.json", "--html", "page.html")
             self.assertEqual(ended.returncode, 1)
             self.assertIn("bench-pages: bad.json: " + text, ended.stderr)
-        self.write("good.json", contest("spmv", []))
+        self.write("good.json", contest("dot", [case("n = 3", "fast", 2)]))
         for words, text in ((["nowhere.json", "--html", "p.html"], "nowhere.json: cannot be opened"), (["good.json", "--html", "good.json"], "would replace"),
                             (["good.json", "--html", "p", "--csv", "p"], "another output"), (["good.json", "--plot", "p.pdf"], "ends in .svg"),
-                            (["good.json", "--html", "no/p.html"], "no/p.html")):
+                            (["good.json", "--html", "no/p.html"], "no/p.html"),
+                            (["good.json", "--html", "/dev/full"], "/dev/full: No space"), (["good.json", "--plot", "p.svg"], "there are none"),
+                            ([], "name files"), (["good.json"], "something to write"), (["good.json", "--htm", "p"], "there is no option --htm"),
+                            (["good.json", "--matrix", "a", "--html", "p"], "--matrix goes with --measure"),
+                            (["--measure", "./nobody", "--html", "p"], "--measure ./nobody: No such file")):
             ended = self.run_program(*words)
             self.assertEqual(ended.returncode, 1, words)
             self.assertIn(text, ended.stderr)
