@@ -77,7 +77,6 @@ po::options_description option_table() {
     add("judge", texts("WHOM"), "eigen or cusparse, whose A x is judged beside ours and nothing asserted; may be repeated");
     add("details", "a line for each verdict, with its histogram (default: for up to 3 matrices; else a line for each matrix)");
     add("json", text("FILE"), "write the verdicts as JSON, after every matrix");
-    add("markdown", text("FILE"), "write two tables for a document: the largest errors of A x, and all operations in sum");
     add("help", "print this text");
     add("version", "print the version");
     return table;
@@ -159,7 +158,6 @@ Options options_of(const po::variables_map& values) {
     for (const std::string& text : all_given(values, "judge")) options.judged.push_back(judged_from(text, options.device));
     options.in_detail = is_given(values, "details");
     options.json = given(values, "json").value_or("");
-    options.markdown = given(values, "markdown").value_or("");
     return options;
 }
 

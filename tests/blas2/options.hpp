@@ -29,8 +29,7 @@ struct Options {
     std::vector<Judged> judged;
     bool in_detail = false;      ///< also of many matrices
     std::filesystem::path json;  ///< empty: not written
-    std::filesystem::path markdown;
-    std::string command;  ///< as it was given
+    std::string command;         ///< as it was given
 };
 
 /// The options of a run, or the text that --help or --version asked for; GoogleTest has taken its own flags before. Throws

@@ -56,11 +56,6 @@ TEST(Program, RefusesOutputsThatCannotBeWrittenBeforeTheWork) {
     const Outcome nowhere = run("--device cpu --path poisson2d_4 --json /nowhere/v.json");
     EXPECT_EQ(nowhere.status, 1);
     EXPECT_THAT(nowhere.text, ::testing::StartsWith("test-blas2: /nowhere/v.json: cannot be written"));
-    const solver::testing::TemporaryFolder folder;
-    const std::string file = folder.path() / "v";
-    const Outcome twice = run("--device cpu --path poisson2d_4 --json " + file + " --markdown " + file);
-    EXPECT_EQ(twice.status, 1);
-    EXPECT_THAT(twice.text, HasSubstr("--json and --markdown name the same file"));
 }
 
 TEST(Program, WritesJson) {

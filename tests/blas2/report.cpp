@@ -2,7 +2,6 @@
 
 #include "io/atomic_file.hpp"
 #include "json.hpp"
-#include "markdown.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -84,7 +83,6 @@ void Report::end_matrix() {
 
 void Report::write_files(FileWriter to_file) const {
     if (!options_.json.empty()) to_file(options_.json, to_json(json_, left_out_, options_));
-    if (!options_.markdown.empty()) to_file(options_.markdown, to_markdown(verdicts_, options_));
 }
 
 void Report::finish(std::int64_t tests) {

@@ -158,7 +158,6 @@ TEST_F(FullDisk, RefusesTheOutputsOfTheBench) {
 TEST_F(FullDisk, RefusesTheOutputsOfTestBlas2) {
     const Words judge{test_blas2, "--device", "cpu", "--path", "poisson2d_4", "--gtest_filter=*spmv/double/adaptive*"};
     expect_refusals(judge + Words{"--json", "v.json"}, "v.json");
-    expect_refusals(judge + Words{"--markdown", "v.md"}, "v.md");
 }
 
 /// Where it was written long before the end, nobody knows the reason any more; fmt has words of its own.

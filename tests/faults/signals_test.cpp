@@ -145,7 +145,6 @@ TEST_F(Signals, LeaveTheOutputsOfTheBenchAsTheyWere) {
 TEST_F(Signals, LeaveTheOutputsOfTestBlas2AsTheyWere) {
     const Words judge{test_blas2, "--device", "cpu", "--path", "poisson2d_4", "--gtest_filter=*spmv/double/adaptive*"};
     end_while_writing(judge + Words{"--json", "v.json"}, "v.json", 4);
-    end_while_writing(judge + Words{"--markdown", "v.md"}, "v.md", 4);
 }
 
 /// A named pipe of a page, whose reader waits until the writer does.
