@@ -85,7 +85,7 @@ public:
     std::string name_of(std::int64_t element) const override {
         return fmt::format("({}, {})", a_.rows[element % a_.values.rows] + 1, element / a_.values.rows + 1);
     }
-    std::int64_t terms_of(std::int64_t) const override { return b_.rows; }
+    std::int64_t terms_of(std::int64_t) const override { return b_.rows + (beta_ != 0 ? 1 : 0); }
 
     std::vector<TrueElement<T>> truth(std::span<const T>, int threads) const override {
         std::vector<TrueElement<T>> result(c_.size());

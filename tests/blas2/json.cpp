@@ -6,12 +6,20 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace solver::blas2 {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Infinity alone is null.
+Json ulps_of(long double ulps) {
+    constexpr long double most = std::numeric_limits<double>::max();
+    return std::isinf(ulps) ? Json(nullptr) : Json(static_cast<double>(std::min(ulps, most)));
+}
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -57,7 +65,7 @@ std::string to_json(const Verdict& verdict) {
     json["device"] = verdict.device;
     json["elements"] = verdict.histogram.total();
     json["histogram"] = histogram_of(verdict.histogram);
-    json["largest_ulps"] = finite(static_cast<double>(verdict.largest_ulps));
+    json["largest_ulps"] = ulps_of(verdict.largest_ulps);
     json["worst"] = worst_of(verdict);
     json["same_bits"] = verdict.same_bits;
     json["seconds"] = finite(verdict.seconds);

@@ -32,7 +32,6 @@ public:
 
     std::int64_t elements() const override { return a_.rows; }
     std::string name_of(std::int64_t element) const override { return fmt::format("row {}", element + 1); }
-    std::int64_t terms_of(std::int64_t element) const override { return a_.row_length(element); }
 
     std::vector<TrueElement<T>> truth(std::span<const T>, int threads) const override {
         std::vector<TrueElement<T>> rows(static_cast<std::size_t>(a_.rows));
@@ -70,6 +69,8 @@ public:
         return fmt::format("y = {}A x{}", alpha_ == 1 ? "" : fmt::format("{} ", alpha_),
                            beta_ == 0 ? "" : fmt::format(" {} {} y", beta_ < 0 ? '-' : '+', std::abs(beta_)));
     }
+
+    std::int64_t terms_of(std::int64_t element) const override { return this->a_.row_length(element) + (beta_ != 0 ? 1 : 0); }
 
     const CsrView<T>& matrix() const { return this->a_; }
     std::span<const T> x() const { return this->vectors_->x; }
@@ -114,6 +115,9 @@ public:
 
     Inputs inputs() const override { return {this->vectors_->name + (with_low_part_ ? "+low" : ""), -1, 1}; }
     std::string formula() const override { return with_low_part_ ? "r = b - A (x + x_low)" : "r = b - A x"; }
+    std::int64_t terms_of(std::int64_t element) const override {
+        return (with_low_part_ ? 2 : 1) * this->a_.row_length(element) + 1;
+    }
 
     Subject<T> subject(SpmvKernel kernel, const Device& device) const override {
         const auto plan = std::make_shared<SpmvPlan<T>>(this->a_, device, kernel);

@@ -25,11 +25,11 @@ inline constexpr double bound_slack = 1 + 0x1p-30;
 /// smallest subnormal. So numbers just below a power of two have the smaller ulp, whatever they round to.
 template <std::floating_point T>
 struct TrueElement {
-    T rounded = 0;          ///< what exact must return, bit for bit
-    double rest = 0;        ///< (true - rounded) / ulp
-    int ulp_exponent = 0;   ///< an ulp is 2^ulp_exponent
-    double magnitudes = 0;  ///< sum |a_i b_i|, |beta y| included
-    double fast_bound = 0;  ///< on |computed - true|
+    T rounded = 0;               ///< what exact must return, bit for bit
+    double rest = 0;             ///< (true - rounded) / ulp
+    int ulp_exponent = 0;        ///< an ulp is 2^ulp_exponent
+    long double magnitudes = 0;  ///< sum |a_i b_i|, |beta y| included, beyond the range of T, too
+    double fast_bound = 0;       ///< on |computed - true|
     double compensated_bound = 0;
     bool one_ulp = false;       ///< compensated may be off by one ulp at most: gamma_h^2 sum|a_i b_i| + n eta <= u |true| / 2
     bool special = false;       ///< Inf or NaN among the inputs: `rounded` is Inf or NaN
@@ -63,7 +63,7 @@ struct TrueElement {
     /// 2 sum|a_i b_i| / |true| (Ogita, Rump, Oishi 2005), Inf where the true number is 0, NaN where it is not a number.
     double condition() const {
         if (!std::isfinite(rounded)) return std::numeric_limits<double>::quiet_NaN();
-        return 2 * magnitudes / magnitude();
+        return static_cast<double>(2 * magnitudes / std::ldexp(magnitude_in_ulps(), ulp_exponent));
     }
 
     long double magnitude_in_ulps() const {
@@ -115,7 +115,7 @@ TrueElement<T> true_sum(const testing::ExpectedSum<T>& sum, std::int64_t roundin
     const T rounded = sum.rounded();
     if (std::isfinite(rounded)) difference.add(-double{rounded});
     set_place(element, rounded, difference, 1);
-    element.magnitudes = sum.magnitudes();
+    element.magnitudes = sum.wide_magnitudes();
     element.special = sum.is_special();
     element.may_overflow = sum.may_overflow();
     const double size = element.magnitude();
@@ -136,7 +136,7 @@ TrueElement<T> true_norm(const testing::ExpectedSum<T>& squares, std::int64_t n)
     if (std::isfinite(rounded)) difference.add_product(-rounded, rounded);
     set_place(element, rounded, difference, rounded == 0 ? 1 : 2 * double{rounded});
     const double size = element.magnitude();
-    element.magnitudes = size / 2;
+    element.magnitudes = size;
     element.special = squares.is_special();
     element.may_overflow = !(double{rounded} < double{std::numeric_limits<T>::max()} / 2) && !element.special;
     element.fast_bound = fast_norm_bound<T>(n) * size + double{smallest_subnormal<T>};
@@ -156,7 +156,7 @@ TrueElement<T> true_quotient(const testing::ExpectedSum<T>& sum, T pivot, T foun
     testing::Oracle difference(sum.exact());
     if (std::isfinite(rounded)) difference.add_product(-rounded, pivot);
     set_place(element, rounded, difference, pivot);
-    element.magnitudes = sum.magnitudes() / std::abs(double{pivot});
+    element.magnitudes = sum.wide_magnitudes() / std::abs(double{pivot});
     element.special = sum.is_special();
     element.may_overflow = sum.may_overflow() || !(element.magnitudes < double{std::numeric_limits<T>::max()} / 2);
     const double last_rounding = double{unit_roundoff<T>} * std::abs(double{found}) + double{smallest_subnormal<T>};

@@ -161,6 +161,9 @@ TYPED_TEST(TrueElementTest, GivesTheConditionNumber) {
     EXPECT_EQ(true_sum_of<T>({{3, 1}, {-2, 1}}).condition(), 10);
     EXPECT_EQ(true_sum_of<T>({{3, 1}}).condition(), 2);
     EXPECT_TRUE(std::isinf(true_sum_of<T>({{1, 1}, {-1, 1}}).condition()));
+    const T large = std::numeric_limits<T>::max();
+    EXPECT_EQ(true_sum_of<T>({{large, 1}, {-large, 1}, {large, 1}}).condition(), 6) << "though the sum of magnitudes overflows";
+    EXPECT_EQ(true_norm(sum_of<T>({{3, 3}, {4, 4}}), 2).condition(), 2) << "squares do not cancel";
 }
 
 TYPED_TEST(TrueElementTest, KnowsSquareRoots) {

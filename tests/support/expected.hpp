@@ -22,7 +22,7 @@ public:
         ++terms_;
         if (std::isfinite(a) && std::isfinite(b)) {
             oracle_.add_product(a, b);
-            magnitudes_ += std::abs(double{a}) * std::abs(double{b});
+            magnitudes_ += std::abs(static_cast<long double>(a)) * std::abs(static_cast<long double>(b));
         } else {
             special_ += a * b;
         }
@@ -54,7 +54,9 @@ public:
     bool may_overflow() const { return !(std::max(overflowing_, magnitudes_) < double{std::numeric_limits<T>::max()} / 2); }
 
     bool is_special() const { return special_ != 0; }
-    double magnitudes() const { return magnitudes_; }
+    double magnitudes() const { return static_cast<double>(magnitudes_); }
+    /// Finite where double overflows.
+    long double wide_magnitudes() const { return magnitudes_; }
     std::int64_t terms() const { return terms_; }
     const Oracle& exact() const { return oracle_; }
 
@@ -79,8 +81,8 @@ private:
     double bound(Accuracy accuracy) const {
         const std::int64_t n = terms_ + 2;
         const double lost = scale_ * underflow_allowance<T>(n);
-        const double rounding = accuracy == Accuracy::fast ? gamma<T>(n) * magnitudes_
-                                                           : compensated_bound<T>(1024, 0, magnitudes_, magnitude_of_result());
+        const double rounding = accuracy == Accuracy::fast ? gamma<T>(n) * magnitudes()
+                                                           : compensated_bound<T>(1024, 0, magnitudes(), magnitude_of_result());
         return rounding * (1 + 0x1p-30) + lost;
     }
 
@@ -88,8 +90,8 @@ private:
 
     Oracle oracle_;
     T special_ = 0;  ///< 0, Inf, -Inf or NaN
-    double magnitudes_ = 0;
-    double overflowing_ = 0;  ///< the magnitudes before alpha
+    long double magnitudes_ = 0;
+    long double overflowing_ = 0;  ///< the magnitudes before alpha
     double scale_ = 1;
     std::int64_t terms_ = 0;
 };
