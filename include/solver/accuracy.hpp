@@ -7,8 +7,8 @@
 
 namespace solver {
 
-/// A promise about the result s = sum_{i<=n} a_i b_i of an operation, whatever computes it.
-/// u is the unit roundoff of the value type, eta its smallest subnormal, gamma_n = n u / (1 - n u).
+/// A promise about the result s = sum_{i<=n} a_i b_i of an operation, whatever computes it. Bounds hold barring overflow of an
+/// intermediate sum. u is the unit roundoff of the value type, eta its smallest subnormal, gamma_n = n u / (1 - n u).
 enum class Accuracy {
     /// |error| <= gamma_n sum|a_i b_i| + n eta. The same bits from run to run on the same machine, build and thread count.
     fast,

@@ -66,6 +66,7 @@ std::string to_json(const Verdict& verdict) {
     json["elements"] = verdict.histogram.total();
     json["histogram"] = histogram_of(verdict.histogram);
     json["largest_ulps"] = ulps_of(verdict.largest_ulps);
+    json["overflowed"] = verdict.overflowed;
     json["worst"] = worst_of(verdict);
     json["same_bits"] = verdict.same_bits;
     json["seconds"] = finite(verdict.seconds);

@@ -99,6 +99,7 @@ private:
         const Errors errors = errors_of<T>(truth, found_, about_.accuracy);
         verdict_.histogram = errors.histogram;
         verdict_.largest_ulps = errors.largest_ulps;
+        verdict_.overflowed = errors.overflowed;
         if (errors.worst >= 0) {
             const TrueElement<T>& worst = truth[static_cast<std::size_t>(errors.worst)];
             verdict_.worst = Worst{.element = errors.worst,

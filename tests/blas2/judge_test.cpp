@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 namespace solver::blas2 {
 namespace {
 
@@ -114,6 +116,12 @@ TEST_F(JudgeTest, FindsBitsThatDependOnTheNumberOfThreads) {
     };
     EXPECT_THAT(verdict(on, Accuracy::exact).reason, HasSubstr("the processor with 3 threads gives other bits"));
     EXPECT_TRUE(verdict(on, Accuracy::compensated).passed) << "which does not promise that";
+}
+
+TEST_F(JudgeTest, DoesNotTakeInfinityForOverflowWhereNoSumCanOverflow) {
+    const Verdict found = verdict_on(gives(1, 2, std::numeric_limits<double>::infinity()), Accuracy::fast);
+    EXPECT_FALSE(found.passed);
+    EXPECT_EQ(found.overflowed, 0);
 }
 
 TEST_F(JudgeTest, AssertsNothingOfOthers) {

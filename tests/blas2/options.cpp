@@ -39,6 +39,8 @@ The condition number is 2 sum|a_i b_i| / |sum a_i b_i|. What is asserted, and wh
   compensated  at most 1 ulp where gamma_1024^2 sum|a_i b_i| <= u |true| / 2, else u |true| + gamma_1024^2 sum|a_i b_i|
   fast         gamma_n sum|a_i b_i| for n products, gamma_(n+2) with alpha and beta
   each         the same bits in ten runs; zeros are +0 and NaN is the quiet one
+Where sum|a_i b_i| is beyond the range, fast and compensated promise no bound: Inf or NaN for a finite truth is told apart, as
+OVERFLOW, and counts neither as kept nor as broken.
 Time is the median of a few calls, in turn with those of fast, and cost is time by fast's.
 
 What is computed with the matrix A:

@@ -104,6 +104,27 @@ TEST(Program, SaysWhatItLeavesOut) {
     EXPECT_THAT(found.text, HasSubstr("PASSED"));
 }
 
+// Promise: accuracy.hpp, "Bounds hold barring overflow of an intermediate sum."
+TEST(Program, TellsOverflowOfIntermediateSumsApart) {
+    const solver::testing::TemporaryFolder folder;
+    const std::string path = folder.path() / "a.mtx", json_path = folder.path() / "v.json";
+    std::ofstream file(path);
+    file << "%%MatrixMarket matrix coordinate real general\n1 601 601\n";
+    for (int column = 1; column <= 601; ++column)  // overflows in every order in which anybody adds
+        file << "1 " << column << (column <= 301 ? " 1e308\n" : " -1e308\n");
+    file.close();
+    const std::string filter = " --double --x ones --alpha 1 --gtest_filter='*spmv/double/general/*'";
+    const Outcome found = run("--device cpu --json " + json_path + " --path " + path + filter);
+    EXPECT_EQ(found.status, 0) << found.text;
+    EXPECT_THAT(found.text, HasSubstr("  OVERFLOW"));
+    EXPECT_THAT(found.text, HasSubstr("1 promises kept, 0 broken, 2 without a promise for an intermediate sum that overflows"));
+    const auto verdicts = nlohmann::json::parse(std::ifstream(json_path))["verdicts"];
+    ASSERT_EQ(verdicts.size(), 3u);
+    EXPECT_EQ(verdicts[0]["overflowed"], 1);
+    EXPECT_NEAR(verdicts[0]["worst"]["condition"].get<double>(), 1202, 1e-9);
+    EXPECT_EQ(verdicts[2]["overflowed"], 0) << "exact";
+}
+
 TEST(Program, RefusesWithASentence) {
     const solver::testing::TemporaryFolder folder;
     const std::string file = folder.path() / "c.mtx";

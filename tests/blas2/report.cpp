@@ -86,16 +86,17 @@ void Report::write_files(FileWriter to_file) const {
 }
 
 void Report::finish(std::int64_t tests) {
-    std::int64_t kept = 0, broken = 0, peers = 0;
+    std::int64_t kept = 0, broken = 0, overflowed = 0, peers = 0;
     std::set<std::string> matrices;
     for (const Verdict& verdict : verdicts_) {
         matrices.insert(verdict.matrix);
-        ++(verdict.accuracy ? (verdict.passed ? kept : broken) : peers);
+        ++(!verdict.accuracy ? peers : !verdict.passed ? broken : verdict.overflowed > 0 ? overflowed : kept);
     }
     for (const LeftOut& matrix : left_out_) fmt::print("\nleft out: {}: {}", matrix.name, matrix.reason);
     for (const std::string& test : failures_) fmt::print("\nFAILED {}", test);
     fmt::print("\n\n{} {} tests, {} verdicts on {} {}: {} promises kept, {} broken", failures_.empty() ? "PASSED" : "FAILED",
                tests, verdicts_.size(), matrices.size(), matrices.size() == 1 ? "matrix" : "matrices", kept, broken);
+    if (overflowed != 0) fmt::print(", {} without a promise for an intermediate sum that overflows", overflowed);
     if (peers != 0) fmt::print(", {} on others who promised nothing", peers);
     fmt::print("\n");
     write_files(write_file);

@@ -67,6 +67,7 @@ std::string line(const Verdict& verdict) {
     std::string text = fmt::format("  {:<21}{} {:>8} {:>5}", who(verdict), histogram_text(verdict.histogram),
                                    ulps_text(verdict.largest_ulps), cost);
     if (!verdict.passed) text += "  BROKEN";
+    if (verdict.overflowed > 0) text += "  OVERFLOW";
     if (!verdict.same_bits && verdict.accuracy == std::nullopt) text += "  other bits from run to run";
     if (verdict.worst) text += "  " + worst_text(*verdict.worst, verdict.precision);
     if (!verdict.passed) text += "\n    " + verdict.reason;
@@ -154,16 +155,18 @@ std::string summary_heading() {
 std::string summary_line(std::span<const Verdict> verdicts) {
     if (verdicts.empty()) return "";
     std::array<VerdictsOfOneMode, all_accuracies.size()> sums;
-    std::int64_t broken = 0;
+    std::int64_t broken = 0, overflowed = 0;
     for (const Verdict& verdict : verdicts) {
         if (verdict.accuracy && is_plain_product(verdict)) sums[static_cast<std::size_t>(*verdict.accuracy)].add(verdict);
         broken += verdict.passed ? 0 : 1;
+        overflowed += verdict.overflowed > 0 ? 1 : 0;
     }
     const Verdict& first = verdicts.front();
     std::string text = fmt::format("{:<20} {:>8} {:>9} {:<6}|", first.matrix, first.rows, first.nonzeros, first.precision);
     for (const Accuracy accuracy : all_accuracies)
         text += sums[static_cast<std::size_t>(accuracy)].text(accuracy != Accuracy::fast) + " |";
     if (broken != 0) text += fmt::format(" {} BROKEN", broken);
+    if (overflowed != 0) text += fmt::format(" {} OVERFLOW", overflowed);
     for (const Verdict& verdict : verdicts)
         if (!verdict.passed)
             text += fmt::format("\n    {}, x {}, {}: {}", verdict.formula, verdict.inputs.x, who(verdict), verdict.reason);

@@ -34,6 +34,7 @@ struct Errors {
     std::int64_t worst = -1;  ///< element; -1 where all are correct
     std::int64_t broken = 0;  ///< elements that do not keep the promise
     std::int64_t first_broken = -1;
+    std::int64_t overflowed = 0;  ///< Inf or NaN where it should not be, allowed as an intermediate sum may overflow
 };
 
 struct Verdict {
@@ -50,6 +51,7 @@ struct Verdict {
 
     Histogram histogram;
     long double largest_ulps = 0;
+    std::int64_t overflowed = 0;  ///< elements, as in Errors
     std::optional<Worst> worst;
     bool same_bits = true;
     double seconds = 0;  ///< of one call
@@ -79,7 +81,11 @@ Errors errors_of(std::span<const TrueElement<T>> truth, std::span<const T> found
             errors.worst = static_cast<std::int64_t>(i);
             errors.largest_ulps = ulps;
         }
-        if (!accuracy || element.allows(found[i], *accuracy)) continue;
+        if (!accuracy) continue;
+        if (element.allows(found[i], *accuracy)) {
+            errors.overflowed += std::isfinite(ulps) ? 0 : 1;
+            continue;
+        }
         if (errors.broken++ == 0) errors.first_broken = static_cast<std::int64_t>(i);
     }
     return errors;
