@@ -38,11 +38,21 @@ TEST(MatrixSources, AreFilesFoldersAndNames) {
     EXPECT_EQ(named.name, "array_real_general");
     EXPECT_EQ(named.suite, "array_real_general_2") << "the folder holds it already";
     EXPECT_FALSE(named.is_square);
-    EXPECT_TRUE(named.is_named);
-    EXPECT_FALSE(sources.matrices.front().is_named);
     EXPECT_EQ(sources.matrices.back().name, "poisson2d_3");
     EXPECT_TRUE(sources.matrices.back().is_square);
     EXPECT_EQ(load<double>(sources.matrices.back(), options_for({})).a.nonzeros(), 33);
+}
+
+TEST(MatrixSources, AreReal) {
+    const testing::TemporaryFolder folder;
+    const auto path = folder.path() / "c.mtx";
+    std::ofstream(path) << "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
+    const MatrixSources sources = find_sources(options_for({folder.path().string()}));
+    EXPECT_TRUE(sources.matrices.empty());
+    ASSERT_EQ(sources.left_out.size(), 1u);
+    EXPECT_THAT(sources.left_out[0].reason, HasSubstr("complex"));
+    EXPECT_FALSE(sources.left_out[0].is_error);
+    EXPECT_THROW(find_sources(options_for({path.string()})), FileError);
 }
 
 TEST(MatrixSources, HaveSuitesThatNeedNoQuoting) {
@@ -60,6 +70,7 @@ TEST(MatrixSources, LeaveOutWhatIsNoMatrixInAFolderAndRefuseItByName) {
     EXPECT_TRUE(sources.matrices.empty());
     ASSERT_EQ(sources.left_out.size(), 1u);
     EXPECT_THAT(sources.left_out[0].reason, HasSubstr("rational"));
+    EXPECT_TRUE(sources.left_out[0].is_error);
     EXPECT_THROW(find_sources(options_for({path.string()})), FileError);
     EXPECT_THROW(find_sources(options_for({"no_such_matrix"})), FileError);
 }

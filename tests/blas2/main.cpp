@@ -40,7 +40,7 @@ public:
         keep([&] { report_.end_matrix(); });
     }
     void OnTestProgramEnd(const ::testing::UnitTest& program) override {
-        keep([&] { report_.finish(program.test_to_run_count()); });
+        keep([&] { report_.finish(program.successful_test_count() + program.failed_test_count()); });
     }
 
 private:
@@ -78,7 +78,10 @@ int run(int argc, char** argv) {
     listeners.Append(printer);
     const int status = RUN_ALL_TESTS();
     printer->rethrow();
-    return status;
+    if (::testing::GTEST_FLAG(list_tests)) return status;
+    if (report.is_empty())
+        throw InvalidArgument("nothing was judged: no test is among those asked for and about a matrix that can be read");
+    return report.is_success() ? status : 1;
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #include "matrix_source.hpp"
 
 #include "io/matrix_market/header.hpp"
-#include "solver/complex.hpp"
 #include "solver/error.hpp"
+#include "solver/matrix_market.hpp"
 
 #include <fmt/format.h>
 
 #include <cctype>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,12 +20,16 @@ using matrices::stem;
 /// Small ones beside the adversarial ones.
 constexpr const char* usual_generators[] = {"poisson2d_random_20", "convection_diffusion_20", "power_law_1000"};
 
-/// A file; throws FileError where its head says that it is none of ours.
-MatrixSource from_file(const fs::path& path) {
+constexpr const char* for_it_is_complex = "the matrix is complex; real ones are judged";
+
+/// A file, or nothing where the matrix is complex. Throws FileError where the head is that of no matrix.
+std::optional<MatrixSource> from_file(const fs::path& path) {
     matrix_market::TextBlocks blocks(path);
     matrix_market::TextBlock block;
     const matrix_market::Header header = matrix_market::read_header(blocks, block);
-    return {.name = stem(path.filename().string()), .suite = "", .from = path, .is_square = header.rows == header.columns};
+    if (header.field == matrix_market::Field::complex) return std::nullopt;
+    return MatrixSource{
+        .name = stem(path.filename().string()), .suite = "", .from = path, .is_square = header.rows == header.columns};
 }
 
 MatrixSource from_generator(matrices::Generator generator) {
@@ -34,21 +39,28 @@ MatrixSource from_generator(matrices::Generator generator) {
 
 void add_folder(MatrixSources& sources, const fs::path& folder) {
     for (const fs::path& path : matrices::files_in(folder)) {
+        const std::string name = stem(path.filename().string());
         try {
-            sources.matrices.push_back(from_file(path));
-            sources.matrices.back().is_named = false;
+            if (auto source = from_file(path))
+                sources.matrices.push_back(std::move(*source));
+            else
+                sources.left_out.push_back({name, for_it_is_complex});
         } catch (const FileError& error) {
-            sources.left_out.push_back({stem(path.filename().string()), error.what()});
+            sources.left_out.push_back({name, error.what(), true});
         }
     }
 }
 
 void add_named(MatrixSources& sources, const std::string& name) {
     matrices::FoundMatrix found = matrices::find_matrix(name);
-    if (auto* generator = std::get_if<matrices::Generator>(&found.source))
+    if (auto* generator = std::get_if<matrices::Generator>(&found.source)) {
         sources.matrices.push_back(from_generator(std::move(*generator)));
-    else
-        sources.matrices.push_back(from_file(std::get<fs::path>(found.source)));
+        return;
+    }
+    const auto& path = std::get<fs::path>(found.source);
+    auto source = from_file(path);
+    if (!source) throw FileError(path.string(), 0, for_it_is_complex);
+    sources.matrices.push_back(std::move(*source));
 }
 
 void add_usual(MatrixSources& sources) {
@@ -89,7 +101,7 @@ void drop_zeroes(CsrMatrix<T>& a) {
 
 template <class T>
 Sample<T> read(const MatrixSource& source, int threads) {
-    if (const auto* path = std::get_if<fs::path>(&source.from)) return {read_real_form<T>(*path, {.threads = threads})};
+    if (const auto* path = std::get_if<fs::path>(&source.from)) return {read_csr<T>(*path, {.threads = threads})};
     if (const auto* generator = std::get_if<matrices::Generator>(&source.from)) return {convert<T>(generator->make().view())};
     const BuiltIn& matrix = *std::get<const BuiltIn*>(source.from);
     if constexpr (std::is_same_v<T, float>)

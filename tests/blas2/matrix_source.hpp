@@ -19,13 +19,13 @@ struct MatrixSource {
     std::string suite;  ///< the same with letters, digits and _ alone, and no other matrix has it
     std::variant<std::filesystem::path, matrices::Generator, const BuiltIn*> from;
     bool is_square = true;
-    bool is_named = true;  ///< not just found in a folder
 };
 
-/// A file of a folder that cannot be judged.
+/// A matrix that is not judged.
 struct LeftOut {
     std::string name;
     std::string reason;
+    bool is_error = false;  ///< the file is damaged, or no matrix; else it is none for this program
 };
 
 struct MatrixSources {

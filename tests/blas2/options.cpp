@@ -52,7 +52,8 @@ What is computed with the matrix A:
   gemm              a dense block of up to 200 rows of A, the longest among them, and up to 2000 columns, times the transpose of
                     24 of its rows and 24 random columns
 
-Exit status: 0 if every promise was kept, 1 if one was broken, or for bad usage or input.
+Exit status: 0 if every promise was kept; 1 if one was broken, if nothing was judged, or for bad usage or input, such as a damaged
+file in a folder, the rest of which is judged.
 )";
 
 po::options_description option_table() {
@@ -61,7 +62,8 @@ po::options_description option_table() {
     po::options_description table("Options", line_length);
     auto add = table.add_options();
     add("path", texts("MATRIX"),
-        "a Matrix Market file (.mtx, .mtx.gz), a folder of them, or a name that solver --matrix knows; may be repeated "
+        "a Matrix Market file (.mtx, .mtx.gz), a folder of them, or a name that solver --matrix knows; may be repeated; "
+        "complex files are not judged "
         "(default: small adversarial matrices)");
     add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "of the processor (default: all)");

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -40,7 +41,7 @@ TEST(Program, ListsAndFiltersTests) {
     EXPECT_THAT(list.text, HasSubstr("  triangular_solve/single/compensated"));
     const Outcome one = run("--device cpu --path poisson2d_4 --gtest_filter=poisson2d_4.spmv/double/adaptive/exact");
     EXPECT_EQ(one.status, 0);
-    EXPECT_THAT(one.text, HasSubstr("PASSED 1 tests, 4 verdicts on 1 matrix: 4 promises kept, 0 broken"));
+    EXPECT_THAT(one.text, HasSubstr("PASSED 1 of 1 tests, 4 verdicts on 1 matrix: 4 promises kept, 0 broken"));
     EXPECT_THAT(one.text, HasSubstr("adaptive exact"));
     EXPECT_THAT(one.text, Not(HasSubstr("general")));
 }
@@ -94,14 +95,41 @@ TEST(Program, WritesJson) {
 TEST(Program, SaysWhatItLeavesOut) {
     const solver::testing::TemporaryFolder folder;
     std::ofstream(folder.path() / "a.mtx") << "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e300\n";
-    std::ofstream(folder.path() / "b.mtx") << "%%MatrixMarket matrix coordinate rational general\n1 1 1\n1 1 2 3\n";
     std::ofstream(folder.path() / "c.mtx") << "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
     const Outcome found = run("--device cpu --path " + folder.path().string());
     EXPECT_EQ(found.status, 0) << found.text;
     EXPECT_THAT(found.text, HasSubstr("left out: a (single): "));
+    EXPECT_THAT(found.text, HasSubstr("left out: c: the matrix is complex; real ones are judged"));
+    EXPECT_THAT(found.text, HasSubstr("PASSED 27 of 27 tests"));
+    const Outcome named = run("--device cpu --path " + (folder.path() / "c.mtx").string());
+    EXPECT_EQ(named.status, 1);
+    EXPECT_THAT(named.text, HasSubstr("c.mtx: the matrix is complex"));
+}
+
+TEST(Program, JudgesTheRestOfAFolderWithDamagedFilesAndFails) {
+    const solver::testing::TemporaryFolder folder;
+    std::ofstream(folder.path() / "a.mtx") << "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3\n";
+    std::ofstream(folder.path() / "b.mtx") << "%%MatrixMarket matrix coordinate rational general\n1 1 1\n1 1 2 3\n";
+    std::ofstream(folder.path() / "c.mtx") << "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 3\n";
+    const Outcome found = run("--device cpu --gtest_filter='*sum*' --path " + folder.path().string());
+    EXPECT_EQ(found.status, 1);
     EXPECT_THAT(found.text, HasSubstr("left out: b: "));
-    EXPECT_THAT(found.text, Not(HasSubstr("left out: c")));
-    EXPECT_THAT(found.text, HasSubstr("PASSED"));
+    EXPECT_THAT(found.text, HasSubstr("left out: c (double): "));
+    EXPECT_THAT(found.text,
+                HasSubstr("FAILED 0 of 6 tests, 12 verdicts on 1 matrix: 12 promises kept, 0 broken, and not every file"));
+}
+
+TEST(Program, FailsWhereNothingWasJudged) {
+    const solver::testing::TemporaryFolder folder;
+    const std::string path = folder.path() / "a.mtx";
+    std::ofstream(path) << "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e300\n";
+    for (const std::string& arguments :
+         std::vector<std::string>{"--path poisson2d_4 --gtest_filter=spvm*", "--gtest_filter='*single*' --path " + path}) {
+        const Outcome found = run("--device cpu " + arguments);
+        EXPECT_EQ(found.status, 1) << arguments;
+        EXPECT_THAT(found.text, HasSubstr("test-blas2: nothing was judged")) << arguments;
+        EXPECT_THAT(found.text, Not(HasSubstr("PASSED"))) << arguments;
+    }
 }
 
 // Promise: accuracy.hpp, "Bounds hold barring overflow of an intermediate sum."

@@ -54,6 +54,10 @@ void Report::leave_out(const LeftOut& matrix) {
     left_out_.push_back(matrix);
 }
 
+bool Report::is_all_read() const {
+    return std::none_of(left_out_.begin(), left_out_.end(), [](const LeftOut& matrix) { return matrix.is_error; });
+}
+
 void Report::print_pending() {
     const auto pending = std::span<const Verdict>(verdicts_).subspan(printed_);
     if (pending.empty()) return;
@@ -94,10 +98,12 @@ void Report::finish(std::int64_t tests) {
     }
     for (const LeftOut& matrix : left_out_) fmt::print("\nleft out: {}: {}", matrix.name, matrix.reason);
     for (const std::string& test : failures_) fmt::print("\nFAILED {}", test);
-    fmt::print("\n\n{} {} tests, {} verdicts on {} {}: {} promises kept, {} broken", failures_.empty() ? "PASSED" : "FAILED",
-               tests, verdicts_.size(), matrices.size(), matrices.size() == 1 ? "matrix" : "matrices", kept, broken);
+    fmt::print("\n\n{} {} of {} tests, {} verdicts on {} {}: {} promises kept, {} broken", is_success() ? "PASSED" : "FAILED",
+               is_success() ? tests : static_cast<std::int64_t>(failures_.size()), tests, verdicts_.size(), matrices.size(),
+               matrices.size() == 1 ? "matrix" : "matrices", kept, broken);
     if (overflowed != 0) fmt::print(", {} without a promise for an intermediate sum that overflows", overflowed);
     if (peers != 0) fmt::print(", {} on others who promised nothing", peers);
+    if (!is_all_read()) fmt::print(", and not every file could be read");
     fmt::print("\n");
     write_files(write_file);
 }

@@ -22,13 +22,17 @@ public:
     void add(const Verdict& verdict);
     /// Once for each reason.
     void leave_out(const LeftOut& matrix);
+    bool is_empty() const { return verdicts_.empty(); }
+    /// Whether something was judged, no test failed and every matrix could be read.
+    bool is_success() const { return !is_empty() && failures_.empty() && is_all_read(); }
     void end_matrix();
     /// The name of a test.
     void add_failure(const std::string& test) { failures_.push_back(test); }
-    /// Prints the sums of so many tests.
+    /// Prints the sums of so many tests, those of matrices that could not be read aside.
     void finish(std::int64_t tests);
 
 private:
+    bool is_all_read() const;
     void print_pending();
     void print_summaries() const;
     void write_files(FileWriter to_file) const;
