@@ -12,6 +12,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace solver::blas2 {
@@ -31,7 +32,10 @@ Options options_for(std::vector<std::string> paths) {
 const std::string good = SOLVER_TEST_DATA "/good";
 
 TEST(MatrixSources, AreFilesFoldersAndNames) {
-    const MatrixSources sources = find_sources(options_for({good, good + "/array_real_general.mtx", "poisson2d_3"}));
+    const testing::TemporaryFolder folder;
+    const std::string copy = folder.path() / "array_real_general.mtx";
+    std::filesystem::copy(good + "/array_real_general.mtx", copy);
+    const MatrixSources sources = find_sources(options_for({good, copy, "poisson2d_3"}));
     EXPECT_GT(sources.matrices.size(), 20u);
     EXPECT_TRUE(sources.left_out.empty());
     const MatrixSource& named = sources.matrices[sources.matrices.size() - 2];
@@ -41,6 +45,13 @@ TEST(MatrixSources, AreFilesFoldersAndNames) {
     EXPECT_EQ(sources.matrices.back().name, "poisson2d_3");
     EXPECT_TRUE(sources.matrices.back().is_square);
     EXPECT_EQ(load<double>(sources.matrices.back(), options_for({})).a.nonzeros(), 33);
+}
+
+TEST(MatrixSources, ComeOnceHoweverOftenTheyAreNamed) {
+    const auto count = [](const std::vector<std::string>& paths) { return find_sources(options_for(paths)).matrices.size(); };
+    const std::string file = good + "/array_real_general.mtx";
+    EXPECT_EQ(count({good, file}), count({good}));
+    EXPECT_EQ(count({file, good + "/../good/array_real_general.mtx", "poisson2d_3", "poisson2d_3"}), 2u);
 }
 
 TEST(MatrixSources, AreReal) {

@@ -70,6 +70,15 @@ void add_usual(MatrixSources& sources) {
     for (const char* name : usual_generators) sources.matrices.push_back(from_generator(*matrices::find_generator(name)));
 }
 
+/// Keeps the first of those that are one file or one generator.
+void drop_repetitions(std::vector<MatrixSource>& matrices) {
+    std::set<std::string> seen;
+    std::erase_if(matrices, [&seen](const MatrixSource& matrix) {
+        const auto* path = std::get_if<fs::path>(&matrix.from);
+        return !seen.insert(path != nullptr ? fs::canonical(*path).string() : matrix.name).second;
+    });
+}
+
 /// Names that need no quoting in --gtest_filter, each of its own.
 void name_suites(std::vector<MatrixSource>& matrices) {
     std::set<std::string> taken;
@@ -128,6 +137,7 @@ MatrixSources find_sources(const Options& options) {
             if (fs::equivalent(*path, options.json, ignored))
                 throw InvalidArgument(fmt::format("--json {}: the verdicts would replace the matrix", options.json.string()));
         }
+    drop_repetitions(sources.matrices);
     name_suites(sources.matrices);
     return sources;
 }

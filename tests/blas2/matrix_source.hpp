@@ -34,7 +34,7 @@ struct MatrixSources {
 };
 
 /// What --path names, of folders small files first; what is built in where there are none. Of files only the heads are read. A
-/// file that is named and cannot be judged is an error (FileError); in a folder it is left out.
+/// file that is named and cannot be judged is an error (FileError); in a folder it is left out. What is named twice comes once.
 MatrixSources find_sources(const Options& options);
 
 /// Reads or makes the matrix in one of its precisions. Throws FileError, as where values lie beyond the range of float.

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 
 namespace solver::blas2 {
@@ -67,7 +69,7 @@ po::options_description option_table() {
         "(default: small adversarial matrices)");
     add("device", text("NAME"), "auto (default: a GPU where there is one), cpu, cuda or cuda:N");
     add("threads", text("N"), "of the processor (default: all)");
-    add("accuracy", text("MODE"), "fast, compensated, exact or all (default)");
+    add("accuracy", texts("MODE"), "fast, compensated, exact or all (default); may be repeated");
     add("compensated", "the same as --accuracy compensated");
     add("exact", "the same as --accuracy exact");
     add("single", "single precision alone");
@@ -101,17 +103,24 @@ po::variables_map read_command_line(int argc, const char* const* argv) {
 }
 
 std::vector<Accuracy> accuracies_of(const po::variables_map& values) {
-    std::vector<std::string> names;
-    if (const auto name = given(values, "accuracy")) names.push_back(*name);
+    std::vector<std::string> names = all_given(values, "accuracy");
     for (const char* name : {"compensated", "exact"})
         if (is_given(values, name)) names.emplace_back(name);
-    if (names.empty() || (names.size() == 1 && names[0] == "all")) return {all_accuracies.begin(), all_accuracies.end()};
-    std::vector<Accuracy> accuracies;
-    for (const Accuracy accuracy : all_accuracies)
-        for (const std::string& name : names)
-            if (accuracy_from_text(name) == accuracy && (accuracies.empty() || accuracies.back() != accuracy))
-                accuracies.push_back(accuracy);
-    return accuracies;
+    std::set<Accuracy> wanted;
+    for (const std::string& name : names) {
+        if (name == "all")
+            wanted.insert(all_accuracies.begin(), all_accuracies.end());
+        else
+            wanted.insert(accuracy_from_text(name));
+    }
+    if (wanted.empty()) return {all_accuracies.begin(), all_accuracies.end()};
+    return {wanted.begin(), wanted.end()};
+}
+
+/// What is asked for twice is done once.
+template <class Value>
+void add_once(std::vector<Value>& values, const Value& value) {
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
 VectorWish vector_from(const std::string& text) {
@@ -157,9 +166,9 @@ Options options_of(const po::variables_map& values) {
     options.alpha = factor(values, "alpha", options.in_single);
     options.beta = factor(values, "beta", options.in_single);
     options.keep_zeroes = !is_given(values, "no-zeroes");
-    for (const std::string& text : all_given(values, "x")) options.vectors.push_back(vector_from(text));
+    for (const std::string& text : all_given(values, "x")) add_once(options.vectors, vector_from(text));
     if (options.vectors.empty()) options.vectors = {{.kind = VectorKind::random}, {.kind = VectorKind::ones}};
-    for (const std::string& text : all_given(values, "judge")) options.judged.push_back(judged_from(text, options.device));
+    for (const std::string& text : all_given(values, "judge")) add_once(options.judged, judged_from(text, options.device));
     options.in_detail = is_given(values, "details");
     options.json = given(values, "json").value_or("");
     return options;

@@ -70,6 +70,14 @@ TEST(Options, AreTaken) {
     EXPECT_TRUE(options("--single", "--double").in_double);
 }
 
+TEST(Options, AreTakenOnceHoweverOftenTheyAreGiven) {
+    EXPECT_EQ(options("--accuracy", "all", "--exact").accuracies.size(), 3u);
+    EXPECT_THAT(options("--exact", "--accuracy", "fast", "--accuracy", "exact").accuracies,
+                ElementsAre(Accuracy::fast, Accuracy::exact));
+    EXPECT_THAT(names(options("--x", "random", "--x", "random:1", "--x", "ones", "--x", "ones").vectors),
+                ElementsAre("random:1", "ones"));
+}
+
 TEST(Options, GiveHelpAndVersion) {
     EXPECT_THAT(std::get<std::string>(parse("--help")), HasSubstr("--gtest_filter"));
     EXPECT_THAT(std::get<std::string>(parse("--version")), HasSubstr("test-blas2 "));

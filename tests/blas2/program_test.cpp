@@ -132,6 +132,13 @@ TEST(Program, FailsWhereNothingWasJudged) {
     }
 }
 
+TEST(Program, CountsOnceWhatIsNamedTwice) {
+    const std::string once = "--device cpu --x ones --path poisson2d_4 --judge eigen --gtest_filter='*spmv/double/*'";
+    const Outcome found = run(once + " --x ones --path poisson2d_4 --judge eigen");
+    EXPECT_EQ(found.status, 0) << found.text;
+    EXPECT_THAT(found.text, HasSubstr("PASSED 7 of 7 tests, 13 verdicts on 1 matrix: 12 promises kept, 0 broken, 1 on others"));
+}
+
 // Promise: accuracy.hpp, "Bounds hold barring overflow of an intermediate sum."
 TEST(Program, TellsOverflowOfIntermediateSumsApart) {
     const solver::testing::TemporaryFolder folder;
