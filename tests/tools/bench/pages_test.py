@@ -110,6 +110,13 @@ class BenchPages(unittest.TestCase):
         page = self.made("page.html", "--html", {"verdicts": [VERDICT, passed]}, status=2)
         self.assertEqual(self.row(page, "fast")[:4], ["2", "1", "1.00", "66.7 %"])  # verdicts, kept, mean of 2 and 0.5, 4 of 6
 
+    def test_times_have_their_uncertainty_and_threads(self):
+        cases = [case("n = 3", "fast", 2, relative_uncertainty=0.0528), case("n = 3", "eigen", None, threads=1, relative_uncertainty=None)]
+        text = self.made("t.md", "--markdown", contest("dot", cases))
+        for line in ("|  | time | GB/s | × eigen | × fast | error (ulp) | threads |  |\n", "| fast | 1.5 ms ± 5.3 % | 12.5 | 2.00 | 0.75 | 0.5 | 2 |  |\n",
+                     "| eigen | 1.5 ms | 12.5 |  | 0.75 | 0.5 | 1 |  |\n"):
+            self.assertIn(line, text)
+
     def test_broken_promises_have_a_status(self):
         passed = {**VERDICT, "passed": True}
         self.made("a.html", "--html", {"verdicts": [passed]})
