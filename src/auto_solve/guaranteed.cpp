@@ -113,6 +113,8 @@ private:
         SolutionProof proof;
         resize_in_huge_pages(proof.bounds, a_.rows(), Device::cpu().threads());
         error_bound<T>(a_, certificate_, unknown.b, unknown.x, unknown.x_low, proof.bounds);
+        if (correct_)
+            guarantee::lower_bounds<T>(a_, certificate_, by_proof(), unknown.b, unknown.x, unknown.x_low, proof.bounds);
         summarise_bounds<T>(unknown.x, unknown.x_low, proof);
         const double most =
             guarantee::largest(static_cast<std::int64_t>(proof.bounds.size()), [&](std::int64_t i) { return proof.bounds[i]; });
@@ -196,13 +198,9 @@ private:
         return result;
     }
 
-    SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
-        constexpr double coarsest = 1e-8;
-        const double tolerance = std::min(options_.iteration.tolerance, coarsest);
-        const guarantee::Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d,
-                                                      std::span<T> d_low) -> std::int64_t {
-            if (!correct_ && !solver_.can_solve_again()) return 0;  // no correction, and so no gain: refinement ends
-            if (!correct_) return solver_.solve_again({r, d}, tolerance, most_iterations(result)).iterations;
+    /// By the factors or the inverse that proved the certificate.
+    guarantee::Corrector<T> by_proof() const {
+        return [this](std::span<const T> r, std::span<T> d, std::span<T> d_low) -> std::int64_t {
             std::vector<double> high(d.size()), low(d.size());
             correct_(std::vector<double>(r.begin(), r.end()), high, low);
             for (std::size_t i = 0; i < d.size(); ++i) {
@@ -210,6 +208,17 @@ private:
                 d_low[i] = static_cast<T>((high[i] - static_cast<double>(d[i])) + low[i]);
             }
             return 0;
+        };
+    }
+
+    SolutionProof round(const Unknown<T>& unknown, SolveResult& result) const {
+        constexpr double coarsest = 1e-8;
+        const double tolerance = std::min(options_.iteration.tolerance, coarsest);
+        const guarantee::Corrector<T> corrector = [&](std::span<const T> r, std::span<T> d,
+                                                      std::span<T> d_low) -> std::int64_t {
+            if (correct_) return by_proof()(r, d, d_low);
+            if (!solver_.can_solve_again()) return 0;  // no correction, and so no gain: refinement ends
+            return solver_.solve_again({r, d}, tolerance, most_iterations(result)).iterations;
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
         set_zero(unknown.x_low);

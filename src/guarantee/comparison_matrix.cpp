@@ -12,9 +12,7 @@
 #include <utility>
 
 namespace solver::guarantee {
-namespace {
 
-/// At most |a_ii|, and a_ii to the bit where it is stored once.
 template <class T>
 double diagonal_below(const CsrView<T>& a, std::int64_t i) {
     int parts = 0;
@@ -30,8 +28,6 @@ double diagonal_below(const CsrView<T>& a, std::int64_t i) {
         if (a.column_indices[k] == i) sum.add(static_cast<double>(a.values[k]));
     return std::max(0.0, below(magnitude(sum.template result<double>())));
 }
-
-}  // namespace
 
 template <class T>
 CsrMatrix<double> comparison_matrix(const CsrView<T>& a) {
@@ -89,6 +85,8 @@ Certificate certificate_of(std::vector<double>& v, std::vector<double>& w) {
     return certificate;
 }
 
+template double diagonal_below(const CsrView<float>&, std::int64_t);
+template double diagonal_below(const CsrView<double>&, std::int64_t);
 template CsrMatrix<double> comparison_matrix(const CsrView<float>&);
 template CsrMatrix<double> comparison_matrix(const CsrView<double>&);
 template bool is_its_comparison_matrix(const CsrView<float>&);

@@ -5,6 +5,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/guarantee.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace solver::guarantee {
 /// <A>, v > 0 and C v > 0 follows <A> v > 0.
 template <class T>
 CsrMatrix<double> comparison_matrix(const CsrView<T>& a);
+
+/// At most |a_ii|, and that to the bit where it is stored once; 0 where it is not stored.
+template <class T>
+double diagonal_below(const CsrView<T>& a, std::int64_t i);
 
 /// Whether <A> is A itself: a positive diagonal, stored once, and nothing positive beside it.
 template <class T>

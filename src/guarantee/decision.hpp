@@ -88,15 +88,30 @@ Distance distance_to_midpoint(const ThreeTerms<T>& x, T next, double radius) noe
     return {doubled, (2 * radius + 0x1p-52 * (magnitude(rough) + magnitude(doubled))) * inflation};
 }
 
-/// Rounds the number that lies within `radius` of x, by the rules of ties and zeros (proof.hpp). `zero_below` is what the rule
-/// of zeros allows. Where the interval does not decide, the value is head. Proof of the first case: the number is farther from
-/// both midpoints beside head than the distance can be off, on head's side. Comparisons fail where something is NaN.
+/// What bounds a number from both sides.
+struct Between {
+    double least;
+    double most;
+};
+
+/// Of the magnitude of a number that lies within `radius` of x; not finite where the sums are not.
 template <class T>
-Rounded<T> decide(const ThreeTerms<T>& x, double radius, double zero_below) noexcept {
+Between magnitude_of(const ThreeTerms<T>& x, double radius) noexcept {
     const double size = magnitude(static_cast<double>(x.head)), rest = magnitude(x.tail) + magnitude(x.rest) + radius;
-    if ((size + rest) * inflation <= zero_below) return {T(0), Decision::dropped};
+    return {(size - rest * inflation) * (2 - inflation), (size + rest) * inflation};
+}
+
+/// Rounds the number that lies within `radius` of x, by the rules of ties and zeros (proof.hpp). `zero` bounds the largest
+/// number that is 0 by the rule of zeros. Where the interval does not decide, the value is head. Proof of the first case: the
+/// number is farther from both midpoints beside head than the distance can be off, on head's side. Comparisons fail where
+/// something is NaN.
+template <class T>
+Rounded<T> decide(const ThreeTerms<T>& x, double radius, const Between& zero) noexcept {
+    const Between size_between = magnitude_of(x, radius);
+    if (size_between.most <= zero.least) return {T(0), Decision::dropped};
     const Rounded<T> undecided{x.head, Decision::undecided};
-    if (x.head != 0 && !(size - rest * inflation > zero_below * inflation)) return undecided;
+    if (x.head != 0 && !(size_between.least > zero.most)) return undecided;
+    const double size = magnitude(static_cast<double>(x.head));
 
     const double tie = 2 * tie_width<T> * size;
     bool is_nearest = true;

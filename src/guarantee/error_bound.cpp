@@ -4,6 +4,7 @@
 #include "cpu/elementwise.hpp"
 #include "guarantee/backward_error.hpp"
 #include "guarantee/norms.hpp"
+#include "guarantee/row_bounds.hpp"
 #include "solver/error.hpp"
 #include "solver/guarantee.hpp"
 
@@ -107,11 +108,13 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
     if (is_zero<T>(r, a.matrix(), x, x_low)) return std::fill(bounds.begin(), bounds.end(), 0.0);
-    const double norm =
-        guarantee::norm_above(certificate, [&](std::int64_t i) { return guarantee::size_before_rounding(r[i]); });
+    std::vector<double> sizes = zeros<double>(a.rows(), Device::cpu().threads());
+    cpu::update(std::span(sizes), Device::cpu(), [&](double, std::int64_t i) { return guarantee::size_before_rounding(r[i]); });
+    const double norm = guarantee::norm_above(certificate, [&](std::int64_t i) { return sizes[i]; });
     cpu::update(bounds, Device::cpu(), [&](double, std::int64_t i) {
         return certificate.reach[i] * norm * guarantee::inflation + smallest_subnormal<double>;
     });
+    guarantee::sharpen_by_rows<T>(a.matrix(), sizes, bounds);
 }
 
 template <class T>

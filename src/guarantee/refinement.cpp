@@ -4,6 +4,7 @@
 #include "core/multigrid/scale.hpp"
 #include "cpu/elementwise.hpp"
 #include "guarantee/norms.hpp"
+#include "guarantee/row_bounds.hpp"
 #include "guarantee/structural_zeros.hpp"
 
 #include <algorithm>
@@ -69,16 +70,20 @@ public:
           d_(new_vector()),
           d_low_(new_vector()),
           rounded_(new_vector()),
-          is_zero_(structural_zeros(a, b)) {
-        drop_structural_zeros(x_);
-    }
+          residual_(zeros<double>(size(), Device::cpu().threads())),
+          radius_(zeros<double>(size(), Device::cpu().threads())) {}
 
     SolutionProof run() {
+        is_zero_ = structural_zeros(a_, b_);
+        drop_structural_zeros(x_);
         std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
         double smallest = std::numeric_limits<double>::infinity();
         int without_gain = 0;
         while (proof_.refinements < most_refinements && without_gain < 2) {
-            const double norm = step();
+            const double norm = correct();
+            decide_all();
+            if (counts_.undecided > 0 && counts_.undecided >= fewest && norm >= smallest / 2) decide_by_rows();
+            accept_correction();
             if (counts_.undecided == 0) break;
             const bool gained = counts_.undecided < fewest || norm < smallest / 2;
             without_gain = gained ? 0 : without_gain + 1;
@@ -89,9 +94,24 @@ public:
         return summary();
     }
 
+    /// |x* - x - l| <= |d + d_low| / scale + what bounds the error after this correction. Bounds that are lower stay.
+    void lower(std::span<const T> low, std::span<double> bounds) {
+        std::copy(low.begin(), low.end(), low_.begin());
+        correct();
+        unscale_residual();
+        sharpen_by_rows<T>(a_.matrix(), residual_, radius_);
+        cpu::update(bounds, Device::cpu(), [&](double bound, std::int64_t i) {
+            const double size = static_cast<double>(magnitude(d_[i])) + static_cast<double>(magnitude(d_low_[i]));
+            const double found = (unscaled(size) + radius_[i]) * inflation;
+            return found < bound ? found : bound;  // not where it is NaN
+        });
+    }
+
 private:
     std::int64_t size() const { return static_cast<std::int64_t>(b_.size()); }
     std::vector<T> new_vector() const { return zeros<T>(size(), Device::cpu().threads()); }
+
+    bool is_structural_zero(std::int64_t i) const { return !is_zero_.empty() && is_zero_[i] != 0; }
 
     void drop_structural_zeros(std::span<T> v) const {
         if (is_zero_.empty()) return;
@@ -122,10 +142,11 @@ private:
         a_.multiply(std::span(&task, 1), Accuracy::exact);
     }
 
-    /// One correction and what it decides. Returns what bounds the error by the certificate.
-    double step() {
+    /// One correction, and bounds of the error that it leaves by the certificate, |error of component i| <= reach_i times what
+    /// is returned.
+    double correct() {
         const double unit = find_residual();
-        double norm = norm_above(certificate_, [&](std::int64_t i) {
+        cpu::update(std::span(residual_), Device::cpu(), [&](double, std::int64_t i) {
             return static_cast<double>(magnitude(r_[i])) * static_cast<double>(unit_roundoff<T>) + unit;
         });
         for (const std::span<T> d : {std::span(d_), std::span(d_low_)})
@@ -135,51 +156,84 @@ private:
         drop_structural_zeros(d_);
         drop_structural_zeros(d_low_);
         subtract_correction();
-        norm += norm_above(certificate_, [&](std::int64_t i) { return size_before_rounding(r_[i]); });
-        const double error = norm / scale_ * inflation + smallest_subnormal<double>;
-        decide_all(is_finite(error) ? error : std::numeric_limits<double>::infinity());
+        cpu::update(std::span(residual_), Device::cpu(),
+                    [&](double size, std::int64_t i) { return (size + size_before_rounding(r_[i])) * inflation; });
+        const double error = unscaled(norm_above(certificate_, [&](std::int64_t i) { return residual_[i]; }));
+        cpu::update(std::span(radius_), Device::cpu(), [&](double, std::int64_t i) { return certificate_.reach[i] * error; });
         return error;
+    }
+
+    /// At most infinite, and not 0.
+    double unscaled(double size) const {
+        const double bound = size / scale_ * inflation + smallest_subnormal<double>;
+        return is_finite(bound) ? bound : std::numeric_limits<double>::infinity();
+    }
+
+    void unscale_residual() {
+        cpu::update(std::span(residual_), Device::cpu(), [&](double size, std::int64_t) { return unscaled(size); });
+    }
+
+    /// Where the certificate's bounds, those of the whole vector, do not get on.
+    void decide_by_rows() {
+        unscale_residual();
+        sharpen_by_rows<T>(a_.matrix(), residual_, radius_);
+        decide_all();
     }
 
     /// x + l + d / scale. The scale is a power of two: the quotient is exact unless it underflows.
     ThreeTerms<T> sum_at(std::int64_t i) const { return sum_of(x_[i], low_[i], static_cast<double>(d_[i]) / scale_); }
 
-    /// The largest power of two that is not above max |x + l + d / scale|, times zero_width.
-    double zero_below() const {
-        const double most = largest(size(), [&](std::int64_t i) { return static_cast<double>(magnitude(sum_at(i).head)); });
-        if (!(most >= std::numeric_limits<double>::min()) || !is_finite(most)) return 0;
-        constexpr std::uint64_t exponent_bits = std::uint64_t{0x7ff} << 52;
-        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(most) & exponent_bits) * zero_width;
+    /// How far the sum may be off.
+    double radius_at(std::int64_t i) const {
+        const double left_out = static_cast<double>(magnitude(d_low_[i])) / scale_;
+        return (radius_[i] + left_out + smallest_subnormal<double>)*inflation;
     }
 
-    /// Adds d / scale to x + l, and rounds the sums by |error of component i| <= reach_i error.
-    void decide_all(double error) {
-        const double zero = zero_below();
+    /// What bounds zero_width times the largest power of two that is not above max |x*|.
+    Between zeros_below() const {
+        const auto power = [](double x) {  // infinite of what is not finite
+            constexpr std::uint64_t exponent_bits = std::uint64_t{0x7ff} << 52;
+            return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & exponent_bits) * zero_width;
+        };
+        const auto between = [&](std::int64_t i) { return magnitude_of(sum_at(i), radius_at(i)); };
+        const double least = largest(size(), [&](std::int64_t i) { return std::max(between(i).least, 0.0); });
+        const double most = largest(size(), [&](std::int64_t i) { return between(i).most; });
+        return {is_finite(least) ? power(least) : 0, power(most)};
+    }
+
+    void decide_all() {
+        const Between zero = zeros_below();
         counts_ = {};
         std::mutex mutex;
         cpu::for_each_range(size(), Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
             Counts counts;
-            for (std::int64_t i = begin; i < end; ++i) counts.add(decide_component(i, error, zero), i);
+            for (std::int64_t i = begin; i < end; ++i) counts.add(decide_component(i, zero), i);
             const std::lock_guard lock(mutex);
             counts_.add(counts);
         });
     }
 
-    Decision decide_component(std::int64_t i, double error, double zero) {
-        if (!is_zero_.empty() && is_zero_[i] != 0) {
+    Decision decide_component(std::int64_t i, const Between& zero) {
+        if (is_structural_zero(i)) {
             rounded_[i] = 0;
             return Decision::zero;
         }
         const ThreeTerms<T> sum = sum_at(i);
-        const double left_out = static_cast<double>(magnitude(d_low_[i])) / scale_;
-        const double radius = (certificate_.reach[i] * error + left_out + smallest_subnormal<double>)*inflation;
-        const Rounded<T> rounded = decide(sum, radius, zero);
+        const Rounded<T> rounded = decide(sum, radius_at(i), zero);
         rounded_[i] = is_finite(sum.head) ? rounded.value : x_[i];
-        if (is_finite(sum.head)) {
-            x_[i] = sum.head;
-            low_[i] = static_cast<T>(sum.tail + sum.rest);
-        }
         return rounded.decision;
+    }
+
+    /// Adds d / scale to x + l.
+    void accept_correction() {
+        cpu::for_each_range(size(), Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                const ThreeTerms<T> sum = sum_at(i);
+                if (!is_finite(sum.head) || is_structural_zero(i)) continue;
+                x_[i] = sum.head;
+                low_[i] = static_cast<T>(sum.tail + sum.rest);
+            }
+        });
     }
 
     SolutionProof summary() {
@@ -201,6 +255,8 @@ private:
     std::span<const T> b_;
     std::span<T> x_;  ///< with low_: where the solution has got to
     std::vector<T> low_, r_, d_, d_low_, rounded_;
+    std::vector<double> residual_;  ///< bounds of what is left of the residual, in its scale
+    std::vector<double> radius_;    ///< bounds of the errors of x + l + (d + d_low) / scale
     std::vector<std::uint8_t> is_zero_;
     double scale_ = 1;
     Counts counts_;
@@ -215,9 +271,20 @@ SolutionProof round_solution(const SpmvPlan<T>& a, const Certificate& certificat
     return Refinement<T>(a, certificate, corrector, b, x).run();
 }
 
+template <class T>
+void lower_bounds(const SpmvPlan<T>& a, const Certificate& certificate, const Corrector<T>& corrector, std::span<const T> b,
+                  std::span<const T> x, std::span<const T> x_low, std::span<double> bounds) {
+    std::vector<T> copy(x.begin(), x.end());
+    Refinement<T>(a, certificate, corrector, b, copy).lower(x_low, bounds);
+}
+
 template SolutionProof round_solution(const SpmvPlan<float>&, const Certificate&, const Corrector<float>&,
                                       std::span<const float>, std::span<float>);
 template SolutionProof round_solution(const SpmvPlan<double>&, const Certificate&, const Corrector<double>&,
                                       std::span<const double>, std::span<double>);
+template void lower_bounds(const SpmvPlan<float>&, const Certificate&, const Corrector<float>&, std::span<const float>,
+                           std::span<const float>, std::span<const float>, std::span<double>);
+template void lower_bounds(const SpmvPlan<double>&, const Certificate&, const Corrector<double>&, std::span<const double>,
+                           std::span<const double>, std::span<const double>, std::span<double>);
 
 }  // namespace solver::guarantee

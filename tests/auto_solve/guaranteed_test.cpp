@@ -403,6 +403,31 @@ TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
     EXPECT_EQ(report.obstacle, "");
 }
 
+/// What is far smaller than the largest component is proven by its own row.
+TEST(GuaranteedSolve, ProvesSmallComponents) {
+    const SmallSystem<double> system({3, 0, 0, 1, 7, 0, 0, 0, 11}, {0x1p-200, 1e-40, 1});
+    std::vector<double> x(3);
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    SolveReport report = solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::bound});
+    ASSERT_EQ(report.proof().status, ProofStatus::proven);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(report.proof().bounds[i], 1e-15 * x[i]) << i;
+    report = solve<double>(plan, system.b, x, {}, {.guarantee = Guarantee::rounded});
+    ASSERT_EQ(report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(x[0], 0x1p-200 / 3);
+    EXPECT_EQ(x[1], 1e-40 / 7);
+    EXPECT_EQ(x[2], 1.0 / 11);
+}
+
+/// max |x*| = 1 - 2^-71 is below the power of two to which it rounds, so that 3/4 2^-512 is above what the rule makes 0.
+TEST(GuaranteedSolve, DropsNothingByARoundedMaximum) {
+    const SmallSystem<double> system({1, 0x1p-70, 0, 0, 2, 0, 0, 0, 1}, {1, 1, 0x1.8p-513});
+    std::vector<double> x(3);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
+    EXPECT_EQ(report.proof().dropped, 0);
+    EXPECT_EQ(x, (std::vector<double>{1, 0.5, 0x1.8p-513}));
+}
+
 // Promise: solve.hpp, "what is known to stand in the way"
 TEST(GuaranteedSolve, KnowsOfNothingInTheWayOfWhatWasRounded) {
     const SmallSystem<double> system({1, 2, 3, 4, 5, 6, 7, 8, 10}, {1, 2, 4});
@@ -427,16 +452,17 @@ TEST(GuaranteedSolve, KnowsZerosOfAnExactSolutionFromWhatIsDropped) {
     EXPECT_EQ(report.proof().dropped, 0);
 }
 
-/// The rule of zeros would make the third component 0, and nothing of that is proven.
+/// The rule of zeros would make the last component 0, as its row proves. Nothing is proven of the two in the middle: their
+/// diagonals are 0.
 TEST(GuaranteedSolve, TakesBackARoundingThatProvesNothingAndLosesTheSolution) {
-    const SmallSystem<double> system({1e-200, 0, 0, 0, 1, 0, 0, 0, 1e200}, {1, 1, 1});
-    std::vector<double> x(3);
+    const SmallSystem<double> system({0x1p-660, 0, 0, 0, 0, 0, 3e-150, 0, 0, 1, 0, 0, 0, 0, 0, 1}, {1, 1, 1, 1});
+    std::vector<double> x(4);
     const SolveReport report =
         solve<double>(SpmvPlan<double>(system.a, Device::cpu(1)), system.b, x, {}, {.guarantee = Guarantee::rounded});
     ASSERT_EQ(report.proof().status, ProofStatus::unproven);
-    EXPECT_EQ(report.proof().undecided, 3);
+    EXPECT_EQ(report.proof().undecided, 4);
     EXPECT_EQ(report.proof().rounded, 0);
-    EXPECT_NEAR(x[2] * 1e200, 1, 1e-9);
+    EXPECT_EQ(x, (std::vector<double>{0x1p660, 1, 1 / 3e-150, 1}));
     EXPECT_LE(report.result().relative_residual, 1e-10);
     EXPECT_EQ(report.result().status, SolveStatus::converged);
 }

@@ -27,6 +27,12 @@ double rounded(T x, T low, double d, double offset) {
 
 template <class T>
 class Decisions : public ::testing::Test {};
+/// Where it is known what the rule of zeros allows.
+template <class T>
+Rounded<T> decide(const ThreeTerms<T>& x, double radius, double zero_below) {
+    return decide(x, radius, Between{zero_below, zero_below});
+}
+
 using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Decisions, Types);
 
@@ -106,6 +112,13 @@ TEST(Decisions, TakeForZeroWhatIsBelowTheRule) {
     EXPECT_EQ(decide(sum_of(1e-190, 0.0, 0.0), 1e-230, 1e-190).decision, Decision::undecided) << "too near to the rule";
     EXPECT_EQ(decide(sum_of(1e-180, 0.0, 0.0), 1e-230, 1e-190).decision, Decision::nearest);
     EXPECT_FALSE(std::signbit(decide(sum_of(-0.0, 0.0, -0.0), 0.0, 0.0).value));
+}
+
+TEST(Decisions, LeaveOpenWhatMayOrMayNotBeBelowTheRule) {
+    const Between zero{1e-191, 1e-190};
+    EXPECT_EQ(decide(sum_of(5e-191, 0.0, 0.0), 1e-230, zero).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(5e-192, 0.0, 0.0), 1e-230, zero).decision, Decision::dropped);
+    EXPECT_EQ(decide(sum_of(5e-190, 0.0, 0.0), 1e-230, zero).decision, Decision::nearest);
 }
 
 /// Numbers of which the first part alone is below the rule, or above it.

@@ -241,7 +241,7 @@ TEST(Refinement, CountsTheRoundingOfWhatIsLeftInFloat) {
 TYPED_TEST(Refinements, EndWhereNothingIsGained) {
     using T = TypeParam;
     const Shear<T> shear(T(0.1));
-    const std::vector<T> b{1, 1};
+    const std::vector<T> b{1, T(1.5)};
     std::vector<T> x{1, 1};
     const SolutionProof proof = round_solution<T>(
         SpmvPlan<T>(shear.a, Device::cpu(1)), shear.certificate, [](auto, auto, auto) { return 3; }, b, x);
