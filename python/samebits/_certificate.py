@@ -108,6 +108,8 @@ def certify(
     >>> sb.certify([[1.0, 2.0], [2.0, 4.0]]).status
     'singular'
     """
+    if isinstance(a, np.ndarray):
+        a = a.copy()  # so that the certificate is of A as it was, whatever becomes of the array
     matrix = _real_form(a, device, threads) if is_complex(a) else _matrix_to_solve(a, device, threads)
     options = {
         "mixed": False,

@@ -14,7 +14,7 @@ HISTORY_DTYPE = np.dtype(
 
 
 class ConvergenceWarning(UserWarning):
-    """A solve did not converge."""
+    """A solve did not converge, or could not prove what a guarantee asked for."""
 
 
 class NotConverged(ArithmeticError):
@@ -139,10 +139,14 @@ class Result:
         return fingerprint(host_array(self.x))
 
     def raise_for_status(self) -> Result:
-        """Raises `NotConverged` unless all columns converged; else returns the result itself."""
-        if not self.converged:
+        """Raises `NotConverged` unless all columns converged and have the proof that was asked for; else returns the result itself."""
+        if not self.converged or self._open_proof() is not None:
             raise NotConverged(str(self), self)
         return self
+
+    def _open_proof(self) -> Proof | None:
+        """The first one that did not succeed."""
+        return next((p for p in self.proofs if p.status != "proven"), None)
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
@@ -152,7 +156,7 @@ class Result:
         for a in self.attempts:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
-        for p in self.proofs[:1]:
+        for p in [self._open_proof() or self.proof] if self.proofs else []:
             estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""
             dropped = f"; {p.dropped} components that are not known to be 0 became 0 by the rule of zeros" if p.dropped else ""
             rows.append(("proof", f"{p.status}: {p.reason}{estimate}{dropped}"))
@@ -161,8 +165,10 @@ class Result:
         return [*rows, ("fingerprint", self.fingerprint)]
 
     def __str__(self) -> str:
+        proof = self._open_proof()
+        open_proof = f"; {proof.status}: {proof.reason}" if proof else ""
         why = f"; {self.obstacle}" if self.obstacle else ""
-        return f"{self.status} after {_iterations(self.iterations)}, true residual {self.residual:.1e}{why}"
+        return f"{self.status} after {_iterations(self.iterations)}, true residual {self.residual:.1e}{open_proof}{why}"
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:16} {said}" for name, said in self._rows())

@@ -308,7 +308,8 @@ def solve(
     Warns
     -----
     ConvergenceWarning
-        Where the tolerance was not met; `Result.raise_for_status` makes an error of it.
+        Where the tolerance was not met, or what a guarantee asked for could not be proven; `Result.raise_for_status` makes an error of
+        it.
 
     Notes
     -----
@@ -353,6 +354,6 @@ def solve(
     place = matrix._place_of(b=b, x0=x0)
     right = _right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
-    if not result.converged and result.status != "stopped":
+    if (not result.converged and result.status != "stopped") or result._open_proof() is not None:
         warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)
     return result

@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import samebits as sb
 from test_solves import poisson
@@ -29,6 +30,32 @@ def test_bounds_hold():
     assert 0 <= r.proof.error_bound < 1e-9 and r.proof.certified_digits > 9
     rounded = sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0], guarantee="rounded")
     assert list(rounded.x) == [1 / 11, 7 / 11]
+
+
+def decaying():
+    """Of its solution the last components are far below what can be proven of them."""
+    a = sp.diags_array([-1.0, 4.0, -1.0], offsets=[-1, 0, 1], shape=(100, 100), format="csr")
+    return a, np.eye(100)[0]
+
+
+def test_what_is_not_proven_warns():
+    a, b = decaying()
+    with pytest.warns(sb.ConvergenceWarning, match="could not prove"):
+        r = sb.solve(a, b, guarantee="rounded")
+    assert r.converged and r.proof.undecided > 0 and "could not prove" in str(r)
+    with pytest.raises(sb.NotConverged, match="could not be decided"):
+        r.raise_for_status()
+    both = np.stack([np.zeros(100), b], axis=1)
+    with pytest.warns(sb.ConvergenceWarning, match="could not prove"):
+        assert "could not prove" in repr(sb.solve(a, both, guarantee="rounded"))
+    assert sb.solve(a, b, guarantee="bound").raise_for_status().proof.status == "proven"
+
+
+def test_a_certificate_is_of_the_matrix_as_it_was():
+    a = np.array([[4.0, 1.0], [1.0, 3.0]])
+    c = sb.certify(a)
+    a[1, 1] = 0.25000001
+    assert (c.error_bound([1.0, 2.0], [1 / 11, 7 / 11]) < 1e-15).all()
 
 
 def test_columns_have_a_proof_each():

@@ -222,10 +222,10 @@ private:
         };
         SolutionProof proof = guarantee::round_solution<T>(a_, certificate_, corrector, unknown.b, unknown.x);
         set_zero(unknown.x_low);
-        proof.reason =
-            proof.status == ProofStatus::proven
-                ? certificate_.reason
-                : fmt::format("{} components could not be decided after {} refinements", proof.undecided, proof.refinements);
+        proof.reason = proof.status == ProofStatus::proven
+                           ? certificate_.reason
+                           : fmt::format("{} component{} could not be decided after {} refinement{}", proof.undecided,
+                                         proof.undecided == 1 ? "" : "s", proof.refinements, proof.refinements == 1 ? "" : "s");
         return proof;
     }
 

@@ -5,6 +5,7 @@
 #include "solver/numeric/rounding.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -222,6 +223,15 @@ std::string rounded_text(const SolutionProof& proof) {
                        proof.dropped > 0 ? fmt::format(", of these {} by their size alone", spaced(proof.dropped)) : "");
 }
 
+/// Counted from 1, as files do.
+std::string reason_text(const SolutionProof& proof) {
+    if (proof.first_undecided.empty()) return proof.reason;
+    std::vector<std::int64_t> named = proof.first_undecided;
+    for (std::int64_t& component : named) ++component;
+    const bool is_all = static_cast<std::int64_t>(named.size()) == proof.undecided;
+    return fmt::format("{} ({}{})", proof.reason, is_all ? "" : "the first: ", fmt::join(named, ", "));
+}
+
 void add_proof(Rows& rows, const Options& options, const Run& run) {
     rows.add("backward error", fmt::format("{}  proven, by components", rows.bold(bound_text(run.backward_error))));
     const SolutionProof* const proof = run.worst_proof();
@@ -230,7 +240,8 @@ void add_proof(Rows& rows, const Options& options, const Run& run) {
     const std::string_view name = wants_rounding ? "rounded" : "error bound";
     if (proof->refinements > 0) {
         rows.add(name, rounded_text(*proof));
-        rows.add("", proof->status == ProofStatus::proven ? rows.green(proven_text(run, *proof)) : rows.red(proof->reason));
+        rows.add("",
+                 proof->status == ProofStatus::proven ? rows.green(proven_text(run, *proof)) : rows.red(reason_text(*proof)));
     } else if (proof->status == ProofStatus::proven) {
         constexpr double tenths = 10;
         rows.add(name,
