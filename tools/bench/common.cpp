@@ -7,10 +7,34 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 namespace solver::bench {
 
 namespace fs = std::filesystem;
+namespace {
+
+/// One file may have many names.
+std::string key_of(const matrices::FoundMatrix& matrix) {
+    const auto* path = std::get_if<fs::path>(&matrix.source);
+    return path == nullptr ? name_of(matrix) : fs::weakly_canonical(*path).string();
+}
+
+void keep_each_once(std::vector<matrices::FoundMatrix>& matrices) {
+    std::set<std::string> keys;
+    std::erase_if(matrices, [&](const matrices::FoundMatrix& matrix) { return !keys.insert(key_of(matrix)).second; });
+}
+
+void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const Options& options) {
+    std::error_code ignored;
+    for (const matrices::FoundMatrix& matrix : matrices)
+        for (const fs::path& output : outputs(options))
+            if (const auto* path = std::get_if<fs::path>(&matrix.source);
+                path != nullptr && fs::equivalent(*path, output, ignored))
+                throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
+}
+
+}  // namespace
 
 std::vector<matrices::FoundMatrix> matrices_of(const Options& options) {
     std::vector<matrices::FoundMatrix> found;
@@ -21,17 +45,9 @@ std::vector<matrices::FoundMatrix> matrices_of(const Options& options) {
         else
             found.push_back(matrices::find_matrix(name));
     }
+    keep_each_once(found);
     refuse_to_replace(found, options);
     return found;
-}
-
-void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const Options& options) {
-    std::error_code ignored;
-    for (const matrices::FoundMatrix& matrix : matrices)
-        for (const fs::path& output : outputs(options))
-            if (const auto* path = std::get_if<fs::path>(&matrix.source);
-                path != nullptr && fs::equivalent(*path, output, ignored))
-                throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
 }
 
 std::string place_of(double bytes, std::int64_t cache) {
@@ -57,6 +73,7 @@ std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const R
     }
     for (const std::string& name : options.matrices.empty() ? usual_matrices(options.subject) : options.matrices)
         found.push_back(matrices::find_matrix(name));
+    keep_each_once(found);
     refuse_to_replace(found, options);
     return found;
 }

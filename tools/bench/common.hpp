@@ -21,15 +21,13 @@ std::string place_of(double bytes, std::int64_t cache);
 /// The last-level cache of what the options say is measured.
 std::int64_t cache_of(const Options& options);
 
-/// The matrices asked for, or the usual ones: G3_circuit, left out with a remark where no file of it is found, and those of
-/// usual_matrices. Throws InvalidArgument where an output would replace one.
+/// The matrices asked for, each once, or the usual ones: G3_circuit, left out with a remark where no file of it is found, and
+/// those of usual_matrices. Throws InvalidArgument where an output would replace one.
 std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report);
 
-/// The matrices of folders, files and names; of a folder small files first. Throws FileError where a folder holds none.
+/// The matrices of folders, files and names, each once; of a folder small files first. Throws FileError where a folder holds
+/// none, InvalidArgument where an output would replace a matrix.
 std::vector<matrices::FoundMatrix> matrices_of(const Options& options);
-
-/// Throws InvalidArgument where an output would replace one of these matrices.
-void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const Options& options);
 
 /// What to call a matrix in a table.
 std::string name_of(const matrices::FoundMatrix& matrix);

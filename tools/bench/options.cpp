@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 
 namespace solver::bench {
 namespace {
@@ -304,17 +307,25 @@ std::optional<Paper> paper_of(const po::variables_map& values) {
     throw InvalidArgument(fmt::format("--paper {}: expected badin2011 or badin2013", *name));
 }
 
+/// What an option that may be repeated means, the same thing once.
+template <class FromText>
+auto each_once(const po::variables_map& values, const char* name, const FromText& from_text) {
+    std::vector<std::decay_t<decltype(from_text(std::string()))>> meant;
+    for (const std::string& text : all_given(values, name))
+        if (const auto one = from_text(text); std::ranges::find(meant, one) == meant.end()) meant.push_back(one);
+    return meant;
+}
+
 std::vector<std::int64_t> sizes_of(const po::variables_map& values, Subject subject, bool on_cuda) {
     const std::int64_t largest = std::int64_t{1} << (subject == Subject::gemm ? 17 : 34);
-    std::vector<std::int64_t> sizes;
-    for (const std::string& text : all_given(values, "size"))
-        sizes.push_back(cli::number_between<std::int64_t>("size", text, 1, largest));
+    const auto sizes = each_once(values, "size", [&](const std::string& text) {
+        return cli::number_between<std::int64_t>("size", text, 1, largest);
+    });
     return sizes.empty() ? usual_sizes(subject, on_cuda) : sizes;
 }
 
 std::vector<Input> inputs_of(const po::variables_map& values) {
-    std::vector<Input> inputs;
-    for (const std::string& text : all_given(values, "input")) inputs.push_back(input_from_text(text));
+    const auto inputs = each_once(values, "input", input_from_text);
     return inputs.empty() ? std::vector<Input>{Input::random, Input::worst} : inputs;
 }
 
@@ -330,7 +341,7 @@ void read_gemm(const po::variables_map& values, Options& options) {
         if (options.paper == Paper::badin2013) options.sizes = {1024, 2048, 4096, 8192, 16384};
     }
     if (!is_given(values, "precision") && (options.grade || options.paper == Paper::badin2013)) options.in_single = true;
-    for (const std::string& text : all_given(values, "input")) options.elements.push_back(elements_from_text(text));
+    options.elements = each_once(values, "input", elements_from_text);
     if (options.elements.empty()) options.elements = {Elements::uniform, Elements::both_signs};
     options.phi = number<double>(values, "phi", 0, 100).value_or(options.phi);
     options.block = number<std::int64_t>(values, "block", 1, 1'000'000'000).value_or(options.block);
@@ -338,7 +349,7 @@ void read_gemm(const po::variables_map& values, Options& options) {
 
 void read_robustness(const po::variables_map& values, Options& options) {
     if (!is_given(values, "time-limit")) options.effort.time_limit = 120;
-    options.solvers = all_given(values, "solver");
+    options.solvers = each_once(values, "solver", std::identity());
     if (const auto text = given(values, "accuracy")) options.accuracy = accuracy_from_text(*text);
 }
 
@@ -387,8 +398,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
     if (subject == Subject::robustness) read_robustness(values, options);
     if (subject == Subject::scaling) read_scaling(values, options);
     options.keep_residuals = !options.json.empty();
-    for (const std::string& text : all_given(values, "preconditioner"))
-        options.preconditioners.push_back(preconditioner_from_text(text));
+    options.preconditioners = each_once(values, "preconditioner", preconditioner_from_text);
     return options;
 }
 

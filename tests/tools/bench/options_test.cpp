@@ -154,6 +154,16 @@ TEST(BenchOptions, OfManySolves) {
     }
 }
 
+TEST(BenchOptions, GivenTwiceCountOnce) {
+    EXPECT_THAT(options_of("sum --size 5 --size 6 --size 05 --input worst --input worst" + on_cpu).sizes, ElementsAre(5, 6));
+    EXPECT_THAT(options_of("sum --input worst --input random --input worst" + on_cpu).inputs,
+                ElementsAre(Input::worst, Input::random));
+    EXPECT_THAT(options_of("gemm --input uniform --input uniform" + on_cpu).elements, ElementsAre(Elements::uniform));
+    EXPECT_THAT(options_of("scaling A --solver auto --solver jacobi --solver auto").solvers, ElementsAre("auto", "jacobi"));
+    EXPECT_THAT(options_of("triangular --preconditioner ilut --preconditioner ilut" + on_cpu).preconditioners,
+                ElementsAre(PreconditionerKind::ilut));
+}
+
 TEST(BenchOptions, EndWhereTheirRangesEnd) {
     EXPECT_EQ(options_of("sum --size 1" + on_cpu).sizes.at(0), 1);
     EXPECT_EQ(options_of("sum --size 17179869184" + on_cpu).sizes.at(0), std::int64_t{1} << 34);

@@ -74,6 +74,20 @@ TEST_F(BenchFiles, OfAFolderComeSmallOnesFirst) {
     EXPECT_THROW(matrices_of(options), FileError);
 }
 
+TEST_F(BenchFiles, CountOnceWhateverTheyAreCalled) {
+    const fs::path file = written("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n");
+    fs::create_symlink(file, folder_.path() / "b.mtx");
+    Options options;
+    options.matrices = {file.string(), (folder_.path() / "." / "b.mtx").string(), "poisson2d_3", "poisson2d_03.mtx"};
+    for (const auto& found : {matrices_of(options), find_matrices(options, Report(options))}) {
+        ASSERT_EQ(found.size(), 2u);
+        EXPECT_EQ(name_of(found[0]), "a.mtx");
+        EXPECT_EQ(name_of(found[1]), "poisson2d_3.mtx");
+    }
+    options.matrices.push_back(folder_.path().string());
+    EXPECT_EQ(matrices_of(options).size(), 2u);
+}
+
 TEST(BenchTraffic, IsWhatHasToBeMoved) {
     const CsrMatrix<double> a{
         .rows = 2, .columns = 5, .row_offsets = {0, 2, 3}, .column_indices = {0, 1, 4}, .values = {2.0, 1.0, 4.0}};
