@@ -234,6 +234,7 @@ TEST_F(SolverBench, RefusesToReadWhatItsPeerCannot) {
 TEST_F(SolverBench, ExplainsItself) {
     EXPECT_THAT(run("--help").out, HasSubstr("A B C A B C"));
     EXPECT_THAT(run("spmv --help").out, HasSubstr("nonzeros (s + 4) + (rows + 1) 8 + columns s + rows s bytes"));
+    EXPECT_THAT(run("gemm --help").out, HasSubstr("GFLOPS are 2 n^3 by time, 8 n^3 of complex numbers"));
     EXPECT_EQ(run("read --help").status, 0);
     EXPECT_THAT(run("--version").out, HasSubstr("solver-bench "));
 }

@@ -134,8 +134,8 @@ public:
             *std::max_element(rows_.begin(), rows_.end()) * *std::max_element(columns_.begin(), columns_.end());
         for (std::size_t s = 0; s < found.size(); ++s) {
             const auto& sample = samples_.samples()[s];
-            if (found[s] == sample.rounded) continue;
-            const double error = std::abs(static_cast<double>(found[s]) - sample.exact);
+            const double error = sample.error(found[s]);
+            if (error == 0) continue;
             const double row = rows_[static_cast<std::size_t>(sample.place % n_)];
             const double column = columns_[static_cast<std::size_t>(sample.place / n_)];
             errors.componentwise = larger_error(error / (double{unit_roundoff<T>} * sample.magnitudes), errors.componentwise);

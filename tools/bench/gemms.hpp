@@ -56,7 +56,7 @@ DenseFactors<T> make_factors(const Options& options, Elements elements, std::int
 struct ProductError {
     double largest = 0;   ///< in ulp of the correctly rounded element
     double mean = 0;      ///< in ulp of the correctly rounded elements
-    double relative = 0;  ///< the largest |error| / (|A||B|)
+    double relative = 0;  ///< the largest |error| / (|A||B|), the error of rounding included
 };
 
 /// Elements of A B, some of them chosen at random, as they should be; of complex ones a part of each.
@@ -86,7 +86,11 @@ public:
         std::int64_t place;
         T rounded;
         double exact;       ///< rounded to double
+        double rest;        ///< what that took away
         double magnitudes;  ///< (|A||B|)_ij
+
+        /// From the element without any rounding.
+        double error(T found) const { return std::abs(static_cast<double>(found) - exact - rest); }
     };
 
     const std::vector<Sample>& samples() const { return samples_; }
@@ -105,7 +109,7 @@ public:
             const Sample& sample = samples_[s];
             const T found = found_there[s];
             const double ulps = ulp_error(found, sample.rounded);
-            const double difference = std::abs(static_cast<double>(found) - sample.exact);
+            const double difference = sample.error(found);
             error.largest = larger_error(error.largest, ulps);
             error.mean += ulps / static_cast<double>(samples_.size());
             if (difference != 0) error.relative = larger_error(error.relative, difference / sample.magnitudes);
@@ -131,6 +135,8 @@ private:
         }
         sample.rounded = sum.result<T>();
         sample.exact = sum.result<double>();
+        sum.add(-sample.exact);
+        sample.rest = sum.result<double>();
     }
 
     std::vector<Sample> samples_;

@@ -50,9 +50,9 @@ constexpr std::array commands{
         Subject::gemm, "gemm",
         "C = A B, dense and square, beside Eigen, OpenBLAS where CMake found it, cuBLAS on a CUDA device",
         "fast, compensated, exact, and selective compensation: blocks of products summed plainly, these sums by Kahan's,\n"
-        "doubly compensated, pairwise or Dot2 summation. GFLOPS are 2 n^3 by time, whatever a mode computes. Errors are of up\n"
-        "to 2000 elements chosen at random, against superaccumulators: the largest and the mean, in ulp of the correctly\n"
-        "rounded element, and the largest |error| / (|A||B|).\n"
+        "doubly compensated, pairwise or Dot2 summation. GFLOPS are 2 n^3 by time, 8 n^3 of complex numbers, whatever a mode\n"
+        "computes. Errors are of up to 2000 elements chosen at random, against superaccumulators: the largest and the mean, in\n"
+        "ulp, from the correctly rounded element, and the largest |error| / (|A||B|) from the element without rounding.\n"
         "--grade instead judges everybody's errors on inputs that show which algorithm is at work; --paper measures a paper's\n"
         "tables again, beside what it reports: badin2011, selective compensation in single precision; badin2013,\n"
         "Strassen's algorithm for non-negative matrices, on a CUDA device.\n",

@@ -182,6 +182,18 @@ TEST(BenchDenseProducts, AreJudgedByTheirElements) {
     EXPECT_TRUE(std::isnan(samples.error(off).relative));
 }
 
+/// (1 + 2^-30)^2 = 1 + 2^-29 + 2^-60, of which double loses 2^-60; (1 + 2^-20)^2, of which float loses 2^-40.
+TEST(BenchDenseProducts, HaveErrorsOfRoundingInBothPrecisions) {
+    const ProductSamples<double> in_double({1, {1 + 0x1p-30}, {1 + 0x1p-30}}, 1);
+    const ProductError rounded = in_double.error({1 + 0x1p-29});
+    EXPECT_EQ(rounded.largest, 0);
+    EXPECT_EQ(rounded.relative, 0x1p-60 / (1 + 0x1p-29));
+    EXPECT_EQ(in_double.error({1 + 0x1p-29 + 0x1p-52}).relative, (0x1p-52 - 0x1p-60) / (1 + 0x1p-29));
+    const ProductSamples<float> in_single({1, {1 + 0x1p-20f}, {1 + 0x1p-20f}}, 1);
+    EXPECT_EQ(in_single.error({1 + 0x1p-19f}).largest, 0);
+    EXPECT_EQ(in_single.error({1 + 0x1p-19f}).relative, 0x1p-40 / (1 + 0x1p-19 + 0x1p-40));
+}
+
 /// (1 + 2i) (5 - 6i) = 17 + 4i.
 TEST(BenchDenseProducts, OfComplexNumbersAreJudgedByTheirParts) {
     const DenseFactors<double> factors{1, {1, 2}, {5, -6}, true};
