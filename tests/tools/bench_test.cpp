@@ -48,6 +48,7 @@ void expect_plausible(const json& report) {
         EXPECT_GT(entry["median_seconds"], 0);
         EXPECT_GT(entry["gigabytes_per_second"], 0);
         EXPECT_EQ(entry["repetitions"], 1);
+        EXPECT_TRUE(entry["relative_uncertainty"].is_null());
         expect_ratios_of_times(report, entry);
         if (entry["competitor"] == "exact") {
             EXPECT_EQ(entry["error_ulp"], 0);

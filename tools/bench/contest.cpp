@@ -76,7 +76,8 @@ void take_turn(const Competitor& competitor, const Turn& turn, Timing& timing) {
 }
 
 bool all_stable(const std::vector<Timing>& timings) {
-    return std::all_of(timings.begin(), timings.end(), [](const Timing& timing) { return timing.uncertainty() <= stable; });
+    return std::all_of(timings.begin(), timings.end(),
+                       [](const Timing& timing) { return timing.uncertainty().value_or(1) <= stable; });
 }
 
 bool enough(const std::vector<Timing>& timings, int repetitions, const Effort& effort, Clock::time_point start) {
@@ -90,7 +91,9 @@ bool enough(const std::vector<Timing>& timings, int repetitions, const Effort& e
 
 double Timing::median() const { return median_of(seconds); }
 
-double Timing::uncertainty() const {
+std::optional<double> Timing::uncertainty() const {
+    constexpr std::size_t least = 6;
+    if (seconds.size() < least) return std::nullopt;
     std::vector<double> sorted = seconds;
     std::sort(sorted.begin(), sorted.end());
     const auto n = static_cast<double>(sorted.size());

@@ -10,6 +10,7 @@
 #include "tools/page/ulp_histogram.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,8 +53,9 @@ struct Timing {
     std::vector<double> details;  ///< the largest further errors of all repetitions
 
     double median() const;
-    /// Half the width of the 95 % confidence interval of the median (by order statistics), relative to it.
-    double uncertainty() const;
+    /// Half the width of the 95 % confidence interval of the median (by order statistics), relative to it. Of fewer than six
+    /// there is none: less than 95 % lie between the least and the largest.
+    std::optional<double> uncertainty() const;
 };
 
 /// The median over the repetitions of other's time by this one's: above 1, this one is faster.

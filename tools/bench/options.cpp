@@ -117,8 +117,8 @@ constexpr const char* method = R"(
 How it is measured: after a warm-up, every repetition gives each competitor a turn, A B C A B C ...: one call that is
 not timed, then calls for a millisecond or more. On a CUDA device a turn is a CUDA graph of several calls, launched
 twice, the second time between events. Nothing is flushed: data that fit a cache are in it, and each heading
-says how large they are. Printed are the median time of a call; +-, half the 95 % confidence interval of that median;
-GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
+says how large they are. Printed are the median time of a call; +-, half the 95 % confidence interval of that median, which
+fewer than six repetitions do not have; GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
 repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
 
 Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, where (robustness, scaling)
@@ -221,7 +221,7 @@ void add_inputs(po::options_description_easy_init& add, Subject subject) {
 void add_effort(po::options_description_easy_init& add) {
     add("precision", text("TYPE"), "double (default), single or both");
     add("repetitions", text("N"), "how often everybody has a turn (default: until the medians are stable to 1 %)");
-    add("time-limit", text("SECONDS"), "for a table, if repetitions are not given (default: 5)");
+    add("time-limit", text("SECONDS"), "for a table of at least three repetitions, if these are not given (default: 5)");
 }
 
 po::options_description option_table(Subject subject) {

@@ -66,7 +66,7 @@ private:
         int threads;
         std::size_t repetitions;
         double seconds;
-        double uncertainty;
+        std::optional<double> uncertainty;
         double rate;
         std::string peer;
         std::optional<double> ratio_to_peer;

@@ -43,11 +43,14 @@ protected:
         return options;
     }
 
-    /// The first turn is not counted.
+    /// The first turn is not counted, and the others are taken again and again.
     static Competitor dictated(const std::string& name, std::vector<double> seconds, double error) {
         Competitor competitor;
         competitor.name = name;
-        competitor.turn = [seconds, i = std::size_t{0}]() mutable { return seconds[i++ % seconds.size()]; };
+        competitor.turn = [seconds, i = std::size_t{0}]() mutable {
+            const std::size_t turn = i++;
+            return turn == 0 ? seconds[0] : seconds[1 + (turn - 1) % (seconds.size() - 1)];
+        };
         competitor.error = [error] { return error; };
         return competitor;
     }
@@ -89,7 +92,7 @@ Contest made_up_contest(const std::function<Competitor(const std::string&, std::
 
 TEST_F(BenchTexts, OfAContest) {
     Options options = options_for(Subject::spmv, "contest");
-    options.effort.repetitions = 3;
+    options.effort.repetitions = 6;
     Report report(options);
     ::testing::internal::CaptureStdout();
     report.run(made_up_contest(dictated));
