@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -75,9 +76,9 @@ struct ScaledErrors {
     double normwise = 0;       ///< n times the largest of A times the largest of B
 };
 
-/// Of log y = c + slope log x, by least squares. Errors below 1 count as 1: what does not grow has slope 0.
+/// Of log y = c + slope log x, by least squares, of two points or more. Errors below 1 count as 1: what does not grow has
+/// slope 0.
 inline double slope_of(const std::map<std::int64_t, double>& points) {
-    if (points.size() < 2) return 0;
     double mean_x = 0, mean_y = 0, xy = 0, xx = 0;
     const auto count = static_cast<double>(points.size());
     const auto log_of = [](double y) { return std::log(std::max(y, 1.0)); };
@@ -104,7 +105,7 @@ struct GradedErrors {
 
     /// Of the componentwise errors on entries of one scale, the worse of both.
     double slope() const {
-        double steepest = 0;
+        double steepest = -std::numeric_limits<double>::infinity();
         for (const auto& [pattern, by_size] : errors) {
             if (pattern != Pattern::plain && pattern != Pattern::both) continue;
             std::map<std::int64_t, double> points;

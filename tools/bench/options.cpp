@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <sstream>
 #include <type_traits>
@@ -183,7 +184,7 @@ void add_gemm(po::options_description_easy_init& add) {
     add("phi", text("PHI"), "of lognormal elements (default: 0.5)");
     add("block", text("K"), "products summed plainly in selective compensation (default: 64)");
     add("complex", "matrices of complex numbers, whose errors are those of their parts");
-    add("grade", "grade everybody's errors (default: sizes 64, 128, ..., 1024 and both precisions)");
+    add("grade", "grade everybody's errors at two sizes or more (default: 64, 128, ..., 1024 and both precisions)");
     add("paper", text("NAME"), "measure the tables and figures of badin2011 or badin2013 (sizes by default as published)");
 }
 
@@ -329,6 +330,19 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
     return inputs.empty() ? std::vector<Input>{Input::random, Input::worst} : inputs;
 }
 
+/// Grades and papers have inputs and an effort of their own.
+void refuse_ignored(const po::variables_map& values, const char* benchmark, std::initializer_list<const char*> ignored) {
+    for (const char* name : ignored)
+        if (is_given(values, name))
+            throw cli::UsageError(fmt::format("{} does not look at --{}; expected one of them", benchmark, name));
+}
+
+void check_grade(const po::variables_map& values, const Options& options) {
+    refuse_ignored(values, "--grade", {"input", "phi", "repetitions", "time-limit"});
+    if (options.sizes.size() < 2)
+        throw cli::UsageError("--grade: grades are of growth with the size; expected two sizes or more, or no --size");
+}
+
 void read_gemm(const po::variables_map& values, Options& options) {
     options.complex_numbers = is_given(values, "complex");
     options.grade = is_given(values, "grade");
@@ -340,6 +354,8 @@ void read_gemm(const po::variables_map& values, Options& options) {
         if (options.paper == Paper::badin2011) options.sizes = {1024, 2048, 3072, 4096, 5120, 8192};
         if (options.paper == Paper::badin2013) options.sizes = {1024, 2048, 4096, 8192, 16384};
     }
+    if (options.grade) check_grade(values, options);
+    if (options.paper) refuse_ignored(values, "--paper", {"input", "phi", "block", "time-limit"});
     if (!is_given(values, "precision") && (options.grade || options.paper == Paper::badin2013)) options.in_single = true;
     options.elements = each_once(values, "input", elements_from_text);
     if (options.elements.empty()) options.elements = {Elements::uniform, Elements::both_signs};

@@ -100,8 +100,10 @@ TEST_F(SolverBench, GradesDenseProductsAndTellsAlgorithmsApart) {
             return std::max(1.0, std::stod((*found)["componentwise_error"].get<std::string>()));
         };
         // Of three points at equal distances the line of least squares is as steep as that through the first and the last.
-        double& slope = steepest[entry["way"].get<std::string>() + entry["precision"].get<std::string>()];
-        slope = std::max(slope, std::log(error("128") / error("32")) / std::log(4));
+        const double slope = std::log(error("128") / error("32")) / std::log(4);
+        double& largest =
+            steepest.try_emplace(entry["way"].get<std::string>() + entry["precision"].get<std::string>(), slope).first->second;
+        largest = std::max(largest, slope);
     }
     for (const char* way : {"fast", "exact", "kahan", "eigen", "(strassen)"}) {
         const std::vector<std::string> shown = column(finished.out, way, 1);

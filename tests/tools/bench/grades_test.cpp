@@ -17,8 +17,6 @@ using namespace solver::bench;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(BenchGrades, AreSlopesOfErrors) {
-    EXPECT_EQ(slope_of({}), 0);
-    EXPECT_EQ(slope_of({{64, 100}}), 0);
     EXPECT_NEAR(slope_of({{10, 3}, {1000, 300}}), 1, 1e-15);
     EXPECT_NEAR(slope_of({{10, 4}, {1000, 0.4 * 100}}), 0.5, 1e-15);
     EXPECT_EQ(slope_of({{10, 1}, {1000, 1e-7}}), 0) << "below 1 counts as 1";
@@ -30,7 +28,7 @@ TEST(BenchGrades, AreGivenByTheWorstInput) {
     const double limit = gamma<double>(64) / 0x1p-53, below = limit * (1 - 1e-12), above = limit * (1 + 1e-12);
     const auto grade = [&](ScaledErrors error) {
         GradedErrors errors;
-        errors.errors[Pattern::plain][64] = {1, 1, 1};
+        errors.errors[Pattern::plain] = {{64, {1, 1, 1}}, {128, {1, 1, 1}}};
         errors.errors[Pattern::blocks][64] = error;
         return errors.grade<double>();
     };
@@ -53,6 +51,14 @@ TEST(BenchGrades, CountSlopesOfEntriesOfOneScaleAlone) {
     EXPECT_EQ(errors.grade<double>(), "B") << "grows faster than n";
     errors.errors[Pattern::both][128].componentwise = 3.9;
     EXPECT_EQ(errors.grade<double>(), "A");
+}
+
+TEST(BenchGrades, ShowErrorsThatShrink) {
+    GradedErrors errors;
+    errors.errors[Pattern::plain] = {{64, {8, 1, 1}}, {128, {2, 1, 1}}};
+    EXPECT_NEAR(errors.slope(), -2, 1e-14);
+    errors.errors[Pattern::both] = {{64, {8, 1, 1}}, {128, {4, 1, 1}}};
+    EXPECT_NEAR(errors.slope(), -1, 1e-14) << "of the input where they shrink less";
 }
 
 /// The exponents of A's entries: of their scales, and of numbers below 1.

@@ -116,7 +116,7 @@ TEST(BenchOptions, OfDenseProducts) {
     EXPECT_THAT(graded.sizes, ElementsAre(64, 128, 256, 512, 1024));
     EXPECT_TRUE(graded.in_double && graded.in_single);
     EXPECT_FALSE(options_of("gemm --grade --precision double" + on_cpu).in_single);
-    EXPECT_THAT(options_of("gemm --grade --size 8" + on_cpu).sizes, ElementsAre(8));
+    EXPECT_THAT(options_of("gemm --grade --size 8 --size 9 --block 16" + on_cpu).sizes, ElementsAre(8, 9));
     const Options first = options_of("gemm --paper badin2011" + on_cpu);
     EXPECT_EQ(first.paper, Paper::badin2011);
     EXPECT_THAT(first.sizes, ElementsAre(1024, 2048, 3072, 4096, 5120, 8192));
@@ -129,6 +129,16 @@ TEST(BenchOptions, OfDenseProducts) {
     EXPECT_THAT(wished.elements, ElementsAre(Elements::lognormal));
     EXPECT_EQ(wished.phi, 2);
     EXPECT_EQ(wished.block, 16);
+}
+
+TEST(BenchOptions, AreRefusedWhereTheyWouldNotBeLookedAt) {
+    for (const std::string option : {"input uniform", "phi 2", "repetitions 3", "time-limit 1"})
+        EXPECT_THAT(refusal("gemm --grade --" + option + on_cpu), HasSubstr("--grade does not look at --")) << option;
+    for (const std::string option : {"input uniform", "phi 2", "block 16", "time-limit 1"})
+        EXPECT_THAT(refusal("gemm --paper badin2011 --" + option + on_cpu), HasSubstr("--paper does not look at --")) << option;
+    EXPECT_EQ(refusal("gemm --paper badin2011 --repetitions 3" + on_cpu), "");
+    for (const std::string sizes : {"--size 64", "--size 64 --size 64"})
+        EXPECT_THAT(refusal("gemm --grade " + sizes + on_cpu), HasSubstr("two sizes or more")) << sizes;
 }
 
 TEST(BenchOptions, OfManySolves) {
