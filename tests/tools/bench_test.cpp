@@ -225,6 +225,16 @@ TEST_F(SolverBench, RefusesFilesItCannotWriteBeforeAnythingIsMeasured) {
     EXPECT_FALSE(exists("same"));
 }
 
+TEST_F(SolverBench, TakesNoComplexMatrixForARealOne) {
+    write("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 2\n2 2 3 4\n");
+    const std::string subjects[] = {"solve", "triangular", "read"};
+    for (const std::string& subject : subjects) {
+        expect_refusal(subject + " --matrix complex.mtx", "complex.mtx is complex; solver-bench " + subject);
+        expect_refusal(subject + " --matrix helmholtz_5", "helmholtz_5.mtx is complex; solver-bench " + subject);
+    }
+    EXPECT_EQ(report("spmv --matrix complex.mtx --x ones")["cases"][0]["matrix"], "complex.mtx in its real form");
+}
+
 TEST_F(SolverBench, RefusesToReadWhatItsPeerCannot) {
     write("array.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
     expect_refusal("read --matrix array.mtx", "array format");

@@ -11,8 +11,9 @@
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 
+#include <fmt/ranges.h>
+
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -133,29 +134,24 @@ inline std::vector<PreconditionerKind> preconditioners_of(const Options& options
     return {std::begin(all_preconditioners), std::end(all_preconditioners)};
 }
 
-/// Nothing where the matrix is not square, or of a kind that is not read.
-inline std::optional<CsrMatrix<double>> square_matrix(const matrices::FoundMatrix& found, int threads) try {
-    CsrMatrix<double> matrix = load<double>(found, threads);
-    if (matrix.rows != matrix.columns) return std::nullopt;
-    return matrix;
-} catch (const FileError&) {
-    return std::nullopt;
-}
-
-/// Calls visit(name, matrix) for every square matrix asked for, in every precision asked for. The names of the others.
+/// Calls visit(name, matrix) for every square real matrix asked for, in every precision asked for, and prints why others are
+/// left out. Throws InvalidArgument where there is none.
 template <class Visit>
-std::vector<std::string> for_each_square_matrix(const Options& options, const Visit& visit) {
+void for_each_square_matrix(const Options& options, const Visit& visit) {
     std::vector<std::string> left_out;
-    for (const matrices::FoundMatrix& found : matrices_of(options)) {
+    const std::vector<matrices::FoundMatrix> all = matrices_of(options);
+    for (const matrices::FoundMatrix& found : all) {
         const auto matrix = square_matrix(found, options.threads);
-        if (!matrix) {
-            left_out.push_back(short_name(found));
+        if (const auto* reason = std::get_if<std::string>(&matrix)) {
+            left_out.push_back(fmt::format("{} ({})", short_name(found), *reason));
             continue;
         }
-        if (options.in_double) visit(short_name(found), matrix->view());
-        if (options.in_single) visit(short_name(found), convert<float>(matrix->view()).view());
+        const CsrView<double> a = std::get<CsrMatrix<double>>(matrix).view();
+        if (options.in_double) visit(short_name(found), a);
+        if (options.in_single) visit(short_name(found), convert<float>(a).view());
     }
-    return left_out;
+    if (!left_out.empty()) fmt::print("\n  Left out, for they are not square and real: {}\n", fmt::join(left_out, ", "));
+    if (left_out.size() == all.size()) throw InvalidArgument("no matrix here is square and real: there are no bits to look at");
 }
 
 /// Writes the hashes of what the device of the options gives, in every accuracy, to options.record.

@@ -1,8 +1,10 @@
 #include "common.hpp"
 
 #include "machine.hpp"
+#include "products.hpp"
 #include "solver/cuda/runtime.hpp"
 #include "solver/error.hpp"
+#include "solver/matrix_market.hpp"
 
 #include <fmt/format.h>
 
@@ -32,6 +34,13 @@ void refuse_to_replace(const std::vector<matrices::FoundMatrix>& matrices, const
             if (const auto* path = std::get_if<fs::path>(&matrix.source);
                 path != nullptr && fs::equivalent(*path, output, ignored))
                 throw InvalidArgument(fmt::format("{}: the results would replace the matrix", output.string()));
+}
+
+void refuse_complex(const std::vector<matrices::FoundMatrix>& matrices, Subject subject) {
+    for (const matrices::FoundMatrix& matrix : matrices)
+        if (is_complex(matrix))
+            throw InvalidArgument(
+                fmt::format("{} is complex; solver-bench {} takes real matrices alone", name_of(matrix), to_string(subject)));
 }
 
 }  // namespace
@@ -75,7 +84,22 @@ std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const R
         found.push_back(matrices::find_matrix(name));
     keep_each_once(found);
     refuse_to_replace(found, options);
+    if (options.subject != Subject::spmv) refuse_complex(found, options.subject);
     return found;
+}
+
+bool is_complex(const matrices::FoundMatrix& matrix) {
+    if (const auto* generator = std::get_if<matrices::Generator>(&matrix.source)) return generator->is_complex();
+    return holds_complex_numbers(std::get<fs::path>(matrix.source));
+}
+
+std::variant<CsrMatrix<double>, std::string> square_matrix(const matrices::FoundMatrix& found, int threads) try {
+    if (is_complex(found)) return "complex";
+    CsrMatrix<double> matrix = load<double>(found, threads);
+    if (matrix.rows != matrix.columns) return fmt::format("{} x {}", matrix.rows, matrix.columns);
+    return matrix;
+} catch (const FileError& error) {
+    return error.what();
 }
 
 std::string name_of(const matrices::FoundMatrix& matrix) {

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace solver::bench {
@@ -22,12 +23,19 @@ std::string place_of(double bytes, std::int64_t cache);
 std::int64_t cache_of(const Options& options);
 
 /// The matrices asked for, each once, or the usual ones: G3_circuit, left out with a remark where no file of it is found, and
-/// those of usual_matrices. Throws InvalidArgument where an output would replace one.
+/// those of usual_matrices. Throws InvalidArgument where an output would replace one, and for a complex one, which spmv alone
+/// takes.
 std::vector<matrices::FoundMatrix> find_matrices(const Options& options, const Report& report);
 
 /// The matrices of folders, files and names, each once; of a folder small files first. Throws FileError where a folder holds
 /// none, InvalidArgument where an output would replace a matrix.
 std::vector<matrices::FoundMatrix> matrices_of(const Options& options);
+
+/// Whether its numbers are complex; of a file the header is read, which throws FileError where that is damaged.
+bool is_complex(const matrices::FoundMatrix& matrix);
+
+/// A square real matrix; or why this is none: "complex", "2 x 3", what is wrong with the file.
+std::variant<CsrMatrix<double>, std::string> square_matrix(const matrices::FoundMatrix& found, int threads);
 
 /// What to call a matrix in a table.
 std::string name_of(const matrices::FoundMatrix& matrix);

@@ -1,8 +1,8 @@
 #include "linear_solvers.hpp"
 
+#include "common.hpp"
 #include "io/matrix_market/header.hpp"
 #include "matrices/elasticity.hpp"
-#include "solver/complex.hpp"
 #include "solver/error.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
@@ -20,8 +20,6 @@
 
 namespace solver::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -46,6 +44,14 @@ std::string path_of(const SolveReport& report) {
 
 Device device_of(const Options& options) {
     return options.cuda_device ? Device::cuda(*options.cuda_device) : Device::cpu(options.threads);
+}
+
+bool is_pattern(const matrices::FoundMatrix& found) {
+    const auto* path = std::get_if<std::filesystem::path>(&found.source);
+    if (path == nullptr) return false;
+    matrix_market::TextBlocks blocks(*path);
+    matrix_market::TextBlock block;
+    return matrix_market::read_header(blocks, block).field == matrix_market::Field::pattern;
 }
 
 Trial tried(const LinearSolver& solver, const Problem& problem, const Options& options) {
@@ -80,23 +86,13 @@ Problem problem_of(CsrMatrix<double> a) {
     return problem;
 }
 
-CsrMatrix<double> load(const matrices::FoundMatrix& found) {
-    if (const auto* generator = std::get_if<matrices::Generator>(&found.source)) return generator->make();
-    return read_real_form<double>(std::get<fs::path>(found.source), {.threads = 1});
-}
-
-std::optional<std::string> reason_against(const matrices::FoundMatrix& found) try {
-    const auto* path = std::get_if<fs::path>(&found.source);
-    if (path == nullptr) return std::nullopt;
-    matrix_market::TextBlocks blocks(*path);
-    matrix_market::TextBlock block;
-    const matrix_market::Header header = matrix_market::read_header(blocks, block);
-    if (header.format != matrix_market::Format::coordinate) return "dense";
-    if (header.field == matrix_market::Field::pattern) return "a pattern";
-    if (header.rows != header.columns) return fmt::format("{} x {}", header.rows, header.columns);
-    return header.rows == 0 ? std::optional<std::string>("empty") : std::nullopt;
-} catch (const FileError& error) {
-    return error.what();
+std::variant<CsrMatrix<double>, std::string> matrix_to_solve(const matrices::FoundMatrix& found) {
+    auto matrix = square_matrix(found, 1);
+    const auto* square = std::get_if<CsrMatrix<double>>(&matrix);
+    if (square == nullptr) return matrix;
+    if (square->rows == 0) return "empty";
+    if (is_pattern(found)) return "a pattern";
+    return matrix;
 }
 
 double true_residual(const Problem& problem, const Answer& answer, const Device& device) {

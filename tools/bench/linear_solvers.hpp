@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace solver::bench {
@@ -29,11 +30,9 @@ struct Problem {
 /// b = A x*, x*_i = 1 + (i mod 8)/8. On one thread: children can be made only where none was started.
 Problem problem_of(CsrMatrix<double> a);
 
-/// The matrix of a file or a generator, on one thread.
-CsrMatrix<double> load(const matrices::FoundMatrix& found);
-
-/// Why a matrix is no test for a solver: not square, a pattern, not a file that can be read; nothing where it is one.
-std::optional<std::string> reason_against(const matrices::FoundMatrix& found);
+/// The matrix of a file or a generator, on one thread; or why it is no test for a solver: complex, not square, empty, a pattern,
+/// what is wrong with the file.
+std::variant<CsrMatrix<double>, std::string> matrix_to_solve(const matrices::FoundMatrix& found);
 
 /// What a solver gives back: its word and its solution x + x_low.
 struct Answer {

@@ -384,6 +384,13 @@ void read_scaling(const po::variables_map& values, Options& options) {
     options.cuda_device = untouched_cuda_device(values);
 }
 
+void check_bits(const po::variables_map& values, const Options& options) {
+    if (!options.record.empty() && is_given(values, "json"))
+        throw cli::UsageError("--record writes hashes, which are no JSON; expected --record or --json");
+    if (options.record.empty() && !options.cuda_device && options.threads == 1)
+        throw cli::UsageError("--threads 1: one thread would be compared with itself; expected two or more");
+}
+
 Options options_of(const po::variables_map& values, Subject subject) {
     Options options;
     options.subject = subject;
@@ -413,6 +420,7 @@ Options options_of(const po::variables_map& values, Subject subject) {
         throw InvalidArgument(fmt::format("which matrices? solver-bench {} FOLDER, or names of files", to_string(subject)));
     if (subject == Subject::robustness) read_robustness(values, options);
     if (subject == Subject::scaling) read_scaling(values, options);
+    if (subject == Subject::bits) check_bits(values, options);
     options.keep_residuals = !options.json.empty();
     options.preconditioners = each_once(values, "preconditioner", preconditioner_from_text);
     return options;

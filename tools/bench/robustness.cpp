@@ -58,11 +58,12 @@ bool bench_robustness(const Options& options) {
     TrialReport report(options);
     std::vector<std::string> left_out;
     for (const matrices::FoundMatrix& found : matrices_of(options)) {
-        if (const auto reason = reason_against(found)) {
+        auto matrix = matrix_to_solve(found);
+        if (const auto* reason = std::get_if<std::string>(&matrix)) {
             left_out.push_back(fmt::format("{} ({})", short_name(found), *reason));
             continue;
         }
-        const Problem problem = problem_of(load(found));
+        const Problem problem = problem_of(std::get<CsrMatrix<double>>(std::move(matrix)));
         report.begin({.name = short_name(found),
                       .unknowns = problem.a.rows,
                       .nonzeros = problem.a.view().nonzeros(),

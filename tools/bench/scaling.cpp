@@ -187,12 +187,9 @@ bool is_symmetric_with_positive_diagonal(const CsrView<double>& a) {
     return positive == a.rows;
 }
 
-Problem named_problem(const matrices::FoundMatrix& found) {
-    Problem problem = problem_of(load(found));
-    if (problem.a.rows != problem.a.columns)
-        throw InvalidArgument(fmt::format("{}: {} x {}, but only square systems are solved", short_name(found), problem.a.rows,
-                                          problem.a.columns));
-    problem.name = short_name(found);
+Problem named_problem(CsrMatrix<double> a, const std::string& name) {
+    Problem problem = problem_of(std::move(a));
+    problem.name = name;
     const auto answer =
         run_apart([&] { return std::string(is_symmetric_with_positive_diagonal(problem.a.view()) ? "yes" : "no"); }, 1e6);
     problem.symmetric = answer.result == "yes";
@@ -212,11 +209,12 @@ void measure(const Options& options, TrialReport& report) {
     const std::vector<LinearSolver> solvers = solvers_of(options, scratch.path());
     if (!options.cuda_device) say_who_is_missing();
     for (const matrices::FoundMatrix& found : matrices_of(options)) {
-        if (const auto reason = reason_against(found)) {
+        auto matrix = matrix_to_solve(found);
+        if (const auto* reason = std::get_if<std::string>(&matrix)) {
             fmt::print("\n{} is left out: {}\n", short_name(found), *reason);
             continue;
         }
-        const Problem problem = named_problem(found);
+        const Problem problem = named_problem(std::get<CsrMatrix<double>>(std::move(matrix)), short_name(found));
         report.begin({.name = problem.name, .unknowns = problem.a.rows, .nonzeros = problem.a.view().nonzeros()});
         for (const LinearSolver& solver : solvers)
             if (!solver.needs_modes || size_of_elasticity(problem.name)) report.add(trial_or_not(solver, problem, options));

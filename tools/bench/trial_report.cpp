@@ -1,6 +1,7 @@
 #include "trial_report.hpp"
 
 #include "report.hpp"
+#include "solver/error.hpp"
 #include "tools/page/provenance.hpp"
 
 #include <fmt/format.h>
@@ -64,6 +65,7 @@ void TrialReport::add(Trial trial) {
 }
 
 void TrialReport::finish() const {
+    if (problems_.empty()) throw InvalidArgument("no matrix here is square and real, with values: nothing was solved");
     struct Count {
         std::string solver;
         int reached = 0, timed_out = 0;

@@ -29,7 +29,8 @@ public:
     void begin(TestedProblem problem);
     void add(Trial trial);
 
-    /// Prints how many reached the tolerance, by solver, and writes what pipes get once.
+    /// Prints how many reached the tolerance, by solver, and writes what pipes get once. Throws InvalidArgument where no system
+    /// was begun.
     void finish() const;
 
     bool has_false_claims_of_ours() const;

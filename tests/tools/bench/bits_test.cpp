@@ -28,11 +28,14 @@ TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
     write("all/good.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 2 1\n2 2 3\n3 1 0.1\n3 3 -7\n");
     write("all/no_diagonal.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
     write("all/wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+    write("all/complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
+    write("all/damaged.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 3\n");
     const Finished finished =
         run("bits all poisson2d_20 --device cpu --threads 3 --json r.json --precision double --max-iterations 7");
     EXPECT_EQ(finished.status, 0) << finished.err;
-    for (const char* text : {"the processor, 1 thread beside the processor, 3 threads", "not square and real: wide",
-                             "30 comparisons: 30 agree, 0 DIFFER"})
+    for (const char* text :
+         {"the processor, 1 thread beside the processor, 3 threads", "\n  Left out, for they are not square and real: ",
+          "wide (2 x 3)", "complex (complex)", "damaged (all/damaged.mtx:3:", "30 comparisons: 30 agree, 0 DIFFER"})
         EXPECT_THAT(finished.out, HasSubstr(text));
     const json cases = json::parse(read("r.json"))["cases"];
     const auto is = [](const std::string& name) { return [name](const json& entry) { return entry["matrix"] == name; }; };
@@ -46,6 +49,9 @@ TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
     ASSERT_NE(no_diagonal, cases.end());
     EXPECT_THAT(no_diagonal->dump(), HasSubstr("refused"));
     expect_refusal("bits", "which matrices?");
+    expect_refusal("bits thousandths_5 helmholtz_5 --device cpu --threads 2", "there are no bits to look at");
+    expect_refusal("bits thousandths_5 --device cpu --record r.txt", "there are no bits to look at");
+    EXPECT_FALSE(exists("r.txt"));
 }
 
 TEST_F(SolverBench, RecordsTheBitsOfEveryAccuracyForAnotherVersion) {

@@ -54,17 +54,26 @@ TEST(BenchProblems, OfElasticityHaveASize) {
 }
 
 TEST_F(BenchFiles, AreNoTestsForSolversForAReason) {
-    const auto reason = [&](const std::string& text) {
-        return reason_against({written("m.mtx", "%%MatrixMarket matrix " + text), ""});
+    const auto reason_of = [](const matrices::FoundMatrix& found) {
+        const auto matrix = matrix_to_solve(found);
+        const auto* reason = std::get_if<std::string>(&matrix);
+        return reason == nullptr ? "" : *reason;
     };
-    EXPECT_FALSE(reason("coordinate real general\n2 2 0\n"));
-    EXPECT_FALSE(reason("coordinate integer symmetric\n2 2 0\n"));
-    EXPECT_EQ(reason("array real general\n1 1\n1\n"), "dense");
+    const auto reason = [&](const std::string& text) {
+        return reason_of({written("m.mtx", "%%MatrixMarket matrix " + text), ""});
+    };
+    EXPECT_EQ(reason("coordinate real general\n2 2 0\n"), "");
+    EXPECT_EQ(reason("coordinate integer symmetric\n2 2 0\n"), "");
+    EXPECT_THAT(reason("array real general\n1 1\n1\n"), HasSubstr("array"));
     EXPECT_EQ(reason("coordinate pattern general\n2 2 0\n"), "a pattern");
     EXPECT_EQ(reason("coordinate real general\n2 3 0\n"), "2 x 3");
     EXPECT_EQ(reason("coordinate real general\n0 0 0\n"), "empty");
-    EXPECT_FALSE(reason("coordinate complex general\n1 1 0\n"));
-    EXPECT_FALSE(reason_against(made("poisson2d_3")));
+    EXPECT_EQ(reason("coordinate complex general\n1 1 0\n"), "complex");
+    EXPECT_THAT(reason("coordinate real general\n1 1 1\n1 2 3\n"), HasSubstr("m.mtx:3:"));
+    EXPECT_THAT(reason("coordinate real general\n"), HasSubstr("m.mtx:"));
+    EXPECT_EQ(reason_of(made("poisson2d_3")), "");
+    EXPECT_EQ(reason_of(made("thousandths_3")), "1 x 3");
+    EXPECT_EQ(reason_of(made("helmholtz_3")), "complex");
 }
 
 TEST(BenchSolvers, AreChosenByName) {

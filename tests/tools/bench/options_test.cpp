@@ -137,6 +137,9 @@ TEST(BenchOptions, AreRefusedWhereTheyWouldNotBeLookedAt) {
     for (const std::string option : {"input uniform", "phi 2", "block 16", "time-limit 1"})
         EXPECT_THAT(refusal("gemm --paper badin2011 --" + option + on_cpu), HasSubstr("--paper does not look at --")) << option;
     EXPECT_EQ(refusal("gemm --paper badin2011 --repetitions 3" + on_cpu), "");
+    EXPECT_THAT(refusal("bits A --record r.txt --json r.json" + on_cpu), HasSubstr("--record or --json"));
+    EXPECT_THAT(refusal("bits A --threads 1" + on_cpu), HasSubstr("compared with itself"));
+    EXPECT_EQ(refusal("bits A --threads 1 --record r.txt" + on_cpu), "");
     for (const std::string sizes : {"--size 64", "--size 64 --size 64"})
         EXPECT_THAT(refusal("gemm --grade " + sizes + on_cpu), HasSubstr("two sizes or more")) << sizes;
 }

@@ -25,10 +25,12 @@ TEST_F(SolverBench, RobustnessTriesEverySolverOnEverySquareMatrixOfAFolder) {
     write("all/wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
     write("all/complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
     write("all/pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n");
+    write("all/damaged.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 3\n");
     write("all/unrelated.txt", "nothing");
     const Finished finished = run("robustness all --threads 2 --json r.json --max-iterations 50");
     ASSERT_EQ(finished.status, 0) << finished.err;
-    for (const char* text : {"Left out", "wide (2 x 3)", "pattern (a pattern)", "is reached on"})
+    for (const char* text : {"Left out", "wide (2 x 3)", "pattern (a pattern)", "complex (complex)", "damaged (all/damaged.mtx:3:",
+                             "Of 3 matrices, a true residual of 1e-10 is reached on"})
         EXPECT_THAT(finished.out, HasSubstr(text));
 
     const json result = json::parse(read("r.json"));
@@ -71,6 +73,7 @@ TEST_F(SolverBench, RobustnessTakesNamesAndAChoiceOfSolvers) {
     expect_refusal("robustness A.mtx --solver amg", "choose eigen none");
     expect_refusal("robustness A.mtx --tolerance 0", "--tolerance 0");
     expect_refusal("robustness nowhere.mtx", "no such matrix");
+    expect_refusal("robustness helmholtz_5", "nothing was solved");
     expect_refusal("robustness A.mtx --json A.mtx", "would replace the matrix");
 }
 

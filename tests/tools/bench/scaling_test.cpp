@@ -110,9 +110,13 @@ TEST_F(SolverBenchScaling, LeavesOutFilesThatNoSolverIsFor) {
     fs::create_directory(folder_.path() / "all");
     write("all/good.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 2 3\n");
     write("all/wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
-    const Finished finished = run("scaling all --solver jacobi --json r.json");
+    write("all/damaged.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 3\n");
+    write("all/complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
+    const Finished finished = run("scaling all helmholtz_5 --solver jacobi --json r.json");
     EXPECT_EQ(finished.status, 0) << finished.err;
-    EXPECT_THAT(finished.out, HasSubstr("wide is left out: 2 x 3"));
+    for (const char* text : {"wide is left out: 2 x 3", "damaged is left out: all/damaged.mtx:3:", "complex is left out: complex",
+                             "helmholtz_5 is left out: complex"})
+        EXPECT_THAT(finished.out, HasSubstr(text));
     const json cases = json::parse(read("r.json"))["cases"];
     ASSERT_EQ(cases.size(), 1u);
     EXPECT_EQ(cases[0]["problem"], "good");
@@ -153,7 +157,7 @@ TEST_F(SolverBenchScaling, TakesAMethodBesideThePreconditionerAndModesWhereThere
 TEST_F(SolverBenchScaling, SaysWhatIsWrongWithItsOptions) {
     expect_refusal("scaling", "which matrices?");
     expect_refusal("scaling poisson2d_5 --device gpu", "--device gpu: expected cpu, cuda or cuda:N");
-    expect_refusal("scaling thousandths_5", "1 x 5, but only square systems are solved");
+    expect_refusal("scaling thousandths_5", "nothing was solved");
     expect_refusal("scaling poisson2d_5 --json no/s.json", "no/s.json");
 }
 
