@@ -136,6 +136,18 @@ TEST_F(SolverBench, ComparesSolvesByTheTimeOfAnIteration) {
     }
 }
 
+TEST_F(SolverBench, CountsNoIterationsWhereZeroIsTheSolution) {
+    write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 -1\n2 1 1\n2 2 -1\n");
+    write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+    const json result = report("solve --matrix zero.mtx --matrix empty.mtx");
+    ASSERT_EQ(result["cases"].size(), 2 * 4);
+    for (const json& entry : result["cases"]) {
+        SCOPED_TRACE(entry.dump());
+        EXPECT_THAT(entry["remark"].get<std::string>(), ::testing::StartsWith("0 iterations, converged"));
+        EXPECT_EQ(entry["relative_residual"], 0);
+    }
+}
+
 TEST_F(SolverBench, ComparesWithThePeersOfACudaDevice) {
     if (solver::cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device";
     const auto competitors_of = [&](const std::string& arguments) {

@@ -41,7 +41,8 @@ PeerSolve solve_with(const Matrix& a, const PeerTask& task, std::vector<double>*
     result.setup_seconds = seconds_of([&] { solver.compute(a); });
     result.solve_seconds = seconds_of([&] { solution = solver.solve(rhs); });
     result.converged = solver.info() == Eigen::Success;
-    result.iterations = solver.iterations();
+    const bool is_zero = rhs.squaredNorm() == 0;  // then Eigen is done at once, but BiCGSTAB's count stays at the limit
+    result.iterations = is_zero ? 0 : solver.iterations();
     return result;
 }
 

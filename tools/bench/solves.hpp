@@ -124,13 +124,14 @@ private:
         return residuals;
     }
 
-    /// ||b - A x|| / ||b||, correctly rounded at every step. Clears x as well: what is not computed cannot pass.
+    /// ||b - A x|| / ||b||, or ||b - A x|| where b = 0, correctly rounded at every step. Clears x as well: what is not computed cannot pass.
     double take_residual() {
         std::vector<T> r(b_.size());
         host_plan_.residual(b_, x_, {}, r, Accuracy::exact);
         std::fill(x_.begin(), x_.end(), std::numeric_limits<T>::quiet_NaN());
-        const T residual = norm2(std::span<const T>(r), Accuracy::exact, host_plan_.device()) /
-                           norm2(std::span<const T>(b_), Accuracy::exact, host_plan_.device());
+        const T r_norm = norm2(std::span<const T>(r), Accuracy::exact, host_plan_.device());
+        const T b_norm = norm2(std::span<const T>(b_), Accuracy::exact, host_plan_.device());
+        const T residual = b_norm == 0 ? r_norm : r_norm / b_norm;
         return std::isfinite(residual) ? residual : std::numeric_limits<double>::infinity();
     }
 
