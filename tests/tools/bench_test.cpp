@@ -131,6 +131,10 @@ TEST_F(SolverBench, ComparesSolvesByTheTimeOfAnIteration) {
     for (const json& entry : result["cases"]) {
         SCOPED_TRACE(entry.dump());
         EXPECT_GT(entry["median_seconds"], 0);
+        if (entry["matrix"] == "A.mtx" && entry["precision"] == "double") {
+            const double bytes = entry["gigabytes_per_second"].get<double>() * 1e9 * entry["median_seconds"].get<double>();
+            EXPECT_EQ(std::lround(bytes), 2 * (5 * (8 + 4) + 4 * (entry["competitor"] == "eigen" ? 4 : 8) + (3 + 3) * 8));
+        }
         EXPECT_LE(entry["relative_residual"], 1e-6);
         EXPECT_THAT(entry["remark"].get<std::string>(), HasSubstr(" iterations, converged"));
     }

@@ -108,6 +108,7 @@ private:
             const SolveResult result = solve(max_iterations, false);
             return Solve{.iterations = result.iterations, .status = std::string(to_string(result.status))};
         });
+        if (device_.kind() == Device::Kind::cpu) mine.bytes = 2 * traffic(a_, sizeof(std::int64_t));
         if (options_.keep_residuals)
             mine.residuals = [this, solve] { return residuals_of(solve(options_.max_iterations, true)); };
         return mine;
