@@ -95,12 +95,10 @@ constexpr std::array commands{
         "cost by size: the automatic choice and preconditioners by hand, beside hypre, PyAMG, Eigen and SuiteSparse",
         "Solves A x = b as robustness does, each solve in a process of its own, on problems that come in sizes\n"
         "(poisson3d_50 poisson3d_100 ...). Given apart: setup and solve, iterations, the growth of memory at its peak (of the\n"
-        "host; peers' copies of A count, the time to make them does not), the true residual of every solution, and the time\n"
-        "by that of our fastest preconditioner picked by hand. A peer that stops at a true residual above the tolerance is "
-        "run\n"
-        "again with a tenth and a hundredth of it, and only the last run counts. Peers for symmetric definite matrices run\n"
-        "where A is symmetric to the bit with a positive diagonal. On a CUDA device there are no peers. JSON is written anew\n"
-        "after every solve.\n",
+        "host; peers' copies of A count, the time to make them does not), and the true residual of every solution. A peer\n"
+        "that stops at a true residual above the tolerance is run again with a tenth and a hundredth of it, and only the last\n"
+        "run counts. Peers for symmetric definite matrices run where A is symmetric to the bit with a positive diagonal. On a\n"
+        "CUDA device there are no peers. JSON is written anew after every solve.\n",
         ""},
 };
 
