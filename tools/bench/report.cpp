@@ -45,11 +45,14 @@ std::string openmp_text(const Options& options) {
                                                                      : "without OpenMP, on one thread";
 }
 
-/// Of scaling in a child: after the first use of CUDA here, no child could use it.
+/// Of scaling in a child: after the first use of CUDA here, no child could use it. Throws NotSupported where none answers.
 std::string device_description(const Options& options) {
     if (options.subject != Subject::scaling) return on_cuda::device_description(*options.cuda_device);
     static const Ending told = run_apart([&] { return on_cuda::device_description(*options.cuda_device); }, 60);
-    return told.how == Ending::How::done ? told.result : "there is none that answers";
+    if (told.how != Ending::How::done)
+        throw NotSupported(fmt::format("device cuda:{}: none answers; is there a GPU, and was solver-bench built with CUDA?",
+                                       *options.cuda_device));
+    return told.result;
 }
 
 std::string peers_on_device(const Options& options) {

@@ -158,6 +158,7 @@ TEST_F(SolverBenchScaling, SaysWhatIsWrongWithItsOptions) {
     expect_refusal("scaling", "which matrices?");
     expect_refusal("scaling poisson2d_5 --device gpu", "--device gpu: expected cpu, cuda or cuda:N");
     expect_refusal("scaling thousandths_5", "nothing was solved");
+    expect_refusal("scaling poisson2d_5 --device cuda:999", "device cuda:999: none answers");
     expect_refusal("scaling poisson2d_5 --json no/s.json", "no/s.json");
 }
 
