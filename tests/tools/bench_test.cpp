@@ -202,7 +202,7 @@ TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
     const Finished finished = run("dot --device cpu --size 64 --input random --repetitions 3");
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.err, "");
-    for (const char* text : {"machine", "ours     solver ", "peer     Eigen 3.", "dot of 64 elements", "x fast", "error (ulp)",
+    for (const char* text : {"machine", " threads on ", "ours     solver ", "peer     Eigen 3.", "dot of 64 elements", "x fast", "error (ulp)",
                              "\n  fast ", "\n  compensated ", "\n  exact ", "\n  eigen "})
         EXPECT_THAT(finished.out, HasSubstr(text));
 }

@@ -116,12 +116,16 @@ constexpr const char* method = R"(
 How it is measured: after a warm-up, every repetition gives each competitor a turn, A B C A B C ...: one call that is
 not timed, then calls for a millisecond or more. On a CUDA device a turn is a CUDA graph of several calls, launched
 twice, the second time between events. Nothing is flushed: data that fit a cache are in it, and each heading
-says how large they are. Printed are the median time of a call; +-, half the 95 % confidence interval of that median, which
-fewer than six repetitions do not have; GB/s, compulsory traffic by time; how many times faster than the peer and than fast (median of the ratios within a
-repetition, above 1 is faster); and the largest error of any timed result in ulp against the correctly rounded one.
+says how large they are. Printed are the median time of a call; +-, half the 95 % confidence interval of that median (none
+of fewer than six repetitions); GB/s, compulsory traffic by time; how many times faster than the peer and than fast
+(median of the ratios within a repetition, above 1 is faster); and the largest error of any timed result in ulp against
+the correctly rounded one.
+)";
 
-Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, where (robustness, scaling)
-the library claimed convergence falsely, or where (gemm --grade) fast, compensated or exact is not of grade A.
+constexpr const char* exit_status = R"(
+Exit status: 0; 1 for bad usage or input; 2 where a result that must be correctly rounded was not, where (bits) bits differ,
+where (robustness, scaling) the library claimed convergence falsely, or where (gemm --grade) fast, compensated or exact is
+not of grade A.
 )";
 
 const Command& command_of(Subject subject) {
@@ -246,7 +250,7 @@ std::string general_help() {
     std::string text = overview;
     for (const Command& command : commands) text += fmt::format("  {:<10} {}\n", command.name, command.purpose);
     return text + "\nsolver-bench spmv --help shows the options of spmv, and so on; solver-bench --version the version.\n" +
-           method;
+           method + exit_status;
 }
 
 std::string help(Subject subject) {
@@ -255,6 +259,7 @@ std::string help(Subject subject) {
     text << fmt::format("solver-bench {} [options]\n\n{}\n{}\n", command.name, command.purpose, command.detail)
          << option_table(subject);
     if (!takes_folders(subject)) text << fmt::format("\nCompulsory traffic: {}\n", command.traffic) << method;
+    text << exit_status;
     return text.str();
 }
 

@@ -120,7 +120,7 @@ Json head_of_record(const Options& options, const std::string& benchmark) {
 
 void Report::print_head() const {
     fmt::print("solver-bench {} {}\n\n", SOLVER_VERSION, to_string(options_.subject));
-    fmt::print("  machine  {}, {} of {} processors, last-level cache {:.0f} MiB\n", describe(Device::cpu()).name,
+    fmt::print("  machine  {}, {} threads on {} processors, last-level cache {:.0f} MiB\n", describe(Device::cpu()).name,
                options_.threads, processors(), static_cast<double>(last_level_cache()) / mebibyte);
     fmt::print("  ours     solver {}, {}, {}\n", SOLVER_VERSION, simd_target(), page::compiler());
     if (options_.cuda_device) {

@@ -216,7 +216,8 @@ TEST(BenchOptions, AreOfNoUseWithoutABenchmark) {
     EXPECT_THAT(std::get<std::string>(parsed("sum --help")), HasSubstr("Compulsory traffic: x: n s bytes"));
     EXPECT_THAT(std::get<std::string>(parsed("read --help")), HasSubstr("a coordinate file, or a name"));
     for (const char* folders : {"robustness", "scaling", "bits"})
-        EXPECT_THAT(std::get<std::string>(parsed(folders + std::string(" --help"))), ::testing::Not(HasSubstr("Compulsory")))
+        EXPECT_THAT(std::get<std::string>(parsed(folders + std::string(" --help"))),
+                    ::testing::AllOf(::testing::Not(HasSubstr("Compulsory")), HasSubstr("\nExit status: 0; 1 ")))
             << folders;
     for (const auto& [subject, usual] :
          {std::pair("spmv", "G3_circuit if it is found, stencil27_128, power_law_2000000, dc2_like"),
