@@ -42,7 +42,7 @@ void generate(const po::variables_map& chosen) {
         throw InvalidArgument(fmt::format("there is no generator '{}'; expected one of\n{}", name, list_of_generators()));
 
     const std::filesystem::path output = cli::given(chosen, "output").value_or(generator->name);
-    if (std::filesystem::exists(output) && !cli::is_given(chosen, "force"))
+    if (std::filesystem::exists(std::filesystem::symlink_status(output)) && !cli::is_given(chosen, "force"))
         throw solver::FileError(output.string(), 0, "exists already; --force replaces it, --output chooses another file");
     const auto write = [&](const auto& matrix) {
         solver::write_matrix_market(output, matrix.view());
@@ -56,10 +56,11 @@ void generate(const po::variables_map& chosen) {
 
 int run(int argc, char** argv) {
     po::options_description visible("options");
-    visible.add_options()                                                        //
-        ("output,o", cli::text("FILE"), "the file to write, instead of ./NAME")  //
-        ("force,f", "replace a file that exists")                                //
-        ("list,l", "list the generators")                                        //
+    visible.add_options()                                                         //
+        ("output,o", cli::text("FILE"), "the file to write (default: NAME.mtx)")  //
+        ("force,f", "replace a file that exists")                                 //
+        ("list,l", "list the generators")                                         //
+        ("version", "print the version")                                          //
         ("help,h", "this text");
     po::options_description all;
     all.add(visible).add_options()("name", cli::texts("NAME"));
@@ -67,6 +68,8 @@ int run(int argc, char** argv) {
         {argv + 1, argv + argc}, all, {.help = "solver-generate --help", .example = "--output FILE", .positional = "name"});
     if (cli::is_given(chosen, "help"))
         fmt::print("{}", help(visible));
+    else if (cli::is_given(chosen, "version"))
+        fmt::print("solver-generate {}\n", SOLVER_VERSION);
     else if (cli::is_given(chosen, "list"))
         fmt::print("{}", list_of_generators());
     else

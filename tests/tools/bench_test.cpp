@@ -202,8 +202,8 @@ TEST_F(SolverBench, PrintsTheMachineAndALineForEachCase) {
     const Finished finished = run("dot --device cpu --size 64 --input random --repetitions 3");
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.err, "");
-    for (const char* text : {"machine", " threads on ", "ours     solver ", "peer     Eigen 3.", "dot of 64 elements", "x fast", "error (ulp)",
-                             "\n  fast ", "\n  compensated ", "\n  exact ", "\n  eigen "})
+    for (const char* text : {"machine", " threads on ", "ours     solver ", "peer     Eigen 3.", "dot of 64 elements", "x fast",
+                             "error (ulp)", "\n  fast ", "\n  compensated ", "\n  exact ", "\n  eigen "})
         EXPECT_THAT(finished.out, HasSubstr(text));
 }
 

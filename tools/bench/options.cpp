@@ -52,8 +52,8 @@ constexpr std::array commands{
         "C = A B, dense and square, beside Eigen, OpenBLAS where CMake found it, cuBLAS on a CUDA device",
         "fast, compensated, exact, and selective compensation: blocks of products summed plainly, these sums by Kahan's,\n"
         "doubly compensated, pairwise or Dot2 summation. GFLOPS are 2 n^3 by time, 8 n^3 of complex numbers, whatever a mode\n"
-        "computes. Errors are of up to 2000 elements chosen at random, against superaccumulators: the largest and the mean, in\n"
-        "ulp, from the correctly rounded element, and the largest |error| / (|A||B|) from the element without rounding.\n"
+        "computes. Errors are of up to 2000 elements chosen at random, against superaccumulators: the largest and the mean\n"
+        "from the correctly rounded element, in ulp, and the largest |error| / (|A||B|) from the element without rounding.\n"
         "--grade instead judges everybody's errors on inputs that show which algorithm is at work; --paper measures a paper's\n"
         "tables again, beside what it reports: badin2011, selective compensation in single precision; badin2013,\n"
         "Strassen's algorithm for non-negative matrices, on a CUDA device.\n",
@@ -322,9 +322,8 @@ auto each_once(const po::variables_map& values, const char* name, const FromText
 
 std::vector<std::int64_t> sizes_of(const po::variables_map& values, Subject subject, bool on_cuda) {
     const std::int64_t largest = std::int64_t{1} << (subject == Subject::gemm ? 17 : 34);
-    const auto sizes = each_once(values, "size", [&](const std::string& text) {
-        return cli::number_between<std::int64_t>("size", text, 1, largest);
-    });
+    const auto sizes = each_once(
+        values, "size", [&](const std::string& text) { return cli::number_between<std::int64_t>("size", text, 1, largest); });
     return sizes.empty() ? usual_sizes(subject, on_cuda) : sizes;
 }
 

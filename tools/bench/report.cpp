@@ -199,9 +199,8 @@ void Report::print_table(const Contest& contest, std::span<const Case> cases) co
         for (const double detail : result.details) further += fmt::format("  {:>11}", error_text(detail));
         if (!result.remark.empty()) further += "  " + result.remark;
         fmt::print(line, result.competitor, result.threads == 0 ? "gpu" : std::to_string(result.threads),
-                   time_of_a_call(result.seconds),
-                   result.uncertainty ? fmt::format("{:.1f}%", 100 * *result.uncertainty) : "-", rate_text(result.rate),
-                   result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
+                   time_of_a_call(result.seconds), result.uncertainty ? fmt::format("{:.1f}%", 100 * *result.uncertainty) : "-",
+                   rate_text(result.rate), result.ratio_to_peer ? fmt::format("{:.2f}", *result.ratio_to_peer) : "-",
                    fmt::format("{:.2f}", result.ratio_to_baseline), error_text(result.error), further);
     }
     std::fflush(stdout);

@@ -125,7 +125,8 @@ private:
         return residuals;
     }
 
-    /// ||b - A x|| / ||b||, or ||b - A x|| where b = 0, correctly rounded at every step. Clears x as well: what is not computed cannot pass.
+    /// ||b - A x|| / ||b||, or ||b - A x|| where b = 0, correctly rounded at every step. Clears x as well: what is not computed
+    /// cannot pass.
     double take_residual() {
         std::vector<T> r(b_.size());
         host_plan_.residual(b_, x_, {}, r, Accuracy::exact);

@@ -33,9 +33,9 @@ TEST_F(SolverBench, ComparesTheBitsOfExactBetweenNumbersOfThreads) {
     const Finished finished =
         run("bits all poisson2d_20 --device cpu --threads 3 --json r.json --precision double --max-iterations 7");
     EXPECT_EQ(finished.status, 0) << finished.err;
-    for (const char* text :
-         {"the processor, 1 thread beside the processor, 3 threads", "\n  Left out, for they are not square and real: ",
-          "wide (2 x 3)", "complex (complex)", "damaged (all/damaged.mtx:3:", "30 comparisons: 30 agree, 0 DIFFER"})
+    for (const char* text : {"the processor, 1 thread beside the processor, 3 threads",
+                             "\n  Left out, for they are not square and real: ", "wide (2 x 3)", "complex (complex)",
+                             "damaged (all/damaged.mtx:3:", "30 comparisons: 30 agree, 0 DIFFER"})
         EXPECT_THAT(finished.out, HasSubstr(text));
     const json cases = json::parse(read("r.json"))["cases"];
     const auto is = [](const std::string& name) { return [name](const json& entry) { return entry["matrix"] == name; }; };

@@ -29,8 +29,8 @@ TEST_F(SolverBench, RobustnessTriesEverySolverOnEverySquareMatrixOfAFolder) {
     write("all/unrelated.txt", "nothing");
     const Finished finished = run("robustness all --threads 2 --json r.json --max-iterations 50");
     ASSERT_EQ(finished.status, 0) << finished.err;
-    for (const char* text : {"Left out", "wide (2 x 3)", "pattern (a pattern)", "complex (complex)", "damaged (all/damaged.mtx:3:",
-                             "Of 3 matrices, a true residual of 1e-10 is reached on"})
+    for (const char* text : {"Left out", "wide (2 x 3)", "pattern (a pattern)", "complex (complex)",
+                             "damaged (all/damaged.mtx:3:", "Of 3 matrices, a true residual of 1e-10 is reached on"})
         EXPECT_THAT(finished.out, HasSubstr(text));
 
     const json result = json::parse(read("r.json"));
