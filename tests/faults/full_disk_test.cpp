@@ -150,7 +150,7 @@ TEST_F(FullDisk, RefusesTheOutputsOfTheBench) {
     expect_refusals(solves + Words{"--json", "r.json"}, "r.json");
     const Words scaling{solver_bench, "scaling", "poisson2d_5", "--solver", "jacobi", "--threads", "1"};
     expect_refusals(scaling + Words{"--json", "s.json"}, "s.json");
-    const Words bits{solver_bench, "bits", "poisson2d_5", "--preconditioner", "jacobi", "--threads", "1"};
+    const Words bits{solver_bench, "bits", "poisson2d_5", "--preconditioner", "jacobi", "--threads", "2"};
     expect_refusals(bits + Words{"--json", "b.json"}, "b.json");
     expect_refusals(bits + Words{"--record", "b.txt"}, "b.txt");
 }

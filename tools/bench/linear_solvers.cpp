@@ -46,12 +46,15 @@ Device device_of(const Options& options) {
     return options.cuda_device ? Device::cuda(*options.cuda_device) : Device::cpu(options.threads);
 }
 
-bool is_pattern(const matrices::FoundMatrix& found) {
+/// Of a file that is no test, "dense" or "a pattern"; else empty.
+std::string unfit_kind(const matrices::FoundMatrix& found) {
     const auto* path = std::get_if<std::filesystem::path>(&found.source);
-    if (path == nullptr) return false;
+    if (path == nullptr) return "";
     matrix_market::TextBlocks blocks(*path);
     matrix_market::TextBlock block;
-    return matrix_market::read_header(blocks, block).field == matrix_market::Field::pattern;
+    const matrix_market::Header header = matrix_market::read_header(blocks, block);
+    if (header.format != matrix_market::Format::coordinate) return "dense";
+    return header.field == matrix_market::Field::pattern ? "a pattern" : "";
 }
 
 Trial tried(const LinearSolver& solver, const Problem& problem, const Options& options) {
@@ -86,13 +89,15 @@ Problem problem_of(CsrMatrix<double> a) {
     return problem;
 }
 
-std::variant<CsrMatrix<double>, std::string> matrix_to_solve(const matrices::FoundMatrix& found) {
+std::variant<CsrMatrix<double>, std::string> matrix_to_solve(const matrices::FoundMatrix& found) try {
+    if (const std::string kind = unfit_kind(found); !kind.empty()) return kind;
     auto matrix = square_matrix(found, 1);
     const auto* square = std::get_if<CsrMatrix<double>>(&matrix);
     if (square == nullptr) return matrix;
     if (square->rows == 0) return "empty";
-    if (is_pattern(found)) return "a pattern";
     return matrix;
+} catch (const FileError& error) {
+    return error.what();
 }
 
 double true_residual(const Problem& problem, const Answer& answer, const Device& device) {

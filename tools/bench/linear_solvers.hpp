@@ -30,8 +30,8 @@ struct Problem {
 /// b = A x*, x*_i = 1 + (i mod 8)/8. On one thread: children can be made only where none was started.
 Problem problem_of(CsrMatrix<double> a);
 
-/// The matrix of a file or a generator, on one thread; or why it is no test for a solver: complex, not square, empty, a
-/// pattern, what is wrong with the file.
+/// The matrix of a file or a generator, on one thread; or why it is no test for a solver: dense, a pattern, complex, not
+/// square, empty, what is wrong with the file.
 std::variant<CsrMatrix<double>, std::string> matrix_to_solve(const matrices::FoundMatrix& found);
 
 /// What a solver gives back: its word and its solution x + x_low.
