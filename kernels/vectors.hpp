@@ -1,7 +1,7 @@
 #pragma once
 
-/// Vectors in the memory of a device: what the Krylov methods do with them. All only launch work on the stream, but for norm2,
-/// dots and subtract_projections, which wait. Updates round as core/krylov/updates.hpp says.
+/// Vectors in the memory of a device: what the Krylov methods do with them. All only launch work on the stream, but for norm2
+/// and dots, which wait. Updates round as core/krylov/updates.hpp says.
 
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/reduce.hpp"
@@ -75,10 +75,15 @@ template <class T>
 void dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
           const DeviceArray<double>& places, std::span<double> to, Stream stream);
 
-/// to_k = (x_k, y), then y = ((y - to_0 x_0) - to_1 x_1) - ...: ||y|| after that, and ||y|| before it in *norm_before unless
-/// that is null. The host waits once, by way of `places`, at least two more numbers than there are x_k.
+/// h_k = (x_k, y), then y = ((y - h_0 x_0) - h_1 x_1) - .... `numbers`, on the device and two more than there are x_k, get
+/// ||y|| after that, all h_k, and ||y|| before it.
 template <class T>
-double subtract_projections(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
-                            const DeviceArray<double>& places, std::span<double> to, double* norm_before, Stream stream);
+void subtract_projections(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy, T* numbers,
+                          Stream stream);
+
+/// out = (1 / numbers_0) x, where the numbers are on the device; and copies so many numbers to `copies`, pinned memory of the
+/// host, which is quicker than a copy on the stream.
+template <class T>
+void normalise(const DeviceArray<T>& x, std::span<const T> numbers, T* copies, const DeviceArray<T>& out, Stream stream);
 
 }  // namespace solver::cuda

@@ -77,7 +77,7 @@ struct KrylovOptions {
     double tolerance = 1e-10;             ///< on ||b - A x||_2 / ||b||_2
     double absolute_tolerance = 0;        ///< or on ||b - A x||_2, whichever is met first; for each right-hand side
     std::int64_t max_iterations = 10000;
-    std::int64_t restart = 30;  ///< gmres: steps of a cycle; it needs twice as many vectors
+    std::int64_t restart = 30;  ///< gmres: steps of a cycle; it needs as many vectors, and twice as many with M
     std::function<bool(const Iteration&)> callback =
         {};  ///< told of every iteration; false stops. Called from the solving thread.
     /// The callback's answer counts after every so many iterations, which a GPU makes without a stop in between.

@@ -48,6 +48,9 @@ public:
     /// z = M^-1 r in the accuracy asked for. r and z have as many elements as A has rows and do not overlap.
     virtual void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const = 0;
 
+    /// Whether M = I, so that a method may take r for z and need not call apply.
+    virtual bool is_identity() const { return false; }
+
     /// Whether M is symmetric where A is, as conjugate gradients need it. Whether it is positive definite, too, shows on the
     /// way (SolveStatus::indefinite); Jacobi's is where A is, for then A has a positive diagonal.
     virtual bool is_symmetric() const { return false; }

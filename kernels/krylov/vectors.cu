@@ -140,15 +140,18 @@ void for_each_launch(std::size_t terms, const Work& work) {
     for (std::size_t first = 0; first < terms; first += most_terms) work(first, std::min(most_terms, terms - first));
 }
 
-/// Puts the dot products of x_k and y to results[k].
+/// Puts the dot products of x_k and y to results[k] and, where it is wanted, the norm of y after them.
 template <class T>
-void launch_dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy, T* results,
-                 Stream stream) {
+void launch_dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, bool with_norm, Accuracy accuracy,
+                 T* results, Stream stream) {
     constexpr std::size_t most = Reducer::most_dots;
-    for (std::size_t first = 0; first < x.size(); first += most) {
+    const std::size_t all = x.size() + (with_norm ? 1 : 0);
+    for (std::size_t first = 0; first < all; first += most) {
+        const bool norm_is_here = with_norm && all - first <= most;
+        const std::size_t end = norm_is_here ? x.size() : std::min(first + most, x.size());
         std::vector<Factors<T>> factors;
-        for (const T* vector : x.subspan(first, std::min(most, x.size() - first))) factors.push_back({vector, y.data()});
-        reducer.dots(y.size(), factors, accuracy, results + first, stream);
+        for (const T* vector : x.subspan(first, end - first)) factors.push_back({vector, y.data()});
+        reducer.dots(y.size(), factors, accuracy, results + first, stream, norm_is_here ? y.data() : nullptr);
     }
 }
 
@@ -268,29 +271,30 @@ template <class T>
 void dots(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
           const DeviceArray<double>& places, std::span<double> to, Stream stream) {
     auto* const results = reinterpret_cast<T*>(places.data());
-    launch_dots(reducer, x, y, accuracy, results, stream);
+    launch_dots(reducer, x, y, false, accuracy, results, stream);
     std::ranges::copy(copy_to_host(y.device(), results, std::ssize(x), stream), to.begin());
 }
 
 template <class T>
-double subtract_projections(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy,
-                            const DeviceArray<double>& places, std::span<double> to, double* norm_before, Stream stream) {
-    auto* const results = reinterpret_cast<T*>(places.data());
-    T* const norms = results + x.size();
-    const auto launch_norm = [&](T* norm) {
-        reducer.reduce(Reduction::norm2, y.size(), y.data(), y.data(), accuracy, norm, stream);
-    };
-    if (norm_before != nullptr) launch_norm(norms + 1);
-    launch_dots(reducer, x, y, accuracy, results, stream);
+void subtract_projections(Reducer& reducer, std::span<const T* const> x, const DeviceArray<T>& y, Accuracy accuracy, T* numbers,
+                          Stream stream) {
+    T* const h = numbers + 1;
+    launch_dots(reducer, x, y, true, accuracy, h, stream);
     for_each_launch(x.size(), [&](std::size_t first, std::size_t count) {
-        add_terms(NegativeFactors<T>{results + first}, x.subspan(first, count), y, stream);
+        add_terms(NegativeFactors<T>{h + first}, x.subspan(first, count), y, stream);
     });
-    launch_norm(norms);
-    const std::int64_t count = std::ssize(x) + (norm_before != nullptr ? 2 : 1);
-    const std::vector<T> values = copy_to_host(y.device(), results, count, stream);
-    std::ranges::copy(std::span(values).first(x.size()), to.begin());
-    if (norm_before != nullptr) *norm_before = values.back();
-    return values[x.size()];
+    reducer.reduce(Reduction::norm2, y.size(), y.data(), nullptr, accuracy, numbers, stream);
+}
+
+template <class T>
+void normalise(const DeviceArray<T>& x, std::span<const T> numbers, T* copies, const DeviceArray<T>& out, Stream stream) {
+    const std::int64_t n = out.size();
+    const std::int64_t count = std::ssize(numbers);
+    for_each_index(std::max(n, count), out.device(), stream, "normalise",
+                   [=, from = numbers.data(), xs = x.data(), to = out.data()] __device__(std::int64_t i) {
+                       if (i < count) copies[i] = from[i];
+                       if (i < n) to[i] = mul_rn(static_cast<T>(div_rn(1.0, double{from[0]})), xs[i]);
+                   });
 }
 
 template void copy(const DeviceArray<float>&, const DeviceArray<float>&, Stream);
@@ -331,10 +335,12 @@ template void dots(Reducer&, std::span<const float* const>, const DeviceArray<fl
                    std::span<double>, Stream);
 template void dots(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&,
                    std::span<double>, Stream);
-template double subtract_projections(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy,
-                                     const DeviceArray<double>&, std::span<double>, double*, Stream);
-template double subtract_projections(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy,
-                                     const DeviceArray<double>&, std::span<double>, double*, Stream);
+template void subtract_projections(Reducer&, std::span<const float* const>, const DeviceArray<float>&, Accuracy, float*,
+                                   Stream);
+template void subtract_projections(Reducer&, std::span<const double* const>, const DeviceArray<double>&, Accuracy, double*,
+                                   Stream);
+template void normalise(const DeviceArray<float>&, std::span<const float>, float*, const DeviceArray<float>&, Stream);
+template void normalise(const DeviceArray<double>&, std::span<const double>, double*, const DeviceArray<double>&, Stream);
 template float norm2(Reducer&, const DeviceArray<float>&, Accuracy, const DeviceArray<double>&, Stream);
 template double norm2(Reducer&, const DeviceArray<double>&, Accuracy, const DeviceArray<double>&, Stream);
 

@@ -14,13 +14,16 @@ struct SeveralDots {
     const T* y[count];
 };
 
-/// (x_q, y_q) for q < products, which are made by groups.
+/// (x_q, y_q) for q < products, which are made by groups; of the last one, where that is wanted, the root.
 template <class T>
 struct ManyDots {
     std::int64_t n;
     int products;
+    bool root_of_last;
     const T* x[most_dots];
     const T* y[most_dots];
+
+    __device__ bool wants_root(int q) const { return root_of_last && q == products - 1; }
 
     /// Those from `first` on; the last one again where there are fewer.
     template <int count>
@@ -134,9 +137,12 @@ __global__ void __launch_bounds__(reduce_threads, 2)
     Parts* const parts_of_group = parts + static_cast<std::int64_t>(group) * gridDim.x;
     if (!merge_blocks(part, parts_of_group, counters->arrived + group, warp_parts.data(), in.n) || threadIdx.x != 0) return;
 #pragma unroll
-    for (int q = 0; q < count; ++q)
-        if (first + q < in.products)
-            counters->rest[first + q] = finish<Reduction::dot>(part.part[q], in.n, results + first + q);
+    for (int q = 0; q < count; ++q) {
+        const int product = first + q;
+        if (product < in.products)
+            counters->rest[product] = in.wants_root(product) ? finish<Reduction::norm2>(part.part[q], in.n, results + product)
+                                                             : finish<Reduction::dot>(part.part[q], in.n, results + product);
+    }
 }
 
 /// What the filter left open; product q by the blocks (., q).
@@ -146,9 +152,9 @@ __global__ void __launch_bounds__(exact_threads<Reduction::dot, T>)
     wait_for_former_kernel();
     const auto q = static_cast<int>(blockIdx.y);
     if (counters->rest[q].needed == 0) return;
-    reduce_exactly<Reduction::dot>(Operands<T>{in.n, in.x[q], in.y[q]}, exact_parts + q * gridDim.x,
-                                   counters->arrived_again + q,
-                                   [=](const auto& sum) { results[q] = sum.template result<T>(); });
+    reduce_exactly<Reduction::dot>(
+        Operands<T>{in.n, in.x[q], in.y[q]}, exact_parts + q * gridDim.x, counters->arrived_again + q,
+        [=](const auto& sum) { results[q] = in.wants_root(q) ? sum.template sqrt_result<T>() : sum.template result<T>(); });
 }
 
 }  // namespace solver::cuda

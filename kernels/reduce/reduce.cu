@@ -125,17 +125,27 @@ struct Reducer::Workspace {
     }
 
     template <class T>
-    void dots(std::int64_t n, std::span<const Factors<T>> of, Accuracy accuracy, T* results, Stream stream) {
-        if (of.size() > most_dots)
-            throw InvalidArgument("dot products by one launch: " + std::to_string(of.size()) + " asked for, at most " +
+    void dots(std::int64_t n, std::span<const Factors<T>> of, const T* norm_of, Accuracy accuracy, T* results, Stream stream) {
+        const std::size_t all = of.size() + (norm_of != nullptr ? 1 : 0);
+        if (all > most_dots)
+            throw InvalidArgument("dot products by one launch: " + std::to_string(all) + " asked for, at most " +
                                   std::to_string(most_dots) + " are possible");
-        if (of.empty()) return;
+        if (norm_of != nullptr && accuracy != Accuracy::exact) {  // its squares may leave the range, which only a norm watches
+            reduce(Reduction::norm2, Operands<T>{n, norm_of, nullptr}, accuracy, results + of.size(), stream);
+            norm_of = nullptr;
+        }
+        ManyDots<T> in{n, 0, norm_of != nullptr, {}, {}};
+        const auto add = [&in](const Factors<T>& factors) {
+            in.x[in.products] = factors.x;
+            in.y[in.products++] = factors.y;
+        };
+        std::ranges::for_each(of, add);
+        if (norm_of != nullptr) add({norm_of, norm_of});
+        if (in.products == 0) return;
         const CurrentDevice current(device);
-        if (of.size() == 1) return reduce(Reduction::dot, Operands<T>{n, of[0].x, of[0].y}, accuracy, results, stream);
-        ManyDots<T> in{n, static_cast<int>(of.size()), {}, {}};
-        for (std::size_t q = 0; q < of.size(); ++q) {
-            in.x[q] = of[q].x;
-            in.y[q] = of[q].y;
+        if (in.products == 1) {
+            const Reduction only = in.root_of_last ? Reduction::norm2 : Reduction::dot;
+            return reduce(only, Operands<T>{n, in.x[0], in.y[0]}, accuracy, results, stream);
         }
         const int groups = (in.products + most_in_group - 1) / most_in_group;
         const int in_group = (in.products + groups - 1) / groups;
@@ -220,11 +230,13 @@ void Reducer::reduce(Reduction reduction, std::int64_t n, const float* x, const 
                      Stream stream) {
     workspace_->reduce(reduction, Operands<float>{n, x, y}, accuracy, result, stream);
 }
-void Reducer::dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream) {
-    workspace_->dots(n, of, accuracy, results, stream);
+void Reducer::dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream,
+                   const double* norm_of) {
+    workspace_->dots(n, of, norm_of, accuracy, results, stream);
 }
-void Reducer::dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream) {
-    workspace_->dots(n, of, accuracy, results, stream);
+void Reducer::dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream,
+                   const float* norm_of) {
+    workspace_->dots(n, of, norm_of, accuracy, results, stream);
 }
 void Reducer::expand(Reduction reduction, std::int64_t n, const double* x, const double* y, Expansion<double>* result,
                      Stream stream) {

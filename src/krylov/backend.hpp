@@ -33,9 +33,10 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
     backend.copy(x, out);
     backend.set_zero(out);
 
-    backend.multiply(x, out);             // out = A x
-    backend.multiply_accurately(x, out);  // the same, compensated at least
-    backend.precondition(x, out);         // out = M^-1 x
+    backend.multiply(x, out);                                // out = A x
+    backend.multiply_accurately(x, out);                     // the same, compensated at least
+    backend.precondition(x, out);                            // out = M^-1 x
+    { backend.has_preconditioner() } -> std::same_as<bool>;  // whether M is another matrix than I
 
     { backend.dot(x, y) } -> std::same_as<ScalarOf<typename B::Value>>;  // rounded to Value
     { backend.norm2(x) } -> std::same_as<double>;                        // rounded to Value
@@ -46,6 +47,7 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
 
     backend.multiply_elements(x, y, out);  // out_i = x_i y_i
     backend.scale(a, out);                 // out = a out
+    backend.scaled(a, x, out);             // out = a x
     backend.add(a, x, out);                // out = out + a x
     backend.add_combination(as, xs, out);  // out = ((out + a_0 x_0) + a_1 x_1) + ...
     backend.subtract(a, x, out);           // out = out - a x
@@ -103,23 +105,6 @@ template <StepBackend B>
 double norm_of_products(B& backend, const typename B::Vector& x, const typename B::Vector& y, typename B::Vector& products) {
     backend.multiply_elements(x, y, products);
     return backend.norm2(products);
-}
-
-/// shares_k = (x_k, out), then out = ((out - shares_0 x_0) - shares_1 x_1) - ...: ||out|| after that, and ||out|| before it in
-/// *norm_before unless that is null. By one operation of the backend where it has one, which waits less, with the same bits.
-template <StepBackend B>
-double subtract_projections(B& backend, std::span<const typename B::Vector> xs, typename B::Vector& out,
-                            std::span<ScalarOf<typename B::Value>> shares, double* norm_before) {
-    if constexpr (requires { backend.subtract_projections(xs, out, shares, norm_before); }) {
-        return backend.subtract_projections(xs, out, shares, norm_before);
-    } else {
-        if (norm_before != nullptr) *norm_before = backend.norm2(out);
-        backend.dots(xs, out, shares);
-        std::vector<typename B::Value> negative;
-        for (const auto& share : shares) negative.push_back(to_value<typename B::Value>(-share));
-        backend.add_combination(negative, xs, out);
-        return backend.norm2(out);
-    }
 }
 
 /// What the modes promise of a dot product of n elements besides one rounding of the result, by ||x|| ||y|| (accuracy.hpp;

@@ -148,19 +148,20 @@ void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_sin
     for (std::int64_t k = 0; k < a.nonzeros(); ++k) check_entry(a.values[k], a_single.values[k], a.column_indices[k]);
 }
 
-void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_t rows, std::size_t bytes_an_element,
-                  std::size_t columns) {
+void check_memory(KrylovMethod method, const KrylovOptions& options, bool preconditioned, std::int64_t rows,
+                  std::size_t bytes_an_element, std::size_t columns) {
     if (method != KrylovMethod::gmres) return;
     const std::int64_t steps = std::min({options.restart, rows, options.max_iterations});
-    const double vectors = 2.0 * static_cast<double>(steps) * static_cast<double>(columns);
-    const double bytes = vectors * static_cast<double>(rows) * static_cast<double>(bytes_an_element);
+    const std::int64_t vectors = preconditioned ? 2 * steps : steps;
+    const double elements = static_cast<double>(vectors) * static_cast<double>(columns) * static_cast<double>(rows);
+    const double bytes = elements * static_cast<double>(bytes_an_element);
     const auto available = static_cast<double>(available_memory());
     constexpr double gigabyte = 1e9;
     if (bytes > available)
         throw ResourceLimit(fmt::format(
             "gmres: a cycle of {} steps keeps {} vectors, {:.3g} GB for {} right-hand side(s), and the process may use "
             "{:.3g} GB; what helps: a smaller restart, fewer right-hand sides at once, idr or bicgstab",
-            steps, 2 * steps, bytes / gigabyte, columns, available / gigabyte));
+            steps, vectors, bytes / gigabyte, columns, available / gigabyte));
 }
 
 void check_symmetry(KrylovMethod method, bool m_is_symmetric) {

@@ -34,6 +34,7 @@ public:
     auto multiply(const Vector& x, Vector& out) const { return parts_.multiply(x, out); }
     auto multiply_accurately(const Vector& x, Vector& out) const { return parts_.multiply_accurately(x, out); }
     void precondition(const Vector& x, Vector& out) const { parts_.precondition(x, out); }
+    bool has_preconditioner() const { return parts_.has_preconditioner(); }
     void fill_random(std::uint64_t seed, Vector& out) const { parts_.fill_random(seed, out); }
     double norm2(const Vector& x) const { return parts_.norm2(x); }
     double dot_uncertainty() const { return parts_.dot_uncertainty(); }
@@ -61,6 +62,10 @@ public:
         if (a.imag() != Part(0)) parts_.turn(out, turned_);
         parts_.scale(a.real(), out);
         if (a.imag() != Part(0)) parts_.add(a.imag(), turned_, out);
+    }
+    void scaled(Value a, const Vector& x, Vector& out) {
+        parts_.scaled(a.real(), x, out);
+        add_turned(a.imag(), x, out);
     }
     void add(Value a, const Vector& x, Vector& out) {
         parts_.add(a.real(), x, out);

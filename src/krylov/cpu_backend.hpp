@@ -53,6 +53,7 @@ public:
         return {};
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
+    bool has_preconditioner() const { return !m_.is_identity(); }
 
     const Vector& column_norms() const { return products_.column_norms(); }
 
@@ -66,6 +67,10 @@ public:
 
     void scale(T alpha, Vector& out) const {
         update(out, [=](T element, std::int64_t) { return mul_rn(alpha, element); });
+    }
+    void scaled(T alpha, const Vector& x, Vector& out) const {
+        const T* xs = x.data();
+        update(out, [=](T, std::int64_t i) { return mul_rn(alpha, xs[i]); });
     }
     /// By blocks of elements, which stay in the cache.
     void add_combination(std::span<const T> alphas, std::span<const Vector> xs, Vector& out) const {

@@ -4,6 +4,7 @@
 
 #include "cuda/spmv.hpp"
 #include "kernels/krylov.hpp"
+#include "kernels/gram_schmidt.hpp"
 #include "kernels/vectors.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/task.hpp"
@@ -101,6 +102,11 @@ public:
         cuda::detail::copy_to_device(device, z.data(), host_z.data(), z.bytes(), stream);
     }
 
+    bool has_preconditioner() const { return !(preconditioner_ && preconditioner_->is_identity()); }
+
+    /// Whether products and preconditioner are kernels, and not calls of what a user has written or of the host.
+    bool launches_all() const { return a_ != nullptr && preconditioner_ != nullptr; }
+
     template <class Scalars>
     cuda::DeviceRecurrence<Scalars>& recurrence() {
         return *std::get<Recurrence<Scalars>>(recurrences_);
@@ -133,11 +139,6 @@ public:
     }
     void dots(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> to) {
         cuda::dots(reducer, xs, y, accuracy, places(std::ssize(xs)), to, stream);
-    }
-    double subtract_projections(std::span<const Value* const> xs, const cuda::DeviceArray<Value>& y, std::span<double> shares,
-                                double* norm_before) {
-        const cuda::DeviceArray<double>& on_device = places(std::ssize(xs) + 2);
-        return cuda::subtract_projections(reducer, xs, y, accuracy, on_device, shares, norm_before, stream);
     }
 
     Accuracy accuracy;
@@ -201,20 +202,19 @@ public:
     Ready<int> multiply(const Vector& x, const Vector& out) const { return multiply(x, out, system_.accuracy); }
     Ready<int> multiply_accurately(const Vector& x, const Vector& out) const { return multiply(x, out, system_.true_accuracy); }
     void precondition(const Vector& x, const Vector& out) const { system_.apply_preconditioner(x, out); }
+    bool has_preconditioner() const { return system_.has_preconditioner(); }
+    bool launches_all() const { return system_.launches_all(); }
 
     double dot(const Vector& x, const Vector& y) const { return system_.dot(x, y); }
     double norm2(const Vector& x) const { return system_.norm2(x, system_.accuracy); }
     void dots(std::span<const Vector> xs, const Vector& y, std::span<double> to) const { system_.dots(pointers(xs), y, to); }
-    double subtract_projections(std::span<const Vector> xs, const Vector& out, std::span<double> shares,
-                                double* norm_before) const {
-        return system_.subtract_projections(pointers(xs), out, shares, norm_before);
-    }
     double dot_uncertainty() const { return solver::dot_uncertainty<Value>(system_.accuracy, system_.rows()); }
 
     void multiply_elements(const Vector& x, const Vector& y, const Vector& out) const {
         cuda::multiply_elements(x, y, out, stream());
     }
     void scale(Value a, const Vector& out) const { cuda::scale(a, out, out, stream()); }
+    void scaled(Value a, const Vector& x, const Vector& out) const { cuda::scale(a, x, out, stream()); }
     void add(Value a, const Vector& x, const Vector& out) const { cuda::add_scaled(a, x, out, stream()); }
     void subtract(Value a, const Vector& x, const Vector& out) const { add(-a, x, out); }
     void scale_and_add(Value a, const Vector& x, const Vector& out) const { cuda::scale_and_add(a, x, out, stream()); }
@@ -237,6 +237,21 @@ public:
     void conjugate(const Vector& x, const Vector& out) const { cuda::conjugate(x, out, stream()); }
     void fill_random(std::uint64_t seed, const Vector& out) const { cuda::fill_random(seed, out, stream()); }
     void set_zero(const Vector& x) const { x.fill_with_zeros(stream()); }
+
+    /// As ImmediateGramSchmidtPass, but that start does not wait.
+    class GramSchmidtPass {
+    public:
+        explicit GramSchmidtPass(CudaVectors& vectors) : system_(vectors.system()), pass_(system_.device) {}
+
+        void start(std::span<const Vector> xs, const Vector& w, const Vector& v) {
+            pass_.start(system_.reducer, pointers(xs), w, v, system_.accuracy, system_.stream);
+        }
+        cuda::NormsOfPass take(std::span<double> h) const { return pass_.take(h); }
+
+    private:
+        CudaSystem<Value>& system_;
+        cuda::GramSchmidtPass<Value> pass_;
+    };
 
 protected:
     cuda::Stream stream() const { return system_.stream; }

@@ -4,6 +4,7 @@
 
 #include "core/krylov/stretch.hpp"
 #include "krylov/backend.hpp"
+#include "krylov/gram_schmidt.hpp"
 #include "krylov/hessenberg.hpp"
 #include "krylov/orthogonality.hpp"
 #include "krylov/task.hpp"
@@ -11,6 +12,7 @@
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,8 +22,10 @@
 namespace solver {
 
 /// GMRES(m) preconditioned from the right in its flexible form (Saad, SIAM J. Sci. Comput. 14(2), 1993): M^-1 v_k is kept for
-/// every k, so that M may be whatever it likes from step to step. Steps make ||r|| known, and neither r nor z; z is made where
-/// it is asked for, and r, the true residual, by the outer loop after each cycle of m steps.
+/// every k, so that M may be whatever it likes from step to step; without M it is v_k itself. Steps make ||r|| known, and
+/// neither r nor z; z is made where it is asked for, and r, the true residual, by the outer loop after each cycle of m steps.
+/// Where the backend starts work without waiting for it, each step is started before the numbers of the one before are looked
+/// at: they only tell whether that one is enough, which it nearly always is.
 template <StepBackend B>
 class GmresRecurrence {
 public:
@@ -37,7 +41,8 @@ public:
           z(backend.vector()),
           backend_(backend),
           restart_(static_cast<std::size_t>(std::min(options.restart, std::max<std::int64_t>(backend.rows(), 1)))),
-          orthogonality_(unit_roundoff<RealOf<Value>>, backend.dot_uncertainty()) {}
+          orthogonality_(unit_roundoff<RealOf<Value>>, backend.dot_uncertainty()),
+          passes_{Pass(backend), Pass(backend)} {}
 
     void start(const Vector*) {}
     void reset_drift(double, double) {}
@@ -45,12 +50,11 @@ public:
 
     void begin(double r_norm, std::uint64_t) {
         first_norm_ = norm_ = r_norm;
-        steps_ = 0;
+        steps_ = started_ = 0;
         small_.begin(r_norm);
         orthogonality_.begin();
         if (basis_.empty()) basis_.push_back(backend_.vector());
-        backend_.copy(r, basis_[0]);
-        normalise(basis_[0], r_norm);
+        normalise(backend_, r_norm, r, basis_[0]);
     }
 
     /// One step, so that each is reported at once.
@@ -65,7 +69,8 @@ public:
         std::vector<Value> y;
         for (const Scalar element : small_.solution()) y.push_back(to_value<Value>(element));
         backend_.set_zero(z);
-        backend_.add_combination(y, std::span<const Vector>(preconditioned_).first(y.size()), z);
+        const std::vector<Vector>& directions = backend_.has_preconditioner() ? preconditioned_ : basis_;
+        backend_.add_combination(y, std::span<const Vector>(directions).first(y.size()), z);
     }
 
     Vector r;
@@ -77,14 +82,13 @@ private:
 
     static constexpr int most_passes = 3;
 
+    using Pass = typename GramSchmidtPassOf<B>::Type;
+
     Task<StepEnd> step() {
-        make_room();
-        Vector& w = basis_[steps_ + 1];
-        backend_.precondition(basis_[steps_], preconditioned_[steps_]);
-        co_await backend_.multiply(preconditioned_[steps_], w);
-        Column column = orthogonalise(w);
+        if (started_ == steps_) co_await start();
+        if (runs_ahead(backend_) && steps_ + 1 < restart_) co_await start();
+        Column column = orthogonalise();
         if (!is_finite(column.w_norm) || !is_finite(column.rest)) co_return StepEnd::non_finite;
-        if (column.rest > 0) normalise(w, column.rest);
         if (!small_.append(std::move(column.h), column.noise)) co_return StepEnd::breakdown;
         ++steps_;
         norm_ = small_.residual();
@@ -92,10 +96,28 @@ private:
         co_return norm_ > mul_rn(stalled_share, first_norm_) ? StepEnd::stalled : StepEnd::cycle;
     }
 
+    /// The first step k that has not been started: w = A M^-1 v_k, what one pass of Gram-Schmidt leaves of it, and v_{k+1} from
+    /// that. Returns k.
+    Task<std::size_t> start() {
+        const std::size_t k = started_++;
+        make_room(k);
+        co_await backend_.multiply(direction(k), w_[k % 2]);
+        passes_[k % 2].start(std::span<const Vector>(basis_).first(k + 1), w_[k % 2], basis_[k + 1]);
+        co_return k;
+    }
+
     /// Vectors are made when they are first needed: many solves end early.
-    void make_room() {
-        if (basis_.size() < steps_ + 2) basis_.push_back(backend_.vector());
-        if (preconditioned_.size() < steps_ + 1) preconditioned_.push_back(backend_.vector());
+    void make_room(std::size_t k) {
+        if (w_.size() < std::min(k + 1, passes_.size())) w_.push_back(backend_.vector());
+        if (basis_.size() < k + 2) basis_.push_back(backend_.vector());
+        if (backend_.has_preconditioner() && preconditioned_.size() < k + 1) preconditioned_.push_back(backend_.vector());
+    }
+
+    /// M^-1 v_k
+    const Vector& direction(std::size_t k) {
+        if (!backend_.has_preconditioner()) return basis_[k];
+        backend_.precondition(basis_[k], preconditioned_[k]);
+        return preconditioned_[k];
     }
 
     /// What w had of the basis.
@@ -106,33 +128,41 @@ private:
         std::vector<Scalar> h;  ///< the shares of the basis, then the rest
     };
 
-    /// Takes from w what it has of the basis. Its norm comes with the first pass, so that a device need not wait for it before.
-    Column orthogonalise(Vector& w) {
+    /// Takes from w what the first pass has left there of the basis, where that may be too much. First it is measured: the
+    /// bound after a pass is that of the worst case, and mostly far above what is there.
+    Column orthogonalise() {
         const std::span<const Vector> basis = std::span<const Vector>(basis_).first(steps_ + 1);
-        std::vector<Scalar> share(basis.size()), h(basis.size() + 1, Scalar(0));
-        std::vector<double> sizes(basis.size());
-        double w_norm = 0;
-        double after = subtract_projections<B>(backend_, basis, w, share, &w_norm);
+        Vector& w = w_[steps_ % 2];
+        std::vector<Scalar> h(basis.size());
+        const auto [w_norm, after_first] = passes_[steps_ % 2].take(h);
+        double rest = after_first;
         const double noise = mul_rn(orthogonality_.noise(), w_norm);
-        double before = w_norm;
-        double c = 0;
-        for (int pass = 0; pass < most_passes && before > noise; ++pass) {
-            if (pass > 0) after = subtract_projections<B>(backend_, basis, w, share, nullptr);
-            for (std::size_t i = 0; i < share.size(); ++i) {
-                h[i] = add_rn(h[i], share[i]);
-                sizes[i] = div_rn(magnitude(share[i]), before);
-            }
-            c = orthogonality_.of_pass(sizes, div_rn(after, before));
-            before = after;
+        double c = w_norm > 0 ? orthogonality_.of_pass(sizes(h, w_norm), div_rn(rest, w_norm)) : 0;
+        for (int pass = 1; pass < most_passes && rest > noise && !orthogonality_.tolerates(c); ++pass) {
+            std::vector<Scalar> left(basis.size());
+            backend_.dots(basis, w, left);
+            c = orthogonality_.of_products(sizes(left, rest));
             if (orthogonality_.tolerates(c)) break;
+            const double before = rest;
+            subtract_terms<B>(backend_, left, basis, w);
+            rest = backend_.norm2(w);
+            for (std::size_t i = 0; i < h.size(); ++i) h[i] = add_rn(h[i], left[i]);
+            c = orthogonality_.of_pass(sizes(left, before), div_rn(rest, before));
+            normalise(backend_, rest, w, basis_[steps_ + 1]);
+            started_ = steps_ + 1;  // what has been started since then has begun at another v
         }
         orthogonality_.add(c);
-        const double rest = before <= noise ? 0 : before;
-        h.back() = rest;
+        if (rest <= noise) rest = 0;
+        h.push_back(rest);
         return {w_norm, noise, rest, std::move(h)};
     }
 
-    void normalise(Vector& x, double norm) { backend_.scale(to_value<Value>(Scalar(div_rn(1.0, norm))), x); }
+    /// |h_i| / norm
+    static std::vector<double> sizes(std::span<const Scalar> h, double norm) {
+        std::vector<double> all;
+        for (const Scalar share : h) all.push_back(div_rn(magnitude(share), norm));
+        return all;
+    }
 
     Reason reason_after(StepEnd end, const StepLimits& limits) const {
         if (end == StepEnd::breakdown) return Reason::breakdown;
@@ -143,13 +173,16 @@ private:
 
     B& backend_;
     std::size_t restart_;
-    std::size_t steps_ = 0;  ///< of this cycle
+    std::size_t steps_ = 0;    ///< of this cycle
+    std::size_t started_ = 0;  ///< at most one more
     double first_norm_ = 0;
     double norm_ = 0;
     HessenbergLeastSquares<Scalar> small_;
     OrthogonalityBound orthogonality_;
+    std::array<Pass, 2> passes_;          ///< of steps with even and with odd numbers, as w
+    std::vector<Vector> w_;               ///< what is left of A M^-1 v_k
     std::vector<Vector> basis_;           ///< v_0, ..., v_steps
-    std::vector<Vector> preconditioned_;  ///< M^-1 v_0, ...
+    std::vector<Vector> preconditioned_;  ///< M^-1 v_0, ...; none without M
 };
 
 }  // namespace solver

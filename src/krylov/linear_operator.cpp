@@ -21,12 +21,12 @@ SolveResult krylov_solve(KrylovMethod method, const LinearOperator<T>& a, const 
     const Unknown<T> unknown = checked_unknown<T>(a.rows(), b, x, {}, options, to_string(method));
     if (m != nullptr) check_symmetry(method, m->is_symmetric());
     check_complex_scalars(method, options, a.rows());
-    check_memory(method, options, a.rows(), sizeof(T), 1);
-    const cpu::FloatingPointGuard guard;
     const Identity<T> none(a.rows());
+    const Preconditioner<T>& preconditioner = m != nullptr ? *m : static_cast<const Preconditioner<T>&>(none);
+    check_memory(method, options, !preconditioner.is_identity(), a.rows(), sizeof(T), 1);
+    const cpu::FloatingPointGuard guard;
     const Pauses pauses = pauses_of(options);
-    return solve_operator_on_processor<T>(method, a, m != nullptr ? *m : static_cast<const Preconditioner<T>&>(none),
-                                          {std::span(&unknown, 1), options, pauses}, processor);
+    return solve_operator_on_processor<T>(method, a, preconditioner, {std::span(&unknown, 1), options, pauses}, processor);
 }
 
 template SolveResult krylov_solve(KrylovMethod, const LinearOperator<float>&, const Preconditioner<float>*,

@@ -23,7 +23,7 @@ std::vector<SolveResult> KrylovSystem<Wide, Value>::run(KrylovMethod method, con
                                                         const Pauses& pauses) {
     const cpu::FloatingPointGuard guard;
     check_complex_scalars(method, options, a_.rows());
-    if (!a_.on_device()) check_memory(method, options, a_.rows(), sizeof(Value), unknowns.size());
+    if (!a_.on_device()) check_memory(method, options, !m.is_identity(), a_.rows(), sizeof(Value), unknowns.size());
     if (!place_) place_ = a_.on_device() ? krylov_on_device(a_, a_in_value_) : krylov_on_processor(a_, a_in_value_);
     return place_->run(method, m, {unknowns, options, pauses});
 }

@@ -58,8 +58,8 @@ void check_rounded(const SpmvPlan<double>& plan, const SpmvPlan<float>& plan_sin
 void check_options(std::string_view caller, const KrylovOptions& options);
 
 /// Throws ResourceLimit where so many solves at once on the processor may want more vectors than there is memory for.
-void check_memory(KrylovMethod method, const KrylovOptions& options, std::int64_t rows, std::size_t bytes_an_element,
-                  std::size_t columns);
+void check_memory(KrylovMethod method, const KrylovOptions& options, bool preconditioned, std::int64_t rows,
+                  std::size_t bytes_an_element, std::size_t columns);
 
 /// Throws where the method needs a symmetric preconditioner and this one is not known to be.
 void check_symmetry(KrylovMethod method, bool m_is_symmetric);

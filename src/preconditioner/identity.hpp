@@ -21,6 +21,7 @@ public:
         std::copy(r.begin(), r.end(), z.begin());
     }
 
+    bool is_identity() const override { return true; }
     bool is_symmetric() const override { return true; }
     bool is_complex_symmetric() const override { return true; }
 

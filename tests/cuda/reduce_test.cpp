@@ -234,7 +234,7 @@ TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
 
 // Promise: cuda/reduce.hpp, "results[k] = sum_i of[k].x_i of[k].y_i"
 // Promise: cuda/reduce.hpp, "The promises of reduce, in exact the same bits."
-// Promise: cuda/reduce.hpp, "Throws InvalidArgument for more than most_dots."
+// Promise: cuda/reduce.hpp, "Throws InvalidArgument for more than most_dots results."
 TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
     using T = TypeParam;
     Random random(5);
@@ -254,8 +254,37 @@ TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
                               "");
         }
     const std::vector<cuda::Factors<T>> too_many(cuda::Reducer::most_dots + 1);
-    EXPECT_THROW(this->reducer().dots(0, std::span<const cuda::Factors<T>>(too_many), Accuracy::fast, nullptr),
+    const std::span<const cuda::Factors<T>> all(too_many);
+    EXPECT_THROW(this->reducer().dots(0, all, Accuracy::fast, nullptr), InvalidArgument);
+    const T element = 0;
+    EXPECT_THROW(this->reducer().dots(0, all.first(all.size() - 1), Accuracy::fast, nullptr, nullptr, &element),
                  InvalidArgument);
+}
+
+// Promise: cuda/reduce.hpp, "Where norm_of is not null"
+TYPED_TEST(CudaReduce, TakesANormAfterDotProductsWithItsBits) {
+    using T = TypeParam;
+    Random random(9);
+    for (const auto& made : testing::adversarial_classes<T>())
+        for (const std::int64_t n : {9, 1000, 30'001}) {
+            SCOPED_TRACE(::testing::Message() << made.name << ", about " << n);
+            const Terms<T> terms = made.make(random, static_cast<std::size_t>(n));
+            const auto size = static_cast<std::int64_t>(terms.a.size());
+            const cuda::DeviceArray<T> a(0, std::span<const T>(terms.a), "test"), b(0, std::span<const T>(terms.b), "test");
+            for (const Accuracy accuracy : all_accuracies)
+                for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 30u, 31u}) {
+                    const std::vector<cuda::Factors<T>> factors(count, {a.data(), b.data()});
+                    const cuda::DeviceArray<T> results(0, 32, "test");
+                    this->reducer().dots(size, factors, accuracy, results.data(), nullptr, b.data());
+                    std::vector<T> found(count + 1), alone(1);
+                    results.copy_to(std::span(found));
+                    this->reducer().reduce(cuda::Reduction::norm2, size, b.data(), nullptr, accuracy, results.data());
+                    results.copy_to(std::span(alone));
+                    EXPECT_PRED2(testing::same_bits<T>, found.back(), alone.front()) << to_string(accuracy) << " " << count;
+                    if (accuracy != Accuracy::exact) continue;
+                    for (std::size_t k = 0; k < count; ++k) EXPECT_PRED2(testing::same_bits<T>, found[k], found[0]);
+                }
+        }
 }
 
 // Promise: cuda/reduce.hpp, "The promises of reduce, in exact the same bits."

@@ -113,6 +113,15 @@ TEST_F(CudaStepBackend, GivesTheBitsOfTheProcessorInEveryMethod) {
         }
 }
 
+// Steps of GMRES are started ahead, and begun anew where the one before takes a second pass.
+TEST_F(CudaStepBackend, BeginsAStepAnewWhereTheOneBeforeTakesASecondPass) {
+    const auto problem = mostly_of_rank_one(300);
+    for (const Kind kind : {Kind::none, Kind::jacobi}) {
+        const auto m = make_preconditioner<double>(kind, problem.a, Accuracy::exact, Device::cpu());
+        expect_bits_of_cpu<double>(problem.a, problem.b, *m, recorded(Accuracy::exact, 70), false, KrylovMethod::gmres);
+    }
+}
+
 TEST_F(CudaStepBackend, TakesAPreconditionerOfTheHost) {
     const CsrMatrix<double> a = generated("poisson2d_40");
     for (const KrylovMethod method : step_by_step)

@@ -1,6 +1,7 @@
 #include "kernels/vectors.hpp"
 
 #include "core/krylov/updates.hpp"
+#include "kernels/gram_schmidt.hpp"
 #include "solver/cuda.hpp"
 #include "solver/reduce.hpp"
 #include "support/adversarial.hpp"
@@ -224,17 +225,18 @@ TYPED_TEST(CudaVectors, LoseTheirProjectionsAsOnTheProcessor) {
         for (const T share : shares) negative.push_back(-share);
         const std::vector<T> rest = this->combined(negative, x, w);
         if (!std::isfinite(this->norm(rest))) return;
-        double before = -1;
-        for (double* const norm_before : {&before, static_cast<double*>(nullptr)}) {
-            const OnDevice<T> xs(x, shift), y({w}, shift);
-            std::vector<double> found(x.size());
-            const double after = cuda::subtract_projections<T>(this->reducer(), xs.pointers(), y[0], Accuracy::exact,
-                                                               this->places(), found, norm_before, nullptr);
-            EXPECT_EQ(differences<T>(std::vector<T>(found.begin(), found.end()), shares), "");
-            EXPECT_EQ(differences<T>(y.read(0), rest), "");
-            EXPECT_EQ(after, this->norm(rest));
-        }
+        const OnDevice<T> xs(x, shift), y({w}, shift), v({w}, shift);
+        cuda::GramSchmidtPass<T> pass(0);
+        pass.start(this->reducer(), xs.pointers(), y[0], v[0], Accuracy::exact, nullptr);
+        std::vector<double> found(x.size());
+        const auto [before, after] = pass.take(found);
+        EXPECT_EQ(differences<T>(std::vector<T>(found.begin(), found.end()), shares), "");
+        EXPECT_EQ(differences<T>(y.read(0), rest), "");
         EXPECT_EQ(before, this->norm(w));
+        EXPECT_EQ(after, this->norm(rest));
+        std::vector<T> normalised;
+        for (const T element : rest) normalised.push_back(mul_rn(static_cast<T>(div_rn(1.0, after)), element));
+        EXPECT_EQ(differences<T>(v.read(0), normalised), "");
     });
 }
 

@@ -57,7 +57,7 @@ TEST(Gmres, HasTheLeastResidualOfEverySpace) {
     }
 }
 
-// Promise: krylov_solve.hpp, "It needs 2 m + 1 vectors"
+// Promise: krylov_solve.hpp, "It needs m + 3"
 TEST(Gmres, EndsWithinAsManyStepsAsThereAreUnknowns) {
     std::mt19937_64 random(5);
     for (std::int64_t n = 1; n <= 12; ++n) {
@@ -200,6 +200,29 @@ TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
             EXPECT_LE(measured, bound.loss() + n * unit_roundoff<double>) << share << " " << k;
         }
     }
+}
+
+// What is measured is not below what is there, and not much above it: w is nearly in the space, and one pass leaves a lot.
+TEST(OrthogonalityBound, TakesWhatIsMeasured) {
+    const OrthogonalityBound bound(unit_roundoff<double>, 0);
+    EXPECT_GE(bound.of_products(std::vector{3e-5, -4e-5}), 5e-5);
+    EXPECT_LE(bound.of_products(std::vector{3e-5, -4e-5}), 5e-5 * (1 + 1e-9));
+    const OrthogonalityBound uncertain(unit_roundoff<float>, 0x1p-6);
+    EXPECT_FALSE(uncertain.tolerates(uncertain.of_products(std::vector{0.0, 0.0, 0.0, 0.0})));
+}
+
+// One pass leaves so much that the residual it tells would be far from the true one.
+TEST(Gmres, TellsTheTrueResidualWhereMostOfEveryProductIsLost) {
+    const auto problem = mostly_of_rank_one(50);
+    for (const Accuracy accuracy : all_accuracies)
+        for (const std::int64_t restart : {10, 30}) {
+            KrylovOptions options = with(accuracy, 1e-7);
+            options.max_iterations = restart;
+            const auto solved = solve_by_gmres(problem, options, restart);
+            EXPECT_NEAR(solved.result.history.back().recursive_residual, solved.result.relative_residual,
+                        OrthogonalityBound::tolerated * solved.result.relative_residual)
+                << restart;
+        }
 }
 
 /// Of two columns of length 1 whose dot product is c, V'V - I has c twice.

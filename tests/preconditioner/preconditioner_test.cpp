@@ -357,6 +357,15 @@ TEST(Preconditioner, NoneCopies) {
     EXPECT_EQ(applied<double>(PreconditionerKind::none, a, {1, 2}, Accuracy::fast), (std::vector<double>{1, 2}));
 }
 
+// Promise: preconditioner.hpp, "Whether M = I"
+TEST(Preconditioner, OnlyNoneSaysThatItIsTheIdentity) {
+    const CsrMatrix<double> one{2, 2, {0, 1, 2}, {0, 1}, {1, 1}};
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::klu})
+        EXPECT_EQ(make_preconditioner<double>(kind, one, Accuracy::exact, Device::cpu(1))->is_identity(),
+                  kind == PreconditionerKind::none)
+            << to_string(kind);
+}
+
 TEST(Preconditioner, JacobiDividesByTheDiagonalRepeatedEntriesSummed) {
     const CsrMatrix<double> a{2, 2, {0, 3, 4}, {0, 1, 0, 1}, {1, 5, 2, 7}};
     for (const Accuracy accuracy : all_accuracies)

@@ -152,6 +152,17 @@ Problem<T> dense(std::int64_t n, const std::vector<T>& values, std::vector<T> b)
     return problem;
 }
 
+/// Random elements and 10^6 times a matrix of rank one: of A v nearly all is one vector, so that what is left when that has
+/// been taken away is far from orthogonal to it.
+inline Problem<double> mostly_of_rank_one(std::int64_t n) {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<double> values = random_vector<double>(size * size, 1);
+    const std::vector<double> u = random_vector<double>(size, 2), v = random_vector<double>(size, 3);
+    for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j < size; ++j) values[i * size + j] += 1e6 * (u[i] * v[j]);
+    return dense(n, values, random_vector<double>(size, 4));
+}
+
 /// Small matrices of all kinds: singular, with zero rows and columns, skew-symmetric, graded to the point of hopelessness.
 template <class T>
 Problem<T> nasty(std::mt19937_64& random) {
