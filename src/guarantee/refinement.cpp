@@ -159,7 +159,9 @@ private:
         cpu::update(std::span(residual_), Device::cpu(),
                     [&](double size, std::int64_t i) { return (size + size_before_rounding(r_[i])) * inflation; });
         const double error = unscaled(norm_above(certificate_, [&](std::int64_t i) { return residual_[i]; }));
-        cpu::update(std::span(radius_), Device::cpu(), [&](double, std::int64_t i) { return certificate_.reach[i] * error; });
+        cpu::update(std::span(radius_), Device::cpu(), [&](double, std::int64_t i) {
+            return certificate_.reach[i] * error + smallest_subnormal<double>;  // a row may have an entry that makes it large
+        });
         return error;
     }
 

@@ -235,6 +235,27 @@ TEST(Refinement, CountsTheRoundingOfWhatIsLeftInFloat) {
     EXPECT_GT(rounded_down, 10);
 }
 
+/// [1 2^1000; 0 2^1000] x = (2^-800 + 2^-829, 2^-800) has the solution (2^-829, 2^-1800). What the correction misses, 2^-830
+/// and 2^-1830, leaves nothing in the first row; the bound of the second is below half of the smallest number, and 2^1000 times
+/// that is not.
+TEST(Refinement, CountsBoundsThatUnderflowInRowsWithLargeEntries) {
+    const CsrMatrix<double> a{2, 2, {0, 2, 3}, {0, 1, 1}, {1, 0x1p1000, 0x1p1000}};
+    Certificate certificate;
+    certificate.status = ProofStatus::proven;
+    certificate.reach = {2, 0x1p-1000};
+    certificate.weights = {1, 1};
+    const std::vector<double> b{0x1p-800 + 0x1p-829, 0x1p-800}, x{0, 0};
+    const Corrector<double> corrector = [](std::span<const double> r, std::span<double> d, std::span<double>) {
+        EXPECT_EQ(r[1], 1);  // by 2^800, where 2^-1800 is a number
+        d[0] = 0x1p-30;
+        d[1] = 0x1p-1000 + 0x1p-1030;
+        return 0;
+    };
+    std::vector<double> bounds(2, std::numeric_limits<double>::infinity());
+    lower_bounds<double>(SpmvPlan<double>(a, Device::cpu(1)), certificate, corrector, b, x, {}, bounds);
+    EXPECT_GE(bounds[0], 0x1p-829);
+}
+
 /// It ends where a correction does nothing, and names what is open.
 // Promise: proof.hpp, "corrections that were solved for"
 // Promise: proof.hpp, "of the Krylov method in these"
