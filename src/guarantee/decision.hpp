@@ -97,7 +97,8 @@ struct Between {
 /// Of the magnitude of a number that lies within `radius` of x; not finite where the sums are not.
 template <class T>
 Between magnitude_of(const ThreeTerms<T>& x, double radius) noexcept {
-    const double size = magnitude(static_cast<double>(x.head)), rest = magnitude(x.tail) + magnitude(x.rest) + radius;
+    const double size = magnitude(static_cast<double>(x.head) + x.tail);
+    const double rest = unit_roundoff<double> * size + magnitude(x.rest) + radius;
     return {(size - rest * inflation) * (2 - inflation), (size + rest) * inflation};
 }
 
@@ -111,19 +112,17 @@ Rounded<T> decide(const ThreeTerms<T>& x, double radius, const Between& zero) no
     if (size_between.most <= zero.least) return {T(0), Decision::dropped};
     const Rounded<T> undecided{x.head, Decision::undecided};
     if (x.head != 0 && !(size_between.least > zero.most)) return undecided;
-    const double size = magnitude(static_cast<double>(x.head));
-
-    const double tie = 2 * tie_width<T> * size;
+    const Between tie{2 * tie_width<T> * size_between.least, 2 * tie_width<T> * size_between.most};
     bool is_nearest = true;
     for (const bool upwards : {true, false}) {
         const T next = neighbour(x.head, upwards);
         if (!is_finite(next)) return undecided;
         const auto [doubled, error] = distance_to_midpoint(x, next, radius);
         const double gap = magnitude(static_cast<double>(next) - static_cast<double>(x.head));
-        if (-doubled > error + tie && -doubled + error < gap)  // the midpoint beyond `next` is 1.5 gaps away, or more
+        if (-doubled > error + tie.most && -doubled + error < gap)  // the midpoint beyond `next` is 1.5 gaps away, or more
             return {canonical(next), Decision::nearest};
-        if (magnitude(doubled) + error <= tie) return {is_even(x.head) ? x.head : next, Decision::tie};
-        if (!(doubled > error + tie)) is_nearest = false;
+        if (magnitude(doubled) + error <= tie.least) return {canonical(is_even(x.head) ? x.head : next), Decision::tie};
+        if (!(doubled > error + tie.most)) is_nearest = false;
     }
     return is_nearest ? Rounded<T>{canonical(x.head), Decision::nearest} : undecided;
 }

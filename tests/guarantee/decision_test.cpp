@@ -99,9 +99,29 @@ TEST(Decisions, SeeTheLastDigitsOfASumOfThree) {
 
 /// Farther from the midpoint than a tie may be by less than the distance's own rounding.
 TEST(Decisions, CountTheRoundingOfTheDistance) {
-    constexpr double half = 0x1p-24, tie = 1.5 * tie_width<float>;
-    EXPECT_EQ(decide(sum_of(1.5F, 0.0F, half + tie), 0x1p-140, 0.0).decision, Decision::undecided) << "on the border";
-    EXPECT_EQ(decide(sum_of(1.5F, 0x1p-118F, half + tie), 0x1p-140, 0.0).decision, Decision::undecided) << "beyond it";
+    constexpr double half = 0x1p-24, tie = (1.5 + half) * tie_width<float>;
+    EXPECT_EQ(decide(ThreeTerms<float>{1.5F, half, tie}, 0x1p-140, 0.0).decision, Decision::undecided) << "on the border";
+    EXPECT_EQ(decide(ThreeTerms<float>{1.5F, half, tie + 0x1p-111}, 0x1p-140, 0.0).decision, Decision::undecided) << "beyond";
+}
+
+/// Where numbers are sparse, x* is half as large as the number next to it, or the number is 0: a tie is a matter of x*.
+TEST(Decisions, MeasureTiesByTheNumberItself) {
+    constexpr double half = 0x1p-150, width = half * tie_width<float>;
+    constexpr float smallest = smallest_subnormal<float>;
+    for (const float sign : {1.0F, -1.0F})
+        for (const float head : {0.0F, smallest}) {
+            const double tail = sign * (half - static_cast<double>(head));
+            const auto decided = [&](double rest) {
+                return decide(ThreeTerms<float>{sign * head, tail, sign * rest}, 0x1p-300, 0.0);
+            };
+            EXPECT_EQ(decided(width * 0.75).value, 0);
+            EXPECT_FALSE(std::signbit(decided(width * 0.75).value));
+            EXPECT_EQ(decided(width * 0.75).decision, Decision::tie);
+            EXPECT_EQ(decided(width * 1.25).value, sign * smallest);
+            EXPECT_EQ(decided(width * 1.25).decision, Decision::nearest);
+            EXPECT_EQ(decided(-width * 1.25).value, 0);
+            EXPECT_EQ(decided(-width * 1.25).decision, Decision::nearest);
+        }
 }
 
 // Promise: proof.hpp, "|x*_i| up to this, times"
@@ -123,8 +143,9 @@ TEST(Decisions, LeaveOpenWhatMayOrMayNotBeBelowTheRule) {
 
 /// Numbers of which the first part alone is below the rule, or above it.
 TEST(Decisions, LookAtAllPartsBesideTheRuleOfZeros) {
-    EXPECT_EQ(decide(sum_of(1.0F, 0x1p-25F, 0.0), 1e-30, 1 + 0x1p-26).decision, Decision::undecided);
-    EXPECT_EQ(decide(sum_of(1.0F, -0x1p-26F, 0.0), 1e-30, 1 - 0x1p-27).decision, Decision::undecided);
+    EXPECT_EQ(decide(sum_of(1.0F, 0x1p-25F, 0.0), 1e-30, 1 + 0x1p-26).decision, Decision::nearest);
+    EXPECT_EQ(decide(sum_of(1.0F, -0x1p-26F, 0.0), 1e-30, 1 - 0x1p-27).decision, Decision::dropped);
+    EXPECT_EQ(decide(sum_of(1.0, 0x1p-54, 0.0), 1e-30, 1.0).decision, Decision::undecided);
     EXPECT_EQ(decide(sum_of(1.0F, 0.0F, 0.0), 0x1p-30, 1 - 0x1p-31).decision, Decision::undecided) << "by the radius";
     EXPECT_EQ(decide(sum_of(1.0, 0.0, 0.0), 0x1p-54, 1 - 0x1p-53).decision, Decision::undecided) << "by the radius";
 }
