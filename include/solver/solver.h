@@ -416,7 +416,7 @@ typedef struct solver_proof {
     int64_t dropped;        /* of the zeros, those by the rule alone: x*_i is small, and not known to be 0 */
 } solver_proof;
 
-/* Of a column, where options->guarantee asked for one. The size is set by the caller. */
+/* Of a column, with SOLVER_PROOF_NOT_ASKED where options->guarantee asked for nothing. The size is set by the caller. */
 solver_status solver_result_proof(const solver_result* result, int64_t column, solver_proof* proof);
 
 /* The iterations of a column, which belong to the result; none without keep_history. */

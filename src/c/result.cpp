@@ -86,9 +86,14 @@ solver_result to_c(const SolveReport& report, const std::vector<bool>& stopped) 
     }
     result.obstacle = report.obstacle;
     if (!report.attempts.empty()) result.profile = to_string(report.profile);
-    for (const SolutionProof& proof : report.proofs) result.reasons.push_back(proof.reason);
-    for (std::size_t column = 0; column < report.proofs.size(); ++column)
-        result.proofs.push_back(proof_of(report.proofs[column], result.reasons[column]));
+    const SolutionProof not_asked;
+    const auto proof = [&](std::size_t column) -> const SolutionProof& {
+        return report.proofs.empty() ? not_asked : report.proofs[column];
+    };
+    const std::size_t columns = report.results.size();
+    for (std::size_t column = 0; column < columns; ++column) result.reasons.push_back(proof(column).reason);
+    for (std::size_t column = 0; column < columns; ++column)
+        result.proofs.push_back(proof_of(proof(column), result.reasons[column]));
     for (const Attempt& attempt : report.attempts) result.refusals.push_back(attempt.refusal);
     for (std::size_t k = 0; k < report.attempts.size(); ++k)
         result.attempts.push_back(attempt_of(report.attempts[k], result.refusals[k]));
@@ -132,9 +137,8 @@ solver_status solver_result_attempt(const solver_result* result, int64_t index, 
 
 solver_status solver_result_proof(const solver_result* result, int64_t column, solver_proof* proof) {
     constexpr const char* name = "solver_result_proof";
-    return guarded([&] {
-        hand_over(numbered(required(result, name, "result").proofs, column, name, "the proof of column"), proof, name, "proof");
-    });
+    return guarded(
+        [&] { hand_over(numbered(required(result, name, "result").proofs, column, name, "column"), proof, name, "proof"); });
 }
 
 solver_status solver_result_history(const solver_result* result, int64_t column, const solver_iteration** history,

@@ -853,7 +853,7 @@ static solver_options options_with(const char* preconditioner) {
 
 /* Promise: solver.h, "what is to be proven of x:" */
 /* Promise: solver.h, ""none", as NULL, "bound" or "rounded"" */
-/* Promise: solver.h, "Of a column, where options->guarantee asked for one." */
+/* Promise: solver.h, "Of a column, with SOLVER_PROOF_NOT_ASKED where" */
 /* Promise: solver.h, "0 where x is proven to be x* itself" */
 /* Promise: solver.h, "The size is set by the caller." */
 /* Promise: solver.h, "one of the above" */
@@ -865,7 +865,10 @@ static void prove(void) {
     solver_result* result = NULL;
     solver_proof proof = {.size = sizeof proof};
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
-    CHECK_REFUSED(solver_result_proof(result, 0, &proof), SOLVER_INVALID_ARGUMENT, "there are 0");
+    CHECK_OK(solver_result_proof(result, 0, &proof));
+    CHECK(proof.status == SOLVER_PROOF_NOT_ASKED && strlen(proof.reason) == 0 && proof.backward_error < 0 &&
+          proof.rounded == 0);
+    CHECK_REFUSED(solver_result_proof(result, 1, &proof), SOLVER_INVALID_ARGUMENT, "there are 1");
     solver_result_destroy(result);
     options.guarantee = "rounded";
     memset(x, 0, sizeof x);
