@@ -70,16 +70,16 @@ Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) 
     return all;
 }
 
-/// JSON has no infinity.
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+/// JSON has no infinity: "Infinity", as in Protocol Buffers; null is what is not known.
+Json number(double value) { return std::isinf(value) ? Json("Infinity") : std::isnan(value) ? Json() : Json(value); }
 
 Json proof_json(const SolutionProof& proof) {
     Json json;
     json["status"] = text(to_string(proof.status));
     json["reason"] = proof.reason;
-    json["backward_error"] = finite_or_null(proof.backward_error);
-    json["error_bound"] = proof.error_bound < 0 ? Json() : finite_or_null(proof.error_bound);
-    json["estimated_error"] = proof.estimated_error < 0 ? Json() : finite_or_null(proof.estimated_error);
+    json["backward_error"] = number(proof.backward_error);
+    json["error_bound"] = proof.error_bound < 0 ? Json() : number(proof.error_bound);
+    json["estimated_error"] = proof.estimated_error < 0 ? Json() : number(proof.estimated_error);
     json["certified_digits"] = proof.certified_digits;
     json["rounded"] = proof.rounded;
     json["ties"] = proof.ties;
@@ -98,8 +98,8 @@ Json run_json(const Run& run, Precision precision) {
     add_result(json, run.worst());
     json["status"] = status_text(run);
     add_forward_error(json, run.forward_error);
-    json["backward_error"] = run.normal_residual ? Json() : finite_or_null(run.backward_error);
-    if (run.normal_residual) json["normal_residual"] = finite_or_null(*run.normal_residual);
+    json["backward_error"] = run.normal_residual ? Json() : number(run.backward_error);
+    if (run.normal_residual) json["normal_residual"] = number(*run.normal_residual);
     json["proofs"] = Json::array();
     for (const SolutionProof& proof : run.report.proofs) json["proofs"].push_back(proof_json(proof));
     json["certificate_iterations"] = run.report.certificate_iterations;

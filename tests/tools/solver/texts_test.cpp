@@ -214,6 +214,9 @@ TEST(SolverTexts, OfBounds) {
     EXPECT_THAT(table(options, outcome, false),
                 HasSubstr("error bound       2.0e-09 relative at most, 10.9 digits in the mean; proven: H-matrix"));
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"estimated_error\": null"));
+    bound.error_bound = std::numeric_limits<double>::infinity();  // some x_i is 0
+    outcome.runs[0].report.proofs = {bound};
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"error_bound\": \"Infinity\""));
     bound.error_bound = 5e-324;  // no claim of 0
     outcome.runs[0].report.proofs = {bound};
     EXPECT_THAT(table(options, outcome, false), HasSubstr("error bound       1.0e-300 relative at most"));
