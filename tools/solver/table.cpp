@@ -101,6 +101,11 @@ std::string advice(const Options& options, const Run& run) {
         case SolveStatus::iteration_limit:
             return fmt::format("what may help: {}a larger --max-iterations", better);
         case SolveStatus::stagnated:
+            if (!(run.worst().relative_residual < 1))
+                return fmt::format(
+                    "no better than x = 0: A may be singular, or the solution beyond the range of numbers; what may help: "
+                    "{}A or b in other units",
+                    better);
             return fmt::format("the residual stopped falling; what may help: {}a larger --tolerance", better);
         case SolveStatus::breakdown:
             return fmt::format("restarts included; what may help: {}another --initial", better);

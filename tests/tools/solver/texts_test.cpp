@@ -310,6 +310,11 @@ TEST(SolverTexts, AdviseByHowASolveEnded) {
               gap +
                   "the residual stopped falling; what may help: --exact, --precision double, --preconditioner auto, a "
                   "larger --tolerance");
+    outcome.runs[0].report.results[0].relative_residual = 1;
+    EXPECT_THAT(
+        table(options, outcome, false),
+        HasSubstr(gap + "no better than x = 0: A may be singular, or the solution beyond the range of numbers; what may "
+                        "help: --exact, --precision double, --preconditioner auto, A or b in other units\n"));
     options.precision = Precision::mixed;
     EXPECT_EQ(advice(Accuracy::exact, SolveStatus::breakdown),
               gap + "restarts included; what may help: --preconditioner auto, another --initial");
