@@ -148,27 +148,40 @@ class Result:
         """The first one that did not succeed."""
         return next((p for p in self.proofs if p.status != "proven"), None)
 
+    def _is_refuted(self) -> bool:
+        """Whether nothing was iterated, as A was proven singular before."""
+        proof = self._open_proof()
+        return proof is not None and proof.status == "singular" and self.status == "iteration limit" and self.iterations == 0
+
+    def _ending(self) -> str:
+        return "not solved" if self._is_refuted() else f"{self.status} after {_iterations(self.iterations)}"
+
+    def _said(self, proof: Proof) -> str:
+        """What was proven; of several columns with the one that it is about."""
+        column = [p is proof for p in self.proofs].index(True)
+        return f"{f'proofs[{column}] ' if len(self.proofs) > 1 else ''}{proof.status}: {proof.reason}"
+
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
-            ("status", f"{self.status} after {_iterations(self.iterations)}"),
+            ("status", self._ending()),
             ("true residual", f"{self.residual:.1e}, updated residual {self.recursive_residual:.1e}"),
         ]
-        for a in self.attempts:
+        for a in [] if self._is_refuted() else self.attempts:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
         for p in [self._open_proof() or self.proof] if self.proofs else []:
             estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""
             dropped = f"; {p.dropped} components that are not known to be 0 became 0 by the rule of zeros" if p.dropped else ""
-            rows.append(("proof", f"{p.status}: {p.reason}{estimate}{dropped}"))
+            rows.append(("proof", f"{self._said(p)}{estimate}{dropped}"))
         if self.obstacle:
             rows.append(("obstacle", self.obstacle))
         return [*rows, ("fingerprint", self.fingerprint)]
 
     def __str__(self) -> str:
         proof = self._open_proof()
-        open_proof = f"; {proof.status}: {proof.reason}" if proof else ""
+        open_proof = f"; {self._said(proof)}" if proof else ""
         why = f"; {self.obstacle}" if self.obstacle else ""
-        return f"{self.status} after {_iterations(self.iterations)}, true residual {self.residual:.1e}{open_proof}{why}"
+        return f"{self._ending()}, true residual {self.residual:.1e}{open_proof}{why}"
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:16} {said}" for name, said in self._rows())

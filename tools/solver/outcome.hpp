@@ -46,6 +46,9 @@ struct Run {
 
     /// Whether all that was asked for is proven.
     bool is_proven() const;
+
+    /// Whether nothing was solved, as A was proven singular before.
+    bool is_refuted() const;
 };
 
 /// Somebody else's solve of the same system.
@@ -90,7 +93,7 @@ struct Outcome {
 /// "conjugate gradients", "BiCGStab" and so on; of several, the one that came last.
 std::string_view method_name(const Run& run);
 
-/// "converged", or how else it ended.
+/// "converged", or how else it ended: "interrupted", "not solved" where A is singular, or as solve says.
 std::string status_text(const Run& run);
 
 }  // namespace solver::command

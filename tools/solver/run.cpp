@@ -148,6 +148,12 @@ bool Run::is_proven() const {
     return worst == nullptr || worst->status == ProofStatus::proven;
 }
 
+bool Run::is_refuted() const {
+    const SolutionProof* const proof = worst_proof();
+    return proof != nullptr && proof->status == ProofStatus::singular && worst().status == SolveStatus::iteration_limit &&
+           worst().iterations == 0;
+}
+
 std::string_view method_name(const Run& run) {
     if (run.normal_residual) return "LSMR";
     switch (run.report.attempts.back().method) {
@@ -169,7 +175,10 @@ std::string_view method_name(const Run& run) {
     return "";
 }
 
-std::string status_text(const Run& run) { return run.interrupted ? "interrupted" : std::string(to_string(run.worst().status)); }
+std::string status_text(const Run& run) {
+    if (run.interrupted) return "interrupted";
+    return run.is_refuted() ? "not solved" : std::string(to_string(run.worst().status));
+}
 
 template Run run_solve(const Options&, Accuracy, const SpmvPlan<double>&, const DenseMatrix<double>&, DenseMatrix<double>, bool,
                        LiveLine&);

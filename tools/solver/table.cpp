@@ -200,12 +200,19 @@ void add_attempts(Rows& rows, const std::vector<Attempt>& attempts) {
     }
 }
 
-/// Which of several right-hand sides converged, the worst first.
+/// Which of several right-hand sides is meant, counted from 1.
+template <class T>
+std::string column_of(const std::vector<T>& all, const T& one) {
+    return fmt::format("column {}", spaced(&one - all.data() + 1));
+}
+
+/// How many of several right-hand sides converged, and of which the rest of the table is.
 std::string summary(const Run& run) {
     const auto& results = run.report.results;
     const auto converged = std::count_if(results.begin(), results.end(),
                                          [](const SolveResult& result) { return result.status == SolveStatus::converged; });
-    return fmt::format("{} of {} right-hand sides converged; of the worst:", spaced(converged), spaced(std::ssize(results)));
+    return fmt::format("{} of {} right-hand sides converged; of the worst, {}:", spaced(converged), spaced(std::ssize(results)),
+                       column_of(results, run.worst()));
 }
 
 /// 1.1e-16, or "0" for 0 alone; what is nearly the smallest number needs no digits.
@@ -238,9 +245,12 @@ std::string reason_text(const SolutionProof& proof) {
 }
 
 void add_proof(Rows& rows, const Options& options, const Run& run) {
-    rows.add("backward error", fmt::format("{}  proven, by components", rows.bold(bound_text(run.backward_error))));
+    const bool is_alone = run.report.results.size() == 1;
+    rows.add("backward error", fmt::format("{}  proven, by components{}", rows.bold(bound_text(run.backward_error)),
+                                           is_alone ? "" : ", of all columns"));
     const SolutionProof* const proof = run.worst_proof();
     if (proof == nullptr) return;
+    if (!is_alone) rows.add("", fmt::format("least is proven of {}:", column_of(run.report.proofs, *proof)));
     const bool wants_rounding = options.guarantee == Guarantee::rounded;
     const std::string_view name = wants_rounding ? "rounded" : "error bound";
     if (proof->refinements > 0) {
@@ -292,9 +302,10 @@ void add_result(Rows& rows, const Options& options, const Outcome& outcome) {
     const std::vector<Attempt>& attempts = run.report.attempts;
     if (run.normal_residual) return add_least_squares(rows, options, outcome);
     const bool is_rounded = options.guarantee == Guarantee::rounded && run.is_proven();
-    if (attempts.size() > 1 || !options.preconditioner || !attempts.back().levels.empty()) add_attempts(rows, attempts);
+    const bool shows_attempts = attempts.size() > 1 || !options.preconditioner || !attempts.back().levels.empty();
+    if (shows_attempts && !run.is_refuted()) add_attempts(rows, attempts);
     if (outcome.right_hand_sides > 1) rows.add("", summary(run));
-    rows.add("status", fmt::format("{} {}", coloured_status(rows, run), iterations(result)));
+    rows.add("status", coloured_status(rows, run) + (run.is_refuted() ? "" : ' ' + iterations(result)));
     if (const std::string text = advice(options, run); !text.empty()) rows.add("", text);
     if (is_rounded && result.relative_residual > options.tolerance)
         rows.add("true residual",

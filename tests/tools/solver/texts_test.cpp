@@ -16,6 +16,7 @@
 namespace solver::command {
 namespace {
 
+using ::testing::AllOf;
 using testing::expect_text;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -186,7 +187,7 @@ TEST(SolverTexts, OfRoundedSolutions) {
     run.report.guarantee_seconds = 0.25;
     run.report.proofs = {rounding(ProofStatus::proven, "H-matrix", 0)};
     std::string text = table(options, outcome, false);
-    EXPECT_THAT(text, HasSubstr("backward error    1.5e-16  proven, by components\n"));
+    EXPECT_THAT(text, HasSubstr("backward error    1.5e-16  proven, by components, of all columns\n"));
     EXPECT_THAT(text,
                 HasSubstr("rounded           12 000 of 12 000 components, 2 refinements, 31 iterations; ties 3, zeros 1\n"));
     EXPECT_THAT(text, HasSubstr("proven: H-matrix (4 iterations)\n"));
@@ -199,7 +200,8 @@ TEST(SolverTexts, OfRoundedSolutions) {
 
     run.report.proofs.push_back(rounding(ProofStatus::unproven, "7 components", 7));
     text = table(options, outcome, false);
-    EXPECT_THAT(text, HasSubstr("rounded           11 993 of 12 000 components")) << "of the worst";
+    EXPECT_THAT(text, HasSubstr("least is proven of column 2:\n  rounded           11 993 of 12 000 components"));
+    EXPECT_THAT(text, HasSubstr("1 of 2 right-hand sides converged; of the worst, column 2:\n"));
     EXPECT_THAT(text, Not(HasSubstr("whatever computes it")));
 }
 
@@ -231,6 +233,7 @@ TEST(SolverTexts, OfBounds) {
     outcome.runs[0].report.proofs = {proof(ProofStatus::singular, "structural rank 2 of 3")};
     EXPECT_THAT(table(options, outcome, false), HasSubstr("error bound       singular: structural rank 2 of 3\n"));
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"status\": \"singular\""));
+    EXPECT_THAT(table(options, outcome, false), HasSubstr("stagnated after")) << "singular, as was seen after a solve";
 }
 
 Outcome compared() {
@@ -274,6 +277,22 @@ TEST(SolverTexts, OfAccuraciesAndReferencesSideBySide) {
     options.plot = "a.png";
     EXPECT_THAT(plot_script(options, outcome),
                 HasSubstr("set terminal pngcairo size 1440,900 font 'sans-serif,18' linewidth 1.5\n"));
+}
+
+/// Nothing ran into a limit of iterations where there were none.
+TEST(SolverTexts, OfWhatIsSeenToBeSingularBeforeItIsSolved) {
+    Options options = options_of("solver --matrix A.mtx --verify");
+    options.guarantee = Guarantee::bound;
+    Outcome outcome = compared();
+    outcome.runs = {short_run(Accuracy::exact, SolveStatus::iteration_limit)};
+    SolveReport& report = outcome.runs[0].report;
+    report.results[0].iterations = 0;
+    report.obstacle = "A is singular: why";
+    report.proofs = {proof(ProofStatus::singular, "A is singular: why")};
+    EXPECT_THAT(table(options, outcome, false),
+                AllOf(HasSubstr("\n  status            not solved\n                    A is singular: why\n"),
+                      Not(HasSubstr("iteration limit"))));
+    EXPECT_THAT(report_json(options, outcome), HasSubstr("\"status\": \"not solved\""));
 }
 
 /// A direct solution that could not be made says why, and no run is compared with it.
