@@ -74,7 +74,10 @@ DenseMatrix<double> dense(const CsrMatrix<double>& a) {
 double bytes_of_full_inverse(std::int64_t n) { return 4.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n); }
 
 FullInverse::FullInverse(const CsrView<double>& a, const Preparation& preparation, const Device& device)
-    : preparation_(preparation), device_(device), b_(dense(prepared_matrix(a, preparation))), x_(b_) {
+    : preparation_(preparation), device_(device) {
+    const CsrMatrix<double> prepared = prepared_matrix(a, preparation);
+    if (prepared.nonzeros() < a.nonzeros()) rounding_of_entries_ = unit_roundoff<double>;
+    b_ = x_ = dense(prepared);
     constexpr double small = 0x1p-10;
     constexpr int most_steps = 2;
     invert_by_halves(x_.mutable_view(), device_);
@@ -99,12 +102,13 @@ void FullInverse::find_rest(Accuracy accuracy) {
 /// An element g of n + 1 terms is off by at most gamma_{n+3} (|B| |X| + I)_ij + (n + 1) mu in `fast`, mu = 2^-1074, and in
 /// `compensated` by u |g| + gamma_1024^2 (|B| |X| + I)_ij + (n + 1) mu (accuracy.hpp). Products of column j add up to
 /// 1 + sum_k c_k |x_kj|, c_k the sums of the columns of |B|. Entries of B may have been rounded below the smallest normal
-/// number, by at most mu each, which adds n mu ||x_j||_1. Sums of n terms, in order, are off by a factor of 1 + n u, and
-/// (n + 3) u / gamma_{n+3} by one of 1 + 2 n u at most.
+/// number, by at most mu each, which adds n mu ||x_j||_1, and those that are sums of several of A by u |b| each. Sums of n
+/// terms, in order, are off by a factor of 1 + n u, and (n + 3) u / gamma_{n+3} by one of 1 + 2 n u at most.
 double FullInverse::bound_of_rest(Accuracy accuracy) const {
     const std::int64_t n = b_.rows;
     const auto terms = static_cast<double>(n);
-    const double of_products = accuracy == Accuracy::fast ? (terms + 3) * unit_roundoff<double> : 0x1p-85;
+    const double of_sums = accuracy == Accuracy::fast ? (terms + 3) * unit_roundoff<double> : 0x1p-85;
+    const double of_products = of_sums + rounding_of_entries_;
     const double roundings = 1 + (terms + 3) * 8 * unit_roundoff<double>;
     std::vector<double> sums(static_cast<std::size_t>(n));
     for (std::int64_t k = 0; k < n; ++k)

@@ -42,8 +42,9 @@ private:
     Device device_;
     DenseMatrix<double> b_;
     DenseMatrix<double> x_;
-    DenseMatrix<double> rest_;  ///< I - B X, computed
-    double alpha_ = 0;          ///< at least max_j ||(I - B X) e_j||_1, B without roundings
+    DenseMatrix<double> rest_;        ///< I - B X, computed
+    double rounding_of_entries_ = 0;  ///< relative, of B's: places of A that are stored several times were summed
+    double alpha_ = 0;                ///< at least max_j ||(I - B X) e_j||_1, B without roundings
 };
 
 }  // namespace solver::guarantee

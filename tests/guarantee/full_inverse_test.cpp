@@ -124,6 +124,15 @@ TEST(FullInverse, CountsEntriesThatUnderflow) {
     expect_bounds(a, 2, 1);
 }
 
+/// [1 - 2^-54, 1; 1, 1 + 2^-48] with the first entry in two parts, whose sum is rounded to 1: without that digit the inverse is
+/// smaller by a part in 64.
+TEST(FullInverse, CountsTheRoundingOfEntriesInParts) {
+    const CsrMatrix<double> a{2, 2, {0, 3, 5}, {0, 0, 1, 0, 1}, {1, -0x1p-54, 1, 1, 1 + 0x1p-48}};
+    const Certificate certificate = FullInverse(a.view(), prepare(a.view(), Ordering::natural), Device::cpu()).certificate();
+    ASSERT_TRUE(certificate.is_proof()) << certificate.reason;
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_GE(certificate.reach[i] * certificate.weights[0], 0x1p48 * (1 + 0x1p-6));
+}
+
 TEST(FullInverse, IsWhatProvesAFullMatrix) {
     constexpr std::size_t n = 300;
     std::mt19937_64 random(11);
