@@ -215,8 +215,15 @@ std::string summary(const Run& run) {
                        column_of(results, run.worst()));
 }
 
-/// 1.1e-16, or "0" for 0 alone; what is nearly the smallest number needs no digits.
-std::string bound_text(double bound) { return bound == 0 ? "0" : scientific(std::max(bound, 1e-300)); }
+/// 1.1e-16, rounded up, or "0" for 0 alone; what is nearly the smallest number needs no digits.
+std::string bound_text(double bound) {
+    if (bound == 0) return "0";
+    const double least = std::max(bound, 1e-300);
+    const std::string nearest = scientific(least);
+    constexpr double half_a_digit = 0.05;
+    return std::stod(nearest) < least ? scientific(least + half_a_digit * std::pow(10, std::floor(std::log10(least))))
+                                      : nearest;
+}
 
 std::string proven_text(const Run& run, const SolutionProof& proof) {
     return fmt::format("proven: {} ({})", proof.reason, counted(run.report.certificate_iterations, "iteration"));

@@ -11,6 +11,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver::command {
@@ -216,6 +217,11 @@ TEST(SolverTexts, OfBounds) {
     EXPECT_THAT(table(options, outcome, false),
                 HasSubstr("error bound       2.0e-09 relative at most, 10.9 digits in the mean; proven: H-matrix"));
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"estimated_error\": null"));
+    for (const auto& [error, text] : {std::pair(2.0001e-9, "2.1e-09"), std::pair(2.0999e-9, "2.1e-09"),
+                                      std::pair(9.9001e-9, "1.0e-08"), std::pair(1e-8, "1.0e-08"), std::pair(0.0, "0")}) {
+        outcome.runs[0].report.proofs[0].error_bound = error;
+        EXPECT_THAT(table(options, outcome, false), HasSubstr(std::string("error bound       ") + text + " relative at most"));
+    }
     bound.error_bound = std::numeric_limits<double>::infinity();  // some x_i is 0
     outcome.runs[0].report.proofs = {bound};
     EXPECT_THAT(report_json(options, outcome), HasSubstr("\"error_bound\": \"Infinity\""));
