@@ -134,6 +134,12 @@ void Reducer::reduce(Reduction, std::int64_t, const double*, const double*, Accu
 void Reducer::reduce(Reduction, std::int64_t, const float*, const float*, Accuracy, float*, Stream) { built_without_cuda(); }
 void Reducer::dots(std::int64_t, std::span<const Factors<double>>, Accuracy, double*, Stream) { built_without_cuda(); }
 void Reducer::dots(std::int64_t, std::span<const Factors<float>>, Accuracy, float*, Stream) { built_without_cuda(); }
+void Reducer::dots_and_norm2(std::int64_t, std::span<const Factors<double>>, const double*, Accuracy, double*, Stream) {
+    built_without_cuda();
+}
+void Reducer::dots_and_norm2(std::int64_t, std::span<const Factors<float>>, const float*, Accuracy, float*, Stream) {
+    built_without_cuda();
+}
 void Reducer::expand(Reduction, std::int64_t, const double*, const double*, Expansion<double>*, Stream) {
     built_without_cuda();
 }

@@ -151,7 +151,10 @@ void launch_dots(Reducer& reducer, std::span<const T* const> x, const DeviceArra
         const std::size_t end = norm_is_here ? x.size() : std::min(first + most, x.size());
         std::vector<Factors<T>> factors;
         for (const T* vector : x.subspan(first, end - first)) factors.push_back({vector, y.data()});
-        reducer.dots(y.size(), factors, accuracy, results + first, stream, norm_is_here ? y.data() : nullptr);
+        if (norm_is_here)
+            reducer.dots_and_norm2(y.size(), factors, y.data(), accuracy, results + first, stream);
+        else
+            reducer.dots(y.size(), factors, accuracy, results + first, stream);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <vector>
 
 namespace solver::cuda {
 namespace {
@@ -125,27 +126,40 @@ struct Reducer::Workspace {
     }
 
     template <class T>
-    void dots(std::int64_t n, std::span<const Factors<T>> of, const T* norm_of, Accuracy accuracy, T* results, Stream stream) {
-        const std::size_t all = of.size() + (norm_of != nullptr ? 1 : 0);
-        if (all > most_dots)
-            throw InvalidArgument("dot products by one launch: " + std::to_string(all) + " asked for, at most " +
+    static ManyDots<T> many_dots(std::int64_t n, std::span<const Factors<T>> of) {
+        if (of.size() > most_dots)
+            throw InvalidArgument("dot products by one launch: " + std::to_string(of.size()) + " asked for, at most " +
                                   std::to_string(most_dots) + " are possible");
-        if (norm_of != nullptr && accuracy != Accuracy::exact) {  // its squares may leave the range, which only a norm watches
-            reduce(Reduction::norm2, Operands<T>{n, norm_of, nullptr}, accuracy, results + of.size(), stream);
-            norm_of = nullptr;
+        ManyDots<T> in{n, static_cast<int>(of.size()), false, {}, {}};
+        for (std::size_t q = 0; q < of.size(); ++q) {
+            in.x[q] = of[q].x;
+            in.y[q] = of[q].y;
         }
-        ManyDots<T> in{n, 0, norm_of != nullptr, {}, {}};
-        const auto add = [&in](const Factors<T>& factors) {
-            in.x[in.products] = factors.x;
-            in.y[in.products++] = factors.y;
-        };
-        std::ranges::for_each(of, add);
-        if (norm_of != nullptr) add({norm_of, norm_of});
+        return in;
+    }
+
+    template <class T>
+    void dots_and_norm2(std::int64_t n, std::span<const Factors<T>> of, const T* x, Accuracy accuracy, T* results,
+                        Stream stream) {
+        std::vector<Factors<T>> all(of.begin(), of.end());
+        all.push_back({x, x});
+        ManyDots<T> in = many_dots<T>(n, all);
+        if (accuracy == Accuracy::exact) {
+            in.root_of_last = true;
+        } else {  // squares may leave the range, which only a norm watches
+            reduce(Reduction::norm2, Operands<T>{n, x, nullptr}, accuracy, results + of.size(), stream);
+            --in.products;
+        }
+        dots(in, accuracy, results, stream);
+    }
+
+    template <class T>
+    void dots(const ManyDots<T>& in, Accuracy accuracy, T* results, Stream stream) {
         if (in.products == 0) return;
         const CurrentDevice current(device);
         if (in.products == 1) {
             const Reduction only = in.root_of_last ? Reduction::norm2 : Reduction::dot;
-            return reduce(only, Operands<T>{n, in.x[0], in.y[0]}, accuracy, results, stream);
+            return reduce(only, Operands<T>{in.n, in.x[0], in.y[0]}, accuracy, results, stream);
         }
         const int groups = (in.products + most_in_group - 1) / most_in_group;
         const int in_group = (in.products + groups - 1) / groups;
@@ -230,13 +244,19 @@ void Reducer::reduce(Reduction reduction, std::int64_t n, const float* x, const 
                      Stream stream) {
     workspace_->reduce(reduction, Operands<float>{n, x, y}, accuracy, result, stream);
 }
-void Reducer::dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream,
-                   const double* norm_of) {
-    workspace_->dots(n, of, norm_of, accuracy, results, stream);
+void Reducer::dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream) {
+    workspace_->dots(Workspace::many_dots<double>(n, of), accuracy, results, stream);
 }
-void Reducer::dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream,
-                   const float* norm_of) {
-    workspace_->dots(n, of, norm_of, accuracy, results, stream);
+void Reducer::dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream) {
+    workspace_->dots(Workspace::many_dots<float>(n, of), accuracy, results, stream);
+}
+void Reducer::dots_and_norm2(std::int64_t n, std::span<const Factors<double>> of, const double* x, Accuracy accuracy,
+                             double* results, Stream stream) {
+    workspace_->dots_and_norm2(n, of, x, accuracy, results, stream);
+}
+void Reducer::dots_and_norm2(std::int64_t n, std::span<const Factors<float>> of, const float* x, Accuracy accuracy,
+                             float* results, Stream stream) {
+    workspace_->dots_and_norm2(n, of, x, accuracy, results, stream);
 }
 void Reducer::expand(Reduction reduction, std::int64_t n, const double* x, const double* y, Expansion<double>* result,
                      Stream stream) {

@@ -3,8 +3,8 @@
 /// The backend of the Krylov methods on a CUDA device.
 
 #include "cuda/spmv.hpp"
-#include "kernels/krylov.hpp"
 #include "kernels/gram_schmidt.hpp"
+#include "kernels/krylov.hpp"
 #include "kernels/vectors.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/task.hpp"

@@ -12,15 +12,6 @@
 
 namespace solver {
 
-/// out = out - sum_k h_k x_k, one term after another.
-template <StepBackend B>
-void subtract_terms(B& backend, std::span<const ScalarOf<typename B::Value>> h, std::span<const typename B::Vector> xs,
-                    typename B::Vector& out) {
-    std::vector<typename B::Value> negative;
-    for (const auto& share : h) negative.push_back(to_value<typename B::Value>(-share));
-    backend.add_combination(negative, xs, out);
-}
-
 /// out = (1 / norm) x
 template <StepBackend B>
 void normalise(B& backend, double norm, const typename B::Vector& x, typename B::Vector& out) {
@@ -41,7 +32,9 @@ public:
         h_.resize(xs.size());
         norms_.before = backend_.norm2(w);
         backend_.dots(xs, w, h_);
-        subtract_terms<B>(backend_, h_, xs, w);
+        std::vector<typename B::Value> negative;
+        for (const Scalar& share : h_) negative.push_back(to_value<typename B::Value>(-share));
+        backend_.add_combination(negative, xs, w);
         norms_.after = backend_.norm2(w);
         normalise(backend_, norms_.after, w, v);
     }

@@ -26,8 +26,7 @@ namespace solver {
 /// where the last 4 u stand for the division. Where dot products are exact nu is 0, and no c_k knows how long the vectors are:
 /// so one pass mostly suffices. c_k is a bound for the worst case, and grows fast where every step loses most of w, much faster
 /// than E: so where it is too large V'w' is measured, and another pass is made of w' only where that is too large, too; its h
-/// is short, so that E hardly counts. In fast nu is gamma_n, and in single precision every step with long vectors takes more
-/// than one.
+/// is short, so that E hardly counts. In fast nu is gamma_n, and in single precision every step with long vectors takes two.
 ///
 /// What it is for: the norm of a residual V t is within sqrt(1 +- e) of ||t||, e = ||E||_F, and the least ||t|| within a factor
 /// sqrt((1 + e) / (1 - e)) of the least residual (Paige, Rozloznik, Strakos, SIAM J. Matrix Anal. Appl. 28(1), 2006, say what
@@ -63,6 +62,10 @@ public:
         const double uncertain = mul_rn(sqrt_rn(static_cast<double>(h_shares.size())), nu_);
         return add_rn(add_rn(sqrt_rn(squares), uncertain), 4 * u_);
     }
+
+    /// Whether dot products are sure enough to tell of a further column that it may be taken. Where they are not, as in fast of
+    /// long vectors in single precision, no pass makes c small, and each step takes two.
+    bool can_be_measured() const { return tolerates(of_products(std::vector<double>(c_.size()))); }
 
     /// Whether a further column may have this c. False for NaN.
     bool tolerates(double c) const { return add_rn(squares(), 2 * mul_rn(c, c)) <= tolerated * tolerated; }

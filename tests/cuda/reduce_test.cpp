@@ -234,7 +234,7 @@ TYPED_TEST(CudaReduce, GivesTheExpansionsOfTheCpu) {
 
 // Promise: cuda/reduce.hpp, "results[k] = sum_i of[k].x_i of[k].y_i"
 // Promise: cuda/reduce.hpp, "The promises of reduce, in exact the same bits."
-// Promise: cuda/reduce.hpp, "Throws InvalidArgument for more than most_dots results."
+// Promise: cuda/reduce.hpp, "Throws InvalidArgument for more than most_dots."
 TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
     using T = TypeParam;
     Random random(5);
@@ -257,11 +257,12 @@ TYPED_TEST(CudaReduce, TakesSeveralDotProductsByOneLaunchWithTheBitsOfEach) {
     const std::span<const cuda::Factors<T>> all(too_many);
     EXPECT_THROW(this->reducer().dots(0, all, Accuracy::fast, nullptr), InvalidArgument);
     const T element = 0;
-    EXPECT_THROW(this->reducer().dots(0, all.first(all.size() - 1), Accuracy::fast, nullptr, nullptr, &element),
-                 InvalidArgument);
+    const std::span<const cuda::Factors<T>> one_less = all.first(all.size() - 1);
+    EXPECT_THROW(this->reducer().dots_and_norm2(0, one_less, &element, Accuracy::fast, nullptr), InvalidArgument);
 }
 
-// Promise: cuda/reduce.hpp, "Where norm_of is not null"
+// Promise: cuda/reduce.hpp, "The results of dots, and after them ||x||"
+// Promise: cuda/reduce.hpp, "Throws InvalidArgument for most_dots products or more."
 TYPED_TEST(CudaReduce, TakesANormAfterDotProductsWithItsBits) {
     using T = TypeParam;
     Random random(9);
@@ -275,7 +276,7 @@ TYPED_TEST(CudaReduce, TakesANormAfterDotProductsWithItsBits) {
                 for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 30u, 31u}) {
                     const std::vector<cuda::Factors<T>> factors(count, {a.data(), b.data()});
                     const cuda::DeviceArray<T> results(0, 32, "test");
-                    this->reducer().dots(size, factors, accuracy, results.data(), nullptr, b.data());
+                    this->reducer().dots_and_norm2(size, factors, b.data(), accuracy, results.data());
                     std::vector<T> found(count + 1), alone(1);
                     results.copy_to(std::span(found));
                     this->reducer().reduce(cuda::Reduction::norm2, size, b.data(), nullptr, accuracy, results.data());

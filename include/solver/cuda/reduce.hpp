@@ -43,14 +43,18 @@ public:
                 Stream stream = nullptr);
 
     /// results[k] = sum_i of[k].x_i of[k].y_i, all by one launch, four products in a pass: a vector that several of the four
-    /// have, as in (x, x), (x, y), (y, y), is read from memory once. Where norm_of is not null, the last of the results, after
-    /// the products, is ||norm_of||. The promises of reduce, in exact the same bits. Throws InvalidArgument for more than
-    /// most_dots results.
+    /// have, as in (x, x), (x, y), (y, y), is read from memory once. The promises of reduce, in exact the same bits. Throws
+    /// InvalidArgument for more than most_dots.
     static constexpr int most_dots = 32;
-    void dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream = nullptr,
-              const double* norm_of = nullptr);
-    void dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream = nullptr,
-              const float* norm_of = nullptr);
+    void dots(std::int64_t n, std::span<const Factors<double>> of, Accuracy accuracy, double* results, Stream stream = nullptr);
+    void dots(std::int64_t n, std::span<const Factors<float>> of, Accuracy accuracy, float* results, Stream stream = nullptr);
+
+    /// The results of dots, and after them ||x||, with the bits that reduce gives it. Throws InvalidArgument for most_dots
+    /// products or more.
+    void dots_and_norm2(std::int64_t n, std::span<const Factors<double>> of, const double* x, Accuracy accuracy,
+                        double* results, Stream stream = nullptr);
+    void dots_and_norm2(std::int64_t n, std::span<const Factors<float>> of, const float* x, Accuracy accuracy, float* results,
+                        Stream stream = nullptr);
 
     /// *result = the sum or the dot product itself, as solver::sum_expansion and dot_expansion give it, with their bits. Takes
     /// the time of superaccumulators, three to six times that of a reduction. Throws InvalidArgument for norm2.
