@@ -79,7 +79,7 @@ struct KrylovOptions {
     std::int64_t max_iterations = 10000;
     std::int64_t restart = 30;  ///< gmres: steps of a cycle; it needs as many vectors, and twice as many with M
     std::function<bool(const Iteration&)> callback =
-        {};  ///< told of every iteration; false stops. Called from the solving thread.
+        {};  ///< told of every iteration; false stops. Called from the solving thread. What it throws goes through the solve.
     /// The callback's answer counts after every so many iterations, which a GPU makes without a stop in between.
     std::int64_t callback_interval = 1;
     bool keep_history = false;

@@ -123,7 +123,7 @@ private:
             attempt.results =
                 system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations), pauses, attempt.method);
         } catch (const Error& error) {
-            if (options_.preconditioner && !System::is_mixed) throw;
+            if (is_callers_turn_ || (options_.preconditioner && !System::is_mixed)) throw;
             attempt.refusal = error.what();
             attempt.setup_seconds = seconds_since(start);
             return;
@@ -162,10 +162,18 @@ private:
             const std::int64_t column = left_[iteration.column];
             if (iteration.column == 0) watch(attempt, iteration);
             if (options_.iteration.callback && !is_repeated(iteration))
-                stopped_[column] = !options_.iteration.callback(renumbered(iteration, column));
+                stopped_[column] = !ask_caller(renumbered(iteration, column));
             return !monitors[iteration.column].gives_up(iteration) && !stopped_[column];
         };
         return options;
+    }
+
+    /// Whether to go on. What the caller's callback throws is no refusal, and goes through.
+    bool ask_caller(const Iteration& iteration) {
+        is_callers_turn_ = true;
+        const bool goes_on = options_.iteration.callback(iteration);
+        is_callers_turn_ = false;
+        return goes_on;
     }
 
     static void watch(Attempt& attempt, const Iteration& iteration) {
@@ -216,6 +224,7 @@ private:
     std::vector<std::int64_t> used_;  ///< iterations of each column
     std::vector<bool> stopped_;       ///< columns, by the callback
     bool has_begun_ = false;
+    bool is_callers_turn_ = false;
 };
 
 }  // namespace solver

@@ -263,6 +263,25 @@ TEST(Solve, StopsWhereTheCallbackAsksForAndTriesNothingElse) {
     EXPECT_EQ(solved.report.attempts.size(), 1u);
 }
 
+/// An error of the library's own kind, too, as a callback gets that calls the library: it is no refusal of a preconditioner.
+// Promise: krylov.hpp, "What it throws goes through the solve."
+TEST(Solve, LetsThroughWhatTheCallbackThrows) {
+    const auto a = three_dimensions(7, 0.9);
+    for (const bool mixed : {false, true})
+        for (const std::optional<Kind> kind : {std::optional<Kind>(), std::optional(Kind::jacobi)}) {
+            SolveOptions options{.preconditioner = kind, .mixed = mixed};
+            int calls = 0;
+            options.iteration.callback = [&](const Iteration& iteration) -> bool {
+                ++calls;
+                if (iteration.number == 1) throw InvalidArgument("the caller's own");
+                return true;
+            };
+            EXPECT_THAT([&] { solve_by(a, image_of_ones(a), options); },
+                        ::testing::ThrowsMessage<InvalidArgument>("the caller's own"));
+            EXPECT_EQ(calls, 2);
+        }
+}
+
 // Promise: solve.hpp, "Where A shows at sight that it is singular"
 // Promise: solver.h, "over all attempts"
 TEST(Solve, MakesNoMoreIterationsThanAllowedOverAllAttempts) {
