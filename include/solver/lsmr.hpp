@@ -36,7 +36,8 @@ struct LeastSquaresResult {
 /// history are the same on every machine and device and for every thread count: products and norms are exact, and vectors and
 /// scalars are updated in a fixed order, each operation rounded once.
 ///
-/// Throws DimensionMismatch where b, x or the transpose do not fit A, and InvalidArgument for options that cannot be meant.
+/// Throws DimensionMismatch where b, x or the transpose do not fit A, and InvalidArgument for options that cannot be meant or
+/// an x that overlaps b.
 template <class T>
 LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                         const KrylovOptions& options = {});
@@ -61,8 +62,8 @@ public:
 /// Residuals are b minus the function's product and that of A', one rounding after another. In exact all but the products is as
 /// exact as ever: where the functions give the same bits on every machine, so does the solve. A'r must not overflow.
 ///
-/// Throws DimensionMismatch where b or x does not fit A, and InvalidArgument for options that cannot be meant or a device that
-/// is not the processor.
+/// Throws DimensionMismatch where b or x does not fit A, and InvalidArgument for options that cannot be meant, a device that is
+/// not the processor or an x that overlaps b.
 template <class T>
 LeastSquaresResult lsmr(const OperatorWithTranspose<T>& a, std::span<const T> b, std::span<T> x,
                         const KrylovOptions& options = {}, const Device& processor = Device::cpu());

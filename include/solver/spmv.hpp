@@ -116,11 +116,11 @@ public:
     ///
     /// exact: y_i = RN(alpha sum a_ij x_j + beta y_i). compensated: A x stays a pair until the last rounding. fast: within
     /// gamma_{n+2} (|alpha| |A| |x| + |beta| |y|) for n entries in the row. alpha == 0 reads neither A nor x, beta == 0 does
-    /// not read y. Special values as in reduce.hpp, row by row. Throws DimensionMismatch.
+    /// not read y. Special values as in reduce.hpp, row by row. Throws DimensionMismatch, InvalidArgument where y overlaps x.
     void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) const;
 
     /// r = b - A (x + x_low), x_low empty or as long as x: an approximate solution as an unevaluated pair.
-    /// exact: RN of the real number. compensated: as if in twice the working precision. r may be b, not x.
+    /// exact: RN of the real number. compensated: as if in twice the working precision. r may be b, not x (InvalidArgument).
     void residual(std::span<const T> b, std::span<const T> x, std::span<const T> x_low, std::span<T> r,
                   Accuracy accuracy) const;
 

@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <span>
+#include <string_view>
 
 namespace solver {
 
@@ -35,6 +38,19 @@ void require_array_lengths(const char* operation, const CsrView<T>& a) {
     if (std::ssize(a.values) != entries || std::ssize(a.column_indices) != entries)
         throw DimensionMismatch(fmt::format("{}: row_offsets ends with {}, but there are {} values and {} column indices",
                                             operation, entries, a.values.size(), a.column_indices.size()));
+}
+
+/// "residual: r overlaps x in memory, which is still read while r is written; give each memory of its own"
+template <class T>
+void require_apart(std::string_view operation, const char* written, std::span<const T> to, const char* read,
+                   std::span<const T> from) {
+    const std::less<const T*> before;
+    const bool meet = !to.empty() && !from.empty() && before(to.data(), from.data() + from.size()) &&
+                      before(from.data(), to.data() + to.size());
+    if (meet)
+        throw InvalidArgument(
+            fmt::format("{}: {} overlaps {} in memory, which is still read while {} is written; give each memory of its own",
+                        operation, written, read, written));
 }
 
 /// For what has no kernel on CUDA devices.

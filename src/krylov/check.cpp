@@ -1,3 +1,4 @@
+#include "core/check.hpp"
 #include "core/machine.hpp"
 #include "krylov/run.hpp"
 #include "solver/error.hpp"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 
 namespace solver {
@@ -43,12 +43,6 @@ auto column_of(Matrix& matrix, std::int64_t column) {
         .subspan(static_cast<std::size_t>(column * matrix.rows), static_cast<std::size_t>(matrix.rows));
 }
 
-template <class T>
-bool have_memory_in_common(std::span<const T> x, std::span<const T> y) {
-    const std::less<const T*> before;
-    return !x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size());
-}
-
 void check_entry(double element, float rounded, std::int64_t column) {
     if (is_finite(element) && !is_finite(rounded))
         throw InvalidArgument(
@@ -72,14 +66,9 @@ void check_rounded(const DenseView<double>& a, const DenseView<float>& a_single)
 
 template <class T>
 void check_apart(std::string_view caller, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
-    const auto refuse = [&](const char* one, const char* other) {
-        throw InvalidArgument(
-            fmt::format("{}: {} overlaps {} in memory, which is still read while x is written; give each memory of its own",
-                        caller, one, other));
-    };
-    if (have_memory_in_common(x, b)) refuse("x", "b");
-    if (have_memory_in_common(x_low, b)) refuse("x_low", "b");
-    if (have_memory_in_common(x_low, x)) refuse("x_low", "x");
+    require_apart(caller, "x", x, "b", b);
+    require_apart(caller, "x_low", x_low, "b", b);
+    require_apart(caller, "x_low", x_low, "x", x);
 }
 
 void check_options(std::string_view caller, const KrylovOptions& options) {

@@ -348,16 +348,17 @@ void check_transpose(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
                                             a.columns(), transposed.rows(), transposed.columns(), a.columns(), a.rows()));
 }
 
-/// Throws where b or x is not as long as A wants it.
-template <class Matrix>
-void check_lengths(const Matrix& a, std::size_t b, std::size_t x) {
+/// Throws where b or x is not as long as A wants it, or they overlap.
+template <class T, class Matrix>
+void check_vectors(const Matrix& a, std::span<const T> b, std::span<const T> x) {
     const auto check = [&](const char* name, std::size_t length, std::int64_t expected) {
         if (static_cast<std::int64_t>(length) != expected)
             throw DimensionMismatch(fmt::format("lsmr: {} has {} elements, A is {} x {}; {} needs {}", name, length, a.rows(),
                                                 a.columns(), name, expected));
     };
-    check("b", b, a.rows());
-    check("x", x, a.columns());
+    check("b", b.size(), a.rows());
+    check("x", x.size(), a.columns());
+    check_apart<T>("lsmr", b, x, {});
 }
 
 }  // namespace
@@ -366,7 +367,7 @@ template <class T>
 LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                         const KrylovOptions& options) {
     check_transpose(a, transposed);
-    check_lengths(a, b.size(), x.size());
+    check_vectors<T>(a, b, x);
     check_options("lsmr", options);
     const cpu::FloatingPointGuard guard;
     return LsmrSolve(PlanProducts<T>(a, transposed), b, x, options).run();
@@ -378,7 +379,7 @@ LeastSquaresResult lsmr(const OperatorWithTranspose<T>& a, std::span<const T> b,
     if (processor.kind() != Device::Kind::cpu)
         throw InvalidArgument(fmt::format("lsmr: an operator is applied on the processor, not on {}; expected Device::cpu()",
                                           to_string(processor)));
-    check_lengths(a, b.size(), x.size());
+    check_vectors<T>(a, b, x);
     check_options("lsmr", options);
     const cpu::FloatingPointGuard guard;
     return LsmrSolve(FunctionProducts<T>(a, processor), b, x, options).run();

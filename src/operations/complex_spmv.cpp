@@ -23,11 +23,13 @@ template <class T>
 using ComplexProduct = SpmvTask<std::complex<T>>;
 
 template <class T>
-void require_lengths(const ComplexProduct<T>& task, const ComplexShape& a) {
+void require_valid(const ComplexProduct<T>& task, const ComplexShape& a) {
     require_length("spmv", "x", task.x.size(), a.columns, "the columns of A", a);
     if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a.columns, "the columns of A", a);
     if (task.beta != std::complex<T>(0)) require_length("spmv", "y_in", task.y_in.size(), a.rows, "the rows of A", a);
     require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
+    require_apart<std::complex<T>>("spmv", "y", task.y, "x", task.x);
+    require_apart<std::complex<T>>("spmv", "y", task.y, "x_low", task.x_low);
 }
 
 template <class T>
@@ -190,7 +192,7 @@ void multiply_real_form(const SpmvPlan<T>& real_form, std::span<const ComplexPro
     const cpu::FloatingPointGuard guard;
     std::vector<SpmvTask<T>> products;
     for (const ComplexProduct<T>& task : tasks)
-        require_lengths<T>(task, ComplexShape{real_form.rows() / 2, real_form.columns() / 2});
+        require_valid<T>(task, ComplexShape{real_form.rows() / 2, real_form.columns() / 2});
     for (const ComplexProduct<T>& task : tasks) {
         if (has_real_factors<T>(task))
             products.push_back(real_task<T>(task));

@@ -33,6 +33,7 @@ void checked_gemv(T alpha, const DenseView<T>& a, std::span<const T> x, T beta, 
     require_valid("gemv", "A", a);
     require_length("gemv", "x", x.size(), a.columns, "the columns of A", a);
     require_length("gemv", "y", y.size(), a.rows, "the rows of A", a);
+    require_apart<T>("gemv", "y", y, "x", x);
     multiply("gemv", a, {.alpha = alpha, .x = x.data(), .beta = beta, .y_in = y.data(), .y = y.data()}, accuracy, device);
 }
 
@@ -44,6 +45,8 @@ void checked_residual(std::span<const T> b, const DenseView<T>& a, std::span<con
     if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a.columns, "the columns of A", a);
     require_length("residual", "b", b.size(), a.rows, "the rows of A", a);
     require_length("residual", "r", r.size(), a.rows, "the rows of A", a);
+    require_apart<T>("residual", "r", r, "x", x);
+    require_apart<T>("residual", "r", r, "x_low", x_low);
     const T* low = x_low.empty() ? nullptr : x_low.data();
     multiply("residual", a, {.alpha = -1, .x = x.data(), .x_low = low, .beta = 1, .y_in = b.data(), .y = r.data()}, accuracy,
              device);

@@ -36,12 +36,14 @@ struct Shape {
 };
 
 template <class T>
-void require_lengths(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
+void require_valid(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
     const Shape a{plan.rows(), plan.columns()};
     require_length("spmv", "x", task.x.size(), a.columns, "the columns of A", a);
     if (!task.x_low.empty()) require_length("spmv", "x_low", task.x_low.size(), a.columns, "the columns of A", a);
     if (task.beta != T(0)) require_length("spmv", "y_in", task.y_in.size(), a.rows, "the rows of A", a);
     require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
+    require_apart<T>("spmv", "y", task.y, "x", task.x);
+    require_apart<T>("spmv", "y", task.y, "x_low", task.x_low);
 }
 
 /// A view that has the sizes of a device's matrix, and nothing that may be read.
@@ -180,7 +182,7 @@ template <class T>
 void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
     const cpu::FloatingPointGuard guard;
     std::vector<SpmvTask<T>> products;
-    for (const SpmvTask<T>& task : tasks) require_lengths(task, *this);
+    for (const SpmvTask<T>& task : tasks) require_valid(task, *this);
     for (const SpmvTask<T>& task : tasks) {
         if (task.alpha == T(0))
             scale(task.beta, task.y_in, task.y);
@@ -220,6 +222,8 @@ void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span
     if (!x_low.empty()) require_length("residual", "x_low", x_low.size(), a.columns, "the columns of A", a);
     require_length("residual", "b", b.size(), a.rows, "the rows of A", a);
     require_length("residual", "r", r.size(), a.rows, "the rows of A", a);
+    require_apart<T>("residual", "r", r, "x", x);
+    require_apart<T>("residual", "r", r, "x_low", x_low);
     const SpmvTask<T> task{.alpha = -1, .x = x, .x_low = x_low, .beta = 1, .y_in = b, .y = r};
     multiply(std::span(&task, 1), accuracy);
 }

@@ -280,6 +280,16 @@ TEST(ComplexPlan, SaysWhatDoesNotFit) {
     }
 }
 
+/// By real factors, which the real form's plan multiplies with, and by others.
+TEST(ComplexPlan, RefusesToWriteWhereItReads) {
+    const CsrMatrix<Complex<double>> a{1, 1, {0, 1}, {0}, {Complex<double>(1, 1)}};
+    const SpmvPlan<Complex<double>> plan(a.view(), Device::cpu(1));
+    std::vector<Complex<double>> x(1);
+    for (const Complex<double> alpha : {Complex<double>(1), Complex<double>(0, 1)})
+        EXPECT_THAT([&] { plan.multiply(alpha, x, 0, x, Accuracy::exact); },
+                    ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("spmv: y overlaps x in memory")));
+}
+
 // Promise: complex.hpp, "It keeps a copy of the matrix, as real_form has it"
 // Promise: complex.hpp, "The plan of real_form(A): what takes real systems"
 // Promise: complex.hpp, "y = alpha A x + beta y for a product or two."

@@ -171,6 +171,7 @@ TEST(LsmrOfFunctions, RefusesWhatDoesNotFit) {
     EXPECT_THAT([&] { lsmr<double>(a, b, b); },
                 ThrowsMessage<DimensionMismatch>("lsmr: x has 3 elements, A is 3 x 2; x needs 2"));
     EXPECT_THROW(lsmr<double>(a, b, x, with(Accuracy::exact, 0)), InvalidArgument);
+    EXPECT_THROW(lsmr<double>(a, b, std::span(b).first(2)), InvalidArgument);
 }
 
 }  // namespace

@@ -309,6 +309,8 @@ TEST(Lsmr, RefusesWhatDoesNotFit) {
     EXPECT_THAT([&] { lsmr<double>(plan, transposed, x, x); },
                 ::testing::ThrowsMessage<DimensionMismatch>("lsmr: b has 2 elements, A is 3 x 2; b needs 3"));
     EXPECT_THROW(lsmr<double>(plan, transposed, b, x, with(Accuracy::exact, 0)), InvalidArgument);
+    EXPECT_THAT([&] { lsmr<double>(plan, transposed, b, std::span(b).first(2)); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("lsmr: x overlaps b in memory")));
 }
 
 }  // namespace

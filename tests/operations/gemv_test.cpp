@@ -337,6 +337,23 @@ TYPED_TEST(Gemv, SaysWhichVectorHasTheWrongLength) {
                 ThrowsMessage<DimensionMismatch>("residual: r has 3 elements, A is 2 x 3; r needs 2, the rows of A"));
 }
 
+TYPED_TEST(Gemv, RefusesToWriteWhereItReads) {
+    using T = TypeParam;
+    using ::testing::HasSubstr;
+    using ::testing::ThrowsMessage;
+    const std::vector<T> values(4);
+    const DenseView<T> a{2, 2, 2, 1, values.data()};
+    std::vector<T> three(3), other(2);
+    const std::span<T> first = std::span(three).first(2), last = std::span(three).last(2);
+    EXPECT_THAT([&] { gemv(T(1), a, Span<T>(first), T(0), last, Accuracy::exact); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("gemv: y overlaps x in memory")));
+    EXPECT_THAT([&] { residual(Span<T>(other), a, Span<T>(last), {}, first, Accuracy::exact); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("residual: r overlaps x in memory")));
+    EXPECT_THAT([&] { residual(Span<T>(other), a, Span<T>(other), Span<T>(last), first, Accuracy::exact); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("residual: r overlaps x_low in memory")));
+    EXPECT_NO_THROW(residual(Span<T>(first), a, Span<T>(other), {}, first, Accuracy::exact));
+}
+
 TYPED_TEST(Gemv, RefusesWhatIsNoMatrix) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "support/spmv_executions.hpp"
@@ -48,7 +49,7 @@ TYPED_TEST(Spmv, SeesThatOffsetsAreOneTooManyAndThatEntriesAreMissing) {
     EXPECT_THAT([&] { SpmvPlan<T>{negative}; }, ThrowsMessage<DimensionMismatch>(::testing::HasSubstr("0 elements; -1 rows")));
 }
 
-// Promise: spmv.hpp, "Throws DimensionMismatch."
+// Promise: spmv.hpp, "Throws DimensionMismatch, InvalidArgument where y"
 TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
     using T = TypeParam;
     using ::testing::ThrowsMessage;
@@ -78,6 +79,34 @@ TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
                 ThrowsMessage<DimensionMismatch>("residual: b has 3 elements, A is 2 x 3; b needs 2, the rows of A"));
     EXPECT_THAT(residual_of(two, three, {}, three),
                 ThrowsMessage<DimensionMismatch>("residual: r has 3 elements, A is 2 x 3; r needs 2, the rows of A"));
+}
+
+/// One that writes where it reads would see its own results; only b may be the residual.
+// Promise: spmv.hpp, "Throws DimensionMismatch, InvalidArgument where y"
+TYPED_TEST(Spmv, RefusesToWriteWhereItReads) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    CsrMatrix<T> a;
+    a.rows = a.columns = 2;
+    a.row_offsets = {0, 1, 2};
+    a.column_indices = {1, 0};
+    a.values = {1, 1};
+    const SpmvPlan<T> plan(a, Device::cpu(1));
+    std::vector<T> three{1, 2, 3}, other(2);
+    const std::span<T> first = std::span(three).first(2), last = std::span(three).last(2);
+    const auto refusal = [](const char* operation, const char* written, const char* read) {
+        return ThrowsMessage<InvalidArgument>(std::string(operation) + ": " + written + " overlaps " + read +
+                                              " in memory, which is still read while " + written +
+                                              " is written; give each memory of its own");
+    };
+    EXPECT_THAT([&] { plan.multiply(1, first, 0, first, Accuracy::exact); }, refusal("spmv", "y", "x"));
+    EXPECT_THAT([&] { plan.multiply(1, first, 0, last, Accuracy::exact); }, refusal("spmv", "y", "x"));
+    EXPECT_THAT([&] { plan.residual(other, last, {}, first, Accuracy::exact); }, refusal("residual", "r", "x"));
+    EXPECT_THAT([&] { plan.residual(other, other, last, first, Accuracy::exact); }, refusal("residual", "r", "x_low"));
+    const SpmvTask<T> task{.x = other, .x_low = first, .y = first};
+    EXPECT_THAT([&] { plan.multiply(std::span(&task, 1), Accuracy::exact); }, refusal("spmv", "y", "x_low"));
+    plan.residual(first, other, {}, first, Accuracy::exact);
+    EXPECT_EQ(three, (std::vector<T>{1, 2, 3}));
 }
 
 }  // namespace
