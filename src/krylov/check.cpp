@@ -72,6 +72,7 @@ void check_apart(std::string_view caller, std::span<const T> b, std::span<const 
 }
 
 void check_options(std::string_view caller, const KrylovOptions& options) {
+    static_cast<void>(to_string(options.accuracy));  // refuses a number that is no mode
     if (!(options.tolerance >= 0 && options.absolute_tolerance >= 0 && options.tolerance + options.absolute_tolerance > 0))
         throw InvalidArgument(
             fmt::format("{}: the tolerance is {} and the absolute tolerance {}; expected one that is positive, "

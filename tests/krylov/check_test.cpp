@@ -95,6 +95,13 @@ TEST_F(CheckedUnknowns, HaveMemoryOfTheirOwn) {
                 ThrowsMessage<InvalidArgument>(HasSubstr("f: x overlaps b")));
 }
 
+TEST_F(CheckedUnknowns, AreNotSolvedForInAModeThatThereIsNot) {
+    const std::vector<double> b(3);
+    std::vector<double> x(3);
+    EXPECT_THAT([&] { checked_unknown<double>(plan_, b, x, {}, {.accuracy = static_cast<Accuracy>(3)}, "f"); },
+                ThrowsMessage<InvalidArgument>("accuracy: there is no mode number 3"));
+}
+
 void expect_too_large(const SpmvPlan<double>& a, const SpmvPlan<float>& rounded, std::int64_t column) {
     EXPECT_THAT([&] { check_rounded(a, rounded); },
                 ThrowsMessage<InvalidArgument>(HasSubstr("1e+40 of A in column " + std::to_string(column + 1) + " is beyond")));
