@@ -39,7 +39,7 @@ enum class Diagonal { stored, unit };  ///< unit: the diagonal is 1 and not stor
 /// copied to the device and back in every call, and calls from several threads take turns. For vectors that live on the device
 /// there is cuda::TriangularSolvePlan (cuda/triangular_solve.hpp).
 ///
-/// Columns must be sorted within each row. Throws InvalidArgument where the matrix is not square, has an entry beyond the
+/// Columns must rise within each row. Throws InvalidArgument where the matrix is not square, has an entry beyond the
 /// diagonal, lacks a diagonal entry or has a zero there (stored), or has a diagonal entry (unit).
 template <class T>
 class TriangularSolvePlan {

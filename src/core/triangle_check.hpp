@@ -36,7 +36,8 @@ void require_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal)
                 throw InvalidArgument(fmt::format("triangular solve: entry ({}, {}) lies beyond the diagonal of a {} triangle",
                                                   row + 1, column + 1, triangle == Triangle::lower ? "lower" : "upper"));
             if (k > first && a.column_indices[k - 1] >= column)
-                throw InvalidArgument(fmt::format("triangular solve: the columns of row {} are not sorted", row + 1));
+                throw InvalidArgument(
+                    fmt::format("triangular solve: the columns of row {} do not rise; sort them, and have each once", row + 1));
             if (diagonal == Diagonal::unit && column == row)
                 throw InvalidArgument(
                     fmt::format("triangular solve: row {} stores a diagonal entry, which a unit diagonal has not", row + 1));
