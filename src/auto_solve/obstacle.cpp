@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -68,6 +69,13 @@ std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts,
     return fmt::format("A is not {}, as {} needs it; gmres, idr and bicgstab take any", wanted, to_string(method));
 }
 
+/// Numbers of A, b or x, or overflow where they are multiplied.
+bool began_beyond_numbers(const Attempt& attempt) {
+    return std::ranges::any_of(attempt.results, [](const SolveResult& result) {
+        return result.status == SolveStatus::non_finite && result.iterations == 0;
+    });
+}
+
 }  // namespace
 
 template <class T>
@@ -79,6 +87,8 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
             return error.what();
         }
     }
+    if (!attempts.empty() && began_beyond_numbers(attempts.front()))
+        return "b - A x of the initial x is Inf or NaN: a number of A, b or x is, or they overflow";
     if (std::string text = unsymmetric(a, attempts, is_complex); !text.empty()) return text;
     const double ill_conditioned = std::sqrt(unit_roundoff<T>);
     // Pivots smaller than what n subtractions leave of a pivot that vanishes, about n u times the largest.

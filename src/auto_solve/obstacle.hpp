@@ -10,8 +10,9 @@
 namespace solver {
 
 /// One sentence about A and what was tried, or nothing where nothing is known: structurally singular, with the first of the
-/// rows concerned; not symmetric (Hermitian, its own transpose), for a method that needs it; complete factors that could not be
-/// made; pivots that say that A is singular in this precision. A is the real form of a complex matrix where `is_complex`.
+/// rows concerned; no numbers to begin with; not symmetric (Hermitian, its own transpose), for a method that needs it; complete
+/// factors that could not be made; pivots that say that A is singular in this precision. A is the real form of a complex matrix
+/// where `is_complex`.
 template <class T>
 std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bool is_complex);
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace solver {
@@ -75,6 +76,17 @@ TEST(Obstacle, BlamesAnUnsymmetricMatrixAndNotThePreconditioner) {
     std::swap(a.values[0], a.values[1]);
     options.method = KrylovMethod::cg;
     EXPECT_EQ(solve_by(a, {1, 0}, options).report.obstacle, "") << "symmetric, its first row not sorted";
+}
+
+TEST(Obstacle, SaysThatTheInitialResidualIsNoNumber) {
+    const auto a = tridiagonal(50, 4);
+    for (const double value : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        auto b = image_of_ones(a);
+        b[17] = value;
+        const auto solved = solve_by(a, b, {});
+        EXPECT_EQ(solved.report.result().status, SolveStatus::non_finite);
+        EXPECT_THAT(solved.report.obstacle, HasSubstr("b - A x of the initial x is Inf or NaN"));
+    }
 }
 
 // Promise: solve.hpp, "what is known to stand in the way"
