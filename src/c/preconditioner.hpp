@@ -32,6 +32,9 @@ inline PreconditionerOptions factors_from_c(const solver_factors* given, const c
     PreconditionerOptions options;
     if (given == nullptr) return options;
     const solver_factors factors = filled_up(given, default_factors(), function, "factors");
+    require(factors.memory_limit >= 0, function, "the memory limit of the factors is negative");
+    require(factors.block_of_row == nullptr || factors.block_of_row_size != 0, function,
+            "factors.block_of_row is given and block_of_row_size is 0; expected the rows of A");
     options.drop_tolerance = factors.drop_tolerance;
     options.fill_factor = factors.fill_factor;
     options.memory_limit = factors.memory_limit;

@@ -354,6 +354,8 @@ static void multiply(void) {
     CHECK_REFUSED(solver_spmv(matrix, 1, NULL, 0, y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "x is NULL");
     CHECK_REFUSED(solver_spmv(matrix, 1, x, 0, y, -1), SOLVER_INVALID_ARGUMENT, "the accuracy is -1");
     CHECK_REFUSED(solver_residual(matrix, NULL, x, NULL, r, SOLVER_FAST), SOLVER_INVALID_ARGUMENT, "b is NULL");
+    CHECK_REFUSED(solver_spmv(matrix, 1, y, 0, y, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "y overlaps x");
+    CHECK_REFUSED(solver_residual(matrix, b, r, NULL, r, SOLVER_EXACT), SOLVER_INVALID_ARGUMENT, "r overlaps x");
     solver_matrix_destroy(matrix);
 }
 
@@ -1209,6 +1211,9 @@ static void refuse_wrong_numbers_of_blocks(const solver_matrix* matrix, solver_f
                   "block_of_row has 2 elements and A 3 rows");
     CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_DIMENSION_MISMATCH,
                   "block_of_row has 2 elements and A 3 rows");
+    factors.block_of_row_size = 0;
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_INVALID_ARGUMENT,
+                  "block_of_row_size is 0");
 }
 
 /* Promise: solver.h, "`kind` is "none", "jacobi", "ilu0"" */
@@ -1268,6 +1273,9 @@ static void make_every_preconditioner(void) {
     CHECK(entries_of_dense < entries);
     solver_preconditioner_destroy(made);
     refuse_wrong_numbers_of_blocks(matrix, factors);
+    factors.memory_limit = -1;
+    CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_INVALID_ARGUMENT,
+                  "the memory limit of the factors is negative");
     factors.memory_limit = 1;
     CHECK_REFUSED(solver_preconditioner_create(matrix, "klu", SOLVER_EXACT, &factors, &made), SOLVER_RESOURCE_LIMIT, "limit");
     CHECK(made == NULL);
