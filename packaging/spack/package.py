@@ -22,6 +22,7 @@ class Solver(CMakePackage, CudaPackage):
     depends_on("cuda@12.4:", when="+cuda")
     with when("+tools"):
         depends_on("boost+program_options")
+        depends_on("eigen", type="build")
         depends_on("nettle")
         depends_on("nlohmann-json")
         depends_on("pkgconfig", type="build")
