@@ -1,3 +1,4 @@
+#include "core/floating_point_guard.hpp"
 #include "solver/complex.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/solve.hpp"
@@ -24,6 +25,7 @@ void require_order(const char* name, std::size_t length, const SpmvPlan<std::com
 template <class T>
 void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const T> x_low) {
     if (proof.bounds.empty()) return;
+    const cpu::FloatingPointGuard guard;
     std::vector<double> whole(x.begin(), x.end());
     for (std::size_t i = 0; i < x_low.size(); ++i) whole[i] += static_cast<double>(x_low[i]);
     proof.error_bound = complex_error_bound(proof.bounds, whole);

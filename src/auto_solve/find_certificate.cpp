@@ -1,6 +1,7 @@
 #include "auto_solve/find_certificate.hpp"
 
 #include "auto_solve/matrix_facts.hpp"
+#include "core/floating_point_guard.hpp"
 #include "core/huge_pages.hpp"
 #include "core/matrix_hash.hpp"
 #include "cuda/spmv.hpp"
@@ -330,6 +331,7 @@ template <class T>
 Certificate certify(const SpmvPlan<T>& a, const SolveOptions& options) {
     if (a.rows() != a.columns())
         throw DimensionMismatch(fmt::format("certify: A is {} x {}; expected a square matrix", a.rows(), a.columns()));
+    const cpu::FloatingPointGuard guard;
     Certificate certificate = certificate_at_sight(a);
     if (certificate.status == ProofStatus::unproven && certificate.reason.empty()) {
         SystemSolver<T> solver(a, options);

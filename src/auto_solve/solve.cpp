@@ -4,6 +4,7 @@
 #include "auto_solve/pair_as_double.hpp"
 #include "auto_solve/system_solver.hpp"
 #include "auto_solve/vectors_on_device.hpp"
+#include "core/floating_point_guard.hpp"
 #include "core/names.hpp"
 #include "krylov/on_device.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 template <class T>
 SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
+    const cpu::FloatingPointGuard guard;
     if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
     SystemSolver<T> solver(a, options);
     SolveReport report;

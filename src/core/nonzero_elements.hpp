@@ -2,6 +2,7 @@
 
 /// From dense to sparse.
 
+#include "core/floating_point_guard.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/views.hpp"
 
@@ -12,6 +13,7 @@ namespace solver {
 /// The elements other than zero, by rows and columns.
 template <class T>
 CsrMatrix<T> nonzero_elements(const DenseView<T>& a) {
+    const cpu::FloatingPointGuard guard;  // a subnormal is not 0
     CsrMatrix<T> sparse{a.rows, a.columns, {0}, {}, {}};
     sparse.row_offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
     for (std::int64_t i = 0; i < a.rows; ++i) {

@@ -1,3 +1,4 @@
+#include "core/floating_point_guard.hpp"
 #include "guarantee/norms.hpp"
 #include "solver/complex.hpp"
 #include "solver/numeric/rounding.hpp"
@@ -31,6 +32,7 @@ Interval modulus(double a, double b) {
 }  // namespace
 
 std::vector<double> bounds_of_moduli(std::span<const double> bounds_of_parts) {
+    const cpu::FloatingPointGuard guard;
     std::vector<double> bounds(bounds_of_parts.size() / 2);
     for (std::size_t i = 0; i < bounds.size(); ++i)
         bounds[i] = modulus(bounds_of_parts[2 * i], bounds_of_parts[2 * i + 1]).above;
@@ -38,6 +40,7 @@ std::vector<double> bounds_of_moduli(std::span<const double> bounds_of_parts) {
 }
 
 double complex_error_bound(std::span<const double> bounds_of_parts, std::span<const double> parts) {
+    const cpu::FloatingPointGuard guard;
     const std::vector<double> bounds = bounds_of_moduli(bounds_of_parts);
     return guarantee::largest(static_cast<std::int64_t>(bounds.size()), [&](std::int64_t i) {
         if (bounds[i] == 0) return 0.0;

@@ -1,3 +1,4 @@
+#include "core/floating_point_guard.hpp"
 #include "core/huge_pages.hpp"
 #include "core/matrix_hash.hpp"
 #include "core/sorted_rows.hpp"
@@ -105,6 +106,7 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
     if (certificate.matrix_hash != 0 && certificate.matrix_hash != hash_of(a.matrix()))
         throw InvalidArgument(
             "error_bound: the certificate was made for a matrix with other entries; expected that of A as it is now (certify)");
+    const cpu::FloatingPointGuard guard;
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
     if (is_zero<T>(r, a.matrix(), x, x_low)) return std::fill(bounds.begin(), bounds.end(), 0.0);
@@ -120,6 +122,7 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
 template <class T>
 double backward_error(const SpmvPlan<T>& a, std::span<const T> b, std::span<const T> x, std::span<const T> x_low) {
     check_vectors("backward_error", a, b.size(), x.size(), x_low.size());
+    const cpu::FloatingPointGuard guard;
     std::vector<T> r = zeros<T>(a.rows(), a.device().threads());
     a.residual(b, x, x_low, r, Accuracy::exact);
     return guarantee::backward_error_of<T>(a.matrix(), r, b, x, x_low);

@@ -6,6 +6,7 @@
 
 #include "support/complex_numbers.hpp"
 #include "support/devices.hpp"
+#include "support/floating_point_environment.hpp"
 
 #include <Eigen/LU>
 
@@ -342,6 +343,14 @@ TEST(ComplexSolve, BoundsOfModuliAreAboveThem) {
     EXPECT_GT(complex_error_bound(million, std::vector<double>{1e30, 0}), 0);
     EXPECT_EQ(complex_error_bound(std::vector<double>{eta, 0}, std::vector<double>{0, 0}), inf);
     EXPECT_EQ(complex_error_bound(std::vector<double>{0, 0}, std::vector<double>{0, 0}), 0);
+}
+
+/// Where subnormal numbers count as 0 a bound that is one would prove that there is no error.
+TEST(ComplexSolve, BoundsOfModuliAreDeafToTheCallersFloatingPointEnvironment) {
+    const std::vector<double> bounds{5e-324, 0}, parts{1, 2};
+    testing::expect_deaf_to_the_environment<double>([&] {
+        return std::vector{bounds_of_moduli(bounds), {complex_error_bound(bounds, parts)}};
+    });
 }
 
 // Promise: complex.hpp, "All of it holds: the automatic choice"

@@ -13,6 +13,7 @@
 
 #include "solver/solver.hpp"
 #include "support/bounds.hpp"
+#include "support/floating_point_environment.hpp"
 #include "support/small_system.hpp"
 
 namespace solver {
@@ -53,6 +54,20 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     error_bound<double>(plan, certificate, system.b, x, {}, bounds);
     EXPECT_GE(bounds[0], 1.0 / 11);  // the solution is (1, 7) / 11
     EXPECT_GE(bounds[1], 7.0 / 11);
+}
+
+/// Where subnormal numbers count as 0, so would the residual, and x be proven to be the solution, which is (2^-1060, 2).
+TEST(ErrorBound, IsDeafToTheCallersFloatingPointEnvironment) {
+    const SmallSystem<double> system({1, 0, 0, 0x1p-1060}, {0x1p-1060, 0x1p-1059});
+    const SpmvPlan<double> plan(system.a, Device::cpu(1));
+    const std::vector<double> x{0, 1};
+    testing::expect_deaf_to_the_environment<double>([&] {
+        const Certificate certificate = certify(plan);
+        std::vector<double> bounds(2), solved = x;
+        error_bound<double>(plan, certificate, system.b, x, {}, bounds);
+        const SolutionProof proof = solve<double>(plan, system.b, solved, {}, {.guarantee = Guarantee::bound}).proof();
+        return std::vector{bounds, certificate.reach, {backward_error<double>(plan, system.b, x)}, solved, proof.bounds};
+    });
 }
 
 template <class T>

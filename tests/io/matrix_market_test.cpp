@@ -23,19 +23,21 @@
 #include <set>
 #include <sstream>
 
+#include "support/floating_point_environment.hpp"
+
 namespace solver {
 namespace {
 
 using std::filesystem::path;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using namespace std::string_view_literals;
 
 /// A folder that goes away with the test.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
-        std::string pattern = testing::TempDir() + "/matrix_market_XXXXXX";
+        std::string pattern = ::testing::TempDir() + "/matrix_market_XXXXXX";
         folder_ = ::mkdtemp(pattern.data());
     }
     ~TemporaryFolder() { std::filesystem::remove_all(folder_); }
@@ -65,7 +67,7 @@ std::string refusal(const path& file, int threads = 1) {
     try {
         read_matrix_market<double>(file, {threads});
     } catch (const FileError& error) {
-        EXPECT_THAT(error.what(), testing::StartsWith(file.string()));
+        EXPECT_THAT(error.what(), ::testing::StartsWith(file.string()));
         return std::string(error.what()).substr(file.string().size());
     }
     return "";
@@ -168,7 +170,7 @@ TEST(MatrixMarket, RefusesEveryBrokenFileWithItsWholeMessage) {
         ASSERT_EQ(unseen.erase(name), 1U) << name;
         EXPECT_EQ(refusal(file.path()), refusals.at(name)) << name;
     }
-    EXPECT_THAT(unseen, testing::IsEmpty());
+    EXPECT_THAT(unseen, ::testing::IsEmpty());
 }
 
 TEST(MatrixMarket, NamesTheLineBehindManyBlocksForAnyNumberOfThreads) {
@@ -192,7 +194,7 @@ TEST(MatrixMarket, RefusesBothTrianglesWhereOneIsSeenInTheFirstBlockAlone) {
         for (const int threads : {1, 2, 7})
             EXPECT_THAT(
                 refusal(folder / "a.mtx", threads),
-                testing::StartsWith(fmt::format(":4: saw an entry {} the diagonal, but line 3 has one {} it", seen, before)));
+                ::testing::StartsWith(fmt::format(":4: saw an entry {} the diagonal, but line 3 has one {} it", seen, before)));
     }
 }
 
@@ -374,7 +376,7 @@ TEST(MatrixMarket, RefusesAVectorThatMemoryCannotHold) {
         message = error.what();
     }
     setrlimit(RLIMIT_AS, &before);
-    EXPECT_THAT(message, testing::EndsWith("a.mtx: not enough memory for this matrix"));
+    EXPECT_THAT(message, ::testing::EndsWith("a.mtx: not enough memory for this matrix"));
 }
 #endif
 
@@ -388,7 +390,7 @@ TEST(MatrixMarket, RefusesMoreRowsThanMemoryCanHold) {
         read_matrix_market<double>(folder / "a.mtx", {1});
         FAIL();
     } catch (const FileError& error) {
-        EXPECT_THAT(error.what(), testing::EndsWith("a.mtx: not enough memory for this matrix"));
+        EXPECT_THAT(error.what(), ::testing::EndsWith("a.mtx: not enough memory for this matrix"));
     }
 }
 
@@ -448,8 +450,8 @@ std::vector<std::string> decimals() {
 }
 
 template <class T>
-class Numbers : public testing::Test {};
-using Precisions = testing::Types<float, double>;
+class Numbers : public ::testing::Test {};
+using Precisions = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Numbers, Precisions);
 
 float library_value(const std::string& text, float) { return std::strtof(text.c_str(), nullptr); }
@@ -549,6 +551,19 @@ TYPED_TEST(Numbers, SurviveWritingAndReadingBitForBit) {
     }
 }
 
+/// Where subnormal numbers count as 0 they would be written as 0, or left out of what was an array.
+TYPED_TEST(Numbers, SurviveInAnyFloatingPointEnvironment) {
+    const TemporaryFolder folder;
+    const CsrMatrix<TypeParam> matrix = extreme_matrix<TypeParam>();
+    const std::vector<TypeParam> subnormal(3, std::numeric_limits<TypeParam>::denorm_min());
+    testing::for_each_hostile_environment([&] {
+        write_matrix_market<TypeParam>(folder / "a.mtx", matrix.view());
+        expect_same(read_csr<TypeParam>(folder / "a.mtx"), matrix);
+        write_vector<TypeParam>(folder / "a.mtx", subnormal);
+        EXPECT_TRUE(same_bits(read_csr<TypeParam>(folder / "a.mtx").values, subnormal));
+    });
+}
+
 // Promise: matrix_market.hpp, "Writes "coordinate real general", of complex"
 TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
     const TemporaryFolder folder;
@@ -596,11 +611,11 @@ TEST(MatrixMarket, ReadsEverySymmetryOfComplexMatrices) {
         write_text(folder / "a.mtx", "%%MatrixMarket matrix coordinate complex " + symmetry + "\n2 2 " + entries);
         return read_csr<C>(folder / "a.mtx").values;
     };
-    EXPECT_THAT(read("general", "2\n1 1 1 2\n2 1 3 -4\n"), testing::ElementsAre(C(1, 2), C(3, -4)));
-    EXPECT_THAT(read("symmetric", "2\n1 1 1 2\n2 1 3 -4\n"), testing::ElementsAre(C(1, 2), C(3, -4), C(3, -4)));
-    EXPECT_THAT(read("hermitian", "2\n1 1 1 0\n2 1 3 -4\n"), testing::ElementsAre(C(1, 0), C(3, 4), C(3, -4)));
-    EXPECT_THAT(read("skew-symmetric", "1\n2 1 3 -4\n"), testing::ElementsAre(C(-3, 4), C(3, -4)));
-    EXPECT_THAT(read("general", "2\n1 1 1 2\n1 1 3 -4\n"), testing::ElementsAre(C(4, -2)));
+    EXPECT_THAT(read("general", "2\n1 1 1 2\n2 1 3 -4\n"), ::testing::ElementsAre(C(1, 2), C(3, -4)));
+    EXPECT_THAT(read("symmetric", "2\n1 1 1 2\n2 1 3 -4\n"), ::testing::ElementsAre(C(1, 2), C(3, -4), C(3, -4)));
+    EXPECT_THAT(read("hermitian", "2\n1 1 1 0\n2 1 3 -4\n"), ::testing::ElementsAre(C(1, 0), C(3, 4), C(3, -4)));
+    EXPECT_THAT(read("skew-symmetric", "1\n2 1 3 -4\n"), ::testing::ElementsAre(C(-3, 4), C(3, -4)));
+    EXPECT_THAT(read("general", "2\n1 1 1 2\n1 1 3 -4\n"), ::testing::ElementsAre(C(4, -2)));
     EXPECT_THROW(read("hermitian", "1\n1 1 1 1\n"), FileError);
     EXPECT_THROW(read("general", "1\n1 1 1\n"), FileError);
     EXPECT_THROW(read("general", "1\n1 1 1 2 3\n"), FileError);
@@ -613,9 +628,9 @@ TEST(MatrixMarket, ReadsComplexArraysAndRealFilesAsComplex) {
     const TemporaryFolder folder;
     write_text(folder / "a.mtx", "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n3 -4\n5 0\n");
     EXPECT_THAT(std::get<DenseMatrix<C>>(read_matrix_market<C>(folder / "a.mtx")).values,
-                testing::ElementsAre(C(1, 0), C(3, -4), C(3, 4), C(5, 0)));
+                ::testing::ElementsAre(C(1, 0), C(3, -4), C(3, 4), C(5, 0)));
     write_text(folder / "b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n3\n");
-    EXPECT_THAT(read_vector<C>(folder / "b.mtx"), testing::ElementsAre(C(1, 0), C(3, 0)));
+    EXPECT_THAT(read_vector<C>(folder / "b.mtx"), ::testing::ElementsAre(C(1, 0), C(3, 0)));
     EXPECT_FALSE(holds_complex_numbers(folder / "b.mtx"));
 }
 

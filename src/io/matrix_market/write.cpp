@@ -1,3 +1,4 @@
+#include "core/floating_point_guard.hpp"
 #include "io/atomic_file.hpp"
 #include "solver/error.hpp"
 #include "solver/matrix_market.hpp"
@@ -101,6 +102,7 @@ constexpr const char* field = is_complex<T> ? "complex" : "real";
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const CsrView<T>& matrix) {
     check(matrix);
+    const cpu::FloatingPointGuard guard;  // a subnormal is not 0
     TextFile file(path);
     file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field<T>, matrix.rows, matrix.columns,
                            matrix.nonzeros()));
@@ -119,6 +121,7 @@ void write_matrix_market(const std::filesystem::path& path, const CsrView<T>& ma
 
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const DenseView<T>& matrix) {
+    const cpu::FloatingPointGuard guard;  // a subnormal is not 0
     TextFile file(path);
     file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field<T>, matrix.rows, matrix.columns));
     for (std::int64_t column = 0; column < matrix.columns; ++column)
