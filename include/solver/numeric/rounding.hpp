@@ -2,15 +2,15 @@
 
 /// The five operations everything else is made of, each rounded to nearest even exactly once, on host and device.
 ///
-/// Compilers may change floating-point code in two ways that break error-free transformations. Re-association (-ffast-math,
-/// -fassociative-math) is refused here. Contraction of a * b + c to a fused multiply-add cannot be seen by the preprocessor:
+/// Compilers may change floating-point code in ways that break error-free transformations. Re-association, reciprocals and code
+/// that knows no Inf and NaN (-ffast-math and its parts) are refused here. Contraction of a * b + c is seen by no preprocessor:
 /// the device uses intrinsics that are never contracted, the host hides the product from the optimizer where the target has
 /// a fused multiply-add, and error_free_transformations_work() (self_test.hpp) proves the result in the binary as built.
-/// A third way is a defect of GCC 12: from -O2 on it drops the rounding of two neighbouring doubles to float where both are
+/// Another way is a defect of GCC 12: from -O2 on it drops the rounding of two neighbouring doubles to float where both are
 /// widened again. -fno-tree-slp-vectorize forbids that; this library is compiled with it.
 
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
-#error "solver/numeric needs IEEE arithmetic: compile this file without -ffast-math and -fassociative-math"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__
+#error "solver/numeric needs IEEE arithmetic: compile this file without -ffast-math and its parts, as -ffinite-math-only"
 #endif
 
 #include "solver/numeric/concepts.hpp"
