@@ -22,7 +22,7 @@ namespace solver {
 ///    vectors, with a preconditioner 2 m + 3, and is a ResourceLimit where the machine cannot hold them; m above n counts as n.
 ///    Where more than twelve cycles in a row gained next to nothing it ends as stagnated, and at once where one gained nothing.
 ///    One pass of Gram-Schmidt makes a basis as orthogonal as it need be where dot products are exact, mostly; a bound that is
-///    carried along says where that has to be measured, and what is measured where it takes a second one.
+///    carried along says where it takes a second one.
 ///  - minres: MINRES of Paige and Saunders (SIAM J. Numer. Anal. 12(4), 1975) for a symmetric A, which may be indefinite. M
 ///    must be symmetric and positive definite: one that is known not to be symmetric is an InvalidArgument, and where
 ///    r'M^-1 r <= 0 is seen the solve ends as indefinite. Without M the residual falls in every step, with M it falls as M^-1

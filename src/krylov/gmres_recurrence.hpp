@@ -80,13 +80,11 @@ private:
     /// A cycle that left more than this of ||r|| has stalled.
     static constexpr double stalled_share = 1 - 0x1p-10;
 
-    static constexpr int most_passes = 3;
-
     using Pass = typename GramSchmidtPassOf<B>::Type;
 
     Task<StepEnd> step() {
         if (started_ == steps_) co_await start();
-        if (orthogonality_.can_be_measured() && runs_ahead(backend_) && steps_ + 1 < restart_) co_await start();
+        if (orthogonality_.can_be_tolerated() && runs_ahead(backend_) && steps_ + 1 < restart_) co_await start();
         Column column = orthogonalise();
         if (!is_finite(column.w_norm) || !is_finite(column.rest)) co_return StepEnd::non_finite;
         if (!small_.append(std::move(column.h), column.noise)) co_return StepEnd::breakdown;
@@ -128,29 +126,22 @@ private:
         std::vector<Scalar> h;  ///< the shares of the basis, then the rest
     };
 
-    /// Takes from w what the first pass has left there of the basis, where that may be too much. First it is measured, where
-    /// the dot products tell it: the bound after a pass is that of the worst case, and mostly far above what is there.
+    /// Takes from w what the first pass may have left there of the basis.
     Column orthogonalise() {
         const std::span<const Vector> basis = std::span<const Vector>(basis_).first(steps_ + 1);
-        Vector& w = w_[steps_ % 2];
         Pass& pass = passes_[steps_ % 2];
         std::vector<Scalar> h(basis.size()), left(basis.size());
         auto [w_norm, rest] = pass.take(h);
         const double noise = mul_rn(orthogonality_.noise(), w_norm);
         double c = w_norm > 0 ? orthogonality_.of_pass(sizes(h, w_norm), div_rn(rest, w_norm)) : 0;
+        const int most_passes = orthogonality_.can_be_tolerated() ? 3 : 2;
         for (int passes = 1; passes < most_passes && rest > noise && !orthogonality_.tolerates(c); ++passes) {
-            if (orthogonality_.can_be_measured()) {
-                backend_.dots(basis, w, left);
-                c = orthogonality_.of_products(sizes(left, rest));
-                if (orthogonality_.tolerates(c)) break;
-            }
-            pass.start(basis, w, basis_[steps_ + 1]);
+            pass.start(basis, w_[steps_ % 2], basis_[steps_ + 1]);
             started_ = steps_ + 1;  // what has been started since then has begun at another v
             const auto [before, after] = pass.take(left);
             for (std::size_t i = 0; i < h.size(); ++i) h[i] = add_rn(h[i], left[i]);
             c = orthogonality_.of_pass(sizes(left, before), div_rn(after, before));
             rest = after;
-            if (after > 0.5 * before) break;  // nothing to speak of was left
         }
         orthogonality_.add(c);
         if (rest <= noise) rest = 0;

@@ -24,9 +24,8 @@ namespace solver {
 ///     c_k = (||h* - h|| + ||E h|| + 2 k u ||w||) / ||w'|| + 4 u,
 ///
 /// where the last 4 u stand for the division. Where dot products are exact nu is 0, and no c_k knows how long the vectors are:
-/// so one pass mostly suffices. c_k is a bound for the worst case, and grows fast where every step loses most of w, much faster
-/// than E: so where it is too large V'w' is measured, and another pass is made of w' only where that is too large, too; its h
-/// is short, so that E hardly counts. In fast nu is gamma_n, and in single precision every step with long vectors takes two.
+/// so one pass mostly suffices. Where it does not, another one is made of w', whose h is short, so that E hardly counts. In
+/// fast nu is gamma_n, and in single precision every step with long vectors takes two.
 ///
 /// What it is for: the norm of a residual V t is within sqrt(1 +- e) of ||t||, e = ||E||_F, and the least ||t|| within a factor
 /// sqrt((1 + e) / (1 - e)) of the least residual (Paige, Rozloznik, Strakos, SIAM J. Matrix Anal. Appl. 28(1), 2006, say what
@@ -54,18 +53,12 @@ public:
         return add_rn(div_rn(add_rn(of_e, of_w), rest_share), 4 * u_);
     }
 
-    /// c_k of a column w' / ||w'|| whose dot products are known as computed, h_j / ||w'||: what of_pass bounds, measured. A
-    /// column may be taken as it is where that is tolerated.
-    double of_products(std::span<const double> h_shares) const {
-        double squares = 0;
-        for (const double share : h_shares) squares = add_rn(squares, mul_rn(share, share));
-        const double uncertain = mul_rn(sqrt_rn(static_cast<double>(h_shares.size())), nu_);
-        return add_rn(add_rn(sqrt_rn(squares), uncertain), 4 * u_);
+    /// Whether a further column may have the least c that a pass can give it. It may not where dot products are too uncertain,
+    /// as in fast of long vectors in single precision: there each step takes two passes.
+    bool can_be_tolerated() const {
+        const double least = mul_rn(sqrt_rn(static_cast<double>(c_.size())), nu_);
+        return tolerates(add_rn(least, 4 * u_));
     }
-
-    /// Whether dot products are sure enough to tell of a further column that it may be taken. Where they are not, as in fast of
-    /// long vectors in single precision, no pass makes c small, and each step takes two.
-    bool can_be_measured() const { return tolerates(of_products(std::vector<double>(c_.size()))); }
 
     /// Whether a further column may have this c. False for NaN.
     bool tolerates(double c) const { return add_rn(squares(), 2 * mul_rn(c, c)) <= tolerated * tolerated; }
