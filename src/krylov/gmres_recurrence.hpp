@@ -24,8 +24,8 @@ namespace solver {
 /// GMRES(m) preconditioned from the right in its flexible form (Saad, SIAM J. Sci. Comput. 14(2), 1993): M^-1 v_k is kept for
 /// every k, so that M may be whatever it likes from step to step; without M it is v_k itself. Steps make ||r|| known, and
 /// neither r nor z; z is made where it is asked for, and r, the true residual, by the outer loop after each cycle of m steps.
-/// Where the backend starts work without waiting for it, each step is started before the numbers of the one before are looked
-/// at: they only tell whether that one is enough, which it nearly always is.
+/// Where the backend starts work without waiting for it, a step is started before the numbers of the one before are looked at:
+/// they only tell whether one pass of Gram-Schmidt was enough, which mostly is foreseen.
 template <StepBackend B>
 class GmresRecurrence {
 public:
@@ -84,7 +84,7 @@ private:
 
     Task<StepEnd> step() {
         if (started_ == steps_) co_await start();
-        if (orthogonality_.can_be_tolerated() && runs_ahead(backend_) && steps_ + 1 < restart_) co_await start();
+        if (runs_ahead(backend_) && steps_ + 1 < restart_ && orthogonality_.expects_one_pass()) co_await start();
         Column column = orthogonalise();
         if (!is_finite(column.w_norm) || !is_finite(column.rest)) co_return StepEnd::non_finite;
         if (!small_.append(std::move(column.h), column.noise)) co_return StepEnd::breakdown;

@@ -60,6 +60,9 @@ public:
         return tolerates(add_rn(least, 4 * u_));
     }
 
+    /// Whether one pass will probably do for the next column: its bound is mostly less than ten times that of the last one.
+    bool expects_one_pass() const { return can_be_tolerated() && tolerates(10 * c_.back()); }
+
     /// Whether a further column may have this c. False for NaN.
     bool tolerates(double c) const { return add_rn(squares(), 2 * mul_rn(c, c)) <= tolerated * tolerated; }
 

@@ -207,6 +207,9 @@ TEST(OrthogonalityBound, SaysWhereNoPassCanBeEnough) {
         OrthogonalityBound bound(unit_roundoff<float>, uncertainty);
         bound.begin();
         EXPECT_EQ(bound.can_be_tolerated(), uncertainty < 0x1p-8);
+        EXPECT_EQ(bound.expects_one_pass(), bound.can_be_tolerated());
+        bound.add(0x1p-11);
+        EXPECT_FALSE(bound.expects_one_pass());
     }
 }
 
