@@ -47,9 +47,10 @@ struct Smooth {
 };
 
 template <class V>
-class Product {
+class LevelProduct {
 public:
-    explicit Product(const DeviceMatrix<V>& matrix) : products_(make_products(matrix.view(), SpmvKernel::automatic, nullptr)) {}
+    explicit LevelProduct(const DeviceMatrix<V>& matrix)
+        : products_(make_products(matrix.view(), SpmvKernel::automatic, nullptr)) {}
     const CsrProducts<V>& operator*() const { return *products_; }
 
     /// From now on products read a packed copy of the matrix, where they are faster by it. To make it takes as long as the
@@ -123,14 +124,14 @@ private:
 
     std::int64_t rows_;
     std::vector<amg::SmootherStep<V>> steps_;
-    Product<V> a_;
+    LevelProduct<V> a_;
     const V* inverse_diagonal_;
     DeviceArray<V> residual_;
     DeviceArray<V> direction_;
     DeviceArray<V> coarse_b_;
     DeviceArray<V> coarse_x_;
-    std::optional<Product<V>> prolongation_;
-    std::optional<Product<V>> restriction_;
+    std::optional<LevelProduct<V>> prolongation_;
+    std::optional<LevelProduct<V>> restriction_;
 };
 
 template <class V>
@@ -161,7 +162,7 @@ private:
 
     std::shared_ptr<const DeviceLevels<V>> from_;
     std::vector<std::unique_ptr<SmoothedLevel<V>>> levels_;
-    std::optional<Product<V>> inverse_;
+    std::optional<LevelProduct<V>> inverse_;
 };
 
 template <class T>

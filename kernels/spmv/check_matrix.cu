@@ -8,7 +8,7 @@
 namespace solver::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int check_threads = 256;
 constexpr unsigned long long none = std::numeric_limits<unsigned long long>::max();
 
 /// The first row and the first entry that cannot be; `none` where all are well.
@@ -19,8 +19,8 @@ struct Offenders {
 
 template <class T>
 __global__ void find_bad_rows(DeviceCsrView<T> a, Offenders* first) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows; row += step) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * check_threads;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * check_threads + threadIdx.x; row < a.rows; row += step) {
         const std::int64_t begin = a.row_offsets[row];
         const std::int64_t end = a.row_offsets[row + 1];
         const bool well = begin <= end && (row > 0 || begin == 0) && (row + 1 < a.rows || end == a.nonzeros);
@@ -30,14 +30,14 @@ __global__ void find_bad_rows(DeviceCsrView<T> a, Offenders* first) {
 
 template <class T>
 __global__ void find_bad_columns(DeviceCsrView<T> a, Offenders* first) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; k < a.nonzeros; k += step)
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * check_threads;
+    for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * check_threads + threadIdx.x; k < a.nonzeros; k += step)
         if (a.column_indices[k] < 0 || a.column_indices[k] >= a.columns)
             atomicMin(&first->entry, static_cast<unsigned long long>(k));
 }
 
 unsigned blocks_for(std::int64_t items) {
-    return static_cast<unsigned>(std::clamp<std::int64_t>((items + threads - 1) / threads, 1, 1 << 16));
+    return static_cast<unsigned>(std::clamp<std::int64_t>((items + check_threads - 1) / check_threads, 1, 1 << 16));
 }
 
 /// One element at a place in the device's memory.
@@ -65,9 +65,9 @@ void check(const DeviceCsrView<T>& a, Stream stream) {
     DeviceArray<Offenders> found(a.device, 1, "the check of a matrix");
     const Offenders nobody{none, none};
     found.copy_from(std::span(&nobody, 1), stream);
-    find_bad_rows<<<blocks_for(a.rows), threads, 0, stream>>>(a, found.data());
+    find_bad_rows<<<blocks_for(a.rows), check_threads, 0, stream>>>(a, found.data());
     check_launch("find_bad_rows");
-    find_bad_columns<<<blocks_for(a.nonzeros), threads, 0, stream>>>(a, found.data());
+    find_bad_columns<<<blocks_for(a.nonzeros), check_threads, 0, stream>>>(a, found.data());
     check_launch("find_bad_columns");
     const Offenders first = fetch(a.device, found.data(), stream);
     if (first.row != none)

@@ -7,7 +7,7 @@
 namespace solver::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int facts_threads = 256;
 
 struct Found {
     unsigned long long nonzeros, balanced_rows, zero_sums;
@@ -29,8 +29,8 @@ template <class T>
 __global__ void watch_rows(DeviceCsrView<T> a, T* norms, Found* found) {
     RowWatch<T> watch;
     bool sorted = true;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; row < a.rows; row += step) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * facts_threads;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * facts_threads + threadIdx.x; row < a.rows; row += step) {
         T norm = 0;
         std::int32_t last = -1;
         watch.begin_row();
@@ -90,8 +90,8 @@ __device__ void for_each_entry(const DeviceCsrView<T>& a, std::int64_t first_row
 template <class T>
 __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
     if (found->not_sorted != 0) return;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp_size * warp_size;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * facts_threads;
+    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * facts_threads + threadIdx.x) / warp_size * warp_size;
     std::int64_t difference = 0;
     bool not_symmetric = false, not_complex_symmetric = false;
     const auto look = [&](std::int64_t row, std::int64_t k) {
@@ -118,7 +118,7 @@ __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
 
 template <class T>
 __global__ void find_diagonal(DeviceCsrView<T> a, T* diagonal, unsigned* is_unusual) {
-    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * facts_threads + threadIdx.x;
     if (row >= a.rows) return;
     T found = 0;
     int count = 0;
@@ -139,7 +139,8 @@ bool copy_diagonal(const DeviceCsrView<T>& a, T* diagonal, Stream stream) {
     const CurrentDevice current(a.device);
     DeviceArray<unsigned> place(a.device, 1, "whether a diagonal is unusual");
     place.fill_with_zeros(stream);
-    find_diagonal<<<static_cast<unsigned>((a.rows + threads - 1) / threads), threads, 0, stream>>>(a, diagonal, place.data());
+    find_diagonal<<<static_cast<unsigned>((a.rows + facts_threads - 1) / facts_threads), facts_threads, 0, stream>>>(
+        a, diagonal, place.data());
     check_launch("find_diagonal");
     unsigned is_unusual = 0;
     place.copy_to(std::span(&is_unusual, 1), stream);
@@ -151,11 +152,12 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
     const CurrentDevice current(a.device);
     DeviceArray<Found> place(a.device, 1, "facts of a matrix");
     place.fill_with_zeros(stream);
-    const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>((a.rows + threads - 1) / threads, 1, 1 << 12));
-    watch_rows<<<blocks, threads, 0, stream>>>(a, norms, place.data());
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<std::int64_t>((a.rows + facts_threads - 1) / facts_threads, 1, 1 << 12));
+    watch_rows<<<blocks, facts_threads, 0, stream>>>(a, norms, place.data());
     check_launch("watch_rows");
     if (a.rows == a.columns) {
-        find_asymmetry<<<blocks, threads, 0, stream>>>(a, place.data());
+        find_asymmetry<<<blocks, facts_threads, 0, stream>>>(a, place.data());
         check_launch("find_asymmetry");
     }
     Found found{};

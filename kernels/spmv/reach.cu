@@ -10,7 +10,7 @@
 namespace solver::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int reach_threads = 256;
 
 /// Rows that have not been met have the mark 0. Marks of rings come again: all neighbours of the older one have been met long
 /// since, so that looking at it anew finds nothing.
@@ -76,10 +76,10 @@ template <class T>
 __global__ void mark_next_ring(DeviceCsrView<T> a, std::int64_t distance, std::uint8_t* marks, std::uint8_t* has_ring) {
     if (has_ring[distance] == 0) return;
     const auto* const words = reinterpret_cast<const std::uint32_t*>(marks);  // most marks are of other rings
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, end = words_of_marks(a.rows);
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * reach_threads, end = words_of_marks(a.rows);
     bool found = false;
     const auto lane = static_cast<int>(threadIdx.x % warp_size);
-    std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * reach_threads + threadIdx.x;
     for (; w - lane < end; w += step)  // by whole warps
         found = mark_neighbours_of_words(a, marks_a_word * w, w < end ? words[w] : 0, distance, marks) || found;
     if (found) has_ring[distance + 1] = 1;
@@ -99,10 +99,10 @@ bool has_rows_beyond(const DeviceCsrView<T>& a, std::int64_t steps, Stream strea
     constexpr std::uint8_t first = 1;
     marks.copy_from(std::span(&first, 1), stream);
     has_ring.copy_from(std::span(&first, 1), stream);
-    const auto blocks =
-        static_cast<unsigned>(std::clamp<std::int64_t>((words_of_marks(a.rows) + threads - 1) / threads, 1, 1 << 12));
+    const auto blocks = static_cast<unsigned>(
+        std::clamp<std::int64_t>((words_of_marks(a.rows) + reach_threads - 1) / reach_threads, 1, 1 << 12));
     for (std::int64_t distance = 0; distance <= steps; ++distance)
-        mark_next_ring<<<blocks, threads, 0, stream>>>(a, distance, marks.data(), has_ring.data());
+        mark_next_ring<<<blocks, reach_threads, 0, stream>>>(a, distance, marks.data(), has_ring.data());
     check_launch("mark_next_ring");
     std::uint8_t found = 0;
     has_ring.part(steps + 1, 1).copy_to(std::span(&found, 1), stream);
