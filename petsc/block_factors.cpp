@@ -83,7 +83,8 @@ Made factors_of(solver::PreconditionerKind kind, const Ranks& ranks, const solve
         made = solver::make_preconditioner<double>(kind, part.view(), settings().accuracy, solver::Device::cpu(1),
                                                    {.block_of_row = home.block_of_row, .complex_numbers = numbers_are_complex});
     } catch (const solver::UnusableRow& here) {
-        refusal = solver::UnusableRow(home.rows[here.row() / (numbers_are_complex ? 2 : 1)], here.seen()).what();
+        const auto row = home.rows[here.row() / (numbers_are_complex ? 2 : 1)];
+        refusal = solver::UnusableRow(row, here.seen(), here.preconditioner()).what();
     } catch (const solver::Error& here) {
         refusal = here.what();
     }

@@ -20,8 +20,6 @@
 namespace solver::c {
 namespace {
 
-constexpr const char* name = "solver_solve";
-
 /// The right-hand sides and what is to become of them.
 template <class T>
 struct Task {
@@ -33,16 +31,17 @@ struct Task {
 };
 
 template <class T>
-Task<T> task_of(const Matrix<T>& matrix, std::int64_t columns, const void* b, void* x, void* x_low) {
-    if (columns < 0) throw InvalidArgument(fmt::format("{}: there are {} columns; expected 0 or more", name, columns));
+Task<T> task_of(const Matrix<T>& matrix, std::int64_t columns, const void* b, void* x, void* x_low, const char* function) {
+    if (columns < 0) throw InvalidArgument(fmt::format("{}: there are {} columns; expected 0 or more", function, columns));
     const std::int64_t n = matrix.plan().rows();
     if (matrix.plan().columns() != n)
         throw DimensionMismatch(
-            fmt::format("{}: the matrix is {} x {}; expected a square one", name, n, matrix.plan().columns()));
-    require(columns <= std::numeric_limits<std::int64_t>::max() / 8 / std::max<std::int64_t>(n, 1), name,
+            fmt::format("{}: the matrix is {} x {}; expected a square one", function, n, matrix.plan().columns()));
+    require(columns <= std::numeric_limits<std::int64_t>::max() / 8 / std::max<std::int64_t>(n, 1), function,
             "there are more right-hand sides than memory can hold");
-    return {matrix.plan(), columns, elements<const T>(b, n * columns, name, "b"), elements<T>(x, n * columns, name, "x"),
-            elements<T>(x_low, x_low == nullptr ? 0 : n * columns, name, "x_low")};
+    return {matrix.plan(), columns, elements<const T>(b, n * columns, function, "b"),
+            elements<T>(x, n * columns, function, "x"),
+            elements<T>(x_low, x_low == nullptr ? 0 : n * columns, function, "x_low")};
 }
 
 template <class T>
@@ -76,6 +75,7 @@ SolveReport run(const Task<T>& task, const Preconditioner<T>* m, const SolveOpti
 
 /// The columns of vectors that lie on the plan's device.
 struct OnDevice {
+    static constexpr const char* function = "solver_cuda_solve";
     cuda::Stream stream;
 
     template <class T>
@@ -90,6 +90,8 @@ struct OnDevice {
 
 /// Those of the host's.
 struct OnHost {
+    static constexpr const char* function = "solver_solve";
+
     template <class T>
     SolveReport operator()(const Task<T>& task, const Preconditioner<T>* m, const SolveOptions& options) const {
         return run(task, m, options);
@@ -160,12 +162,12 @@ template <class T, class Run>
 solver_result solved(const Task<T>& task, bool is_complex, const solver_preconditioner* preconditioner,
                      const solver_options& given, const Run& run_task) {
     std::vector<bool> stopped(static_cast<std::size_t>(task.columns));
-    SolveOptions options = options_from_c(given, stopped, name);
+    SolveOptions options = options_from_c(given, stopped, Run::function);
     options.iteration.complex_scalars = is_complex;
-    const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows(), name);
-    require(m == nullptr || options.guarantee == Guarantee::none, name,
+    const Preconditioner<T>* const m = preconditioner_of<T>(preconditioner, task.a.rows(), Run::function);
+    require(m == nullptr || options.guarantee == Guarantee::none, Run::function,
             "a guarantee needs a preconditioner that the library makes; give NULL");
-    require(m == nullptr || !options.mixed, name, "mixed precision makes its preconditioner itself; give NULL");
+    require(m == nullptr || !options.mixed, Run::function, "mixed precision makes its preconditioner itself; give NULL");
     if (task.columns == 0) return {};
     return to_c(run_task(task, m, options), stopped);
 }
@@ -191,10 +193,10 @@ solver_status solve_by(const Run& run_task, const solver_matrix* matrix, const s
                        solver_result** result) {
     return guarded([&] {
         if (result != nullptr) *result = nullptr;
-        const solver_options given = options_or_default(options, name);
-        with_matrix(matrix, name, [&](const auto& of) {
+        const solver_options given = options_or_default(options, Run::function);
+        with_matrix(matrix, Run::function, [&](const auto& of) {
             solver_result found =
-                solved(task_of(of, columns, b, x, x_low), matrix->is_complex, preconditioner, given, run_task);
+                solved(task_of(of, columns, b, x, x_low, Run::function), matrix->is_complex, preconditioner, given, run_task);
             if (result != nullptr) *result = new solver_result(std::move(found));
         });
     });

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace solver {
@@ -51,6 +52,13 @@ void require_apart(std::string_view operation, const char* written, std::span<co
         throw InvalidArgument(
             fmt::format("{}: {} overlaps {} in memory, which is still read while {} is written; give each memory of its own",
                         operation, written, read, written));
+}
+
+/// Of options in which 0 stands for a default.
+inline void require_memory_limit(const std::string& operation, std::int64_t limit) {
+    if (limit < 0)
+        throw InvalidArgument(fmt::format("{}: the memory limit is {} bytes; expected a positive number, or 0 for the default",
+                                          operation, limit));
 }
 
 /// For what has no kernel on CUDA devices.

@@ -1,5 +1,6 @@
 #include "operations/packed_choice.hpp"
 
+#include "core/check.hpp"
 #include "core/machine.hpp"
 #include "cpu/packed_spmv.hpp"
 #include "kernels/packed.hpp"
@@ -35,6 +36,7 @@ PackingTerms packing_terms_on_cuda(int device, const CsrView<T>& a, bool is_pair
 
 template <class T>
 StorageChoice choose_storage(const CsrView<T>& a, const SpmvOptions& options, const PackingTerms& terms) {
+    require_memory_limit("spmv", options.memory_limit);
     if (options.storage == SpmvStorage::csr) return {SpmvStorage::csr, "as asked for"};
     const bool is_asked_for = options.storage == SpmvStorage::packed;
     if (!is_asked_for && options.expected_products < terms.least_products)

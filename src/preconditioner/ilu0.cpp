@@ -154,13 +154,14 @@ private:
 
 }  // namespace
 
-UnusableRow::UnusableRow(std::int64_t row, const std::string& seen)
+UnusableRow::UnusableRow(std::int64_t row, const std::string& seen, const std::string& preconditioner)
     : InvalidArgument(
-          fmt::format("preconditioner ilu0: row {} (counted from 1) has {}; every pivot must be a number other than zero; "
+          fmt::format("preconditioner {}: row {} (counted from 1) has {}; every pivot must be a number other than zero; "
                       "reorder the rows so that the diagonal has no zeros, or use jacobi or none",
-                      row + 1, seen)),
+                      preconditioner, row + 1, seen)),
       row_(row),
-      seen_(seen) {}
+      seen_(seen),
+      preconditioner_(preconditioner) {}
 
 template <class T>
 IluFactors<T> factor_ilu0(const CsrView<T>& a, Accuracy accuracy) {

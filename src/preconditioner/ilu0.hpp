@@ -14,15 +14,17 @@ namespace solver {
 /// A row that ILU(0) has no factors of. Whoever numbers rows otherwise throws it anew.
 class UnusableRow : public InvalidArgument {
 public:
-    /// `row` counts from 0; `seen` says what it has, as in "no diagonal entry".
-    UnusableRow(std::int64_t row, const std::string& seen);
+    /// `row` counts from 0; `seen` says what it has, as in "no diagonal entry"; the preconditioner is the one asked for.
+    UnusableRow(std::int64_t row, const std::string& seen, const std::string& preconditioner = "ilu0");
 
     std::int64_t row() const { return row_; }
     const std::string& seen() const { return seen_; }
+    const std::string& preconditioner() const { return preconditioner_; }
 
 private:
     std::int64_t row_;
     std::string seen_;
+    std::string preconditioner_;
 };
 
 /// ILU(0) in natural order (Meijerink, van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,

@@ -28,11 +28,21 @@ CsrMatrix<T> invert_unit_lower(const CsrView<T>& lower, int threads);
 template <class T>
 CsrMatrix<T> invert_upper(const CsrView<T>& upper, int threads);
 
+/// factor_ilu0, whose refusals name isai.
+template <class T>
+IluFactors<T> factors_for_isai(const CsrView<T>& a, Accuracy accuracy) {
+    try {
+        return factor_ilu0(a, accuracy);
+    } catch (const UnusableRow& refused) {
+        throw UnusableRow(refused.row(), refused.seen(), "isai");
+    }
+}
+
 /// M^-1 = V W for ILU(0)'s factors, applied as two products.
 template <class T>
 class Isai final : public Preconditioner<T> {
 public:
-    Isai(const CsrView<T>& a, Accuracy accuracy, const Device& device) : Isai(factor_ilu0(a, accuracy), device) {}
+    Isai(const CsrView<T>& a, Accuracy accuracy, const Device& device) : Isai(factors_for_isai(a, accuracy), device) {}
 
     Isai(const Isai&) = delete;  // the plans look at the matrices
     Isai& operator=(const Isai&) = delete;

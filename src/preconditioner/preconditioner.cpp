@@ -1,5 +1,6 @@
 #include "solver/preconditioner.hpp"
 
+#include "core/check.hpp"
 #include "core/floating_point_guard.hpp"
 #include "core/names.hpp"
 #include "cuda/spmv.hpp"
@@ -51,6 +52,7 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
                                                        const Device& device, const PreconditionerOptions& options) {
     const cpu::FloatingPointGuard guard;
+    require_memory_limit(fmt::format("preconditioner {}", to_string(kind)), options.memory_limit);
     if (a.rows != a.columns)
         throw DimensionMismatch(
             fmt::format("preconditioner {}: A is {} x {}, but must be square", to_string(kind), a.rows, a.columns));
@@ -91,6 +93,7 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const SpmvPlan<T>& plan, Accuracy accuracy,
                                                        const PreconditionerOptions& options) {
     const cpu::FloatingPointGuard guard;
+    require_memory_limit(fmt::format("preconditioner {}", to_string(kind)), options.memory_limit);
     const bool is_square = plan.rows() == plan.columns();
     if (kind == PreconditionerKind::amg && is_square) return make_amg(plan, options);
     const bool is_on_device = plan.on_device() != nullptr && plan.dense() == nullptr;

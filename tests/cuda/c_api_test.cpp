@@ -99,6 +99,8 @@ TEST(CudaFromCOnTheProcessor, DoesNotSolveForVectorsOfADevice) {
     EXPECT_EQ(solver_cuda_solve(matrix, nullptr, 1, x, x, nullptr, nullptr, nullptr, &result), SOLVER_INVALID_ARGUMENT);
     EXPECT_THAT(solver_last_error(), HasSubstr("the plan of A was made for"));
     EXPECT_EQ(result, nullptr);
+    EXPECT_EQ(solver_cuda_solve(matrix, nullptr, -1, x, x, nullptr, nullptr, nullptr, &result), SOLVER_INVALID_ARGUMENT);
+    EXPECT_THAT(solver_last_error(), HasSubstr("solver_cuda_solve: there are -1 columns"));
     solver_matrix_destroy(matrix);
 }
 

@@ -121,6 +121,17 @@ TYPED_TEST(ApproximateInverse, RefusesPivotsWhoseInverseOverflows) {
     }
 }
 
+TYPED_TEST(ApproximateInverse, NamesItselfWhereThereAreNoFactors) {
+    using T = TypeParam;
+    const CsrMatrix<T> no_diagonal{2, 2, {0, 1, 2}, {0, 0}, {1, 1}};
+    try {
+        make_preconditioner<T>(PreconditionerKind::isai, no_diagonal.view(), Accuracy::exact, Device::cpu(1));
+        FAIL() << "accepted";
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), HasSubstr("preconditioner isai: row 2 (counted from 1) has no diagonal entry"));
+    }
+}
+
 // Promise: preconditioner.hpp, "M^-1 = V W, sparse approximate inverses"
 TYPED_TEST(ApproximateInverse, AppliesBothProductsInAnyAccuracy) {
     using T = TypeParam;

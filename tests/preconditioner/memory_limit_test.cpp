@@ -1,6 +1,7 @@
 #include "preconditioner/memory_limit.hpp"
 
 #include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
 #include "support/less_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,14 @@ TEST(MemoryLimit, IsHalfOfWhatTheProcessMayUseByDefault) {
     EXPECT_EQ(memory_limit_in_bytes(3 * bytes), 3 * bytes);
     EXPECT_NO_THROW(require_memory("ilut", bytes / 2, 0, ""));
     EXPECT_THROW(require_memory("ilut", bytes / 2 + 1, 0, ""), ResourceLimit);
+}
+
+TEST(MemoryLimit, IsNotNegative) {
+    const CsrMatrix<double> one{1, 1, {0, 1}, {0}, {1}};
+    for (const PreconditionerKind kind : {PreconditionerKind::ilut, PreconditionerKind::klu, PreconditionerKind::jacobi})
+        EXPECT_THROW(make_preconditioner<double>(kind, one.view(), Accuracy::exact, Device::cpu(1), {.memory_limit = -1}),
+                     InvalidArgument);
+    EXPECT_THROW(SpmvPlan<double>(one.view(), Device::cpu(1), {.memory_limit = -1}), InvalidArgument);
 }
 
 }  // namespace
