@@ -90,6 +90,9 @@ class ComplexMatrix(Matrix):
     ) -> ComplexMatrix:
         """A matrix of its rows, as `Matrix.from_csr`."""
         made = object.__new__(cls)
+        there = place_of(values, "values").device
+        if there >= 0 and device in ("cpu", None):
+            device = f"cuda:{there}"
         made._make(_shape(shape), (offsets, indices, values), device, threads, storage, expected_products)
         return made
 
@@ -138,8 +141,10 @@ class ComplexMatrix(Matrix):
         return parts_of_rows(x, name, self.shape[1], self.shape)
 
     def _parts_to_write(self, out: Any) -> Any:
-        if not isinstance(out, np.ndarray) or out.dtype != self.dtype or not out.flags.c_contiguous or out.ndim != 1:
-            raise _core.InvalidArgument(f"out: expected a NumPy vector of {self.dtype} without gaps")
+        place = place_of(out, "out")
+        is_array = place is not HOST or isinstance(out, np.ndarray)
+        if not is_array or place.dtype(out) != self.dtype or not place.is_plain(out) or len(out.shape) != 1:
+            raise _core.InvalidArgument(f"out: expected a writable vector of {self.dtype} without gaps, where the other arrays lie")
         return parts(out, "out")
 
     def update(self, values: Any) -> None:

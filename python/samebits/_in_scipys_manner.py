@@ -13,7 +13,7 @@ from ._arguments import MOST, _host_array, accuracy_number, real_number, whole_n
 from ._complex import OnParts, is_complex, parts
 from ._matrix import Matrix, as_matrix
 from ._operators import How, Shifted, run_operator, without_entries
-from ._places import Host
+from ._places import Host, place_of
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
 from ._result import Result
 from ._solve import (
@@ -206,6 +206,9 @@ def _minres_in_scipys_manner(
         if (at != at.conj().T).nnz > 0:
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
     if shift != 0:
+        there = place_of(b, "b").device
+        if there >= 0 and not without_entries(a) and not isinstance(a, Matrix):
+            a = Matrix(a, device=f"cuda:{there}", threads=threads)
         a = Shifted(a, real_number(shift, "shift"))
     steps = 5 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)

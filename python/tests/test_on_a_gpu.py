@@ -255,6 +255,34 @@ def test_complex_matmul(library, dtype):
     assert (here(sb.matmul(there(a), there(np.ascontiguousarray(b.real)))) == sb.matmul(a, b.real)).all()
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_products_where_the_arrays_lie(library, dtype):
+    there, here, kind = library
+    real, _ = matrix()
+    a = (real * (1 + 0.5j)).astype(dtype)
+    x = vectors(2 * a.shape[1], 8, dtype(0).real.dtype.type)[0].view(dtype)
+    m = sb.Matrix.from_csr(a.shape, there(a.indptr), there(a.indices), there(a.data))
+    assert m.device == "cuda:0" and isinstance(m, sb.ComplexMatrix)
+    expected = sb.Matrix(a) @ x
+    parts = dtype(0).real.dtype
+    out = there(np.zeros_like(x))
+    assert m.matvec(there(x), out=out) is out and same(here(out).view(parts), expected.view(parts))
+    assert m.residual(there(x), there(x), out=out) is out
+    assert same(here(out).view(parts), sb.Matrix(a).residual(x, x).view(parts))
+    for wrong in (out[::2], np.zeros_like(x), there(x.real.copy())):
+        with pytest.raises(sb.InvalidArgument, match="out"):
+            m.matvec(there(x), out=wrong)
+
+
+def test_minres_shifts_a_matrix_of_the_host(library):
+    there, here, _ = library
+    real, b = matrix()
+    a = sp.csr_array(real + real.T)
+    x, info = sb.minres(a, there(b), shift=1.5, M=None, rtol=1e-9)
+    expected, _ = sb.minres(a, b, shift=1.5, M=None, rtol=1e-9)
+    assert info == 0 and same(here(x), expected)
+
+
 def test_triangular_solves(library):
     there, here, kind = library
     a, b = matrix()
