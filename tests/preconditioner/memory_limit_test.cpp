@@ -1,5 +1,7 @@
 #include "preconditioner/memory_limit.hpp"
 
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 #include "support/less_memory.hpp"
