@@ -3,6 +3,7 @@
 // iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... a line for each.
 // -compare none|bound|rounded: x is to have the bits of the library's own solve of the whole matrix with that guarantee; exit
 // status 1 where it has not.
+#include "cases.hpp"
 #include "matrices/generators.hpp"
 #include "solver/complex.hpp"
 #include "solver/proof.hpp"
@@ -117,9 +118,8 @@ PetscErrorCode solve(const Matrix& all, Mat a, Vec b, const char* method) {
     PetscFunctionReturn(0);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// What the options in force describe.
+PetscErrorCode run_case() {
     char name[64] = "wilson_4_4";
     char* methods[64];
     PetscInt count = 64;
@@ -127,7 +127,6 @@ int main(int argc, char** argv) {
     Mat a;
     Vec b, ones;
     PetscFunctionBeginUser;
-    PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-methods", methods, &count, &listed));
     const Matrix all = solver::matrices::find_generator(name).value().make_complex();
@@ -143,6 +142,15 @@ int main(int argc, char** argv) {
     PetscCall(VecDestroy(&ones));
     PetscCall(VecDestroy(&b));
     PetscCall(MatDestroy(&a));
+    PetscFunctionReturn(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    PetscFunctionBeginUser;
+    PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
+    PetscCall(run_cases(run_case));
     PetscCall(PetscFinalize());
     return 0;
 }

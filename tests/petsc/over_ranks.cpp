@@ -2,8 +2,9 @@
 // ILU(0) of the whole matrix, to the last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/),
 // or a Matrix Market file, times -scale S; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes
 // lie on two ranks, -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie
-// everywhere. Then solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Exit
-// status 1 where bits differ.
+// everywhere. Then solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Several
+// cases by -cases FILE (cases.hpp). Exit status 1 where bits differ.
+#include "cases.hpp"
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
 #include "solver/device.hpp"
@@ -263,25 +264,32 @@ PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* dif
     PetscFunctionReturn(0);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// What the options in force describe; adds to `differences`.
+PetscErrorCode run_case(int* differences) {
     char name[PETSC_MAX_PATH_LEN] = "poisson3d_20";
     PetscInt modes = 0;
     PetscReal scale = 1;
-    int differences = 0;
     PetscFunctionBeginUser;
-    PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rigid_body_modes", &modes, nullptr));
     PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-scale", &scale, nullptr));
-    {  // what it needs goes before PETSc does
-        const auto generator = solver::matrices::find_generator(name);
-        Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
-        for (double& value : all.values) value *= scale;
-        const Numbers near_null_space = modes > 0 ? solver::matrices::elasticity2d_rigid_body_modes(modes) : Numbers();
-        PetscCallAbort(PETSC_COMM_WORLD, check(all, near_null_space, &differences));
-    }
+    const auto generator = solver::matrices::find_generator(name);
+    Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
+    for (double& value : all.values) value *= scale;
+    const Numbers near_null_space = modes > 0 ? solver::matrices::elasticity2d_rigid_body_modes(modes) : Numbers();
+    int found = 0;
+    PetscCall(check(all, near_null_space, &found));
+    *differences += found;
+    PetscFunctionReturn(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int differences = 0;
+    PetscFunctionBeginUser;
+    PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
+    PetscCall(run_cases([&] { return run_case(&differences); }));
     PetscCall(PetscFinalize());
     return differences == 0 ? 0 : 1;
 }

@@ -37,6 +37,30 @@ same_on_all_ranks() {
     cat "$folder/$name.1"
 }
 
+# on_all_ranks FILE [FACTORS]: what OVER_RANKS prints of the cases of a file is the same on every number of ranks, and each
+# case names the same FACTORS twice, those of the library and those of the plugin.
+on_all_ranks() {
+    local n
+    for n in $ranks; do
+        with_plugin "$n" "$OVER_RANKS" -cases "$1" -solver_everywhere >"$folder/all.$n"
+        grep "^case\|^iterations\|^attempts\|petscsolver: level\|^Linear solve" "$folder/all.$n" >"$folder/bits.$n" || true
+        if ! cmp -s "$folder/bits.1" "$folder/bits.$n"; then
+            echo "other bits on $n ranks than on 1:"
+            diff "$folder/bits.1" "$folder/bits.$n" || true
+            exit 1
+        fi
+        [[ -n ${2:-} ]] || continue
+        if ! grep -o "^case\|$2" "$folder/all.$n" | uniq -c |
+            awk '(NR % 2 ? $1 != 1 || $2 != "case" : $1 != 2) { bad = 1; exit } END { exit bad || NR % 2 }'; then
+            echo "on $n ranks other factors than the library's:"
+            grep -o "^case.*\|$2" "$folder/all.$n"
+            exit 1
+        fi
+    done
+    echo "the same on $ranks ranks:"
+    cat "$folder/bits.1"
+}
+
 # What iterates by Vec operations alone. ibcgs, fbcgsr and pipecg2 call MPI themselves.
 for_any=richardson,gmres,fgmres,lgmres,dgmres,pgmres,pipefgmres,gcr,pipegcr,bcgs,bcgsl,fbcgs,pipebcgs,qmrcgs,cgs,tfqmr,tcqmr,bicg,cgne,lsqr
 for_symmetric=cg,groppcg,pipecg,pipecgrr,pipelcg,pipeprcg,fcg,pipefcg,cr,pipecr,minres,symmlq,chebyshev,nash,stcg,gltr,cgls
@@ -93,21 +117,12 @@ preconditioners)
     ;;
 blocks)
     # Blocks that lie on one rank, on two or on all, wherever their rows stand: applied as the library applies them.
-    matrix="-matrix convection_diffusion_70 -ksp_type bcgs -solver_everywhere -pc_type"
-    for blocks in "samebits_ilu0 -pc_samebits_block_size 1000" "samebits_ilu0 -pc_samebits_block_size 37" \
-        "samebits_ilu0 -pc_samebits_block_size 1000000" "samebits_ilu0 -scattered_blocks 11" \
-        "samebits_ilu0 -scattered_blocks 11 -empty_ranks" "samebits_ilut -pc_samebits_block_size 700" \
-        "samebits_klu -pc_samebits_block_size 700" "samebits_klu -scattered_blocks 11 -empty_ranks"; do
-        # shellcheck disable=SC2086 # the options are words
-        same_on_all_ranks "$blocks" "$OVER_RANKS" $matrix $blocks
-        # shellcheck disable=SC2086
-        with_plugin 3 "$OVER_RANKS" $matrix $blocks -ksp_view | grep -o "[0-9]* entries in the factors" >"$folder/entries"
-        if [[ $(wc -l <"$folder/entries") != 2 || $(uniq "$folder/entries" | wc -l) != 1 ]]; then
-            echo "$blocks: other factors than the library's:"
-            cat "$folder/entries"
-            exit 1
-        fi
-    done
+    for blocks in "ilu0 -pc_samebits_block_size 1000" "ilu0 -pc_samebits_block_size 37" \
+        "ilu0 -pc_samebits_block_size 1000000" "ilu0 -scattered_blocks 11" "ilu0 -scattered_blocks 11 -empty_ranks" \
+        "ilut -pc_samebits_block_size 700" "klu -pc_samebits_block_size 700" "klu -scattered_blocks 11 -empty_ranks"; do
+        echo "-matrix convection_diffusion_70 -ksp_type bcgs -ksp_view -pc_type samebits_$blocks"
+    done >"$folder/cases"
+    on_all_ranks "$folder/cases" "[0-9]* entries in the factors"
     # Blocks of one row are Jacobi's quotients.
     for pc in "samebits_jacobi" "samebits_ilu0 -pc_samebits_block_size 1"; do
         # shellcheck disable=SC2086
@@ -138,47 +153,22 @@ blocks)
     refused "or name blocks of rows to be factored alone: -pc_samebits_block_size" 2
     ;;
 multigrid)
-    # same_levels NAME OPTION...: levels with the hash of the library's own on every number of ranks, one application like the
-    # library's, and the same history and x. No level is so small that every rank has it as a whole but those of 400 rows.
-    same_levels() {
-        local name=$1 n hashes
-        shift
-        for n in $ranks; do
-            with_plugin "$n" "$OVER_RANKS" "$@" -pc_samebits_gathered_rows 0 -solver_everywhere -ksp_view >"$folder/levels.$n"
-            hashes=$(grep -o "[0-9]* entries in the factors, hash .*" "$folder/levels.$n" | uniq | wc -l)
-            if [[ $hashes != 1 || $(grep -c "entries in the factors" "$folder/levels.$n") != 2 ]]; then
-                echo "$name: on $n ranks other levels than the library's:"
-                grep "entries in the factors" "$folder/levels.$n"
-                exit 1
-            fi
-            grep "^iterations\|petscsolver: level" "$folder/levels.$n" >"$folder/bits.$n"
-            if ! cmp -s "$folder/bits.1" "$folder/bits.$n"; then
-                echo "$name: other bits on $n ranks than on 1:"
-                diff "$folder/bits.1" "$folder/bits.$n" || true
-                exit 1
-            fi
-        done
-        echo "$name: the library's levels on $ranks ranks; $(grep "^iterations" "$folder/bits.1")"
-    }
-    same_levels poisson -matrix poisson3d_20 -ksp_type cg
-    same_levels convection -matrix convection_diffusion_70 -ksp_type bcgs
-    same_levels anisotropic -matrix anisotropic_70 -ksp_type cg
-    same_levels jumping -matrix jumping_random_18 -ksp_type cg
-    same_levels random -matrix stencil27_random_14 -ksp_type gmres
-    same_levels hubs -matrix graph_laplacian_6000 -ksp_type cg
-    # Nodes of two displacements, found or told, whose rows lie on one rank or on two, with and without rigid-body modes.
-    same_levels nodes -matrix elasticity2d_60 -ksp_type cg -cut_nodes
-    same_levels block_size -matrix elasticity2d_60 -ksp_type cg -mat_block_size 2
-    same_levels modes -matrix elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes
-    # Small levels on every rank.
-    same_on_all_ranks gathered "$OVER_RANKS" -matrix poisson3d_20 -ksp_type cg -pc_samebits_gathered_rows 1000 -solver_everywhere
-    # All of them, which is the default for so few rows, in single precision and where that has not got the range.
-    for scale in 1 1e-300; do
-        same_on_all_ranks whole_$scale "$OVER_RANKS" -matrix poisson3d_20 -scale $scale -ksp_type cg -empty_ranks \
-            -solver_everywhere
-    done
-    same_levels tiny -matrix poisson2d_21 -ksp_type cg
-    same_levels empty -matrix poisson2d_40 -ksp_type cg -empty_ranks
+    # Levels with the hash of the library's own. No level is so small that every rank has it as a whole but those of 400 rows.
+    # Nodes of two displacements, found or told, have their rows on one rank or on two, with and without rigid-body modes.
+    for matrix in "poisson3d_20 -ksp_type cg" "convection_diffusion_70 -ksp_type bcgs" "anisotropic_70 -ksp_type cg" \
+        "jumping_random_18 -ksp_type cg" "stencil27_random_14 -ksp_type gmres" "graph_laplacian_6000 -ksp_type cg" \
+        "elasticity2d_60 -ksp_type cg -cut_nodes" "elasticity2d_60 -ksp_type cg -mat_block_size 2" \
+        "elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes" "poisson2d_21 -ksp_type cg" \
+        "poisson2d_40 -ksp_type cg -empty_ranks"; do
+        echo "-pc_samebits_gathered_rows 0 -ksp_view -matrix $matrix"
+    done >"$folder/cases"
+    on_all_ranks "$folder/cases" "[0-9]* entries in the factors, hash .*"
+    # Small levels on every rank; all of them, which is the default for so few rows, in single precision and where that has not
+    # got the range.
+    for options in "-pc_samebits_gathered_rows 1000" "-scale 1 -empty_ranks" "-scale 1e-300 -empty_ranks"; do
+        echo "-matrix poisson3d_20 -ksp_type cg $options"
+    done >"$folder/cases"
+    on_all_ranks "$folder/cases"
     if with_plugin 3 "$OVER_RANKS" -matrix stokes2d_40 >"$folder/refused" 2>&1; then
         echo "multigrid was made of a matrix with zeros on its diagonal"
         exit 1
@@ -194,14 +184,14 @@ automatic)
     # By Jacobi's preconditioner, by multigrid after it, and by klu, for which every rank takes the whole matrix.
     for matrix in poisson3d_20 convection_diffusion_120 jumping_random_18 anisotropic_50 elasticity2d_24 \
         convection_strong_16 graph_laplacian_3000 poisson2d_9 stokes2d_12; do
-        same_on_all_ranks $matrix "$OVER_RANKS" -matrix $matrix -ksp_type preonly -pc_type samebits_auto \
-            -pc_samebits_gathered_rows 0 -solver_everywhere
-    done
+        echo "-pc_samebits_gathered_rows 0 -matrix $matrix"
+    done >"$folder/matrices"
     # Levels that every rank has as a whole, by default.
-    same_on_all_ranks whole "$OVER_RANKS" -matrix anisotropic_50 -ksp_type preonly -pc_type samebits_auto -solver_everywhere
+    echo "-matrix anisotropic_50" >>"$folder/matrices"
     # Every component rounded once, or the method is told that there is no proof.
-    same_on_all_ranks rounded "$OVER_RANKS" -matrix convection_diffusion_40 -ksp_type preonly -pc_type samebits_auto \
-        -pc_samebits_guarantee rounded -solver_everywhere -ksp_converged_reason
+    echo "-matrix convection_diffusion_40 -pc_samebits_guarantee rounded -ksp_converged_reason" >>"$folder/matrices"
+    sed "s/^/-ksp_type preonly -pc_type samebits_auto /" "$folder/matrices" >"$folder/cases"
+    on_all_ranks "$folder/cases"
     with_plugin 2 "$SAME_BITS" -case cube -n 6 -ksp_type preonly -pc_type samebits_auto -pc_samebits_guarantee rounded -ksp_view |
         grep "guarantee rounded"
     if with_plugin 2 "$SAME_BITS" -pc_type samebits_auto -pc_samebits_guarantee sound >"$folder/refused" 2>&1; then
@@ -295,25 +285,21 @@ complex)
         with_plugin "$n" "$COMPLEX_OPERATIONS" -solver_everywhere
     done
     with_plugin 3 "$COMPLEX_OPERATIONS" -solver_storage packed
+    some="-matrix power_network_300 -ksp_max_it 30 -ksp_rtol 1e-10"
     # dgmres, pipegcr and pipefgmres are for real numbers.
-    some="-matrix power_network_300 -ksp_max_it 30 -ksp_rtol 1e-10 -solver_everywhere"
     for pc in jacobi samebits_jacobi; do
-        # shellcheck disable=SC2086 # the options are words
-        same_on_all_ranks $pc "$COMPLEX_SOLVE" -pc_type $pc $some \
-            -methods richardson,gmres,fgmres,lgmres,pgmres,gcr,bcgs,bcgsl,fbcgs,pipebcgs,qmrcgs,cgs,tfqmr,tcqmr,bicg,cgne,lsqr,cg,cr,minres
-    done
-    same_on_all_ranks wilson "$COMPLEX_SOLVE" -matrix wilson_4_4 -ksp_type bcgs -pc_type samebits_jacobi -ksp_rtol 1e-10 -solver_everywhere
+        echo "-pc_type $pc $some -methods richardson,gmres,fgmres,lgmres,pgmres,gcr,bcgs,bcgsl,fbcgs,pipebcgs,qmrcgs,cgs,tfqmr,tcqmr,bicg,cgne,lsqr,cg,cr,minres"
+    done >"$folder/cases"
+    echo "-matrix wilson_4_4 -ksp_type bcgs -pc_type samebits_jacobi -ksp_rtol 1e-10" >>"$folder/cases"
     for kind in ilu0 ilut klu; do
-        # shellcheck disable=SC2086
-        same_on_all_ranks $kind "$COMPLEX_SOLVE" -ksp_type gmres -pc_type redundant -redundant_pc_type samebits_$kind $some
-    done
-    # shellcheck disable=SC2086
-    same_on_all_ranks blocks "$COMPLEX_SOLVE" -ksp_type gmres -pc_type samebits_ilu0 -pc_samebits_block_size 37 $some
-    alone="-matrix power_network_1000 -ksp_type preonly -pc_type redundant -redundant_pc_type samebits_auto -solver_everywhere"
+        echo "-ksp_type gmres -pc_type redundant -redundant_pc_type samebits_$kind $some"
+    done >>"$folder/cases"
+    echo "-ksp_type gmres -pc_type samebits_ilu0 -pc_samebits_block_size 37 $some" >>"$folder/cases"
     for guarantee in none rounded; do
-        # shellcheck disable=SC2086
-        same_on_all_ranks auto_$guarantee "$COMPLEX_SOLVE" $alone -redundant_pc_samebits_guarantee $guarantee -compare $guarantee
-    done
+        echo "-matrix power_network_1000 -ksp_type preonly -pc_type redundant -redundant_pc_type samebits_auto" \
+            "-redundant_pc_samebits_guarantee $guarantee -compare $guarantee"
+    done >>"$folder/cases"
+    same_on_all_ranks complex "$COMPLEX_SOLVE" -cases "$folder/cases" -solver_everywhere
     refused "samebits_amg is for real numbers" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_amg
     refused "use -pc_type redundant -redundant_pc_type samebits_auto" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_auto
     ;;
