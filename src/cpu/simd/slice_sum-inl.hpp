@@ -320,11 +320,7 @@ public:
     static_assert(8 % lanes == 0);
 
     HWY_INLINE SliceProduct(const PackedMatrix<T>& packed, const cpu::CsrRows<T>& rows, const RowTask<T>& task)
-        : pattern_(*packed.pattern),
-          values_(packed.values),
-          unit_(std::min(packed.values.unit, last_digit(task.beta))),
-          rows_(rows),
-          task_(task) {}
+        : pattern_(*packed.pattern), unit_(std::min(packed.values.unit, last_digit(task.beta))), rows_(rows), task_(task) {}
 
     /// Slices first..last-1; `values` reads those of the matrix.
     template <class Values>
@@ -372,14 +368,8 @@ private:
                     return finish(s, lane, first, unfinished.open);
                 unfinished.groups_without_first_try = Table::skip.next;
             }
-            finish_second<Second>(part, s, lane, unfinished.open);
+            finish(s, lane, found<Second>(part, s, lane, values), unfinished.open);
         }
-    }
-
-    /// By one reader for all encodings: what the second try sums costs more than a branch a step. (Not inline: it is rare.)
-    template <class Second>
-    HWY_NOINLINE void finish_second(const SlicePart& part, std::int64_t s, std::int64_t lane, RowGroup<lanes>& open) const {
-        finish(s, lane, found<Second>(part, s, lane, EncodedValues<T>{values_}), open);
     }
 
     template <class A, class Values>
@@ -465,7 +455,6 @@ private:
     }
 
     const PackedPattern& pattern_;
-    const PackedValues<T>& values_;
     const double unit_;  ///< all values, and beta, are multiples of it, if it is not 0
     const cpu::CsrRows<T>& rows_;
     const RowTask<T>& task_;
