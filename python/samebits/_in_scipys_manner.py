@@ -207,8 +207,8 @@ def _minres_in_scipys_manner(
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
     if shift != 0:
         there = place_of(b, "b").device
-        if there >= 0 and not without_entries(a) and not isinstance(a, Matrix):
-            a = Matrix(a, device=f"cuda:{there}", threads=threads)
+        if not without_entries(a) and not isinstance(a, Matrix):  # whose products are exact, and lie where b does
+            a = Matrix(a, device="cpu" if there < 0 else f"cuda:{there}", threads=threads)
         a = Shifted(a, real_number(shift, "shift"))
     steps = 5 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
