@@ -131,10 +131,15 @@ def with_its_numbers(x: Any, name: str) -> Any:
     return x.detach().resolve_conj().resolve_neg()
 
 
+def _is_masked(x: Any) -> bool:
+    """Whether it is a masked array of NumPy, of a class made of these, or the constant `masked`; numpy.ma need not be imported for that."""
+    return isinstance(x, np.ndarray) and any(kind.__name__ == "MaskedArray" for kind in type(x).__mro__)
+
+
 def _host_array(x: Any, name: str) -> np.ndarray:
     """A NumPy array of what is given, without a copy where it lies in the host's memory."""
     x = with_its_numbers(x, name)
-    if type(x).__name__ == "MaskedArray":
+    if _is_masked(x):
         raise _core.NotSupported(f"{name} is a masked array; take what is not masked (.compressed()), or fill it (.filled(0))")
     if isinstance(x, np.ndarray):
         return np.asarray(x)

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arguments import as_dtype, number_of_threads
 from ._complex import REAL_OF_COMPLEX, complex_array, complex_dtype, csr_of_dense, parts, parts_of_rows, real_form, whole
-from ._matrix import Matrix, _device_of, _narrow_indices, _row_offsets, _shape, _sparse_parts
+from ._matrix import PARTS, Matrix, _device_of, _narrow_indices, _row_offsets, _shape, _sparse_parts
 from ._places import HOST, host_array, place_of
 from ._vectors import _with_a_unit_stride
 
@@ -62,7 +62,7 @@ class ComplexMatrix(Matrix):
     def _make(
         self, shape: tuple[int, int], sparse: Any, device: str | None, threads: int | None, storage: str, expected_products: int
     ) -> None:
-        offsets, indices, values = (host_array(part) for part in sparse)
+        offsets, indices, values = (host_array(part, name) for part, name in zip(sparse, PARTS))
         numbers = complex_array(values, "the matrix")
         self._csr = (_row_offsets(HOST, offsets), _narrow_indices(HOST, indices, shape[1]), np.ascontiguousarray(numbers))
         rows, columns, *real = real_form(shape, *self._csr)

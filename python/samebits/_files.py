@@ -12,6 +12,7 @@ from ._arguments import number_of_threads, text
 from ._complex import complex_array, is_complex
 from ._complex_matrix import ComplexMatrix
 from ._matrix import Matrix, as_matrix
+from ._places import host_array
 
 
 def read_mtx(path: str | os.PathLike[str], *, dtype: Any = None, threads: int | None = None) -> Matrix | np.ndarray:
@@ -103,5 +104,5 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
         write = _core.write_complex64 if matrix.dtype == np.complex64 else _core.write_complex128
         write(os.fspath(path), *matrix.shape, *matrix._csr)
     else:
-        array = np.asarray(a) if is_dense else a
+        array = host_array(a, "a") if is_dense else a
         _core.write(os.fspath(path), as_matrix(array.reshape(-1, 1) if is_dense and array.ndim == 1 else array)._core)

@@ -14,6 +14,7 @@ from ._places import HOST, Host, common_place, host_array, output, place_of, sam
 from ._vectors import _with_a_unit_stride
 
 _EXACT = 2
+PARTS = ("offsets", "indices", "values")  #: of a sparse matrix by its rows
 
 
 def _integers(place: Host, x: Any, name: str) -> Any:
@@ -176,7 +177,7 @@ class Matrix:
         place = common_place(offsets=offsets, indices=indices, values=values)
         parts = [offsets, indices, values]
         if place.device != self._device or place is HOST:
-            parts, place = [place.host(part) for part in parts], HOST
+            parts, place = [place.host(part, name) for part, name in zip(parts, PARTS)], HOST
         begins, narrow = _row_offsets(place, parts[0]), _narrow_indices(place, parts[1], int(shape[1]))
         numbers = place.floats(parts[2], "the matrix")
         if numbers.ndim != 1:

@@ -85,8 +85,8 @@ class Host:
         """The inverse of by_columns."""
         return x.reshape(shape, order="F")
 
-    def host(self, x: Any) -> np.ndarray:
-        return np.asarray(with_its_numbers(x, "a tensor"))
+    def host(self, x: Any, name: str = "x") -> np.ndarray:
+        return _host_array(x, name)
 
     def wait(self) -> None:
         """Until what the caller's library is computing is there."""
@@ -161,7 +161,7 @@ class CuPy(OnDevice):
     def bytes(self, x: Any) -> range:
         return range(x.data.ptr, x.data.ptr + x.nbytes)
 
-    def host(self, x: Any) -> np.ndarray:
+    def host(self, x: Any, name: str = "x") -> np.ndarray:
         return x.get()
 
     def current(self) -> Any:
@@ -216,8 +216,8 @@ class PyTorch(OnDevice):
     def shaped(self, x: Any, shape: tuple[int, ...]) -> Any:
         return x.reshape(*reversed(shape)).permute(*reversed(range(len(shape))))
 
-    def host(self, x: Any) -> np.ndarray:
-        return with_its_numbers(x, "a tensor").cpu().numpy()
+    def host(self, x: Any, name: str = "x") -> np.ndarray:
+        return with_its_numbers(x, name).cpu().numpy()
 
     def current(self) -> Any:
         return self.library.cuda.device(self.device)
@@ -325,8 +325,8 @@ def _library(place: Host) -> str:
     return "NumPy" if place is HOST else type(place).__name__
 
 
-def host_array(x: Any) -> np.ndarray:
-    return place_of(x, "x").host(x)
+def host_array(x: Any, name: str = "x") -> np.ndarray:
+    return place_of(x, name).host(x, name)
 
 
 def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:

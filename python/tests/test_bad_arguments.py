@@ -19,7 +19,12 @@ R = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
 C = R * (1 + 1j)
 b3 = np.ones(3)
 masked = np.ma.array(b3, mask=[1, 0, 0])
+masked_values = np.ma.array([1.0, 2.0], mask=[0, 1])
 ragged = [[1.0, 2.0], [3.0]]
+
+
+class OwnMaskedArray(np.ma.MaskedArray):
+    pass
 
 
 class Operator:
@@ -39,7 +44,13 @@ REFUSED = {
     "text": (lambda: sb.norm("abc"), "the dtype <U3"),
     "integers that no double holds": (lambda: sb.sum([2**70]), "Python objects, the first of the type int"),
     "a sparse matrix as a vector": (lambda: sb.sum(A), "x is of the type csr_array"),
-    "masked": (lambda: sb.sum(np.ma.array([1.0, 2.0], mask=[0, 1])), "masked array"),
+    "masked": (lambda: sb.sum(masked_values), "x is a masked array"),
+    "the constant that is masked": (lambda: sb.sum(np.ma.masked), "x is a masked array"),
+    "masked in a class of its own": (lambda: sb.norm(masked_values.view(OwnMaskedArray)), "x is a masked array"),
+    "masked values": (lambda: sb.Matrix.from_csr((1, 2), [0, 2], [0, 1], masked_values), "values is a masked array"),
+    "masked complex values": (lambda: sb.Matrix.from_csr((1, 2), [0, 2], [0, 1], masked_values * 1j), "values is a masked array"),
+    "masked elements of a file": (lambda: sb.write_mtx("never.mtx", masked_values), "a is a masked array"),
+    "rows of different lengths of a file": (lambda: sb.write_mtx("never.mtx", ragged), "a makes no array"),
     "out that is read": (lambda: sb.Matrix(A).matvec(b, out=b), "out overlaps"),
     "out that is read by matmul": (lambda: (lambda a: sb.matmul(a, a, out=a))(np.eye(3)), "out overlaps"),
     "out that is read-only": (lambda: sb.Matrix(A).matvec(b, out=read_only), "read-only"),
