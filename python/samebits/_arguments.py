@@ -44,7 +44,7 @@ def whole_number(value: Any, name: str, least: int = 0) -> int:
 def real_number(value: Any, name: str) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _core.InvalidArgument(f"{name} is {value!r}; expected a real number") from None
 
 
@@ -52,7 +52,7 @@ def tolerances(**given: Any) -> dict[str, float]:
     """Numbers, by their names, none of them below 0."""
     try:
         found = {name: float(value) for name, value in given.items()}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = {}
     if not found or not all(value >= 0 for value in found.values()):
         seen = " and ".join(f"{name} is {value!r}" for name, value in given.items())
@@ -150,9 +150,19 @@ def _host_array(x: Any, name: str) -> np.ndarray:
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array_interface__"):
         return np.from_dlpack(x)
     try:
-        return np.asarray(x)
+        array = np.asarray(x)
     except ValueError as error:  # rows of different lengths
         raise _core.InvalidArgument(f"{name} makes no array: {error}") from None
+    if array.dtype in (np.float64, np.complex128) and isinstance(x, (list, tuple)) and _rounds_integers(x, array):
+        raise _core.InvalidArgument(f"{name} has integers beyond 2^53 among other numbers, which doubles cannot hold; round them yourself")
+    return array
+
+
+def _rounds_integers(x: list[Any] | tuple[Any, ...], array: np.ndarray) -> bool:
+    """Whether integers of a list became other numbers in this array."""
+    if not (np.abs(array.real) >= 2**53).any():
+        return False
+    return any(isinstance(n, (int, np.integer)) and int(float(n)) != n for n in np.array(x, dtype=object).flat)
 
 
 def returned_vector(returned: Any, size: int, what: str, kinds: str = "biuf") -> np.ndarray:

@@ -80,7 +80,7 @@ class Preconditioner:
         matrix = as_matrix(a)
         try:
             drop_tolerance, fill_factor = float(drop_tolerance), float(fill_factor)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             given = f"drop_tolerance is {drop_tolerance!r} and fill_factor {fill_factor!r}"
             raise _core.InvalidArgument(f"{given}; expected numbers") from None
         self.kind = text(kind, "kind", KINDS)

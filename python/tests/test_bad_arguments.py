@@ -43,6 +43,9 @@ REFUSED = {
     "rows of different lengths": (lambda: sb.sum([[1.0, 2.0], [3.0]]), "x makes no array"),
     "text": (lambda: sb.norm("abc"), "the dtype <U3"),
     "integers that no double holds": (lambda: sb.sum([2**70]), "Python objects, the first of the type int"),
+    "integers that no double holds beside an integer": (lambda: sb.sum([2**63 + 1, -(2**63)]), "x has integers beyond 2\\^53"),
+    "integers that no double holds beside a number": (lambda: sb.vdot([[2**53 + 1], [0.5]], [[1.0], [1.0]]), "x has integers beyond 2\\^53"),
+    "integers that no double holds beside a complex number": (lambda: sb.norm((2**53 + 1, 1j)), "x has integers beyond 2\\^53"),
     "a sparse matrix as a vector": (lambda: sb.sum(A), "x is of the type csr_array"),
     "masked": (lambda: sb.sum(masked_values), "x is a masked array"),
     "the constant that is masked": (lambda: sb.sum(np.ma.masked), "x is a masked array"),
@@ -129,6 +132,9 @@ REFUSED = {
     "a tolerance": (lambda: sb.gmres(R, b3, rtol=np.nan), "rtol is nan and atol is 0.0; expected numbers, 0 or more"),
     "atol of lsmr": (lambda: sb.lsmr(R, b3, atol="a"), "atol is 'a' and btol is 1e-06; expected numbers, 0 or more"),
     "btol of lsmr": (lambda: sb.lsmr(R, b3, btol=-1), "atol is 1e-06 and btol is -1; expected numbers, 0 or more"),
+    "a tolerance that no double holds": (lambda: sb.solve(R, b3, rtol=10**400), "rtol is 10{400} and atol is 0.0; expected numbers, 0 or more"),
+    "a damp that no double holds": (lambda: sb.lsmr(R, b3, damp=10**400), "damp is 10{400}; expected a real number"),
+    "a drop tolerance that no double holds": (lambda: sb.Preconditioner(R, "ilut", drop_tolerance=10**400), "drop_tolerance is 10{400} and"),
     "damp of lsmr": (lambda: sb.lsmr(R, b3, damp="a"), "damp is 'a'; expected a real number"),
     "an endless damp of lsmr": (lambda: sb.lsmr(R, b3, damp=np.inf), "damp is inf; expected a finite number"),
     "a generator": (lambda: sb.generate(3), "name is 3"),
@@ -149,6 +155,10 @@ def test_type_errors_name_the_function_that_was_called():
         b @ sb.Matrix(A)
     with pytest.raises(TypeError, match="a Preconditioner cannot be pickled"):
         pickle.dumps(sb.Preconditioner(A, "klu"))
+
+
+def test_integers_that_doubles_hold_stand_beside_other_numbers():
+    assert sb.sum([2**60, 0.5, -(2**60)]) == 0.5 and sb.sum([2**60, 1j, np.nan]).imag == 1.0
 
 
 def test_whole_numbers_may_be_written_as_floats():
