@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from typing import Any, Callable, Concatenate, ParamSpec, TypeVar
 
@@ -13,7 +14,7 @@ from ._arguments import MOST, _host_array, accuracy_number, real_number, whole_n
 from ._complex import OnParts, is_complex, parts
 from ._matrix import Matrix, as_matrix
 from ._operators import How, Shifted, run_operator, without_entries
-from ._places import Host, place_of
+from ._places import Host
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
 from ._result import Result
 from ._solve import (
@@ -77,11 +78,24 @@ def _with_iterates(callback: Callable[[np.ndarray], Any] | None) -> Callable[[It
     return told
 
 
+def _run_shifted(method: str, matrix: Matrix, b: Any, x0: Any, M: Any, options: dict[str, Any], how: How) -> Result:
+    """A - shift I, of which only products are known."""
+    if isinstance(M, str) and M not in ("auto", "none"):
+        expected = f"a Preconditioner, such as Preconditioner(A, {M!r}), a LinearOperator, or None"
+        raise _core.NotSupported(f"{method}: M is {M!r}, and such a kind is not made of A - shift I; give {expected}")
+    return run_operator(method, Shifted(matrix, how.shift), b, x0, M, options, how._replace(device=None))
+
+
 def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: How) -> Result:
-    matrix = _matrix_to_solve(a, _device_for(a, b, how.device), how.threads)
+    device = _device_for(a, b, how.device)
+    if how.shift != 0 and device is None:
+        device = "cpu"  # where b lies, and with it all but the product
+    matrix = _matrix_to_solve(a, device, how.threads)
     place = matrix._place_of(b=b, x0=None if isinstance(x0, str) else x0)
     given = place.floats(b, "b")
     matrix = _upcast(matrix, place.dtype(given))
+    if how.shift != 0:
+        return _run_shifted(method, matrix, given, x0, M, options, how)
     flat = _right_hand_side(place, given, matrix, False).reshape(-1)
     preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix.shape, matrix.dtype)
     guess = _start(place, x0, flat, preconditioner, matrix)
@@ -124,8 +138,11 @@ def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any
     explicit = _entries_of(a)
     if any(is_complex(given) for given in (explicit, b, x0, M)):
         return _solved_on_parts(method, explicit, b, x0, M, options, how)
-    run = run_operator if without_entries(explicit) else _run_matrix
-    result = run(method, explicit, b, x0, M, options, how)
+    if without_entries(explicit):
+        operator = Shifted(explicit, how.shift) if how.shift != 0 else explicit
+        result = run_operator(method, operator, b, x0, M, options, how)
+    else:
+        result = _run_matrix(method, explicit, b, x0, M, options, how)
     return _pair(result, _info(result))
 
 
@@ -205,14 +222,12 @@ def _minres_in_scipys_manner(
         at = as_matrix(a).to_scipy()
         if (at != at.conj().T).nnz > 0:
             raise _core.InvalidArgument("minres: A is not symmetric; gmres, idr and bicgstab take any")
-    if shift != 0:
-        there = place_of(b, "b").device
-        if not without_entries(a) and not isinstance(a, Matrix):  # whose products are exact, and lie where b does
-            a = Matrix(a, device="cpu" if there < 0 else f"cuda:{there}", threads=threads)
-        a = Shifted(a, real_number(shift, "shift"))
+    by = real_number(shift, "shift")
+    if not math.isfinite(by):
+        raise _core.InvalidArgument(f"minres: shift is {shift!r}; expected a finite number")
     steps = 5 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
-    pair = _solved(method, a, b, x0, M, options, How(_with_iterates(callback), device, threads))
+    pair = _solved(method, a, b, x0, M, options, How(_with_iterates(callback), device, threads, by))
     if show:
         print(f"minres: {pair.result}")
     return pair
@@ -401,7 +416,9 @@ minres = _by(
 
     For symmetric A, definite or not; `M` must be symmetric and positive definite. Kinds that are not symmetric are refused, a function of
     yours is believed to be, and where one is seen not to be definite info is below 0 and ``.result.status`` 'indefinite'. With `check`
-    the entries of A are compared with those of its transpose first. `maxiter` is 5 n where it is None. All else is as in `bicgstab`.
+    the entries of A are compared with those of its transpose first. `maxiter` is 5 n where it is None. With a shift `M` is no name of a
+    kind, 'auto' is none, and ``A x`` is computed in 'exact' before ``shift x`` is subtracted in ordinary arithmetic. All else is as in
+    `bicgstab`.
 
     Examples
     --------

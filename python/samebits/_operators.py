@@ -7,9 +7,9 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import device_number, into, number_of_threads
+from ._arguments import device_number, into, number_of_threads, returned_vector
 from ._matrix import Matrix
-from ._places import HOST, Host, OnDevice, common_place, into_there, returned_there
+from ._places import HOST, Host, OnDevice, common_place, into_there, place_of, returned_there
 from ._preconditioner import Preconditioner, _check_inverse, preconditioner_of
 from ._result import Result
 from ._solve import Iteration, _callback, _guess, _make_complex
@@ -24,6 +24,7 @@ class How(NamedTuple):
     callback: Callable[[Iteration], Any] | None
     device: str | None
     threads: int | None
+    shift: float = 0.0  #: A - shift I stands for A
 
 
 def without_entries(a: Any) -> bool:
@@ -119,12 +120,12 @@ class Shifted:
     """A - shift I, as an operator."""
 
     def __init__(self, a: Any, shift: float) -> None:
-        self.shape, self._shift = a.shape, shift
+        self.shape, self._apply, self._shift = a.shape, a.matvec, shift
         self.dtype = getattr(a, "dtype", None)
-        self._apply = a.matvec if hasattr(a, "matvec") else lambda x: a @ x
 
     def matvec(self, x: Any) -> Any:
-        product = self._apply(x)
-        if isinstance(x, np.ndarray):
-            product = np.asarray(product)
-        return product.reshape(-1) - self._shift * x
+        place, size = place_of(x, "x"), int(x.shape[0])
+        returned = self._apply(x)
+        if place is HOST:
+            return returned_vector(returned, size, "matvec") - self._shift * x
+        return returned_there(place, returned, size, "matvec") - self._shift * x

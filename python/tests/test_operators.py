@@ -286,6 +286,29 @@ def test_minres_shifts():
     assert info == 0 and relative_residual(a - 1.5 * sp.eye_array(900), b, x) <= 1.1e-9
 
 
+def test_minres_shifts_what_it_solves_without_a_shift():
+    """Matrices of floats beside doubles, real ones beside complex vectors, complex ones of either width."""
+    r = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 5.0]])
+    h = np.array([[4.0, 1j, 0.0], [-1j, 3.0, 1.0], [0.0, 1.0, 5.0]])
+    for a in (r, r.astype("f4"), h, h.astype("c8")):
+        for given in (a, sp.coo_array(a), sb.Matrix(a), sb.Matrix(sp.csr_array(a))):
+            for b in (np.ones(3), np.array([1.0, 2.0, 3j]), np.ones((3, 1))):
+                x, info = sb.minres(given, b, shift=0.5, rtol=1e-12)
+                assert info == 0 and relative_residual(a - 0.5 * np.eye(3), b.reshape(-1), x) <= 1.1e-12
+    x, info = sb.minres(sb.Matrix(r.astype("f4")), np.ones(3, "f4"), shift=0.5)
+    assert info == 0 and x.dtype == np.float32
+
+
+def test_minres_with_a_shift_computes_products_exactly():
+    a = np.array([[1e16, 1.0, -1e16], [1.0, 2.0, 1.0], [-1e16, 1.0, 1e16]])
+    for given in (a, sp.csr_array(a), sb.Matrix(a)):
+        x, info = sb.minres(given, [0.5, 3.5, 0.5], np.ones(3), shift=0.5, M=None, rtol=1e-15)
+        assert info == 0 and np.array_equal(x, np.ones(3))
+    wide = a.astype(np.longdouble)
+    with pytest.raises(sb.InvalidArgument, match="the matrix has the dtype"):
+        sb.minres(wide, np.ones(3), shift=0.5)
+
+
 def test_every_method_of_solve():
     a, b = poisson(), np.ones(900)
     for method in ("bicgstab", "cg", "gmres", "minres", "idr", "bicgstab2", "cocg"):
