@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import accuracy_number, text, whole_number
-from ._complex import is_complex, parts_of_rows, whole_shape
+from ._complex import is_complex, parts_of_vector, whole_shape
 from ._matrix import Matrix
 from ._preconditioner import KINDS
 from ._solve import METHODS, _matrix_to_solve, _real_form, _tolerances
@@ -57,7 +57,7 @@ class Certificate:
         if self._is_complex:
             shape = whole_shape(self._matrix)[:1] * 2
             b, x, x_low = (
-                None if given is None else parts_of_rows(given, name, shape[0], shape)
+                None if given is None and name == "x_low" else parts_of_vector(given, name, shape[0], shape)
                 for given, name in ((b, "b"), (x, "x"), (x_low, "x_low"))
             )
         bounds = self._bounds(b, x, x_low)

@@ -72,6 +72,18 @@ def parts_of_rows(x: Any, name: str, rows: int, shape: tuple[int, int]) -> Any:
     return found
 
 
+def parts_of_vector(x: Any, name: str, rows: int, shape: tuple[int, int]) -> Any:
+    """The parts of a vector, which must have so many elements."""
+    return of_vector(parts_of_rows(x, name, rows, shape), name)
+
+
+def of_vector(found: Any, name: str) -> Any:
+    """These parts, once it is clear that they are of a vector."""
+    if len(found.shape) != 1:
+        raise _core.InvalidArgument(f"{name} has {len(found.shape)} dimensions, the shape {whole_shape(found)}; expected one dimension")
+    return found
+
+
 def whole_shape(x: Any) -> tuple[int, ...]:
     """That of the complex numbers of these parts."""
     return (int(x.shape[0]) // 2, *(int(n) for n in x.shape[1:]))

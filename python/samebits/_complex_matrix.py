@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _core
 from ._arguments import as_dtype, number_of_threads
-from ._complex import REAL_OF_COMPLEX, complex_array, complex_dtype, csr_of_dense, parts, parts_of_rows, real_form, whole
+from ._complex import REAL_OF_COMPLEX, complex_array, complex_dtype, csr_of_dense, of_vector, parts, parts_of_rows
+from ._complex import parts_of_vector, real_form, whole, whole_shape
 from ._matrix import PARTS, Matrix, _device_of, _narrow_indices, _row_offsets, _shape, _sparse_parts
 from ._places import HOST, host_array, place_of
 from ._vectors import _with_a_unit_stride
@@ -49,6 +50,8 @@ class ComplexMatrix(Matrix):
         storage: str = "auto",
         expected_products: int = 1,
     ) -> None:
+        if isinstance(a, Matrix):
+            a = as_complex(a)
         sparse = [*a._csr] if isinstance(a, ComplexMatrix) else _sparse_parts(a)
         if sparse is None and hasattr(a, "matvec"):
             raise _core.NotSupported(f"the matrix is a {type(a).__name__}; only matrices with entries are supported")
@@ -64,6 +67,8 @@ class ComplexMatrix(Matrix):
     ) -> None:
         offsets, indices, values = (host_array(part, name) for part, name in zip(sparse, PARTS))
         numbers = complex_array(values, "the matrix")
+        if numbers.ndim != 1:
+            raise _core.InvalidArgument(f"values have the shape {numbers.shape}; expected one dimension")
         self._csr = (_row_offsets(HOST, offsets), _narrow_indices(HOST, indices, shape[1]), np.ascontiguousarray(numbers))
         rows, columns, *real = real_form(shape, *self._csr)
         self.real_form = Matrix.from_csr(
@@ -121,19 +126,23 @@ class ComplexMatrix(Matrix):
     def matvec(self, x: Any, *, accuracy: str = "exact", out: Any = None) -> Any:
         """The product with a vector, complex or real; ``m @ x`` is that in 'exact'."""
         into = None if out is None else self._parts_to_write(out)
-        y = whole(self.real_form.matvec(self._parts_of(x, "x"), accuracy=accuracy, out=into))
+        y = whole(self.real_form.matvec(of_vector(self._parts_of(x, "x"), "x"), accuracy=accuracy, out=into))
         return y if out is None else out
 
     def matmat(self, x: Any, *, accuracy: str = "exact") -> Any:
         """The product with a matrix of several columns, complex or real."""
-        return whole(self.real_form.matmat(self._parts_of(x, "x"), accuracy=accuracy))
+        found = self._parts_of(x, "x")
+        if len(found.shape) != 2:
+            expected = f"a matrix of {self.shape[1]} rows (matvec takes vectors)"
+            raise _core.DimensionMismatch(f"x has the shape {whole_shape(found)}, the matrix {self.shape}; expected {expected}")
+        return whole(self.real_form.matmat(found, accuracy=accuracy))
 
     def residual(self, b: Any, x: Any, *, x_low: Any = None, accuracy: str = "exact", out: Any = None) -> Any:
         """``b - A (x + x_low)``; with 'exact' both parts of every element are rounded once."""
-        low = None if x_low is None else self._parts_of(x_low, "x_low")
+        low = None if x_low is None else of_vector(self._parts_of(x_low, "x_low"), "x_low")
         into = None if out is None else self._parts_to_write(out)
-        right = parts_of_rows(b, "b", self.shape[0], self.shape)
-        r = whole(self.real_form.residual(right, self._parts_of(x, "x"), x_low=low, accuracy=accuracy, out=into))
+        right, given = parts_of_vector(b, "b", self.shape[0], self.shape), of_vector(self._parts_of(x, "x"), "x")
+        r = whole(self.real_form.residual(right, given, x_low=low, accuracy=accuracy, out=into))
         return r if out is None else out
 
     def _parts_of(self, x: Any, name: str) -> Any:
@@ -145,6 +154,8 @@ class ComplexMatrix(Matrix):
         is_array = place is not HOST or isinstance(out, np.ndarray)
         if not is_array or place.dtype(out) != self.dtype or not place.is_plain(out) or len(out.shape) != 1:
             raise _core.InvalidArgument(f"out: expected a writable vector of {self.dtype} without gaps, where the other arrays lie")
+        if tuple(out.shape) != self.shape[:1]:
+            raise _core.InvalidArgument(f"out is {self.dtype} {tuple(out.shape)}; expected {self.dtype} {self.shape[:1]}")
         return parts(out, "out")
 
     def update(self, values: Any) -> None:
@@ -185,9 +196,7 @@ def _solve_dense_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, ac
     place = place_of(b, "b")
     if place is not HOST:
         raise _core.InvalidArgument(f"b lies {place.words}, and with dense triangles the processor solves; make the matrix sparse")
-    right = as_dtype(parts_of_rows(b, "b", elements.shape[0], elements.shape), REAL_OF_COMPLEX[elements.dtype], "b")
-    if right.ndim != 1:
-        raise _core.InvalidArgument(f"b has {right.ndim} dimensions; expected one")
+    right = as_dtype(parts_of_vector(b, "b", elements.shape[0], elements.shape), REAL_OF_COMPLEX[elements.dtype], "b")
     x = np.zeros(right.shape, right.dtype)
     solve = _core.solve_dense_triangular64 if elements.dtype == np.complex64 else _core.solve_dense_triangular128
     device = a._device if isinstance(a, Matrix) else _device_of(a)
@@ -201,7 +210,7 @@ def solve_complex_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, a
         return _solve_dense_triangular(a, b, lower, unit_diagonal, accuracy, threads)
     matrix = as_complex(a) if isinstance(a, Matrix) else ComplexMatrix(a, threads=threads)
     place = matrix._place_of(b=b)
-    right = matrix.real_form._vector(parts_of_rows(b, "b", matrix.shape[0], matrix.shape), "b", place)
+    right = matrix.real_form._vector(parts_of_vector(b, "b", matrix.shape[0], matrix.shape), "b", place)
     x = place.zeros((2 * matrix.shape[0],), matrix.real_form.dtype)
     place.wait()
     solve = _core.solve_triangular64 if matrix.dtype == np.complex64 else _core.solve_triangular128

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import _host_array, accuracy_number, into, text, whole_number
-from ._complex import OnParts, parts, whole
+from ._complex import OnParts, parts_of_vector, whole
 from ._complex_matrix import ComplexMatrix
 from ._matrix import Matrix, as_matrix
 from ._places import place_of, same_dtype
@@ -140,7 +140,7 @@ class Preconditioner:
 
     def __matmul__(self, r: Any) -> Any:
         if self._of_parts is not None:
-            return whole(self._of_parts @ parts(r, "r"))
+            return whole(self._of_parts @ parts_of_vector(r, "r", self.shape[0], self.shape))
         return self._apply(r)
 
     def _on_parts(self, rows: int) -> Preconditioner:

@@ -451,3 +451,11 @@ def test_an_interrupted_solve_leaves_complex_numbers():
         with pytest.raises(KeyboardInterrupt) as caught:
             call()
         assert caught.value.result.x.dtype == np.complex128 and caught.value.result.x.shape == (3,)
+
+
+def test_real_matrices_become_complex_ones():
+    a = np.array([[2.0**52, 1.0, -(2.0**52)], [0.0, 2.0, 0.0]])
+    for given in (a, a.astype(int), sparse.csr_array(a), sb.Matrix(a), sb.Matrix(sparse.csr_array(a)), sb.ComplexMatrix(a)):
+        made = sb.ComplexMatrix(given)
+        assert made.dtype == np.complex128 and np.array_equal(made @ np.full(3, 1 + 1j), [1 + 1j, 2 + 2j])
+    assert sb.ComplexMatrix(sb.Matrix(np.eye(2, dtype="f4"))).dtype == np.complex64
