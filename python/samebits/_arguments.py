@@ -28,9 +28,17 @@ def accuracy_number(accuracy: str) -> int:
 
 def text(value: Any, name: str, expected: str) -> str:
     """A name of something, which the library knows or refuses."""
-    if isinstance(value, str):
+    if isinstance(value, str) and value.isprintable():
         return value
     raise _core.InvalidArgument(f"{name} is {value!r}; expected {expected}")
+
+
+def number_type(dtype: Any, what: str, expected: str) -> np.dtype:
+    """A dtype, which is looked at elsewhere; what is none is refused."""
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        raise _core.InvalidArgument(f"{what}: the dtype is {dtype!r}; expected {expected}") from None
 
 
 def whole_number(value: Any, name: str, least: int = 0) -> int:
@@ -72,7 +80,7 @@ def set_threads_from_environment() -> None:
     global _default_threads
     text = os.environ.get("SAMEBITS_NUM_THREADS", "")
     if text:
-        _default_threads = checked_threads(int(text) if text.isdigit() else text, "SAMEBITS_NUM_THREADS")
+        _default_threads = checked_threads(int(text) if text.isdecimal() and len(text) < 10 else text, "SAMEBITS_NUM_THREADS")
 
 
 def number_of_threads(threads: int | None = None) -> int:
@@ -117,7 +125,7 @@ def device_number(device: str | None) -> int:
         return -1
     if isinstance(device, str) and device.startswith("cuda"):
         index = device[5:] if device.startswith("cuda:") else ("0" if device == "cuda" else "")
-        if index.isdigit():
+        if index.isdecimal() and len(index) < 10:
             return int(index)
     raise _core.InvalidArgument(f"device {device!r}: expected None, 'cpu', 'cuda' or 'cuda:0' (or another number)")
 
@@ -205,15 +213,16 @@ def float_array(x: Any, name: str) -> np.ndarray:
         raise _core.NotSupported(f"{name} is complex; only real numbers are supported")
     if array.size == 0 and dtype == object:
         return array.astype(np.float64)
-    raise _core.InvalidArgument(f"{name} {_described(x, array)}; expected float64, float32, or integers that doubles can hold")
+    raise _core.InvalidArgument(f"{name} {_described(array)}; expected float64, float32, or integers that doubles can hold")
 
 
-def _described(x: Any, array: np.ndarray) -> str:
+def _described(array: np.ndarray) -> str:
     """In words what is no array of numbers."""
     if array.dtype != object:
         return f"has the dtype {array.dtype}"
     if array.ndim == 0:
-        return "is None" if x is None else f"is of the type {type(x).__name__}"
+        value = array.item()
+        return "is None" if value is None else f"is of the type {type(value).__name__}"
     return f"holds Python objects, the first of the type {type(array.flat[0]).__name__}"
 
 

@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import number_of_threads, text
+from ._arguments import number_of_threads, number_type, text
 from ._complex import complex_array, is_complex
 from ._complex_matrix import ComplexMatrix
 from ._matrix import Matrix, as_matrix
 from ._places import host_array
+
+
+def _file_name(path: Any) -> str:
+    """As the library takes it."""
+    name = os.fsdecode(path)
+    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):  # the latter are bytes that are no UTF-8
+        raise _core.InvalidArgument(f"path is {name!r}; expected a name in UTF-8, without zeros")
+    return name
 
 
 def read_mtx(path: str | os.PathLike[str], *, dtype: Any = None, threads: int | None = None) -> Matrix | np.ndarray:
@@ -45,9 +53,11 @@ def read_mtx(path: str | os.PathLike[str], *, dtype: Any = None, threads: int | 
     >>> sb.read_mtx(path)
     array([1.5, 2. ])
     """
-    name = os.fspath(path)
-    kind = np.dtype(dtype) if dtype is not None else np.dtype(np.complex128 if _core.holds_complex_numbers(name) else np.float64)
+    name = _file_name(path)
     readers = {"float64": _core.read64, "float32": _core.read32, "complex128": _core.read_complex128, "complex64": _core.read_complex64}
+    if dtype is None:
+        dtype = np.complex128 if _core.holds_complex_numbers(name) else np.float64
+    kind = number_type(dtype, "read_mtx", ", ".join(readers))
     if kind.name not in readers:
         raise _core.InvalidArgument(f"read_mtx: the dtype is {kind}; expected {', '.join(readers)}")
     rows, columns, *parts = readers[kind.name](name, number_of_threads(threads))
@@ -90,6 +100,7 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
     FileError
         Where it cannot be written.
     """
+    name = _file_name(path)
     is_dense = not isinstance(a, (Matrix, ComplexMatrix)) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices")
     is_strided = str(getattr(a, "layout", "")) == "torch.strided"
     if is_complex(a) and (is_dense or is_strided):
@@ -98,11 +109,11 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
             raise _core.InvalidArgument(f"write_mtx: a has {elements.ndim} dimensions; expected one or two")
         write_elements = _core.write_complex_elements64 if elements.dtype == np.complex64 else _core.write_complex_elements128
         rows, columns = elements.shape if elements.ndim == 2 else (elements.size, 1)
-        write_elements(os.fspath(path), rows, columns, np.ravel(elements, order="F"))
+        write_elements(name, rows, columns, np.ravel(elements, order="F"))
     elif is_complex(a):
         matrix = a if isinstance(a, ComplexMatrix) else ComplexMatrix(a)
         write = _core.write_complex64 if matrix.dtype == np.complex64 else _core.write_complex128
-        write(os.fspath(path), *matrix.shape, *matrix._csr)
+        write(name, *matrix.shape, *matrix._csr)
     else:
         array = host_array(a, "a") if is_dense else a
-        _core.write(os.fspath(path), as_matrix(array.reshape(-1, 1) if is_dense and array.ndim == 1 else array)._core)
+        _core.write(name, as_matrix(array.reshape(-1, 1) if is_dense and array.ndim == 1 else array)._core)

@@ -75,6 +75,8 @@ def _sparse_parts(a: Any) -> list[Any] | None:
     if _is_of_torch(a):
         return [part.detach() for part in (a.crow_indices(), a.col_indices(), a.values())]
     if hasattr(a, "tocsr") and hasattr(a, "shape"):
+        if len(a.shape) != 2:
+            raise _core.InvalidArgument(f"the matrix has {len(a.shape)} dimensions; expected two")
         rows = a if getattr(a, "format", "") == "csr" else a.tocsr()
         return [rows.indptr, rows.indices, rows.data]
     return None
@@ -168,8 +170,6 @@ class Matrix:
                 raise _core.InvalidArgument(f"the matrix has {elements.ndim} dimensions; expected two")
             self._take(elements.shape, _with_a_unit_stride(elements))
             return
-        if len(a.shape) != 2:
-            raise _core.InvalidArgument(f"the matrix has {len(a.shape)} dimensions; expected two")
         self._take_sparse(a.shape, *sparse)
 
     def _take_sparse(self, shape: Any, offsets: Any, indices: Any, values: Any) -> None:

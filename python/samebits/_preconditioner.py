@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, accuracy_number, into, text, whole_number
+from ._arguments import _host_array, accuracy_number, into, number_type, text, whole_number
 from ._complex import OnParts, parts_of_vector, whole
 from ._complex_matrix import ComplexMatrix
 from ._matrix import Matrix, as_matrix
@@ -120,7 +120,7 @@ class Preconditioner:
         made._of_parts = None
         made.accuracy = "exact"
         made.shape = (whole_number(rows, "rows"), whole_number(rows, "rows"))
-        made.dtype = np.dtype(dtype)
+        made.dtype = number_type(dtype, "from_function", "float64 or float32")
         if made.dtype not in (np.float64, np.float32):
             raise _core.InvalidArgument(f"from_function: the dtype is {made.dtype}; expected float64 or float32")
         double = made.dtype == np.float64

@@ -153,6 +153,16 @@ REFUSED = {
     "a drop tolerance that no double holds": (lambda: sb.Preconditioner(R, "ilut", drop_tolerance=10**400), "drop_tolerance is 10{400} and"),
     "damp of lsmr": (lambda: sb.lsmr(R, b3, damp="a"), "damp is 'a'; expected a real number"),
     "an endless damp of lsmr": (lambda: sb.lsmr(R, b3, damp=np.inf), "damp is inf; expected a finite number"),
+    "a name that no text can be": (lambda: sb.generate("\udcff"), r"name is '.udcff'; expected"),
+    "a kind with a zero": (lambda: sb.solve(A, b, preconditioner="klu\0"), r"preconditioner is 'klu.x00'; expected"),
+    "a path that is no UTF-8": (lambda: sb.read_mtx(b"\xff.mtx"), r"path is '.udcff.mtx'; expected a name in UTF-8"),
+    "a path with a zero": (lambda: sb.write_mtx("a\0.mtx", R), r"path is 'a.x00.mtx'; expected a name in UTF-8, without zeros"),
+    "a type of numbers": (lambda: sb.read_mtx("never.mtx", dtype="foo"), "the dtype is 'foo'; expected float64, float32, complex128"),
+    "a type of vectors": (lambda: precondition(lambda r: r, dtype="foo"), "the dtype is 'foo'; expected float64 or float32"),
+    "a device of no number": (lambda: sb.Matrix(R, device="cuda:\u00b2"), "device 'cuda:\u00b2': expected None, 'cpu'"),
+    "a device beyond all": (lambda: sb.Matrix(R, device="cuda:" + "9" * 20), "device 'cuda:9{20}': expected None, 'cpu'"),
+    "three dimensions": (lambda: sb.solve(sp.coo_array(np.ones((2, 2, 2))), b3), "the matrix has 3 dimensions; expected two"),
+    "no values": (lambda: sb.Matrix.from_csr((2, 2), [0, 1, 2], [1, 0], None), "the matrix is None; expected"),
     "a generator": (lambda: sb.generate(3), "name is 3"),
 }
 
@@ -162,6 +172,12 @@ def test_refusals_say_what_was_seen_and_expected(name):
     call, message = REFUSED[name]
     with pytest.raises((sb.InvalidArgument, sb.NotSupported), match=message):
         call()
+
+
+def test_paths_may_be_bytes(tmp_path):
+    path = bytes(tmp_path / "b.mtx")
+    sb.write_mtx(path, b3)
+    assert (sb.read_mtx(path) == b3).all()
 
 
 def test_type_errors_name_the_function_that_was_called():
