@@ -76,6 +76,15 @@ class Certificate:
         _core.error_bound(self._matrix._core, self._core, right, given, low, bounds)
         return bounds
 
+    def __copy__(self) -> Certificate:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Certificate:
+        return self  # nothing of it changes
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Certificate cannot be pickled; send the Matrix and call certify there")
+
     def __repr__(self) -> str:
         return f"{self.status}: {self.reason}"
 

@@ -166,6 +166,12 @@ class Preconditioner:
         self._core.apply(given, z, accuracy_number(self.accuracy))
         return z
 
+    def __copy__(self) -> Preconditioner:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Preconditioner:
+        return self  # nothing of it changes
+
     def __reduce__(self) -> Any:
         raise TypeError("a Preconditioner cannot be pickled; send the Matrix and make it there")
 

@@ -39,12 +39,17 @@ class Iteration(_Step):
     _iterate: Any = None
     _rows = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Iteration, tuple(self)
+
     @property
     def x(self) -> np.ndarray:
         """The iterate after this step, a copy made when it is asked for, which costs about one vector update.
 
-        It can be had only while the callback runs.
+        It can be had only while the callback runs, and not of copies.
         """
+        if self._iterate is None:
+            raise _core.InvalidArgument("iteration: this is a copy, and x can be asked for only of what the callback was given, while it runs")
         copy = np.empty(self._rows)
         self._iterate.copy_to(copy)
         return copy
@@ -143,6 +148,9 @@ def _make_complex(result: Result) -> None:
 
 class _ComplexIteration(Iteration):
     """An iteration on the parts of a complex system."""
+
+    def __repr__(self) -> str:
+        return repr(Iteration(*self))
 
     @property
     def x(self) -> np.ndarray:

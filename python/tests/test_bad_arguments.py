@@ -1,5 +1,6 @@
 """What is refused, and that the message says what was seen and what is expected: errors are for people."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -212,6 +213,23 @@ def test_a_failure_survives_pickling_with_its_result():
         found.raise_for_status()
     back = pickle.loads(pickle.dumps(raised.value))
     assert str(back) == str(raised.value) and back.result.fingerprint == found.fingerprint
+
+
+def test_what_does_not_change_is_its_own_copy():
+    for given in (sb.Preconditioner(A, "klu"), sb.certify(A), sb.certify(C)):
+        assert copy.copy(given) is given and copy.deepcopy([given])[0] is given
+    with pytest.raises(TypeError, match="a Certificate cannot be pickled; send the Matrix"):
+        pickle.dumps(sb.certify(A))
+
+
+@pytest.mark.parametrize("a", [R, C])
+def test_iterations_can_be_sent_without_their_x(a):
+    kept = []
+    sb.solve(a, b3, callback=kept.append)
+    for sent in (pickle.loads(pickle.dumps(kept)), copy.deepcopy(kept)):
+        assert sent == kept and [repr(step) for step in sent] == [repr(step) for step in kept]
+        with pytest.raises(sb.InvalidArgument, match="this is a copy"):
+            sent[0].x
 
 
 def test_products_are_written_by_columns_and_into_parts():
