@@ -83,4 +83,9 @@ __all__ = [
 
 for _error in (ConvergenceWarning, DimensionMismatch, FileError, InvalidArgument, NotConverged, NotSupported, ResourceLimit):
     _error.__module__ = "samebits"
+DimensionMismatch.__doc__ = "Shapes do not fit one another; an `InvalidArgument`."
+FileError.__doc__ = "A file cannot be read or written, or breaks its format; an `OSError`."
+InvalidArgument.__doc__ = "A value that is not taken; the message says what is. A `ValueError`."
+NotSupported.__doc__ = "Something sensible that the library, or this build or machine, cannot do; a `NotImplementedError`."
+ResourceLimit.__doc__ = "More memory would be needed than may be used; a `MemoryError`."
 _set_threads()

@@ -121,3 +121,8 @@ def test_nothing_leaks():
     before = memory()
     rounds(9000)
     assert memory() - before < 4 << 20
+
+
+@pytest.mark.parametrize("name", [name for name in sb.__all__ if name != "__version__"])
+def test_all_that_is_public_has_a_docstring(name):
+    assert getattr(sb, name).__doc__
