@@ -37,6 +37,15 @@ same_on_all_ranks() {
     cat "$folder/$name.1"
 }
 
+# require_cases FILE OUTPUT: every case of the file was run.
+require_cases() {
+    if [[ $(grep -c "^case " "$2") != $(wc -l <"$1") ]]; then
+        echo "of $(wc -l <"$1") cases these were run:"
+        grep "^case " "$2" || true
+        exit 1
+    fi
+}
+
 # on_all_ranks FILE [FACTORS]: what OVER_RANKS prints of the cases of a file is the same on every number of ranks, and each
 # case names the same FACTORS twice, those of the library and those of the plugin.
 on_all_ranks() {
@@ -49,6 +58,7 @@ on_all_ranks() {
             diff "$folder/bits.1" "$folder/bits.$n" || true
             exit 1
         fi
+        require_cases "$1" "$folder/bits.$n"
         [[ -n ${2:-} ]] || continue
         if ! grep -o "^case\|$2" "$folder/all.$n" | uniq -c |
             awk '(NR % 2 ? $1 != 1 || $2 != "case" : $1 != 2) { bad = 1; exit } END { exit bad || NR % 2 }'; then
@@ -300,6 +310,7 @@ complex)
             "-redundant_pc_samebits_guarantee $guarantee -compare $guarantee"
     done >>"$folder/cases"
     same_on_all_ranks complex "$COMPLEX_SOLVE" -cases "$folder/cases" -solver_everywhere
+    require_cases "$folder/cases" "$folder/complex.1"
     refused "samebits_amg is for real numbers" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_amg
     refused "use -pc_type redundant -redundant_pc_type samebits_auto" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_auto
     ;;
