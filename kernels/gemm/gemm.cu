@@ -9,6 +9,7 @@
 #include "solver/cuda/memory.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace solver::cuda {
 namespace {
@@ -88,7 +89,7 @@ struct Multiplier::Workspace {
           float_sums(traits_of(on_device).float_sums),
           residues(on_device),
           real_form(on_device),
-          counters(on_device, 2, "counters of a dense product") {}
+          counters(on_device, std::array<unsigned long long, 2>{}, "counters of a dense product") {}
 
     template <class T>
     void multiply_marked(const GemmTask<T>& task, const OpenElements& marks, Stream stream) {

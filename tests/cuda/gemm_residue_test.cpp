@@ -7,6 +7,7 @@
 #include "support/expected.hpp"
 #include "support/on_cuda.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -143,6 +144,17 @@ TYPED_TEST(CudaGemmResidue, RoundsEveryElementOnce) {
             EXPECT_PRED2(testing::same_bits<T>, found.at(i, j), expected) << "element " << i << ", " << j;
         }
     }
+}
+
+// Promise: cuda/gemm.hpp, "Before the first one it is a GemmReport()."
+TYPED_TEST(CudaGemmResidue, HasNothingToReportAtFirst) {
+    constexpr std::array<unsigned long long, 2> left_in_memory{~0ull, ~0ull};
+    { const cuda::DeviceArray<unsigned long long> former(0, left_in_memory, "test"); }
+    const cuda::Multiplier multiplier(0);
+    const cuda::GemmReport report = multiplier.report();
+    EXPECT_EQ(report.route, cuda::GemmRoute::nothing);
+    EXPECT_EQ(report.moduli, 0);
+    EXPECT_EQ(report.recomputed, 0);
 }
 
 /// Sums of residues are formed in parts then.

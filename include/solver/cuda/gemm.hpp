@@ -52,7 +52,7 @@ public:
     void gemm(const GemmTask<std::complex<float>>& task, Accuracy accuracy, Conjugation conjugation = {},
               Stream stream = nullptr);
 
-    /// Of the last product. Waits for the stream.
+    /// Of the last product. Before the first one it is a GemmReport(). Waits for the stream.
     GemmReport report(Stream stream = nullptr) const;
 
 private:
