@@ -27,6 +27,11 @@ namespace solver {
 /// so one pass mostly suffices. Where it does not, another one is made of w', whose h is short, so that E hardly counts. In
 /// fast nu is gamma_n, and in single precision every step with long vectors takes two.
 ///
+/// The sums hold for any signs, and grow from step to step by far more than what they bound. Where that counts, V'w' itself can
+/// be computed: as l, with errors as of h, it says that
+///
+///     c_k = (||l|| + u ||l|| + sqrt(k) nu ||w'||) / ||w'|| + 4 u.
+///
 /// What it is for: the norm of a residual V t is within sqrt(1 +- e) of ||t||, e = ||E||_F, and the least ||t|| within a factor
 /// sqrt((1 + e) / (1 - e)) of the least residual (Paige, Rozloznik, Strakos, SIAM J. Matrix Anal. Appl. 28(1), 2006, say what
 /// else follows). `tolerated` makes that 1.004.
@@ -51,6 +56,14 @@ public:
         const double of_e = add_rn(add_rn(upper, sqrt_rn(lower)), mul_rn(5 * u_, sqrt_rn(before)));
         const double of_w = add_rn(mul_rn(2 * k, u_), mul_rn(sqrt_rn(k), nu_));
         return add_rn(div_rn(add_rn(of_e, of_w), rest_share), 4 * u_);
+    }
+
+    /// c_k of a w' of this norm where `products` is V'w' as computed.
+    double of_products(std::span<const double> products, double norm) const {
+        double square = 0;
+        for (const double product : products) square = add_rn(square, mul_rn(product, product));
+        const double of_sums = mul_rn(sqrt_rn(static_cast<double>(c_.size())), nu_);
+        return add_rn(add_rn(div_rn(mul_rn(1 + u_, sqrt_rn(square)), norm), of_sums), 4 * u_);
     }
 
     /// Whether a further column may have the least c that a pass can give it. It may not where dot products are too uncertain,

@@ -202,6 +202,30 @@ TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
     }
 }
 
+// The sums of |h_j| c_j would tell 1 here; what V'w' tells is near the truth, and not below it.
+TEST(OrthogonalityBound, KnowsMoreWhereProductsAreMeasured) {
+    constexpr int n = 400, k = 8;
+    Eigen::MatrixXd v(n, k);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < k; ++j) v(i, j) = std::cos(0.37 * (i + 1) * (j + 1) + i);
+    v = Eigen::MatrixXd(Eigen::HouseholderQR<Eigen::MatrixXd>(v).householderQ() * Eigen::MatrixXd::Identity(n, k));
+    const double uncertainty = n * unit_roundoff<double>;
+    for (const double lost : {0.0, 1e-12, 1e-5}) {
+        OrthogonalityBound bound(unit_roundoff<double>, uncertainty);
+        bound.begin();
+        for (int j = 1; j < k; ++j) bound.add(0.001);
+        Eigen::VectorXd w = Eigen::VectorXd::LinSpaced(n, -1, 2);
+        for (int pass = 0; pass < 2; ++pass) w -= v * (v.transpose() * w);
+        w += lost * w.norm() * v.col(3);
+        const Eigen::VectorXd products = v.transpose() * w;
+        const double told = bound.of_products(std::span(products.data(), std::size_t{k}), w.norm());
+        const double true_loss =
+            (v.cast<long double>().transpose() * w.cast<long double>()).norm() / w.cast<long double>().norm();
+        EXPECT_GE(told, true_loss) << lost;
+        EXPECT_LE(told, 1.001 * true_loss + 4 * uncertainty) << lost;
+    }
+}
+
 TEST(OrthogonalityBound, SaysWhereNoPassCanBeEnough) {
     for (const double uncertainty : {0.0, 0x1p-10, 0x1p-6}) {
         OrthogonalityBound bound(unit_roundoff<float>, uncertainty);
