@@ -45,13 +45,23 @@ bool has_factors(std::optional<PreconditionerKind> kind) {
 
 Application* application_of(PC pc) { return static_cast<Application*>(pc->data); }
 
-/// The block size that the matrix was given; 0, for it to be looked for, where there is none.
+/// By the block size that the matrix was given; 0, for it to be looked for, where there is none.
 PetscErrorCode unknowns_per_node_of(Mat a, int* unknowns) {
     PetscInt block_size;
     PetscFunctionBegin;
     PetscCall(MatGetBlockSize(a, &block_size));
-    *unknowns = block_size > 1 ? static_cast<int>(block_size) : 0;
+    *unknowns = block_size > 1 ? static_cast<int>(real_parts * block_size) : 0;
     PetscFunctionReturn(0);
+}
+
+/// v, or in the real form of complex numbers v and i v.
+void add_vector(Span v, std::vector<double>* vectors, int* count) {
+    vectors->insert(vectors->end(), v.begin(), v.end());
+    ++*count;
+    if constexpr (numbers_are_complex) {
+        for (std::size_t i = 0; i < v.size(); i += 2) vectors->insert(vectors->end(), {-v[i + 1], v[i]});
+        ++*count;
+    }
 }
 
 /// The near-null space that the matrix carries (MatSetNearNullSpace), this rank's elements of one vector after another.
@@ -66,13 +76,11 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vect
     if (!space) PetscFunctionReturn(0);
     PetscCall(MatGetLocalSize(a, &rows, nullptr));
     PetscCall(MatNullSpaceGetVecs(space, &has_constants, &count, &vecs));
-    if (has_constants) vectors->assign(static_cast<std::size_t>(rows), 1.0);
-    for (PetscInt k = 0; k < count; ++k) {
-        const Elements v(vecs[k]);
-        const Span elements = v;
-        vectors->insert(vectors->end(), elements.begin(), elements.end());
+    if (has_constants) {
+        const std::vector<Number> ones(static_cast<std::size_t>(rows), Number(1));
+        add_vector(solver::real_view(std::span(ones)), vectors, vector_count);
     }
-    *vector_count = static_cast<int>(count) + (has_constants ? 1 : 0);
+    for (PetscInt k = 0; k < count; ++k) add_vector(Elements(vecs[k]), vectors, vector_count);
     PetscFunctionReturn(0);
 }
 
@@ -157,14 +165,13 @@ Made made_over_ranks(Mat a, const Application& application, RankMultigridOptions
 }
 
 /// Of a matrix that ranks share out.
-template <class Scalar>
 PetscErrorCode make_over_ranks(PC pc) {
     PetscBool is_aij;
     std::vector<double> near_null;
     Application* application = application_of(pc);
     RankMultigridOptions options;
     PetscFunctionBegin;
-    PetscCheck(!solver::is_complex<Scalar> && (!application->kind || *application->kind == PreconditionerKind::amg),
+    PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
                "gives every rank the whole matrix%s",
@@ -174,12 +181,10 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscCheck(is_aij, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
                "%s needs a matrix of a type that begins with mpiaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
-    if constexpr (!solver::is_complex<Scalar>) {
-        PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
-        PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
-        options.near_null_space = near_null;
-        PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
-    }
+    PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
+    PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
+    options.near_null_space = near_null;
+    PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
     PetscFunctionReturn(0);
 }
 
@@ -228,7 +233,7 @@ PetscErrorCode setup(PC pc) {
     if (application->kind == PreconditionerKind::jacobi)
         PetscCall(make_jacobi(pc));
     else
-        PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks<Number>(pc));
+        PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks(pc));
     PetscFunctionReturn(0);
 }
 
@@ -336,10 +341,6 @@ PetscErrorCode destroy(PC pc) {
 
 PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
     PetscFunctionBegin;
-    PetscCheck(
-        !numbers_are_complex || kind != PreconditionerKind::amg, PETSC_COMM_SELF, PETSC_ERR_SUP,
-        "samebits_amg is for real numbers, and PetscScalar of this PETSc is complex; use samebits_jacobi, or of the whole "
-        "matrix samebits_ilut, samebits_klu or samebits_auto");
     auto* application = new (std::nothrow) Application{.kind = kind};
     PetscCheck(application, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for a preconditioner");
     pc->data = application;

@@ -3,12 +3,14 @@
 #include "core/floating_point_guard.hpp"
 #include "core/hash.hpp"
 #include "core/multigrid/scale.hpp"
+#include "numbers.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
 #include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/amg/setup.hpp"
 #include "rank_product.hpp"
 #include "ranks/rank_cycle.hpp"
 #include "ranks/rank_place.hpp"
+#include "real_rows.hpp"
 #include "solver/error.hpp"
 
 #include <algorithm>
@@ -45,7 +47,7 @@ struct Finest {
 
 /// A row of a parallel matrix, with all ranks' columns.
 struct RowOfRank {
-    std::vector<std::pair<std::int32_t, double>> entries;
+    std::vector<std::pair<std::int32_t, Number>> entries;
 
     void read(const RankBlocks& blocks, PetscInt row, PetscInt first_column) {
         entries.clear();
@@ -55,12 +57,13 @@ struct RowOfRank {
         };
         add(blocks.own, [&](PetscInt column) { return first_column + column; });
         if (blocks.has_ghosts(row)) add(blocks.others, [&](PetscInt column) { return blocks.ghosts[column]; });
-        if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());
+        constexpr auto column = &std::pair<std::int32_t, Number>::first;
+        if (!std::ranges::is_sorted(entries, {}, column)) std::ranges::sort(entries, {}, column);
     }
 };
 
-CsrMatrix<double> read_rows(const RankBlocks& blocks, PetscInt first_column, PetscInt columns) {
-    CsrMatrix<double> rows{blocks.own.rows, columns, {0}, {}, {}};
+CsrMatrix<Number> read_rows(const RankBlocks& blocks, PetscInt first_column, PetscInt columns) {
+    CsrMatrix<Number> rows{blocks.own.rows, columns, {0}, {}, {}};
     std::size_t entries = 0;
     for (const auto* block : {&blocks.own, &blocks.others})
         if (block->rows > 0) entries += static_cast<std::size_t>(block->offsets[block->rows]);
@@ -245,10 +248,10 @@ RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
     PetscInt columns, first_column;
     PetscCallAbort(ranks.comm(), MatGetSize(a, nullptr, &columns));
     PetscCallAbort(ranks.comm(), MatGetOwnershipRangeColumn(a, &first_column, nullptr));
-    short_index(columns);
+    short_index(real_parts * columns);
     PetscCallAbort(ranks.comm(), RankBlocks::of(a, &blocks));
-    const Layout layout(ranks, blocks.own.rows);
-    return rank_matrix(ranks, layout, layout, read_rows(blocks, first_column, columns));
+    const Layout layout(ranks, real_parts * blocks.own.rows);
+    return rank_matrix(ranks, layout, layout, real_matrix(read_rows(blocks, first_column, columns)));
 }
 
 std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks& ranks, RankMatrix<double> a,

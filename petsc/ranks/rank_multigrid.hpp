@@ -20,7 +20,7 @@ struct RankMultigridOptions {
     std::int64_t gathered_rows = 0;                ///< levels of at most so many rows are kept by every rank
 };
 
-/// This rank's rows of a square MPIAIJ, whose rows and columns are shared out alike; sorted.
+/// This rank's rows of a square MPIAIJ, whose rows and columns are shared out alike; sorted. The real form of complex ones.
 RankMatrix<double> read_matrix(const Ranks& ranks, Mat a);
 
 /// The library's multigrid (solver/preconditioner.hpp), to the last bit, of vectors' elements on this rank. Making it and all

@@ -99,7 +99,7 @@ bool RankPlace::suits_cycle_in_floats(const View<double>& a) const {
 }
 
 /// Every entry below the diagonal is one above it, and there are as many of these.
-bool RankPlace::is_symmetric(const View<double>& a) const {
+bool RankPlace::is_symmetric(const View<double>& a, solver::OwnTranspose kind) const {
     const CsrMatrix<double> square = with_rows_before(ranks_, *a.matrix);
     const CsrView<double> view = square.view();
     bool symmetric = true;
@@ -110,7 +110,9 @@ bool RankPlace::is_symmetric(const View<double>& a) const {
             lower_less_upper += j < i ? 1 : j > i ? -1 : 0;
             if (j >= i || !symmetric) continue;
             const std::int64_t mirrored = solver::cpu::place_in_row(view, j, i, k - first);
-            symmetric = mirrored >= 0 && view.values[mirrored] == view.values[k];
+            const double expected =
+                solver::mirrored_value(kind, a->halo->global(static_cast<std::int32_t>(i)), a->halo->global(j), view.values[k]);
+            symmetric = mirrored >= 0 && view.values[mirrored] == expected;
         }
     });
     return ranks_.sum(lower_less_upper) == 0 && ranks_.all(symmetric);

@@ -3,6 +3,7 @@
 /// The steps by which levels of multigrid are made, on the ranks of a communicator and with the bits of one.
 
 #include "core/multigrid/tentative.hpp"
+#include "core/row_facts.hpp"
 #include "preconditioner/amg/near_null_space.hpp"
 #include "preconditioner/amg/strength.hpp"
 #include "ranks/rank_matrix.hpp"
@@ -87,7 +88,7 @@ public:
         return a->entries;
     }
     bool suits_cycle_in_floats(const View<double>& a) const;
-    bool is_symmetric(const View<double>& a) const;
+    bool is_symmetric(const View<double>& a, solver::OwnTranspose kind = solver::OwnTranspose::of_reals) const;
     int unknowns_per_node(const View<double>& a) const;
 
     /// 1 / a_ii of this rank's rows, and the first row of all that a smoother in V cannot divide by; a.rows if there is none.

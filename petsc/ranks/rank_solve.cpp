@@ -9,6 +9,7 @@
 #include "core/floating_point_guard.hpp"
 #include "krylov/columns.hpp"
 #include "krylov/methods.hpp"
+#include "numbers.hpp"
 #include "preconditioner/identity.hpp"
 #include "preconditioner/jacobi.hpp"
 #include "preparation/fill_estimate.hpp"
@@ -31,6 +32,7 @@ namespace petscsolver {
 namespace {
 
 using solver::CsrMatrix;
+using solver::OwnTranspose;
 using solver::PreconditionerKind;
 using Preconditioner = solver::Preconditioner<double>;
 using Span = std::span<const double>;
@@ -55,6 +57,8 @@ solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
     facts.zeros_on_diagonal = !ranks.all(!facts.zeros_on_diagonal);
     facts.positive_diagonal = ranks.all(facts.positive_diagonal);
     facts.is_symmetric = facts.is_finite && RankPlace(ranks).is_symmetric(a.view());
+    facts.is_complex_symmetric =
+        numbers_are_complex && facts.is_finite && RankPlace(ranks).is_symmetric(a.view(), OwnTranspose::of_complex_numbers);
     return facts;
 }
 
@@ -180,7 +184,7 @@ private:
             case PreconditionerKind::none:
                 return std::make_unique<solver::Identity<double>>(a_.own.rows);
             case PreconditionerKind::jacobi:
-                return std::make_unique<solver::Jacobi<double>>(diagonal().view(), products_.device());
+                return make_jacobi();
             case PreconditionerKind::amg:
                 return make_rank_multigrid(ranks_, a_, {.gathered_rows = gathered_rows_});
             default:
@@ -188,15 +192,29 @@ private:
         }
     }
 
-    /// Of this rank's rows; has no zeros where the schedule asks for it.
+    /// Of complex numbers where a rank has one, for all to have the same method.
+    std::unique_ptr<Preconditioner> make_jacobi() const {
+        const CsrMatrix<double> own = diagonal();
+        bool is_real = true;
+        for (std::int64_t i = 0; i < own.rows; ++i)
+            for (std::int64_t k = own.row_offsets[i]; k < own.row_offsets[i + 1]; ++k)
+                is_real = is_real && (own.column_indices[k] == i || own.values[k] == 0);
+        if (ranks_.all(is_real)) return std::make_unique<solver::Jacobi<double>>(own.view(), products_.device());
+        return std::make_unique<solver::ComplexJacobi<double>>(solver::nonzero_complex_diagonal(own.view(), products_.device()),
+                                                               products_.device());
+    }
+
+    /// Of this rank's rows, the real form of complex numbers; has no zeros where the schedule asks for it.
     CsrMatrix<double> diagonal() const {
         CsrMatrix<double> diagonal{a_.own.rows, a_.own.rows, {0}, {}, {}};
         for (std::int64_t i = 0; i < a_.own.rows; ++i) {
-            for (std::int64_t k = a_.own.row_offsets[i]; k < a_.own.row_offsets[i + 1]; ++k)
-                if (a_.own.column_indices[k] == a_.halo->first_own() + i) {
-                    diagonal.column_indices.push_back(static_cast<std::int32_t>(i));
-                    diagonal.values.push_back(a_.own.values[k]);
-                }
+            const std::int64_t first = i / real_parts * real_parts;  // of this number
+            for (std::int64_t k = a_.own.row_offsets[i]; k < a_.own.row_offsets[i + 1]; ++k) {
+                const std::int64_t column = a_.own.column_indices[k] - a_.halo->first_own();
+                if (column < first || column >= first + real_parts) continue;
+                diagonal.column_indices.push_back(static_cast<std::int32_t>(column));
+                diagonal.values.push_back(a_.own.values[k]);
+            }
             diagonal.row_offsets.push_back(diagonal.nonzeros());
         }
         return diagonal;
@@ -209,6 +227,15 @@ private:
     std::map<PreconditionerKind, std::unique_ptr<Preconditioner>> made_;
     const Preconditioner* m_ = nullptr;
 };
+
+/// Of factors in the arithmetic of the matrix's numbers.
+solver::FillPrediction fill_of_factors(FetchedRows& rows, const solver::preparation::IsEnough& is_enough) {
+    const auto in_numbers = [](const solver::FillPrediction& fill) {
+        return numbers_are_complex ? solver::preparation::in_complex_arithmetic(fill) : fill;
+    };
+    return in_numbers(
+        solver::preparation::estimate_fill(rows, [&](const auto& least) { return is_enough && is_enough(in_numbers(least)); }));
+}
 
 class RankSolve final : public Preconditioner {
 public:
@@ -270,7 +297,7 @@ private:
                                            .fill_estimate =
                                                [this](const auto& is_enough) {
                                                    FetchedRows rows(ranks_, a_);
-                                                   return solver::preparation::estimate_fill(rows, is_enough);
+                                                   return fill_of_factors(rows, is_enough);
                                                },
                                            .preparation = []() -> const solver::Preparation& { throw NeedsWholeMatrix(); }});
         attempts.run(*system_, schedule, method, options.iteration.max_iterations);

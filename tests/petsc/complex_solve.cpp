@@ -1,8 +1,8 @@
 // Solves a complex system with the options given and prints hashes of the bits, for run.sh to compare on several numbers of
-// ranks: -matrix NAME of the made matrices (matrices/), b = A times ones, by KSP and PC as the options say. One line:
-// iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... a line for each.
-// -compare none|bound|rounded: x is to have the bits of the library's own solve of the whole matrix with that guarantee; exit
-// status 1 where it has not.
+// ranks: -matrix NAME of the made matrices (matrices/), -phases makes a real one Hermitian, -near_null_space N tells it N
+// vectors, b = A times ones, by KSP and PC as the options say. One line: iterations, reason, hash of the residual history, hash
+// of x in the global order. With -methods cg,bcgs,... a line for each. -compare none|bound|rounded: x is to have the bits of
+// the library's own solve of the whole matrix with that guarantee; exit status 1 where it has not.
 #include "cases.hpp"
 #include "matrices/generators.hpp"
 #include "solver/complex.hpp"
@@ -118,9 +118,45 @@ PetscErrorCode solve(const Matrix& all, Mat a, Vec b, const char* method) {
     PetscFunctionReturn(0);
 }
 
+/// Of a symmetric matrix a Hermitian one with entries as large: those above the diagonal times 0.8 + 0.6 i, as a field turns
+/// the phases of a grid's links, those below times 0.8 - 0.6 i.
+Matrix with_phases(const solver::CsrMatrix<double>& a) {
+    Matrix result{a.rows, a.columns, a.row_offsets, a.column_indices, {}};
+    for (std::int64_t row = 0; row < a.rows; ++row)
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+            const std::int64_t side = a.column_indices[k] - row;
+            result.values.push_back(a.values[k] * (side == 0 ? Complex(1) : Complex(0.8, side > 0 ? 0.6 : -0.6)));
+        }
+    return result;
+}
+
+/// Constants, then vectors with parts of both kinds.
+PetscErrorCode set_near_null_space(Mat a, PetscInt count) {
+    std::vector<Vec> vectors;
+    MatNullSpace space;
+    PetscInt begin, end;
+    PetscFunctionBeginUser;
+    for (PetscInt k = 1; k < count; ++k) {
+        Vec& v = vectors.emplace_back();
+        PetscCall(MatCreateVecs(a, &v, nullptr));
+        PetscCall(VecGetOwnershipRange(v, &begin, &end));
+        for (PetscInt i = begin; i < end; ++i)
+            PetscCall(VecSetValue(v, i, Complex(static_cast<double>(i % (k + 2)), static_cast<double>(i % 5)), INSERT_VALUES));
+        PetscCall(VecAssemblyBegin(v));
+        PetscCall(VecAssemblyEnd(v));
+    }
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, count - 1, vectors.data(), &space));
+    PetscCall(MatSetNearNullSpace(a, space));
+    PetscCall(MatNullSpaceDestroy(&space));
+    for (Vec& v : vectors) PetscCall(VecDestroy(&v));
+    PetscFunctionReturn(0);
+}
+
 /// What the options in force describe.
 PetscErrorCode run_case() {
     char name[64] = "wilson_4_4";
+    PetscBool phases = PETSC_FALSE;
+    PetscInt vectors = 0;
     char* methods[64];
     PetscInt count = 64;
     PetscBool listed;
@@ -129,8 +165,12 @@ PetscErrorCode run_case() {
     PetscFunctionBeginUser;
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-methods", methods, &count, &listed));
-    const Matrix all = solver::matrices::find_generator(name).value().make_complex();
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-phases", &phases, nullptr));
+    PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-near_null_space", &vectors, nullptr));
+    const auto generator = solver::matrices::find_generator(name).value();
+    const Matrix all = phases ? with_phases(generator.make()) : generator.make_complex();
     PetscCall(spread(all, &a));
+    if (vectors > 0) PetscCall(set_near_null_space(a, vectors));
     PetscCall(MatCreateVecs(a, &ones, &b));
     PetscCall(VecSet(ones, 1));
     PetscCall(MatMult(a, ones, b));
