@@ -10,8 +10,8 @@ namespace solver::bench {
 
 enum class Input {
     random,     ///< uniform in [-1, 1)
-    worst,      ///< no filter can decide: what escalates is everything, at the speed of one bucket an exponent
-    scattered,  ///< the same with exponents all over the range, which defeats the buckets too
+    worst,      ///< the first filter cannot decide: everything is summed again, on a processor by the one that sees farther
+    scattered,  ///< no filter can: exponents all over the range
 };
 
 std::string_view to_string(Input input);
@@ -20,8 +20,8 @@ std::string_view to_string(Input input);
 Input input_from_text(std::string_view text);
 
 /// n elements whose sum is: for random what comes; else 1 + u, a tie. Every other element has its opposite half the vector
-/// away, so partial sums leave rounding errors of rounding errors behind, the bound of any filter is positive, and an interval
-/// of positive width never certifies a tie. True from a thousand elements on.
+/// away, so partial sums leave rounding errors of rounding errors behind, the bound of a filter that loses any is positive, and
+/// an interval of positive width never certifies a tie. True from a thousand elements on.
 template <class T>
 std::vector<T> vector_to_sum(Input input, std::int64_t n);
 

@@ -193,8 +193,8 @@ void add_gemm(po::options_description_easy_init& add) {
 void add_reduction(po::options_description_easy_init& add) {
     add("size", texts("N"), "elements; may be repeated (default: see above)");
     add("input", texts("WHICH"),
-        "random, worst (a filter cannot decide: everything is summed again by the superaccumulator) or scattered (the "
-        "same, with exponents all over the range); may be repeated (default: random and worst)");
+        "random, worst (the first filter cannot decide: everything is summed again) or scattered (no filter can: exponents "
+        "all over the range); may be repeated (default: random and worst)");
 }
 
 /// What is measured.
