@@ -122,8 +122,8 @@ std::string advice(const Options& options, const Run& run) {
 }
 
 std::string floor_text(const ForwardError& known, bool is_rounded) {
-    if (is_rounded) return "that of the solution of the system itself, whose b is A * ones rounded";
     if (known.rhs_rounding == 0) return "floor 0: b is A * ones without any rounding";
+    if (is_rounded) return "that of the solution of the system itself, whose b is A * ones rounded";
     return fmt::format("floor about {:.0e}: b is A * ones rounded by {:.0e}, amplified as seen here", known.floor,
                        known.rhs_rounding);
 }

@@ -399,7 +399,7 @@ TEST(SolverTexts, WriteSecondsToThreeDigits) {
 }
 
 TEST(SolverTexts, SayThatBIsExactOrHowFarItIsRounded) {
-    const Options options = options_of("solver");
+    Options options = options_of("solver");
     Outcome outcome = compared();
     outcome.runs = {short_run(Accuracy::fast, SolveStatus::converged)};
     outcome.runs[0].forward_error = ForwardError{3e-9, 0, 0};
@@ -409,6 +409,14 @@ TEST(SolverTexts, SayThatBIsExactOrHowFarItIsRounded) {
     EXPECT_THAT(
         table(options, outcome, false),
         HasSubstr("  forward error     3.0e-09  floor about 4e-10: b is A * ones rounded by 2e-16, amplified as seen here\n"));
+
+    options.guarantee = Guarantee::rounded;
+    outcome.runs[0].report.proofs = {rounding(ProofStatus::proven, "H-matrix", 0)};
+    EXPECT_THAT(table(options, outcome, false),
+                HasSubstr("that of the solution of the system itself, whose b is A * ones rounded\n"));
+    outcome.runs[0].forward_error = ForwardError{0, 0, 0};
+    EXPECT_THAT(table(options, outcome, false),
+                HasSubstr("  forward error     0.0e+00  floor 0: b is A * ones without any rounding\n"));
 }
 
 TEST(SolverRun, HasAWorstRightHandSide) {
