@@ -262,7 +262,8 @@ def solve(
     """Solves A x = b by a preconditioned Krylov method, and finds method and preconditioner that will do.
 
     Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'``, the default, the bits of x are
-    the same on every machine and device and for every number of threads; they depend on `preconditioner`, `method` and `profile`.
+    the same on every machine and device and for every number of threads; they depend on `preconditioner`, `method` and `profile`, and where
+    ilut or klu is tried on SuiteSparse's version.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ Examples:
   solver --matrix dc2.mtx --preconditioner ilu0 --report run.json
       a circuit of the SuiteSparse collection, fetched into the cache if it is not there
   solver --matrix A.mtx --rhs b.mtx --solution x.mtx --tolerance 1e-12
-      the same bits of x on every machine, with any number of threads, on a CUDA device too
+      the same bits of x with any number of threads, on a CUDA device too, wherever SuiteSparse is the same
   solver --matrix A.mtx --rounded
       x = A^-1 b itself, every component rounded once: one fingerprint for every method, device and version
   solver --matrix dc2_like.mtx --fast
