@@ -86,7 +86,8 @@ double guarantee::backward_error_of(const CsrView<T>& a, std::span<const T> r, s
         return largest(a.rows, [&](std::int64_t i) {
             const double terms = terms_below(summed, i, b, x, x_low);
             if (terms == 0 && has_no_terms(summed, i, b, x, x_low)) return 0.0;
-            return size_before_rounding(r[i]) / terms * inflation + smallest_subnormal<double>;
+            const double quotient = size_before_rounding(r[i]) / terms * inflation + smallest_subnormal<double>;
+            return std::isfinite(r[i]) ? std::min(quotient, 1.0) : quotient;  // |b - A x| <= |A| |x| + |b|
         });
     };
     if (has_sorted_rows(a, Device::cpu())) return of(a);

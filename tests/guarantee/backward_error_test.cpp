@@ -147,8 +147,14 @@ TEST(BackwardError, IsNot0WhereTheLastDigitsOfAProductAreLost) {
 
 /// What the terms may be below is 0 in these rows.
 TEST(BackwardError, IsAtLeast1WhereTheTermsAreHardlyNumbers) {
-    EXPECT_GE(backward_error_of_row({0}, eta, {1}), 1) << "b alone";
+    EXPECT_EQ(backward_error_of_row({0}, eta, {1}), 1) << "b alone";
     EXPECT_GE(backward_error_of_row({0x1p-537}, 0, {0}, {0x1p-538}), 1) << "a product with a second part";
+}
+
+/// Without A and b every x solves the system.
+TEST(BackwardError, Is1AtMost) {
+    EXPECT_EQ(backward_error_of_row({2}, 1, {0}), 1);
+    EXPECT_EQ(backward_error_of_row({2, -3}, -1, {0.5, -0.25}), 1);
 }
 
 /// The first row is 0 / 0, also with second parts; the second one counts.
