@@ -14,8 +14,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -47,12 +49,12 @@ public:
         return norm2(with_sorted_rows(a).values, accuracy, processor());
     }
 
-    /// y = alpha A x + beta y
+    /// y = alpha A x + beta y for a power of two alpha
     void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) {
-        a_.multiply(alpha, x, beta, y, accuracy);
+        multiply_by(a_, alpha, x, beta, y, accuracy);
     }
     void multiply_transposed(T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) {
-        transposed_.multiply(alpha, x, beta, y, accuracy);
+        multiply_by(transposed_, alpha, x, beta, y, accuracy);
     }
     /// r = b - A x
     void residual(std::span<const T> b, std::span<const T> x, std::span<T> r, Accuracy accuracy) {
@@ -60,8 +62,34 @@ public:
     }
 
 private:
+    /// Rows are summed side by side, and packed storage is read, where alpha is 1: x is multiplied in its place if it can be.
+    void multiply_by(const SpmvPlan<T>& a, T alpha, std::span<const T> x, T beta, std::span<T> y, Accuracy accuracy) {
+        if (alpha == 1 || !scale_without_rounding(alpha, x)) return a.multiply(alpha, x, beta, y, accuracy);
+        a.multiply(1, scaled_, beta, y, accuracy);
+    }
+
+    /// scaled_ = alpha x. Whether that is so, since nothing left the range of normal numbers.
+    bool scale_without_rounding(T alpha, std::span<const T> x) {
+        scaled_.resize(x.size());
+        std::atomic<bool> is_exact = true;
+        cpu::for_each_range(std::ssize(x), processor(), [&](std::int64_t begin, std::int64_t end) {
+            bool is_part_exact = true;
+            for (std::int64_t i = begin; i < end; ++i) {
+                scaled_[i] = mul_rn(alpha, x[i]);
+                is_part_exact &= x[i] == 0 || is_normal(scaled_[i]);
+            }
+            if (!is_part_exact) is_exact = false;
+        });
+        return is_exact;
+    }
+
+    static bool is_normal(T x) {
+        return magnitude(x) >= std::numeric_limits<T>::min() && magnitude(x) <= std::numeric_limits<T>::max();
+    }
+
     const SpmvPlan<T>& a_;
     const SpmvPlan<T>& transposed_;
+    std::vector<T> scaled_;
 };
 
 /// Products by functions, whose results are rounded before anything is added to them.
