@@ -146,6 +146,8 @@ def _is_masked(x: Any) -> bool:
 
 def _host_array(x: Any, name: str) -> np.ndarray:
     """A NumPy array of what is given, without a copy where it lies in the host's memory."""
+    if type(x) is np.ndarray:
+        return x
     x = with_its_numbers(x, name)
     if _is_masked(x):
         raise _core.NotSupported(f"{name} is a masked array; take what is not masked (.compressed()), or fill it (.filled(0))")
