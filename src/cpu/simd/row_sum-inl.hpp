@@ -360,14 +360,54 @@ HWY_INLINE void multiply_group(const Rows& rows, std::int64_t first, const RowTa
     if (HWY_UNLIKELY(skip.applies(hwy::PopCount(unproven), lanes))) unfinished.groups_without_first_try = skip.next;
 }
 
+/// Stores alpha sum + beta y_in of adjacent rows in their lanes, for an alpha that is not -1. Returns the bits of those proven.
+template <class Acc, class T, std::size_t lanes>
+HWY_INLINE std::uint64_t scale_side_by_side(const Acc& acc, std::int64_t first, std::int64_t entries, const RowTask<T>& task,
+                                            T (&value)[lanes]) {
+    const typename Acc::D d;
+    Acc total = acc.scaled(hn::Set(d, task.alpha));
+    if (task.beta != T(0)) total.add_product(hn::Set(d, task.beta), load_widened(d, task.y_in + first));
+    const auto found = total.results(hn::Set(d, affine_underflow(task.alpha, entries)));
+    store_rounded(found.value, value);
+    return bits_of(d, found.proven);
+}
+
+/// As many adjacent rows as there are lanes, for an alpha that is not 1 or -1.
+template <AccumulatorLanes Acc, class Rows, class T>
+HWY_NOINLINE void multiply_scaled_group(const Rows& rows, std::int64_t first, const RowTask<T>& task) {
+    constexpr std::size_t lanes = max_lanes<typename Acc::D>;
+    const RowGroup<lanes> group(rows, first);
+    const std::int64_t common = common_length(group, group.longest());
+    const Acc acc = sum_side_by_side<Acc>(rows, group, common, task);
+    HWY_ALIGN T value[lanes];
+    std::uint64_t proven = 0;
+    if constexpr (requires(typename Acc::V alpha) { acc.scaled(alpha); })
+        proven = scale_side_by_side(acc, first, common, task, value);
+    typename Acc::Scalar sums[lanes];
+    acc.store(sums);
+    for (std::size_t i = 0; i < lanes; ++i) {
+        const std::int64_t row = group.row[i], length = group.length[i];
+        if (length > common)
+            task.y[row] = finish_row<Acc>(rows, row, task);
+        else if ((proven >> i & 1) != 0)
+            task.y[row] = value[i];
+        else
+            task.y[row] = round_row(sums[i], rows, group.start[i], 0, length, task, row);
+    }
+}
+
 /// Rows first..last-1.
 template <AccumulatorLanes Acc, class Rows, class T>
 void multiply_rows(const Rows& rows, std::int64_t first, std::int64_t last, const RowTask<T>& task) {
     constexpr std::size_t lanes = max_lanes<typename Acc::D>;
     Unfinished<lanes> unfinished;
     std::int64_t row = first;
-    if (magnitude(task.alpha) == T(1))
-        for (; row + static_cast<std::int64_t>(lanes) <= last; row += lanes) multiply_group<Acc>(rows, row, task, unfinished);
+    for (; row + static_cast<std::int64_t>(lanes) <= last; row += lanes) {
+        if (magnitude(task.alpha) == T(1))
+            multiply_group<Acc>(rows, row, task, unfinished);
+        else
+            multiply_scaled_group<Acc>(rows, row, task);
+    }
     for (; row < last; ++row) task.y[row] = finish_row<Acc>(rows, row, task);
     if (unfinished.open.count > 0) resolve(rows, unfinished.open, task);
 }
