@@ -336,7 +336,8 @@ HWY_NOINLINE void multiply_uneven_group(const Rows& rows, RowGroup<lanes> group,
         result[i] = finish_row<Acc>(rows, group.row[i], task);
         group.length[i] = common;  // its lane works along and is ignored
     }
-    finish_side_by_side<FirstLanes<Acc, RowsOnCpu>>(rows, group, common, along, task, open);
+    constexpr std::uint64_t all = (std::uint64_t{1} << lanes) - 1;
+    if (along != all) finish_side_by_side<FirstLanes<Acc, RowsOnCpu>>(rows, group, common, along, task, open);
     for (std::size_t i = 0; i < lanes; ++i)
         if ((along >> i & 1) != 0) task.y[group.row[i]] = result[i];
 }
@@ -378,6 +379,10 @@ HWY_NOINLINE void multiply_scaled_group(const Rows& rows, std::int64_t first, co
     constexpr std::size_t lanes = max_lanes<typename Acc::D>;
     const RowGroup<lanes> group(rows, first);
     const std::int64_t common = common_length(group, group.longest());
+    if (group.shortest() > common) {
+        for (const std::int64_t row : group.row) task.y[row] = finish_row<Acc>(rows, row, task);
+        return;
+    }
     const Acc acc = sum_side_by_side<Acc>(rows, group, common, task);
     HWY_ALIGN T value[lanes];
     std::uint64_t proven = 0;
