@@ -6,7 +6,10 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
+#include <deque>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -59,8 +62,9 @@ public:
         run_ = run;
         context_ = context;
         pending_.store(parts - 1, std::memory_order_relaxed);
-        announce(parts);
+        const std::uint64_t round = announce(parts);
         run_part(0);
+        run_parts_not_begun(round, parts);
         for (std::uint64_t left = pending_.load(std::memory_order_acquire); left != 0;)
             left = wait_for_change(pending_, left, spins(parts));
         const std::exception_ptr failure = std::exchange(failure_, nullptr);
@@ -77,17 +81,42 @@ public:
 private:
     static constexpr int stop = 0;
 
-    void announce(int parts) {
-        const std::uint64_t now = round_.load(std::memory_order_relaxed);
-        round_.store((now / round_step + 1) * round_step + parts, std::memory_order_release);
+    /// The last round of which a thread's part was begun, by the thread or by the caller.
+    struct alignas(64) Begun {
+        std::atomic<std::uint64_t> round{0};
+
+        /// Whether the part is left to whoever asks. Rounds grow: a late thread finds that its round is over.
+        bool try_begin(std::uint64_t now) {
+            std::uint64_t last = round.load(std::memory_order_relaxed);
+            return last < now && round.compare_exchange_strong(last, now, std::memory_order_relaxed);
+        }
+    };
+
+    std::uint64_t announce(int parts) {
+        const std::uint64_t last = round_.load(std::memory_order_relaxed);
+        const std::uint64_t now = (last / round_step + 1) * round_step + parts;
+        round_.store(now, std::memory_order_release);
         round_.notify_all();
+        return now;
+    }
+
+    /// Of threads that are still asleep, or wait for a processor that others have: the caller would only wait for them.
+    void run_parts_not_begun(std::uint64_t round, int parts) {
+        for (int part = 1; part < parts; ++part) {
+            if (!begun_[part - 1].try_begin(round)) continue;
+            run_part(part);
+            pending_.fetch_sub(1, std::memory_order_acq_rel);
+        }
     }
 
     bool start_threads(int count) {
         try {
             while (static_cast<int>(threads_.size()) < count) {
                 const int part = static_cast<int>(threads_.size()) + 1;
-                threads_.emplace_back([this, part, seen = round_.load(std::memory_order_relaxed)] { serve(part, seen); });
+                if (std::ssize(begun_) < part) begun_.emplace_back();
+                threads_.emplace_back([this, part, &begun = begun_[part - 1], seen = round_.load(std::memory_order_relaxed)] {
+                    serve(part, begun, seen);
+                });
             }
             return true;
         } catch (const std::system_error&) {  // the system has no more threads to give
@@ -95,12 +124,12 @@ private:
         }
     }
 
-    void serve(int part, std::uint64_t seen) {
+    void serve(int part, Begun& begun, std::uint64_t seen) {
         for (;;) {
             seen = wait_for_change(round_, seen, spins(part + 1));
             const int parts = static_cast<int>(seen % round_step);
             if (parts == stop) return;
-            if (part >= parts) continue;
+            if (part >= parts || !begun.try_begin(seen)) continue;
             run_part(part);
             if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
         }
@@ -121,6 +150,7 @@ private:
 
     const int processors_;
     std::vector<std::thread> threads_;
+    std::deque<Begun> begun_;  ///< of each thread; they stay where they are when more come
     std::atomic_flag busy_;
     std::atomic<std::uint64_t> round_{0};
     std::atomic<std::uint64_t> pending_{0};

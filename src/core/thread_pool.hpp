@@ -8,11 +8,11 @@
 
 namespace solver::cpu {
 
-/// Calls run(context, part) for every part in 0..parts-1, each once, and returns when all are done; part 0 runs on the calling
-/// thread. Threads are started when first needed and kept. While another caller has them (or from within a part) all parts run
-/// one after the other on the calling thread: results may depend on the number of parts, never on who runs them. The first
-/// exception of a part is rethrown. Every part runs under a FloatingPointGuard. The child of a fork starts threads of its own,
-/// whatever the parent's were doing; a fork from within a part leaves a child that must not return from that part.
+/// Calls run(context, part) for every part in 0..parts-1, each once, and returns when all are done; the calling thread runs
+/// part 0, and then those that no thread has begun. Threads start when first needed and stay. While another caller has them (or
+/// from within a part) it runs all parts one by one: results may depend on the number of parts, never on who runs them. The
+/// first exception of a part is rethrown. Every part runs under a FloatingPointGuard. The child of a fork starts threads of its
+/// own, whatever the parent's were doing; a fork from within a part leaves a child that must not return from that part.
 void run_parts(int parts, void (*run)(void* context, int part), void* context);
 
 /// run_parts for a callable work(part).

@@ -8,6 +8,7 @@
 #include <xmmintrin.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -28,6 +29,17 @@ TEST(ThreadPool, SurvivesManyShortRuns) {
     std::atomic<int> calls = 0;
     for (int i = 0; i < 20000; ++i) parallel_for(2, [&](int) { calls.fetch_add(1, std::memory_order_relaxed); });
     EXPECT_EQ(calls, 40000);
+}
+
+TEST(ThreadPool, RunsEveryPartOnceWhereThreadsComeLate) {
+    for (int i = 0; i < 300; ++i) {
+        std::this_thread::sleep_for(
+            std::chrono::microseconds(200));  // the threads fall asleep, and may wake while parts are run
+        const int parts = 2 + i % 7;
+        std::vector<int> calls(parts, 0);
+        parallel_for(parts, [&](int part) { ++calls[part]; });
+        ASSERT_EQ(calls, std::vector<int>(parts, 1));
+    }
 }
 
 TEST(ThreadPool, RunsNestedCallsOnTheCallingThread) {
