@@ -54,6 +54,33 @@ PetscErrorCode unknowns_per_node_of(Mat a, int* unknowns) {
     PetscFunctionReturn(0);
 }
 
+/// Whether it is true on all ranks of an object.
+PetscErrorCode on_all_ranks(PetscObject object, bool here, bool* everywhere) {
+    PetscMPIInt all = here;
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm(object)));
+    *everywhere = all != 0;
+    PetscFunctionReturn(0);
+}
+
+/// Near-null vectors are shared out as A's rows are.
+PetscErrorCode check_layout(Mat a, std::span<const Vec> vectors) {
+    PetscInt rows, size;
+    bool fits = true;
+    PetscFunctionBegin;
+    PetscCall(MatGetLocalSize(a, &rows, nullptr));
+    for (Vec vector : vectors) {
+        PetscCall(VecGetLocalSize(vector, &size));
+        fits = fits && size == rows;
+    }
+    PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(a), fits, &fits));
+    PetscCheck(
+        fits, PetscObjectComm(reinterpret_cast<PetscObject>(a)), PETSC_ERR_ARG_SIZ,
+        "the vectors of the near-null space (MatSetNearNullSpace) are not shared out among the ranks as the matrix's rows "
+        "are; make them by MatCreateVecs");
+    PetscFunctionReturn(0);
+}
+
 /// v, or in the real form of complex numbers v and i v.
 void add_vector(Span v, std::vector<double>* vectors, int* count) {
     vectors->insert(vectors->end(), v.begin(), v.end());
@@ -76,6 +103,7 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vect
     if (!space) PetscFunctionReturn(0);
     PetscCall(MatGetLocalSize(a, &rows, nullptr));
     PetscCall(MatNullSpaceGetVecs(space, &has_constants, &count, &vecs));
+    PetscCall(check_layout(a, {vecs, static_cast<std::size_t>(count)}));
     if (has_constants) {
         const std::vector<Number> ones(static_cast<std::size_t>(rows), Number(1));
         add_vector(solver::real_view(std::span(ones)), vectors, vector_count);
@@ -173,7 +201,8 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscFunctionBegin;
     PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
-               "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
+               "%s takes the matrix of one rank, and this is of a type for several; use -pc_type redundant -redundant_pc_type "
+               "%s, which "
                "gives every rank the whole matrix%s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name,
                has_factors(application->kind) ? ", or name blocks of rows to be factored alone: -pc_samebits_block_size" : "");
@@ -204,17 +233,20 @@ PetscErrorCode make_within_blocks(PC pc) {
     PetscFunctionReturn(0);
 }
 
-/// Rows and columns shared out alike, for r and z to be.
-PetscErrorCode check_shape(PC pc) {
+/// Assembled, and rows and columns shared out alike, for r and z to be.
+PetscErrorCode check_matrix(PC pc) {
     PetscInt rows, columns, own_rows, own_columns;
+    bool is_assembled, is_alike;
     PetscFunctionBegin;
+    PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(pc), pc->pmat->assembled, &is_assembled));
+    PetscCheck(is_assembled, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
+               "%s needs an assembled matrix; call MatAssemblyBegin and MatAssemblyEnd after the last value is set",
+               reinterpret_cast<PetscObject>(pc)->type_name);
     PetscCall(MatGetSize(pc->pmat, &rows, &columns));
     PetscCall(MatGetLocalSize(pc->pmat, &own_rows, &own_columns));
-    PetscMPIInt differs = own_rows != own_columns;
-    PetscCallMPI(
-        MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
+    PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(pc), own_rows == own_columns, &is_alike));
     PetscCheck(
-        !differs, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_SIZ,
+        is_alike, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_SIZ,
         "%s needs a square matrix whose rows and columns are shared out alike among the ranks, and this has %" PetscInt_FMT
         " rows and %" PetscInt_FMT " columns",
         reinterpret_cast<PetscObject>(pc)->type_name, rows, columns);
@@ -223,17 +255,19 @@ PetscErrorCode check_shape(PC pc) {
 
 PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
+    PetscBool is_parallel;
     Application* application = application_of(pc);
     PetscFunctionBegin;
     application->made.reset();
-    PetscCall(check_shape(pc));
+    PetscCall(check_matrix(pc));
     if (has_factors(application->kind)) PetscCall(make_within_blocks(pc));
     if (application->made) PetscFunctionReturn(0);
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
+    PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATMPIAIJ, &is_parallel));
     if (application->kind == PreconditionerKind::jacobi)
         PetscCall(make_jacobi(pc));
     else
-        PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks(pc));
+        PetscCall(ranks == 1 && !is_parallel ? make_here(pc) : make_over_ranks(pc));
     PetscFunctionReturn(0);
 }
 
@@ -247,6 +281,25 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     PetscMPIInt failed = !result.empty() && result[0] == std::numeric_limits<double>::infinity();
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
     pc->failedreason = failed ? PC_SUBPC_ERROR : PC_NOERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
+    PetscFunctionReturn(0);
+}
+
+/// Column by column; one that has failed is told of all.
+PetscErrorCode apply_to_columns(PC pc, Mat r, Mat z) {
+    PetscInt columns;
+    PCFailedReason reason = PC_NOERROR;
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(r, nullptr, &columns));
+    for (PetscInt j = 0; j < columns; ++j) {
+        Vec from, to;
+        PetscCall(MatDenseGetColumnVecRead(r, j, &from));
+        PetscCall(MatDenseGetColumnVecWrite(z, j, &to));
+        PetscCall(apply(pc, from, to));
+        if (pc->failedreason != PC_NOERROR) reason = pc->failedreason;
+        PetscCall(MatDenseRestoreColumnVecWrite(z, j, &to));
+        PetscCall(MatDenseRestoreColumnVecRead(r, j, &from));
+    }
+    pc->failedreason = reason;
     PetscFunctionReturn(0);
 }
 
@@ -347,6 +400,7 @@ PetscErrorCode create_with(PC pc, std::optional<PreconditionerKind> kind) {
     pc->ops->setup = setup;
     pc->ops->setfromoptions = set_from_options;
     pc->ops->apply = apply;
+    pc->ops->matapply = apply_to_columns;
     pc->ops->view = view;
     pc->ops->reset = reset;
     pc->ops->destroy = destroy;

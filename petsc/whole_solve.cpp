@@ -24,8 +24,10 @@ public:
 
 private:
     bool is_done(const solver::SolveReport& report) const {
-        if (options_.guarantee != solver::Guarantee::none) return report.proof().status == solver::ProofStatus::proven;
-        return report.result().status == solver::SolveStatus::converged;
+        using solver::Guarantee;
+        const bool is_proven = options_.guarantee == Guarantee::none || report.proof().status == solver::ProofStatus::proven;
+        const bool is_solved = report.result().status == solver::SolveStatus::converged;
+        return is_proven && (is_solved || options_.guarantee == Guarantee::rounded);
     }
 
     solver::CsrMatrix<double> a_;

@@ -1,8 +1,9 @@
 // Solves a complex system with the options given and prints hashes of the bits, for run.sh to compare on several numbers of
 // ranks: -matrix NAME of the made matrices (matrices/), -phases makes a real one Hermitian, -near_null_space N tells it N
-// vectors, b = A times ones, by KSP and PC as the options say. One line: iterations, reason, hash of the residual history, hash
-// of x in the global order. With -methods cg,bcgs,... a line for each. -compare none|bound|rounded: x is to have the bits of
-// the library's own solve of the whole matrix with that guarantee; exit status 1 where it has not.
+// vectors (-misplaced: all on the first rank), -unassembled sets an entry at last, b = A times ones, by KSP and PC as the
+// options say. One line: iterations, reason, hash of the residual history, hash of x in the global order. With -methods
+// cg,bcgs,... a line for each. -compare none|bound|rounded: x is to have the bits of the library's own solve of the whole
+// matrix with that guarantee; exit status 1 where it has not.
 #include "cases.hpp"
 #include "matrices/generators.hpp"
 #include "solver/complex.hpp"
@@ -134,11 +135,19 @@ Matrix with_phases(const solver::CsrMatrix<double>& a) {
 PetscErrorCode set_near_null_space(Mat a, PetscInt count) {
     std::vector<Vec> vectors;
     MatNullSpace space;
-    PetscInt begin, end;
+    PetscInt begin, end, rows;
+    PetscBool misplaced = PETSC_FALSE;
+    PetscMPIInt rank;
     PetscFunctionBeginUser;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    PetscCall(MatGetSize(a, &rows, nullptr));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-misplaced", &misplaced, nullptr));
     for (PetscInt k = 1; k < count; ++k) {
         Vec& v = vectors.emplace_back();
-        PetscCall(MatCreateVecs(a, &v, nullptr));
+        if (misplaced)
+            PetscCall(VecCreateMPI(PETSC_COMM_WORLD, rank == 0 ? rows : 0, rows, &v));
+        else
+            PetscCall(MatCreateVecs(a, &v, nullptr));
         PetscCall(VecGetOwnershipRange(v, &begin, &end));
         for (PetscInt i = begin; i < end; ++i)
             PetscCall(VecSetValue(v, i, Complex(static_cast<double>(i % (k + 2)), static_cast<double>(i % 5)), INSERT_VALUES));
@@ -155,7 +164,7 @@ PetscErrorCode set_near_null_space(Mat a, PetscInt count) {
 /// What the options in force describe.
 PetscErrorCode run_case() {
     char name[64] = "wilson_4_4";
-    PetscBool phases = PETSC_FALSE;
+    PetscBool phases = PETSC_FALSE, unassembled = PETSC_FALSE;
     PetscInt vectors = 0;
     char* methods[64];
     PetscInt count = 64;
@@ -174,6 +183,8 @@ PetscErrorCode run_case() {
     PetscCall(MatCreateVecs(a, &ones, &b));
     PetscCall(VecSet(ones, 1));
     PetscCall(MatMult(a, ones, b));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-unassembled", &unassembled, nullptr));
+    if (unassembled) PetscCall(MatSetValue(a, 0, 0, all.values[0], INSERT_VALUES));
     if (!listed) PetscCall(solve(all, a, b, nullptr));
     for (PetscInt i = 0; listed && i < count; ++i) {
         PetscCall(solve(all, a, b, methods[i]));

@@ -114,6 +114,10 @@ preconditioners)
     with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-6 -ksp_view | grep "solves to 1e-06 ||r||"
     # shellcheck disable=SC2086
     with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -ksp_converged_reason | grep "PC_FAILED"
+    # A proven bound of what has not converged is no solution.
+    # shellcheck disable=SC2086
+    with_plugin 2 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -pc_samebits_guarantee bound -ksp_converged_reason |
+        grep "PC_FAILED"
     # shellcheck disable=SC2086
     if with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1 >"$folder/refused" 2>&1; then
         echo "a tolerance of 1 was taken"
@@ -323,7 +327,13 @@ complex)
         "anisotropic_50 -phases -pc_samebits_gathered_rows 0" "helmholtz_20 -pc_samebits_guarantee rounded -compare rounded"; do
         echo "-ksp_type preonly -pc_type samebits_auto -compare none -matrix $matrix"
     done >>"$folder/cases"
+    echo "-ksp_type preonly -pc_type samebits_auto -compare none -matrix helmholtz_20 -mat_type mpiaij" >>"$folder/cases"
     OVER_RANKS=$COMPLEX_SOLVE on_all_ranks "$folder/cases"
+    refused "are not shared out among the ranks as the matrix's rows" with_plugin 3 "$COMPLEX_SOLVE" -pc_type samebits_amg \
+        -near_null_space 2 -misplaced
+    for n in 1 3; do
+        refused "samebits_auto needs an assembled matrix" with_plugin $n "$COMPLEX_SOLVE" -pc_type samebits_auto -unassembled
+    done
     refused "use -pc_type redundant -redundant_pc_type samebits_klu" with_plugin 2 "$COMPLEX_SOLVE" -pc_type samebits_klu
     ;;
 esac
