@@ -130,6 +130,8 @@ SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, st
 
 /// Solves A X = B. All columns share each attempt and each product with A, and those that converged leave. With a kind and a
 /// method that are named every column is solved as by the function for one vector; the automatic choice looks at the slowest.
+/// Of several right-hand sides together iterations cost so many times as much, the making of factors no more, so that the
+/// choice may be another than for one.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
                   const SolveOptions& options = {});

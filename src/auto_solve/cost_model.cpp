@@ -24,9 +24,15 @@ constexpr double ilut_flop = 1;
 /// Preparing a matrix costs as much as 28 to 96 steps with Jacobi, on real matrices.
 constexpr double steps_of_preparation = 64;
 
+// Applications of complete factors, and what goes with them, to ten digits.
+constexpr double applications_of_complete = 4;
+
 // Multigrid by smoothed aggregation on meshes: products with A, coarser levels included, in a cycle; steps to ten digits.
 constexpr double cycle_products = 8;
 constexpr double multigrid_steps = 20;
+
+// Of right-hand sides after the first, measured beside complete factors: they share what a cycle reads.
+constexpr double further_cycle_products = 3;
 
 // Of IDR(4) with the Schur complement: 53 to 100 on slow flows of 10^4 to 10^6 unknowns.
 constexpr double schur_steps = 75;
@@ -52,20 +58,21 @@ const CostModel::Constants& CostModel::constants_of(CostProfile profile) {
     return profile == CostProfile::gpu ? gpu : processor;
 }
 
-CostModel::CostModel(CostProfile profile, const MatrixFacts& facts, double fill_factor)
+CostModel::CostModel(CostProfile profile, const MatrixFacts& facts, double fill_factor, std::int64_t columns)
     : constants_(constants_of(profile)),
       rows_(static_cast<double>(facts.rows)),
       nonzeros_(static_cast<double>(facts.nonzeros)),
-      fill_factor_(fill_factor) {}
+      fill_factor_(fill_factor),
+      columns_(static_cast<double>(columns)) {}
 
 double CostModel::step(PreconditionerKind kind) const {
-    const double product = nonzeros_ + constants_.vector_element * rows_;
+    const double product = columns_ * (nonzeros_ + constants_.vector_element * rows_);
     const double plain = std::max(product, constants_.shortest_step);
     switch (kind) {
         case PreconditionerKind::ilu0:
-            return plain + constants_.solved_entry * nonzeros_;
+            return plain + columns_ * constants_.solved_entry * nonzeros_;
         case PreconditionerKind::ilut:
-            return plain + constants_.solved_entry * fill_factor_ * nonzeros_;
+            return plain + columns_ * constants_.solved_entry * fill_factor_ * nonzeros_;
         case PreconditionerKind::amg:
         case PreconditionerKind::schur:
             return plain + std::max(cycle_products * product, constants_.shortest_cycle);
@@ -79,7 +86,8 @@ double CostModel::preparation() const {
 }
 
 double CostModel::complete_factors(const FillPrediction& fill) const {
-    return constants_.host_entry * (factor_flop * fill.flops + factor_entry * fill.factor_entries);
+    const double solves = (columns_ - 1) * applications_of_complete * constants_.solved_entry * fill.factor_entries;
+    return constants_.host_entry * (factor_flop * fill.flops + factor_entry * fill.factor_entries) + solves;
 }
 
 double CostModel::incomplete_factors() const {
@@ -88,7 +96,11 @@ double CostModel::incomplete_factors() const {
     return constants_.host_entry * ilut_flop * rows_ * row * row;
 }
 
-double CostModel::multigrid() const { return hierarchy() + multigrid_steps * step(PreconditionerKind::amg); }
+double CostModel::multigrid() const {
+    const double step_of_one = step(PreconditionerKind::amg) / columns_;
+    const double further = (1 + further_cycle_products) / (1 + cycle_products);
+    return hierarchy() + multigrid_steps * step_of_one * (1 + (columns_ - 1) * further);
+}
 
 double CostModel::schur() const { return hierarchy() + schur_steps * step(PreconditionerKind::schur); }
 

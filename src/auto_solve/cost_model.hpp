@@ -10,20 +10,21 @@
 
 namespace solver {
 
-/// Costs in units of one matrix entry in a product, where the iteration runs.
+/// Costs in units of one matrix entry in a product, where the iteration runs, for so many right-hand sides together.
 class CostModel {
 public:
-    CostModel(CostProfile profile, const MatrixFacts& facts, double fill_factor);
+    CostModel(CostProfile profile, const MatrixFacts& facts, double fill_factor, std::int64_t columns = 1);
 
     /// One step: a product, the vectors' updates and dots that go with it, and an application of the preconditioner. An
     /// iteration of conjugate gradients is one step, one of BiCGStab two.
     double step(PreconditionerKind kind) const;
 
-    double preparation() const;                                 ///< scaling, transversal, order
-    double complete_factors(const FillPrediction& fill) const;  ///< KLU's
-    double incomplete_factors() const;                          ///< ILUT's
-    double multigrid() const;                                   ///< setup and the steps that it is expected to take
-    double schur() const;  ///< setup of the Schur complement's block and of multigrid, and the steps
+    double preparation() const;  ///< scaling, transversal, order
+    double complete_factors(
+        const FillPrediction& fill) const;  ///< KLU's, and what solving by them takes for columns after the first
+    double incomplete_factors() const;      ///< ILUT's
+    double multigrid() const;               ///< setup and the steps that it is expected to take
+    double schur() const;                   ///< setup of the Schur complement's block and of multigrid, and the steps
 
 private:
     struct Constants;
@@ -34,6 +35,7 @@ private:
     double rows_;
     double nonzeros_;
     double fill_factor_;
+    double columns_;
 };
 
 }  // namespace solver

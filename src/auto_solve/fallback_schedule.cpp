@@ -18,6 +18,9 @@ constexpr std::int64_t least_nonzeros_for_trial = 5000;
 /// Up to so many operations an entry of A, complete factors are rarely dearer than ILUT's.
 constexpr double cheap_flops_per_entry = 1000;
 
+/// What fewer plain iterations of several right-hand sides cost is mostly lost.
+constexpr std::int64_t least_trial = 16;
+
 constexpr double least_share = 50;
 constexpr double largest_share = 10000;
 constexpr std::int64_t share_of_complete = 100;
@@ -44,14 +47,13 @@ FallbackSchedule::FallbackSchedule(Kind only) : costs_(CostProfile::processor, {
 
 FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     : facts_(std::move(facts)),
-      costs_(facts_.profile, facts_.matrix, facts_.fill_factor),
+      costs_(facts_.profile, facts_.matrix, facts_.fill_factor, facts_.columns),
       stage_(Stage::trial),
       automatic_(true) {
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
-    const double alternative = facts_.matrix.suits_multigrid() ? costs_.multigrid() : costs_.preparation();
-    const double iterations = alternative / cost_of_iteration(plain());
+    const double iterations = alternative_to_trial() / cost_of_iteration(plain());
     const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
-    has_no_trial_ = is_in_vain(share);
+    has_no_trial_ = is_in_vain(share) || (facts_.columns > 1 && share < least_trial);
     if (has_no_trial_) return;
     add(plain(), share, GiveUp::when_too_slow);
     if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
@@ -83,10 +85,8 @@ void FallbackSchedule::extend(std::span<const Attempt> attempts) {
 void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     const bool is_suited = !facts_.matrix.zeros_on_diagonal || facts_.matrix.may_be_saddle_point();
     if (facts_.matrix.nonzeros < least_nonzeros_for_trial || !is_suited) return;
-    const auto cost = [&](const FillPrediction& fill) { return costs_.preparation() + costs_.complete_factors(fill); };
     const bool suits_multigrid = facts_.matrix.suits_multigrid();
-    const double complete = cost(
-        facts_.fill_estimate([&](const FillPrediction& least) { return suits_multigrid && costs_.multigrid() < cost(least); }));
+    const double complete = estimated_complete();
     add_schur_if_it_pays(complete);
     if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
@@ -109,7 +109,7 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     } else {
         if (!is_cheap) add_schur_if_it_pays(complete);
         if (!is_cheap) add_plain_if_promising(attempts, std::min(complete, costs_.incomplete_factors()));
-        const bool is_klu_first = is_cheap || ilut_keeps_all;
+        const bool is_klu_first = is_cheap || ilut_keeps_all || is_ilut_dearer_for_several(complete);
         if (is_klu_first) add(Kind::klu, share_of_complete);
         add(Kind::ilut, share_of(Kind::ilut, budget));
         if (!is_klu_first) add(Kind::klu, share_of_complete);
@@ -119,6 +119,12 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
 }
 
 void FallbackSchedule::add(Kind kind, std::int64_t share, GiveUp give_up) { candidates_.push_back({kind, share, give_up}); }
+
+/// Whether incomplete factors and the iterations that they may take for several right-hand sides cost more.
+bool FallbackSchedule::is_ilut_dearer_for_several(double complete) const {
+    constexpr double likely_iterations = 10;
+    return facts_.columns > 1 && complete < costs_.incomplete_factors() + likely_iterations * cost_of_iteration(Kind::ilut);
+}
 
 /// Of what may be a saddle point, once, where it costs less than complete factors and ilut's, which may take as much before.
 void FallbackSchedule::add_schur_if_it_pays(double complete) {
@@ -135,6 +141,23 @@ void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts,
     if (last == attempts.rend() ? !has_no_trial_
                                 : iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
         add(plain(), share, GiveUp::when_too_slow);
+}
+
+/// What is tried next and costs least. Complete factors are known too late to be it, but for several right-hand sides, which
+/// they serve all alike and whose iterations cost more than an estimate of the factors.
+double FallbackSchedule::alternative_to_trial() {
+    if (!facts_.matrix.suits_multigrid()) return costs_.preparation();
+    return facts_.columns == 1 ? costs_.multigrid() : std::min(costs_.multigrid(), estimated_complete());
+}
+
+/// With the preparation. Asked for once: it takes some products.
+double FallbackSchedule::estimated_complete() {
+    if (complete_) return *complete_;
+    const auto cost = [&](const FillPrediction& fill) { return costs_.preparation() + costs_.complete_factors(fill); };
+    const bool suits_multigrid = facts_.matrix.suits_multigrid();
+    complete_ = cost(
+        facts_.fill_estimate([&](const FillPrediction& least) { return suits_multigrid && costs_.multigrid() < cost(least); }));
+    return *complete_;
 }
 
 /// Jacobi's M is definite where the diagonal is positive.

@@ -29,6 +29,7 @@ struct Candidate {
 struct ScheduleFacts {
     MatrixFacts matrix;
     double tolerance = 1e-10;
+    std::int64_t columns = 1;         ///< right-hand sides that are solved together
     double fill_factor = 0;           ///< ILUT's
     bool one_product_a_step = false;  ///< of the method that is taken where the preconditioner is symmetric as A is
     bool definite_only = false;       ///< whether that one needs a positive definite preconditioner
@@ -60,8 +61,11 @@ private:
     void choose_by_analysis(std::span<const Attempt> attempts);
     void add(PreconditionerKind kind, std::int64_t share, GiveUp give_up = GiveUp::never);
     void add_schur_if_it_pays(double complete);
+    bool is_ilut_dearer_for_several(double complete) const;
     void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
 
+    double alternative_to_trial();
+    double estimated_complete();
     PreconditionerKind plain() const;
     bool is_in_vain(std::int64_t plain_iterations) const;
     std::int64_t steps_of(std::int64_t plain_iterations) const;
@@ -72,6 +76,7 @@ private:
 
     ScheduleFacts facts_;
     CostModel costs_;
+    std::optional<double> complete_;  ///< what complete factors are estimated to cost
     std::vector<Candidate> candidates_;
     Stage stage_ = Stage::complete;
     bool automatic_ = false;

@@ -99,6 +99,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
     }
     FallbackSchedule schedule({.matrix = facts,
                                .tolerance = iterates.least_tolerance(),
+                               .columns = static_cast<std::int64_t>(iterates.columns()),
                                .fill_factor = options_.factors.fill_factor,
                                .one_product_a_step = method.best() != KrylovMethod::bicgstab,
                                .definite_only = needs_definite(method.best()),

@@ -98,6 +98,25 @@ TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
     EXPECT_EQ(large.analyses, 1);
 }
 
+// Promise: solve.hpp, "Of several right-hand sides together iterations cost so many times as much"
+TEST(FallbackSchedule, SpreadsThePriceOfFactorsOverSeveralRightHandSides) {
+    Case mesh{predicted(3600, 6e4, 2e6)};
+    ScheduleFacts facts = mesh.facts_of_a_mesh(3600);
+    EXPECT_EQ(FallbackSchedule(facts).next({})->preconditioner, Kind::jacobi);
+    EXPECT_EQ(mesh.estimates, 0);
+    facts.columns = 32;
+    EXPECT_EQ(FallbackSchedule(facts).next({})->preconditioner, Kind::klu);
+    EXPECT_EQ(mesh.estimates, 1);
+    Case large{predicted(1000000, 1e9, 1e12)};
+    facts = large.facts_of_a_mesh(1000000);
+    facts.columns = 32;
+    FallbackSchedule of_large(facts);
+    EXPECT_EQ(of_large.next({})->preconditioner, Kind::jacobi);
+    const std::vector<Attempt> slow{attempt(Kind::jacobi, 8, 0.999)};
+    EXPECT_EQ(of_large.next(slow)->preconditioner, Kind::amg);
+    EXPECT_EQ(large.estimates, 1);
+}
+
 // Promise: solve.hpp, "Without, a schedule of attempts"
 TEST(FallbackSchedule, TriesCompleteFactorsBeforeThoseOfIlutThatWouldKeepAll) {
     Case full{predicted(1000, 1e6, 1e12)};
