@@ -122,8 +122,9 @@ PetscErrorCode make_here(PC pc) {
     int vectors;
     Application* application = application_of(pc);
     PetscFunctionBegin;
-    PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATSEQAIJ, &is_aij));
-    PetscCheck(is_aij, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs a matrix of a type that begins with seqaij, and this is %s",
+    PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(pc->pmat), &is_aij, MATSEQAIJ, MATMPIAIJ, nullptr));
+    PetscCheck(is_aij, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "%s needs a matrix of a type that begins with seqaij or mpiaij, and this is %s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
     PetscCallCXX(a = real_matrix(copy_of(blocks.own)));
@@ -201,7 +202,7 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscFunctionBegin;
     PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
-               "%s takes the matrix of one rank, and this is of a type for several; use -pc_type redundant -redundant_pc_type "
+               "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type "
                "%s, which "
                "gives every rank the whole matrix%s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name,
@@ -255,7 +256,6 @@ PetscErrorCode check_matrix(PC pc) {
 
 PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
-    PetscBool is_parallel;
     Application* application = application_of(pc);
     PetscFunctionBegin;
     application->made.reset();
@@ -263,11 +263,10 @@ PetscErrorCode setup(PC pc) {
     if (has_factors(application->kind)) PetscCall(make_within_blocks(pc));
     if (application->made) PetscFunctionReturn(0);
     PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
-    PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(pc->pmat), MATMPIAIJ, &is_parallel));
     if (application->kind == PreconditionerKind::jacobi)
         PetscCall(make_jacobi(pc));
     else
-        PetscCall(ranks == 1 && !is_parallel ? make_here(pc) : make_over_ranks(pc));
+        PetscCall(ranks == 1 ? make_here(pc) : make_over_ranks(pc));
     PetscFunctionReturn(0);
 }
 

@@ -95,6 +95,9 @@ struct SolveReport {
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
 ///  each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, with the iterations that are left; none where all of these were refused.
+/// For several right-hand sides together iterations, but not factors, cost so many times as much: complete factors are then
+/// estimated before the first jacobi where amg suits A, a jacobi of less than 16 iterations is left out, and klu goes before
+/// ilut where it is expected to cost less than that with ten iterations.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
 /// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless
@@ -130,8 +133,6 @@ SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, st
 
 /// Solves A X = B. All columns share each attempt and each product with A, and those that converged leave. With a kind and a
 /// method that are named every column is solved as by the function for one vector; the automatic choice looks at the slowest.
-/// Of several right-hand sides together iterations cost so many times as much, the making of factors no more, so that the
-/// choice may be another than for one.
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low = nullptr,
                   const SolveOptions& options = {});

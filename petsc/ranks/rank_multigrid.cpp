@@ -248,9 +248,9 @@ RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
     PetscInt columns, first_column;
     PetscCallAbort(ranks.comm(), MatGetSize(a, nullptr, &columns));
     PetscCallAbort(ranks.comm(), MatGetOwnershipRangeColumn(a, &first_column, nullptr));
-    short_index(real_parts * columns);
+    short_index(columns);
     PetscCallAbort(ranks.comm(), RankBlocks::of(a, &blocks));
-    const Layout layout(ranks, real_parts * blocks.own.rows);
+    const Layout layout(ranks, std::int64_t{real_parts} * blocks.own.rows);
     return rank_matrix(ranks, layout, layout, real_matrix(read_rows(blocks, first_column, columns)));
 }
 

@@ -97,9 +97,10 @@ double CostModel::incomplete_factors() const {
 }
 
 double CostModel::multigrid() const {
-    const double step_of_one = step(PreconditionerKind::amg) / columns_;
-    const double further = (1 + further_cycle_products) / (1 + cycle_products);
-    return hierarchy() + multigrid_steps * step_of_one * (1 + (columns_ - 1) * further);
+    const double product = nonzeros_ + constants_.vector_element * rows_;
+    const double products_of_cycles = cycle_products + (columns_ - 1) * further_cycle_products;
+    return hierarchy() + multigrid_steps * (step(PreconditionerKind::jacobi) +
+                                            std::max(products_of_cycles * product, constants_.shortest_cycle));
 }
 
 double CostModel::schur() const { return hierarchy() + schur_steps * step(PreconditionerKind::schur); }

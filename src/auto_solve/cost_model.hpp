@@ -20,11 +20,12 @@ public:
     double step(PreconditionerKind kind) const;
 
     double preparation() const;  ///< scaling, transversal, order
-    double complete_factors(
-        const FillPrediction& fill) const;  ///< KLU's, and what solving by them takes for columns after the first
-    double incomplete_factors() const;      ///< ILUT's
-    double multigrid() const;               ///< setup and the steps that it is expected to take
-    double schur() const;                   ///< setup of the Schur complement's block and of multigrid, and the steps
+    /// KLU's, and what solving by them takes for columns after the first.
+    double complete_factors(const FillPrediction& fill) const;
+
+    double incomplete_factors() const;  ///< ILUT's
+    double multigrid() const;           ///< setup and the steps that it is expected to take
+    double schur() const;               ///< setup of the Schur complement's block and of multigrid, and the steps
 
 private:
     struct Constants;

@@ -53,8 +53,9 @@ FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     if (facts_.matrix.zeros_on_diagonal || facts_.matrix.nonzeros < least_nonzeros_for_trial) return;
     const double iterations = alternative_to_trial() / cost_of_iteration(plain());
     const auto share = static_cast<std::int64_t>(std::min(iterations, largest_share));
-    has_no_trial_ = is_in_vain(share) || (facts_.columns > 1 && share < least_trial);
-    if (has_no_trial_) return;
+    has_no_trial_ = is_in_vain(share);
+    is_trial_too_short_ = facts_.columns > 1 && share < least_trial;
+    if (has_no_trial_ || is_trial_too_short_) return;
     add(plain(), share, GiveUp::when_too_slow);
     if (facts_.matrix.suits_multigrid() && facts_.profile == CostProfile::processor)
         candidates_.back().is_out_of_reach = [far = facts_.has_rows_beyond, steps = steps_of(share)] { return far(steps); };
@@ -133,13 +134,14 @@ void FallbackSchedule::add_schur_if_it_pays(double complete) {
         add(Kind::schur, std::max(share_of_schur, share_of(Kind::schur, complete)), GiveUp::when_too_slow);
 }
 
-/// Where nothing is known yet of plain iterations, or they went at a rate that the budget can pay.
+/// Where nothing is known yet of plain iterations, or they went at a rate that the budget can pay. Where a trial would have
+/// been too short, it is to pay for a share.
 void FallbackSchedule::add_plain_if_promising(std::span<const Attempt> attempts, double budget) {
     const std::int64_t share = share_of(plain(), budget);
     const auto is_plain = [&](const Attempt& attempt) { return attempt.preconditioner == plain() && !attempt.results.empty(); };
     const auto last = std::find_if(attempts.rbegin(), attempts.rend(), is_plain);
-    if (last == attempts.rend() ? !has_no_trial_
-                                : iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
+    const bool may_begin = !has_no_trial_ && (!is_trial_too_short_ || budget >= least_share * cost_of_iteration(plain()));
+    if (last == attempts.rend() ? may_begin : iterations_at_this_rate(*last, facts_.tolerance) <= static_cast<double>(share))
         add(plain(), share, GiveUp::when_too_slow);
 }
 

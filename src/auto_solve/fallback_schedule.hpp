@@ -81,6 +81,7 @@ private:
     Stage stage_ = Stage::complete;
     bool automatic_ = false;
     bool has_no_trial_ = false;          ///< since that would be in vain
+    bool is_trial_too_short_ = false;    ///< for several right-hand sides
     GiveUp at_the_end_ = GiveUp::never;  ///< for what is tried last
 };
 

@@ -121,6 +121,8 @@ private:
             return true;
         } catch (const std::system_error&) {  // the system has no more threads to give
             return false;
+        } catch (const std::bad_alloc&) {
+            return false;
         }
     }
 

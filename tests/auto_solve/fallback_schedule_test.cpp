@@ -98,7 +98,7 @@ TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
     EXPECT_EQ(large.analyses, 1);
 }
 
-// Promise: solve.hpp, "Of several right-hand sides together iterations cost so many times as much"
+// Promise: solve.hpp, "For several right-hand sides together iterations, but not factors, cost"
 TEST(FallbackSchedule, SpreadsThePriceOfFactorsOverSeveralRightHandSides) {
     Case mesh{predicted(3600, 6e4, 2e6)};
     ScheduleFacts facts = mesh.facts_of_a_mesh(3600);
@@ -115,6 +115,20 @@ TEST(FallbackSchedule, SpreadsThePriceOfFactorsOverSeveralRightHandSides) {
     const std::vector<Attempt> slow{attempt(Kind::jacobi, 8, 0.999)};
     EXPECT_EQ(of_large.next(slow)->preconditioner, Kind::amg);
     EXPECT_EQ(large.estimates, 1);
+}
+
+TEST(FallbackSchedule, TriesPlainIterationsOfSeveralRightHandSidesWhereFactorsAreDear) {
+    Case dense{predicted(6000, 2e7, 1e11)};
+    ScheduleFacts facts = dense.facts(6000);
+    facts.matrix.nonzeros = 120 * 6000;
+    facts.columns = 4;
+    FallbackSchedule schedule(facts);
+    const auto first = schedule.next({});
+    EXPECT_EQ(first->preconditioner, Kind::jacobi);
+    EXPECT_EQ(first->give_up, GiveUp::when_too_slow);
+    EXPECT_GE(first->share, 50);
+    const std::vector<Attempt> slow{attempt(Kind::jacobi, 8, 0.999)};
+    EXPECT_NE(schedule.next(slow)->preconditioner, Kind::jacobi);
 }
 
 // Promise: solve.hpp, "Without, a schedule of attempts"

@@ -202,7 +202,7 @@ TEST(OrthogonalityBound, BoundsWhatOnePassLeaves) {
     }
 }
 
-// The sums of |h_j| c_j would tell 1 here; what V'w' tells is near the truth, and not below it.
+// Whatever the columns before may have lost: what V'w' tells is near the truth, and not below it.
 TEST(OrthogonalityBound, KnowsMoreWhereProductsAreMeasured) {
     constexpr int n = 400, k = 8;
     Eigen::MatrixXd v(n, k);

@@ -327,7 +327,9 @@ complex)
         "anisotropic_50 -phases -pc_samebits_gathered_rows 0" "helmholtz_20 -pc_samebits_guarantee rounded -compare rounded"; do
         echo "-ksp_type preonly -pc_type samebits_auto -compare none -matrix $matrix"
     done >>"$folder/cases"
-    echo "-ksp_type preonly -pc_type samebits_auto -compare none -matrix helmholtz_20 -mat_type mpiaij" >>"$folder/cases"
+    for pc in "samebits_auto -compare none" "redundant -redundant_pc_type samebits_klu"; do
+        echo "-ksp_type preonly -matrix helmholtz_20 -mat_type mpiaij -pc_type $pc" >>"$folder/cases"
+    done
     OVER_RANKS=$COMPLEX_SOLVE on_all_ranks "$folder/cases"
     refused "are not shared out among the ranks as the matrix's rows" with_plugin 3 "$COMPLEX_SOLVE" -pc_type samebits_amg \
         -near_null_space 2 -misplaced
