@@ -91,7 +91,7 @@ void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     add_schur_if_it_pays(complete);
     if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
-    if (suits_multigrid && costs_.multigrid() < complete)
+    if (suits_multigrid && multigrid_is_cheaper(complete))
         add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))),
             GiveUp::when_too_slow);
     add_plain_if_promising(attempts, std::min(complete, incomplete));
@@ -152,13 +152,20 @@ double FallbackSchedule::alternative_to_trial() {
     return facts_.columns == 1 ? costs_.multigrid() : std::min(costs_.multigrid(), estimated_complete());
 }
 
+/// Than complete factors, which one thread makes on the host. Iterations for several right-hand sides are many threads' or a
+/// device's work: there factors count twice.
+bool FallbackSchedule::multigrid_is_cheaper(double complete) const {
+    const double weight = facts_.columns > 1 ? 2 : 1;
+    return costs_.multigrid() < weight * complete;
+}
+
 /// With the preparation. Asked for once: it takes some products.
 double FallbackSchedule::estimated_complete() {
     if (complete_) return *complete_;
     const auto cost = [&](const FillPrediction& fill) { return costs_.preparation() + costs_.complete_factors(fill); };
     const bool suits_multigrid = facts_.matrix.suits_multigrid();
-    complete_ = cost(
-        facts_.fill_estimate([&](const FillPrediction& least) { return suits_multigrid && costs_.multigrid() < cost(least); }));
+    complete_ = cost(facts_.fill_estimate(
+        [&](const FillPrediction& least) { return suits_multigrid && multigrid_is_cheaper(cost(least)); }));
     return *complete_;
 }
 

@@ -66,6 +66,7 @@ private:
 
     double alternative_to_trial();
     double estimated_complete();
+    bool multigrid_is_cheaper(double complete) const;
     PreconditionerKind plain() const;
     bool is_in_vain(std::int64_t plain_iterations) const;
     std::int64_t steps_of(std::int64_t plain_iterations) const;
