@@ -202,8 +202,7 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscFunctionBegin;
     PetscCheck(!application->kind || *application->kind == PreconditionerKind::amg,
                PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
-               "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type "
-               "%s, which "
+               "%s takes the matrix of one rank, and there are several; use -pc_type redundant -redundant_pc_type %s, which "
                "gives every rank the whole matrix%s",
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc)->type_name,
                has_factors(application->kind) ? ", or name blocks of rows to be factored alone: -pc_samebits_block_size" : "");
@@ -277,9 +276,9 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     const std::span<double> result = pz;
     PetscCallCXX(application_of(pc)->made->apply(pr, result, settings().accuracy));
     if (application_of(pc)->kind) PetscFunctionReturn(0);
-    PetscMPIInt failed = !result.empty() && result[0] == std::numeric_limits<double>::infinity();
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
-    pc->failedreason = failed ? PC_SUBPC_ERROR : PC_NOERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
+    bool is_solved = result.empty() || result[0] != std::numeric_limits<double>::infinity();
+    PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(pc), is_solved, &is_solved));
+    pc->failedreason = is_solved ? PC_NOERROR : PC_SUBPC_ERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
     PetscFunctionReturn(0);
 }
 

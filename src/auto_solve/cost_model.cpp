@@ -31,7 +31,8 @@ constexpr double applications_of_complete = 4;
 constexpr double cycle_products = 8;
 constexpr double multigrid_steps = 20;
 
-// Of right-hand sides after the first, measured beside complete factors: they share what a cycle reads.
+// Of right-hand sides after the first: between two cores, where one takes nearly as long as the first, and a device, where it
+// takes next to nothing. Taken, not measured.
 constexpr double further_cycle_products = 3;
 
 // Of IDR(4) with the Schur complement: 53 to 100 on slow flows of 10^4 to 10^6 unknowns.

@@ -1,9 +1,9 @@
 // Solves a complex system with the options given and prints hashes of the bits, for run.sh to compare on several numbers of
 // ranks: -matrix NAME of the made matrices (matrices/), -phases makes a real one Hermitian, -near_null_space N tells it N
-// vectors (-misplaced: all on the first rank), -unassembled sets an entry at last, b = A times ones, by KSP and PC as the
-// options say. One line: iterations, reason, hash of the residual history, hash of x in the global order. With -methods
-// cg,bcgs,... a line for each. -compare none|bound|rounded: x is to have the bits of the library's own solve of the whole
-// matrix with that guarantee; exit status 1 where it has not.
+// vectors (-misplaced: all on the first rank), -unassembled sets an entry at last, -columns solves two at once before, b = A
+// times ones, by KSP and PC as the options say. One line: iterations, reason, hash of the residual history, hash of x in the
+// global order. With -methods cg,bcgs,... a line for each. -compare none|bound|rounded: x is to have the bits of the library's
+// own solve of the whole matrix with that guarantee; exit status 1 where it has not.
 #include "cases.hpp"
 #include "matrices/generators.hpp"
 #include "solver/complex.hpp"
@@ -14,6 +14,7 @@
 #include <bit>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -161,10 +162,37 @@ PetscErrorCode set_near_null_space(Mat a, PetscInt count) {
     PetscFunctionReturn(0);
 }
 
+/// Two columns at once, the first with a NaN; prints how it ended.
+PetscErrorCode solve_columns(Mat a) {
+    KSP ksp;
+    Mat b, x;
+    PetscInt own, rows;
+    KSPConvergedReason reason;
+    PetscFunctionBeginUser;
+    PetscCall(MatGetLocalSize(a, &own, nullptr));
+    PetscCall(MatGetSize(a, &rows, nullptr));
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, own, PETSC_DECIDE, rows, 2, nullptr, &b));
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, own, PETSC_DECIDE, rows, 2, nullptr, &x));
+    PetscCall(MatSetValue(b, 0, 0, std::numeric_limits<double>::quiet_NaN(), INSERT_VALUES));
+    PetscCall(MatSetValue(b, 0, 1, 1, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(b, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(b, MAT_FINAL_ASSEMBLY));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, a, a));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(KSPMatSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations of columns %s\n", KSPConvergedReasons[reason]));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&b));
+    PetscCall(MatDestroy(&x));
+    PetscFunctionReturn(0);
+}
+
 /// What the options in force describe.
 PetscErrorCode run_case() {
     char name[64] = "wilson_4_4";
-    PetscBool phases = PETSC_FALSE, unassembled = PETSC_FALSE;
+    PetscBool phases = PETSC_FALSE, unassembled = PETSC_FALSE, columns = PETSC_FALSE;
     PetscInt vectors = 0;
     char* methods[64];
     PetscInt count = 64;
@@ -185,6 +213,8 @@ PetscErrorCode run_case() {
     PetscCall(MatMult(a, ones, b));
     PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-unassembled", &unassembled, nullptr));
     if (unassembled) PetscCall(MatSetValue(a, 0, 0, all.values[0], INSERT_VALUES));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-columns", &columns, nullptr));
+    if (columns) PetscCall(solve_columns(a));
     if (!listed) PetscCall(solve(all, a, b, nullptr));
     for (PetscInt i = 0; listed && i < count; ++i) {
         PetscCall(solve(all, a, b, methods[i]));
