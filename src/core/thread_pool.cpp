@@ -47,9 +47,13 @@ class ThreadPool {
 public:
     explicit ThreadPool(int processors) : processors_(processors) {}
 
-    ~ThreadPool() {
+    /// Ends the threads for good. Where a caller has them, since the process ends while another thread of it computes, they are
+    /// left to end with the process.
+    void end() {
+        if (busy_.test_and_set(std::memory_order_acquire)) return;
         announce(stop);
         for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
     }
 
     /// False where another caller has the threads, or they cannot be had.
@@ -162,7 +166,8 @@ private:
     std::exception_ptr failure_;
 };
 
-/// The pool of this process; null before the first use and after the last.
+/// The pool of this process; null before the first use. It is never freed: a thread that still computes while the process ends
+/// may look at it.
 std::atomic<ThreadPool*> current_pool = nullptr;
 
 /// The child of a fork has the forking thread alone, and a pool of its own. Its parent's stays as it was at that moment,
@@ -177,7 +182,9 @@ struct PoolOwner {
         current_pool = new ThreadPool(available_processors());
         pthread_atfork(nullptr, nullptr, begin_anew_in_child);
     }
-    ~PoolOwner() { delete current_pool.exchange(nullptr); }
+    ~PoolOwner() {
+        if (ThreadPool* const pool = current_pool) pool->end();
+    }
 };
 
 ThreadPool* pool_of_this_process() {

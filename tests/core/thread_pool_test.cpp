@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -153,6 +154,30 @@ TEST_F(Fork, MayComeWhileAnotherThreadHasThePool) {
                   0);
     stop = true;
     other.join();
+}
+
+/// Ends after what the library keeps to the end of the process.
+struct Late {
+    bool waits = false;
+    ~Late() {
+        if (waits) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+} late;
+
+TEST_F(Fork, LeavesTheChildFreeToEndWhileAThreadOfItComputes) {
+    EXPECT_EQ(status_of_child([]() -> bool {
+                  late.waits = true;
+                  std::atomic<bool> begun = false;
+                  std::thread other([&] {
+                      parallel_for(2, [&](int) {
+                          begun = true;
+                          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                      });
+                  });
+                  while (!begun) std::this_thread::yield();
+                  std::exit(0);
+              }),
+              0);
 }
 
 TEST(ShareBegin, CutsIntoNearlyEqualPartsWithoutGaps) {
