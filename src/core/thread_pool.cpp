@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -42,6 +43,24 @@ std::uint64_t wait_for_change(const std::atomic<std::uint64_t>& value, std::uint
 }
 
 constexpr int turns_awake = 2000;
+
+/// Threads that begin while one of these lives leave the signals of the process to the threads of the program, which may wait
+/// for them (sigwait), or hold them back. What a thread does itself still reaches it, and what a profiler asks of it.
+class SignalsLeftToTheProgram {
+public:
+    SignalsLeftToTheProgram() {
+        sigset_t left;
+        sigfillset(&left);
+        for (const int own : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGSYS, SIGTRAP}) sigdelset(&left, own);
+        pthread_sigmask(SIG_BLOCK, &left, &before_);
+    }
+    ~SignalsLeftToTheProgram() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsLeftToTheProgram(const SignalsLeftToTheProgram&) = delete;
+    SignalsLeftToTheProgram& operator=(const SignalsLeftToTheProgram&) = delete;
+
+private:
+    sigset_t before_;
+};
 
 class ThreadPool {
 public:
@@ -114,8 +133,10 @@ private:
     }
 
     bool start_threads(int count) {
+        if (std::ssize(threads_) >= count) return true;
         try {
-            while (static_cast<int>(threads_.size()) < count) {
+            const SignalsLeftToTheProgram held;
+            while (std::ssize(threads_) < count) {
                 const int part = static_cast<int>(threads_.size()) + 1;
                 if (std::ssize(begun_) < part) begun_.emplace_back();
                 threads_.emplace_back([this, part, &begun = begun_[part - 1], seen = round_.load(std::memory_order_relaxed)] {

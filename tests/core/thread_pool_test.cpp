@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
@@ -91,6 +92,19 @@ void meet() {
         ++arrived;
         while (arrived < 2) std::this_thread::yield();
     });
+}
+
+TEST(ThreadPool, LeavesTheSignalsOfTheProcessToTheProgram) {
+    std::atomic<int> arrived = 0;
+    std::vector<sigset_t> held(2);
+    parallel_for(2, [&](int part) {
+        pthread_sigmask(SIG_BLOCK, nullptr, &held[part]);
+        ++arrived;
+        while (arrived < 2) std::this_thread::yield();
+    });
+    EXPECT_EQ(sigismember(&held[0], SIGTERM), 0);
+    EXPECT_EQ(sigismember(&held[1], SIGTERM), 1);
+    EXPECT_EQ(sigismember(&held[1], SIGSEGV), 0);
 }
 
 /// How a child ends that calls work: 0 if it returned true, by the alarm signal where it took too long.
