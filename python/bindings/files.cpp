@@ -1,4 +1,5 @@
 #include "arguments.hpp"
+#include "lock.hpp"
 #include "matrices/generators.hpp"
 #include "matrix.hpp"
 #include "solver/complex.hpp"
@@ -38,7 +39,7 @@ template <class T>
 nb::tuple read(const std::string& path, int threads) {
     std::variant<CsrMatrix<T>, DenseMatrix<T>> found;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         found = read_matrix_market<T>(path, {.threads = threads});
     }
     if (auto* const a = std::get_if<CsrMatrix<T>>(&found)) return parts(std::move(*a));
@@ -51,7 +52,7 @@ nb::object generate(const std::string& name) {
     std::optional<CsrMatrix<double>> real;
     std::optional<CsrMatrix<std::complex<double>>> complex;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         const auto generator = matrices::find_generator(name);
         if (generator && generator->is_complex()) complex = generator->make_complex();
         if (generator && !generator->is_complex()) real = generator->make();
@@ -66,7 +67,7 @@ nb::tuple real_form_of(std::int64_t rows, std::int64_t columns, const Offsets& o
     CsrMatrix<T> made;
     {
         const auto a = csr_view<std::complex<T>>(rows, columns, offsets, indices, values);
-        const nb::gil_scoped_release released;
+        const Released released;
         made = real_form(a);
     }
     return parts(std::move(made));
@@ -104,7 +105,7 @@ void write(const std::string& path, const Matrix<T>& a) {
 }  // namespace
 
 void bind_files(nb::module_& module) {
-    using Released = nb::call_guard<nb::gil_scoped_release>;
+    using WithoutLock = nb::call_guard<Released>;
     module.def("read64", &read<double>, nb::arg("path"), nb::arg("threads"));
     module.def("read32", &read<float>, nb::arg("path"), nb::arg("threads"));
     module.def("read_complex128", &read<std::complex<double>>, nb::arg("path"), nb::arg("threads"));
@@ -119,8 +120,8 @@ void bind_files(nb::module_& module) {
     module.def("write_complex_elements64", &write_complex_elements<float>);
     module.def("generate", &generate, nb::arg("name"));
     module.def("generator_kinds", &generator_kinds);
-    module.def("write", &write<double>, nb::arg("path"), nb::arg("matrix"), Released());
-    module.def("write", &write<float>, nb::arg("path"), nb::arg("matrix"), Released());
+    module.def("write", &write<double>, nb::arg("path"), nb::arg("matrix"), WithoutLock());
+    module.def("write", &write<float>, nb::arg("path"), nb::arg("matrix"), WithoutLock());
 }
 
 }  // namespace samebits

@@ -1,3 +1,4 @@
+#include "lock.hpp"
 #include "matrix.hpp"
 #include "solver/lsmr.hpp"
 #include "solves.hpp"
@@ -25,7 +26,7 @@ nb::tuple solved(const nb::dict& given, const Solve& solve) {
     options.callback = [&](const solver::Iteration& iteration) { return watch.goes_on(iteration); };
     solver::LeastSquaresResult result;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         result = solve(options);
     }
     return nb::make_tuple(in_python(result), watch.raised());
@@ -54,9 +55,9 @@ public:
 
 private:
     static void call(const nb::callable& function, std::span<const T> from, std::span<T> to) {
-        const nb::gil_scoped_acquire acquired;
-        function(nb::ndarray<nb::numpy, const T>(from.data(), {from.size()}, nb::none()),
-                 nb::ndarray<nb::numpy, T>(to.data(), {to.size()}, nb::none()));
+        const Acquired acquired;
+        ask(function, nb::ndarray<nb::numpy, const T>(from.data(), {from.size()}, nb::none()),
+            nb::ndarray<nb::numpy, T>(to.data(), {to.size()}, nb::none()));
     }
 
     std::int64_t rows_, columns_;

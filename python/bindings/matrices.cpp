@@ -1,3 +1,4 @@
+#include "lock.hpp"
 #include "matrix.hpp"
 #include "solver/complex.hpp"
 #include "solver/triangular_solve.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using namespace solver;
 
-using Released = nb::call_guard<nb::gil_scoped_release>;
+using WithoutLock = nb::call_guard<Released>;
 
 template <class T>
 void multiply(const Matrix<T>& a, const Vector<T>& x, const MutableVector<T>& y, int accuracy) {
@@ -68,7 +69,7 @@ template <class T>
 void solve_dense_complex_triangular(const Strided<std::complex<T>>& elements, bool lower, bool unit, const Vector<T>& b,
                                     const MutableVector<T>& x, int accuracy, int device, int threads) {
     const auto a = dense_view<DenseView<std::complex<T>>>(elements);
-    const nb::gil_scoped_release released;
+    const Released released;
     triangular_solve(a, triangle_of(lower), diagonal_of(unit), complex_view<T>(b), complex_view<T>(x), accuracy_of(accuracy),
                      device_of(device, threads));
 }
@@ -79,7 +80,7 @@ void solve_complex_triangular(std::int64_t rows, std::int64_t columns, const Off
                               const Vector<T>& b, const MutableVector<T>& x, int accuracy, int device, int threads) {
     using Number = std::complex<T>;
     const auto a = csr_view<Number>(rows, columns, offsets, indices, values);
-    const nb::gil_scoped_release released;
+    const Released released;
     check(a);
     const TriangularSolvePlan<Number> plan(a, triangle_of(lower), diagonal_of(unit), device_of(device, threads));
     plan.solve(complex_view<T>(b), complex_view<T>(x), accuracy_of(accuracy));
@@ -103,11 +104,11 @@ void bind_matrix(nb::module_& module, const char* name) {
              nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(), nb::arg("indices").noconvert(),
              nb::arg("values").noconvert(), device, threads, nb::arg("storage"), nb::arg("expected_products"))
         .def(nb::init<Strided<T>, int, int>(), nb::arg("elements").noconvert(), device, threads)
-        .def("multiply", &multiply<T>, x, y, accuracy, Released())
-        .def("multiply_columns", &multiply_columns<T>, x, y, accuracy, Released())
+        .def("multiply", &multiply<T>, x, y, accuracy, WithoutLock())
+        .def("multiply_columns", &multiply_columns<T>, x, y, accuracy, WithoutLock())
         .def("residual", &residual<T>, b, x, nb::arg("x_low").noconvert().none(), nb::arg("r").noconvert(), accuracy,
-             Released())
-        .def("solve_triangular", &solve_triangular<T>, nb::arg("lower"), nb::arg("unit"), b, x, accuracy, Released())
+             WithoutLock())
+        .def("solve_triangular", &solve_triangular<T>, nb::arg("lower"), nb::arg("unit"), b, x, accuracy, WithoutLock())
         .def("describe", &describe<T>)
         .def_prop_ro("threads", [](const Matrix<T>& a) { return a.plan().device().threads(); });
 }

@@ -3,6 +3,7 @@
 /// A matrix whose arrays belong to Python.
 
 #include "arguments.hpp"
+#include "lock.hpp"
 #include "solver/cuda.hpp"
 #include "solver/spmv.hpp"
 
@@ -40,7 +41,7 @@ public:
            int threads, const std::string& storage, std::int64_t expected_products)
         : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
         const solver::CsrView<T> a{rows, columns, view(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
-        const nb::gil_scoped_release released;
+        const Released released;
         const solver::SpmvOptions options{.storage = solver::spmv_storage_from_text(storage),
                                           .expected_products = expected_products};
         if (values_.device_type() != nb::device::cpu::value) {
@@ -53,7 +54,7 @@ public:
 
     Matrix(Strided<T> elements, int device, int threads) : elements_(std::move(elements)) {
         const auto a = dense_view<solver::DenseView<T>>(elements_);
-        const nb::gil_scoped_release released;
+        const Released released;
         plan_.emplace(a, device_of(device, threads));
     }
 

@@ -1,6 +1,7 @@
 /// The module samebits._core: thin functions over the library, which the Python side gives checked arrays.
 
 #include "arguments.hpp"
+#include "lock.hpp"
 #include "solver/cuda/runtime.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
@@ -49,7 +50,7 @@ NB_MODULE(_core, module) {
         [](int device, std::uintptr_t stream) {
             solver::cuda::synchronize(device, reinterpret_cast<solver::cuda::Stream>(stream));
         },
-        nb::arg("device"), nb::arg("stream"), nb::call_guard<nb::gil_scoped_release>());
+        nb::arg("device"), nb::arg("stream"), nb::call_guard<samebits::Released>());
     module.def("describe_cuda", &solver::describe_cuda);
     module.def("describe_processor", [] { return solver::describe(solver::Device::cpu()).name; });
 }

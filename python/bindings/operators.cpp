@@ -1,3 +1,4 @@
+#include "lock.hpp"
 #include "preconditioner.hpp"
 #include "solver/cuda/linear_operator.hpp"
 #include "solver/linear_operator.hpp"
@@ -24,9 +25,9 @@ public:
     std::int64_t rows() const override { return rows_; }
 
     void apply(std::span<const T> x, std::span<T> y) const override {
-        const nb::gil_scoped_acquire acquired;
-        function_(nb::ndarray<nb::numpy, const T>(x.data(), {x.size()}, nb::none()),
-                  nb::ndarray<nb::numpy, T>(y.data(), {y.size()}, nb::none()));
+        const Acquired acquired;
+        ask(function_, nb::ndarray<nb::numpy, const T>(x.data(), {x.size()}, nb::none()),
+            nb::ndarray<nb::numpy, T>(y.data(), {y.size()}, nb::none()));
     }
 
 private:
@@ -37,8 +38,8 @@ private:
 /// function(x, y), of addresses in the memory of a device, has y filled by work on the stream that its library works on, which
 /// is that of the solve.
 void call_there(const nb::callable& function, const void* x, void* y) {
-    const nb::gil_scoped_acquire acquired;
-    function(reinterpret_cast<std::uintptr_t>(x), reinterpret_cast<std::uintptr_t>(y));
+    const Acquired acquired;
+    ask(function, reinterpret_cast<std::uintptr_t>(x), reinterpret_cast<std::uintptr_t>(y));
 }
 
 template <class T>
@@ -90,7 +91,7 @@ nb::tuple solved(const std::string& method, const nb::dict& given, nb::object ca
     options.callback = [&](const solver::Iteration& iteration) { return watch.goes_on(iteration); };
     solver::SolveResult result;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         result = solve(solver::krylov_method_from_text(method), options);
     }
     return nb::make_tuple(column_in_python(result), watch.stopped(), watch.raised());

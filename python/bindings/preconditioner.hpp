@@ -3,6 +3,7 @@
 /// Preconditioners made by the library, or of a Python function.
 
 #include "arguments.hpp"
+#include "lock.hpp"
 #include "solver/cuda/preconditioner.hpp"
 #include "solver/preconditioner.hpp"
 
@@ -34,14 +35,14 @@ public:
     explicit PythonFunction(nb::callable function) : function_(std::move(function)) {}
     PythonFunction(const PythonFunction&) = delete;
     ~PythonFunction() override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         function_.reset();
     }
 
     void apply(std::span<const T> r, std::span<T> z, solver::Accuracy) const override {
-        const nb::gil_scoped_acquire acquired;
-        function_(nb::ndarray<nb::numpy, const T>(r.data(), {r.size()}, nb::none()),
-                  nb::ndarray<nb::numpy, T>(z.data(), {z.size()}, nb::none()));
+        const Acquired acquired;
+        ask(function_, nb::ndarray<nb::numpy, const T>(r.data(), {r.size()}, nb::none()),
+            nb::ndarray<nb::numpy, T>(z.data(), {z.size()}, nb::none()));
     }
 
     /// Who calls a method that needs it vouches for it.

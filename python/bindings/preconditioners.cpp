@@ -1,5 +1,6 @@
 #include "preconditioner.hpp"
 
+#include "lock.hpp"
 #include "matrix.hpp"
 
 #include <nanobind/stl/string.h>
@@ -65,12 +66,12 @@ template <class T>
 void bind_preconditioner(nb::module_& module, const char* name) {
     nb::class_<Preconditioner<T>>(module, name)
         .def("apply", &apply<T>, nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("accuracy"),
-             nb::call_guard<nb::gil_scoped_release>())
+             nb::call_guard<Released>())
         .def_prop_ro("factor_entries", [](const Preconditioner<T>& m) { return m.m->factor_entries(); })
         .def_prop_ro("factor_hash", [](const Preconditioner<T>& m) { return m.m->factor_hash(); });
     module.def("make_preconditioner", &make<T>, nb::arg("matrix"), nb::arg("kind"), nb::arg("accuracy"),
                nb::arg("drop_tolerance"), nb::arg("fill_factor"), nb::arg("memory_limit"), nb::arg("block_of_row"),
-               nb::arg("complex_numbers"), nb::call_guard<nb::gil_scoped_release>());
+               nb::arg("complex_numbers"), nb::call_guard<Released>());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "solves.hpp"
+#include "lock.hpp"
 #include "matrix.hpp"
 #include "preconditioner.hpp"
 #include "solver/complex.hpp"
@@ -141,7 +142,7 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
     options.iteration.callback = [&](const Iteration& iteration) { return watch.goes_on(iteration); };
     SolveReport report;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         const std::span<T> low = x_low ? view<T>(*x_low) : std::span<T>();
         const auto* const preconditioner = m == nullptr ? nullptr : m->m.get();
         report = (lies_on_device ? run_on_device<T>
@@ -159,7 +160,7 @@ nb::tuple solve_in_python(const Matrix<T>& a, const Preconditioner<T>* m, bool i
 template <class T>
 Certificate certify_in_python(const Matrix<T>& a, const nb::dict& given) {
     const SolveOptions options = options_of(given);
-    const nb::gil_scoped_release released;
+    const Released released;
     return certify(a.plan(), options);
 }
 
@@ -167,7 +168,7 @@ template <class T>
 void bound_in_python(const Matrix<T>& a, const Certificate& certificate, const Vector<T>& b, const Vector<T>& x,
                      const std::optional<Vector<T>>& x_low, const MutableVector<double>& bounds) {
     const std::span<const T> low = x_low ? view<T>(*x_low) : std::span<const T>();
-    const nb::gil_scoped_release released;
+    const Released released;
     error_bound<T>(a.plan(), certificate, view<T>(b), view<T>(x), low, view<double>(bounds));
 }
 

@@ -3,6 +3,7 @@
 /// What solves of all kinds are told by Python, and what they tell.
 
 #include "arguments.hpp"
+#include "lock.hpp"
 #include "solver/error.hpp"
 #include "solver/krylov.hpp"
 
@@ -46,7 +47,7 @@ public:
         if (has_raised_) return false;
         if (!asks_always_ && Clock::now() - last_look_ < look_every) return true;
         last_look_ = Clock::now();
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             const bool stop = asks_always_ && asks_to_stop(iteration);
@@ -65,8 +66,8 @@ public:
 private:
     bool asks_to_stop(const solver::Iteration& iteration) {
         const Showing showing(iteration);
-        return nb::cast<bool>(nb::bool_(function_(iteration.number, iteration.recursive_residual, iteration.true_residual,
-                                                  iteration.replaced, iteration.column, showing.seen)));
+        return nb::cast<bool>(nb::bool_(ask(function_, iteration.number, iteration.recursive_residual, iteration.true_residual,
+                                            iteration.replaced, iteration.column, showing.seen)));
     }
 
     using Clock = std::chrono::steady_clock;

@@ -1,4 +1,5 @@
 #include "arguments.hpp"
+#include "lock.hpp"
 #include "solver/complex.hpp"
 #include "solver/gemm.hpp"
 #include "solver/reduce.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using namespace solver;
 
-using Released = nb::call_guard<nb::gil_scoped_release>;
+using WithoutLock = nb::call_guard<Released>;
 
 /// S: of numbers, real or complex.
 template <class S>
@@ -85,14 +86,14 @@ template <class S>
 void bind_vector_functions(nb::module_& module) {
     const auto x = nb::arg("x").noconvert(), y = nb::arg("y").noconvert();
     const nb::arg accuracy("accuracy"), device("device"), threads("threads");
-    module.def("sum", &sum_of<S>, x, accuracy, device, threads, Released());
-    module.def("dot", &dot_of<S>, x, y, accuracy, device, threads, Released());
-    module.def("vdot", &vdot_of<S>, x, y, accuracy, device, threads, Released());
-    module.def("norm", &norm_of<S>, x, accuracy, device, threads, Released());
-    module.def("sum_expansion", &sum_expansion_of<S>, x, device, threads, Released());
-    module.def("dot_expansion", &dot_expansion_of<S>, x, y, device, threads, Released());
+    module.def("sum", &sum_of<S>, x, accuracy, device, threads, WithoutLock());
+    module.def("dot", &dot_of<S>, x, y, accuracy, device, threads, WithoutLock());
+    module.def("vdot", &vdot_of<S>, x, y, accuracy, device, threads, WithoutLock());
+    module.def("norm", &norm_of<S>, x, accuracy, device, threads, WithoutLock());
+    module.def("sum_expansion", &sum_expansion_of<S>, x, device, threads, WithoutLock());
+    module.def("dot_expansion", &dot_expansion_of<S>, x, y, device, threads, WithoutLock());
     module.def("matmul", &matmul<S>, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("c").noconvert(), accuracy,
-               device, threads, Released());
+               device, threads, WithoutLock());
 }
 
 }  // namespace

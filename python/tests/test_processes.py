@@ -70,6 +70,32 @@ def run(*arguments, **environment):
     )
 
 
+def test_daemon_threads_may_compute_until_the_process_ends():
+    program = """
+import threading, time
+import numpy as np
+import samebits as sb
+
+A = sb.generate("poisson2d_60")
+b = np.ones(A.shape[0])
+own = sb.Preconditioner.from_function(lambda r: r / 4, rows=b.size)
+
+def again_and_again(work):
+    while True:
+        work()
+
+for work in (
+    lambda: sb.sum(b),
+    lambda: sb.solve(A, b, preconditioner="none", callback=lambda step: False),
+    lambda: sb.solve(A, b, preconditioner=own),
+):
+    threading.Thread(target=again_and_again, args=(work,), daemon=True).start()
+time.sleep(0.3)
+"""
+    done = run("-c", program)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_threads_of_the_environment():
     program = "import numpy, samebits; print(samebits.Matrix(numpy.eye(2))._core.threads)"
     assert run("-c", program, SAMEBITS_NUM_THREADS="3").stdout == "3\n"
