@@ -25,6 +25,11 @@ void bind_vectors(nb::module_& module);
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
+    // PyGILState_Ensure, by which nanobind frees arrays, knows the main interpreter alone: in others it would wait for ever.
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        throw nb::import_error(
+            "samebits works in Python's main interpreter, not in subinterpreters; with mod_wsgi say "
+            "WSGIApplicationGroup %{GLOBAL}");
     nb::set_leak_warnings(false);  // objects that a traceback or a cycle keeps until the end are not lost
     // Those registered last are asked first, so that a derived class comes after its base.
     const nb::exception<solver::InvalidArgument> invalid(module, "InvalidArgument", PyExc_ValueError);

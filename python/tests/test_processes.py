@@ -96,6 +96,12 @@ time.sleep(0.3)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_subinterpreters_are_refused():
+    pytest.importorskip("_xxsubinterpreters")
+    program = "import _xxsubinterpreters as s; s.run_string(s.create(isolated=False), 'import samebits; samebits.sum([1.0])')"
+    assert "main interpreter" in run("-W", "ignore", "-c", program).stderr
+
+
 def test_threads_of_the_environment():
     program = "import numpy, samebits; print(samebits.Matrix(numpy.eye(2))._core.threads)"
     assert run("-c", program, SAMEBITS_NUM_THREADS="3").stdout == "3\n"
