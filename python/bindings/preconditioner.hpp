@@ -23,7 +23,7 @@ struct OnDevice {
 
 template <class T>
 struct Preconditioner {
-    std::unique_ptr<const solver::Preconditioner<T>> m;
+    std::unique_ptr<solver::Preconditioner<T>> m;
     std::int64_t rows = 0;
     std::unique_ptr<OnDevice<T>> on_device = std::make_unique<OnDevice<T>>();
 };
@@ -47,6 +47,9 @@ public:
 
     /// Who calls a method that needs it vouches for it.
     bool is_symmetric() const override { return true; }
+
+    /// What Python's collector of cycles looks at, and lets go: the function may refer to what refers to this.
+    nb::callable& function() { return function_; }
 
 private:
     nb::callable function_;

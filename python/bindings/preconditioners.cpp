@@ -62,9 +62,32 @@ void apply(const Preconditioner<T>& m, const Vector<T>& r, const MutableVector<T
         m.m->apply(view<T>(r), view<T>(z), accuracy_of(accuracy));
 }
 
+/// The Python function that `self` applies; null where it applies none.
+template <class T>
+PythonFunction<T>* python_function(PyObject* self) {
+    return nb::inst_ready(self) ? dynamic_cast<PythonFunction<T>*>(nb::inst_ptr<Preconditioner<T>>(self)->m.get()) : nullptr;
+}
+
+/// As tp_traverse and tp_clear: a function can refer to the preconditioner that is made of it, as the method of an object that
+/// keeps it does.
+template <class T>
+int visit_function(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (auto* const made_of = python_function<T>(self)) Py_VISIT(made_of->function().ptr());
+    return 0;
+}
+template <class T>
+int let_go_of_function(PyObject* self) {
+    if (auto* const made_of = python_function<T>(self)) made_of->function().reset();
+    return 0;
+}
+
 template <class T>
 void bind_preconditioner(nb::module_& module, const char* name) {
-    nb::class_<Preconditioner<T>>(module, name)
+    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_function<T>)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(let_go_of_function<T>)},
+                                  {0, nullptr}};
+    nb::class_<Preconditioner<T>>(module, name, nb::type_slots(slots))
         .def("apply", &apply<T>, nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("accuracy"),
              nb::call_guard<Released>())
         .def_prop_ro("factor_entries", [](const Preconditioner<T>& m) { return m.m->factor_entries(); })

@@ -1,6 +1,7 @@
 """Forks, spawned processes, threads, the command, docstrings."""
 
 import doctest
+import gc
 import importlib
 import math
 import multiprocessing
@@ -10,6 +11,7 @@ import pkgutil
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -153,6 +155,19 @@ def test_nothing_leaks():
     before = memory()
     rounds(9000)
     assert memory() - before < 4 << 20
+
+
+def test_a_preconditioner_of_a_method_goes_with_its_object():
+    class Mine:
+        def __init__(self):
+            self.preconditioner = sb.Preconditioner.from_function(self.apply, rows=3)
+
+        def apply(self, r):
+            return r
+
+    seen = weakref.ref(Mine())
+    gc.collect()
+    assert seen() is None
 
 
 @pytest.mark.parametrize("name", [name for name in sb.__all__ if name != "__version__"])
