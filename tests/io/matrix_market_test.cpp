@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -575,6 +576,25 @@ TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
 
 // Promise: matrix_market.hpp, "Writes a dense matrix as"
 // Promise: matrix_market.hpp, "Writes a vector as an "array real general""
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more
+TEST(MatrixMarketWriter, CompressesInAThreadWith64KilobytesOfStack) {
+    const TemporaryFolder folder;
+    std::filesystem::path path = folder / "x.mtx.gz";
+    const auto write = [](void* to) -> void* {
+        write_vector<double>(*static_cast<std::filesystem::path*>(to), std::vector{1.5, 2.5});
+        return nullptr;
+    };
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 16);
+    pthread_t thread{};
+    ASSERT_EQ(pthread_create(&thread, &small, write, &path), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&small);
+    EXPECT_EQ(read_vector<double>(path), (std::vector{1.5, 2.5}));
+}
+#endif
+
 TEST(MatrixMarketWriter, WritesDenseMatricesOfAnyStride) {
     const TemporaryFolder folder;
     const std::vector<double> row_major = {1, 2, 3, 4, 5, 6};

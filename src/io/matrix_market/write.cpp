@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <complex>
@@ -61,11 +60,10 @@ private:
         deflater_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
         deflater_.avail_in = static_cast<unsigned>(text.size());
         do {
-            std::array<char, 1 << 16> packed;
-            deflater_.next_out = reinterpret_cast<Bytef*>(packed.data());
-            deflater_.avail_out = packed.size();
+            deflater_.next_out = reinterpret_cast<Bytef*>(packed_.data());
+            deflater_.avail_out = static_cast<unsigned>(packed_.size());
             deflate(&deflater_, mode);
-            file_.write({packed.data(), packed.size() - deflater_.avail_out});
+            file_.write({packed_.data(), packed_.size() - deflater_.avail_out});
         } while (deflater_.avail_out == 0);
     }
 
@@ -73,6 +71,7 @@ private:
     bool compressed_;
     z_stream deflater_{};
     std::vector<char> text_ = std::vector<char>(1 << 16);
+    std::vector<char> packed_ = std::vector<char>(1 << 16);  // not on a stack, which may have no more
     std::size_t size_ = 0;
 };
 
