@@ -192,6 +192,7 @@ TYPED_TEST(Reduce, SeesProductsThatUnderflowInAnyBlockOfAnyThread) {
     }
 }
 
+// Promise: solver.h, "The rounding direction and the flushing of subnormals"
 TYPED_TEST(Reduce, IsDeafToTheCallersFloatingPointEnvironment) {
     using T = TypeParam;
     Random random(12);
