@@ -37,14 +37,23 @@ struct Showing {
     std::shared_ptr<Seen> seen;
 };
 
-/// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one.
-/// What either raises first stops the solve of all columns and is kept, so that the best x is not lost.
+/// Whether this is the thread that Python tells of signals.
+inline bool is_main_thread() {
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+    return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
+}
+
+/// Sees every iteration: asks Python for signals (Ctrl-C) every few milliseconds, and the caller's function where there is one;
+/// in a thread that can be told of nothing the lock is left to others. What either raises first stops the solve of all columns
+/// and is kept, so that the best x is not lost.
 class Watch {
 public:
-    explicit Watch(nb::object function) : function_(std::move(function)), asks_always_(!function_.is_none()) {}
+    explicit Watch(nb::object function)
+        : function_(std::move(function)), asks_always_(!function_.is_none()), asks_(asks_always_ || is_main_thread()) {}
 
     bool goes_on(const solver::Iteration& iteration) {
         if (has_raised_) return false;
+        if (!asks_) return true;
         if (!asks_always_ && Clock::now() - last_look_ < look_every) return true;
         last_look_ = Clock::now();
         const Acquired acquired;
@@ -76,6 +85,7 @@ private:
     nb::object function_;
     nb::object raised_ = nb::none();
     bool asks_always_;
+    bool asks_;
     bool has_raised_ = false;
     bool stopped_ = false;
     Clock::time_point last_look_ = Clock::now();

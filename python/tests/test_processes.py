@@ -98,6 +98,23 @@ time.sleep(0.3)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_solve_in_a_thread_leaves_the_lock_to_others():
+    program = """
+import ctypes, threading, time
+import numpy as np
+import samebits as sb
+
+A = sb.generate("poisson2d_300")
+solve = threading.Thread(target=lambda: sb.solve(A, np.ones(A.shape[0]), preconditioner="none", threads=1), daemon=True)
+solve.start()
+time.sleep(0.1)
+before = time.process_time()
+ctypes.PyDLL(None).usleep(500_000)  # with the lock
+print(time.process_time() - before > 0.05)
+"""
+    assert run("-c", program).stdout == "True\n"
+
+
 def test_subinterpreters_are_refused():
     pytest.importorskip("_xxsubinterpreters")
     program = "import _xxsubinterpreters as s; s.run_string(s.create(isolated=False), 'import samebits; samebits.sum([1.0])')"
