@@ -29,6 +29,16 @@ int descriptor_named(const std::filesystem::path& path) {
     return error == std::errc() && end == name.data() + name.size() ? descriptor : -1;
 }
 
+/// Where symbolic links lead, also to a file that is not there yet.
+std::filesystem::path followed(std::filesystem::path path) {
+    std::error_code error;
+    if (auto found = std::filesystem::canonical(path, error); !error) return found;
+    constexpr int most_links = 40;  // as in Linux
+    for (int i = 0; i < most_links && std::filesystem::is_symlink(path, error); ++i)
+        path = path.parent_path() / std::filesystem::read_symlink(path, error);
+    return path;
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), target_(path) {
@@ -38,8 +48,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), target_
         if (descriptor_ < 0) fail("cannot be written");
         return;
     }
-    std::error_code unresolved;  // a path that does not exist yet has nothing to resolve
-    if (auto resolved = std::filesystem::canonical(path, unresolved); !unresolved) target_ = std::move(resolved);
+    target_ = followed(path);
     struct stat status {};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) throw FileError(path_.string(), 0, "cannot be written: it is a folder");

@@ -126,6 +126,15 @@ TEST_F(AtomicFileTest, KeepsPermissionsAndFollowsLinks) {
     EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms(0640));
 }
 
+TEST_F(AtomicFileTest, FollowsLinksToAFileThatIsNotThereYet) {
+    std::filesystem::create_symlink("middle", folder_ / "link");
+    std::filesystem::create_symlink(file_, folder_ / "middle");
+    write_file(folder_ / "link", "new");
+    EXPECT_EQ(content(file_), "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "middle"));
+}
+
 TEST_F(AtomicFileTest, WritesToDevicesWithoutReplacingThem) {
     write_file("/dev/null", "x");
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
