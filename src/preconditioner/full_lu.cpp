@@ -1,6 +1,7 @@
 #include "preconditioner/full_lu.hpp"
 
 #include "core/thread_pool.hpp"
+#include "cpu/rank_update.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
@@ -26,9 +27,8 @@ public:
     std::int64_t run() {
         for (std::int64_t first = 0; first < n_; first += block_size) {
             const std::int64_t end = std::min(first + block_size, n_);
-            const std::int64_t found = eliminate_in_block(first, end);
+            const std::int64_t found = eliminate(first, end);
             if (found < end) return found;
-            finish_rows(first, end);
             update_rest(first, end);
         }
         return n_;
@@ -49,11 +49,9 @@ public:
 
 private:
     static constexpr std::int64_t block_size = 48;
+    static constexpr std::int64_t least_columns = 6;  ///< that are eliminated by halves
 
-    // Of the update: elements of C in registers, and the columns that a thread takes at once.
-    static constexpr std::int64_t tile_rows = 4;
-    static constexpr std::int64_t tile_columns = 4;
-    static constexpr std::int64_t strip_columns = 64;
+    static constexpr std::int64_t strip_columns = 64;  ///< that a thread updates at once
 
     double* row(std::int64_t i) { return elements_.data() + i * n_; }
     const double* row(std::int64_t i) const { return elements_.data() + i * n_; }
@@ -71,12 +69,20 @@ private:
         factor.row_offsets.push_back(factor.nonzeros());
     }
 
-    static void subtract_multiple(double factor, const double* from, double* to, std::int64_t first, std::int64_t end) {
-        for (std::int64_t j = first; j < end; ++j) to[j] = add_rn(to[j], -mul_rn(factor, from[j]));
+    /// Columns first..end-1 of all rows from the first on, the left half before the right one. Returns the first column without
+    /// a pivot, or the end.
+    std::int64_t eliminate(std::int64_t first, std::int64_t end) {
+        if (end - first <= least_columns) return eliminate_one_by_one(first, end);
+        const std::int64_t middle = first + (end - first) / 2;
+        const std::int64_t found = eliminate(first, middle);
+        if (found < middle) return found;
+        finish_rows(first, middle, middle, end);
+        cpu::subtract_products(n_ - middle, end - middle, middle - first, row(middle) + first, row(first) + middle, n_,
+                               row(middle) + middle, n_);
+        return eliminate(middle, end);
     }
 
-    /// Columns first..end-1 of all rows from the first on. Returns the first column without a pivot, or the end.
-    std::int64_t eliminate_in_block(std::int64_t first, std::int64_t end) {
+    std::int64_t eliminate_one_by_one(std::int64_t first, std::int64_t end) {
         for (std::int64_t k = first; k < end; ++k) {
             std::int64_t pivot = k;
             for (std::int64_t i = k + 1; i < n_; ++i)
@@ -85,20 +91,20 @@ private:
             if (pivot != k) std::swap_ranges(row(k), row(k) + n_, row(pivot));
             std::swap(order_[k], order_[pivot]);
             for (std::int64_t i = k + 1; i < n_; ++i) {
-                row(i)[k] = div_rn(row(i)[k], row(k)[k]);
-                subtract_multiple(row(i)[k], row(k), row(i), k + 1, end);
+                const double factor = row(i)[k] = div_rn(row(i)[k], row(k)[k]);
+                for (std::int64_t j = k + 1; j < end; ++j) row(i)[j] = add_rn(row(i)[j], -mul_rn(factor, row(k)[j]));
             }
         }
         return end;
     }
 
-    /// What stands right of a block in its own rows.
-    void finish_rows(std::int64_t first, std::int64_t end) {
+    /// What stands right of columns first..end-1 in their own rows, from one column until another.
+    void finish_rows(std::int64_t first, std::int64_t end, std::int64_t column, std::int64_t until) {
         for (std::int64_t i = first + 1; i < end; ++i)
-            for (std::int64_t k = first; k < i; ++k) subtract_multiple(row(i)[k], row(k), row(i), end, n_);
+            cpu::subtract_products(1, until - column, i - first, row(i) + first, row(first) + column, n_, row(i) + column, n_);
     }
 
-    /// C -= L U for the rows and columns from `end` on.
+    /// The rows that are done, and C -= L U below them, for the columns from `end` on.
     void update_rest(std::int64_t first, std::int64_t end) {
         const std::int64_t strips = (n_ - end + strip_columns - 1) / strip_columns;
         const int parts = static_cast<int>(std::min<std::int64_t>(threads_, strips));
@@ -112,34 +118,11 @@ private:
     void update_strip(std::int64_t first, std::int64_t end, std::int64_t column) {
         std::array<double, block_size * strip_columns> u;
         const std::int64_t columns = std::min(strip_columns, n_ - column);
+        finish_rows(first, end, column, column + columns);
         for (std::int64_t k = first; k < end; ++k)
             std::copy_n(row(k) + column, columns, u.begin() + (k - first) * strip_columns);
-        for (std::int64_t i = end; i < n_; i += tile_rows)
-            for (std::int64_t j = 0; j < columns; j += tile_columns) {
-                if (i + tile_rows <= n_ && j + tile_columns <= columns)
-                    update_tile(i, first, end - first, u.data() + j, column + j);
-                else
-                    update_edge(i, first, end - first, u.data() + j, column + j, std::min(tile_columns, columns - j));
-            }
-    }
-
-    void update_tile(std::int64_t i, std::int64_t first, std::int64_t depth, const double* u, std::int64_t column) {
-        std::array<std::array<double, tile_columns>, tile_rows> c;
-        for (std::int64_t r = 0; r < tile_rows; ++r) std::copy_n(row(i + r) + column, tile_columns, c[r].begin());
-        for (std::int64_t k = 0; k < depth; ++k, u += strip_columns)
-            for (std::int64_t r = 0; r < tile_rows; ++r) {
-                const double l = row(i + r)[first + k];
-                for (std::int64_t j = 0; j < tile_columns; ++j) c[r][j] = add_rn(c[r][j], -mul_rn(l, u[j]));
-            }
-        for (std::int64_t r = 0; r < tile_rows; ++r) std::copy_n(c[r].begin(), tile_columns, row(i + r) + column);
-    }
-
-    /// A tile that is not whole.
-    void update_edge(std::int64_t i, std::int64_t first, std::int64_t depth, const double* u, std::int64_t column,
-                     std::int64_t columns) {
-        for (std::int64_t r = i; r < std::min(i + tile_rows, n_); ++r)
-            for (std::int64_t k = 0; k < depth; ++k)
-                subtract_multiple(row(r)[first + k], u + k * strip_columns, row(r) + column, 0, columns);
+        cpu::subtract_products(n_ - end, columns, end - first, row(end) + first, u.data(), strip_columns, row(end) + column,
+                               n_);
     }
 
     std::int64_t n_;

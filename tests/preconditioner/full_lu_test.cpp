@@ -4,6 +4,7 @@
 
 #include "preconditioner/klu.hpp"
 #include "solver/error.hpp"
+#include "support/targets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,26 +60,29 @@ struct Textbook {
     }
 };
 
+void expect_bits(const FullFactors& made, const Textbook& expected) {
+    const auto n = static_cast<std::int32_t>(expected.a.size());
+    ASSERT_EQ(made.pivots, n);
+    EXPECT_EQ(made.row_order, expected.order);
+    const auto& [lower, upper] = made.factors;
+    for (std::int32_t i = 0; i < n; ++i) {
+        ASSERT_EQ(lower.row_offsets[i + 1] - lower.row_offsets[i], i);
+        ASSERT_EQ(upper.row_offsets[i + 1] - upper.row_offsets[i], n - i);
+        for (std::int32_t j = 0; j < n; ++j) {
+            const CsrMatrix<double>& factor = j < i ? lower : upper;
+            const std::int64_t k = factor.row_offsets[i] + (j < i ? j : j - i);
+            EXPECT_EQ(factor.column_indices[k], j);
+            ASSERT_EQ(factor.values[k], expected.a[i][j]) << n << ": " << i << ", " << j;
+        }
+    }
+}
+
 TEST(FullLu, HasTheBitsOfEliminationWithoutBlocks) {
     for (const std::int32_t n : {1, 2, 47, 48, 49, 131, 200}) {
         const CsrMatrix<double> matrix = nearly_full(n, 7 + n);
         const Textbook expected(matrix);
-        for (const int threads : {1, 2, 3}) {
-            const FullFactors made = factor_full(matrix, threads);
-            ASSERT_EQ(made.pivots, n);
-            EXPECT_EQ(made.row_order, expected.order);
-            for (std::int32_t i = 0; i < n; ++i) {
-                const auto& [lower, upper] = made.factors;
-                ASSERT_EQ(lower.row_offsets[i + 1] - lower.row_offsets[i], i);
-                ASSERT_EQ(upper.row_offsets[i + 1] - upper.row_offsets[i], n - i);
-                for (std::int32_t j = 0; j < n; ++j) {
-                    const CsrMatrix<double>& factor = j < i ? lower : upper;
-                    const std::int64_t k = factor.row_offsets[i] + (j < i ? j : j - i);
-                    EXPECT_EQ(factor.column_indices[k], j);
-                    ASSERT_EQ(factor.values[k], expected.a[i][j]) << n << ": " << i << ", " << j;
-                }
-            }
-        }
+        for (const int threads : {1, 2, 3})
+            testing::for_each_target([&] { expect_bits(factor_full(matrix, threads), expected); });
     }
 }
 
