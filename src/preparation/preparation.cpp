@@ -2,12 +2,14 @@
 
 #include "core/floating_point_guard.hpp"
 #include "core/sorted_rows.hpp"
+#include "core/thread_pool.hpp"
 #include "preparation/blocks.hpp"
 #include "preparation/exponents.hpp"
 #include "preparation/fill_order.hpp"
 #include "preparation/full_diagonal.hpp"
 #include "preparation/log2.hpp"
 #include "preparation/matching.hpp"
+#include "solver/device.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -48,27 +50,39 @@ auto with_usable(const CsrView<T>& a, const char* operation, const Work& work) {
     return work(sorted.view());
 }
 
-/// The nonzeros of a, each with weight(value).
-template <class T, class Weight>
-preparation::WeightedGraph graph_of_nonzeros(const CsrView<T>& a, const Weight& weight) {
+/// The nonzeros of a, without weights.
+template <class T>
+preparation::WeightedGraph graph_of_nonzeros(const CsrView<T>& a) {
     preparation::WeightedGraph graph;
     graph.row_offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
     graph.columns.reserve(a.values.size());
-    graph.weights.reserve(a.values.size());
     for (std::int64_t i = 0; i < a.rows; ++i) {
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-            if (a.values[k] == 0) continue;
-            graph.columns.push_back(a.column_indices[k]);
-            graph.weights.push_back(weight(a.values[k]));
-        }
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            if (a.values[k] != 0) graph.columns.push_back(a.column_indices[k]);
         graph.row_offsets.push_back(static_cast<std::int64_t>(graph.columns.size()));
     }
+    graph.weights.resize(graph.columns.size());
     return graph;
+}
+
+/// Gives the nonzeros of a their logarithms.
+template <class T>
+void weigh(preparation::WeightedGraph& graph, const CsrView<T>& a) {
+    constexpr std::int64_t worth_a_thread = 8192;
+    const auto parts = static_cast<int>(std::clamp<std::int64_t>(a.nonzeros() / worth_a_thread, 1, Device::cpu().threads()));
+    cpu::parallel_for(parts, [&](int part) {
+        for (std::int64_t i = cpu::share_begin(a.rows, part, parts); i < cpu::share_begin(a.rows, part + 1, parts); ++i) {
+            std::int64_t at = graph.row_offsets[i];
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                if (a.values[k] != 0) graph.weights[at++] = preparation::log2_magnitude(a.values[k]);
+        }
+    });
 }
 
 template <class T>
 Transversal transversal_of_sorted(const CsrView<T>& a) {
-    const auto graph = graph_of_nonzeros(a, [](T value) { return preparation::log2_magnitude(value); });
+    preparation::WeightedGraph graph = graph_of_nonzeros(a);
+    weigh(graph, a);
     return maximum_weight_matching(graph, affordable_steps(graph));
 }
 
@@ -124,7 +138,8 @@ CsrMatrix<T> apply_to_sorted(const CsrView<T>& a, const Preparation& p) {
             const std::int32_t j = a.column_indices[k];
             row.emplace_back(place[j], preparation::scale(a.values[k], p.row_exponents[i] + p.column_exponents[j]));
         }
-        std::sort(row.begin(), row.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+        const auto stands_before = [](const auto& x, const auto& y) { return x.first < y.first; };
+        if (!std::is_sorted(row.begin(), row.end(), stands_before)) std::sort(row.begin(), row.end(), stands_before);
         for (const auto& [column, value] : row) {
             result.column_indices.push_back(column);
             result.values.push_back(value);
@@ -141,7 +156,7 @@ void count(Occurrences& occurrences, std::int64_t where) {
 /// The structural rank, and the rows that are left over.
 template <class T>
 void match_rows(const CsrView<T>& a, Diagnosis& result) {
-    const preparation::WeightedGraph graph = graph_of_nonzeros(a, [](T) { return 0; });
+    const preparation::WeightedGraph graph = graph_of_nonzeros(a);
     const Transversal matching = maximum_weight_matching(graph, preparation::no_steps);
     result.structural_rank = matching.structural_rank;
     if (result.structural_rank == result.rows) return;
